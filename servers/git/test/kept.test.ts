@@ -126,11 +126,11 @@ describe("a change between two calls is seen", () => {
     await settle();
     const file = join(root, ".git", "refs", "heads", "feature");
     const old = git(root, "rev-parse", "v0.9");
-    expect((await callTool(over, "git_branch", {})).text).not.toContain(old.trim());
+    expect((await callTool(over, "git_branch", {})).text).not.toContain(old.slice(0, 10));
     const { atime, mtime } = statSync(file);
     writeFileSync(file, old);
     utimesSync(file, atime, mtime);
-    expect((await callTool(over, "git_branch", {})).text).toContain(old.trim());
+    expect((await callTool(over, "git_branch", {})).text).toContain(old.slice(0, 10));
   });
 
   it("of a name that becomes ambiguous", async () => {
@@ -492,6 +492,7 @@ describe("a log without a process is the log of git", () => {
     const found: Record<string, unknown>[] = [];
     for (let cursor: unknown; found.length === 0 || cursor !== undefined; ) {
       const { data } = await callTool(over, "git_log", {
+        format: "full",
         revision,
         max_count: 37,
         ...(cursor ? { cursor } : {}),
