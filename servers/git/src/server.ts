@@ -55,5 +55,6 @@ export const server = defineServer({
       allowedHosts: allowHosts,
       offers: (name) => offers(name) || !tools.some((tool) => tool.name === name),
     }),
+  close: (git) => git.close(),
   ready: async (git) => void (await git.machine()),
 });

@@ -206,7 +206,7 @@ describe("a search of a long history", () => {
       [{ path: "area-7" }, ["--", "area-7"]],
       [{ author: "ada" }, ["-i", "--author=ada"]],
       [{ revision: "HEAD~20..HEAD" }, ["HEAD~20..HEAD"]],
-      [{ path: "area-7/part/file-1.txt" }, ["--follow", "--", "area-7/part/file-1.txt"]],
+      [{ path: "area-7/part/file-1.txt", follow: true }, ["--follow", "--", "area-7/part/file-1.txt"]],
     ];
     for (const [args, same] of narrowed)
       expect(ids(await search({ pickaxe: text, ...args })), same.join()).toEqual(plain(`-S${text}`, ...same));

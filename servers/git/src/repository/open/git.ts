@@ -1,9 +1,10 @@
 import { readdir } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { describeAllowed, keyedLock, type PathGuard } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { STANDING } from "../run/config.ts";
+import { LIST_SYSTEM, STANDING, systemFile } from "../run/config.ts";
 import { failure, failureOf } from "../run/errors.ts";
+import { endKept } from "../run/kept-cat-file.ts";
 import { findGit } from "../run/run-git.ts";
 import { locate } from "./locate.ts";
 import { type GitOptions, type Machine, Repository, spawnGit, withoutFilters } from "./repository.ts";
@@ -58,14 +59,25 @@ export class Git {
   }
 
   machine(): Promise<Machine> {
-    this.#machine ??= findGit(this.options.env).then(
-      (program) => ({ program, options: this.options, indexes: new Map() }),
-      (error: unknown) => {
-        this.#machine = undefined;
-        throw error;
-      },
-    );
+    this.#machine ??= this.#find().catch((error: unknown) => {
+      this.#machine = undefined;
+      throw error;
+    });
     return this.#machine;
+  }
+
+  async #find(): Promise<Machine> {
+    const { options } = this;
+    const program = await findGit(options.env);
+    const place = { cwd: dirname(program), signal: new AbortController().signal };
+    const system = systemFile(await spawnGit({ program, options }, place, STANDING, LIST_SYSTEM));
+    const [indexes, configurations, listings, commits] = [new Map(), new Map(), new Map(), new Map()];
+    return { program, options, system, indexes, configurations, listings, commits };
+  }
+
+  /** Ends what was started for later calls. */
+  close(): void {
+    endKept();
   }
 
   /** The repositories in scope: the allowed directories, or those just below them. Sorted. */

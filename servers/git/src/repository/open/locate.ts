@@ -1,4 +1,5 @@
-import { lstat, readdir, readFile, readlink, realpath, stat } from "node:fs/promises";
+import { type Dirent, readdirSync } from "node:fs";
+import { lstat, readFile, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { describeAllowed, type PathGuard } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
@@ -12,6 +13,8 @@ export interface Location {
   readonly gitDir: string;
   /** Where refs and objects are; differs from `gitDir` in a linked worktree. */
   readonly commonDir: string;
+  /** The object directory, and the alternates. */
+  readonly objects: readonly string[];
   /** Whether all of it belongs to the user of this process; undefined if the system cannot tell (Windows). */
   readonly owned: boolean | undefined;
 }
@@ -36,12 +39,12 @@ export async function locate(start: string, guard: PathGuard): Promise<Location>
   const common = await readFile(join(gitDir, "commondir"), "utf8").catch(() => undefined);
   const commonDir =
     common === undefined ? gitDir : await inside(resolve(gitDir, common.trim()), "common directory", guard);
-  await Promise.all([
-    ...[...new Set([gitDir, commonDir])].map((directory) => checkLinks(directory, guard)),
+  const [objects, owned] = await Promise.all([
     checkObjects(join(commonDir, "objects"), guard),
+    isOwned([found.worktree ?? gitDir, found.entry, gitDir]),
+    ...[...new Set([gitDir, commonDir])].map((directory) => checkLinks(directory, guard)),
   ]);
-  const owned = await isOwned([found.worktree ?? gitDir, found.entry, gitDir]);
-  return { worktree: found.worktree, gitDir, commonDir, owned };
+  return { worktree: found.worktree, gitDir, commonDir, objects, owned };
 }
 
 /** The working tree, the git directory, and the entry that names it: `.git`, or the git directory itself. */
@@ -101,7 +104,7 @@ async function isGitDir(directory: string): Promise<boolean> {
 }
 
 /** The objects and every alternate object directory that they name, however long the chain. */
-async function checkObjects(objects: string, guard: PathGuard): Promise<void> {
+async function checkObjects(objects: string, guard: PathGuard): Promise<readonly string[]> {
   const waiting = [await inside(objects, "object directory", guard)];
   const seen = new Set<string>();
   for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
@@ -120,6 +123,7 @@ async function checkObjects(objects: string, guard: PathGuard): Promise<void> {
       waiting.push(await inside(alternate, "alternate object directory", guard));
     }
   }
+  return [...seen];
 }
 
 async function inside(path: string, what: string, guard: PathGuard): Promise<string> {
@@ -141,11 +145,19 @@ async function checkLinks(gitDir: string, guard: PathGuard): Promise<void> {
 }
 
 async function checkLinksIn(directory: string, guard: PathGuard, recursive = false): Promise<void> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
-  for (const entry of entries) {
+  for (const entry of entriesOf(directory)) {
     const path = join(directory, entry.name);
     if (entry.isSymbolicLink() && !NOT_OURS.has(entry.name)) await insideLink(path, guard);
     else if (recursive && entry.isDirectory()) await checkLinksIn(path, guard, true);
+  }
+}
+
+/** Without waiting: each of many small directories would cost a turn of the event loop. */
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch {
+    return [];
   }
 }
 

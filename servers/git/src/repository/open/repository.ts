@@ -2,6 +2,7 @@ import { lstat, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { PathGuard } from "@refmcp/boundary";
 import { oneLine } from "@refmcp/boundary/answer";
+import type { Stored } from "../read/commit-walk.ts";
 import {
   type ConfigEntry,
   type ConfigPair,
@@ -12,14 +13,18 @@ import {
   lastValue,
   overridesFor,
   ownCredentialHelpers,
+  ownFiles,
   readConfig,
   realOf,
   STANDING,
   stateOf,
 } from "../run/config.ts";
 import { failure, failureOf, outside } from "../run/errors.ts";
+import { askKept, type Found, MAX_KEPT_BYTES } from "../run/kept-cat-file.ts";
 import { type GitResult, type GitRun, gitEnvironment, runGit, together, withConfig } from "../run/run-git.ts";
+import { linesOf } from "../run/text.ts";
 import { type Location, locate, submodulesInIndex } from "./locate.ts";
+import { type Listings, listingOf, remember } from "./refs-listing.ts";
 
 export interface Caller {
   readonly signal: AbortSignal;
@@ -53,14 +58,29 @@ export interface Machine {
   readonly options: GitOptions;
   /** The submodules of checked indexes, by their file, with the state of that file. */
   readonly indexes: Map<string, { state: string; submodules: readonly string[] }>;
+  /** Configurations that other calls read, and what they make of git's settings, by git directory. */
+  readonly configurations: Map<string, Settings>;
+  /** What `git for-each-ref` printed, by git directory. */
+  readonly listings: Map<string, Listings>;
+  /** Commits that were read, by git directory and id. */
+  readonly commits: Map<string, Stored>;
+  /** Where git looks for the system's configuration. */
+  readonly system: string;
 }
 
-/** What is known about a repository after its configuration was read. */
-interface Prepared extends Pick<Configuration, "includes" | "isStale"> {
-  readonly config: readonly ConfigEntry[];
+/** A configuration and what follows from it. */
+interface Settings {
+  readonly configuration: Configuration;
   readonly overrides: readonly ConfigPair[];
   /** Configured filters that do not run, and whether they are the user's own. */
   readonly filters: ReadonlyMap<string, boolean>;
+}
+
+/** What is known about a repository after its configuration was read. */
+interface Prepared
+  extends Pick<Configuration, "includes" | "state" | "isStale">,
+    Pick<Settings, "overrides" | "filters"> {
+  readonly config: readonly ConfigEntry[];
   readonly worktree: string | undefined;
   readonly submodules: readonly string[];
 }
@@ -93,6 +113,12 @@ interface Given {
 }
 
 const MAX_SUBMODULES = 500;
+const MAX_CONFIGURATIONS = 50;
+/**
+ * Names that a kept process can't look up: it keeps the index (`:path`), and would have to be ended in a search (`^{/text}`) or
+ * past the end of a reflog (`@{9}`).
+ */
+const CHANGING = /^:|\^\{\/|@\{|[\0\n\r]/;
 
 /**
  * A repository during one call. Its git processes run in the hardened environment, on exactly this git directory, and end
@@ -162,20 +188,58 @@ export class Repository {
 
   /** The lines that git prints, without empty ones. */
   async lines(args: Arguments, doing: string): Promise<string[]> {
-    return (await this.output(args, doing)).toString("utf8").split("\n").filter(Boolean);
+    return linesOf(await this.output(args, doing));
   }
 
   /**
-   * Looks names up with `git cat-file --batch-check`. Names are passed on stdin, so none can be an option. It runs before the
-   * configuration is known, because it only reads objects and refs.
+   * Looks names up in the kept `git cat-file`, or in a new one where that would not see changes. Names are passed on stdin, so
+   * none can be an option.
    *
    * @returns in order; undefined for an unknown name
    * @throws ToolError `ambiguous_name` if one is a branch and a tag
    */
-  async lookUp(names: readonly string[]): Promise<(Named | undefined)[]> {
-    const { found, stderr } = await this.#lookUp(names);
-    await refuseAmbiguous(stderr, async (more) => (await this.#lookUp(more)).found);
+  async lookUp(names: readonly string[]): Promise<readonly (Named | undefined)[]> {
+    const look = async (all: readonly string[]) =>
+      (all.some((name) => CHANGING.test(name)) ? undefined : await this.#ask("info", all)) ??
+      (await this.#lookUp(all));
+    const { found, stderr } = await look(names);
+    await refuseAmbiguous(stderr, async (more) => (await look(more)).found);
     return found;
+  }
+
+  /**
+   * Reads objects of at most 4 MiB without a new process.
+   *
+   * @param names object ids, and what is reached from them (`<oid>~2`)
+   * @returns in order, undefined for a missing one; undefined if they can't be read that way
+   */
+  async objects(names: readonly string[]): Promise<readonly (Found | undefined)[] | undefined> {
+    return (await this.#ask("contents", names))?.found;
+  }
+
+  /** The content of a blob or tag; see `output`. */
+  async content(object: Named, doing: string): Promise<Buffer> {
+    return (await this.#small(object)) ?? this.output(["cat-file", object.type, object.oid], doing);
+  }
+
+  /** The same in parts, until `take` returns false. A large object is never in memory. */
+  async stream(object: Named, doing: string, take: (chunk: Buffer) => boolean): Promise<void> {
+    const small = await this.#small(object);
+    const options = { maxBytes: Number.MAX_SAFE_INTEGER, onStdout: take };
+    if (small === undefined) await this.output(["cat-file", object.type, object.oid], doing, options);
+    else take(small);
+  }
+
+  async #small({ oid, size }: Named): Promise<Buffer | undefined> {
+    const [found] = (size <= MAX_KEPT_BYTES ? await this.objects([oid]) : undefined) ?? [];
+    return found?.content;
+  }
+
+  /** What `git for-each-ref` prints. It is not run again with the same arguments until refs or the configuration change. */
+  async refs(args: Arguments, doing: string): Promise<Buffer> {
+    const { state } = await this.prepared();
+    const list = () => this.output(["for-each-ref", ...args], doing);
+    return listingOf(this.machine.listings, this.location, state, JSON.stringify(args), list);
   }
 
   /** The commit of HEAD; undefined on an unborn branch. */
@@ -185,7 +249,8 @@ export class Repository {
   }
 
   async #lookUp(names: readonly string[]): Promise<{ found: (Named | undefined)[]; stderr: string }> {
-    const input = `${names.join("\n")}\n`;
+    // No name has a line break; nothing is found for an empty one.
+    const input = names.map((name) => `${/[\0\n\r]/.test(name) ? "" : name}\n`).join("");
     const result = await this.#spawnPlain(["cat-file", "--batch-check"], { input });
     const { stderr } = result;
     if (result.code !== 0 && names.length > 1) {
@@ -203,6 +268,26 @@ export class Repository {
     return { found, stderr };
   }
 
+  /** Asks the repository's kept `git cat-file`; undefined if it can't answer. */
+  async #ask(what: "info" | "contents", names: readonly string[]) {
+    const { overrides, worktree, state } = await (this.#given.plain ?? this).prepared();
+    const { gitDir, commonDir, objects } = this.location;
+    const { cwd, env: variables } = this.#place(worktree);
+    const env = environmentOf(this.machine, { ...variables }, overrides);
+    // What git reads once and keeps. Another directory at the same path is another repository.
+    const read = [
+      ...[cwd, gitDir, commonDir, ...objects].map((directory) => [
+        directory,
+        stateOf(directory).split(" ", 1),
+      ]),
+      ...["shallow", join("info", "grafts")].map((file) => stateOf(join(commonDir, file))),
+      ...objects.map((directory) => stateOf(join(directory, "pack"))),
+    ];
+    const { program } = this.machine;
+    const kept = { place: JSON.stringify([program, gitDir]), state: JSON.stringify([state, read, env]) };
+    return askKept({ ...kept, program, cwd, env }, what, names, this.signal);
+  }
+
   /** Reads the configuration, which itself runs nothing, and checks where it leads. */
   async #prepare(): Promise<Prepared> {
     const { plain } = this.#given;
@@ -210,23 +295,43 @@ export class Repository {
       const prepared = await plain.prepared();
       return { ...prepared, overrides: [...prepared.overrides, ...(await submoduleOverrides(plain))] };
     }
-    const { guard, filters } = this.options;
-    const { gitDir, commonDir } = this.location;
-    const files = [join(commonDir, "config"), join(gitDir, "config.worktree")];
-    const { entries, dormant, ...rest } = await readConfig((args) => this.#spawnPlain(args), guard, files);
+    const { guard } = this.options;
+    const { configuration, overrides, filters } = await this.#settings();
+    const { entries, includes, state, isStale } = configuration;
     const worktree = this.#given.worktree ?? (await this.#worktreeOf(entries));
     // From git 2.54 on the refs may be elsewhere: reftable:///path.
     const [, refs] = /^[^:]*:\/\/(.*)$/s.exec(lastValue(entries, "extensions.refstorage") ?? "") ?? [];
-    if (refs !== undefined && !guard.contains(realOf(resolve(gitDir, refs))))
+    if (refs !== undefined && !guard.contains(realOf(resolve(this.location.gitDir, refs))))
       throw outside("ref storage (extensions.refStorage)", guard);
-    return {
-      ...rest,
-      submodules: worktree === undefined ? [] : await this.#submodules(entries),
-      config: entries,
-      overrides: harmless(this.options, entries, dormant),
-      filters: filtersNotRun(entries, filters),
-      worktree,
+    const submodules = worktree === undefined ? [] : await this.#submodules(entries);
+    return { includes, state, isStale, submodules, config: entries, overrides, filters, worktree };
+  }
+
+  /** The configuration, read again if one of its files has changed since another call read it. */
+  async #settings(): Promise<Settings> {
+    const { gitDir, commonDir } = this.location;
+    const { guard, filters, env } = this.options;
+    const known = this.machine.configurations.get(gitDir);
+    const isInside = (path: string) => guard.contains(realOf(path));
+    if (known?.configuration.includes.every(isInside) && !known.configuration.isStale()) return known;
+    const read = (args: readonly string[]) => this.#spawnPlain(args);
+    const files = [
+      ...ownFiles(env, this.machine.system),
+      join(commonDir, "config"),
+      join(gitDir, "config.worktree"),
+    ];
+    const heads = [gitDir, commonDir].flatMap((directory) => [
+      join(directory, "HEAD"),
+      join(directory, "reftable", "tables.list"),
+    ]);
+    const configuration = await readConfig(read, guard, files, heads);
+    const settings = {
+      configuration,
+      overrides: harmless(this.options, configuration.entries, configuration.dormant),
+      filters: filtersNotRun(configuration.entries, filters),
     };
+    if (configuration.isLasting) remember(this.machine.configurations, gitDir, settings, MAX_CONFIGURATIONS);
+    return settings;
   }
 
   /** The working tree according to `core.worktree` and `core.bare`; its real path must be inside the allowed directories. */
@@ -268,25 +373,37 @@ export class Repository {
     worktree: string | undefined,
     overrides: readonly ConfigPair[],
   ): Promise<GitResult> {
+    const applying = args.filter((arg): arg is string => typeof arg === "string");
+    return spawnGit(this.machine, this.#place(worktree), overrides, applying, options);
+  }
+
+  #place(worktree: string | undefined) {
     const { gitDir } = this.location;
     const env = { GIT_DIR: gitDir, ...(worktree === undefined ? {} : { GIT_WORK_TREE: worktree }) };
-    const place = { cwd: worktree ?? gitDir, signal: this.signal, env };
-    const applying = args.filter((arg): arg is string => typeof arg === "string");
-    return spawnGit(this.machine, place, overrides, applying, options);
+    return { cwd: worktree ?? gitDir, signal: this.signal, env };
   }
 }
 
 /** Runs git in the hardened environment; the options add to the configuration and the environment given before. */
 export function spawnGit(
-  { program, options: { env: from, filters } }: Machine,
+  machine: Pick<Machine, "program" | "options">,
   place: Pick<GitRun, "cwd" | "signal"> & Partial<Pick<GitRun, "env">>,
   overrides: readonly ConfigPair[],
   args: readonly string[],
   { config = [], env, protocols, ...rest }: RunOptions = {},
 ): Promise<GitResult> {
-  const base = gitEnvironment(from, protocols, filters);
-  const all = withConfig({ ...base, ...place.env, ...env }, [...overrides, ...config]);
-  return runGit({ ...rest, ...place, program, args, env: all });
+  const all = environmentOf(machine, { ...place.env, ...env }, [...overrides, ...config], protocols);
+  return runGit({ ...rest, ...place, program: machine.program, args, env: all });
+}
+
+/** The hardened environment with these variables and this configuration. */
+function environmentOf(
+  { options }: Pick<Machine, "options">,
+  env: Readonly<Record<string, string>>,
+  overrides: readonly ConfigPair[],
+  protocols?: readonly string[],
+): Record<string, string> {
+  return withConfig({ ...gitEnvironment(options.env, protocols, options.filters), ...env }, overrides);
 }
 
 export function withoutFilters(machine: Machine): Machine {
@@ -358,7 +475,7 @@ const EXACT = /^(HEAD|@|[A-Z_]+_HEAD|refs\/.*)$/s;
  */
 async function refuseAmbiguous(
   stderr: string,
-  look: (names: readonly string[]) => Promise<(Named | undefined)[]>,
+  look: (names: readonly string[]) => Promise<readonly (Named | undefined)[]>,
 ): Promise<void> {
   for (const [, name = ""] of stderr.matchAll(/^warning: refname '(.*)' is ambiguous\.$/gm)) {
     if (EXACT.test(name)) continue;

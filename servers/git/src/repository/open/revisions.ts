@@ -1,6 +1,7 @@
 import { nearest, ToolError } from "@refmcp/boundary/answer";
 import { badRevision, failure, noCommits } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
+import { linesOf } from "../run/text.ts";
 import type { Named, Repository } from "./repository.ts";
 
 const MAX_REVISION_CHARS = 1_000;
@@ -64,7 +65,7 @@ export function parseRange(text: string): { from: string; to: string; symmetric:
 
 /** @throws ToolError `no_commits` for HEAD of an unborn branch, `bad_revision` with near names otherwise */
 async function explainMissing(repository: Repository, revision: string): Promise<never> {
-  const refs = await repository.run(["for-each-ref", "--format=%(refname:short)", "--count=2000"]);
+  const refs = await repository.refs(["--format=%(refname:short)", "--count=2000"], "list the refs");
   if (/^(HEAD|@)$/.test(revision) && (await repository.head()) === undefined) throw noCommits();
   const [existing] = await repository.lookUp([revision]);
   if (existing !== undefined) {
@@ -73,7 +74,7 @@ async function explainMissing(repository: Repository, revision: string): Promise
       hint: "git_show shows trees and blobs; pass a branch, tag or commit here.",
     });
   }
-  throw badRevision(revision, nearest(revision, refs.stdout.toString("utf8").split("\n").filter(Boolean)));
+  throw badRevision(revision, nearest(revision, linesOf(refs)));
 }
 
 /** What a target compares: the working tree with one commit, or the two ends of a range, as object ids. */

@@ -112,6 +112,13 @@ export async function addUntracked(
 
 const NUL = Buffer.from([0]);
 
+/** The patch of a comparison, which the same process prints. */
+interface Patch {
+  readonly how: readonly (string | false)[];
+  /** Receives its bytes; returns false to stop git. */
+  take(chunk: Buffer): boolean;
+}
+
 /** The changed files with their line counts, and a digest that includes the object ids of both sides. */
 export async function changesOf(
   repository: Repository,
@@ -119,6 +126,7 @@ export async function changesOf(
   paths: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
   ignoreWhitespace = false,
+  patch?: Patch,
 ): Promise<{ files: FileChange[]; digest: string }> {
   const how = [
     ...DIFF_ARGS,
@@ -127,14 +135,60 @@ export async function changesOf(
     "--no-abbrev",
     "--numstat",
     "-z",
+    ...(patch === undefined ? [] : ["--patch", ...patch.how]),
   ];
-  const output = await repository.output(["diff", ...how, ...between, "--", ...paths], "compare", { env });
+  const head = headOf(patch);
+  const options = { env, maxBytes: Number.MAX_SAFE_INTEGER, onStdout: head.take };
+  await repository.output(["diff", ...how, ...between, "--", ...paths], "compare", options);
+  const output = Buffer.concat(head.chunks);
   const digest = createHash("sha256").update(output).digest("base64url").slice(0, 16);
   const files = parseChanges(records(output));
   // If only whitespace differs, git counts no lines and omits the file from the patch.
   const isLeftOut = ({ letter, added, deleted }: FileChange) =>
     ignoreWhitespace && letter === "M" && added === 0 && deleted === 0;
   return { files: files.filter((file) => !isLeftOut(file)), digest };
+}
+
+/** Passes the patch of a comparison on as it arrives. */
+export async function patchOf(
+  repository: Repository,
+  how: readonly (string | false)[],
+  paths: readonly string[],
+  env: Readonly<Record<string, string>>,
+  take: Patch["take"],
+): Promise<void> {
+  const options = { onStdout: take, maxBytes: Number.MAX_SAFE_INTEGER, env };
+  await repository.output(["diff", ...DIFF_ARGS, "--patch", ...how, "--", ...paths], "compare", options);
+}
+
+const MAX_HEAD_BYTES = 64 * 1024 * 1024;
+
+/** Keeps the records of `--raw --numstat -z`, and passes what follows an empty one on: the patch. */
+function headOf(patch: Patch | undefined) {
+  const chunks: Buffer[] = [];
+  let [bytes, names, isPatch] = [0, 0, false];
+  let field = Buffer.alloc(0);
+  return { chunks, take };
+
+  function take(chunk: Buffer): boolean {
+    for (let start = 0; !isPatch && start < chunk.length; ) {
+      const end = chunk.indexOf(0, start);
+      const part = chunk.subarray(start, end === -1 ? chunk.length : end + 1);
+      start += part.length;
+      field = Buffer.concat([field, part]);
+      if (end === -1) break;
+      isPatch = names === 0 && field.length === 1;
+      if (isPatch && start < chunk.length) return patch?.take(chunk.subarray(start)) ?? false;
+      if (isPatch) return true;
+      // A raw record is followed by one path, or two if it is a rename; a count by two if it has none itself.
+      const isRename = /^:.* [RC]\d*\0$|\t\0$/.test(field.toString("latin1"));
+      names = names > 0 ? names - 1 : isRename ? 2 : field[0] === 58 ? 1 : 0;
+      bytes += field.length;
+      chunks.push(field);
+      field = Buffer.alloc(0);
+    }
+    return isPatch ? (patch?.take(chunk) ?? false) : bytes < MAX_HEAD_BYTES;
+  }
 }
 
 /** The paths with uncommitted changes, staged or not. The index is not written. */

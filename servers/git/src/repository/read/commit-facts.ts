@@ -56,15 +56,11 @@ export async function signaturesOf(
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   if (oids.length === 0) return found;
-  const input = oids.map((oid) => `${oid}\n`).join("");
-  const output = await repository.output(["cat-file", "--batch"], "read the signatures", { input });
-  // Each object is `id type size`, a line break, its content and another one.
-  for (let at = 0, end = output.indexOf(10); end !== -1; end = output.indexOf(10, at)) {
-    const [oid = "", , size] = output.toString("latin1", at, end).split(" ");
-    at = end + 2 + Number(size ?? 0);
-    const content = output.subarray(end + 1, at - 1);
-    const headerEnd = content.indexOf("\n\n");
-    const kind = signatureIn(content.toString("latin1", 0, headerEnd === -1 ? undefined : headerEnd));
+  const known = await repository.objects(oids);
+  for (const [index, oid] of oids.entries()) {
+    const read = () => repository.output(["cat-file", "commit", oid], "read the signature");
+    const [header = ""] = (known?.[index]?.content ?? (await read())).toString("latin1").split("\n\n", 1);
+    const kind = signatureIn(header);
     if (kind !== undefined) found.set(oid, kind);
   }
   return found;

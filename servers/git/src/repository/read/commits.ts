@@ -65,7 +65,8 @@ export function commitOfFields(fields: readonly string[], maxMessage = MAX_MESSA
     commit,
     author: oneLine(author),
     email: oneLine(email),
-    date,
+    // From git 2.45 on Z.
+    date: date.replace(/Z$/, "+00:00"),
     parents: parents.includes(" ") ? parents.split(" ") : undefined,
     refs: refs === "" ? undefined : refs.split(", "),
     message: shown.length === message.length ? message : `${shown}…`,

@@ -10,9 +10,9 @@ import { counted, fittingLines, textOf } from "../run/text.ts";
 import {
   addUntracked,
   changesOf,
-  DIFF_ARGS,
   type FileChange,
   fileLine,
+  patchOf,
   totalOf,
   withIndex,
 } from "./changed-files.ts";
@@ -48,7 +48,10 @@ const LOCK_FILES = [
   ...["composer.lock", "mix.lock", "pubspec.lock", "Podfile.lock", "Package.resolved", "flake.lock"],
   ...["packages.lock.json", "gradle.lockfile"],
 ];
-const WITHOUT_LOCK_FILES = LOCK_FILES.map((name) => `:(exclude,glob)**/${name}`);
+/** The first line of such a file in a patch. */
+const LOCK_FILE_START = new RegExp(
+  `^(diff --git .*/|(diff --(cc|combined)|\\* Unmerged path) (.*/)?)(${LOCK_FILES.join("|").replaceAll(".", "\\.")})"?$`,
+);
 
 /**
  * A diff within the budget: whole files as long as they fit, a larger one by hunks, and a cursor for the rest. The cursor is
@@ -72,11 +75,23 @@ export async function diff(repository: Repository, query: DiffQuery, { budget }:
   const remaining = budget - 700;
   const [{ files: all, digest }, page] = await withIndex(repository, between, async (env) => {
     if (include_untracked) await addUntracked(repository, paths, env);
+    const pager = patchPager(skip, remaining, paths.length === 0);
     const how = [`--unified=${context_lines}`, ignore_whitespace && "--ignore-all-space"];
-    return together([
-      changesOf(repository, between, paths, env, ignore_whitespace),
-      format === "patch" ? patchPage(repository, [...how, ...between], paths, skip, remaining, env) : format,
+    const isPatch = format === "patch";
+    // In one process, git would leave files in conflict out of the patch.
+    const isOne = isPatch && between.length === 2;
+    const [changes] = await together([
+      changesOf(
+        repository,
+        between,
+        paths,
+        env,
+        ignore_whitespace,
+        isOne ? { how, take: pager.take } : undefined,
+      ),
+      isPatch && !isOne && patchOf(repository, [...how, ...between], paths, env, pager.take),
     ]);
+    return [changes, format === "patch" ? pager.page() : format] as const;
   });
   if (start !== undefined && start.digest !== digest)
     throw failure("stale_cursor", "The changes are different from those the cursor was created for.");
@@ -112,36 +127,27 @@ export async function diff(repository: Repository, query: DiffQuery, { budget }:
 /** Whether a line of a patch begins a file. Content always begins with a space, `+`, `-` or `\`. */
 const isFileStart = (line: string) => /^(diff --|\* Unmerged path)/.test(line);
 
-/** A page of the patch's lines. If it begins in the middle of a file, that file's header is its landmark. */
-async function patchPage(
-  repository: Repository,
-  how: readonly (string | false)[],
-  paths: readonly string[],
-  skip: number,
-  remaining: number,
-  env: Readonly<Record<string, string>>,
-): Promise<LinePage> {
+/** Reads a page of the patch's lines. If it begins in the middle of a file, that file's header is its landmark. */
+function patchPager(skip: number, remaining: number, omitsLockFiles: boolean) {
   let inHeader = false;
-  const pager = linePager({
+  let isOmitted = false;
+  return linePager({
     skip,
     maxLines: Number.MAX_SAFE_INTEGER,
     // A character may have three bytes; the result is then cut by characters.
     maxBytes: remaining * 3,
     maxLineBytes: Math.max(500, Math.floor(remaining / 4)),
+    omits(line) {
+      if (omitsLockFiles && isFileStart(line.toString("latin1", 0, 15)))
+        isOmitted = LOCK_FILE_START.test(line.toString("latin1"));
+      return isOmitted;
+    },
     landmark(line) {
       const isStart = isFileStart(line.toString("latin1", 0, 15));
       inHeader = isStart || (inHeader && line[0] !== 64);
       return isStart ? "start" : inHeader ? "more" : undefined;
     },
   });
-  const what = paths.length > 0 ? paths : WITHOUT_LOCK_FILES;
-  await repository.output(["diff", ...DIFF_ARGS, "--patch", ...how, "--", ...what], "compare", {
-    onStdout: (chunk) => pager.take(chunk),
-    maxBytes: Number.MAX_SAFE_INTEGER,
-    // Our own patterns use pathspec magic; a call's paths are literal.
-    env: paths.length > 0 ? env : { ...env, GIT_LITERAL_PATHSPECS: "0" },
-  });
-  return pager.page();
 }
 
 /**

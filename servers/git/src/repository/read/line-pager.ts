@@ -17,6 +17,8 @@ export interface LinePagerOptions {
   readonly maxLineBytes: number;
   /** What ends a line. Default: a line feed. */
   readonly separator?: number;
+  /** Whether a line is left out, and not counted. */
+  omits?(line: Buffer): boolean;
   /** Which skipped lines to remember: `start` begins a new landmark, `more` belongs to it. */
   landmark?(line: Buffer): "start" | "more" | undefined;
 }
@@ -68,6 +70,7 @@ export function linePager(options: LinePagerOptions) {
     pending = [];
     pendingBytes = 0;
     isCut = false;
+    if (options.omits?.(line)) return;
     if (number < skip) {
       number += 1;
       const mark = options.landmark?.(line);

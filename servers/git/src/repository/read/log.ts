@@ -8,9 +8,11 @@ import { commitsOf, parseRange, shortIds } from "../open/revisions.ts";
 import { failure, noCommits } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
 import { filesOf, signaturesOf } from "./commit-facts.ts";
+import { walk } from "./commit-walk.ts";
 import {
   blockOf,
   type Commit,
+  commitOfFields,
   LOG_ARGS,
   LOG_FORMAT,
   type LogFormat,
@@ -27,6 +29,7 @@ interface LogQuery {
   lines?: string | undefined;
   revision?: string | undefined;
   path?: string | undefined;
+  follow?: boolean;
   author?: string | undefined;
   grep?: string | undefined;
   pickaxe?: string | undefined;
@@ -145,28 +148,36 @@ async function find(
   caller: Searcher,
 ): Promise<Found> {
   const { limit, pickaxe } = query;
-  const [inside] = query.path === undefined ? [] : await pathsIn(repository, [query.path]);
-  const filters = await filterArgs(repository, query);
-  const limits = [`--max-count=${limit + 1}`, `--skip=${skip}`];
   const numbered = (commits: Commit[]) => ({
     found: commits.map((commit, at) => ({ commit, end: skip + at + 1 })),
   });
+  const { author, grep, path, lines, since, until } = query;
+  const isPlain =
+    tips.length === 1 && ![author, grep, pickaxe, path, lines, since, until, query.follow].some(Boolean);
+  const shallow = isPlain ? await shallowCommits(repository) : undefined;
+  const walked = isPlain && (await walk(repository, tips[0] ?? "", { skip, limit: limit + 1 }, shallow));
+  if (walked) return numbered(walked.map((fields) => commitOfFields(fields)));
+  const [inside] = query.path === undefined ? [] : await pathsIn(repository, [query.path]);
+  if (query.follow && inside === undefined) {
+    const hint = "Pass path, the current path of one file; or omit follow.";
+    throw failure("bad_argument", "follow is true, but there is no path to follow.", { hint });
+  }
+  const filters = await filterArgs(repository, query);
+  const limits = [`--max-count=${limit + 1}`, `--skip=${skip}`];
   if (query.lines !== undefined) {
     if (pickaxe)
       throw failure("bad_range", "lines and pickaxe cannot be combined.", { hint: "Omit one of them." });
     const range = { path: inside, lines: query.lines, tips };
     return numbered(await lineHistory(repository, range, [...limits, ...filters]));
   }
-  const isFile =
-    inside !== undefined && (await repository.lookUp([`${tips[0] ?? "HEAD"}:${inside}`]))[0]?.type === "blob";
-  if (pickaxe && !isFile) {
+  if (pickaxe && !query.follow) {
     const what = [`--max-count=${MAX_LISTED}`, `--skip=${skip}`, ...tips, "--", inside];
     const list = await repository.lines(["rev-list", ...filters, ...what], "list the commits");
     return search(repository, list, [`-S${pickaxe}`, "--", inside], skip, limit, caller);
   }
   // Ignoring case would also apply to the pickaxe, which takes the text literally.
   const how = pickaxe ? [...filters.filter((arg) => arg !== IGNORE_CASE), `-S${pickaxe}`] : filters;
-  const what = [isFile ? "--follow" : "--no-follow", ...tips, "--", inside];
+  const what = [query.follow ? "--follow" : "--no-follow", ...tips, "--", inside];
   const args = ["log", ...LOG_ARGS, LOG_FORMAT, ...limits, ...how, ...what];
   return numbered(parseLog(await repository.output(args, "read the log")));
 }

@@ -6,7 +6,7 @@ import type { Budget, Repository } from "../open/repository.ts";
 import { commitOf, shortIds } from "../open/revisions.ts";
 import { lastValue, splitKey } from "../run/config.ts";
 import { badRevision, failure, failureOf } from "../run/errors.ts";
-import { groups, records, textOf } from "../run/text.ts";
+import { groups, linesOf, records, textOf } from "../run/text.ts";
 import { LOG_ARGS } from "./commits.ts";
 
 type RefKind = "tags" | "remotes" | "stashes" | "worktrees" | "recovery";
@@ -114,7 +114,7 @@ async function fieldsOfRefs(
   doing = "list the refs",
 ) {
   const format = `--format=${fields.map((field) => `%(${field})%00`).join("")}`;
-  return groups(await repository.output(["for-each-ref", format, ...which], doing), fields.length);
+  return groups(await repository.refs([format, ...which], doing), fields.length);
 }
 
 async function remotes(repository: Repository): Promise<RefEntry[]> {
@@ -264,9 +264,8 @@ export async function branches(repository: Repository, query: BranchQuery, { bud
 /** The full names of the wanted refs, sorted. `contains` goes by object ids only. */
 async function branchNames(repository: Repository, query: BranchQuery): Promise<string[]> {
   const { contains, not_contains } = query;
-  const lines = await repository.lines(
+  const output = await repository.refs(
     [
-      "for-each-ref",
       "--format=%(refname)%00%(symref)",
       contains !== undefined && `--contains=${await commitOf(repository, contains)}`,
       not_contains !== undefined && `--no-contains=${await commitOf(repository, not_contains)}`,
@@ -275,7 +274,7 @@ async function branchNames(repository: Repository, query: BranchQuery): Promise<
     "list the branches",
   );
   // refs/remotes/origin/HEAD is a name for another branch, not a branch itself.
-  const names = lines.filter((line) => line.endsWith("\0"));
+  const names = linesOf(output).filter((line) => line.endsWith("\0"));
   return names.map((line) => line.slice(0, -1)).sort();
 }
 
@@ -316,8 +315,8 @@ export async function currentBranch(repository: Repository): Promise<string | un
  * @throws ToolError `no_default_branch`
  */
 export async function defaultBranch(repository: Repository): Promise<string> {
-  const list = ["for-each-ref", "--format=%(symref)", "refs/remotes/origin/HEAD"];
-  const [origin] = await repository.lines(list, "read the default branch");
+  const list = ["--format=%(symref)", "refs/remotes/origin/HEAD"];
+  const [origin] = linesOf(await repository.refs(list, "read the default branch"));
   const configured = lastValue((await repository.prepared()).config, "init.defaultbranch");
   const names = [configured, "main", "master"].flatMap((name) => (name ? [`refs/heads/${name}`] : []));
   const candidates = origin === undefined ? names : [origin, ...names];

@@ -5,9 +5,10 @@ import { pathIn, pathsIn } from "../open/paths.ts";
 import type { Budget, Named, Repository } from "../open/repository.ts";
 import { checked, commitOf, objectOf } from "../open/revisions.ts";
 import { failure } from "../run/errors.ts";
-import { counted, fittingLines, pathText, records, textOf } from "../run/text.ts";
+import { counted, fittingLines, linesOf, pathText, records, textOf } from "../run/text.ts";
 import { signatureIn, signaturesOf } from "./commit-facts.ts";
-import { headerOf, indented, LOG_ARGS, LOG_FORMAT, parseLog } from "./commits.ts";
+import { walk } from "./commit-walk.ts";
+import { commitOfFields, headerOf, indented, LOG_ARGS, LOG_FORMAT, parseLog } from "./commits.ts";
 import { type DiffFormat, type DiffText, diff } from "./diff.ts";
 import { linePager } from "./line-pager.ts";
 import { SHALLOW, shallowCommits } from "./log.ts";
@@ -45,15 +46,21 @@ export async function show(repository: Repository, query: ShowQuery, { budget }:
   return named.type === "tree" ? showTree(named) : showBlob(named);
 
   async function showCommit(oid: string, first: string | undefined): Promise<DiffText> {
+    const boundary = await shallowCommits(repository);
+    const max = messageBudget(budget);
+    const [fields] = (await walk(repository, oid, { skip: 0, limit: 1 }, boundary)) ?? [];
     const args = ["log", ...LOG_ARGS, LOG_FORMAT, "--max-count=1", oid, "--"];
-    const [commit] = parseLog(await repository.output(args, "read the commit"), messageBudget(budget));
+    const [commit] =
+      fields === undefined
+        ? parseLog(await repository.output(args, "read the commit"), max)
+        : [commitOfFields(fields, max)];
     if (commit === undefined) throw new TypeError(`no commit ${oid}`);
     const signature = (await signaturesOf(repository, [oid])).get(oid);
     const header = headerOf({ ...commit, signature }, (id) => id);
     const parent = first ?? emptyTree(oid);
     const compared = { ...query, between: [parent, oid], tool: "git_show" };
     const changes = await diff(repository, compared, { budget: budget - header.length });
-    const isCut = first === undefined && (await shallowCommits(repository))?.has(oid);
+    const isCut = first === undefined && boundary?.has(oid);
     const against = isCut
       ? `(${SHALLOW}, so every file appears as new) `
       : (commit.parents ?? []).length > 1
@@ -63,7 +70,7 @@ export async function show(repository: Repository, query: ShowQuery, { budget }:
   }
 
   async function showTag(tag: Named): Promise<DiffText> {
-    const content = textOf(await repository.output(["cat-file", "tag", tag.oid], "read the tag"));
+    const content = textOf(await repository.content(tag, "read the tag"));
     const [head = "", ...message] = content.split("\n\n");
     const signed = message.join("\n\n");
     const signature = signatureIn(signed);
@@ -116,14 +123,11 @@ export async function show(repository: Repository, query: ShowQuery, { budget }:
     });
     let isBinary = false;
     let isFirst = true;
-    await repository.output(["cat-file", "blob", position.oid], "read the file", {
-      maxBytes: Number.MAX_SAFE_INTEGER,
-      onStdout(chunk) {
-        // The same test as in git: a NUL in the first 8,000 bytes.
-        if (isFirst) isBinary = chunk.subarray(0, 8_000).includes(0);
-        isFirst = false;
-        return !isBinary && pager.take(chunk);
-      },
+    await repository.stream({ ...blob, oid: position.oid }, "read the file", (chunk) => {
+      // The same test as in git: a NUL in the first 8,000 bytes.
+      if (isFirst) isBinary = chunk.subarray(0, 8_000).includes(0);
+      isFirst = false;
+      return !isBinary && pager.take(chunk);
     });
     const size = sized(blob.size);
     if (isBinary) return { body: `Blob: ${position.oid}`, facts: `(binary file, ${size})` };
@@ -157,7 +161,7 @@ export async function blobAt(repository: Repository, revision: string, path: str
     const hint = "Read it in parts: git_show with revision:path, start_line and end_line.";
     throw failure("too_large", message, { hint });
   }
-  const bytes = await repository.output(["cat-file", "blob", blob.oid], "read the file");
+  const bytes = await repository.content(blob, "read the file");
   return isUtf8(bytes) && !bytes.includes(0) ? bytes.toString("utf8") : bytes;
 }
 
@@ -190,8 +194,8 @@ async function entryAt(repository: Repository, revision: string, path: string, t
 
 /** Branches, tags and remote branches that begin with a text, for completion. */
 export async function refNames(repository: Repository, begin: string, max = 100): Promise<string[]> {
-  const list = ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/", "refs/tags/", "refs/remotes/"];
-  const names = ["HEAD", ...(await repository.lines(list, "list the refs"))];
+  const list = ["--format=%(refname:lstrip=2)", "refs/heads/", "refs/tags/", "refs/remotes/"];
+  const names = ["HEAD", ...linesOf(await repository.refs(list, "list the refs"))];
   return names.filter((name) => name.startsWith(begin)).slice(0, max);
 }
 

@@ -1,7 +1,8 @@
 import { realpathSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { PathGuard } from "@refmcp/boundary";
 import { failure, failureOf, outside } from "./errors.ts";
+import { textOf } from "./text.ts";
 
 /** One value of git's configuration, as `git config --list -z --show-scope --show-origin` reports it. */
 export interface ConfigEntry {
@@ -248,6 +249,10 @@ export interface Configuration {
   readonly dormant: readonly ConfigEntry[];
   /** The files that the repository's own configuration includes, existing or not. */
   readonly includes: readonly string[];
+  /** Identifies what was read. */
+  readonly state: string;
+  /** Whether another call may use it: false if a file could change without a trace. */
+  readonly isLasting: boolean;
   /** Whether one of its files has changed since it was read. */
   isStale(): boolean;
 }
@@ -264,14 +269,18 @@ const LIST = ["config", "--list", "-z", "--show-scope", "--show-origin"];
  * processes that read it again, possibly on another branch or in another worktree.
  *
  * @param guard contains the repository's own includes; the user's may be anywhere
+ * @param files where a configuration may be, existing or not
+ * @param heads files that change with the branch, on which an include may depend
  * @throws ToolError `outside_roots` for an outside include of the repository, whose content answers could show
  */
 export async function readConfig(
   run: RunGit,
   guard: PathGuard,
   files: readonly string[] = [],
+  heads: readonly string[] = [],
 ): Promise<Configuration> {
   const watched = new Map(files.map((file) => [file, stateOf(file)]));
+  const started = Date.now();
   const result = await run(LIST);
   if (result.code !== 0) throw failureOf(result, "read the repository's configuration");
   const entries = parseConfig(result.stdout);
@@ -282,25 +291,47 @@ export async function readConfig(
   for (let entry = waiting.pop(); entry !== undefined && seen.size < MAX_INCLUDES; entry = waiting.pop()) {
     const path = await includedPath(entry, run);
     if (!entry.own && !guard.contains(realOf(path))) throw outside(`include (${entry.key})`, guard);
+    if (/^includeif\.onbranch:/.test(entry.key)) for (const head of heads) watched.set(head, stateOf(head));
     if (seen.has(path)) continue;
     seen.add(path);
     const state = stateOf(path);
-    if (!entry.own) {
-      includes.push(path);
-      watched.set(path, state);
-    }
+    if (!entry.own) includes.push(path);
+    watched.set(path, state);
     if (state === MISSING || entries.some(({ origin }) => origin === path)) continue;
     const listing = await run(["config", "--file", path, "--list", "-z"]);
     const found = parseFile(listing.stdout, entry.own, path);
     dormant.push(...found);
     waiting.push(...found.filter(isInclude));
   }
+  for (const { origin } of entries) if (!watched.has(origin)) watched.set(origin, stateOf(origin));
+  const states = [...watched];
+  const isGone = entries.some(({ origin }) => watched.get(origin) === MISSING);
   return {
     entries,
     dormant,
     includes,
-    isStale: () => [...watched].some(([file, state]) => stateOf(file) !== state),
+    state: states.join("\n"),
+    isLasting: waiting.length === 0 && !isGone && states.every(([, state]) => isSettled(state, started)),
+    isStale: () => states.some(([file, state]) => stateOf(file) !== state),
   };
+}
+
+/** Lists the system's configuration. git is compiled with its path, which only the result shows. */
+export const LIST_SYSTEM = ["config", "--system", "--list", "-z", "--show-origin"];
+
+/** The system's configuration file by the result of `LIST_SYSTEM`, which fails if there is none. */
+export function systemFile({ stdout, stderr }: { stdout: Buffer; stderr: string }): string {
+  const [, missing] = /unable to read config file '(.*)'/s.exec(stderr) ?? [];
+  const [, found] = /^file:([^\0]*)/.exec(textOf(stdout)) ?? [];
+  return resolve(missing ?? found ?? "/etc/gitconfig");
+}
+
+/** The files of the user's and the system's configuration, existing or not. */
+export function ownFiles(env: NodeJS.ProcessEnv, system: string): string[] {
+  const { HOME, XDG_CONFIG_HOME, HOMEDRIVE, HOMEPATH, USERPROFILE } = env;
+  const homes = [HOME, HOMEDRIVE && `${HOMEDRIVE}${HOMEPATH}`, USERPROFILE].flatMap((home) => home || []);
+  const below = homes.flatMap((home) => [join(home, ".gitconfig"), join(home, ".config", "git", "config")]);
+  return [system, ...(XDG_CONFIG_HOME ? [join(XDG_CONFIG_HOME, "git", "config")] : []), ...below];
 }
 
 function isInclude({ key }: ConfigEntry): boolean {
@@ -321,8 +352,25 @@ const MISSING = "missing";
 
 /** Identifies a file's content without reading it. */
 export function stateOf(file: string): string {
-  const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
-  return stats === undefined ? MISSING : `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`;
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
+    return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+  } catch {
+    return MISSING;
+  }
+}
+
+/**
+ * Whether a file with this state at that time must get another one if it changes: a second change within the resolution of
+ * the file system's clock (two seconds on FAT) would not show.
+ *
+ * @param time in milliseconds
+ */
+export function isSettled(state: string, time: number): boolean {
+  const [, , , changed] = state.split(" ");
+  if (changed === undefined) return true;
+  const isCoarse = changed.endsWith("000000000");
+  return Number(BigInt(changed) / 1_000_000n) < time - (isCoarse ? 2_100 : 50);
 }
 
 /** A file's real path; the path itself if there is no such file. */

@@ -171,7 +171,6 @@ export async function runGit(run: GitRun): Promise<GitResult> {
       );
       return false;
     }
-    running.add(child);
     const stop = (reason: unknown): void => {
       fail(reason);
       end(child);
@@ -179,7 +178,7 @@ export async function runGit(run: GitRun): Promise<GitResult> {
     const onAbort = () => stop(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
-    const watch = watchMemory(child, () => {
+    const release = hold(child, () => {
       const hint = "Request less: a narrower path, a smaller range, or a revision with fewer files.";
       stop(failure("too_large", "git was stopped: it used more than 2 GiB of memory.", { hint }));
     });
@@ -191,8 +190,7 @@ export async function runGit(run: GitRun): Promise<GitResult> {
     });
     child.on("exit", () => linger(child));
     child.on("close", (status) => {
-      clearInterval(watch);
-      running.delete(child);
+      release();
       signal.removeEventListener("abort", onAbort);
       if (killing !== undefined) {
         clearTimeout(killing);
@@ -242,7 +240,7 @@ export async function runGit(run: GitRun): Promise<GitResult> {
 }
 
 /** Whether the process leads a group, so that a signal reaches all that it starts. Windows has no groups. */
-function ownsGroup({ pid }: ChildProcess): boolean {
+export function ownsGroup({ pid }: ChildProcess): boolean {
   // A process that could not be started has no pid; its error follows.
   if (pid === undefined || process.platform === "win32") return true;
   try {
@@ -262,7 +260,7 @@ export async function together<const Work extends readonly unknown[]>(work: Work
 }
 
 /** Signals the child's process group (Windows: the child and, through taskkill, its descendants). */
-function signalGroup(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
+export function signalGroup(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
   const { pid } = child;
   if (pid === undefined) return;
   if (process.platform === "win32") {
@@ -280,9 +278,14 @@ function signalGroup(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
   }
 }
 
-/** Checks the process's memory every quarter of a second, on systems with /proc (Linux). */
-function watchMemory(child: ChildProcess, exceeded: () => void): NodeJS.Timeout {
-  return setInterval(() => {
+/**
+ * Ends a process with this one, and checks its memory every quarter of a second, on systems with /proc (Linux).
+ *
+ * @returns call it when the process has ended
+ */
+export function hold(child: ChildProcess, exceeded: () => void): () => void {
+  running.add(child);
+  const watch = setInterval(() => {
     try {
       const status = readFileSync(`/proc/${child.pid}/status`, "latin1");
       const kilobytes = Number(/^RssAnon:\s+(\d+)/m.exec(status)?.[1] ?? 0);
@@ -291,4 +294,8 @@ function watchMemory(child: ChildProcess, exceeded: () => void): NodeJS.Timeout 
       // No such file system, or the process has just ended.
     }
   }, 250).unref();
+  return () => {
+    clearInterval(watch);
+    running.delete(child);
+  };
 }

@@ -73,6 +73,11 @@ export function groups(output: Buffer, size: number): string[][] {
   });
 }
 
+/** The lines of an output, without empty ones. */
+export function linesOf(output: Buffer): string[] {
+  return output.toString("utf8").split("\n").filter(Boolean);
+}
+
 /** "1 file", "3 files". */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;

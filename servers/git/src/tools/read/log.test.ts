@@ -57,15 +57,19 @@ describe("git_log", () => {
     expect(subjects((await call("git_log", { author: "^Test" })).data)).toHaveLength(3);
   });
 
-  it("follows a file through its renames", async () => {
+  it("follows a file through its renames only if asked", async () => {
     const { call, git } = sample();
     git("mv", "src/app.ts", "src/main.ts");
     git("commit", "--quiet", "-m", "Rename");
-    expect(subjects((await call("git_log", { path: "src/main.ts" })).data)).toEqual([
+    const path = "src/main.ts";
+    expect(subjects((await call("git_log", { path })).data)).toEqual(["Rename"]);
+    expect(subjects((await call("git_log", { path, follow: true })).data)).toEqual([
       "Rename",
       "Our line",
       "First commit",
     ]);
+    const error = await failureOf(call("git_log", { follow: true }));
+    expect(error).toMatchObject({ code: "bad_argument" });
   });
 
   it("reads ranges and marks merges", async () => {

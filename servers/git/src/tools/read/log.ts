@@ -22,7 +22,8 @@ export default tool({
       .enum(["oneline", "full", "stat"])
       .optional()
       .describe("Default: full; from max_count 20, oneline. stat lists files."),
-    path: text.describe("Only commits that touch this path; follows renames."),
+    path: text.describe("Only commits that touch this path."),
+    follow: z.boolean().default(false).describe("Follow a file's renames."),
     lines: text.describe("With path: how lines such as 10,40 or a named function changed."),
     author: text.describe("Regular expression for the author."),
     grep: text.describe("Regular expression for the message."),
