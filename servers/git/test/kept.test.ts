@@ -336,16 +336,22 @@ describe("answers of a kept process are not mixed up", () => {
   });
 
   it("when a call is cancelled while it waits", async () => {
-    const { over, kept } = logged(numbered());
+    const [hold, requests] = [place.path("hold"), place.path("requests")];
+    const wait = `echo "$line" >> "${requests}"; if [ -e "${hold}" ]; then sleep 600; fi`;
+    const answer = `echo "$line" | "${REAL}" cat-file --batch-command`;
+    const script = `while read line; do ${wait}; ${answer}; done; exit`;
+    const { over, kept } = logged(numbered(), script, "*--batch-command*");
     await settle();
-    await shown(over, "file-0.txt");
+    expect(await shown(over, "file-0.txt")).toBe("this is file-0.txt");
     const [pid = 0] = kept();
-    process.kill(pid, "SIGSTOP");
+    writeFileSync(hold, "");
     const call = fakeCall();
     const cancelled = callTool(over, "git_show", { revision: "HEAD:file-1.txt" }, call);
-    const others = names.slice(2, 8).map((name) => shown(over, name));
     cancelled.catch(() => undefined);
+    await expect.poll(() => readFileSync(requests, "utf8")).toContain("file-1.txt");
+    const others = names.slice(2, 8).map((name) => shown(over, name));
     await settle();
+    rmSync(hold);
     call.cancel();
     expect((await failureOf(cancelled)).kind).toBe("cancelled");
     expect(await Promise.all(others)).toEqual(names.slice(2, 8).map((name) => `this is ${name}`));
