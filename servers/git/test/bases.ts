@@ -47,7 +47,7 @@ export const EVERYTHING: Base = {
     ...["login", "locked", "ssh"].map((remote) => ({ tool: "git_fetch", args: { remote } })),
     { tool: "git_push", args: { remote: "ssh" } },
     // What a kept process, its configuration and its refs answer.
-    { tool: "git_log", args: { max_count: 3 } },
+    { tool: "git_log", args: { max_count: 50 } },
     { tool: "git_log", args: { path: "src/app.ts", follow: true } },
     { tool: "git_show", args: { revision: "HEAD:src/app.ts" } },
     { tool: "git_show", args: { revision: "HEAD:src" } },
