@@ -79,7 +79,7 @@ describe("a call starts no more processes than needed", () => {
     ["git_show", { revision: "HEAD:src/app.ts" }, 0],
     ["git_show", { revision: "v0.9:docs/café.md" }, 0],
     ["git_show", { revision: "HEAD" }, 1],
-    ["git_show", { revision: "HEAD:src" }, 1],
+    ["git_show", { revision: "HEAD:src" }, 0],
     ["git_show", { revision: "v1.0" }, 1],
     ["git_diff", { target: "v0.9..v1.0" }, 1],
     ["git_blame", { path: "src/app.ts" }, 1],

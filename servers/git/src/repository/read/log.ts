@@ -7,7 +7,7 @@ import type { Budget, Repository } from "../open/repository.ts";
 import { commitsOf, parseRange } from "../open/revisions.ts";
 import { failure, noCommits } from "../run/errors.ts";
 import { groups } from "../run/text.ts";
-import { walk } from "./commit-walk.ts";
+import { decorations, walk } from "./commit-walk.ts";
 
 export const commitShape = z.object({
   commit: z.string(),
@@ -76,10 +76,13 @@ export async function log(repository: Repository, query: LogQuery, { budget }: B
     : undefined;
   const limits = [`--max-count=${limit + 1}`, `--skip=${skip}`];
   const read = async () => {
-    const args = ["log", ...LOG_ARGS, LOG_FORMAT, ...limits, ...(await filterArgs(repository, query, tips))];
-    return parseLog(await repository.output(args, "read the log"));
+    const refsOf = await decorations(repository, boundary);
+    const format = refsOf === undefined ? LOG_FORMAT : LOG_FORMAT.replace("%D", "");
+    const args = ["log", ...LOG_ARGS, format, ...limits, ...(await filterArgs(repository, query, tips))];
+    const printed = groups(await repository.output(args, "read the log"), FIELDS.length);
+    return refsOf === undefined ? printed : printed.map((fields) => fields.with(5, refsOf(fields[0] ?? "")));
   };
-  const found = walked?.map((fields) => commitOfFields(fields)) ?? (await read());
+  const found = (walked ?? (await read())).map((fields) => commitOfFields(fields));
   const count = Math.min(limit, fitting(found, budget - 500));
   const commits = found.slice(0, count);
   const isRest = found.length > count;
