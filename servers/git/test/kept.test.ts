@@ -130,6 +130,7 @@ describe("a change between two calls is seen", () => {
     const { atime, mtime } = statSync(file);
     writeFileSync(file, old);
     utimesSync(file, atime, mtime);
+    await settle();
     expect((await callTool(over, "git_branch", {})).text).toContain(old.trim());
   });
 
@@ -222,11 +223,11 @@ describe("a configuration that changes between two calls", () => {
     const { root, over } = insideAndOutside(place);
     const shown = () => callTool(over, "git_show", { repo_path: root, revision: "HEAD:README.md" });
     write(root, "conf/more", "[core]\n\tabbrev = 8\n");
-    write(place.path("out"), "conf/more", "[core]\n\tabbrev = 9\n");
     git(root, "config", "include.path", "../conf/more");
     await settle();
     await shown();
-    rmSync(join(root, "conf"), { recursive: true });
+    // The file itself is unchanged.
+    renameSync(join(root, "conf"), place.path("out", "conf"));
     symlinkSync(place.path("out", "conf"), join(root, "conf"));
     expect(await codeOf(shown())).toBe("outside_roots");
     rmSync(join(root, "conf"));
@@ -298,8 +299,13 @@ describe("a kept process reads nothing outside", () => {
     const root = sampleRepository(place.path("repo"));
     const { over, kept } = logged(root);
     await messages(over);
-    for (const path of ["x\ncontents HEAD", "README.md\n", "\r", "x\rinfo HEAD"])
-      expect((await callTool(over, "git_log", { path, follow: true })).data.commits, path).toEqual([]);
+    const repository = await over.open(root, new AbortController().signal);
+    for (const name of ["x\ncontents HEAD", "HEAD\n", "HEAD\r", "HEAD\0"])
+      expect(await repository.lookUp([name, "v0.9:README.md"]), name).toMatchObject([
+        undefined,
+        { type: "blob" },
+      ]);
+    expect(await repository.lookUp([])).toEqual([]);
     for (const revision of ["HEAD\ninfo HEAD", "HEAD\r"])
       expect(await codeOf(callTool(over, "git_show", { revision }))).toBe("bad_revision");
     for (const revision of [" HEAD", "HEAD missing", `${"0".repeat(40)} blob 3`, "a b c ambiguous"])
