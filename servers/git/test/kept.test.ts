@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import {
   appendFileSync,
   existsSync,
@@ -435,6 +435,52 @@ describe("kept processes end", () => {
     over.close();
     await expect.poll(() => isRunning(pid)).toBe(false);
     expect(await messages(over)).toHaveLength(3);
+  });
+
+  it("with the process that started them, which they don't keep running", async () => {
+    const root = sampleRepository(place.path("repo"));
+    const { kept } = logged(root);
+    const bin = join(import.meta.dirname, "../dist/bin.js");
+    const env = { ...process.env, PATH: `${place.path("bin")}:${process.env.PATH}` };
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [bin, root, "call", "git_show", "HEAD:README.md"],
+      {
+        env,
+        encoding: "utf8",
+      },
+    );
+    expect(stdout).toContain("# Sample");
+    expect(status).toBe(0);
+    const [pid = 0] = kept();
+    expect(pid).toBeGreaterThan(0);
+    await expect.poll(() => isRunning(pid)).toBe(false);
+    // And if it is killed.
+    const server = spawn(process.execPath, [bin, root], { env, stdio: ["pipe", "pipe", "ignore"] });
+    const send = (message: object) =>
+      server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+    const clientInfo = { name: "test", version: "1.0.0" };
+    send({
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo },
+    });
+    send({ method: "notifications/initialized" });
+    send({
+      id: 2,
+      method: "tools/call",
+      params: { name: "git_show", arguments: { revision: "HEAD:README.md" } },
+    });
+    let output = "";
+    server.stdout.on("data", (chunk) => {
+      output += chunk;
+    });
+    await expect.poll(() => output).toContain("# Sample");
+    const last = kept().at(-1) ?? 0;
+    expect(last).not.toBe(pid);
+    expect(isRunning(last)).toBe(true);
+    server.kill("SIGKILL");
+    await expect.poll(() => isRunning(last)).toBe(false);
   });
 
   it("for the repositories that were not used for the longest time", async () => {

@@ -10,8 +10,8 @@ export interface Listings {
 }
 
 const MAX_FILES = 5_000;
-const MAX_REPOSITORIES = 20;
-const MAX_OUTPUTS = 30;
+const MAX_REPOSITORIES = 8;
+const MAX_OUTPUTS = 8;
 const MAX_BYTES = 2 * 1024 * 1024;
 /** What refs and their distance from each other depend on, in both git directories. */
 const FILES = ["HEAD", "packed-refs", "shallow", join("info", "grafts"), join("reftable", "tables.list")];

@@ -19,9 +19,9 @@ export interface Stored {
 /** How many commits are read at once: a commit with its first parents, and then the other parents of these with theirs. */
 const AHEAD = [16, 2] as const;
 /** From here on git itself is faster. */
-const MAX_COMMITS = 1_000;
+const MAX_COMMITS = 300;
 /** Commits that are remembered, of all repositories: they never change. */
-const MAX_KNOWN = 5_000;
+const MAX_KNOWN = 2_000;
 const MAX_MESSAGE = 10_000;
 
 /**
