@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import type { Git } from "../src/repository/open/git.ts";
+import { type Listings, listingOf } from "../src/repository/open/refs-listing.ts";
 import { systemFile } from "../src/repository/run/config.ts";
 import {
   callTool,
@@ -132,6 +133,22 @@ describe("a change between two calls is seen", () => {
     utimesSync(file, atime, mtime);
     await settle();
     expect((await callTool(over, "git_branch", {})).text).toContain(old.trim());
+  });
+
+  it("of refs in a tree without end, which is not kept", async () => {
+    const root = sampleRepository(place.path("repo"));
+    const { location } = await gitOver([root]).open(root, new AbortController().signal);
+    await settle();
+    let runs = 0;
+    const listing = async () => {
+      const output = await listingOf(known, location, "", "[]", async () => Buffer.from(`${++runs}`));
+      return output.toString();
+    };
+    const known = new Map<string, Listings>();
+    expect([await listing(), await listing()]).toEqual(["1", "1"]);
+    for (const name of ["a", "b", "c"]) symlinkSync("..", join(root, ".git", "refs", "heads", name));
+    await settle();
+    expect([await listing(), await listing()]).toEqual(["2", "3"]);
   });
 
   it("of a name that becomes ambiguous", async () => {
