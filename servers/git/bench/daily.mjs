@@ -81,11 +81,13 @@ export async function bench({ report }) {
 }
 
 /** REFMCP_DAILY runs only the tasks with one of these texts in their names, separated by commas. @param {{ name: string }} task */
-const wanted = ({ name }) => (process.env["REFMCP_DAILY"] ?? "").split(",").some((part) => name.includes(part));
+const wanted = ({ name }) =>
+  (process.env["REFMCP_DAILY"] ?? "").split(",").some((part) => name.includes(part));
 
 /** What a model pays for. @param {{ name: string, description?: string, inputSchema: object }[]} tools */
 const sizeOf = (tools) =>
-  JSON.stringify(tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))).length;
+  JSON.stringify(tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })))
+    .length;
 
 /**
  * Solves a task and checks the result.
@@ -98,7 +100,8 @@ async function run(task, solve, agent, world) {
   try {
     if (typeof solve === "function") await solve(agent, world);
     else for (const [tool, args] of solve) await agent.call(tool, args);
-    if (await task.check(world, agent.read)) return { calls: agent.calls, tokens: agent.chars / CHARS_PER_TOKEN };
+    if (await task.check(world, agent.read))
+      return { calls: agent.calls, tokens: agent.chars / CHARS_PER_TOKEN };
   } catch (error) {
     problem = String(error);
   }
@@ -167,7 +170,10 @@ function table(costs, lists) {
     rows: [
       ...names.map((name) => [name, ...all.flatMap((who) => cells(costs[name]?.[who]))]),
       [`**tasks that both complete (${common.length})**`, ...sums],
-      ["**tasks completed**", ...all.flatMap((who) => [String(names.filter((name) => done(name, who)).length), ""])],
+      [
+        "**tasks completed**",
+        ...all.flatMap((who) => [String(names.filter((name) => done(name, who)).length), ""]),
+      ],
       ["the tool list, once for each conversation", ...all.flatMap((who) => ["", rounded(lists[who] ?? 0)])],
     ],
     notes: [

@@ -51,5 +51,12 @@ export const EVERYTHING: Base = {
     { tool: "git_list_refs", args: { kind: "tags", revision: "feature" } },
     ...["login", "locked", "ssh"].map((remote) => ({ tool: "git_fetch", args: { remote } })),
     { tool: "git_push", args: { remote: "ssh" } },
+    // What a kept process, its configuration and its refs answer.
+    { tool: "git_log", args: { max_count: 50 } },
+    { tool: "git_log", args: { path: "src/app.ts", follow: true } },
+    { tool: "git_show", args: { revision: "HEAD:src/app.ts" } },
+    { tool: "git_show", args: { revision: "HEAD:src" } },
+    { tool: "git_show", args: { revision: "v1.0" } },
+    { tool: "git_branch", args: { branch_type: "all", contains: "v0.9" } },
   ],
 };

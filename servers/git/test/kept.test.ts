@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import {
   appendFileSync,
   existsSync,
@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import type { Git } from "../src/repository/open/git.ts";
+import { type Listings, listingOf } from "../src/repository/open/refs-listing.ts";
 import { systemFile } from "../src/repository/run/config.ts";
 import {
   callTool,
@@ -79,7 +80,7 @@ describe("a call starts no more processes than needed", () => {
     ["git_show", { revision: "HEAD:src/app.ts" }, 0],
     ["git_show", { revision: "v0.9:docs/café.md" }, 0],
     ["git_show", { revision: "HEAD" }, 1],
-    ["git_show", { revision: "HEAD:src" }, 1],
+    ["git_show", { revision: "HEAD:src" }, 0],
     ["git_show", { revision: "v1.0" }, 1],
     ["git_diff", { target: "v0.9..v1.0" }, 1],
     ["git_blame", { path: "src/app.ts" }, 1],
@@ -130,7 +131,24 @@ describe("a change between two calls is seen", () => {
     const { atime, mtime } = statSync(file);
     writeFileSync(file, old);
     utimesSync(file, atime, mtime);
+    await settle();
     expect((await callTool(over, "git_branch", {})).text).toContain(old.slice(0, 10));
+  });
+
+  it("of refs in a tree without end, which is not kept", async () => {
+    const root = sampleRepository(place.path("repo"));
+    const { location } = await gitOver([root]).open(root, new AbortController().signal);
+    await settle();
+    let runs = 0;
+    const listing = async () => {
+      const output = await listingOf(known, location, "", "[]", async () => Buffer.from(`${++runs}`));
+      return output.toString();
+    };
+    const known = new Map<string, Listings>();
+    expect([await listing(), await listing()]).toEqual(["1", "1"]);
+    for (const name of ["a", "b", "c"]) symlinkSync("..", join(root, ".git", "refs", "heads", name));
+    await settle();
+    expect([await listing(), await listing()]).toEqual(["2", "3"]);
   });
 
   it("of a name that becomes ambiguous", async () => {
@@ -222,11 +240,11 @@ describe("a configuration that changes between two calls", () => {
     const { root, over } = insideAndOutside(place);
     const shown = () => callTool(over, "git_show", { repo_path: root, revision: "HEAD:README.md" });
     write(root, "conf/more", "[core]\n\tabbrev = 8\n");
-    write(place.path("out"), "conf/more", "[core]\n\tabbrev = 9\n");
     git(root, "config", "include.path", "../conf/more");
     await settle();
     await shown();
-    rmSync(join(root, "conf"), { recursive: true });
+    // The file itself is unchanged.
+    renameSync(join(root, "conf"), place.path("out", "conf"));
     symlinkSync(place.path("out", "conf"), join(root, "conf"));
     expect(await codeOf(shown())).toBe("outside_roots");
     rmSync(join(root, "conf"));
@@ -298,8 +316,13 @@ describe("a kept process reads nothing outside", () => {
     const root = sampleRepository(place.path("repo"));
     const { over, kept } = logged(root);
     await messages(over);
-    for (const path of ["x\ncontents HEAD", "README.md\n", "\r", "x\rinfo HEAD"])
-      expect((await callTool(over, "git_log", { path, follow: true })).data.commits, path).toEqual([]);
+    const repository = await over.open(root, new AbortController().signal);
+    for (const name of ["x\ncontents HEAD", "HEAD\n", "HEAD\r", "HEAD\0"])
+      expect(await repository.lookUp([name, "v0.9:README.md"]), name).toMatchObject([
+        undefined,
+        { type: "blob" },
+      ]);
+    expect(await repository.lookUp([])).toEqual([]);
     for (const revision of ["HEAD\ninfo HEAD", "HEAD\r"])
       expect(await codeOf(callTool(over, "git_show", { revision }))).toBe("bad_revision");
     for (const revision of [" HEAD", "HEAD missing", `${"0".repeat(40)} blob 3`, "a b c ambiguous"])
@@ -336,16 +359,22 @@ describe("answers of a kept process are not mixed up", () => {
   });
 
   it("when a call is cancelled while it waits", async () => {
-    const { over, kept } = logged(numbered());
+    const [hold, requests] = [place.path("hold"), place.path("requests")];
+    const wait = `echo "$line" >> "${requests}"; if [ -e "${hold}" ]; then sleep 600; fi`;
+    const answer = `echo "$line" | "${REAL}" cat-file --batch-command`;
+    const script = `while read line; do ${wait}; ${answer}; done; exit`;
+    const { over, kept } = logged(numbered(), script, "*--batch-command*");
     await settle();
-    await shown(over, "file-0.txt");
+    expect(await shown(over, "file-0.txt")).toBe("this is file-0.txt");
     const [pid = 0] = kept();
-    process.kill(pid, "SIGSTOP");
+    writeFileSync(hold, "");
     const call = fakeCall();
     const cancelled = callTool(over, "git_show", { revision: "HEAD:file-1.txt" }, call);
-    const others = names.slice(2, 8).map((name) => shown(over, name));
     cancelled.catch(() => undefined);
+    await expect.poll(() => readFileSync(requests, "utf8")).toContain("file-1.txt");
+    const others = names.slice(2, 8).map((name) => shown(over, name));
     await settle();
+    rmSync(hold);
     call.cancel();
     expect((await failureOf(cancelled)).kind).toBe("cancelled");
     expect(await Promise.all(others)).toEqual(names.slice(2, 8).map((name) => `this is ${name}`));
@@ -423,6 +452,52 @@ describe("kept processes end", () => {
     over.close();
     await expect.poll(() => isRunning(pid)).toBe(false);
     expect(await messages(over)).toHaveLength(3);
+  });
+
+  it("with the process that started them, which they don't keep running", async () => {
+    const root = sampleRepository(place.path("repo"));
+    const { kept } = logged(root);
+    const bin = join(import.meta.dirname, "../dist/bin.js");
+    const env = { ...process.env, PATH: `${place.path("bin")}:${process.env.PATH}` };
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [bin, root, "call", "git_show", "HEAD:README.md"],
+      {
+        env,
+        encoding: "utf8",
+      },
+    );
+    expect(stdout).toContain("# Sample");
+    expect(status).toBe(0);
+    const [pid = 0] = kept();
+    expect(pid).toBeGreaterThan(0);
+    await expect.poll(() => isRunning(pid)).toBe(false);
+    // And if it is killed.
+    const server = spawn(process.execPath, [bin, root], { env, stdio: ["pipe", "pipe", "ignore"] });
+    const send = (message: object) =>
+      server.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+    const clientInfo = { name: "test", version: "1.0.0" };
+    send({
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo },
+    });
+    send({ method: "notifications/initialized" });
+    send({
+      id: 2,
+      method: "tools/call",
+      params: { name: "git_show", arguments: { revision: "HEAD:README.md" } },
+    });
+    let output = "";
+    server.stdout.on("data", (chunk) => {
+      output += chunk;
+    });
+    await expect.poll(() => output).toContain("# Sample");
+    const last = kept().at(-1) ?? 0;
+    expect(last).not.toBe(pid);
+    expect(isRunning(last)).toBe(true);
+    server.kill("SIGKILL");
+    await expect.poll(() => isRunning(last)).toBe(false);
   });
 
   it("for the repositories that were not used for the longest time", async () => {

@@ -209,7 +209,11 @@ export const tasks = [
     async cyanheads(agent) {
       const text = await agent.call("git_reflog", { maxCount: 5 });
       const [, id = ""] = /([0-9a-f]{40})[^]*?precious/.exec(text) ?? [];
-      await agent.call("git_branch", { mode: "create", branchName: "saved", startPoint: "HEAD@{1}" }, id === "");
+      await agent.call(
+        "git_branch",
+        { mode: "create", branchName: "saved", startPoint: "HEAD@{1}" },
+        id === "",
+      );
     },
     async ours(agent) {
       await agent.call("git_reflog", { max_count: 5 });
@@ -233,7 +237,8 @@ export const tasks = [
     given: twoHunks,
     cyanheads: [["git_commit", { message: "All", filesToStage: [FILE] }]],
     ours: [["git_commit", { message: "All", files: [FILE] }]],
-    check: async (world) => (await world.subjects()) === "All" && (await world.git("status", "--short")) === "",
+    check: async (world) =>
+      (await world.subjects()) === "All" && (await world.git("status", "--short")) === "",
   },
   {
     name: "commit one of two files",
@@ -406,7 +411,8 @@ export const tasks = [
       await world.commit("fix b", "b.txt", append("b, corrected"));
     },
     check: async (world) =>
-      (await world.subjects()) === "a|b|c|d" && (await world.git("show", "HEAD~2:b.txt")) === "b\nb, corrected",
+      (await world.subjects()) === "a|b|c|d" &&
+      (await world.git("show", "HEAD~2:b.txt")) === "b\nb, corrected",
   },
   {
     name: "change the order of two commits",
@@ -469,7 +475,8 @@ export const tasks = [
       const [id = ""] = /[0-9a-f]{40}/.exec(agent.read) ?? [];
       await agent.call("git_branch", { mode: "create", branchName: "topic", startPoint: id });
     },
-    check: async (world) => (await world.git("rev-parse", "topic")) === (await world.git("rev-parse", "HEAD~1")),
+    check: async (world) =>
+      (await world.git("rev-parse", "topic")) === (await world.git("rev-parse", "HEAD~1")),
   },
   {
     name: "rename a remote",

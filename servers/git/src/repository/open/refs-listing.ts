@@ -10,8 +10,8 @@ export interface Listings {
 }
 
 const MAX_FILES = 5_000;
-const MAX_REPOSITORIES = 20;
-const MAX_OUTPUTS = 30;
+const MAX_REPOSITORIES = 8;
+const MAX_OUTPUTS = 8;
 const MAX_BYTES = 2 * 1024 * 1024;
 /** What refs and their distance from each other depend on, in both git directories. */
 const FILES = ["HEAD", "packed-refs", "shallow", join("info", "grafts"), join("reftable", "tables.list")];
@@ -44,18 +44,22 @@ export async function listingOf(
 }
 
 /** The state of every file of the refs; undefined if there are too many, or one has only just changed. */
-function stateOfRefs({ gitDir, commonDir }: Location, configuration: string): string | undefined {
+function stateOfRefs(location: Location, configuration: string): string | undefined {
   const now = Date.now();
   const states = [configuration];
-  const waiting = [...new Set([gitDir, commonDir])].flatMap((directory) => [
-    ...FILES.map((file) => join(directory, file)),
-    ...treeOf(join(directory, "refs")),
-  ]);
-  for (const path of waiting) {
+  for (const path of filesOf(location)) {
     const state = stateOf(path);
     if (states.push(`${path} ${state}`) > MAX_FILES || !isSettled(state, now)) return undefined;
   }
   return states.join("\n");
+}
+
+/** One after the other: links that lead back to a directory above make a tree without end. */
+function* filesOf({ gitDir, commonDir }: Location): Generator<string> {
+  for (const directory of new Set([gitDir, commonDir])) {
+    for (const file of FILES) yield join(directory, file);
+    yield* treeOf(join(directory, "refs"));
+  }
 }
 
 /** A directory and what is below it, as far as it may be listed. */

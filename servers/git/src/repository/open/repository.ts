@@ -270,6 +270,7 @@ export class Repository {
 
   /** Asks the repository's kept `git cat-file`; undefined if it can't answer. */
   async #ask(what: "info" | "contents", names: readonly string[]) {
+    if (names.length === 0) return { found: [], stderr: "" };
     const { overrides, worktree, state } = await (this.#given.plain ?? this).prepared();
     const { gitDir, commonDir, objects } = this.location;
     const { cwd, env: variables } = this.#place(worktree);

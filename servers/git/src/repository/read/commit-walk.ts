@@ -19,9 +19,9 @@ export interface Stored {
 /** How many commits are read at once: a commit with its first parents, and then the other parents of these with theirs. */
 const AHEAD = [16, 2] as const;
 /** From here on git itself is faster. */
-const MAX_COMMITS = 1_000;
+const MAX_COMMITS = 300;
 /** Commits that are remembered, of all repositories: they never change. */
-const MAX_KNOWN = 5_000;
+const MAX_KNOWN = 2_000;
 const MAX_MESSAGE = 10_000;
 
 /**
@@ -37,10 +37,8 @@ export async function walk(
   shallow: ReadonlySet<string> | undefined,
 ): Promise<string[][] | undefined> {
   const end = skip + limit;
-  if (end > MAX_COMMITS || existsSync(join(repository.location.commonDir, "info", "grafts")))
-    return undefined;
-  const names = await decorations(repository);
-  if (names === undefined) return undefined;
+  const refsOf = end > MAX_COMMITS ? undefined : await decorations(repository, shallow);
+  if (refsOf === undefined) return undefined;
   const { commits: known } = repository.machine;
   const key = (oid: string) => `${repository.location.commonDir} ${oid}`;
   /** Reads commits that are not known yet, each with some ancestors, because every request takes its time. */
@@ -82,8 +80,7 @@ export async function walk(
     commits.push({ ...next, parents });
   }
   return commits.slice(skip).map(({ oid, author, email, date, parents, message }) => {
-    const refs = [...(shallow?.has(oid) ? ["grafted"] : []), ...(names.get(oid) ?? [])];
-    return [oid, author, email, date, parents.join(" "), refs.join(", "), message];
+    return [oid, author, email, date, parents.join(" "), refsOf(oid), message];
   });
 }
 
@@ -134,13 +131,25 @@ type Names = ReadonlyMap<string, readonly string[]>;
 /** By the listing that they were read from. */
 const decorated = new WeakMap<Buffer, Names>();
 
-/** The names of commits as `%D` prints them; undefined if the configuration chooses others. */
-async function decorations(repository: Repository): Promise<Names | undefined> {
+/**
+ * What `%D` prints of a commit, from one listing: git alone reads all refs for every log.
+ *
+ * @returns undefined if the configuration chooses other refs, or a file with grafts replaces parents
+ */
+export async function decorations(
+  repository: Repository,
+  shallow: ReadonlySet<string> | undefined,
+): Promise<((oid: string) => string) | undefined> {
   const { config } = await repository.prepared();
   if (config.some(({ key }) => /^log\.(exclude|initial)decoration/.test(key))) return undefined;
+  if (existsSync(join(repository.location.commonDir, "info", "grafts"))) return undefined;
   const output = await repository.refs(LIST, "list the refs");
-  const before = decorated.get(output);
-  if (before !== undefined) return before;
+  const names = decorated.get(output) ?? (await namesIn(repository, output));
+  decorated.set(output, names);
+  return (oid) => [...(shallow?.has(oid) ? ["grafted"] : []), ...(names.get(oid) ?? [])].join(", ");
+}
+
+async function namesIn(repository: Repository, output: Buffer): Promise<Names> {
   const refs = groups(output, FIELDS.length).map(([name = "", oid = "", tagged = "", type, head]) => {
     const short = name.replace(/^refs\/(heads|remotes|tags)\//, "");
     const isTag = tagged !== "" || name.startsWith("refs/tags/");
@@ -157,6 +166,5 @@ async function decorations(repository: Repository): Promise<Names | undefined> {
   // git's order: HEAD, then by name, descending.
   if (head !== undefined) add(head, current === undefined ? "HEAD" : `HEAD -> ${current.shown}`);
   for (const ref of refs.reverse()) if (ref !== current) add(ref.oid, ref.shown);
-  decorated.set(output, names);
   return names;
 }

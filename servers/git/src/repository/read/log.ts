@@ -7,13 +7,15 @@ import type { Arguments, Budget, Caller, Repository } from "../open/repository.t
 import { commitsOf, parseRange, shortIds } from "../open/revisions.ts";
 import { failure, noCommits } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
+import { groups } from "../run/text.ts";
 import { filesOf, signaturesOf } from "./commit-facts.ts";
-import { walk } from "./commit-walk.ts";
+import { decorations, walk } from "./commit-walk.ts";
 import {
   blockOf,
   type Commit,
   commitOfFields,
   LOG_ARGS,
+  LOG_FIELDS,
   LOG_FORMAT,
   type LogFormat,
   parseLog,
@@ -178,8 +180,12 @@ async function find(
   // Ignoring case would also apply to the pickaxe, which takes the text literally.
   const how = pickaxe ? [...filters.filter((arg) => arg !== IGNORE_CASE), `-S${pickaxe}`] : filters;
   const what = [query.follow ? "--follow" : "--no-follow", ...tips, "--", inside];
-  const args = ["log", ...LOG_ARGS, LOG_FORMAT, ...limits, ...how, ...what];
-  return numbered(parseLog(await repository.output(args, "read the log")));
+  const refsOf = await decorations(repository, await shallowCommits(repository));
+  const format = refsOf === undefined ? LOG_FORMAT : LOG_FORMAT.replace("%D", "");
+  const args = ["log", ...LOG_ARGS, format, ...limits, ...how, ...what];
+  const printed = groups(await repository.output(args, "read the log"), LOG_FIELDS);
+  const decorated = printed.map((fields) => (refsOf ? fields.with(5, refsOf(fields[0] ?? "")) : fields));
+  return numbered(decorated.map((fields) => commitOfFields(fields)));
 }
 
 /**

@@ -173,12 +173,32 @@ export async function namesAt(repository: Repository, revision: string, path: st
 
 /** What a tree contains; the name of a directory ends in a slash. */
 export async function treeEntries(repository: Repository, oid: string) {
-  const output = await repository.output(["ls-tree", "-z", oid], "read the directory");
-  return records(output).map((record) => {
-    const tab = record.indexOf(9);
-    const [mode = "", type = ""] = record.toString("latin1", 0, tab).split(" ");
-    return { mode, type, name: `${pathText(record.subarray(tab + 1))}${type === "tree" ? "/" : ""}` };
+  const [tree] = (await repository.objects([oid])) ?? [];
+  const stored = tree?.type === "tree" ? storedEntries(tree.content, oid.length / 2) : undefined;
+  const listed = async () => {
+    const output = await repository.output(["ls-tree", "-z", oid], "read the directory");
+    return records(output).map((record): readonly [string, Buffer] => {
+      const tab = record.indexOf(9);
+      return [record.toString("latin1", 0, 6), record.subarray(tab + 1)];
+    });
+  };
+  return (stored ?? (await listed())).map(([mode, path]) => {
+    const type = { "040000": "tree", "160000": "commit" }[mode] ?? "blob";
+    return { mode, type, name: `${pathText(path)}${type === "tree" ? "/" : ""}` };
   });
+}
+
+/** The modes and names in a tree object, `mode SP name NUL oid` for each; undefined if it is damaged. */
+function storedEntries(content: Buffer = Buffer.alloc(0), oidBytes: number) {
+  const entries: (readonly [mode: string, path: Buffer])[] = [];
+  for (let start = 0; start < content.length; ) {
+    const [space, end] = [content.indexOf(32, start), content.indexOf(0, start)];
+    const mode = content.toString("latin1", start, space).padStart(6, "0");
+    if (end + oidBytes >= content.length || !/^(040000|160000|1[02]0[0-7]{3})$/.test(mode)) return undefined;
+    entries.push([mode, content.subarray(space + 1, end)]);
+    start = end + 1 + oidBytes;
+  }
+  return entries;
 }
 
 async function entryAt(repository: Repository, revision: string, path: string, type: "blob" | "tree") {
