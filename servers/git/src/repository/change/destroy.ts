@@ -13,6 +13,7 @@ import { push } from "../remote/transfer.ts";
 import { badRevision, failure, failureOf, noCommits } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
 import { counted, pathText, records } from "../run/text.ts";
+import { linkedWorktree } from "./bisect.ts";
 import { conflictedPaths } from "./commit.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
 import { refuseOperation } from "./integrate.ts";
@@ -71,12 +72,8 @@ export async function removeWorktree(
   caller: Caller,
   git: Git,
 ): Promise<Destroyed> {
-  const directory = await git.directoryOf(path);
-  const added = await git.open(directory, repository.signal);
-  const { gitDir, commonDir, worktree } = added.location;
-  const isLinked = commonDir === repository.location.commonDir && gitDir !== commonDir;
-  if (!isLinked || worktree !== directory)
-    throw failure("not_a_worktree", `"${oneLine(path)}" is not a linked worktree of this repository.`);
+  const added = await linkedWorktree(repository, git, path);
+  const directory = await added.worktree();
   const list = ["ls-files", "--modified", "--others", "--deduplicate", "--exclude-standard", "-z"];
   const touched = records(await added.output(list, "list the changed files")).map(pathText);
   const changed = await uncommittedPaths(added);

@@ -50,7 +50,7 @@ export async function listRefs(
 
 const LISTS: Readonly<Record<RefKind, (repository: Repository) => Promise<RefEntry[]>>> = {
   tags: (repository) => refsBelow(repository, "refs/tags/"),
-  recovery: (repository) => refsBelow(repository, "refs/refmcp/"),
+  recovery: (repository) => refsBelow(repository, "refs/refmcp/recovery/"),
   remotes,
   stashes,
   worktrees,
