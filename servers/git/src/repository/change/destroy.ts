@@ -193,12 +193,14 @@ export async function rebase(
   };
 }
 
-/** Deletes a branch, merged or not. */
+/** Deletes a branch, merged or not, here or on a remote. */
 export async function deleteBranch(
   repository: Repository,
-  { branch_name: name }: { branch_name: string },
+  query: { branch_name: string; remote?: string | undefined; skip_hooks: boolean },
   caller: Caller,
 ): Promise<Destroyed> {
+  const { branch_name: name, remote } = query;
+  if (remote !== undefined) return deleteRemoteBranch(repository, { ...query, remote }, caller);
   const branch = await existing(repository, `refs/heads/${name}`, name);
   const where = ["for-each-ref", "--format=%(worktreepath)", `refs/heads/${name}`];
   if ((await repository.output(where, "list the worktrees")).toString("utf8").trim() !== "")
@@ -219,6 +221,42 @@ export async function deleteBranch(
     before: branch.oid,
     recovery,
     undo: `git_create_branch with branch_name ${name} and base_branch ${branch.oid}`,
+  };
+}
+
+/** Deletes a branch on a remote, only if it still is at the commit that was fetched last. */
+async function deleteRemoteBranch(
+  repository: Repository,
+  query: { remote: string; branch_name: string; skip_hooks: boolean },
+  caller: Caller,
+): Promise<Destroyed> {
+  const { branch_name: name, remote } = query;
+  const there = `${remote}/${name}`;
+  if (name.startsWith("-") || /[\0\n\r]/.test(there)) throw badRevision(name);
+  const [theirs] = await repository.lookUp([`refs/remotes/${there}`]);
+  if (theirs === undefined)
+    throw failure("no_lease", `The state of ${oneLine(name)} on ${oneLine(remote)} is not known locally.`, {
+      hint: "Run git_fetch first; git_branch with branch_type remote lists what is known.",
+    });
+  const lost = await commitsOnlyIn(repository, theirs.oid, [], { except: there });
+  await caller.confirm(
+    `Delete ${oneLine(name)} on ${oneLine(remote)}, at ${theirs.oid.slice(0, 10)}? ${counted(lost.count, "commit")} on no other branch known here${lost.list}. Its last commit is kept here under a recovery ref.`,
+  );
+  const hooks = await decideHooks(repository, HOOKS.push, caller, query.skip_hooks);
+  const recovery = await keep(repository, "delete-remote-branch", theirs.oid);
+  try {
+    const lease = { commit: theirs.oid, hooks, deletes: true } as const;
+    await push(repository, { ...query, set_upstream: false }, caller, lease);
+  } catch (error) {
+    await repository.run(["update-ref", "-d", recovery]);
+    throw error;
+  }
+  return {
+    done: `Deleted ${name} on ${remote}.`,
+    before: theirs.oid,
+    recovery,
+    undo: `git_create_branch with branch_name ${name} and base_branch ${theirs.oid}, then git_push with that branch`,
+    notes: hooks.notes,
   };
 }
 

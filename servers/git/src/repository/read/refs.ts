@@ -21,6 +21,9 @@ export const refShape = z.object({
   push_url: z.string().optional(),
   path: z.string().optional(),
   branch: z.string().optional(),
+  /** Of a worktree: why it is locked, and why git worktree prune would remove it. */
+  locked: z.string().optional(),
+  prunable: z.string().optional(),
 });
 type RefEntry = z.infer<typeof refShape>;
 
@@ -110,7 +113,7 @@ async function stashes(repository: Repository): Promise<RefEntry[]> {
   }));
 }
 
-async function worktrees(repository: Repository): Promise<RefEntry[]> {
+export async function worktrees(repository: Repository): Promise<RefEntry[]> {
   const output = await repository.output(["worktree", "list", "--porcelain", "-z"], "list the worktrees");
   const entries: RefEntry[] = [];
   for (const line of records(output).map(textOf)) {
@@ -118,6 +121,8 @@ async function worktrees(repository: Repository): Promise<RefEntry[]> {
     const last = entries.at(-1);
     if (key === "worktree") entries.push({ name: value, path: value });
     else if (key === "HEAD" && last !== undefined) last.commit = value;
+    else if ((key === "locked" || key === "prunable") && last !== undefined)
+      last[key] = value === key ? "no reason given" : oneLine(value);
     else if (key === "branch" && last !== undefined) last.branch = value.replace("refs/heads/", "");
   }
   return entries;

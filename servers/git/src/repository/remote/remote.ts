@@ -117,15 +117,64 @@ export function progressReader(progress: Caller["progress"]): (text: string) => 
   };
 }
 
-/** Adds a remote, or gives an existing one another URL. The URL must be allowed by `--protocols`; nothing is contacted. */
-export async function setRemote(repository: Repository, { remote, url }: { remote: string; url: string }) {
+/** Refuses a name that git or a file system could read as something else. */
+function checkRemoteName(remote: string): void {
   if (!/^[\p{L}\p{N}][\p{L}\p{N}._/-]*$/u.test(remote) || /\.\.|\/\/|\/$|\.lock$/.test(remote)) {
     const hint = "For example: origin or upstream.";
     throw failure("bad_name", `"${oneLine(remote.slice(0, 100))}" is not a valid remote name.`, { hint });
   }
-  parseRemote(url, repository.options);
+}
+
+/**
+ * Adds a remote, gives an existing one another URL (which must be allowed by `--protocols`) or another name, or removes one.
+ * Nothing is contacted.
+ *
+ * @throws ToolError `bad_name`, `bad_url`, `protocol_not_allowed`, `remote_not_found`, `remote_exists`
+ */
+export async function setRemote(
+  repository: Repository,
+  query: {
+    remote: string;
+    action: "set" | "rename" | "remove";
+    url?: string | undefined;
+    new_name?: string | undefined;
+  },
+) {
+  const { remote, action, url = "", new_name = "" } = query;
+  checkRemoteName(remote);
   const { config } = await repository.prepared();
   const before = lastValue(config, `remote.${remote}.url`);
+  if (action !== "set") {
+    // Its error names the remotes that exist.
+    remoteUrls(config, remote, false);
+    if (action === "rename") {
+      checkRemoteName(new_name);
+      if (config.some(({ key }) => key.startsWith(`remote.${new_name}.`)))
+        throw failure("remote_exists", `There already is a remote "${new_name}".`);
+    }
+    const list = async () => {
+      const format = "--format=%(objectname) %(refname:lstrip=2)";
+      return repository.lines(["for-each-ref", format, "refs/remotes/"], "list the remote branches");
+    };
+    const tracked = await list();
+    const command =
+      action === "rename" ? ["rename", "--no-progress", "--", remote, new_name] : ["remove", "--", remote];
+    await repository.output(["remote", ...command], `${action} the remote`);
+    const left = new Set(await list());
+    const gone = tracked.filter((line) => !left.has(line));
+    return {
+      remote: action === "rename" ? new_name : remote,
+      before: before && withoutPassword(before),
+      branches: gone.length,
+      ...(action === "rename"
+        ? { undo: `git_set_remote with action rename, remote ${new_name} and new_name ${remote}` }
+        : {
+            undo: `git_set_remote with remote ${remote} and the URL in before, then git_fetch`,
+            removed: gone.slice(0, 100).map(oneLine),
+          }),
+    };
+  }
+  parseRemote(url, repository.options);
   const command = before === undefined ? ["add"] : ["set-url"];
   await repository.output(["remote", ...command, "--", remote, url], "set the remote");
   return { remote, url: withoutPassword(url), before: before && withoutPassword(before) };

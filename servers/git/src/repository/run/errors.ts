@@ -28,6 +28,7 @@ export const failure = errorsOf({
     operation_in_progress:
       "git_status shows it. Resolve the conflicts, git_add the files and git_commit, or call git_merge with action: abort.",
     path_exists: "Choose a directory that does not exist yet.",
+    remote_exists: "Choose another name; git_list_refs with kind remotes lists those that exist.",
     stale_cursor: "Call again without cursor.",
     stale_lease: "Run git_fetch, check the new commits with git_log, then decide again.",
     tag_exists: "Choose another name; git_list_refs lists those that exist.",
@@ -45,7 +46,7 @@ export const failure = errorsOf({
     outside_roots:
       "All parts of a repository must be inside. The user can allow the other directory with --root.",
     protocol_not_allowed:
-      "Use an https:// or ssh:// URL. The user can allow http and git with --protocols; local paths and remote helpers are never allowed.",
+      "Use an https:// or ssh:// URL. The user can allow http and git with --protocols; remote helpers are never allowed, nor local paths, because git would run the hooks of the other repository.",
     push_rejected: "The branch may be protected. Push another branch and open a pull request.",
     unsafe_config: undefined,
     unsafe_operation: undefined,

@@ -19,6 +19,7 @@ export default tool({
     message: z.string().min(1).max(50_000).optional().describe("Message of the merge commit."),
     fast_forward: z.enum(["allow", "only", "never"]).default("allow").describe("Whether to fast-forward."),
     on_conflict: onConflict,
+    squash: z.boolean().default(false).describe("Stage the result as one change, without committing."),
     skip_hooks: skipHooks,
   },
   output: integrated,
