@@ -14,6 +14,7 @@ import init from "./extra/init.ts";
 import reflog from "./extra/reflog.ts";
 import renameBranch from "./extra/rename-branch.ts";
 import revert from "./extra/revert.ts";
+import sparseCheckout from "./extra/sparse-checkout.ts";
 import worktreeAdd from "./extra/worktree-add.ts";
 import blame from "./read/blame.ts";
 import branch from "./read/branch.ts";
@@ -31,6 +32,7 @@ import fetch from "./remote/fetch.ts";
 import pull from "./remote/pull.ts";
 import push from "./remote/push.ts";
 import setRemote from "./remote/set-remote.ts";
+import submoduleUpdate from "./remote/submodule-update.ts";
 import add from "./write/add.ts";
 import checkout from "./write/checkout.ts";
 import commit from "./write/commit.ts";
@@ -78,9 +80,11 @@ export const tools = [
   revert,
   setRemote,
   show,
+  sparseCheckout,
   stash,
   stashApply,
   status,
+  submoduleUpdate,
   worktreeAdd,
   worktreeRemove,
 ];

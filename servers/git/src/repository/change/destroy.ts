@@ -7,7 +7,7 @@ import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Caller, Named, Repository } from "../open/repository.ts";
 import { commitOf, objectOf } from "../open/revisions.ts";
 import { changesOf, uncommittedPaths } from "../read/changed-files.ts";
-import { currentBranch } from "../read/refs.ts";
+import { currentBranch, worktrees } from "../read/refs.ts";
 import { operationOf } from "../read/status.ts";
 import { push } from "../remote/transfer.ts";
 import { badRevision, failure, failureOf, noCommits } from "../run/errors.ts";
@@ -68,10 +68,11 @@ export async function resetHard(
 /** Removes a linked worktree: its directory with all uncommitted work in it. The branch is kept. */
 export async function removeWorktree(
   repository: Repository,
-  { path }: { path: string },
+  { path }: { path?: string | undefined },
   caller: Caller,
   git: Git,
 ): Promise<Destroyed> {
+  if (path === undefined) return pruneWorktrees(repository, caller);
   const added = await linkedWorktree(repository, git, path);
   const directory = await added.worktree();
   const list = ["ls-files", "--modified", "--others", "--deduplicate", "--exclude-standard", "-z"];
@@ -89,6 +90,33 @@ export async function removeWorktree(
     recovery: kept,
     undo: `git_worktree_add with its branch${kept === undefined ? "" : `, then git_stash_apply there with stash ${kept}`}`,
     ...listOf(lost),
+  };
+}
+
+/** Removes git's records of worktrees whose directory is missing. Commits that only one of them has are kept. */
+async function pruneWorktrees(repository: Repository, caller: Caller): Promise<Destroyed> {
+  const missing = (await worktrees(repository)).filter((entry) => entry.prunable !== undefined);
+  if (missing.length === 0) {
+    const hint = "git_list_refs with kind worktrees lists them; to remove one, pass its path.";
+    throw failure("not_a_worktree", "No worktree's directory is missing.", { hint });
+  }
+  const paths = missing.map(({ name }) => name);
+  await caller.confirm(
+    `Forget ${counted(missing.length, "worktree")} whose directory is missing${namesOf(paths)}? What was staged there is lost; commits are kept.`,
+  );
+  const kept: string[] = [];
+  for (const { commit, branch } of missing) {
+    if (commit === undefined || branch !== undefined || /^0+$/.test(commit)) continue;
+    const { count } = await commitsOnlyIn(repository, commit, [], {});
+    if (count > 0) kept.push(await keep(repository, "worktree-prune", commit));
+  }
+  await repository.output(["worktree", "prune", "--expire=now"], "prune the worktrees");
+  return {
+    done: `Removed the records of ${counted(missing.length, "worktree")}.`,
+    recovery: kept[0],
+    undo: "git_worktree_add with each branch",
+    ...listOf(paths),
+    notes: kept.length > 1 ? [`Commits on no branch are kept under ${kept.join(", ")}.`] : undefined,
   };
 }
 

@@ -29,6 +29,7 @@ export const failure = errorsOf({
       "git_status shows it. Resolve the conflicts, git_add the files and git_commit, or call git_merge with action: abort.",
     path_exists: "Choose a directory that does not exist yet.",
     remote_exists: "Choose another name; git_list_refs with kind remotes lists those that exist.",
+    sparse_files: "Commit, stash, move or delete them first, or include their directory.",
     stale_cursor: "Call again without cursor.",
     stale_lease: "Run git_fetch, check the new commits with git_log, then decide again.",
     tag_exists: "Choose another name; git_list_refs lists those that exist.",
@@ -50,6 +51,8 @@ export const failure = errorsOf({
     push_rejected: "The branch may be protected. Push another branch and open a pull request.",
     unsafe_config: undefined,
     unsafe_operation: undefined,
+    unsafe_submodule:
+      "Names, paths and URLs of submodules come from .gitmodules, which anyone can commit: ask the user to check it.",
   }),
   ...ofKind("invalid", {
     ambiguous_name: undefined,
