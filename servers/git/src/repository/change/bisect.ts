@@ -94,7 +94,7 @@ export async function bisect(
 }
 
 async function start(repository: Repository, query: BisectQuery, caller: Caller, git: Git) {
-  if (query.good === undefined)
+  if (query.good === undefined || query.good.length === 0)
     throw new ToolError("invalid", "good is missing.", {
       code: "bad_revision",
       hint: "Pass at least one commit where the behavior is still good, for example the last release.",

@@ -95,7 +95,7 @@ export async function removeWorktree(
 
 /** Removes git's records of worktrees whose directory is missing. Commits that only one of them has are kept. */
 async function pruneWorktrees(repository: Repository, caller: Caller): Promise<Destroyed> {
-  const missing = (await worktrees(repository)).filter((entry) => entry.prunable !== undefined);
+  const missing = (await worktrees(repository)).filter(({ state }) => state?.startsWith("prunable"));
   if (missing.length === 0) {
     const hint = "git_list_refs with kind worktrees lists them; to remove one, pass its path.";
     throw failure("not_a_worktree", "No worktree's directory is missing.", { hint });

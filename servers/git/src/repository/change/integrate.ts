@@ -28,8 +28,6 @@ export const integrated = z.object({
   fast_forward: z.boolean().optional(),
   /** Paths left with conflict markers (`on_conflict: "keep"`). */
   conflicted: z.array(z.string()).optional(),
-  /** The ref that keeps the commits that a rebase replaced. */
-  recovery: z.string().optional(),
   undo: z.string().optional(),
   notes: z.array(z.string()).optional(),
 });

@@ -61,6 +61,8 @@ export async function sparseCheckout(
   }
   const args = action === "disable" ? ["disable"] : ["set", "--cone", "--no-sparse-index", "--stdin"];
   const input = `${wanted.map(quoted).join("\n")}\n`;
+  // git leaves a file in place whose times differ from the index, as in a copied repository.
+  await repository.run(["update-index", "-q", "--refresh"]);
   await repository.output(["sparse-checkout", ...args], "change the sparse checkout", { input });
   const { skipped, ...after } = await stateOf(repository);
   const [then, now] = [new Set(before.skipped), new Set(skipped)];

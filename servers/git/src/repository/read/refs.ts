@@ -21,9 +21,8 @@ export const refShape = z.object({
   push_url: z.string().optional(),
   path: z.string().optional(),
   branch: z.string().optional(),
-  /** Of a worktree: why it is locked, and why git worktree prune would remove it. */
-  locked: z.string().optional(),
-  prunable: z.string().optional(),
+  /** Of a worktree: "locked" or "prunable" (its directory is missing), with the reason. */
+  state: z.string().optional(),
 });
 type RefEntry = z.infer<typeof refShape>;
 
@@ -122,7 +121,7 @@ export async function worktrees(repository: Repository): Promise<RefEntry[]> {
     if (key === "worktree") entries.push({ name: value, path: value });
     else if (key === "HEAD" && last !== undefined) last.commit = value;
     else if ((key === "locked" || key === "prunable") && last !== undefined)
-      last[key] = value === key ? "no reason given" : oneLine(value);
+      last.state = value === key ? key : `${key}: ${oneLine(value)}`;
     else if (key === "branch" && last !== undefined) last.branch = value.replace("refs/heads/", "");
   }
   return entries;

@@ -55,12 +55,14 @@ export async function updateSubmodules(
   git: Git,
 ): Promise<z.infer<typeof updatedSubmodules>> {
   const found = await submodulesOf(repository, query.paths);
+  const { signal, budget } = caller;
+  const one = { signal, budget, confirm: (question: string) => caller.confirm(question) };
   const submodules: Updated[] = [];
   const notes: string[] = [];
   for (const [index, submodule] of found.entries()) {
     const progress: Caller["progress"] = (done, total, note) =>
       caller.progress(index * total + done, found.length * total, `${oneLine(submodule.path)}: ${note}`);
-    const done = await update(repository, submodule, { ...caller, confirm: caller.confirm, progress }, git);
+    const done = await update(repository, submodule, { ...one, progress }, git);
     submodules.push(done.updated);
     notes.push(...done.notes.map((note) => `${oneLine(submodule.path)}: ${note}`));
   }

@@ -131,7 +131,8 @@ export async function pull(
       const after = await commitOf(repository, "HEAD");
       const { files } = await changesOf(repository, [before.oid, after]);
       const names = fileNames(files, Math.floor(caller.budget / 2));
-      return { before: before.oid, after, ...names, recovery, undo, notes };
+      const kept = `The commits before the rebase are kept under ${recovery}.`;
+      return { before: before.oid, after, ...names, undo, notes: [kept, ...(notes ?? [])] };
     }
   }
   return merge(repository, { revision, fast_forward: "only", on_conflict: "abort", skip_hooks }, caller);

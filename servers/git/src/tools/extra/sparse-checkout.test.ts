@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { commitFiles, failureOf, useSample } from "../../../test/fixture.ts";
@@ -51,6 +51,13 @@ describe("git_sparse_checkout", () => {
     expect(error.message).toContain(path);
     expect(readFileSync(join(root, path), "utf8")).toBe("mine\n");
     expect(git("ls-files", "-t")).toBe(before);
+  });
+
+  it("removes files whose times differ from the index, as in a copied repository", async () => {
+    const { call, root } = sample();
+    utimesSync(join(root, "d/four"), 1, 1);
+    await call("git_sparse_checkout", { action: "set", directories: ["a"] });
+    expect(existsSync(join(root, "d/four"))).toBe(false);
   });
 
   it("plain git deletes an ignored file, which is why that is refused", async () => {

@@ -43,7 +43,8 @@ describe("git_pull", () => {
       /^Rebase main onto refs\/remotes\/origin\/main .* This rewrites 1 commit: "\w+ Mine"/,
     );
     expect(data).toMatchObject({ before: mine, files: [{ path: "more.txt", status: "added" }] });
-    expect(git(root, "rev-parse", String(data.recovery)).trim()).toBe(mine);
+    const [, recovery = ""] = /under (\S+)\.$/.exec(String(data.notes)) ?? [];
+    expect(git(root, "rev-parse", recovery).trim()).toBe(mine);
     expect(git(root, "log", "--format=%s", "-2")).toBe("Mine\nMore\n");
     expect((await pull()).data.up_to_date).toBe(true);
     commitFiles(root, "Ours", { same: "ours\n" });
