@@ -22,7 +22,7 @@ let templates: Scratch | undefined;
 let known: ReadonlySet<string> = new Set();
 
 /**
- * The template of each world: `repo` with uncommitted changes, `tidy` without, `modular` with a submodule, `big` with many of everything, and
+ * The template of each world: `repo` with uncommitted changes, `tidy` without, `modular` with a submodule, `ci` a shallow clone, `big` with many of everything, and
  * `upstream.git`, the origin of the first two.
  */
 function template(): Scratch {
@@ -46,6 +46,7 @@ function template(): Scratch {
   makeDirty(repo);
   bigRepository(made.path("big"));
   modularRepository(made.path("modular"), git(tidy, "rev-parse", "v0.9").trim());
+  git(made.folder, "clone", "--quiet", "--depth=1", "--template=", `file://${upstream}`, "ci");
   known = new Set(
     [repo, upstream].flatMap((root) =>
       git(root, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split("\n"),
@@ -94,7 +95,8 @@ export async function world(): Promise<World> {
   cpSync(source.folder, place.folder, { recursive: true, preserveTimestamps: true });
   const server = await serveGit(place.folder);
   const url = `http://user:${SECRET}@127.0.0.1:${server.port}/upstream.git`;
-  for (const root of ["repo", "tidy", "modular"]) git(place.path(root), "config", "remote.origin.url", url);
+  for (const root of ["repo", "tidy", "modular", "ci"])
+    git(place.path(root), "config", "remote.origin.url", url);
   git(place.path("tidy"), "worktree", "add", "--quiet", "-b", "linked", place.path("linked"), "v0.9");
   const repo = { repo_path: "repo" };
   const tidy = { repo_path: "tidy" };
