@@ -152,16 +152,8 @@ export async function setRemote(
       if (config.some(({ key }) => key.startsWith(`remote.${new_name}.`)))
         throw failure("remote_exists", `There already is a remote "${new_name}".`);
     }
-    const list = async () => {
-      const format = "--format=%(objectname) %(refname:lstrip=2)";
-      return repository.lines(["for-each-ref", format, "refs/remotes/"], "list the remote branches");
-    };
-    const tracked = await list();
-    const command =
-      action === "rename" ? ["rename", "--no-progress", "--", remote, new_name] : ["remove", "--", remote];
-    await repository.output(["remote", ...command], `${action} the remote`);
-    const left = new Set(await list());
-    const gone = tracked.filter((line) => !left.has(line));
+    const gone = await moveTracking(repository, remote, action === "rename" ? new_name : undefined);
+    await moveSettings(repository, config, remote, action === "rename" ? new_name : undefined);
     return {
       remote: action === "rename" ? new_name : remote,
       before: before && withoutPassword(before),
@@ -178,6 +170,63 @@ export async function setRemote(
   const command = before === undefined ? ["add"] : ["set-url"];
   await repository.output(["remote", ...command, "--", remote, url], "set the remote");
   return { remote, url: withoutPassword(url), before: before && withoutPassword(before) };
+}
+
+/**
+ * Renames or deletes the refs of a remote's branches, all or none. `git remote` would run the hook reference-transaction: it does
+ * not read core.hooksPath.
+ *
+ * @returns their commits and names
+ */
+async function moveTracking(repository: Repository, from: string, to: string | undefined): Promise<string[]> {
+  const format = "--format=%(objectname) %(refname) %(symref)";
+  const all = await repository.lines(
+    ["for-each-ref", format, `refs/remotes/${from}/`],
+    "list the remote branches",
+  );
+  const moved = (ref: string) => ref.replace(`refs/remotes/${from}/`, `refs/remotes/${to}/`);
+  const refs = all
+    .map((line) => line.split(" "))
+    .map(([oid = "", ref = "", link = ""]) => ({ oid, ref, link }));
+  const changes = refs.flatMap(({ oid, ref, link }) => [
+    ...(to === undefined || link !== "" ? [] : [`create ${moved(ref)} ${oid}`]),
+    `option no-deref\ndelete ${ref}`,
+  ]);
+  const input = changes.map((line) => `${line}\n`).join("");
+  await repository.output(["update-ref", "--stdin"], "change the remote's branches", { input });
+  for (const { ref, link } of refs)
+    if (to !== undefined && link !== "")
+      await repository.output(["symbolic-ref", moved(ref), moved(link)], "change the remote's branches");
+  return refs
+    .filter(({ link }) => link === "")
+    .map(({ oid, ref }) => `${oid} ${ref.slice("refs/remotes/".length)}`);
+}
+
+/** Renames or removes a remote's settings, and those of the branches that track it. */
+async function moveSettings(
+  repository: Repository,
+  config: readonly ConfigEntry[],
+  from: string,
+  to: string | undefined,
+): Promise<void> {
+  const set = (...args: readonly string[]) => repository.output(["config", ...args], "change the remote");
+  const section = to === undefined ? ["--remove-section"] : ["--rename-section"];
+  await set(...section, `remote.${from}`, ...(to === undefined ? [] : [`remote.${to}`]));
+  const fetched = config.filter(({ key }) => to !== undefined && key === `remote.${from}.fetch`);
+  if (fetched.length > 0) await set("--unset-all", `remote.${to}.fetch`);
+  for (const { value } of fetched)
+    await set("--add", `remote.${to}.fetch`, value.replace(`:refs/remotes/${from}/`, `:refs/remotes/${to}/`));
+  const tracking = new Set(
+    config
+      .filter(({ own, key, value }) => !own && value === from && /^branch\..*\.(push)?remote$/s.test(key))
+      .map(({ key }) => key),
+  );
+  for (const key of tracking) {
+    if (to !== undefined) await set("--replace-all", key, to);
+    else await set("--unset-all", key);
+    if (to === undefined && key.endsWith(".remote"))
+      await repository.run(["config", "--unset-all", key.replace(/remote$/, "merge")]);
+  }
 }
 
 type RemoteAddress = ReturnType<typeof parseRemote>;

@@ -20,7 +20,8 @@ export const updatedSubmodules = z.object({
   submodules: z.array(
     z.object({
       path: z.string(),
-      url: z.string(),
+      /** Where it was cloned from. */
+      url: z.string().optional(),
       before: z.string().optional(),
       commit: z.string(),
       cloned: z.boolean().optional(),
@@ -171,8 +172,14 @@ async function update(repository: Repository, submodule: Submodule, caller: Call
       throw failure("missing_object", `The submodule's remote does not have the commit ${commit}.`, {
         hint: "Somebody has to push it there first.",
       });
-    const updated = { path, url: withoutPassword(url), commit, cloned: isNew || undefined };
+    const updated = {
+      path,
+      url: isNew ? withoutPassword(url) : undefined,
+      commit,
+      cloned: isNew || undefined,
+    };
     const before = isCheckedOut ? head?.oid : undefined;
+    if (before === commit) return { updated: { ...updated, before }, notes: [] };
     for (const [key, value] of [
       ["url", url],
       ["active", "true"],
@@ -181,7 +188,6 @@ async function update(repository: Repository, submodule: Submodule, caller: Call
         ["config", `submodule.${submodule.name}.${key}`, value],
         "register the submodule",
       );
-    if (before === commit) return { updated: { ...updated, before }, notes: [] };
     if (before !== undefined) await refuseFilters(inner, () => differing(inner, before, commit), commit);
     const how = ["--quiet", "--detach", "--no-overwrite-ignore", "--no-recurse-submodules"];
     // In a new working tree there is nothing to lose, and HEAD may be any commit.
