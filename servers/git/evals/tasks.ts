@@ -85,16 +85,6 @@ export const tasks: readonly Task[] = [
     check: (answer) => /5,?001/.test(answer),
   },
   {
-    name: "merge a branch",
-    prompt: "Merge feature into main in tidy.",
-    async reference(call) {
-      return call("git_merge", { ...tidy, revision: "feature" });
-    },
-    check: (_answer, world) =>
-      existsSync(join(rootOf(world, "tidy"), "src/feature.ts")) &&
-      git(world, "tidy", "status", "--porcelain") === "",
-  },
-  {
     name: "report a conflicting merge, and leave nothing behind",
     prompt:
       "Try to merge conflicting into main in tidy; if it conflicts, tell me where and leave everything unchanged.",
@@ -154,16 +144,62 @@ export const tasks: readonly Task[] = [
       git(world, "repo", "for-each-ref", "refs/refmcp/") !== "",
   },
   {
-    name: "fetch new commits and push local ones",
-    prompt: "In tidy, fetch from origin, tell me what is new, and push main.",
+    name: "fetch new commits, push local ones, and delete a branch on the remote",
+    prompt:
+      "In tidy, fetch from origin, tell me what is new, and push main. The branch news on origin is no longer needed: delete it there, and tell me its last commit.",
     args: ALL,
     async reference(call) {
       const news = await call("git_fetch", tidy);
       await call("git_push", tidy);
-      return news;
+      const deleted = await call("git_delete_branch", { ...tidy, branch_name: "news", remote: "origin" });
+      return `${news} ${dataOf(deleted).before}`;
     },
     check: (answer, world) =>
-      answer.includes("origin/news") &&
-      git(world, "upstream.git", "rev-parse", "main") === git(world, "tidy", "rev-parse", "main"),
+      /origin\/news/.test(answer) &&
+      git(world, "upstream.git", "rev-parse", "main") === git(world, "tidy", "rev-parse", "main") &&
+      git(world, "upstream.git", "branch", "--list", "news") === "" &&
+      git(world, "tidy", "for-each-ref", "refs/refmcp/recovery/") !== "",
+  },
+  {
+    name: "find the commit in which a check started to fail",
+    prompt:
+      "In big, the check “no file is named long.txt” passes at HEAD~50 and fails at HEAD. In which commit did it start to fail? Bisect.",
+    args: ALL,
+    async reference(call) {
+      const big = { repo_path: "big" };
+      let data = dataOf(await call("git_bisect", { ...big, action: "start", good: ["HEAD~50"] }));
+      while (data.next !== undefined) {
+        const { commit } = data.next as { commit: string };
+        const { files } = dataOf(
+          await call("git_list_files", { ...big, revision: commit, paths: ["long.txt"] }),
+        );
+        const action = (files as string[]).length === 0 ? "good" : "bad";
+        data = dataOf(await call("git_bisect", { ...big, action }));
+      }
+      await call("git_bisect", { ...big, action: "reset" });
+      return JSON.stringify(data.first_bad);
+    },
+    check: (answer, world) =>
+      answer.includes("Much changed") && git(world, "big", "for-each-ref", "refs/refmcp/bisect") === "",
+  },
+  {
+    name: "complete the history of a CI clone",
+    prompt: "ci is a shallow clone. Fetch its whole history, and tell me the message of its first commit.",
+    args: ALL,
+    async reference(call) {
+      await call("git_fetch", { repo_path: "ci", deepen: 0 });
+      return call("git_log", { repo_path: "ci" });
+    },
+    check: (answer, world) =>
+      answer.includes("First commit") && git(world, "ci", "rev-parse", "--is-shallow-repository") === "false",
+  },
+  {
+    name: "get the files of a submodule",
+    prompt: "In modular, the directory of the submodule lib is empty. Get its files.",
+    args: ALL,
+    async reference(call) {
+      return call("git_submodule_update", { repo_path: "modular", paths: ["lib"] });
+    },
+    check: (_answer, world) => existsSync(join(rootOf(world, "modular"), "lib", "README.md")),
   },
 ];

@@ -23,7 +23,8 @@ export const options = defineOptions({
     values: ["https", "ssh", "http", "git"],
     default: ["https", "ssh"],
     heading: "Remotes",
-    description: "Protocols allowed for remotes. Local paths and remote helpers are never allowed.",
+    description:
+      "Protocols allowed for remotes. Local paths are never allowed (git would run the other repository's hooks), nor remote helpers.",
   },
   allowHosts: {
     type: "string",

@@ -55,6 +55,9 @@ describe("names that look like options", () => {
         ["git_rebase", { onto: name }],
         ["git_delete_branch", { branch_name: name }],
         ["git_reflog", { ref: name }],
+        ["git_bisect", { action: "start", good: [name] }],
+        ["git_bisect", { action: "start", bad: name, good: ["v0.9"] }],
+        ["git_delete_branch", { branch_name: name, remote: "origin" }],
       ] as const) {
         expect(await codeOf(callTool(over, tool, { repo_path: root, ...args })), `${tool} ${name}`).toBe(
           "bad_revision",

@@ -58,5 +58,12 @@ export const EVERYTHING: Base = {
     { tool: "git_show", args: { revision: "HEAD:src" } },
     { tool: "git_show", args: { revision: "v1.0" } },
     { tool: "git_branch", args: { branch_type: "all", contains: "v0.9" } },
+    { tool: "git_delete_branch", args: { branch_name: "feature", remote: "origin" } },
+    { tool: "git_fetch", args: { deepen: 1 } },
+    { tool: "git_pull", args: { branch_name: "news", rebase: true } },
+    { tool: "git_merge", args: { revision: "feature", squash: true } },
+    { tool: "git_set_remote", args: { remote: "origin", action: "rename", new_name: "renamed" } },
+    { tool: "git_set_remote", args: { remote: "origin", action: "remove" } },
+    { tool: "git_sparse_checkout", args: { action: "list" } },
   ],
 };

@@ -83,6 +83,8 @@ const ARGUMENTS: Readonly<Record<string, Arguments>> = {
   git_worktree_add: { path: "twin", branch_name: "feature" },
   git_worktree_remove: { path: "linked" },
   git_rename_branch: { branch_name: "conflicting", new_name: "renamed" },
+  git_bisect: { action: "start", bad: "main", good: ["v0.9~1"], path: "bisected" },
+  git_sparse_checkout: { action: "set", directories: ["src", "docs"] },
   git_set_remote: { remote: "upstream", url: "http://127.0.0.1/x.git" },
   git_delete_tag: { tag_name: "v0.9" },
   git_init: { path: "new" },
@@ -97,7 +99,9 @@ const ARGUMENTS: Readonly<Record<string, Arguments>> = {
 
 /** Tools that contact the repository's remote. */
 export const REMOTE: ReadonlySet<string> = new Set([
+  "git_delete_branch",
   "git_fetch",
+  "git_submodule_update",
   "git_pull",
   "git_push",
   "git_push_force_with_lease",
@@ -108,6 +112,7 @@ const NEW_DIRECTORY_TOOLS: ReadonlySet<string> = new Set([
   "git_clone",
   "git_worktree_add",
   "git_worktree_remove",
+  "git_bisect",
 ]);
 const LOGIN = "ada:lovelace";
 /** The folder with the repository, and the one with its upstream. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { callTool, codeOf, failureOf, git } from "./fixture.ts";
 import { serveGit } from "./http-server.ts";
+import { canary, hooksInto } from "./traps.ts";
 import { cloned, over, place, servers, upstream, useTestDirectory } from "./upstream.ts";
 
 useTestDirectory();
@@ -28,6 +29,18 @@ describe("allowed remotes", () => {
     };
     for (const [url, code] of Object.entries(refused)) expect(await clone(url), url).toBe(code);
     expect(existsSync(place.path("x"))).toBe(false);
+  });
+
+  it("no local path: git would run the other repository's hooks, whatever the command's configuration says", async () => {
+    const { root, bare } = await cloned();
+    const { program, log } = canary(place.path("evil"));
+    hooksInto(join(bare, "hooks"), program);
+    git(root, "config", "remote.origin.url", bare);
+    git(root, "commit", "--quiet", "--allow-empty", "-m", "Mine");
+    expect(await codeOf(callTool(over(), "git_push", { repo_path: root }))).toBe("protocol_not_allowed");
+    expect(existsSync(log)).toBe(false);
+    git(root, "-c", "core.hooksPath=/dev/null", "push", "--quiet", "origin", "main");
+    expect(existsSync(log), "no trap").toBe(true);
   });
 
   it("no private address, unless the user allows its host", async () => {

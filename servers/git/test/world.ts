@@ -22,7 +22,7 @@ let templates: Scratch | undefined;
 let known: ReadonlySet<string> = new Set();
 
 /**
- * The template of each world: `repo` with uncommitted changes, `tidy` without, `big` with many of everything, and
+ * The template of each world: `repo` with uncommitted changes, `tidy` without, `modular` with a submodule, `ci` a shallow clone, `big` with many of everything, and
  * `upstream.git`, the origin of the first two.
  */
 function template(): Scratch {
@@ -45,6 +45,8 @@ function template(): Scratch {
   cpSync(repo, tidy, { recursive: true });
   makeDirty(repo);
   bigRepository(made.path("big"));
+  modularRepository(made.path("modular"), git(tidy, "rev-parse", "v0.9").trim());
+  git(made.folder, "clone", "--quiet", "--depth=1", "--template=", `file://${upstream}`, "ci");
   known = new Set(
     [repo, upstream].flatMap((root) =>
       git(root, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split("\n"),
@@ -52,6 +54,16 @@ function template(): Scratch {
   );
   templates = made;
   return made;
+}
+
+/** Has a submodule `lib`, whose remote is the upstream, and which is not checked out. */
+function modularRepository(root: string, commit: string): void {
+  emptyRepository(root);
+  git(root, "remote", "add", "origin", "https://git.example.org/modular.git");
+  write(root, ".gitmodules", '[submodule "lib"]\n\tpath = lib\n\turl = ../upstream.git\n');
+  git(root, "update-index", "--add", "--cacheinfo", `160000,${commit},lib`);
+  git(root, "add", ".gitmodules");
+  git(root, "commit", "--quiet", "-m", "Submodule");
 }
 
 function bigRepository(root: string): void {
@@ -83,7 +95,8 @@ export async function world(): Promise<World> {
   cpSync(source.folder, place.folder, { recursive: true, preserveTimestamps: true });
   const server = await serveGit(place.folder);
   const url = `http://user:${SECRET}@127.0.0.1:${server.port}/upstream.git`;
-  for (const root of ["repo", "tidy"]) git(place.path(root), "config", "remote.origin.url", url);
+  for (const root of ["repo", "tidy", "modular", "ci"])
+    git(place.path(root), "config", "remote.origin.url", url);
   git(place.path("tidy"), "worktree", "add", "--quiet", "-b", "linked", place.path("linked"), "v0.9");
   const repo = { repo_path: "repo" };
   const tidy = { repo_path: "tidy" };
@@ -120,6 +133,9 @@ export async function world(): Promise<World> {
       git_worktree_add: { ...repo, path: "twin", branch_name: "feature" },
       git_worktree_remove: { ...tidy, path: "linked" },
       git_rename_branch: { ...tidy, branch_name: "conflicting", new_name: "renamed" },
+      git_bisect: { ...tidy, action: "start", good: ["v0.9~1"] },
+      git_sparse_checkout: { ...tidy, action: "set", directories: ["src"] },
+      git_submodule_update: { repo_path: "modular" },
       git_set_remote: { ...tidy, remote: "upstream", url: "http://127.0.0.1/other.git" },
       git_delete_tag: { ...tidy, tag_name: "v1.0" },
       git_init: { path: "fresh" },
@@ -135,6 +151,9 @@ export async function world(): Promise<World> {
       git_drop_stash: repo,
     },
     failures: {
+      git_bisect: { ...repo, action: "good" },
+      git_sparse_checkout: { ...repo, action: "set", directories: ["nothing"] },
+      git_submodule_update: repo,
       git_status: { repo_path: "../elsewhere" },
       git_diff: { ...repo, target: "--output=x" },
       git_log: { ...repo, revision: "mian" },

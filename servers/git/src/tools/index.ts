@@ -7,12 +7,14 @@ import pushForceWithLease from "./danger/push-force-with-lease.ts";
 import rebase from "./danger/rebase.ts";
 import resetHard from "./danger/reset-hard.ts";
 import worktreeRemove from "./danger/worktree-remove.ts";
+import bisect from "./extra/bisect.ts";
 import cherryPick from "./extra/cherry-pick.ts";
 import createTag from "./extra/create-tag.ts";
 import init from "./extra/init.ts";
 import reflog from "./extra/reflog.ts";
 import renameBranch from "./extra/rename-branch.ts";
 import revert from "./extra/revert.ts";
+import sparseCheckout from "./extra/sparse-checkout.ts";
 import worktreeAdd from "./extra/worktree-add.ts";
 import blame from "./read/blame.ts";
 import branch from "./read/branch.ts";
@@ -30,6 +32,7 @@ import fetch from "./remote/fetch.ts";
 import pull from "./remote/pull.ts";
 import push from "./remote/push.ts";
 import setRemote from "./remote/set-remote.ts";
+import submoduleUpdate from "./remote/submodule-update.ts";
 import add from "./write/add.ts";
 import checkout from "./write/checkout.ts";
 import commit from "./write/commit.ts";
@@ -42,6 +45,7 @@ import stashApply from "./write/stash-apply.ts";
 
 export const tools = [
   add,
+  bisect,
   blame,
   branch,
   checkout,
@@ -76,9 +80,11 @@ export const tools = [
   revert,
   setRemote,
   show,
+  sparseCheckout,
   stash,
   stashApply,
   status,
+  submoduleUpdate,
   worktreeAdd,
   worktreeRemove,
 ];

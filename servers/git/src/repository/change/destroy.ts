@@ -7,12 +7,13 @@ import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Caller, Named, Repository } from "../open/repository.ts";
 import { commitOf, objectOf } from "../open/revisions.ts";
 import { changesOf, uncommittedPaths } from "../read/changed-files.ts";
-import { currentBranch } from "../read/refs.ts";
+import { currentBranch, worktrees } from "../read/refs.ts";
 import { operationOf } from "../read/status.ts";
 import { push } from "../remote/transfer.ts";
 import { badRevision, failure, failureOf, noCommits } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
 import { counted, pathText, records } from "../run/text.ts";
+import { linkedWorktree } from "./bisect.ts";
 import { conflictedPaths } from "./commit.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
 import { refuseOperation } from "./integrate.ts";
@@ -67,16 +68,13 @@ export async function resetHard(
 /** Removes a linked worktree: its directory with all uncommitted work in it. The branch is kept. */
 export async function removeWorktree(
   repository: Repository,
-  { path }: { path: string },
+  { path }: { path?: string | undefined },
   caller: Caller,
   git: Git,
 ): Promise<Destroyed> {
-  const directory = await git.directoryOf(path);
-  const added = await git.open(directory, repository.signal);
-  const { gitDir, commonDir, worktree } = added.location;
-  const isLinked = commonDir === repository.location.commonDir && gitDir !== commonDir;
-  if (!isLinked || worktree !== directory)
-    throw failure("not_a_worktree", `"${oneLine(path)}" is not a linked worktree of this repository.`);
+  if (path === undefined) return pruneWorktrees(repository, caller);
+  const added = await linkedWorktree(repository, git, path);
+  const directory = await added.worktree();
   const list = ["ls-files", "--modified", "--others", "--deduplicate", "--exclude-standard", "-z"];
   const touched = records(await added.output(list, "list the changed files")).map(pathText);
   const changed = await uncommittedPaths(added);
@@ -92,6 +90,33 @@ export async function removeWorktree(
     recovery: kept,
     undo: `git_worktree_add with its branch${kept === undefined ? "" : `, then git_stash_apply there with stash ${kept}`}`,
     ...listOf(lost),
+  };
+}
+
+/** Removes git's records of worktrees whose directory is missing. Commits that only one of them has are kept. */
+async function pruneWorktrees(repository: Repository, caller: Caller): Promise<Destroyed> {
+  const missing = (await worktrees(repository)).filter(({ state }) => state?.startsWith("prunable"));
+  if (missing.length === 0) {
+    const hint = "git_list_refs with kind worktrees lists them; to remove one, pass its path.";
+    throw failure("not_a_worktree", "No worktree's directory is missing.", { hint });
+  }
+  const paths = missing.map(({ name }) => name);
+  await caller.confirm(
+    `Forget ${counted(missing.length, "worktree")} whose directory is missing${namesOf(paths)}? What was staged there is lost; commits are kept.`,
+  );
+  const kept: string[] = [];
+  for (const { commit, branch } of missing) {
+    if (commit === undefined || branch !== undefined || /^0+$/.test(commit)) continue;
+    const { count } = await commitsOnlyIn(repository, commit, [], {});
+    if (count > 0) kept.push(await keep(repository, "worktree-prune", commit));
+  }
+  await repository.output(["worktree", "prune", "--expire=now"], "prune the worktrees");
+  return {
+    done: `Removed the records of ${counted(missing.length, "worktree")}.`,
+    recovery: kept[0],
+    undo: "git_worktree_add with each branch",
+    ...listOf(paths),
+    notes: kept.length > 1 ? [`Commits on no branch are kept under ${kept.join(", ")}.`] : undefined,
   };
 }
 
@@ -196,12 +221,14 @@ export async function rebase(
   };
 }
 
-/** Deletes a branch, merged or not. */
+/** Deletes a branch, merged or not, here or on a remote. */
 export async function deleteBranch(
   repository: Repository,
-  { branch_name: name }: { branch_name: string },
+  query: { branch_name: string; remote?: string | undefined; skip_hooks: boolean },
   caller: Caller,
 ): Promise<Destroyed> {
+  const { branch_name: name, remote } = query;
+  if (remote !== undefined) return deleteRemoteBranch(repository, { ...query, remote }, caller);
   const branch = await existing(repository, `refs/heads/${name}`, name);
   const where = ["for-each-ref", "--format=%(worktreepath)", `refs/heads/${name}`];
   if ((await repository.output(where, "list the worktrees")).toString("utf8").trim() !== "")
@@ -222,6 +249,42 @@ export async function deleteBranch(
     before: branch.oid,
     recovery,
     undo: `git_create_branch with branch_name ${name} and base_branch ${branch.oid}`,
+  };
+}
+
+/** Deletes a branch on a remote, only if it still is at the commit that was fetched last. */
+async function deleteRemoteBranch(
+  repository: Repository,
+  query: { remote: string; branch_name: string; skip_hooks: boolean },
+  caller: Caller,
+): Promise<Destroyed> {
+  const { branch_name: name, remote } = query;
+  const there = `${remote}/${name}`;
+  if (name.startsWith("-") || /[\0\n\r]/.test(there)) throw badRevision(name);
+  const [theirs] = await repository.lookUp([`refs/remotes/${there}`]);
+  if (theirs === undefined)
+    throw failure("no_lease", `The state of ${oneLine(name)} on ${oneLine(remote)} is not known locally.`, {
+      hint: "Run git_fetch first; git_branch with branch_type remote lists what is known.",
+    });
+  const lost = await commitsOnlyIn(repository, theirs.oid, [], { except: there });
+  await caller.confirm(
+    `Delete ${oneLine(name)} on ${oneLine(remote)}, at ${theirs.oid.slice(0, 10)}? ${counted(lost.count, "commit")} on no other branch known here${lost.list}. Its last commit is kept here under a recovery ref.`,
+  );
+  const hooks = await decideHooks(repository, HOOKS.push, caller, query.skip_hooks);
+  const recovery = await keep(repository, "delete-remote-branch", theirs.oid);
+  try {
+    const lease = { commit: theirs.oid, hooks, deletes: true } as const;
+    await push(repository, { ...query, set_upstream: false }, caller, lease);
+  } catch (error) {
+    await repository.run(["update-ref", "-d", recovery]);
+    throw error;
+  }
+  return {
+    done: `Deleted ${name} on ${remote}.`,
+    before: theirs.oid,
+    recovery,
+    undo: `git_create_branch with branch_name ${name} and base_branch ${theirs.oid}, then git_push with that branch`,
+    notes: hooks.notes,
   };
 }
 

@@ -38,6 +38,8 @@ interface MergeQuery {
   readonly message?: string | undefined;
   readonly fast_forward: "allow" | "only" | "never";
   readonly on_conflict: OnConflict;
+  /** Stages the result instead of committing it. */
+  readonly squash?: boolean;
   readonly skip_hooks?: boolean;
 }
 
@@ -46,19 +48,27 @@ export async function merge(repository: Repository, query: MergeQuery, caller: C
   await repository.worktree();
   await refuseOperation(repository);
   const [before = "", theirs = ""] = await commitsOf(repository, ["HEAD", query.revision]);
+  const { squash = false } = query;
+  if (squash && query.message !== undefined) {
+    const hint = "Omit message here, and pass it to git_commit.";
+    throw failure("bad_message", "With squash nothing is committed, so there is no message.", { hint });
+  }
   await refuseFilters(repository, () => differing(repository, before, theirs), theirs);
   const isAhead = async () =>
     (await repository.run(["merge-base", "--is-ancestor", before, theirs])).code === 0;
-  const isPlain = query.fast_forward === "only" || (query.fast_forward === "allow" && (await isAhead()));
+  const isPlain =
+    squash || query.fast_forward === "only" || (query.fast_forward === "allow" && (await isAhead()));
   const names = isPlain ? HOOKS.fastForward : HOOKS.merge;
   const hooks = await decideHooks(repository, names, caller, query.skip_hooks);
   const { option, options } = await signing(repository, undefined, hooks);
   const message = query.message ?? `Merge ${oneLine(query.revision)}`;
-  const fast = { allow: "--ff", only: "--ff-only", never: "--no-ff" }[query.fast_forward];
+  const how = squash && query.fast_forward === "never" ? "allow" : query.fast_forward;
+  const fast = { allow: "--ff", only: "--ff-only", never: "--no-ff" }[how];
   const result = await repository.run(
     [
       ...["merge", "--quiet", "--no-edit", "--no-stat", "--no-verify-signatures", option],
-      ...["--no-autostash", "--no-overwrite-ignore", "--no-log", "--commit", "--no-squash", "--strategy=ort"],
+      ...["--no-autostash", "--no-overwrite-ignore", "--no-log", "--strategy=ort"],
+      ...(squash ? ["--squash"] : ["--commit", "--no-squash"]),
       ...[fast, `--message=${message}`, theirs],
     ],
     options,
@@ -74,7 +84,24 @@ export async function merge(repository: Repository, query: MergeQuery, caller: C
       await repository.output(["merge", "--abort"], "abandon the merge");
     throw hookFailure(hooks, result) ?? failureOf(result, "merge");
   }
-  const ended = await finish(repository, "merge", result, query.on_conflict, before, caller.budget);
+  const ended = await finish(
+    repository,
+    squash ? "squash" : "merge",
+    result,
+    query.on_conflict,
+    before,
+    caller.budget,
+  );
+  if (squash) {
+    const { files } = await changesOf(repository, ["--cached"]);
+    const undo = "git_restore with source HEAD, staged true and these files";
+    const staged = { ...ended, ...fileNames(files, Math.floor(caller.budget / 2)), notes: hooks.notes };
+    return {
+      ...staged,
+      up_to_date: files.length === 0 || undefined,
+      undo: files.length === 0 ? undefined : undo,
+    };
+  }
   const isFast = ended.after === theirs && ended.after !== before;
   const notes =
     isFast || ended.up_to_date ? hooks.notes : await notesOn(repository, ended.after, hooks.notes);
@@ -208,7 +235,9 @@ async function finish(
 ): Promise<Integrated> {
   const conflicted = (result?.code ?? 0) === 0 ? [] : await conflictedPaths(repository);
   if (conflicted.length > 0 && onConflict === "abort") {
-    await repository.output([operation, "--abort"], `abandon the ${operation}`);
+    // There is no merge in progress after a squash.
+    const abandon = operation === "squash" ? ["reset", "--merge", "--quiet", before] : [operation, "--abort"];
+    await repository.output(abandon, `abandon the ${operation}`);
     const names = conflicted.slice(0, 20).map(oneLine).join(", ");
     const message = `The ${operation} has conflicts in ${counted(conflicted.length, "file")}: ${names}. Nothing was changed.`;
     throw failure("conflict", message, {

@@ -120,10 +120,38 @@ export async function addWorktree(
     throw failure("branch_exists", message, { hint });
   }
   const commit = existing?.oid ?? (await commitOf(repository, revision ?? "HEAD"));
-  const { path, undo, done } = await newDirectory(git, query.path);
-  const target = existing === undefined ? ["--no-track", "-b", branch, path, commit] : [path, branch];
+  const target = (path: string) =>
+    existing === undefined ? ["--no-track", "-b", branch, path, commit] : [path, branch];
+  const added = await checkOutInto(repository, git, query.path, target, signal).catch(async (error) => {
+    const [made] = existing === undefined ? await repository.lookUp([`refs/heads/${branch}`]) : [];
+    if (made !== undefined) await repository.run(["branch", "-D", "--quiet", "--", branch]);
+    throw error;
+  });
+  return { ...added, branch, commit, created_branch: existing === undefined };
+}
+
+/** Adds a working tree for a commit, on no branch. */
+export function addDetachedWorktree(
+  repository: Repository,
+  path: string,
+  commit: string,
+  signal: AbortSignal,
+  git: Git,
+) {
+  return checkOutInto(repository, git, path, (real) => ["--detach", real, commit], signal);
+}
+
+/** Adds a working tree; a failure leaves nothing of it. */
+async function checkOutInto(
+  repository: Repository,
+  git: Git,
+  wanted: string,
+  target: (path: string) => readonly string[],
+  signal: AbortSignal,
+) {
+  const { path, undo, done } = await newDirectory(git, wanted);
   const add = ["worktree", "add", "--quiet", "--no-guess-remote", "--no-checkout"];
-  const result = await repository.run([...add, ...target]);
+  const result = await repository.run([...add, ...target(path)]);
   if (result.code === 0) {
     // Its configuration may differ (conditions, config.worktree), so it is read there before anything is
     // checked out.
@@ -132,12 +160,10 @@ export async function addWorktree(
       await added.output(["reset", "--hard", "--quiet", "--no-recurse-submodules"], "check out the worktree");
     } catch (error) {
       await repository.run(["worktree", "remove", "--force", path]);
-      if (existing === undefined) await repository.run(["branch", "-D", "--quiet", "--", branch]);
       throw error;
     }
     done();
-    const notes = await checkedOutNotes(git, path, signal);
-    return { path, branch: branch, commit, created_branch: existing === undefined, notes };
+    return { path, notes: await checkedOutNotes(git, path, signal) };
   }
   await undo();
   if (/already exists/.test(result.stderr)) throw pathExists(path);

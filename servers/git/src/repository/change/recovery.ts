@@ -133,7 +133,7 @@ export type Destroyed = z.infer<typeof destroyed>;
  * How many commits only `tip` has, and a list of the first subjects that begins with a colon, or is empty.
  *
  * @param others commits to compare with
- * @param refs also all branches and tags, except this branch
+ * @param refs also all branches and tags, except this branch: `main`, or a remote's, `origin/main`
  */
 export async function commitsOnlyIn(
   repository: Repository,
@@ -144,7 +144,7 @@ export async function commitsOnlyIn(
   const except = refs?.except === undefined ? [] : [`--exclude=${refs.except}`];
   const rest = [
     ...others.map((oid) => `^${oid}`),
-    ...(refs === undefined ? [] : ["--not", ...except, "--branches", "--remotes", "--tags"]),
+    ...(refs === undefined ? [] : ["--not", ...except, "--branches", ...except, "--remotes", "--tags"]),
   ];
   const args = ["log", ...LOG_ARGS, "--format=%h %s", "--max-count=1001", tip, ...rest, "--"];
   const subjects = records(await repository.output(args, "list the commits")).map((line) =>

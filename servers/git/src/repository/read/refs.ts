@@ -23,6 +23,8 @@ export const refShape = z.object({
   push_url: z.string().optional(),
   path: z.string().optional(),
   branch: z.string().optional(),
+  /** Of a worktree: "locked" or "prunable" (its directory is missing), with the reason. */
+  state: z.string().optional(),
 });
 type RefEntry = z.infer<typeof refShape>;
 
@@ -65,7 +67,7 @@ export async function listRefs(
 
 const LISTS: Readonly<Record<RefKind, (repository: Repository) => Promise<RefEntry[]>>> = {
   tags: (repository) => refsBelow(repository, "refs/tags/"),
-  recovery: (repository) => refsBelow(repository, "refs/refmcp/"),
+  recovery: (repository) => refsBelow(repository, "refs/refmcp/recovery/"),
   remotes,
   stashes,
   worktrees,
@@ -150,7 +152,7 @@ async function stashes(repository: Repository): Promise<RefEntry[]> {
   }));
 }
 
-async function worktrees(repository: Repository): Promise<RefEntry[]> {
+export async function worktrees(repository: Repository): Promise<RefEntry[]> {
   const output = await repository.output(["worktree", "list", "--porcelain", "-z"], "list the worktrees");
   const entries: RefEntry[] = [];
   for (const line of records(output).map(textOf)) {
@@ -158,6 +160,8 @@ async function worktrees(repository: Repository): Promise<RefEntry[]> {
     const last = entries.at(-1);
     if (key === "worktree") entries.push({ name: value, path: value });
     else if (key === "HEAD" && last !== undefined) last.commit = value;
+    else if ((key === "locked" || key === "prunable") && last !== undefined)
+      last.state = value === key ? key : `${key}: ${oneLine(value)}`;
     else if (key === "branch" && last !== undefined) last.branch = value.replace("refs/heads/", "");
   }
   return entries;

@@ -117,18 +117,116 @@ export function progressReader(progress: Caller["progress"]): (text: string) => 
   };
 }
 
-/** Adds a remote, or gives an existing one another URL. The URL must be allowed by `--protocols`; nothing is contacted. */
-export async function setRemote(repository: Repository, { remote, url }: { remote: string; url: string }) {
+/** Refuses a name that git or a file system could read as something else. */
+function checkRemoteName(remote: string): void {
   if (!/^[\p{L}\p{N}][\p{L}\p{N}._/-]*$/u.test(remote) || /\.\.|\/\/|\/$|\.lock$/.test(remote)) {
     const hint = "For example: origin or upstream.";
     throw failure("bad_name", `"${oneLine(remote.slice(0, 100))}" is not a valid remote name.`, { hint });
   }
-  parseRemote(url, repository.options);
+}
+
+/**
+ * Adds a remote, gives an existing one another URL (which must be allowed by `--protocols`) or another name, or removes one.
+ * Nothing is contacted.
+ *
+ * @throws ToolError `bad_name`, `bad_url`, `protocol_not_allowed`, `remote_not_found`, `remote_exists`
+ */
+export async function setRemote(
+  repository: Repository,
+  query: {
+    remote: string;
+    action: "set" | "rename" | "remove";
+    url?: string | undefined;
+    new_name?: string | undefined;
+  },
+) {
+  const { remote, action, url = "", new_name = "" } = query;
+  checkRemoteName(remote);
   const { config } = await repository.prepared();
   const before = lastValue(config, `remote.${remote}.url`);
+  if (action !== "set") {
+    // Its error names the remotes that exist.
+    remoteUrls(config, remote, false);
+    if (action === "rename") {
+      checkRemoteName(new_name);
+      if (config.some(({ key }) => key.startsWith(`remote.${new_name}.`)))
+        throw failure("remote_exists", `There already is a remote "${new_name}".`);
+    }
+    const gone = await moveTracking(repository, remote, action === "rename" ? new_name : undefined);
+    await moveSettings(repository, config, remote, action === "rename" ? new_name : undefined);
+    return {
+      remote: action === "rename" ? new_name : remote,
+      before: before && withoutPassword(before),
+      branches: gone.length,
+      ...(action === "rename"
+        ? { undo: `git_set_remote with action rename, remote ${new_name} and new_name ${remote}` }
+        : {
+            undo: `git_set_remote with remote ${remote} and the URL in before, then git_fetch`,
+            removed: gone.slice(0, 100).map(oneLine),
+          }),
+    };
+  }
+  parseRemote(url, repository.options);
   const command = before === undefined ? ["add"] : ["set-url"];
   await repository.output(["remote", ...command, "--", remote, url], "set the remote");
   return { remote, url: withoutPassword(url), before: before && withoutPassword(before) };
+}
+
+/**
+ * Renames or deletes the refs of a remote's branches, all or none. `git remote` would run the hook reference-transaction: it does
+ * not read core.hooksPath.
+ *
+ * @returns their commits and names
+ */
+async function moveTracking(repository: Repository, from: string, to: string | undefined): Promise<string[]> {
+  const format = "--format=%(objectname) %(refname) %(symref)";
+  const all = await repository.lines(
+    ["for-each-ref", format, `refs/remotes/${from}/`],
+    "list the remote branches",
+  );
+  const moved = (ref: string) => ref.replace(`refs/remotes/${from}/`, `refs/remotes/${to}/`);
+  const refs = all
+    .map((line) => line.split(" "))
+    .map(([oid = "", ref = "", link = ""]) => ({ oid, ref, link }));
+  const changes = refs.flatMap(({ oid, ref, link }) => [
+    ...(to === undefined || link !== "" ? [] : [`create ${moved(ref)} ${oid}`]),
+    `option no-deref\ndelete ${ref}`,
+  ]);
+  const input = changes.map((line) => `${line}\n`).join("");
+  await repository.output(["update-ref", "--stdin"], "change the remote's branches", { input });
+  for (const { ref, link } of refs)
+    if (to !== undefined && link !== "")
+      await repository.output(["symbolic-ref", moved(ref), moved(link)], "change the remote's branches");
+  return refs
+    .filter(({ link }) => link === "")
+    .map(({ oid, ref }) => `${oid} ${ref.slice("refs/remotes/".length)}`);
+}
+
+/** Renames or removes a remote's settings, and those of the branches that track it. */
+async function moveSettings(
+  repository: Repository,
+  config: readonly ConfigEntry[],
+  from: string,
+  to: string | undefined,
+): Promise<void> {
+  const set = (...args: readonly string[]) => repository.output(["config", ...args], "change the remote");
+  const section = to === undefined ? ["--remove-section"] : ["--rename-section"];
+  await set(...section, `remote.${from}`, ...(to === undefined ? [] : [`remote.${to}`]));
+  const fetched = config.filter(({ key }) => to !== undefined && key === `remote.${from}.fetch`);
+  if (fetched.length > 0) await set("--unset-all", `remote.${to}.fetch`);
+  for (const { value } of fetched)
+    await set("--add", `remote.${to}.fetch`, value.replace(`:refs/remotes/${from}/`, `:refs/remotes/${to}/`));
+  const tracking = new Set(
+    config
+      .filter(({ own, key, value }) => !own && value === from && /^branch\..*\.(push)?remote$/s.test(key))
+      .map(({ key }) => key),
+  );
+  for (const key of tracking) {
+    if (to !== undefined) await set("--replace-all", key, to);
+    else await set("--unset-all", key);
+    if (to === undefined && key.endsWith(".remote"))
+      await repository.run(["config", "--unset-all", key.replace(/remote$/, "merge")]);
+  }
 }
 
 type RemoteAddress = ReturnType<typeof parseRemote>;

@@ -1,10 +1,14 @@
 import { oneLine, type ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
+import { rebase } from "../change/destroy.ts";
 import { decideHooks, HOOKS, type HookDecision, hookFailure } from "../change/hooks.ts";
-import { merge } from "../change/integrate.ts";
+import { type integrated, merge } from "../change/integrate.ts";
 import { checkedOutNotes, newDirectory, pathExists, withoutRepository } from "../change/new-repository.ts";
 import type { Git } from "../open/git.ts";
 import type { Caller, Repository } from "../open/repository.ts";
+import { commitOf } from "../open/revisions.ts";
+import { changesOf, fileNames } from "../read/changed-files.ts";
+import { shallowCommits } from "../read/log.ts";
 import { checkRefName, currentBranch, withoutPassword } from "../read/refs.ts";
 import { failure, remoteFailure } from "../run/errors.ts";
 import { type GitResult, together } from "../run/run-git.ts";
@@ -20,7 +24,7 @@ type MovedRef = z.infer<typeof movedRefs>[number];
  * The remote's programs, set on the command line: of several remote.<name>.uploadpack git uses the first, so an override could
  * not replace the repository's.
  */
-const UPLOAD_PACK = "--upload-pack=git-upload-pack";
+export const UPLOAD_PACK = "--upload-pack=git-upload-pack";
 const RECEIVE_PACK = "--receive-pack=git-receive-pack";
 
 export const cloned = z.object({
@@ -60,45 +64,78 @@ export async function clone(
   }
 }
 
+interface FetchQuery {
+  readonly remote: string;
+  readonly branch_name?: string | undefined;
+  readonly prune: boolean;
+  readonly tags: boolean;
+  /** How many more commits of a shallow history; 0 for all. */
+  readonly deepen?: number | undefined;
+}
+
 /** Fetches a remote's branches into `refs/remotes/<remote>/`, whatever the configured refspecs say. */
-export async function fetch(
-  repository: Repository,
-  query: { remote: string; branch_name?: string | undefined; prune: boolean; tags: boolean },
-  caller: Caller,
-) {
+export async function fetch(repository: Repository, query: FetchQuery, caller: Caller) {
   const { config } = await repository.prepared();
   const { remote } = query;
   const urls = remoteUrls(config, remote, false);
   const options = await remoteOptions(repository.options, config, urls, caller);
   if (query.branch_name !== undefined) await checkRefName(repository, "heads", query.branch_name);
-  const branch = query.branch_name ?? "*";
   const before = await refsOf(repository, remote);
+  const isDeepening = query.deepen !== undefined && (await shallowCommits(repository)) !== undefined;
+  const tracking = `refs/remotes/${remote}/`;
+  // A shallow clone of one branch does not get the whole history of all others.
+  const known = [...before.keys()].filter((ref) => isDeepening && ref.startsWith(tracking));
+  const all = known.length === 0 ? ["*"] : known.map((ref) => ref.slice(tracking.length));
+  const branches = query.branch_name === undefined ? all : [query.branch_name];
   const result = await repository.run(
     [
       ...["fetch", "--no-recurse-submodules", "--progress", UPLOAD_PACK, "--no-auto-gc"],
       ...["--no-write-commit-graph", "--no-write-fetch-head", "--refmap="],
       query.prune ? "--prune" : "--no-prune",
       query.tags ? "--tags" : "--no-tags",
-      ...["--", remote, `+refs/heads/${branch}:refs/remotes/${remote}/${branch}`],
+      isDeepening && (query.deepen === 0 ? "--unshallow" : `--deepen=${query.deepen}`),
+      ...["--stdin", "--", remote],
     ],
-    options,
+    { ...options, input: branches.map((name) => `+refs/heads/${name}:${tracking}${name}\n`).join("") },
   );
   if (result.code !== 0) throw remoteFailure(result, "fetch");
   const updated = difference(before, await refsOf(repository, remote));
-  return { remote, updated: updated.slice(0, 100), count: updated.length };
+  const moved = { remote, updated: updated.slice(0, 100), count: updated.length };
+  if (query.deepen === undefined) return moved;
+  const count = await repository.output(["rev-list", "--count", "HEAD", "--"], "count the commits");
+  const history = Number(count.toString("utf8").trim());
+  return {
+    ...moved,
+    history,
+    ...((await shallowCommits(repository)) === undefined ? {} : { shallow: true }),
+  };
 }
 
-/** Fetches a branch and fast-forwards the current one to it. */
+/** Fetches a branch and fast-forwards the current one to it, or rebases the current one onto it if they have diverged. */
 export async function pull(
   repository: Repository,
-  { remote, branch_name }: { remote: string; branch_name?: string | undefined },
+  query: { remote: string; branch_name?: string | undefined; rebase: boolean; skip_hooks: boolean },
   caller: Caller,
-) {
+): Promise<z.infer<typeof integrated>> {
+  const { remote, branch_name, skip_hooks } = query;
   const branch = branch_name ?? (await currentBranch(repository));
   if (branch === undefined) throw detached();
   await fetch(repository, { remote, branch_name: branch, prune: false, tags: false }, caller);
   const revision = `refs/remotes/${remote}/${branch}`;
-  return merge(repository, { revision, fast_forward: "only", on_conflict: "abort" }, caller);
+  const [before, theirs] = query.rebase ? await repository.lookUp(["HEAD^{commit}", revision]) : [];
+  if (before !== undefined && theirs !== undefined) {
+    const bases = await repository.run(["merge-base", "--all", before.oid, theirs.oid]);
+    const base = bases.stdout.toString("utf8").trim();
+    if (base !== before.oid && base !== theirs.oid) {
+      const { recovery, undo, notes } = await rebase(repository, { onto: revision, skip_hooks }, caller);
+      const after = await commitOf(repository, "HEAD");
+      const { files } = await changesOf(repository, [before.oid, after]);
+      const names = fileNames(files, Math.floor(caller.budget / 2));
+      const kept = `The commits before the rebase are kept under ${recovery}.`;
+      return { before: before.oid, after, ...names, undo, notes: [kept, ...(notes ?? [])] };
+    }
+  }
+  return merge(repository, { revision, fast_forward: "only", on_conflict: "abort", skip_hooks }, caller);
 }
 
 interface PushQuery {
@@ -115,6 +152,8 @@ interface Lease {
   readonly commit: string;
   /** Decided before anything was kept for recovery. */
   readonly hooks: HookDecision;
+  /** Deletes the branch instead of replacing it. */
+  readonly deletes?: true;
 }
 
 /**
@@ -130,7 +169,7 @@ export async function push(repository: Repository, query: PushQuery, caller: Cal
   await checkRefName(repository, "heads", branch);
   if (tag !== undefined) await checkRefName(repository, "tags", tag);
   const found = await repository.lookUp(refs);
-  const missing = refs.find((_, index) => found[index] === undefined);
+  const missing = lease?.deletes ? undefined : refs.find((_, index) => found[index] === undefined);
   if (missing !== undefined) {
     const hint = "git_branch and git_list_refs show what can be pushed.";
     throw failure("bad_revision", `${oneLine(missing)} does not exist locally.`, { hint });
@@ -144,7 +183,7 @@ export async function push(repository: Repository, query: PushQuery, caller: Cal
       "--no-signed",
       query.set_upstream && "--set-upstream",
       lease !== undefined && `--force-with-lease=refs/heads/${branch}:${lease.commit}`,
-      ...["--", remote, ...refs.map((ref) => `${ref}:${ref}`)],
+      ...["--", remote, ...refs.map((ref) => `${lease?.deletes ? "" : ref}:${ref}`)],
     ],
     {
       ...options,

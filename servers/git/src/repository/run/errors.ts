@@ -11,6 +11,7 @@ function ofKind<Code extends string>(kind: ErrorKind, hints: Readonly<Record<Cod
 export const failure = errorsOf({
   ...ofKind("conflict", {
     already_a_repository: "Use it, or choose another directory.",
+    bad_bisect: undefined,
     branch_exists: "Choose another name; git_branch lists those that exist.",
     branch_in_use: "git_list_refs with kind worktrees shows where. Work there, or create another branch.",
     conflict: undefined,
@@ -27,6 +28,8 @@ export const failure = errorsOf({
     operation_in_progress:
       "git_status shows it. Resolve the conflicts, git_add the files and git_commit, or call git_merge with action: abort.",
     path_exists: "Choose a directory that does not exist yet.",
+    remote_exists: "Choose another name; git_list_refs with kind remotes lists those that exist.",
+    sparse_files: "Commit, stash, move or delete them first, or include their directory.",
     stale_cursor: "Call again without cursor.",
     stale_lease: "Run git_fetch, check the new commits with git_log, then decide again.",
     tag_exists: "Choose another name; git_list_refs lists those that exist.",
@@ -44,10 +47,12 @@ export const failure = errorsOf({
     outside_roots:
       "All parts of a repository must be inside. The user can allow the other directory with --root.",
     protocol_not_allowed:
-      "Use an https:// or ssh:// URL. The user can allow http and git with --protocols; local paths and remote helpers are never allowed.",
+      "Use an https:// or ssh:// URL. The user can allow http and git with --protocols; remote helpers are never allowed, nor local paths, because git would run the hooks of the other repository.",
     push_rejected: "The branch may be protected. Push another branch and open a pull request.",
     unsafe_config: undefined,
     unsafe_operation: undefined,
+    unsafe_submodule:
+      "Names, paths and URLs of submodules come from .gitmodules, which anyone can commit: ask the user to check it.",
   }),
   ...ofKind("invalid", {
     ambiguous_name: undefined,

@@ -1,7 +1,7 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
-import { failureOf, useSample } from "../../../test/fixture.ts";
+import { commitFiles, failureOf, useSample } from "../../../test/fixture.ts";
 
 const sample = useSample("clean");
 
@@ -19,6 +19,24 @@ describe("git_worktree_remove", () => {
     expect(git("show", `${data.recovery}:fresh.txt`)).toBe("fresh\n");
     expect(git("worktree", "list").trim().split("\n")).toHaveLength(1);
     expect(git("rev-parse", "--verify", "feature").trim()).not.toBe("");
+  });
+
+  it("without a path forgets missing worktrees after asking, and keeps commits that only they have", async () => {
+    const { call, git, place } = sample();
+    expect((await failureOf(call("git_worktree_remove"))).code).toBe("not_a_worktree");
+    git("worktree", "add", "--quiet", place.path("here"), "feature");
+    git("worktree", "add", "--quiet", "--detach", place.path("gone"), "v0.9");
+    const lost = commitFiles(place.path("gone"), "Only there", { x: "x\n" });
+    rmSync(place.path("gone"), { recursive: true });
+    expect((await failureOf(call("git_worktree_remove", {}, fakeCall({ agrees: false })))).code).toBe(
+      "declined",
+    );
+    expect(git("worktree", "list")).toContain(place.path("gone"));
+    const asked = fakeCall({ agrees: true });
+    const { data } = await call("git_worktree_remove", {}, asked);
+    expect(asked.questions[0]).toContain(`1 worktree whose directory is missing: ${place.path("gone")}`);
+    expect(git("rev-parse", String(data.recovery)).trim()).toBe(lost);
+    expect(git("worktree", "list").trim().split("\n")).toHaveLength(2);
   });
 
   it("removes nothing else", async () => {

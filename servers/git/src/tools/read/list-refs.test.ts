@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { failureOf, useSample } from "../../../test/fixture.ts";
 
@@ -35,6 +36,16 @@ describe("git_list_refs", () => {
       { path: sample().root, branch: "main" },
       { path: place.path("twin"), branch: "feature" },
     ]);
+    git("worktree", "lock", "--reason", "on a stick", place.path("twin"));
+    git("worktree", "add", "--quiet", "--detach", place.path("lost"), "v0.9");
+    rmSync(place.path("lost"), { recursive: true });
+    const listed = (await call("git_list_refs", { kind: "worktrees" })).data.refs as { path: string }[];
+    expect(listed.find(({ path }) => path === place.path("twin"))).toMatchObject({
+      state: "locked: on a stick",
+    });
+    expect(listed.find(({ path }) => path === place.path("lost"))).toMatchObject({
+      state: expect.stringMatching(/^prunable/),
+    });
     expect((await call("git_list_refs", { kind: "recovery" })).data.refs).toEqual([]);
     await call("git_drop_stash");
     expect((await call("git_list_refs", { kind: "recovery" })).data.refs).toHaveLength(1);

@@ -4,15 +4,25 @@ import { setRemote } from "../../repository/remote/remote.ts";
 
 export default tool({
   name: "git_set_remote",
-  title: "Add or change a remote",
-  description: "Add a remote, or change the URL of an existing one. Does not contact it; git_fetch does.",
+  title: "Add, change, rename or remove a remote",
+  description: "Add a remote, change its URL, rename or remove it. Does not contact it; git_fetch does.",
   effect: "change",
   toolset: "remote",
-  idempotent: true,
   input: {
     remote: z.string().min(1).max(200).describe("Name, such as origin or upstream."),
-    url: z.string().min(1).max(2_000).describe("https:// or ssh:// URL, or user@host:path."),
+    action: z.enum(["set", "rename", "remove"]).default("set").describe("set adds it or changes its URL."),
+    url: z.string().max(2_000).optional().describe("set: https:// or ssh:// URL, or user@host:path."),
+    new_name: z.string().max(200).optional().describe("rename: the new name."),
   },
-  output: z.object({ remote: z.string(), url: z.string(), before: z.string().optional() }),
+  output: z.object({
+    remote: z.string(),
+    url: z.string().optional(),
+    /** The previous URL. */
+    before: z.string().optional(),
+    /** How many remote branches were renamed or removed, and the first removed ones with their commits. */
+    branches: z.number().optional(),
+    removed: z.array(z.string()).optional(),
+    undo: z.string().optional(),
+  }),
   run: setRemote,
 });

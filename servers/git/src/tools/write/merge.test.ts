@@ -72,6 +72,38 @@ describe("git_merge", () => {
     expect(git("log", "-1", "--format=%s %p").trim()).toMatch(/^Bring it in \w+ \w+$/);
   });
 
+  it("stages a branch as one change without a commit (squash), and its undo works", async () => {
+    const { call, git } = sample();
+    const before = git("rev-parse", "HEAD").trim();
+    const { data } = await call("git_merge", { revision: "feature", squash: true, fast_forward: "never" });
+    expect(data).toMatchObject({ before, after: before, count: 2 });
+    expect(data.up_to_date).toBeUndefined();
+    expect(git("diff", "--cached", "--name-only").trim().split("\n")).toEqual([
+      "src/app.ts",
+      "src/feature.ts",
+    ]);
+    const files = (data.files as { path: string }[]).map(({ path }) => path);
+    await call("git_restore", { files, source: "HEAD", staged: true });
+    expect(git("status", "--porcelain")).toBe("");
+    await call("git_merge", { revision: "feature", squash: true });
+    await call("git_commit", { message: "Feature" });
+    expect(git("log", "-1", "--format=%P").trim()).toBe(before);
+    expect((await call("git_merge", { revision: "v0.9", squash: true })).data.up_to_date).toBe(true);
+    const named = call("git_merge", { revision: "feature", squash: true, message: "x" });
+    expect((await failureOf(named)).code).toBe("bad_message");
+  });
+
+  it("squash aborts on conflicts, or leaves them to resolve", async () => {
+    const { call, git, write } = sample();
+    const conflicting = { revision: "conflicting", squash: true };
+    write("README.md", "mine\n");
+    const before = git("status", "--porcelain");
+    expect((await failureOf(call("git_merge", conflicting))).message).toContain("src/app.ts");
+    expect(git("status", "--porcelain")).toBe(before);
+    const { data } = await call("git_merge", { ...conflicting, on_conflict: "keep" });
+    expect(data.conflicted).toEqual(["src/app.ts"]);
+  });
+
   it("does not overwrite local changes", async () => {
     const { call, write } = sample();
     write("src/app.ts", "mine\n");

@@ -6,8 +6,7 @@ import { endOperation, integrated, merge } from "../../repository/change/integra
 export default tool({
   name: "git_merge",
   title: "Merge",
-  description:
-    "Merge a branch or commit into the current branch. A conflict changes nothing unless on_conflict is keep.",
+  description: "Merge a branch or commit into the current branch.",
   effect: "change",
   toolset: "write",
   input: {
@@ -19,6 +18,7 @@ export default tool({
     message: z.string().min(1).max(50_000).optional().describe("Message of the merge commit."),
     fast_forward: z.enum(["allow", "only", "never"]).default("allow").describe("Whether to fast-forward."),
     on_conflict: onConflict,
+    squash: z.boolean().default(false).describe("Stage only; don't commit."),
     skip_hooks: skipHooks,
   },
   output: integrated,
