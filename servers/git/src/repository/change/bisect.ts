@@ -5,7 +5,7 @@ import { pathsIn } from "../open/paths.ts";
 import type { Caller, Repository } from "../open/repository.ts";
 import { commitOf, commitsOf } from "../open/revisions.ts";
 import { changedFiles, changesOf, fileNames } from "../read/changed-files.ts";
-import { commitShape, LOG_ARGS, LOG_FORMAT, parseLog } from "../read/log.ts";
+import { commitShape, LOG_ARGS, LOG_FORMAT, parseLog } from "../read/commits.ts";
 import { emptyTree } from "../read/show.ts";
 import { operationOf } from "../read/status.ts";
 import { failure, failureOf } from "../run/errors.ts";
