@@ -36,7 +36,8 @@ type Status = z.infer<typeof statusShape>;
 /** How many new directories have their files counted. */
 const MAX_COUNTED = 10;
 
-const CONFLICTS: Readonly<Record<string, string>> = {
+/** What git's two letters for a conflict mean. */
+export const CONFLICTS: Readonly<Record<string, string>> = {
   DD: "both deleted",
   AU: "added by us",
   UD: "deleted by them",
