@@ -13,6 +13,7 @@ import init from "./extra/init.ts";
 import reflog from "./extra/reflog.ts";
 import renameBranch from "./extra/rename-branch.ts";
 import revert from "./extra/revert.ts";
+import rewrite from "./extra/rewrite.ts";
 import worktreeAdd from "./extra/worktree-add.ts";
 import blame from "./read/blame.ts";
 import branch from "./read/branch.ts";
@@ -74,6 +75,7 @@ export const tools = [
   resetHard,
   restore,
   revert,
+  rewrite,
   setRemote,
   show,
   stash,
