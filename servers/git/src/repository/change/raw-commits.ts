@@ -73,11 +73,14 @@ function decoderOf(encoding: string) {
   }
 }
 
+/** For commits that only git sees, on the way to a result. */
+export const NOBODY = { author: "refmcp <refmcp@localhost> 0 +0000", encoding: undefined, message: "" };
+
 /** Writes a commit object as it is, and returns its id. */
 export async function writeRaw(
   repository: Repository,
   { tree, parent, author, encoding, message }: RawCommit,
-  committer: string,
+  committer: string = NOBODY.author,
 ): Promise<string> {
   const headers = [
     `tree ${tree}`,

@@ -63,7 +63,7 @@ export async function compareRanges(
   const { overrides } = await repository.prepared();
   // It starts a git log without --no-textconv, which fails for an empty program; this one shows the file as it is.
   const drivers = overrides.filter(([key]) => /^diff\..*\.textconv$/s.test(key));
-  const plain = ["--no-color", "--no-notes", "--no-ext-diff", "--no-textconv", "--abbrev=10"];
+  const plain = ["--no-color", "--no-notes", "--no-ext-diff", "--no-textconv"];
   const result = await repository.run(
     ["range-diff", ...plain, patch ? "--patch" : "--no-patch", before.join(".."), after.join("..")],
     {
