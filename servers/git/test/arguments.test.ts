@@ -44,6 +44,11 @@ describe("names that look like options", () => {
         ["git_stash_apply", { stash: name }],
         ["git_reset_hard", { revision: name }],
         ["git_rebase", { onto: name }],
+        ["git_diff", { target: "v0.9..main", against: `v0.9..${name}` }],
+        ["git_reset", { revision: name }],
+        ["git_rewrite", { onto: name }],
+        ["git_rewrite", { branch_name: name, steps: [{ commit: "main", action: "drop" }] }],
+        ["git_rewrite", { steps: [{ commit: name, action: "drop" }] }],
         ["git_delete_branch", { branch_name: name }],
         ["git_reflog", { ref: name }],
       ] as const) {

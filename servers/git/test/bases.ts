@@ -46,5 +46,8 @@ export const EVERYTHING: Base = {
     ...(PARTIAL.calls ?? []),
     ...["login", "locked", "ssh"].map((remote) => ({ tool: "git_fetch", args: { remote } })),
     { tool: "git_push", args: { remote: "ssh" } },
+    { tool: "git_diff", args: { target: "v0.9..feature", against: "v0.9..conflicting" } },
+    { tool: "git_reset", args: { revision: "v0.9", mode: "soft" } },
+    { tool: "git_rewrite", args: { branch_name: "feature", onto: "main" } },
   ],
 };

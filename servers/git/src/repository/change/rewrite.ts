@@ -208,14 +208,14 @@ async function publishedNote(
   ];
 }
 
-/** The range-diff; undefined for the first commit of a history, which no range can begin with. */
+/** The range-diff; undefined if nothing is left, or for the first commit of a history, which no range can begin with. */
 async function compared(
   repository: Repository,
   [oldBase, newBase]: readonly [string | undefined, string | undefined],
   [before, after]: readonly [string, string],
   { budget }: Caller,
 ): Promise<string | undefined> {
-  if (oldBase === undefined || newBase === undefined) return undefined;
+  if (oldBase === undefined || newBase === undefined || newBase === after) return undefined;
   const ranges = [
     [oldBase, before],
     [newBase, after],

@@ -36,6 +36,10 @@ export async function rangeDiff(
   }
   const before = await comparedTrees(repository, query.target);
   const after = await comparedTrees(repository, query.against);
+  if (before[0] === before[1] || after[0] === after[1])
+    throw failure("bad_range", "One of the ranges is empty.", {
+      hint: "git_log with the range shows its commits.",
+    });
   const patch = (query.format ?? "patch") === "patch";
   const cursors = cursorsOf("git_diff", [before, after, patch], z.object({ line: z.int().min(0) }));
   const skip = cursors.decode(query.cursor)?.line ?? 0;

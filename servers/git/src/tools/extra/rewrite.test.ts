@@ -110,7 +110,7 @@ describe("git_rewrite", () => {
       steps,
       resolutions: [...resolutions, { commit: "HEAD~2", path, content: "top\nx\nend\n" }],
     });
-    expect(second.data.applying).toMatchObject({ subject: "Add b", step: 3 });
+    expect(second.data.applying).toMatchObject({ subject: "Add a", step: 4 });
     resolutions.push({ commit: "HEAD~2", path, content: "top\nx\nend\n" });
     expect(
       (
