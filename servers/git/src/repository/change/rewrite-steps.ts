@@ -19,13 +19,12 @@ import {
 
 type Action = "pick" | "reword" | "squash" | "fixup" | "drop";
 
-/** How a conflict is solved: one side, a text for each hunk, or the whole file. */
+/** How a conflict is solved: one side, or a text for each hunk; without hunks the whole file. */
 interface Resolution {
   readonly commit: string;
   readonly path: string;
   readonly side?: "ours" | "theirs" | undefined;
-  readonly hunks?: readonly string[] | undefined;
-  readonly content?: string | undefined;
+  readonly texts?: readonly string[] | undefined;
 }
 
 export interface StepsQuery {
@@ -239,26 +238,23 @@ async function entryOf(
   { path, sides }: Unmerged,
   resolution: Resolution,
 ): Promise<Buffer> {
-  const { side, hunks, content } = resolution;
+  const { side, texts } = resolution;
   const entry = ({ mode, oid } = { mode: "0", oid: "0".repeat(40) }) =>
     Buffer.concat([Buffer.from(`${mode} ${oid}\t`), path, Buffer.of(0)]);
   const bad = (what: string) =>
     failure("bad_resolution", `The resolution of ${oneLine(pathText(path))} ${what}.`);
   const { mode = "100644" } = sides.ours ?? sides.theirs ?? sides.base ?? {};
-  if ([side, hunks, content].filter((one) => one !== undefined).length !== 1)
-    throw bad("needs exactly one of side, hunks and content");
+  if ((side === undefined) === (texts === undefined)) throw bad("needs either side or texts");
   if (side !== undefined) return entry(sides[side]);
   if (mode === "160000") throw bad("is of a submodule, which needs a side");
-  const pieces = hunks === undefined ? [content ?? ""] : ((await mergedPieces(repository, sides)) ?? []);
-  const count = pieces.filter((piece) => typeof piece !== "string").length;
-  if (count !== (hunks ?? []).length)
-    throw bad(`has ${counted(hunks?.length ?? 0, "hunk")}, and the conflict ${count}`);
-  const texts = (hunks ?? []).map((hunk) => bytesOf(hunk === "" || hunk.endsWith("\n") ? hunk : `${hunk}\n`));
-  const bytes =
-    hunks === undefined
-      ? bytesOf(content ?? "")
-      : pieces.map((piece) => (typeof piece === "string" ? piece : texts.shift())).join("");
-  const input = Buffer.from(bytes, "latin1");
+  const pieces = (await mergedPieces(repository, sides)) ?? [];
+  const hunks = pieces.filter((piece) => typeof piece !== "string").length;
+  const given = texts ?? [];
+  if (given.length !== Math.max(1, hunks))
+    throw bad(`has ${counted(given.length, "text")}, and the conflict ${counted(hunks, "hunk")}`);
+  const lines = given.map((text) => bytesOf(text === "" || text.endsWith("\n") ? text : `${text}\n`));
+  const merged = pieces.map((piece) => (typeof piece === "string" ? piece : lines.shift())).join("");
+  const input = Buffer.from(hunks === 0 ? bytesOf(given[0] ?? "") : merged, "latin1");
   const oid = await repository.output(["hash-object", "-w", "--stdin"], "write a file", { input });
   return entry({ mode, oid: oid.toString("latin1").trim() });
 }

@@ -90,7 +90,7 @@ export async function rewrite(
   const answer = { branch, before, applied: false };
   if (stopped !== undefined) {
     const { commit, step, unmerged } = stopped;
-    const hint = `Nothing was changed. Call again with resolutions for ${commit.oid.slice(0, 10)}: for each path a side, hunks (a text for each conflict) or content.`;
+    const hint = `Nothing was changed. Call again with resolutions for ${commit.oid.slice(0, 10)}: for each path a side, or texts, one for each hunk (the whole file if there are none).`;
     const conflicts = await describeConflicts(repository, unmerged, Math.floor(caller.budget * 0.8));
     const applying = { commit: commit.oid, subject: subjectOf(commit), step, steps: range.todo.length };
     return { ...answer, conflicts, applying, notes: [hint] };

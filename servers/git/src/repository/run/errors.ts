@@ -63,7 +63,7 @@ export const failure = errorsOf({
       "Escape ( ) [ { + ? | with a backslash to match them literally, or pass fixed_strings: true.",
     bad_range: "Lines are counted from 1.",
     bad_resolution:
-      "For each path in conflicts pass one of: side (ours or theirs), hunks (a text for each conflict), content (the whole file).",
+      "For each path in conflicts pass side (ours or theirs), or texts: one for each of its hunks, or the whole file if it has none.",
     bad_steps:
       "Name each commit once. To reorder, list every commit from the oldest one to the last; fixup and squash follow the commit that they join. git_log shows the commits.",
     bad_url: "Use a form such as https://example.org/team/project.git or git@example.org:team/project.git.",

@@ -94,7 +94,7 @@ describe("git_rewrite", () => {
     expect(git("status", "--porcelain")).toBe("");
   });
 
-  it("reports conflicts as data, and takes hunks, a side or content as their resolution", async () => {
+  it("reports conflicts as data, and takes a side or texts as their resolution", async () => {
     const { call, git, state, root } = withCommits();
     const unchanged = state();
     const steps = ["HEAD~1", "HEAD", "HEAD~2", "HEAD~3"].map((commit) => ({ commit, action: "pick" }));
@@ -108,10 +108,10 @@ describe("git_rewrite", () => {
     const resolutions: object[] = [{ commit: "HEAD~1", path, side: "theirs" }];
     const second = await call("git_rewrite", {
       steps,
-      resolutions: [...resolutions, { commit: "HEAD~2", path, content: "top\nx\nend\n" }],
+      resolutions: [...resolutions, { commit: "HEAD~2", path, texts: ["top\nx\nend\n"] }],
     });
     expect(second.data.applying).toMatchObject({ subject: "Add a", step: 4 });
-    resolutions.push({ commit: "HEAD~2", path, content: "top\nx\nend\n" });
+    resolutions.push({ commit: "HEAD~2", path, texts: ["top\nx\nend\n"] });
     expect(
       (
         await failureOf(
@@ -119,7 +119,7 @@ describe("git_rewrite", () => {
         )
       ).code,
     ).toBe("bad_resolution");
-    resolutions.push({ commit: "HEAD~3", path, content: "top\nlast\nend\n" });
+    resolutions.push({ commit: "HEAD~3", path, texts: ["top\nlast\nend\n"] });
     expect(state()).toBe(unchanged);
     const third = await call("git_rewrite", { steps, resolutions });
     await call("git_rewrite", { apply: third.data.plan });
@@ -144,11 +144,13 @@ describe("git_rewrite", () => {
         hunks: [{ line: 4, base: "one\n", ours: "line 3\n", theirs: "two\n" }, { line: 31 }],
       },
     ]);
-    const few = { steps, resolutions: [{ commit: "HEAD", path: "f.txt", hunks: ["x"] }] };
-    expect((await failureOf(call("git_rewrite", few))).message).toContain("has 1 hunk, and the conflict 2");
+    const few = { steps, resolutions: [{ commit: "HEAD", path: "f.txt", texts: ["x"] }] };
+    expect((await failureOf(call("git_rewrite", few))).message).toContain(
+      "has 1 text, and the conflict 2 hunks",
+    );
     const { data: solved } = await call("git_rewrite", {
       steps,
-      resolutions: [{ commit: "HEAD", path: "f.txt", hunks: ["first", "second"] }],
+      resolutions: [{ commit: "HEAD", path: "f.txt", texts: ["first", "second"] }],
     });
     expect(git("show", `${solved.after}:f.txt`)).toBe(
       text([3, "first\n"], [20, "clean\n"], [30, "second\n"]),

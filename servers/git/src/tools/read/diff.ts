@@ -15,7 +15,7 @@ export default tool({
   toolset: "read",
   input: {
     target: z.string().describe("A branch, tag or commit, or a range a..b or a...b."),
-    against: z.string().optional().describe("Another range: compare both commit by commit (range-diff)."),
+    against: z.string().optional().describe("Another range to compare by commits (range-diff)."),
     ...diffFields,
     cursor: fields.cursor,
   },

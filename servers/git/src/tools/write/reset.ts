@@ -14,11 +14,8 @@ export default tool({
   toolset: "write",
   input: {
     files: files("Unstage only these").optional(),
-    revision: z.string().optional().describe("Commit to move the branch to, such as HEAD~3."),
-    mode: z
-      .enum(["mixed", "soft"])
-      .default("mixed")
-      .describe("soft keeps the index: all changes stay staged."),
+    revision: z.string().optional().describe("Commit to move to, such as HEAD~3."),
+    mode: z.enum(["mixed", "soft"]).default("mixed").describe("soft keeps all changes staged."),
   },
   output: z.object({
     files: changedFiles,
