@@ -105,14 +105,13 @@ describe("a plan", () => {
         expect(git(root, "status", "--porcelain", "--untracked-files=no"), `seed ${seed}`).toBe("");
         outcomes.same += 1;
       } else {
-        expect(data.applying, `seed ${seed}`).toMatchObject({
-          commit: git(root, "rev-parse", "REBASE_HEAD").trim(),
-        });
+        const stoppedAt = git(root, "rev-parse", "REBASE_HEAD").slice(0, 10);
+        expect(String(data.applying), `seed ${seed}`).toContain(stoppedAt);
         outcomes.stopped += 1;
       }
     }
-    expect(outcomes.same).toBeGreaterThan(4);
-    expect(outcomes.stopped).toBeGreaterThan(5);
+    expect(outcomes.same).toBeGreaterThan(10);
+    expect(outcomes.stopped).toBeGreaterThan(2);
   });
 });
 

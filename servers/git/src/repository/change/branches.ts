@@ -153,8 +153,6 @@ export async function moveBranch(
     kept === undefined ? "" : `; git_restore with source ${kept}^2 and staged true restores the index`;
   return {
     ...fileNames(files, budget - 1_500),
-    before,
-    after,
     recovery,
     notes: [
       left.count === 0

@@ -8,35 +8,26 @@ import { CONFLICTS } from "../read/status.ts";
 import { pathText, records, textOf } from "../run/text.ts";
 
 /** A conflicted path in a response. `ours` is what is there already, `theirs` what is being merged or applied. */
-const conflictShape = z.object({
-  path: z.string(),
+interface Conflict {
+  readonly path: string;
   /** As in git_status: both modified, deleted by them … */
-  kind: z.string(),
+  readonly kind: string;
   /** The lines that conflict; `line` counts from 1 in ours. */
-  hunks: z
-    .array(z.object({ line: z.number(), base: z.string(), ours: z.string(), theirs: z.string() }))
-    .optional(),
-  /** Whole versions, where git has no conflicting lines to show. */
-  base: z.string().optional(),
-  ours: z.string().optional(),
-  theirs: z.string().optional(),
+  readonly hunks?: readonly { line: number; base: string; ours: string; theirs: string }[];
   /** Hunks that did not fit. */
-  left_out: z.number().optional(),
-});
+  readonly left_out?: number | undefined;
+  /** Whole versions, where git has no conflicting lines to show. */
+  readonly base?: string;
+  readonly ours?: string;
+  readonly theirs?: string;
+}
 
-/** What a response reports about conflicts, and which commit they are from. */
+/** What a response reports about conflicts. It is described here only, because models pay for a detailed schema. */
 export const conflictFields = {
-  conflicts: z.array(conflictShape).optional(),
-  applying: z
-    .object({
-      commit: z.string(),
-      subject: z.string(),
-      step: z.number().optional(),
-      steps: z.number().optional(),
-    })
-    .optional(),
+  conflicts: z.array(z.unknown()).optional(),
+  /** The commit that is being applied: its id, subject and number. */
+  applying: z.string().optional(),
 };
-type ConflictFacts = z.infer<z.ZodObject<typeof conflictFields>>;
 
 type Side = "base" | "ours" | "theirs";
 const SIDES: readonly Side[] = ["base", "ours", "theirs"];
@@ -73,18 +64,22 @@ export function parseStages(fields: readonly Buffer[]): Unmerged[] {
 }
 
 /** The conflicts in the index and the commit that caused them, for the response of a command that stopped. */
-export async function conflictFacts(repository: Repository, budget: number): Promise<ConflictFacts> {
+export async function conflictFacts(repository: Repository, budget: number) {
   const list = ["ls-files", "--unmerged", "-z"];
   const unmerged = parseStages(records(await repository.output(list, "list the conflicts")));
   const heads = ["REBASE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "MERGE_HEAD"];
   const commit = (await repository.lookUp(heads)).find((found) => found !== undefined)?.oid;
   const conflicts = await describeConflicts(repository, unmerged, budget);
   if (commit === undefined) return { conflicts };
-  const subject = await subjectOf(repository, commit);
   const number = async (name: string) =>
     Number(await readFile(join(repository.location.gitDir, "rebase-merge", name), "utf8").catch(() => "0"));
-  const [step, steps] = [await number("msgnum"), await number("end")];
-  return { conflicts, applying: { commit, subject, ...(step > 0 ? { step, steps } : {}) } };
+  const subject = await subjectOf(repository, commit);
+  return { conflicts, applying: applyingText(commit, subject, await number("msgnum"), await number("end")) };
+}
+
+/** Which commit is being applied, and where in a sequence if it is one. */
+export function applyingText(commit: string, subject: string, step: number, steps: number): string {
+  return `${commit.slice(0, 10)} ${subject}${steps > 0 ? ` (${step} of ${steps})` : ""}`;
 }
 
 /** A commit's first line. */
@@ -109,10 +104,10 @@ export async function describeConflicts(
   repository: Repository,
   unmerged: readonly Unmerged[],
   budget: number,
-): Promise<z.infer<typeof conflictShape>[]> {
+): Promise<Conflict[]> {
   const described = unmerged.slice(0, MAX_DESCRIBED);
   const share = Math.max(400, Math.floor(budget / Math.max(1, described.length)));
-  const conflicts: z.infer<typeof conflictShape>[] = [];
+  const conflicts: Conflict[] = [];
   for (const { path, sides } of described) {
     const present = SIDES.filter((side) => sides[side] !== undefined);
     const facts = { path: pathText(path), kind: CONFLICTS[LETTERS[present.join(" ")] ?? ""] ?? "conflict" };

@@ -12,7 +12,7 @@ import { currentBranch } from "../read/refs.ts";
 import { emptyTree } from "../read/show.ts";
 import { badRevision, failure, failureOf } from "../run/errors.ts";
 import { counted, fittingLines, textOf } from "../run/text.ts";
-import { conflictFields, describeConflicts } from "./conflicts.ts";
+import { applyingText, conflictFields, describeConflicts } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, presentHooks } from "./hooks.ts";
 import { refuseOperation } from "./integrate.ts";
 import { commitWriter, inUtf8, type RawCommit } from "./raw-commits.ts";
@@ -34,10 +34,8 @@ export const rewritten = z.object({
   applied: z.boolean(),
   /** Pass it as apply to move the branch. */
   plan: z.string().optional(),
-  /** New commits, oldest first, and what each was made from. Those that became empty have no `to`. */
-  commits: z
-    .array(z.object({ from: z.array(z.string()), to: z.string().optional(), subject: z.string() }))
-    .optional(),
+  /** Oldest first: the commits that each was made from, the new one, its subject. */
+  commits: z.array(z.string()).optional(),
   left_out: z.number().optional(),
   dropped: z.array(z.string()).optional(),
   /** Whether the files of the last commit are the same as before. */
@@ -92,7 +90,7 @@ export async function rewrite(
     const { commit, step, unmerged } = stopped;
     const hint = `Nothing was changed. Call again with resolutions for ${commit.oid.slice(0, 10)}: for each path a side, or texts, one for each hunk (the whole file if there are none).`;
     const conflicts = await describeConflicts(repository, unmerged, Math.floor(caller.budget * 0.8));
-    const applying = { commit: commit.oid, subject: subjectOf(commit), step, steps: range.todo.length };
+    const applying = applyingText(commit.oid, subjectOf(commit), step, range.todo.length);
     return { ...answer, conflicts, applying, notes: [hint] };
   }
   const { groups, notes: hooked } = await checkMessages(repository, planned, range, query, caller);
@@ -119,11 +117,11 @@ export async function rewrite(
   const bases = [old, start === 0 ? range.base : old] as const;
   const { files } = await changesOf(repository, [before, after]);
   const used = new Set(groups.flatMap(({ from }) => from));
-  const shown = made.map(({ from, to, subject }) => ({
-    from: from.map(short),
-    to: to && short(to),
-    subject,
-  }));
+  const dropped = oids.filter((oid) => !used.has(oid));
+  const shown = made.map(
+    ({ from, to, subject }) =>
+      `${from.map(short).join(" + ")} → ${to === undefined ? "empty, left out:" : short(to)} ${subject}`,
+  );
   const fit = fitting(shown, Math.floor(caller.budget * 0.3));
   const pairs = made.flatMap(({ from, to = "" }) => from.map((oid) => [oid, to] as const));
   const plan = { repository: repository.location.commonDir, branch, before, after, pairs };
@@ -140,7 +138,7 @@ export async function rewrite(
     plan: after === before ? undefined : remember(repository, plan),
     commits: shown.slice(0, fit),
     left_out: shown.length > fit ? shown.length - fit : undefined,
-    dropped: oids.filter((oid) => !used.has(oid)).map(short),
+    dropped: dropped.length === 0 ? undefined : dropped.map(short),
     identical: lines.length === 0,
     difference: lines.length === 0 ? undefined : fittingLines(lines, Math.floor(caller.budget * 0.15)),
     range_diff:

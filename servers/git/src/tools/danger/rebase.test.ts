@@ -44,7 +44,7 @@ describe("git_rebase", () => {
           hunks: [{ line: 2, base: "two\n", ours: "THEIRS\n", theirs: "OURS\n" }],
         },
       ],
-      applying: { commit: head, subject: "Our line", step: 1, steps: 1 },
+      applying: `${head.slice(0, 10)} Our line (1 of 1)`,
     });
     expect(git("rev-parse", String(data.recovery)).trim()).toBe(head);
     write("src/app.ts", "resolved\n");

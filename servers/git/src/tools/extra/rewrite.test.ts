@@ -36,7 +36,11 @@ describe("git_rewrite", () => {
     });
     expect(state()).toBe(unchanged);
     expect(data).toMatchObject({ branch: "main", before: head, applied: false, identical: true });
-    expect(data.commits).toMatchObject([{ subject: "New a" }, { subject: "Both" }, { subject: "Add d" }]);
+    expect(data.commits).toEqual([
+      expect.stringMatching(/^\w{10} → \w{10} New a$/),
+      expect.stringMatching(/^\w{10} \+ \w{10} → \w{10} Both$/),
+      expect.stringMatching(/Add d$/),
+    ]);
     expect(String(data.range_diff)).toContain("+    New a");
     const { data: done } = await call("git_rewrite", { apply: data.plan });
     expect(done).toMatchObject({ applied: true, before: head, after: data.after });
@@ -76,15 +80,13 @@ describe("git_rewrite", () => {
     expect(now).toContain("encoding ISO-8859-1");
     expect(git("log", "-1", "--format=%N").trim()).toBe("reviewed");
     expect(git("log", "-1", "--format=%s %an").trim()).toBe("Café Ada");
-    expect(data.commits).toMatchObject([{ subject: "New c" }, { subject: "Add d" }, { subject: "Café" }]);
+    expect(String(data.commits)).toMatch(/New c,.* Add d,.* Café$/);
   });
 
   it("combines a commit with the one before it, and drops one", async () => {
     const { call, git, subjects, root } = withCommits();
     const fixed = await call("git_rewrite", { steps: [{ commit: "HEAD", action: "fixup" }] });
-    expect(fixed.data.commits).toMatchObject([
-      { subject: "Add c", from: [expect.any(String), expect.any(String)] },
-    ]);
+    expect(fixed.data.commits).toEqual([expect.stringMatching(/^\w{10} \+ \w{10} → \w{10} Add c$/)]);
     const { data } = await call("git_rewrite", { steps: [{ commit: "HEAD", action: "drop" }] });
     expect(data).toMatchObject({ identical: false, difference: ["+0 -1 d.txt", "+1 -1 src/line.ts"] });
     expect(data.dropped).toHaveLength(1);
@@ -100,7 +102,7 @@ describe("git_rewrite", () => {
     const steps = ["HEAD~1", "HEAD", "HEAD~2", "HEAD~3"].map((commit) => ({ commit, action: "pick" }));
     const { data } = await call("git_rewrite", { steps });
     expect(data.plan).toBeUndefined();
-    expect(data.applying).toMatchObject({ subject: "Add c", step: 1, steps: 4 });
+    expect(data.applying).toMatch(/^\w{10} Add c \(1 of 4\)$/);
     expect(data.conflicts).toEqual([
       { path: "src/line.ts", kind: "deleted by us", base: "top\nb\nend\n", theirs: "top\nc\nend\n" },
     ]);
@@ -108,10 +110,10 @@ describe("git_rewrite", () => {
     const resolutions: object[] = [{ commit: "HEAD~1", path, side: "theirs" }];
     const second = await call("git_rewrite", {
       steps,
-      resolutions: [...resolutions, { commit: "HEAD~2", path, texts: ["top\nx\nend\n"] }],
+      resolutions: [...resolutions, { commit: "HEAD~2", path, texts: ["x"] }],
     });
-    expect(second.data.applying).toMatchObject({ subject: "Add a", step: 4 });
-    resolutions.push({ commit: "HEAD~2", path, texts: ["top\nx\nend\n"] });
+    expect(second.data.applying).toMatch(/Add a \(4 of 4\)$/);
+    resolutions.push({ commit: "HEAD~2", path, texts: ["x"] });
     expect(
       (
         await failureOf(

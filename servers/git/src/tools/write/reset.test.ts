@@ -48,7 +48,6 @@ describe("git_reset", () => {
     git("reset", "--quiet", "--hard");
     const { data } = await call("git_reset", { revision: "HEAD~2", mode: "soft" });
     expect(data).toMatchObject({
-      before: head,
       count: 5,
       notes: [expect.stringMatching(/^Left the branch: 2 commits/)],
     });

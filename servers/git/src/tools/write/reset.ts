@@ -20,8 +20,6 @@ export default tool({
   output: z.object({
     files: changedFiles,
     count: z.number(),
-    before: z.string().optional(),
-    after: z.string().optional(),
     recovery: z.string().optional(),
     undo: z.string().optional(),
     notes,
