@@ -80,7 +80,7 @@ const MAX_RESOURCES = 20;
 const ERAS: readonly Era[] = ["legacy", "modern"];
 /** `npm test` runs in memory, the long tests use the built process, and an author's own run does both. */
 const VIAS = (["memory", "stdio"] as const).filter((via) => via === (process.env.REFMCP_CONTRACT ?? via));
-const MAX_TOKENS = 6_000;
+const MAX_TOKENS = 6_500;
 
 /**
  * The suite that every server passes. It uses the server only through a client, in both eras, in memory and as the
