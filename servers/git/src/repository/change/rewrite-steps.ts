@@ -79,8 +79,8 @@ export async function rangeOf(repository: Repository, tip: string, query: StepsQ
   if (twice !== undefined) throw badSteps(`${twice.slice(0, 10)} has two steps`);
   const onto = query.onto === undefined ? undefined : await commitOf(repository, query.onto);
   if (steps.length === 0 && onto === undefined) throw badSteps("There are no steps, and onto is missing");
-  const where = onto === undefined ? ["--first-parent", tip] : [tip, `^${onto}`];
-  const args = ["rev-list", "--topo-order", "--parents", `--max-count=${MAX_COMMITS}`, ...where, "--"];
+  const where = onto === undefined ? ["--first-parent", tip] : ["--topo-order", tip, `^${onto}`];
+  const args = ["rev-list", "--parents", `--max-count=${MAX_COMMITS}`, ...where, "--"];
   const listed = (await repository.lines(args, "list the commits")).map((line) => line.split(" "));
   const places = named.map((oid) => listed.findIndex(([one]) => one === oid));
   const missing = named[places.indexOf(-1)];
