@@ -73,8 +73,15 @@ function decoderOf(encoding: string) {
   }
 }
 
-/** For commits that only git sees, on the way to a result. */
-export const NOBODY = { author: "refmcp <refmcp@localhost> 0 +0000", encoding: undefined, message: "" };
+/**
+ * For commits that only git sees, on the way to a result. Their date is late, because git searches merge bases from the
+ * newest commit on: after an old one it would walk the whole history.
+ */
+export const NOBODY = {
+  author: "refmcp <refmcp@localhost> 4000000000 +0000",
+  encoding: undefined,
+  message: "",
+};
 
 /** Writes a commit object as it is, and returns its id. */
 export async function writeRaw(
