@@ -144,6 +144,20 @@ export const tasks: readonly Task[] = [
       git(world, "repo", "for-each-ref", "refs/refmcp/") !== "",
   },
   {
+    name: "tidy a branch before review",
+    prompt:
+      "In tidy, combine the last two commits of main into one with the message “Add café and our line”. Show me first that the files stay the same.",
+    args: ALL,
+    async reference(call) {
+      const steps = [{ commit: "HEAD", action: "squash", message: "Add café and our line" }];
+      const { plan, identical } = dataOf(await call("git_rewrite", { ...tidy, steps }));
+      return identical === true ? call("git_rewrite", { ...tidy, apply: plan }) : "The files would change.";
+    },
+    check: (_answer, world) =>
+      git(world, "tidy", "log", "--format=%s", "main") === "Add café and our line\nFirst commit" &&
+      git(world, "tidy", "diff", "v1.0", "main") === "",
+  },
+  {
     name: "fetch new commits, push local ones, and delete a branch on the remote",
     prompt:
       "In tidy, fetch from origin, tell me what is new, and push main. The branch news on origin is no longer needed: delete it there, and tell me its last commit.",

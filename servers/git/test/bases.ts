@@ -65,5 +65,8 @@ export const EVERYTHING: Base = {
     { tool: "git_set_remote", args: { remote: "origin", action: "rename", new_name: "renamed" } },
     { tool: "git_set_remote", args: { remote: "origin", action: "remove" } },
     { tool: "git_sparse_checkout", args: { action: "list" } },
+    { tool: "git_diff", args: { target: "v0.9..feature", against: "v0.9..conflicting" } },
+    { tool: "git_reset", args: { revision: "v0.9", mode: "soft" } },
+    { tool: "git_rewrite", args: { branch_name: "feature", onto: "main" } },
   ],
 };

@@ -93,6 +93,7 @@ const ARGUMENTS: Readonly<Record<string, Arguments>> = {
   git_reset_hard: { revision: "v0.9" },
   git_clean: { ignored: true },
   git_rebase: { onto: "feature" },
+  git_rewrite: { steps: [{ commit: "HEAD", action: "reword", message: "New" }] },
   git_delete_branch: { branch_name: "conflicting" },
   git_push_force_with_lease: { branch_name: "feature" },
 };

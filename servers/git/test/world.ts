@@ -146,6 +146,7 @@ export async function world(): Promise<World> {
       git_reset_hard: { ...repo, revision: "v0.9" },
       git_clean: repo,
       git_rebase: { ...tidy, onto: "feature" },
+      git_rewrite: { ...tidy, steps: [{ commit: "HEAD", action: "reword", message: "Our better line" }] },
       git_delete_branch: { ...repo, branch_name: "conflicting" },
       git_push_force_with_lease: { ...tidy, branch_name: "feature" },
       git_drop_stash: repo,
@@ -196,7 +197,8 @@ export async function world(): Promise<World> {
         .replaceAll(`127.0.0.1:${server.port}`, "127.0.0.1:<port>")
         .replaceAll(/\d{8}T\d{6}Z-([a-z-]+)-[0-9a-f]{6}/g, "<time>-$1-<random>")
         .replaceAll(/((?:next_)?cursor\\?"?:? ?\\?")[\w-]{20,}/g, "$1<cursor>")
-        .replaceAll(/\b[0-9a-f]{40}\b/g, (oid) => (known.has(oid) ? oid : "<new object>")),
+        .replaceAll(/\b[0-9a-f]{40}\b/g, (oid) => (known.has(oid) ? oid : "<new object>"))
+        .replaceAll(/("plan\\?":\s?\\?"|→ |[!=] 1: {2})[0-9a-f]{7,16}/g, "$1<new>"),
     async dispose() {
       await server.close();
       place.dispose();

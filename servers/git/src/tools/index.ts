@@ -14,6 +14,7 @@ import init from "./extra/init.ts";
 import reflog from "./extra/reflog.ts";
 import renameBranch from "./extra/rename-branch.ts";
 import revert from "./extra/revert.ts";
+import rewrite from "./extra/rewrite.ts";
 import sparseCheckout from "./extra/sparse-checkout.ts";
 import worktreeAdd from "./extra/worktree-add.ts";
 import blame from "./read/blame.ts";
@@ -78,6 +79,7 @@ export const tools = [
   resetHard,
   restore,
   revert,
+  rewrite,
   setRemote,
   show,
   sparseCheckout,

@@ -1,12 +1,15 @@
 import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { differing, refuseFilters } from "../open/filters.ts";
-import type { Caller, Named, Repository } from "../open/repository.ts";
-import { checked, commitOf } from "../open/revisions.ts";
+import type { Budget, Caller, Named, Repository } from "../open/repository.ts";
+import { checked, commitOf, commitsOf } from "../open/revisions.ts";
+import { changesOf, fileNames } from "../read/changed-files.ts";
 import { badName, checkRefName, checkRefText, currentBranch } from "../read/refs.ts";
 import { badRevision, failure, failureOf } from "../run/errors.ts";
+import { counted } from "../run/text.ts";
 import { decideHooks, HOOKS } from "./hooks.ts";
-import { keepAbandoned } from "./recovery.ts";
+import { refuseOperation } from "./integrate.ts";
+import { commitsOnlyIn, keep, keepAbandoned, keepWorktree } from "./recovery.ts";
 
 export async function createBranch(
   repository: Repository,
@@ -124,6 +127,39 @@ export async function checkout(
     tracks: plan.tracks,
     recovery: left?.recovery,
     notes: notes.length === 0 ? undefined : notes,
+  };
+}
+
+/**
+ * Moves the current branch to a commit and leaves the files as they are. `soft` leaves the index too, so that everything
+ * since that commit is staged; `mixed` resets it. Commits and index are kept under a recovery ref.
+ *
+ * @throws ToolError `operation_in_progress`, `bad_revision`
+ */
+export async function moveBranch(
+  repository: Repository,
+  { revision, mode }: { revision: string; mode: "soft" | "mixed" },
+  { budget }: Budget,
+) {
+  await repository.worktree();
+  await refuseOperation(repository);
+  const [before = "", after = ""] = await commitsOf(repository, ["HEAD", revision]);
+  const left = await commitsOnlyIn(repository, before, [after]);
+  const kept = mode === "mixed" ? await keepWorktree(repository, "reset") : undefined;
+  const recovery = kept ?? (await keep(repository, "reset", before));
+  await repository.output(["reset", "--quiet", `--${mode}`, after], "reset");
+  const { files } = await changesOf(repository, mode === "soft" ? ["--cached"] : [after]);
+  const index =
+    kept === undefined ? "" : `; git_restore with source ${kept}^2 and staged true restores the index`;
+  return {
+    ...fileNames(files, budget - 1_500),
+    recovery,
+    notes: [
+      left.count === 0
+        ? "No commit left the branch."
+        : `Left the branch: ${counted(left.count, "commit")}${left.list}.`,
+    ],
+    undo: `git_reset with revision ${before} and mode soft${index}`,
   };
 }
 

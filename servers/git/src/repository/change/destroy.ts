@@ -15,8 +15,9 @@ import { together } from "../run/run-git.ts";
 import { counted, pathText, records } from "../run/text.ts";
 import { linkedWorktree } from "./bisect.ts";
 import { conflictedPaths } from "./commit.ts";
+import { conflictFacts } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
-import { refuseOperation } from "./integrate.ts";
+import { type OnConflict, refuseOperation } from "./integrate.ts";
 import { commitsOnlyIn, type Destroyed, keep, keepWorktree, listOf, namesOf } from "./recovery.ts";
 
 const MAX_KEPT_BYTES = 512 * 1024 * 1024;
@@ -174,12 +175,13 @@ async function removeEmptyDirectories(root: string, files: readonly string[]): P
   }
 }
 
-/** Rebases the current branch; conflicts abort it. */
+/** Rebases the current branch. On conflicts it is aborted, or stays open to be resolved and continued. */
 export async function rebase(
   repository: Repository,
-  { onto, skip_hooks }: { onto: string; skip_hooks: boolean },
+  query: { onto: string; on_conflict: OnConflict; skip_hooks: boolean },
   caller: Caller,
 ): Promise<Destroyed> {
+  const { onto, skip_hooks } = query;
   await repository.worktree();
   await refuseOperation(repository);
   const branch = await currentBranch(repository);
@@ -201,13 +203,25 @@ export async function rebase(
   const result = await repository.run(["rebase", ...args, option, target], options);
   if (result.code !== 0) {
     const conflicted = await conflictedPaths(repository);
+    if (conflicted.length > 0 && query.on_conflict === "keep") {
+      const facts = await conflictFacts(repository, Math.floor(caller.budget / 2));
+      return {
+        done: "The rebase stopped. Resolve the conflicts, git_add the files, then git_merge with action continue.",
+        before: head,
+        recovery,
+        undo: "git_merge with action abort",
+        conflicted: conflicted.slice(0, 200),
+        ...facts,
+        notes: hooks.notes,
+      };
+    }
     if (operationOf(repository) !== undefined)
       await repository.output(["rebase", "--abort"], "abandon the rebase");
     await repository.run(["update-ref", "-d", recovery]);
     if (conflicted.length === 0) throw hookFailure(hooks, result) ?? failureOf(result, "rebase");
     const names = conflicted.slice(0, 20).map(oneLine).join(", ");
     throw failure("conflict", `The rebase conflicts in ${names}. Nothing was changed.`, {
-      hint: "git_merge combines both sides with a single conflict resolution.",
+      hint: "With on_conflict: keep it stays open to resolve them. git_merge combines both sides with a single conflict resolution.",
     });
   }
   const after = await commitOf(repository, "HEAD");

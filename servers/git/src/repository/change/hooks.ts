@@ -25,6 +25,7 @@ export const HOOKS = {
   fastForward: ["post-merge", ...ANY],
   replay: ["prepare-commit-msg", "post-commit", "post-rewrite", ...ANY],
   rebase: ["pre-rebase", "prepare-commit-msg", "post-checkout", "post-commit", "post-rewrite", ...ANY],
+  rewrite: ["pre-rebase", "pre-commit", "prepare-commit-msg", "post-commit", "post-rewrite", ...ANY],
   checkout: ["post-checkout", ...ANY],
   push: ["pre-push"],
 } as const;
@@ -87,7 +88,7 @@ export async function decideHooks(
 }
 
 /** The hooks that exist, can be run and have something to run. */
-async function presentHooks(repository: Repository, names: readonly string[]) {
+export async function presentHooks(repository: Repository, names: readonly string[]) {
   const { config, worktree } = await repository.prepared();
   const { commonDir, gitDir } = repository.location;
   const chosen = config.findLast(({ key }) => key === "core.hookspath");

@@ -12,11 +12,12 @@ import { failure, failureOf } from "../run/errors.ts";
 import type { GitResult } from "../run/run-git.ts";
 import { counted } from "../run/text.ts";
 import { conflictedPaths, refuseConflicts } from "./commit.ts";
+import { conflictFacts, conflictFields } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
 import { keepWorktree, notesOn } from "./recovery.ts";
 
 /** What happens on conflicts: undo everything, or leave them in the files to resolve. */
-type OnConflict = "abort" | "keep";
+export type OnConflict = "abort" | "keep";
 
 /** What a merge, cherry-pick or revert did. */
 export const integrated = z.object({
@@ -28,6 +29,7 @@ export const integrated = z.object({
   fast_forward: z.boolean().optional(),
   /** Paths left with conflict markers (`on_conflict: "keep"`). */
   conflicted: z.array(z.string()).optional(),
+  ...conflictFields,
   undo: z.string().optional(),
   notes: z.array(z.string()).optional(),
 });
@@ -159,14 +161,14 @@ export async function replay(
 }
 
 /**
- * Ends the merge, rebase, cherry-pick or revert in progress: aborts it, or continues after its conflicts were
- * resolved. The files of an aborted one are kept under a recovery ref.
+ * Ends the merge, rebase, cherry-pick or revert in progress: aborts it, continues after its conflicts were resolved, or
+ * skips the commit that conflicts. The files of an aborted or skipped one are kept under a recovery ref.
  *
  * @throws ToolError `no_operation`, `conflict`
  */
 export async function endOperation(
   repository: Repository,
-  action: "abort" | "continue",
+  action: "abort" | "continue" | "skip",
   query: { skip_hooks: boolean },
   caller: Caller,
 ): Promise<Integrated> {
@@ -174,26 +176,36 @@ export async function endOperation(
   const operation = operationOf(repository);
   if (operation === undefined || operation === "bisect" || operation === "am")
     throw failure("no_operation", "No merge, rebase, cherry-pick or revert is in progress.");
-  const before = await commitOf(repository, "HEAD");
-  if (action === "abort") {
+  if (action === "skip" && operation === "merge") {
+    const hint = "Use action: abort, or resolve the conflicts and continue.";
+    throw failure("no_operation", "A merge has no single commit to skip.", { hint });
+  }
+  // HEAD is detached during a rebase, whose branch is still where it was.
+  const start = join(repository.location.gitDir, "rebase-merge", "orig-head");
+  const before = await commitOf(repository, (await readFile(start, "utf8").catch(() => "HEAD")).trim());
+  let kept: string | undefined;
+  if (action === "continue") await refuseConflicts(repository);
+  else {
     await refuseFilters(repository, () => differing(repository, "HEAD"));
-    const kept = await keepWorktree(repository, `${operation}-abort`);
+    kept = await keepWorktree(repository, `${operation}-${action}`);
+  }
+  const saved = kept === undefined ? [] : [`The files' content is kept: git_restore with source ${kept}.`];
+  if (action === "abort") {
+    const head = await commitOf(repository, "HEAD");
     await repository.output([operation, "--abort"], `abandon the ${operation}`);
-    const ended = await finish(repository, operation, undefined, "keep", before, caller.budget);
-    const hint = `The files' content is kept: git_restore with source ${kept}.`;
-    const notes = kept === undefined ? undefined : [hint];
+    const ended = await finish(repository, operation, undefined, "keep", head, caller.budget);
+    const notes = kept === undefined ? undefined : saved;
     return { ...ended, up_to_date: undefined, undo: undefined, notes };
   }
-  await refuseConflicts(repository);
   await refusePrograms(repository, operation);
   const names = operation === "rebase" ? HOOKS.replay : HOOKS.commit;
   const hooks = await decideHooks(repository, names, caller, query.skip_hooks);
   const { options } = await signing(repository, undefined, hooks);
-  const result = await repository.run([operation, "--continue"], options);
+  const result = await repository.run([operation, `--${action}`], options);
   if (result.code !== 0 && (await conflictedPaths(repository)).length === 0)
-    throw hookFailure(hooks, result) ?? failureOf(result, `continue the ${operation}`);
+    throw hookFailure(hooks, result) ?? failureOf(result, `${action} the ${operation}`);
   const ended = await finish(repository, operation, result, "keep", before, caller.budget);
-  return { ...ended, notes: await notesOn(repository, ended.after, hooks.notes) };
+  return { ...ended, notes: await notesOn(repository, ended.after, [...saved, ...(hooks.notes ?? [])]) };
 }
 
 /** What a rebase todo list may contain (git-rebase(1)): everything except `exec`. */
@@ -250,10 +262,15 @@ async function finish(
     before,
     after,
     ...fileNames(changes.files, Math.floor(budget / 2)),
-    ...(before === after && conflicted.length === 0
-      ? { up_to_date: true }
-      : { undo: `git_reset_hard with revision ${before}` }),
-    ...(conflicted.length > 0 ? { conflicted: conflicted.slice(0, 200) } : {}),
+    ...(conflicted.length > 0
+      ? {
+          conflicted: conflicted.slice(0, 200),
+          ...(await conflictFacts(repository, Math.floor(budget / 2) - 1_000)),
+          undo: "git_merge with action abort",
+        }
+      : before === after
+        ? { up_to_date: true }
+        : { undo: `git_reset_hard with revision ${before}` }),
   };
 }
 

@@ -9,6 +9,7 @@ import { LOG_ARGS } from "../read/commits.ts";
 import { currentBranch } from "../read/refs.ts";
 import { operationOf } from "../read/status.ts";
 import { counted, pathText, records } from "../run/text.ts";
+import { conflictFields } from "./conflicts.ts";
 
 /**
  * Keeps the state of the working tree and the index under a recovery ref, as a stash, so that `git stash apply` accepts it.
@@ -125,6 +126,8 @@ export const destroyed = z.object({
   undo: z.string(),
   files: z.array(z.string()).optional(),
   count: z.number().optional(),
+  conflicted: z.array(z.string()).optional(),
+  ...conflictFields,
   notes: z.array(z.string()).optional(),
 });
 export type Destroyed = z.infer<typeof destroyed>;

@@ -8,6 +8,7 @@ import { changesOf, FROM_STDIN, fileNames } from "../read/changed-files.ts";
 import { emptyTree } from "../read/show.ts";
 import { failure, failureOf, noCommits } from "../run/errors.ts";
 import { conflictedPaths } from "./commit.ts";
+import { conflictFacts } from "./conflicts.ts";
 import { refuseOperation } from "./integrate.ts";
 
 interface StashQuery {
@@ -81,8 +82,13 @@ export async function stashApply(
   const changes = await changesOf(repository, [`${oid}^1`, oid]);
   return {
     commit: oid,
-    ...fileNames(changes.files, budget - 500),
-    ...(conflicted.length > 0 ? { conflicted: conflicted.slice(0, 200) } : {}),
+    ...fileNames(changes.files, Math.floor(budget / 2)),
+    ...(conflicted.length > 0
+      ? {
+          conflicted: conflicted.slice(0, 200),
+          ...(await conflictFacts(repository, Math.floor(budget / 2) - 1_000)),
+        }
+      : {}),
   };
 }
 

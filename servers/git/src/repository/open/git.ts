@@ -161,6 +161,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   git_push_force_with_lease: "git push --force-with-lease",
   git_rename_branch: "git branch -m",
   git_reset_hard: "git reset --hard",
+  git_rewrite: "git rebase -i",
   git_set_remote: "git remote set-url",
   git_stash_apply: "git stash apply",
   git_worktree_add: "git worktree add",

@@ -44,7 +44,8 @@ const MAX_COUNTED = 10;
 /** How many submodules are examined. */
 const MAX_SUBMODULES = 20;
 
-const CONFLICTS: Readonly<Record<string, string>> = {
+/** What git's two letters for a conflict mean. */
+export const CONFLICTS: Readonly<Record<string, string>> = {
   DD: "both deleted",
   AU: "added by us",
   UD: "deleted by them",

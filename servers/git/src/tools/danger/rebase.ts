@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { skipHooks, changeTool as tool } from "../../context.ts";
+import { onConflict, skipHooks, changeTool as tool } from "../../context.ts";
 import { rebase } from "../../repository/change/destroy.ts";
 import { destroyed } from "../../repository/change/recovery.ts";
 
@@ -12,6 +12,7 @@ export default tool({
   toolset: "danger",
   input: {
     onto: z.string().describe("Branch or commit to rebase onto."),
+    on_conflict: onConflict,
     skip_hooks: skipHooks,
   },
   output: destroyed,

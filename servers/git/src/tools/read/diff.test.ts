@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { failureOf, useSample } from "../../../test/fixture.ts";
+import { commitFiles, failureOf, useSample } from "../../../test/fixture.ts";
 
 const sample = useSample("dirty");
 
@@ -63,5 +63,19 @@ describe("git_diff", () => {
     const error = await failureOf(sample().call("git_diff", { target: "featur" }));
     expect(error).toMatchObject({ kind: "not_found", code: "bad_revision" });
     expect(error.message).toContain("feature");
+  });
+
+  it("compares two versions of a branch commit by commit", async () => {
+    const { call, git, root } = sample();
+    git("checkout", "--quiet", "--force", "-b", "second", "v0.9");
+    commitFiles(root, "Feature work", { "src/feature.ts": "newer\n" });
+    const compared = { target: "v0.9..feature", against: "v0.9..second" };
+    const { text } = await call("git_diff", compared);
+    expect(text).toMatch(/^Diff of v0\.9\.\.feature and v0\.9\.\.second:\n1: {2}\w+ [!<]/);
+    expect((await call("git_diff", { ...compared, format: "stat" })).text).not.toContain("@@");
+    expect((await failureOf(call("git_diff", { ...compared, against: "second" }))).code).toBe("bad_range");
+    expect((await failureOf(call("git_diff", { ...compared, against: "second..second" }))).code).toBe(
+      "bad_range",
+    );
   });
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { callTool, failureOf, gitOver, useSample } from "../../../test/fixture.ts";
+import { callTool, commitFiles, failureOf, gitOver, useSample } from "../../../test/fixture.ts";
 
 const sample = useSample("clean");
 
@@ -49,6 +49,15 @@ describe("git_merge", () => {
     const { call, root } = sample();
     const { data } = await call("git_merge", { revision: "conflicting", on_conflict: "keep" });
     expect(data.conflicted).toEqual(["src/app.ts"]);
+    expect(data.conflicts).toEqual([
+      {
+        path: "src/app.ts",
+        kind: "both modified",
+        hunks: [{ line: 2, base: "two\n", ours: "OURS\n", theirs: "THEIRS\n" }],
+      },
+    ]);
+    expect(data.applying).toMatch(/^\w{10} Other line$/);
+    expect((await failureOf(call("git_merge", { action: "skip" }))).code).toBe("no_operation");
     expect(readFileSync(`${root}/src/app.ts`, "utf8")).toContain("<<<<<<<");
     const { data: status } = await call("git_status");
     expect(status).toMatchObject({
@@ -130,5 +139,30 @@ describe("git_merge", () => {
     expect(git("log", "-1", "--format=%s").trim()).toBe("Other line");
     expect(done.data).toMatchObject({ after: git("rev-parse", "HEAD").trim(), count: 1 });
     expect((await failureOf(call("git_merge"))).code).toBe("bad_revision");
+  });
+
+  it("describes deleted, binary, large and many conflicting files within its budget", async () => {
+    const { call, git, root } = sample();
+    const many = (text: string) =>
+      Object.fromEntries(
+        Array.from({ length: 40 }, (_, index) => [`many/${index}.txt`, `${text} ${index}\n`]),
+      );
+    const big = (text: string) => `${text.repeat(300_000)}\n`;
+    const files = (text: string) => ({ ...many(text), "a.bin": `\0${text}`, "b.txt": big(text) });
+    commitFiles(root, "Base", { ...files("base"), "gone.txt": "base\n" });
+    git("checkout", "--quiet", "-b", "theirs");
+    commitFiles(root, "Theirs", { ...files("theirs"), "gone.txt": "theirs\n" });
+    git("checkout", "--quiet", "main");
+    git("rm", "--quiet", "gone.txt");
+    commitFiles(root, "Ours", files("ours"));
+    const { data, text } = await call("git_merge", { revision: "theirs", on_conflict: "keep" });
+    expect(text.length).toBeLessThan(22_000);
+    expect(data.conflicted).toHaveLength(43);
+    expect(data.conflicts).toMatchObject([
+      { path: "a.bin", base: "binary, 5 bytes", ours: "binary, 5 bytes", theirs: "binary, 7 bytes" },
+      { path: "b.txt", hunks: [{ line: 1, ours: expect.stringMatching(/more characters\)$/) }] },
+      { path: "gone.txt", kind: "deleted by us", base: "base\n", theirs: "theirs\n" },
+      ...Array.from({ length: 17 }, () => ({ kind: "both modified" })),
+    ]);
   });
 });

@@ -12,9 +12,9 @@ export default tool({
   input: {
     revision: z.string().optional().describe("Branch or commit to merge."),
     action: z
-      .enum(["merge", "continue", "abort"])
+      .enum(["merge", "continue", "skip", "abort"])
       .default("merge")
-      .describe("continue or abort a merge, rebase, cherry-pick or revert in progress."),
+      .describe("continue or abort a merge, rebase, cherry-pick or revert, or skip its commit."),
     message: z.string().min(1).max(50_000).optional().describe("Message of the merge commit."),
     fast_forward: z.enum(["allow", "only", "never"]).default("allow").describe("Whether to fast-forward."),
     on_conflict: onConflict,
@@ -27,7 +27,7 @@ export default tool({
     if (revision !== undefined) return merge(repository, { ...query, revision }, call);
     throw new ToolError("invalid", "revision is missing.", {
       code: "bad_revision",
-      hint: "Pass the branch or commit to merge; without one, action: continue or abort.",
+      hint: "Pass the branch or commit to merge; without one, action: continue, skip or abort.",
     });
   },
 });

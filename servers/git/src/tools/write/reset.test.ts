@@ -40,4 +40,40 @@ describe("git_reset", () => {
     expect((await failureOf(call("git_reset"))).code).toBe("operation_in_progress");
     expect(git("rev-parse", "MERGE_HEAD")).toBe(git("rev-parse", "conflicting"));
   });
+
+  it("moves the branch and keeps the files: soft leaves all changes staged, so that a commit squashes", async () => {
+    const { call, git } = sample();
+    const head = git("rev-parse", "HEAD").trim();
+    const tree = git("rev-parse", "HEAD^{tree}");
+    git("reset", "--quiet", "--hard");
+    const { data } = await call("git_reset", { revision: "HEAD~2", mode: "soft" });
+    expect(data).toMatchObject({
+      count: 5,
+      notes: [expect.stringMatching(/^Left the branch: 2 commits/)],
+    });
+    expect(git("rev-parse", String(data.recovery)).trim()).toBe(head);
+    await call("git_commit", { message: "Squashed" });
+    expect(git("rev-parse", "HEAD^{tree}")).toBe(tree);
+    expect(git("log", "--format=%s")).toBe("Squashed\nFirst commit\n");
+    await call("git_reset", { revision: head, mode: "soft" });
+    expect(git("rev-parse", "HEAD").trim()).toBe(head);
+    expect(git("status", "--porcelain", "--untracked-files=no")).toBe("");
+  });
+
+  it("with mixed keeps the index under the recovery ref, and its undo works", async () => {
+    const { call, git, write } = sample();
+    write("src/util.ts", "staged\n");
+    git("add", "src/util.ts");
+    write("src/util.ts", "worktree\n");
+    const before = git("diff", "--cached") + git("diff");
+    const { data } = await call("git_reset", { revision: "HEAD~1" });
+    expect(git("diff", "--cached")).toBe("");
+    const [, revision, source] =
+      /revision (\w+) and mode soft; git_restore with source (\S+)/.exec(String(data.undo)) ?? [];
+    await call("git_reset", { revision, mode: "soft" });
+    await call("git_restore", { files: ["."], source, staged: true, worktree: false });
+    expect(git("diff", "--cached") + git("diff")).toBe(before);
+    expect((await failureOf(call("git_reset", { revision: "HEAD~1", files: ["a"] }))).kind).toBe("invalid");
+    expect((await failureOf(call("git_reset", { revision: "nothing" }))).code).toBe("bad_revision");
+  });
 });

@@ -1,17 +1,37 @@
+import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { answer, files, changeTool as tool } from "../../context.ts";
+import { answer, files, notes, changeTool as tool } from "../../context.ts";
+import { moveBranch } from "../../repository/change/branches.ts";
 import { unstage } from "../../repository/change/stage.ts";
 import { changedFiles } from "../../repository/read/changed-files.ts";
 
 export default tool({
   name: "git_reset",
-  title: "Unstage",
-  description: "Unstage everything, or some files. The working tree is unchanged.",
+  title: "Unstage or move the branch",
+  description:
+    "Unstage everything, or some files; with revision, move the branch there. The working tree is unchanged.",
   effect: "change",
   toolset: "write",
-  idempotent: true,
-  input: { files: files("Unstage only these").optional() },
-  output: z.object({ files: changedFiles, count: z.number(), undo: z.string().optional() }),
-  run: async (repository, query, call) =>
-    answer("All staged changes reset", await unstage(repository, query, call)),
+  input: {
+    files: files("Unstage only these").optional(),
+    revision: z.string().optional().describe("Commit to move to, such as HEAD~3."),
+    mode: z.enum(["mixed", "soft"]).default("mixed").describe("soft keeps all changes staged."),
+  },
+  output: z.object({
+    files: changedFiles,
+    count: z.number(),
+    recovery: z.string().optional(),
+    undo: z.string().optional(),
+    notes,
+  }),
+  async run(repository, { revision, mode, ...query }, call) {
+    if (revision === undefined)
+      return answer("All staged changes reset", await unstage(repository, query, call));
+    if (query.files === undefined)
+      return answer("Branch moved", await moveBranch(repository, { revision, mode }, call));
+    throw new ToolError("invalid", "files and revision cannot be combined.", {
+      code: "bad_revision",
+      hint: "Pass files to unstage them, or revision to move the branch.",
+    });
+  },
 });

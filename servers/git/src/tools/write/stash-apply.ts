@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { changeTool as tool } from "../../context.ts";
+import { conflictFields } from "../../repository/change/conflicts.ts";
 import { stashApply } from "../../repository/change/stash.ts";
 import { changedFiles } from "../../repository/read/changed-files.ts";
 
@@ -18,6 +19,7 @@ export default tool({
     files: changedFiles,
     count: z.number(),
     conflicted: z.array(z.string()).optional(),
+    ...conflictFields,
   }),
   run: stashApply,
 });
