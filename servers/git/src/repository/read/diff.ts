@@ -16,6 +16,7 @@ import {
   totalOf,
   withIndex,
 } from "./changed-files.ts";
+import { filePatches, withIds } from "./hunks.ts";
 import { type LinePage, linePager } from "./line-pager.ts";
 
 export type DiffFormat = "patch" | "stat" | "name_status";
@@ -29,6 +30,8 @@ interface DiffQuery {
   readonly ignore_whitespace?: boolean;
   readonly include_untracked?: boolean;
   readonly cursor?: string | undefined;
+  /** Whether the hunks show the ids that git_add, git_reset, git_restore and git_commit take. */
+  readonly hunk_ids?: boolean;
   /** The tool that the cursors belong to. */
   readonly tool: string;
 }
@@ -64,20 +67,29 @@ export async function diff(repository: Repository, query: DiffQuery, { budget }:
     format = "patch",
     ignore_whitespace = false,
     include_untracked = false,
+    hunk_ids = false,
   } = query;
   const scope = { between, context_lines, paths, format, ignore_whitespace, include_untracked };
   const cursors = cursorsOf(query.tool, [repository.location.gitDir, scope], position);
   const start = cursors.decode(query.cursor);
   const skip = start?.line ?? 0;
   const remaining = budget - 700;
-  const [{ files: all, digest }, page] = await withIndex(repository, between, async (env) => {
+  const [{ files: all, digest }, found, patches] = await withIndex(repository, between, async (env) => {
     if (include_untracked) await addUntracked(repository, paths, env);
     const how = [`--unified=${context_lines}`, ignore_whitespace && "--ignore-all-space"];
     return together([
       changesOf(repository, between, paths, env, ignore_whitespace),
       format === "patch" ? patchPage(repository, [...how, ...between], paths, skip, remaining, env) : format,
+      // Other lines of the same files would be compared, or compared in another way.
+      hunk_ids && format === "patch" && context_lines > 0 && !ignore_whitespace
+        ? filePatches(repository, between, ...shownPaths(paths, env))
+        : undefined,
     ]);
   });
+  const page =
+    typeof found === "string" || patches === undefined
+      ? found
+      : { ...found, lines: withIds(patches, found.lines, found.landmark) };
   if (start !== undefined && start.digest !== digest)
     throw failure("stale_cursor", "The changes are different from those the cursor was created for.");
   const names = () => Buffer.from(all.map(({ path }) => `${path}\0`).join(""));
@@ -134,14 +146,21 @@ async function patchPage(
       return isStart ? "start" : inHeader ? "more" : undefined;
     },
   });
-  const what = paths.length > 0 ? paths : WITHOUT_LOCK_FILES;
+  const [what, where] = shownPaths(paths, env);
   await repository.output(["diff", ...DIFF_ARGS, "--patch", ...how, "--", ...what], "compare", {
     onStdout: (chunk) => pager.take(chunk),
     maxBytes: Number.MAX_SAFE_INTEGER,
-    // Our own patterns use pathspec magic; a call's paths are literal.
-    env: paths.length > 0 ? env : { ...env, GIT_LITERAL_PATHSPECS: "0" },
+    env: where,
   });
   return pager.page();
+}
+
+/** What a patch shows: a call's paths, which are literal, or all but lock files by our own patterns with pathspec magic. */
+function shownPaths(
+  paths: readonly string[],
+  env: Readonly<Record<string, string>>,
+): [what: readonly string[], env: Readonly<Record<string, string>>] {
+  return paths.length > 0 ? [paths, env] : [WITHOUT_LOCK_FILES, { ...env, GIT_LITERAL_PATHSPECS: "0" }];
 }
 
 /**
