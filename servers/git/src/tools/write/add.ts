@@ -6,13 +6,13 @@ import { changedFiles, fileNames } from "../../repository/read/changed-files.ts"
 export default tool({
   name: "git_add",
   title: "Stage files",
-  description: "Stage files, or single hunks of git_diff_unstaged, for the next commit.",
+  description: "Stage files, or hunks of git_diff_unstaged, for the next commit.",
   effect: "change",
   toolset: "write",
   idempotent: true,
   input: {
     files: files("Files or directories; . for all").optional(),
-    hunks: hunks("Stage only these"),
+    hunks,
   },
   output: z.object({ staged: changedFiles, count: z.number() }),
   async run(repository, query, call) {

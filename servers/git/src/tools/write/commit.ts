@@ -11,7 +11,7 @@ export default tool({
   input: {
     message: z.string().min(1).max(100_000).describe("Subject line, then an empty line and details."),
     files: files("Commit only these").optional(),
-    hunks: hunks("Commit only these"),
+    hunks,
     amend: z.boolean().default(false).describe("Replace the last commit."),
     author: z.string().max(300).optional().describe("Name <email>, if not the user."),
     sign: z.boolean().optional().describe("Sign; default: the user's commit.gpgSign."),

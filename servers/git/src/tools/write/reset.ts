@@ -6,14 +6,13 @@ import { changedFiles } from "../../repository/read/changed-files.ts";
 export default tool({
   name: "git_reset",
   title: "Unstage",
-  description:
-    "Unstage everything, some files, or single hunks of git_diff_staged. The working tree is unchanged.",
+  description: "Unstage everything, some files or hunks. The working tree is unchanged.",
   effect: "change",
   toolset: "write",
   idempotent: true,
   input: {
     files: files("Unstage only these").optional(),
-    hunks: hunks("Unstage only these"),
+    hunks,
   },
   output: z.object({ files: changedFiles, count: z.number(), undo: z.string().optional() }),
   run: async (repository, query, call) =>

@@ -13,7 +13,7 @@ export default tool({
   idempotent: true,
   input: {
     files: files("Files or directories").optional(),
-    hunks: hunks("Discard only these unstaged changes"),
+    hunks,
     source: z.string().optional().describe("Commit; default: the index."),
     staged: z.boolean().default(false).describe("Restore the index."),
     worktree: z.boolean().default(true).describe("Restore the files."),
