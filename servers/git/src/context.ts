@@ -49,6 +49,12 @@ export function readTool<Query, Output extends z.ZodObject | undefined = undefin
 const repoPath = z.string().optional().describe("Repository, if several.");
 export const files = (what: string) =>
   z.array(z.string()).min(1).max(1_000).describe(`${what}, relative to the root.`);
+export const hunks = z
+  .array(z.string())
+  .min(1)
+  .max(200)
+  .optional()
+  .describe("Only these ids in diffs; id:2-4: lines.");
 export const paths = z
   .array(z.string())
   .max(100)

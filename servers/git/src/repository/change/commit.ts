@@ -1,13 +1,16 @@
-import { oneLine } from "@refmcp/boundary/answer";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Caller, Repository } from "../open/repository.ts";
-import { DIFF_ARGS, linesOf, parseChanges } from "../read/changed-files.ts";
+import { copyIndex, DIFF_ARGS, inTemporaryFolder, linesOf, parseChanges } from "../read/changed-files.ts";
 import { operationOf, statusOf } from "../read/status.ts";
 import { failure, failureOf, noCommits } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
-import { records, textOf } from "../run/text.ts";
-import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
+import { pathText, records, textOf } from "../run/text.ts";
+import { decideHooks, HOOKS, type HookDecision, hookFailure, signing } from "./hooks.ts";
+import { type Entry, entriesOf, writeBlob, writeEntries } from "./hunks.ts";
 import { notesOn } from "./recovery.ts";
 import { stage } from "./stage.ts";
 
@@ -15,6 +18,8 @@ interface CommitQuery {
   readonly message: string;
   /** Commit only these (and stage them first). */
   readonly files?: readonly string[] | undefined;
+  /** Commit only these changes of the working tree, by their ids; the rest of the index stays staged. */
+  readonly hunks?: readonly string[] | undefined;
   readonly amend: boolean;
   readonly allow_empty: boolean;
   readonly author?: string | undefined;
@@ -52,10 +57,113 @@ export async function commit(repository: Repository, query: CommitQuery, caller:
   if (query.amend && (await repository.head()) === undefined) throw noCommits();
   const hooks = await decideHooks(repository, HOOKS.commit, caller, query.skip_hooks, async () => {
     await refuseConflicts(repository);
-    if (files === undefined) await refuseEmpty(repository, query);
+    if (files === undefined && query.hunks === undefined) await refuseEmpty(repository, query);
   });
-  const amended = query.amend ? await repository.head() : undefined;
+  if (query.hunks !== undefined)
+    return inTemporaryFolder((folder) => commitHunks(repository, query, hooks, folder));
   if (files !== undefined) await stage(repository, files);
+  return commitIndex(repository, query, hooks);
+}
+
+/** Commits a temporary index: HEAD with the chosen changes. The repository's index gets these changes afterwards. */
+async function commitHunks(
+  repository: Repository,
+  { files, hunks = [], ...query }: CommitQuery,
+  hooks: HookDecision,
+  folder: string,
+): Promise<Committed> {
+  const operation = operationOf(repository);
+  if (operation !== undefined) {
+    const message = `A ${operation} is in progress, which a commit of single hunks would end without the rest.`;
+    throw failure("operation_in_progress", message);
+  }
+  const entries = await entriesOf(repository, {
+    ...{ ids: hunks, from: "unstaged", take: true, untracked: true },
+  });
+  const env = { GIT_INDEX_FILE: join(folder, "index") };
+  await copyIndex(repository, env.GIT_INDEX_FILE);
+  const isBorn = (await repository.head()) !== undefined;
+  const empty = isBorn ? ["read-tree", "--reset", "HEAD"] : ["read-tree", "--empty"];
+  await repository.output(empty, "read the last commit", { env });
+  const based = await ontoHead(repository, entries, env, folder);
+  if (files !== undefined) await stage(repository, files, env);
+  await writeEntries(repository, based, env);
+  const made = await commitIndex(repository, query, hooks, env);
+  try {
+    if (files !== undefined) await stage(repository, files);
+    await writeEntries(repository, entries);
+    // The number of staged files is that of the repository's index now.
+    return { ...made, remaining: remainingOf(await statusOf(repository)) };
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    const note = `The commit was made, but the index could not be updated: ${error.message} git_reset with these files does that.`;
+    return { ...made, notes: [...(made.notes ?? []), note] };
+  }
+}
+
+/** Changes of files that also have staged changes, without those: merged into the files of HEAD. */
+async function ontoHead(
+  repository: Repository,
+  entries: readonly Entry[],
+  env: Readonly<Record<string, string>>,
+  folder: string,
+): Promise<Entry[]> {
+  const [head, index] = await together([indexedFiles(repository, env), indexedFiles(repository, {})]);
+  const based: Entry[] = [];
+  for (const entry of entries) {
+    const [ours, base] = [head.get(entry.path), index.get(entry.path)];
+    if (ours === base) {
+      based.push(entry);
+      continue;
+    }
+    const sides = [ours, base, entry.oid].map((side) => side?.split(" ").at(-1));
+    const merged =
+      entry.mode === "0" || sides.includes(undefined)
+        ? undefined
+        : await mergeBlobs(repository, sides, folder);
+    if (merged === undefined) {
+      const message = `"${oneLine(entry.path)}" has staged changes that these hunks depend on. Nothing was committed.`;
+      const hint = "Commit the staged changes first, or stage these with git_add and commit both.";
+      throw failure("conflict", message, { hint });
+    }
+    based.push({ ...entry, oid: merged });
+  }
+  return based;
+}
+
+/** Mode and id of each file in an index. */
+async function indexedFiles(repository: Repository, env: Readonly<Record<string, string>>) {
+  const listing = await repository.output(["ls-files", "--stage", "-z"], "read the index", { env });
+  return new Map(
+    records(listing).map((record) => {
+      const tab = record.indexOf(9);
+      return [pathText(record.subarray(tab + 1)), record.toString("latin1", 0, tab).replace(/ \d$/, "")];
+    }),
+  );
+}
+
+/** The id of a merged blob; undefined if the changes conflict. */
+async function mergeBlobs(
+  repository: Repository,
+  sides: readonly (string | undefined)[],
+  folder: string,
+): Promise<string | undefined> {
+  const files = ["ours", "base", "theirs"].map((name) => join(folder, name));
+  for (const [index, file] of files.entries())
+    await writeFile(file, await repository.output(["cat-file", "blob", sides[index]], "read a file"));
+  const merged = await repository.run(["merge-file", "--quiet", "--stdout", ...files]);
+  return merged.code === 0 ? writeBlob(repository, merged.stdout) : undefined;
+}
+
+/** @param env names another index than the repository's */
+async function commitIndex(
+  repository: Repository,
+  query: CommitQuery,
+  hooks: HookDecision,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Committed> {
+  const { message, files, author } = query;
+  const amended = query.amend ? await repository.head() : undefined;
   const paths = await pathsIn(repository, files ?? []);
   // Where a hook runs, paths are not literal by themselves.
   const literal = hooks.config.length > 0 ? ":(literal)" : "";
@@ -69,13 +177,13 @@ export async function commit(repository: Repository, query: CommitQuery, caller:
       author !== undefined && `--author=${author}`,
       ...(paths.length > 0 ? ["--only", "--", ...paths.map((path) => literal + path)] : []),
     ],
-    { ...options, input: message },
+    { ...options, env: { ...options.env, ...env }, input: message },
   );
   if (result.code !== 0) {
     await refuseConflicts(repository);
     // git's own failures end with 128, a hook's rejection with 1, whatever the hook prints.
     if (result.code !== 1) throw failureOf(result, "commit");
-    await refuseEmpty(repository, query, paths);
+    await refuseEmpty(repository, query, paths, env);
     throw hookFailure(hooks, result, true) ?? failureOf(result, "commit");
   }
   const { facts, parent } = await describe(repository);
@@ -92,10 +200,6 @@ async function describe(repository: Repository): Promise<{ facts: Committed; par
   const [output, status] = await together([repository.output(args, "read the commit"), statusOf(repository)]);
   const [oid = "", parents = "", subject = ""] = records(output).map(textOf);
   const files = parseChanges(records(output).slice(3));
-  const remaining = (["staged", "unstaged", "untracked"] as const)
-    .filter((kind) => status[kind].length > 0)
-    .map((kind) => `${status[kind].length} ${kind}`)
-    .join(", ");
   const facts: Committed = {
     commit: oid,
     branch: status.branch,
@@ -103,9 +207,16 @@ async function describe(repository: Repository): Promise<{ facts: Committed; par
     files: files.length,
     insertions: linesOf(files, "added"),
     deletions: linesOf(files, "deleted"),
-    remaining: remaining === "" ? undefined : remaining,
+    remaining: remainingOf(status),
   };
   return { facts, parent: parents.split(" ", 1)[0] || undefined };
+}
+
+function remainingOf(status: Awaited<ReturnType<typeof statusOf>>): string | undefined {
+  const counts = (["staged", "unstaged", "untracked"] as const)
+    .filter((kind) => status[kind].length > 0)
+    .map((kind) => `${status[kind].length} ${kind}`);
+  return counts.length === 0 ? undefined : counts.join(", ");
 }
 
 /** Paths with conflicts, sorted. */
@@ -132,10 +243,11 @@ async function refuseEmpty(
   repository: Repository,
   query: CommitQuery,
   paths: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   if (query.amend || query.allow_empty || operationOf(repository) !== undefined) return;
   const args = ["diff", "--cached", "--quiet", "--no-ext-diff", "--ignore-submodules=dirty", "--", ...paths];
-  const result = await repository.run(args);
+  const result = await repository.run(args, { env });
   if (result.code > 1) throw failureOf(result, "compare the index");
   if (result.code === 1) return;
   throw failure("nothing_to_commit", "There are no staged changes.", {

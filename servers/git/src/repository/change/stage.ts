@@ -9,6 +9,7 @@ import { changesOf, type FileChange, FROM_STDIN, fileNames } from "../read/chang
 import { operationOf } from "../read/status.ts";
 import { didYouMean, failure, failureOf } from "../run/errors.ts";
 import { pathText, records } from "../run/text.ts";
+import { entriesOf, treeOf, writeEntries } from "./hunks.ts";
 import { keepWorktree } from "./recovery.ts";
 
 /** What is staged now, against HEAD. */
@@ -16,16 +17,43 @@ export async function stagedChanges(repository: Repository): Promise<FileChange[
   return (await changesOf(repository, ["--cached"])).files;
 }
 
+/** Whole files, or single changes by their ids. */
+export interface Selection {
+  readonly files?: readonly string[] | undefined;
+  readonly hunks?: readonly string[] | undefined;
+}
+
+/**
+ * Stages files, single changes by their ids, or both.
+ *
+ * @throws ToolError `nothing_named`, `stale_hunk`, and what `stage` throws
+ */
+export async function stageSelected(repository: Repository, { files, hunks }: Selection): Promise<void> {
+  if (files === undefined && hunks === undefined) throw nothingNamed();
+  await repository.worktree();
+  const ids = hunks ?? [];
+  const entries = await entriesOf(repository, { ids, from: "unstaged", take: true, untracked: true });
+  if (files !== undefined) await stage(repository, files);
+  if (entries.length > 0) await writeEntries(repository, entries);
+}
+
+const nothingNamed = () => failure("nothing_named", "Both files and hunks are missing.");
+
 /**
  * Stages files: new, changed and deleted ones. Nothing is staged if one of the paths cannot be.
  *
+ * @param env names another index
  * @throws ToolError `ignored_path`, `bad_path`, `filter_needed`
  */
-export async function stage(repository: Repository, paths: readonly string[]): Promise<void> {
+export async function stage(
+  repository: Repository,
+  paths: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const input = await pathBytes(repository, paths);
   await refuseIgnored(repository, input);
   await refuseFilters(repository, () => staging(repository, input));
-  const result = await repository.run(["add", ...FROM_STDIN], { input });
+  const result = await repository.run(["add", ...FROM_STDIN], { input, env });
   if (result.code !== 0)
     throw (await unknownPath(repository, paths, result.stderr)) ?? failureOf(result, "stage the files");
 }
@@ -75,14 +103,15 @@ async function staging(repository: Repository, input: Buffer): Promise<Buffer> {
   return Buffer.concat(files.flatMap((path) => [path, Buffer.from([0])]));
 }
 
-/** Unstages everything, or some paths; the working tree is unchanged. */
+/** Unstages everything, some paths or some changes; the working tree is unchanged. */
 export async function unstage(
   repository: Repository,
-  { files: paths }: { files?: readonly string[] | undefined },
+  { files: paths, hunks }: Selection,
   { budget }: Budget,
 ) {
   await repository.worktree();
-  if (paths === undefined && operationOf(repository) !== undefined) {
+  if (paths !== undefined && hunks !== undefined) throw oneOfBoth();
+  if (paths === undefined && hunks === undefined && operationOf(repository) !== undefined) {
     const message =
       "A merge, rebase, cherry-pick or revert is in progress; unstaging everything would discard its state.";
     throw failure("operation_in_progress", message, { hint: "Pass files to unstage only these." });
@@ -90,10 +119,13 @@ export async function unstage(
   const input = paths === undefined ? undefined : await pathBytes(repository, paths);
   const before = await stagedChanges(repository);
   const tree = await repository.run(["write-tree"]);
+  const entries = await entriesOf(repository, { ids: hunks ?? [], from: "staged", take: false });
   const reset = ["reset", "--quiet", ...(input === undefined ? [] : FROM_STDIN)];
-  await repository.output(reset, "unstage the files", input === undefined ? {} : { input });
+  if (hunks !== undefined) await writeEntries(repository, entries);
+  else await repository.output(reset, "unstage the files", input === undefined ? {} : { input });
   const left = new Set((await stagedChanges(repository)).map((file) => file.path));
-  const gone = before.filter((file) => !left.has(file.path));
+  const changed = new Set(entries.map(({ path }) => path));
+  const gone = before.filter(({ path }) => (hunks === undefined ? !left.has(path) : changed.has(path)));
   const list = fileNames(gone, budget - 500);
   if (tree.code !== 0 || gone.length === 0) return list;
   // The tree has the previous index.
@@ -101,15 +133,46 @@ export async function unstage(
   return { ...list, undo: `git_restore with source ${source}, staged true, worktree false and these files` };
 }
 
+const oneOfBoth = () =>
+  failure("bad_hunk", "files and hunks cannot be combined here.", { hint: "Call once with each of them." });
+
+/**
+ * Discards single unstaged changes of the working tree, as `restore` does whole files.
+ *
+ * @throws ToolError `stale_hunk`, `bad_hunk`
+ */
+export async function restoreSelected(
+  repository: Repository,
+  { files, hunks, ...query }: Selection & Omit<RestoreQuery, "files">,
+  caller: Budget,
+) {
+  if (hunks === undefined) {
+    if (files === undefined) throw nothingNamed();
+    return restore(repository, { ...query, files }, caller);
+  }
+  if (files !== undefined) throw oneOfBoth();
+  if (query.staged || !query.worktree || query.source !== undefined) {
+    const hint = "Omit source, staged and worktree; git_reset unstages single changes.";
+    throw failure("bad_hunk", "hunks discards unstaged changes of the working tree only.", { hint });
+  }
+  await repository.worktree();
+  const entries = await entriesOf(repository, { ids: hunks, from: "unstaged", take: false });
+  const source = await treeOf(repository, entries);
+  return restore(repository, { ...query, files: entries.map(({ path }) => path), source }, caller);
+}
+
+interface RestoreQuery {
+  readonly files: readonly string[];
+  readonly source?: string | undefined;
+  readonly staged: boolean;
+  readonly worktree: boolean;
+}
+
 /**
  * Restores files from the index (or HEAD, for the index itself) or a commit or tree. Their previous content is kept under a
  * recovery ref first.
  */
-export async function restore(
-  repository: Repository,
-  query: { files: readonly string[]; source?: string | undefined; staged: boolean; worktree: boolean },
-  { budget }: Budget,
-) {
+export async function restore(repository: Repository, query: RestoreQuery, { budget }: Budget) {
   const root = await repository.worktree();
   const input = await pathBytes(repository, query.files);
   const named = query.source ?? (query.staged && query.worktree ? "HEAD" : undefined);

@@ -16,6 +16,7 @@ import {
   totalOf,
   withIndex,
 } from "./changed-files.ts";
+import { filePatches, withIds } from "./hunks.ts";
 import { type LinePage, linePager } from "./line-pager.ts";
 
 export type DiffFormat = "patch" | "stat" | "name_status";
@@ -29,6 +30,8 @@ interface DiffQuery {
   readonly ignore_whitespace?: boolean;
   readonly include_untracked?: boolean;
   readonly cursor?: string | undefined;
+  /** Whether the hunks show the ids that git_add, git_reset, git_restore and git_commit take. */
+  readonly hunk_ids?: boolean;
   /** The tool that the cursors belong to. */
   readonly tool: string;
 }
@@ -67,20 +70,21 @@ export async function diff(repository: Repository, query: DiffQuery, { budget }:
     format = "patch",
     ignore_whitespace = false,
     include_untracked = false,
+    hunk_ids = false,
   } = query;
   const scope = { between, context_lines, paths, format, ignore_whitespace, include_untracked };
   const cursors = cursorsOf(query.tool, [repository.location.gitDir, scope], position);
   const start = cursors.decode(query.cursor);
   const skip = start?.line ?? 0;
   const remaining = budget - 700;
-  const [{ files: all, digest }, page] = await withIndex(repository, between, async (env) => {
+  const [{ files: all, digest }, found, patches] = await withIndex(repository, between, async (env) => {
     if (include_untracked) await addUntracked(repository, paths, env);
     const pager = patchPager(skip, remaining, paths.length === 0);
     const how = [`--unified=${context_lines}`, ignore_whitespace && "--ignore-all-space"];
     const isPatch = format === "patch";
     // In one process, git would leave files in conflict out of the patch.
     const isOne = isPatch && between.length === 2;
-    const [changes] = await together([
+    const [changes, , patches] = await together([
       changesOf(
         repository,
         between,
@@ -90,9 +94,17 @@ export async function diff(repository: Repository, query: DiffQuery, { budget }:
         isOne ? { how, take: pager.take } : undefined,
       ),
       isPatch && !isOne && patchOf(repository, [...how, ...between], paths, env, pager.take),
+      // Other lines of the same files would be compared, or compared in another way.
+      hunk_ids && isPatch && context_lines > 0 && !ignore_whitespace
+        ? filePatches(repository, between, paths, env)
+        : undefined,
     ]);
-    return [changes, format === "patch" ? pager.page() : format] as const;
+    return [changes, format === "patch" ? pager.page() : format, patches] as const;
   });
+  const page =
+    typeof found === "string" || patches === undefined
+      ? found
+      : { ...found, lines: withIds(patches, found.lines, found.landmark) };
   if (start !== undefined && start.digest !== digest)
     throw failure("stale_cursor", "The changes are different from those the cursor was created for.");
   const names = () => Buffer.from(all.map(({ path }) => `${path}\0`).join(""));

@@ -127,7 +127,11 @@ export async function pull(
     const bases = await repository.run(["merge-base", "--all", before.oid, theirs.oid]);
     const base = bases.stdout.toString("utf8").trim();
     if (base !== before.oid && base !== theirs.oid) {
-      const { recovery, undo, notes } = await rebase(repository, { onto: revision, skip_hooks }, caller);
+      const { recovery, undo, notes } = await rebase(
+        repository,
+        { onto: revision, on_conflict: "abort", skip_hooks },
+        caller,
+      );
       const after = await commitOf(repository, "HEAD");
       const { files } = await changesOf(repository, [before.oid, after]);
       const names = fileNames(files, Math.floor(caller.budget / 2));

@@ -31,6 +31,7 @@ export const failure = errorsOf({
     remote_exists: "Choose another name; git_list_refs with kind remotes lists those that exist.",
     sparse_files: "Commit, stash, move or delete them first, or include their directory.",
     stale_cursor: "Call again without cursor.",
+    stale_hunk: "Show the changes again: git_diff_unstaged and git_diff_staged print the current ids.",
     stale_plan: "Call git_rewrite again without apply, check the new preview, and apply its plan.",
     stale_lease: "Run git_fetch, check the new commits with git_log, then decide again.",
     tag_exists: "Choose another name; git_list_refs lists those that exist.",
@@ -61,6 +62,8 @@ export const failure = errorsOf({
     bad_author: 'For example "Ada Lovelace <ada@example.org>"; omit author to use the user\'s identity.',
     bad_date:
       'Use ISO 8601 (2024-01-15 or 2024-01-15T14:30:25) or expressions such as "2 weeks ago" and "yesterday".',
+    bad_hunk:
+      "Pass an id as git_diff_unstaged or git_diff_staged prints it at the end of a line @@, such as 3fa01c2, or some of its changed lines: 3fa01c2:2-4.",
     bad_message: "Pass one line that summarizes the commit, then an empty line and details if needed.",
     bad_name:
       "No spaces, no ~ ^ : ? * [ or backslash, no .. and no - at the start; for example feature/login or v1.2.0.",
@@ -78,6 +81,7 @@ export const failure = errorsOf({
     mainline_needed: "mainline: 1 is the branch that received the merge. git_show shows the parents.",
     merge_in_range: "Choose steps after the merge, or git_rebase, which drops merges.",
     not_a_worktree: "git_list_refs with kind worktrees lists them; the first one is the repository itself.",
+    nothing_named: "Pass files, or hunks with ids that git_diff_unstaged or git_diff_staged prints.",
     repository_needed: "Pass one of them as repo_path.",
   }),
   ...ofKind("not_found", {

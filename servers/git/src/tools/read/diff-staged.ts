@@ -14,7 +14,7 @@ export default tool({
   },
   async run(repository, query, call) {
     await repository.worktree();
-    const compared = { ...query, between: ["--cached"], tool: "git_diff_staged" };
+    const compared = { ...query, between: ["--cached"], tool: "git_diff_staged", hunk_ids: true };
     return textAnswer("Staged changes:", await diff(repository, compared, call));
   },
 });

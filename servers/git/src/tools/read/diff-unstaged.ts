@@ -16,7 +16,7 @@ export default tool({
   },
   async run(repository, query, call) {
     await repository.worktree();
-    const compared = { ...query, between: [], tool: "git_diff_unstaged" };
+    const compared = { ...query, between: [], tool: "git_diff_unstaged", hunk_ids: true };
     return textAnswer("Unstaged changes:", await diff(repository, compared, call));
   },
 });

@@ -1,16 +1,17 @@
 import * as z from "zod";
-import { answer, files, skipHooks, changeTool as tool } from "../../context.ts";
+import { answer, files, hunks, skipHooks, changeTool as tool } from "../../context.ts";
 import { commit, committed } from "../../repository/change/commit.ts";
 
 export default tool({
   name: "git_commit",
   title: "Commit",
-  description: "Commit the staged changes, or only some files. Stage with git_add first.",
+  description: "Commit the staged changes, or only some files or hunks of git_diff_unstaged.",
   effect: "add",
   toolset: "write",
   input: {
     message: z.string().min(1).max(100_000).describe("Subject line, then an empty line and details."),
     files: files("Commit only these").optional(),
+    hunks,
     amend: z.boolean().default(false).describe("Replace the last commit."),
     author: z.string().max(300).optional().describe("Name <email>, if not the user."),
     sign: z.boolean().optional().describe("Sign; default: the user's commit.gpgSign."),

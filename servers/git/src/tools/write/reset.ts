@@ -1,6 +1,6 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { answer, files, notes, changeTool as tool } from "../../context.ts";
+import { answer, files, hunks, notes, changeTool as tool } from "../../context.ts";
 import { moveBranch } from "../../repository/change/branches.ts";
 import { unstage } from "../../repository/change/stage.ts";
 import { changedFiles } from "../../repository/read/changed-files.ts";
@@ -9,11 +9,12 @@ export default tool({
   name: "git_reset",
   title: "Unstage or move the branch",
   description:
-    "Unstage everything, or some files; with revision, move the branch there. The working tree is unchanged.",
+    "Unstage everything, some files or hunks; with revision, move the branch there. The working tree is unchanged.",
   effect: "change",
   toolset: "write",
   input: {
     files: files("Unstage only these").optional(),
+    hunks,
     revision: z.string().optional().describe("Commit to move to, such as HEAD~3."),
     mode: z.enum(["mixed", "soft"]).default("mixed").describe("soft keeps all changes staged."),
   },
@@ -27,11 +28,11 @@ export default tool({
   async run(repository, { revision, mode, ...query }, call) {
     if (revision === undefined)
       return answer("All staged changes reset", await unstage(repository, query, call));
-    if (query.files === undefined)
+    if (query.files === undefined && query.hunks === undefined)
       return answer("Branch moved", await moveBranch(repository, { revision, mode }, call));
-    throw new ToolError("invalid", "files and revision cannot be combined.", {
+    throw new ToolError("invalid", "revision cannot be combined with files or hunks.", {
       code: "bad_revision",
-      hint: "Pass files to unstage them, or revision to move the branch.",
+      hint: "Pass files or hunks to unstage them, or revision to move the branch.",
     });
   },
 });

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { files, changeTool as tool } from "../../context.ts";
-import { restore } from "../../repository/change/stage.ts";
+import { files, hunks, changeTool as tool } from "../../context.ts";
+import { restoreSelected } from "../../repository/change/stage.ts";
 import { changedFiles } from "../../repository/read/changed-files.ts";
 
 export default tool({
@@ -12,7 +12,8 @@ export default tool({
   toolset: "write",
   idempotent: true,
   input: {
-    files: files("Files or directories"),
+    files: files("Files or directories").optional(),
+    hunks,
     source: z.string().optional().describe("Commit; default: the index."),
     staged: z.boolean().default(false).describe("Restore the index."),
     worktree: z.boolean().default(true).describe("Restore the files."),
@@ -23,5 +24,5 @@ export default tool({
     recovery: z.string().optional(),
     undo: z.string().optional(),
   }),
-  run: restore,
+  run: restoreSelected,
 });
