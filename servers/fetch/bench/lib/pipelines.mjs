@@ -19,7 +19,9 @@ const PIPELINES = {
   readability(html, url) {
     const { Readability } = require(/** @type {string} */ ("@mozilla/readability"));
     const article = new Readability(documentOf(html, url)).parse();
-    return new Turndown({ headingStyle: "atx" }).turndown(article?.content ?? "");
+    const turndown = new Turndown({ headingStyle: "atx", codeBlockStyle: "fenced" });
+    turndown.use(require(/** @type {string} */ ("turndown-plugin-gfm")).gfm);
+    return turndown.turndown(article?.content ?? "");
   },
   async defuddle(html, url) {
     // It exports this for `import` only.
