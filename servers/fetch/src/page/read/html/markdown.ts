@@ -133,14 +133,27 @@ export function simplify(root: PageElement, document: PageDocument): void {
 /** A longer URL carries a program or a state that a reader does not need. */
 const MAX_HREF = 300;
 
-/** Removes permalinks, and leaves only the text of links within the page and of links with endless URLs. */
+/** Removes permalinks, and leaves only the text of links within the page, in code, and of links with endless URLs. */
 function simplifyLink(link: PageElement): void {
   const href = link.getAttribute("href") ?? "";
   const text = (link.textContent ?? "").trim();
   const isInside = href.startsWith("#");
+  const code = link.closest("code, pre");
   if (isInside && /^[¶#§◆🔗\s\u00a0]+$/u.test(link.textContent ?? "")) link.remove();
   else if (href.length > MAX_HREF && /^run$/i.test(text)) link.remove();
-  else if (isInside || href.length > MAX_HREF) link.replaceWith(...link.childNodes);
+  else if (
+    code?.localName === "code" &&
+    code.closest("pre, a") === null &&
+    (code.textContent ?? "").trim() === text &&
+    !isInside
+  ) {
+    // Markdown has no links in code, but code in links.
+    const whole = link.cloneNode(false);
+    link.replaceWith(...link.childNodes);
+    code.before(whole);
+    whole.append(code);
+    if (href.length > MAX_HREF) whole.replaceWith(code);
+  } else if (code !== null || isInside || href.length > MAX_HREF) link.replaceWith(...link.childNodes);
   else if ((link.getAttribute("title") ?? "").trim() === text) link.removeAttribute("title");
 }
 
