@@ -241,6 +241,7 @@ export async function bench({ report }) {
       `${NAMES.readability} with its plugin for tables and ${NAMES.defuddle}, on jsdom. Signatures (and parameters) and headings in their order, code blocks byte for byte and with their language, rows of tables with all their cells, and up to ${LINKS} deep links a page that answer with their own section and not the next, which the peers do not have.`,
     ],
   });
+  return undefined;
 }
 
 /** @param {Counts[]} counts */
