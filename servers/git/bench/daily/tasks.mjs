@@ -75,7 +75,7 @@ const conflict = async (world) => {
 };
 /** @param {World} world */
 const solve = (world) =>
-  world.edit("GIT-VERSION-GEN", replace(/<<<<<<<[^]*?>>>>>>> [^\n]*\n/, "DEF_VER=v2.51.0.both\n"));
+  world.edit("GIT-VERSION-GEN", replace(/<<<<<<<[\s\S]*?>>>>>>> [^\n]*\n/, "DEF_VER=v2.51.0.both\n"));
 
 /** @type {Task[]} */
 export const tasks = [
@@ -208,7 +208,7 @@ export const tasks = [
     },
     async cyanheads(agent) {
       const text = await agent.call("git_reflog", { maxCount: 5 });
-      const [, id = ""] = /([0-9a-f]{40})[^]*?precious/.exec(text) ?? [];
+      const [, id = ""] = /([0-9a-f]{40})[\s\S]*?precious/.exec(text) ?? [];
       await agent.call(
         "git_branch",
         { mode: "create", branchName: "saved", startPoint: "HEAD@{1}" },
@@ -255,7 +255,7 @@ export const tasks = [
     given: twoHunks,
     async ours(agent) {
       const diff = await agent.call("git_diff_unstaged", { context_lines: 1 });
-      const [, id] = /\[([0-9a-f]{4,})\][^]*?clear all/.exec(diff.slice(diff.indexOf("top */"))) ?? [];
+      const [, id] = /\[([0-9a-f]{4,})\][\s\S]*?clear all/.exec(diff.slice(diff.indexOf("top */"))) ?? [];
       await agent.call("git_commit", { message: "Hunk", hunks: [id] });
     },
     check: async (world) =>

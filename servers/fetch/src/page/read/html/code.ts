@@ -9,14 +9,24 @@ const NOT_CODE =
  * that contain only whitespace, such as a line's indentation.
  */
 export function flattenCode(root: PageElement, document: PageDocument): void {
+  // Doxygen writes code as one element for each line.
+  for (const box of root.querySelectorAll("div.fragment"))
+    if (box.children.length > 0 && [...box.children].every(isLine)) {
+      const pre = document.createElement("pre");
+      pre.append(...box.childNodes);
+      for (const number of pre.querySelectorAll(".lineno")) number.remove();
+      box.replaceWith(pre);
+    }
   for (const pre of root.querySelectorAll("pre")) {
     if (pre.querySelector(NOT_CODE) !== null) continue;
     const [code, ...others] = pre.querySelectorAll("code");
     const text = linesOf(pre)
       .replace(/^(?:[ \t]*\r?\n)+/, "")
       .trimEnd();
-    // Its class names the language.
-    const holder = code === undefined || others.length > 0 ? undefined : code.cloneNode(false);
+    const isAlone = code !== undefined && others.length === 0;
+    const language = languageOf(isAlone ? code : pre) ?? languageOf(pre);
+    const holder = isAlone || language !== undefined ? document.createElement("code") : undefined;
+    if (language !== undefined) holder?.setAttribute("class", `language-${language}`);
     holder?.append(document.createTextNode(text));
     pre.replaceChildren(holder ?? document.createTextNode(text));
   }
@@ -24,6 +34,25 @@ export function flattenCode(root: PageElement, document: PageDocument): void {
   const changed = new Set(spans.map((span) => span.closest("code")));
   for (const span of spans) span.replaceWith(...span.childNodes);
   for (const code of changed) code?.normalize();
+}
+
+/** Names of languages that are classes without a prefix (rustdoc, Qt). */
+const LANGUAGE =
+  /(?:^|\s)(rust|cpp|python|java|js|javascript|typescript|json|bash|sh|sql|html|css|xml|ruby|go)(?:\s|$)/;
+/** Highlighters' prefixes; "default" and "none" are not languages. */
+const PREFIXED =
+  /(?:^|\s)(?:language|lang|highlight|highlight-source|brush)[-:](?!(?:default|none|source)(?:\s|$))([\w+#.-]{1,30})/;
+
+/** The language that the class of a block of code, or of one of the three elements around it, names. */
+function languageOf(code: PageElement): string | undefined {
+  let at: PageElement | null = code;
+  for (let level = 0; level < 4 && at !== null; level++, at = at.parentElement) {
+    const name = (at.getAttribute("class") ?? "").slice(0, 500);
+    const language =
+      PREFIXED.exec(name)?.[1] ?? (at.localName === "pre" ? LANGUAGE.exec(name)?.[1] : undefined);
+    if (language !== undefined) return language === "python3" ? "python" : language;
+  }
+  return undefined;
 }
 
 /** Classes of elements that each have one line, with or without a line break between them. */

@@ -51,8 +51,8 @@ function formatted(html: string, text: string, { base, format, includeLinks }: O
     .replace(/^([ \t]*(?:[-*]|\d+\.) )\\\[([ x])\\?\]/gm, "$1[$2]")
     .trim();
   const isBlownUp = result.length > html.length * 3 + 1_000;
-  // Letters in leftover tags are not page text.
-  return isBlownUp || lettersIn(result.replace(/<[^<>]*>/g, "")) < lettersIn(text) * KEPT_SHARE
+  // Letters in leftover tags are not page text, but `<string>` may be.
+  return isBlownUp || lettersIn(result.replace(/<[^<>=]{1,100}=[^<>]*>/g, "")) < lettersIn(text) * KEPT_SHARE
     ? stripTags(html)
     : result;
 }
@@ -88,6 +88,12 @@ export function simplify(root: PageElement, document: PageDocument): void {
     element.replaceWith(other);
     return other;
   };
+  for (const link of all("a")) simplifyLink(link);
+  for (const grid of names.has("div") ? [...root.querySelectorAll(".summary-table")] : [])
+    gridToTable(grid, document);
+  for (const item of all("li h1, li h2, li h3, li h4").map((heading) => heading.closest("li")))
+    unlist(item, renamed);
+  if (names.has("div")) names.add("table").add("tr").add("td").add("th");
   for (const box of all('li input[type="checkbox"]'))
     box.replaceWith(document.createTextNode(box.hasAttribute("checked") ? "[x] " : "[ ] "));
   for (const element of all("sup"))
@@ -149,6 +155,62 @@ function keepSigns(root: PageElement, document: PageDocument): void {
 
 /** DOM's constant for texts. */
 const SHOW_TEXT = 4;
+
+/** A longer URL carries a program or a state that a reader does not need. */
+const MAX_HREF = 300;
+
+/** Removes permalinks, and leaves only the text of links within the page, in code, and of links with endless URLs. */
+function simplifyLink(link: PageElement): void {
+  const href = link.getAttribute("href") ?? "";
+  const text = (link.textContent ?? "").trim();
+  const isInside = href.startsWith("#");
+  const code = link.closest("code, pre");
+  if (isInside && /^[¶#§◆🔗\s\u00a0]+$/u.test(link.textContent ?? "")) link.remove();
+  else if (href.length > MAX_HREF && /^run$/i.test(text)) link.remove();
+  else if (
+    code?.localName === "code" &&
+    code.closest("pre, a") === null &&
+    (code.textContent ?? "").trim() === text &&
+    !isInside
+  ) {
+    // Markdown has no links in code, but code in links.
+    const whole = link.cloneNode(false);
+    link.replaceWith(...link.childNodes);
+    code.before(whole);
+    whole.append(code);
+    if (href.length > MAX_HREF) whole.replaceWith(code);
+  } else if (code !== null || isInside || href.length > MAX_HREF) link.replaceWith(...link.childNodes);
+  else if ((link.getAttribute("title") ?? "").trim() === text) link.removeAttribute("title");
+}
+
+/** Makes a table of a grid, whose first cells are a header (javadoc). */
+function gridToTable(grid: PageElement, document: PageDocument): void {
+  const cells = [...grid.children];
+  const width = cells.findIndex((cell) => !cell.classList.contains("table-header"));
+  if (width < 2) return;
+  const table = document.createElement("table");
+  for (let at = 0; at < cells.length; at += width) {
+    const row = document.createElement("tr");
+    for (const cell of cells.slice(at, at + width)) {
+      const other = document.createElement(at === 0 ? "th" : "td");
+      other.append(...cell.childNodes);
+      row.append(other);
+    }
+    table.append(row);
+  }
+  grid.replaceWith(table);
+}
+
+/** An item of a list that has headings is a section: Markdown has no headings in lists. */
+function unlist(
+  item: PageElement | null,
+  renamed: (element: PageElement, name: string) => PageElement,
+): void {
+  const list = item?.parentElement;
+  if (!item?.isConnected || !list) return;
+  renamed(item, "div");
+  if ([...list.children].every(({ localName }) => localName !== "li")) renamed(list, "div");
+}
 
 /** 10<sup>2</sup> becomes 10²; undefined for a footnote's link and for characters without a Unicode superscript. */
 function superscript(element: PageElement, document: PageDocument) {
