@@ -15,6 +15,7 @@ interface StashQuery {
   readonly message?: string | undefined;
   readonly files?: readonly string[] | undefined;
   readonly include_untracked: boolean;
+  readonly keep_index: boolean;
 }
 
 export async function stashPush(repository: Repository, query: StashQuery, { budget }: Budget) {
@@ -25,7 +26,11 @@ export async function stashPush(repository: Repository, query: StashQuery, { bud
   const input = query.files === undefined ? undefined : await pathBytes(repository, query.files);
   await refuseFilters(repository, () => putAside(repository, query));
   const { include_untracked, message } = query;
-  const what = [include_untracked && "--include-untracked", message !== undefined && `--message=${message}`];
+  const what = [
+    include_untracked && "--include-untracked",
+    query.keep_index && "--keep-index",
+    message !== undefined && `--message=${message}`,
+  ];
   await repository.output(
     ["stash", "push", "--quiet", ...what, ...(input === undefined ? [] : FROM_STDIN)],
     "stash",

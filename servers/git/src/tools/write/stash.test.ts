@@ -25,6 +25,14 @@ describe("git_stash", () => {
     expect(git("status", "--porcelain")).toBe("");
   });
 
+  it("leaves staged changes in place with keep_index", async () => {
+    const { call, git } = sample();
+    const staged = git("ls-files", "--stage");
+    await call("git_stash", { keep_index: true });
+    expect(git("ls-files", "--stage")).toBe(staged);
+    expect(git("status", "--porcelain", "--untracked-files=no")).toBe("M  src/util.ts\n");
+  });
+
   it("reports if there is nothing to stash", async () => {
     const { call, git } = sample();
     git("reset", "--quiet", "--hard");

@@ -13,6 +13,7 @@ export default tool({
     message: z.string().optional().describe("Message."),
     files: files("Stash only these").optional(),
     include_untracked: z.boolean().default(false).describe("Include new files."),
+    keep_index: z.boolean().default(false).describe("Leave staged changes in place."),
   },
   output: z.object({ stash: z.string(), commit: z.string(), files: changedFiles, count: z.number() }),
   run: stashPush,
