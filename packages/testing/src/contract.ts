@@ -19,7 +19,7 @@ import { RULES, type RuleId } from "./judge/rules.ts";
 import { layoutProblems, nameProblems } from "./layout.ts";
 import { checkOptionTable } from "./option-table.ts";
 import { withCheckedOutput } from "./output-keys.ts";
-import { listProblems, problemsOf, tokensOf } from "./portable.ts";
+import { listProblems, problemsOf, tokensOf, visibleOf } from "./portable.ts";
 import {
   type Arguments,
   answerSnapshot,
@@ -80,7 +80,6 @@ const MAX_RESOURCES = 20;
 const ERAS: readonly Era[] = ["legacy", "modern"];
 /** `npm test` runs in memory, the long tests use the built process, and an author's own run does both. */
 const VIAS = (["memory", "stdio"] as const).filter((via) => via === (process.env.REFMCP_CONTRACT ?? via));
-/** Of names, descriptions and inputs: hosts pass nothing else of a tool to the model. */
 const MAX_TOKENS = 4_000;
 
 /**
@@ -182,12 +181,8 @@ export function contract(options: ContractOptions): void {
     it("stays within its budget of tokens", () => {
       const move = "Put some tools into a toolset that is off by default, or merge two tools";
       expect(defaults.length, `Too many tools. ${move}`).toBeLessThanOrEqual(20);
-      const visible = defaults.map(({ name, description, inputSchema }) => ({
-        name,
-        description,
-        inputSchema,
-      }));
-      expect(tokensOf(visible), `Too many tokens. ${move}`).toBeLessThanOrEqual(MAX_TOKENS);
+      const cost = tokensOf(defaults.map(visibleOf));
+      expect(cost, `Too many tokens. ${move}`).toBeLessThanOrEqual(MAX_TOKENS);
       expect(rest.instructions?.length ?? 0, "Shorten the instructions").toBeLessThanOrEqual(1_500);
     });
 

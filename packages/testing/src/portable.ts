@@ -36,6 +36,15 @@ export function tokensOf(value: unknown): number {
   return Math.ceil(JSON.stringify(value).length / 4);
 }
 
+/** The parts of a definition that hosts pass to the model, and so what a tool costs. */
+export function visibleOf({
+  name,
+  description,
+  inputSchema,
+}: Pick<ListedTool, "name" | "description" | "inputSchema">) {
+  return { name, description, inputSchema };
+}
+
 /** What a definition may cost and contain. */
 export interface SurfaceLimits {
   readonly name: RegExp;
@@ -110,7 +119,7 @@ export function surfaceProblems(tool: ListedTool, limits: SurfaceLimits): Proble
   for (const word of limits.words.flatMap((words) => words.exec(description)?.[0] ?? []))
     say("tool-wording", `the description says ${word}: say what happens instead of stressing it`);
   if (/^#|\n#/.test(description)) say("tool-wording", "the description has a heading: write plain sentences");
-  const cost = tokensOf(tool);
+  const cost = tokensOf(visibleOf(tool));
   if (cost > limits.tokens)
     say(
       "tool-tokens",

@@ -24,17 +24,6 @@ const tidy = { repo_path: "tidy" };
 
 export const tasks: readonly Task[] = [
   {
-    name: "report uncommitted changes",
-    prompt: "Which files in repo have I changed but not committed, and which are not tracked by git?",
-    async reference(call) {
-      const { staged, unstaged, untracked } = dataOf(await call("git_status", repo));
-      return JSON.stringify([staged, unstaged, untracked]);
-    },
-    check: (answer) =>
-      ["src/util.ts", "src/app.ts", "notes.txt"].every((path) => answer.includes(path)) &&
-      !answer.includes("build.log"),
-  },
-  {
     name: "commit one file and leave the rest",
     prompt: "Commit only notes.txt in repo with the message “Add notes”.",
     async reference(call) {
@@ -51,14 +40,6 @@ export const tasks: readonly Task[] = [
       return call("git_blame", { ...repo, path: "src/app.ts", start_line: 2, why: true });
     },
     check: (answer) => answer.includes("Test") && answer.includes("Our line"),
-  },
-  {
-    name: "find when a text was added",
-    prompt: "In big, find the commit that added the file big.txt, and give me its message.",
-    async reference(call) {
-      return call("git_log", { repo_path: "big", path: "big.txt", max_count: 5 });
-    },
-    check: (answer) => answer.includes("Much changed"),
   },
   {
     name: "follow a line through the history",

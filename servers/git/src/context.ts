@@ -47,19 +47,14 @@ export function readTool<Query, Output extends z.ZodObject | undefined = undefin
 }
 
 const repoPath = z.string().optional().describe("Repository, if several.");
-export const files = (what: string) =>
-  z.array(z.string()).min(1).max(1_000).describe(`${what}, relative to the root.`);
+export const files = (what: string) => z.array(z.string()).min(1).max(1_000).describe(`${what}.`);
 export const hunks = z
   .array(z.string())
   .min(1)
   .max(200)
   .optional()
   .describe("Only these ids in diffs; id:2-4: lines.");
-export const paths = z
-  .array(z.string())
-  .max(100)
-  .optional()
-  .describe("Only these paths, relative to the root.");
+export const paths = z.array(z.string()).max(100).optional().describe("Only these paths.");
 export const contextLines = z.int().min(0).max(1_000).default(3).describe("Lines of context.");
 export const ignoreWhitespace = z.boolean().default(false).describe("Ignore whitespace.");
 /** Arguments of all tools that show a diff. */
@@ -79,10 +74,7 @@ export const mainline = z
   .max(50)
   .optional()
   .describe("For a merge commit: parent to compare with, 1 for the first.");
-export const skipHooks = z
-  .boolean()
-  .default(false)
-  .describe("Continue without the hooks that hook_needed lists.");
+export const skipHooks = z.boolean().default(false).describe("Skip the hooks that hook_needed lists.");
 export const remoteName = z
   .string()
   .min(1)

@@ -11,16 +11,13 @@ export default tool({
   description: "Show who last changed each line of a file, and in which commit, or why.",
   toolset: "read",
   input: {
-    path: z.string().min(1).describe("File, relative to the root."),
+    path: z.string().min(1).describe("File."),
     revision: z.string().default("HEAD").describe("As of this commit."),
     start_line: line.default(1).describe("First line, from 1."),
     end_line: line.optional().describe("Last line."),
     ignore_whitespace: ignoreWhitespace,
     detect_moves: z.boolean().default(false).describe("Find moved and copied lines."),
-    why: z
-      .boolean()
-      .default(false)
-      .describe("Explain start_line, or up to end_line: messages, files, diffs."),
+    why: z.boolean().default(false).describe("Explain these lines: messages, files, diffs."),
     cursor: fields.cursor,
   },
   run: async (repository, query, call) => textAnswer("", await blame(repository, query, call)),

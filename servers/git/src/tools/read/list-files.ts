@@ -10,7 +10,7 @@ export default tool({
   toolset: "read",
   input: {
     kind: z.enum(["tracked", "untracked", "ignored"]).default("tracked").describe("Which files."),
-    revision: z.string().optional().describe("List the files of this commit instead."),
+    revision: z.string().optional().describe("Of this commit instead."),
     paths,
     limit: fields.limit(200, 5_000),
     cursor: fields.cursor,

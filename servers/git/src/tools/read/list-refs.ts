@@ -10,7 +10,7 @@ export default tool({
   toolset: "read",
   input: {
     kind: z.enum(["tags", "remotes", "stashes", "worktrees", "recovery"]).describe("What to list."),
-    revision: z.string().optional().describe("With tags: only the nearest tag before this commit."),
+    revision: z.string().optional().describe("With tags: the nearest before this commit."),
     limit: fields.limit(50, 1_000),
     cursor: fields.cursor,
   },

@@ -15,19 +15,19 @@ export default tool({
   toolset: "read",
   input: {
     max_count: fields.limit(10, 1_000),
-    start_timestamp: date.describe("Only commits from this date on: 2024-01-15, or 2 weeks ago."),
-    end_timestamp: date.describe("Only commits up to this date, that day included."),
+    start_timestamp: date.describe("From this date: 2024-01-15 or 2 weeks ago."),
+    end_timestamp: date.describe("Up to this date, inclusive."),
     revision: text.describe("Branch, tag, commit or range a..b. Default: HEAD."),
     format: z
       .enum(["oneline", "full", "stat"])
       .optional()
-      .describe("Default: full; from max_count 20, oneline. stat lists files."),
-    path: text.describe("Only commits that touch this path."),
+      .describe("Default: full; from max_count 20 oneline. stat lists files."),
+    path: text.describe("Only changes of this path."),
     follow: z.boolean().default(false).describe("Follow a file's renames."),
-    lines: text.describe("With path: how lines such as 10,40 or a named function changed."),
+    lines: text.describe("With path: history of lines 10,40 or of a named function."),
     author: text.describe("Regular expression for the author."),
     grep: text.describe("Regular expression for the message."),
-    pickaxe: text.describe("Only commits adding or removing this text. Slow: add path or dates."),
+    pickaxe: text.describe("Commits adding or removing this text. Slow: add path or dates."),
     cursor: fields.cursor,
   },
   output: z.object({ commits: z.array(commitShape), next_cursor: fields.nextCursor, notes }),

@@ -15,8 +15,8 @@ export default tool({
   input: {
     revision: z.string().describe("A commit, tag or branch, or revision:path."),
     ...diffFields,
-    start_line: line.describe("First line of a file, from 1."),
-    end_line: line.describe("Last line of a file."),
+    start_line: line.describe("First line, from 1."),
+    end_line: line.describe("Last line."),
     cursor: fields.cursor,
   },
   run: async (repository, query, call) => textAnswer("", await show(repository, query, call)),

@@ -10,7 +10,7 @@ export default tool({
   effect: "add",
   toolset: "write",
   input: {
-    branch_name: z.string().min(1).max(250).describe("Name of the new branch."),
+    branch_name: z.string().describe("New branch."),
     base_branch: z.string().optional().describe("Starting point. Default: HEAD."),
   },
   output: z.object({ branch: z.string(), commit: z.string(), base: z.string() }),

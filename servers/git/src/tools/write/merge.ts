@@ -14,8 +14,8 @@ export default tool({
     action: z
       .enum(["merge", "continue", "skip", "abort"])
       .default("merge")
-      .describe("continue or abort a merge, rebase, cherry-pick or revert, or skip its commit."),
-    message: z.string().min(1).max(50_000).optional().describe("Message of the merge commit."),
+      .describe("continue, skip or abort: the operation in progress."),
+    message: z.string().min(1).max(50_000).optional().describe("Commit message."),
     fast_forward: z.enum(["allow", "only", "never"]).default("allow").describe("Whether to fast-forward."),
     on_conflict: onConflict,
     squash: z.boolean().default(false).describe("Stage only; don't commit."),

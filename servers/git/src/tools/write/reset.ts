@@ -9,7 +9,7 @@ export default tool({
   name: "git_reset",
   title: "Unstage or move the branch",
   description:
-    "Unstage everything, some files or hunks; with revision, move the branch there. The working tree is unchanged.",
+    "Unstage everything, files or hunks; with revision, move the branch there. The working tree is unchanged.",
   effect: "change",
   toolset: "write",
   input: {

@@ -11,7 +11,7 @@ export default tool({
   effect: "change",
   toolset: "write",
   input: {
-    stash: z.string().min(1).max(300).default("stash@{0}").describe("stash@{1}, or refs/refmcp/…"),
+    stash: z.string().default("stash@{0}").describe("stash@{1}, or refs/refmcp/…"),
     index: z.boolean().default(false).describe("Also restore the index."),
   },
   output: z.object({
