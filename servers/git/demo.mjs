@@ -69,7 +69,7 @@ export async function demo({ folder, root, say, check, skip, connect }) {
   const lost = run(project, "rev-parse", "HEAD").trim();
   await next.call("git_reset_hard", { revision: "HEAD~1" }, { before: lost, recovery: /^refs\// });
   check("the question names the commit that is lost", asked.at(-1)?.includes(message) === true);
-  await next.call("git_list_refs", { kind: "recovery" }, { refs: [{ commit: lost }] });
+  await next.call("git_list_refs", { kind: "recovery" }, { refs: [{ commit: lost.slice(0, 10) }] });
   await next.close();
 }
 
