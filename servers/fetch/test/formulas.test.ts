@@ -89,7 +89,7 @@ describe("formulas are TeX, byte for byte", () => {
       '<script src="/mathjax.js"></script>\\begin{align} a_1 &amp;= b \\\\ c &amp;= d \\end{align}',
       "\\begin{align} a_1 &= b \\\\ c &= d \\end{align}",
     ],
-  ])("on a line of its own: %s", async (_what, html, tex) => {
+  ])("on a separate line: %s", async (_what, html, tex) => {
     expect(await readMarkdown(around(html))).toMatch(/before\s/);
     expect((await readMarkdown(around(html))).split(/\s*\n/)).toContain(`$$${tex}$$`);
   });

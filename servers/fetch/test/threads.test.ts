@@ -87,6 +87,6 @@ it.each([
     "frequent questions",
     `<p>${prose(12, 1)}</p>${POSTS.map(({ text }) => `<div itemprop="mainEntity" itemscope itemtype="https://schema.org/Question"><h3>Why?</h3><div itemprop="acceptedAnswer" itemscope itemtype="https://schema.org/Answer"><p itemprop="text">${text}</p></div></div>`).join("")}`,
   ],
-])("%s are no thread: the article stays", async (_name, body) => {
+])("%s are not read as a thread", async (_name, body) => {
   expect(await read(body)).toContain(prose(12, 1).slice(-80));
 });

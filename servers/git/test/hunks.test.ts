@@ -164,7 +164,7 @@ describe("git_add with hunks", () => {
     await at("git_add", { hunks: [ids.at(-1)] });
     expect(staged("new").toString()).toBe(text.replace("line 20\n", "twenty\n"));
     expect(git(root, "ls-files", "old")).toBe("");
-    // A symlink instead of a file is no change of lines.
+    // A symlink instead of a file is not a change of lines.
     unlinkSync(join(root, "link"));
     symlinkSync("mode", join(root, "link"));
     expect(await unstaged({ paths: ["link"] })).toEqual([]);

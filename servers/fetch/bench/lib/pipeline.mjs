@@ -34,7 +34,7 @@ export class Pipeline {
   }
 
   /**
-   * The page's markdown, or of ours the part that a fragment names; undefined if there is none.
+   * The page's Markdown; with a fragment and our converter, only that part; undefined if there is none.
    *
    * @param {string} html @param {string} url @param {string} [fragment] @returns {Promise<string | undefined>}
    */

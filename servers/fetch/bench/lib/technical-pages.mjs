@@ -1,5 +1,5 @@
 // Pages of documentation generators in Debian's documentation packages, and where each generator writes what a reader needs.
-// The rules read the generators' own classes in the HTML as it is delivered; nothing here is shared with the server.
+// The rules read the generators' own classes in the delivered HTML; nothing here is shared with the server.
 
 /**
  * @typedef {object} Generator

@@ -25,7 +25,7 @@ const MAX_KNOWN = 2_000;
 const MAX_MESSAGE = 10_000;
 
 /**
- * Commits in the order of `git log`, without a process of their own.
+ * Commits in the order of `git log`, without starting a process.
  *
  * @param shallow the commits whose parents are missing
  * @returns of each commit `%H %an %ae %aI %P %D %B`; undefined if one is damaged or unusual, so that only git can read it

@@ -77,7 +77,7 @@ export function commitOfFields(fields: readonly string[], maxMessage = MAX_MESSA
 export type IdOf = (oid: string) => string;
 
 /**
- * A commit as text. Lines from the repository begin with an id, a word of ours or a space, and those of a diff as in a patch, so
+ * A commit as text. Lines from the repository begin with an id, one of our words or a space, and those of a diff as in a patch, so
  * they cannot imitate the server's lines, which begin with a parenthesis.
  */
 export function blockOf(commit: ShownCommit, isFull: boolean, idOf: IdOf): string {

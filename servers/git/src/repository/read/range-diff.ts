@@ -65,7 +65,7 @@ export async function compareRanges(
 ): Promise<{ lines: string[]; more: boolean }> {
   const pager = linePager({ skip, maxLines: 100_000, maxBytes: budget, maxLineBytes: 2_000 });
   const { overrides } = await repository.prepared();
-  // It starts a git log without --no-textconv, which fails for an empty program; this one shows the file as it is.
+  // It starts a git log without --no-textconv, which fails for an empty program; this one shows the file unchanged.
   const drivers = overrides.filter(([key]) => /^diff\..*\.textconv$/s.test(key));
   const plain = ["--no-color", "--no-notes", "--no-ext-diff", "--no-textconv"];
   const result = await repository.run(

@@ -27,7 +27,7 @@ const REFERENCES =
   /(?:[\w.-]+\/[\w.-]+)?#\d+\b|\b(?!UTF-|SHA-|ISO-)[A-Z][A-Z0-9]+-\d+\b|https?:\/\/[^\s<>")]+/g;
 
 /**
- * Why lines are as they are: the commits that they come from, newest first, each with its message, its files and how it changed
+ * The reason for lines: the commits that they come from, newest first, each with its message, its files and how it changed
  * the lines, and the commits before those.
  *
  * @param oid the commit whose lines these are

@@ -34,7 +34,7 @@ interface Batch {
   done(answer: Answer | undefined): void;
 }
 
-/** The largest content that is read through a kept process; larger objects are streamed from a process of their own. */
+/** The largest content that is read through a kept process; larger objects are streamed from a separate process. */
 export const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 const MAX_PROCESSES = 8;
 /** On Windows nobody can delete a pack or directory that a process has open. */
