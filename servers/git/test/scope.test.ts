@@ -8,6 +8,7 @@ import {
   codeOf,
   commitFiles,
   failureOf,
+  failureOf,
   git,
   gitOver,
   insideAndOutside,
@@ -72,6 +73,14 @@ describe("a repository accesses nothing outside the allowed directories", () => 
       else writeFileSync(join(trap, ".git"), `gitdir: ${join(outside, ".git")}\n`);
       expect(await codeOf(callTool(over, "git_log", { repo_path: trap })), kind).toBe("outside_roots");
     }
+  });
+
+  it("and says why, also if repo_path is omitted", async () => {
+    const { root, outside } = insideAndOutside(place);
+    writeFileSync(join(root, ".git", "objects", "info", "alternates"), `${join(outside, ".git", "objects")}\n`);
+    const refused = await failureOf(callTool(gitOver([root]), "git_log", {}));
+    expect(refused.code).toBe("outside_roots");
+    expect(refused.message).toContain("alternate object directory");
   });
 
   it("by core.worktree, commondir, objects, alternates or links in the git directory", async () => {
