@@ -8,7 +8,6 @@ import {
   codeOf,
   commitFiles,
   failureOf,
-  failureOf,
   git,
   gitOver,
   insideAndOutside,
@@ -77,7 +76,10 @@ describe("a repository accesses nothing outside the allowed directories", () => 
 
   it("and says why, also if repo_path is omitted", async () => {
     const { root, outside } = insideAndOutside(place);
-    writeFileSync(join(root, ".git", "objects", "info", "alternates"), `${join(outside, ".git", "objects")}\n`);
+    writeFileSync(
+      join(root, ".git", "objects", "info", "alternates"),
+      `${join(outside, ".git", "objects")}\n`,
+    );
     const refused = await failureOf(callTool(gitOver([root]), "git_log", {}));
     expect(refused.code).toBe("outside_roots");
     expect(refused.message).toContain("alternate object directory");
