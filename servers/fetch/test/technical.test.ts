@@ -51,7 +51,7 @@ describe("markup of documentation", () => {
     const text = await read(
       documented(
         `<h2>Turning<a href="#turning" title="Permalink">¶</a></h2><p>See <a href="#grain">grain</a> and <a href="${endless}">the state</a>.</p>` +
-          `<pre>mill</pre><a href="${endless}">Run</a><p><a href="/wheel" title="The wheel">The wheel</a></p>`,
+          `<pre>mill</pre><a href="${endless}">Run</a><a href="https://play.example/?code=fn%20main()%7B%7D">Run</a><p><a href="/wheel" title="The wheel">The wheel</a></p>`,
       ),
     );
     expect(text).toContain("## Turning\n");
