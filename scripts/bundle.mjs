@@ -66,7 +66,8 @@ const withoutListeners = {
     onLoad({ filter: /linkedom[\\/]esm[\\/]interface[\\/]event-target\.js$/ }, async ({ path }) => {
       const source = await readFile(path, "utf8");
       const contents = source.replace("wm.set(this, new Map);", "");
-      if (contents === source) throw new Error(`${path} has changed; check whether nodes still have listeners`);
+      if (contents === source)
+        throw new Error(`${path} has changed; check whether nodes still have listeners`);
       return { contents };
     });
   },
