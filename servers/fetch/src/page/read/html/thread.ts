@@ -42,7 +42,10 @@ const SHARE = 0.1;
  */
 export function threadIn(document: PageDocument): PageElement | undefined {
   const marked = document.querySelector(DISCUSSION) === null ? [] : postsIn(document, MARKED);
-  const known = POSTS.map((selector) => postsIn(document, selector));
+  // Most pages have none, which one search for all of them finds out.
+  const isKnown = document.body.querySelector(POSTS.join(", ")) !== null;
+  const known = isKnown ? POSTS.map((selector) => postsIn(document, selector)) : [];
+  if (marked.length === 0 && !isKnown) return undefined;
   const posts = [marked, ...known].reduce((most, some) => (charsOf(some) > charsOf(most) ? some : most));
   const chars = charsOf(posts);
   if (posts.length < (posts === marked ? 1 : 2) || chars < LITTLE) return undefined;
