@@ -1,6 +1,6 @@
 import { htmlToMarkdown } from "@mdream/js";
 import { flattenCode } from "./code.ts";
-import type { PageDocument, PageElement } from "./document.ts";
+import { type PageDocument, type PageElement, textOf } from "./document.ts";
 import { writeNotes } from "./notes.ts";
 import { stripTags } from "./strip-tags.ts";
 import { asWritten, verbatim } from "./verbatim.ts";
@@ -115,6 +115,7 @@ export function simplify(root: PageElement, document: PageDocument): void {
     if (level > MAX_QUOTES) quote.replaceWith(...quote.childNodes);
     else levels.set(quote, level);
   }
+  for (const heading of all("tr h2, tr h3, tr h4")) liftHeading(heading);
   for (const table of all("table").reverse()) if (isLayout(table)) unwrapTable(table, renamed);
   for (const cell of all("td[colspan], th[colspan], td[rowspan], th[rowspan]").slice(0, MAX_SPREAD))
     spread(cell, document);
@@ -247,6 +248,18 @@ function spread(cell: PageElement, document: PageDocument): void {
       at.insertBefore(document.createElement("td"), at.children[column + right] ?? null);
   cell.removeAttribute("colspan");
   cell.removeAttribute("rowspan");
+}
+
+/** A heading that is a table's first row belongs before the table (Doxygen); rows without text separate the others. */
+function liftHeading(heading: PageElement): void {
+  const row = heading.closest("tr");
+  const table = row?.closest("table");
+  if (!row || !table || row !== table.querySelector("tr") || row.children.length > 1) return;
+  if (textOf(row) !== textOf(heading)) return;
+  table.before(heading);
+  row.remove();
+  for (const other of [...table.querySelectorAll("tr")])
+    if (other.children.length === 1 && textOf(other) === "") other.remove();
 }
 
 /** Whether a table is used for layout instead of data. */
