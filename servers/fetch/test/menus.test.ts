@@ -6,7 +6,9 @@ const convert = (html: string) =>
   convertHtml({ html, url: "https://example.org/", format: "markdown", includeLinks: false });
 
 test("a large menu is left out of a page with little content", () => {
-  const { text, extractor } = convert(`${MENU}<div>${"<b>Wool shoe</b> in grey, 90 dollars. ".repeat(8)}</div>`);
+  const { text, extractor } = convert(
+    `${MENU}<div>${"<b>Wool shoe</b> in grey, 90 dollars. ".repeat(8)}</div>`,
+  );
   expect(text).toContain("in grey");
   expect(text).not.toContain("department");
   expect(extractor).toBe("navigation removed");
