@@ -66,6 +66,8 @@ export interface Conversion extends Metadata {
 
 /** A shorter text is not an article. */
 const LITTLE = 250;
+/** If less text is left without the navigation, the page marks its content as navigation. Measured likewise. */
+const LEFT = 200;
 /**
  * An article with a smaller share of the page's content may be an entry of a list or a post of a thread, unless the
  * page declares itself an article. If the content is mostly links, the rest may be teasers of other articles. Measured
@@ -154,7 +156,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
     const text = convertElement(article.content, document, writing);
     return { ...article.facts, ...about, text, extractor: "readability" };
   }
-  if (hasNavigation && withoutNavigation.length < all.length / 4) {
+  if (hasNavigation && withoutNavigation.length < Math.min(LEFT, all.length / 4)) {
     const whole = parsePage(html);
     removeHiddenContent(whole);
     return { ...about, text: convertElement(whole.body, whole, writing), extractor: "body" };
