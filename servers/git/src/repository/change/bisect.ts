@@ -10,7 +10,7 @@ import { emptyTree } from "../read/show.ts";
 import { operationOf } from "../read/status.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { counted } from "../run/text.ts";
-import { addDetachedWorktree } from "./new-repository.ts";
+import { addDetachedWorktree, linkedWorktree } from "./worktrees.ts";
 
 /** The state is one object, so it changes as a whole; nothing in the user's working tree depends on it. */
 const REF = "refs/refmcp/bisect";
@@ -245,16 +245,6 @@ async function moveWorktree(repository: Repository, git: Git, path: string, comm
   const added = await linkedWorktree(repository, git, path);
   const how = ["--quiet", "--detach", "--no-overwrite-ignore", "--no-recurse-submodules"];
   await added.output(["switch", ...how, commit], "check out the next commit");
-}
-
-/** @throws ToolError `not_a_worktree` unless the path is a linked worktree of this repository, inside the allowed directories */
-export async function linkedWorktree(repository: Repository, git: Git, path: string): Promise<Repository> {
-  const directory = await git.directoryOf(path);
-  const added = await git.open(directory, repository.signal);
-  const { gitDir, commonDir, worktree } = added.location;
-  const isLinked = commonDir === repository.location.commonDir && gitDir !== commonDir;
-  if (isLinked && worktree === directory) return added;
-  throw failure("not_a_worktree", `"${oneLine(path)}" is not a linked worktree of this repository.`);
 }
 
 async function readState(repository: Repository, object: string): Promise<State | undefined> {

@@ -2,18 +2,16 @@ import { lstat, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { oneLine, sized, ToolError } from "@refmcp/boundary/answer";
 import { differing, refuseFilters } from "../open/filters.ts";
-import type { Git } from "../open/git.ts";
 import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Caller, Named, Repository } from "../open/repository.ts";
 import { commitOf, objectOf } from "../open/revisions.ts";
 import { changesOf, uncommittedPaths } from "../read/changed-files.ts";
-import { currentBranch, worktrees } from "../read/refs.ts";
+import { currentBranch } from "../read/refs.ts";
 import { operationOf } from "../read/status.ts";
 import { push } from "../remote/transfer.ts";
 import { badRevision, failure, failureOf, noCommits } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
 import { counted, pathText, records } from "../run/text.ts";
-import { linkedWorktree } from "./bisect.ts";
 import { conflictedPaths } from "./commit.ts";
 import { conflictFacts } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
@@ -63,61 +61,6 @@ export async function resetHard(
         ? `git_reset_hard with revision ${head}`
         : `git_reset_hard with revision ${head}, then git_stash_apply with stash ${recovery}`,
     ...listOf(changes),
-  };
-}
-
-/** Removes a linked worktree: its directory with all uncommitted work in it. The branch is kept. */
-export async function removeWorktree(
-  repository: Repository,
-  { path }: { path?: string | undefined },
-  caller: Caller,
-  git: Git,
-): Promise<Destroyed> {
-  if (path === undefined) return pruneWorktrees(repository, caller);
-  const added = await linkedWorktree(repository, git, path);
-  const directory = await added.worktree();
-  const list = ["ls-files", "--modified", "--others", "--deduplicate", "--exclude-standard", "-z"];
-  const touched = records(await added.output(list, "list the changed files")).map(pathText);
-  const changed = await uncommittedPaths(added);
-  const lost = [...new Set([...changed, ...touched])].sort();
-  await refuseFilters(added, () => pathBytes(added, touched));
-  await caller.confirm(
-    `Remove the worktree ${oneLine(directory)}? ${lost.length === 0 ? "It has no uncommitted changes." : `Uncommitted changes in ${counted(lost.length, "file")}${namesOf(lost)} are kept under a recovery ref.`} Ignored files are permanently deleted.`,
-  );
-  const kept = lost.length === 0 ? undefined : await keepWorktree(added, "worktree-remove", touched);
-  await repository.output(["worktree", "remove", "--force", "--", directory], "remove the worktree");
-  return {
-    done: `Removed the worktree ${directory}.`,
-    recovery: kept,
-    undo: `git_worktree_add with its branch${kept === undefined ? "" : `, then git_stash_apply there with stash ${kept}`}`,
-    ...listOf(lost),
-  };
-}
-
-/** Removes git's records of worktrees whose directory is missing. Commits that only one of them has are kept. */
-async function pruneWorktrees(repository: Repository, caller: Caller): Promise<Destroyed> {
-  const missing = (await worktrees(repository)).filter(({ state }) => state?.startsWith("prunable"));
-  if (missing.length === 0) {
-    const hint = "git_list_refs with kind worktrees lists them; to remove one, pass its path.";
-    throw failure("not_a_worktree", "No worktree's directory is missing.", { hint });
-  }
-  const paths = missing.map(({ name }) => name);
-  await caller.confirm(
-    `Forget ${counted(missing.length, "worktree")} whose directory is missing${namesOf(paths)}? What was staged there is lost; commits are kept.`,
-  );
-  const kept: string[] = [];
-  for (const { commit, branch } of missing) {
-    if (commit === undefined || branch !== undefined || /^0+$/.test(commit)) continue;
-    const { count } = await commitsOnlyIn(repository, commit, [], {});
-    if (count > 0) kept.push(await keep(repository, "worktree-prune", commit));
-  }
-  await repository.output(["worktree", "prune", "--expire=now"], "prune the worktrees");
-  return {
-    done: `Removed the records of ${counted(missing.length, "worktree")}.`,
-    recovery: kept[0],
-    undo: "git_worktree_add with each branch",
-    ...listOf(paths),
-    notes: kept.length > 1 ? [`Commits on no branch are kept under ${kept.join(", ")}.`] : undefined,
   };
 }
 
