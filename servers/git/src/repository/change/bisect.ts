@@ -10,6 +10,7 @@ import { emptyTree } from "../read/show.ts";
 import { operationOf } from "../read/status.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { counted } from "../run/text.ts";
+import { writeBlob } from "./hunks.ts";
 import { addDetachedWorktree, linkedWorktree } from "./worktrees.ts";
 
 /** The state is one object, so it changes as a whole; nothing in the user's working tree depends on it. */
@@ -260,9 +261,8 @@ async function readState(repository: Repository, object: string): Promise<State 
 
 /** Records the state, if it still is the one that was read. */
 async function save(repository: Repository, state: State, from: string): Promise<void> {
-  const options = { input: JSON.stringify(state) };
-  const object = await repository.output(["hash-object", "-w", "--stdin"], "record the verdict", options);
-  await repository.output(["update-ref", REF, object.toString("utf8").trim(), from], "record the verdict");
+  const object = await writeBlob(repository, JSON.stringify(state));
+  await repository.output(["update-ref", REF, object, from], "record the verdict");
 }
 
 function noBisect(repository: Repository): ToolError {

@@ -149,6 +149,11 @@ export class Repository {
     return linesOf(await this.output(args, doing));
   }
 
+  /** What git prints as one value, such as an object id. */
+  async value(args: Arguments, doing: string, options: RunOptions = {}): Promise<string> {
+    return (await this.output(args, doing, options)).toString("utf8").trim();
+  }
+
   /**
    * Looks names up in the kept `git cat-file`, or in a new one where that would not see changes. Names are passed on stdin, so
    * none can be an option.
