@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { GitOptions } from "../src/repository/open/repository.ts";
+import type { GitOptions } from "../src/repository/open/machine.ts";
 import { callTool, commitFiles, emptyRepository, failureOf, git, gitOver, write } from "./fixture.ts";
 import { executable, set } from "./traps.ts";
 import { place, useTestDirectory } from "./upstream.ts";

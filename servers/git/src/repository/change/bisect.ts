@@ -10,7 +10,8 @@ import { emptyTree } from "../read/show.ts";
 import { operationOf } from "../read/status.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { counted } from "../run/text.ts";
-import { addDetachedWorktree } from "./new-repository.ts";
+import { writeBlob } from "./hunks.ts";
+import { addDetachedWorktree, linkedWorktree } from "./worktrees.ts";
 
 /** The state is one object, so it changes as a whole; nothing in the user's working tree depends on it. */
 const REF = "refs/refmcp/bisect";
@@ -247,16 +248,6 @@ async function moveWorktree(repository: Repository, git: Git, path: string, comm
   await added.output(["switch", ...how, commit], "check out the next commit");
 }
 
-/** @throws ToolError `not_a_worktree` unless the path is a linked worktree of this repository, inside the allowed directories */
-export async function linkedWorktree(repository: Repository, git: Git, path: string): Promise<Repository> {
-  const directory = await git.directoryOf(path);
-  const added = await git.open(directory, repository.signal);
-  const { gitDir, commonDir, worktree } = added.location;
-  const isLinked = commonDir === repository.location.commonDir && gitDir !== commonDir;
-  if (isLinked && worktree === directory) return added;
-  throw failure("not_a_worktree", `"${oneLine(path)}" is not a linked worktree of this repository.`);
-}
-
 async function readState(repository: Repository, object: string): Promise<State | undefined> {
   const text = (await repository.output(["cat-file", "blob", object], "read the bisect")).toString("utf8");
   try {
@@ -270,9 +261,8 @@ async function readState(repository: Repository, object: string): Promise<State 
 
 /** Records the state, if it still is the one that was read. */
 async function save(repository: Repository, state: State, from: string): Promise<void> {
-  const options = { input: JSON.stringify(state) };
-  const object = await repository.output(["hash-object", "-w", "--stdin"], "record the verdict", options);
-  await repository.output(["update-ref", REF, object.toString("utf8").trim(), from], "record the verdict");
+  const object = await writeBlob(repository, JSON.stringify(state));
+  await repository.output(["update-ref", REF, object, from], "record the verdict");
 }
 
 function noBisect(repository: Repository): ToolError {

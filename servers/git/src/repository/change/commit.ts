@@ -1,14 +1,13 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Caller, Repository } from "../open/repository.ts";
-import { copyIndex, DIFF_ARGS, inTemporaryFolder, linesOf, parseChanges } from "../read/changed-files.ts";
+import { copyIndex, DIFF_ARGS, inTemporaryIndex, linesOf, parseChanges } from "../read/changed-files.ts";
 import { operationOf, statusOf } from "../read/status.ts";
 import { failure, failureOf, noCommits } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
-import { pathText, records, textOf } from "../run/text.ts";
+import { firstNames, pathText, records, textOf } from "../run/text.ts";
+import { mergedPieces } from "./conflicts.ts";
 import { decideHooks, HOOKS, type HookDecision, hookFailure, signing } from "./hooks.ts";
 import { type Entry, entriesOf, writeBlob, writeEntries } from "./hunks.ts";
 import { notesOn } from "./recovery.ts";
@@ -59,8 +58,7 @@ export async function commit(repository: Repository, query: CommitQuery, caller:
     await refuseConflicts(repository);
     if (files === undefined && query.hunks === undefined) await refuseEmpty(repository, query);
   });
-  if (query.hunks !== undefined)
-    return inTemporaryFolder((folder) => commitHunks(repository, query, hooks, folder));
+  if (query.hunks !== undefined) return inTemporaryIndex((env) => commitHunks(repository, query, hooks, env));
   if (files !== undefined) await stage(repository, files);
   return commitIndex(repository, query, hooks);
 }
@@ -70,22 +68,20 @@ async function commitHunks(
   repository: Repository,
   { files, hunks = [], ...query }: CommitQuery,
   hooks: HookDecision,
-  folder: string,
+  env: { GIT_INDEX_FILE: string },
 ): Promise<Committed> {
   const operation = operationOf(repository);
   if (operation !== undefined) {
     const message = `A ${operation} is in progress, which a commit of single hunks would end without the rest.`;
     throw failure("operation_in_progress", message);
   }
-  const entries = await entriesOf(repository, {
-    ...{ ids: hunks, from: "unstaged", take: true, untracked: true },
-  });
-  const env = { GIT_INDEX_FILE: join(folder, "index") };
+  const chosen = { ids: hunks, from: "unstaged", take: true, untracked: true } as const;
+  const entries = await entriesOf(repository, chosen);
   await copyIndex(repository, env.GIT_INDEX_FILE);
   const isBorn = (await repository.head()) !== undefined;
   const empty = isBorn ? ["read-tree", "--reset", "HEAD"] : ["read-tree", "--empty"];
   await repository.output(empty, "read the last commit", { env });
-  const based = await ontoHead(repository, entries, env, folder);
+  const based = await ontoHead(repository, entries, env);
   if (files !== undefined) await stage(repository, files, env);
   await writeEntries(repository, based, env);
   const made = await commitIndex(repository, query, hooks, env);
@@ -106,27 +102,23 @@ async function ontoHead(
   repository: Repository,
   entries: readonly Entry[],
   env: Readonly<Record<string, string>>,
-  folder: string,
 ): Promise<Entry[]> {
   const [head, index] = await together([indexedFiles(repository, env), indexedFiles(repository, {})]);
   const based: Entry[] = [];
   for (const entry of entries) {
     const [ours, base] = [head.get(entry.path), index.get(entry.path)];
-    if (ours === base) {
+    if (ours?.oid === base?.oid && ours?.mode === base?.mode) {
       based.push(entry);
       continue;
     }
-    const sides = [ours, base, entry.oid].map((side) => side?.split(" ").at(-1));
-    const merged =
-      entry.mode === "0" || sides.includes(undefined)
-        ? undefined
-        : await mergeBlobs(repository, sides, folder);
-    if (merged === undefined) {
+    const sides = { ours, base, theirs: entry.mode === "0" ? undefined : entry };
+    const [merged, ...others] = (base && (await mergedPieces(repository, sides))) ?? [];
+    if (typeof merged !== "string" || others.length > 0) {
       const message = `"${oneLine(entry.path)}" has staged changes that these hunks depend on. Nothing was committed.`;
       const hint = "Commit the staged changes first, or stage these with git_add and commit both.";
       throw failure("conflict", message, { hint });
     }
-    based.push({ ...entry, oid: merged });
+    based.push({ ...entry, oid: await writeBlob(repository, Buffer.from(merged, "latin1")) });
   }
   return based;
 }
@@ -137,22 +129,10 @@ async function indexedFiles(repository: Repository, env: Readonly<Record<string,
   return new Map(
     records(listing).map((record) => {
       const tab = record.indexOf(9);
-      return [pathText(record.subarray(tab + 1)), record.toString("latin1", 0, tab).replace(/ \d$/, "")];
+      const [mode = "", oid = ""] = record.toString("latin1", 0, tab).split(" ");
+      return [pathText(record.subarray(tab + 1)), { mode, oid }];
     }),
   );
-}
-
-/** The id of a merged blob; undefined if the changes conflict. */
-async function mergeBlobs(
-  repository: Repository,
-  sides: readonly (string | undefined)[],
-  folder: string,
-): Promise<string | undefined> {
-  const files = ["ours", "base", "theirs"].map((name) => join(folder, name));
-  for (const [index, file] of files.entries())
-    await writeFile(file, await repository.output(["cat-file", "blob", sides[index]], "read a file"));
-  const merged = await repository.run(["merge-file", "--quiet", "--stdout", ...files]);
-  return merged.code === 0 ? writeBlob(repository, merged.stdout) : undefined;
 }
 
 /** @param env names another index than the repository's */
@@ -230,13 +210,9 @@ export async function conflictedPaths(repository: Repository): Promise<string[]>
 export async function refuseConflicts(repository: Repository): Promise<void> {
   const paths = await conflictedPaths(repository);
   if (paths.length === 0) return;
-  throw failure(
-    "conflict",
-    `There are unresolved conflicts in ${paths.slice(0, 10).map(oneLine).join(", ")}.`,
-    {
-      hint: "Edit these files, git_add them, then commit.",
-    },
-  );
+  throw failure("conflict", `There are unresolved conflicts in ${firstNames(paths)}.`, {
+    hint: "Edit these files, git_add them, then commit.",
+  });
 }
 
 async function refuseEmpty(

@@ -45,7 +45,7 @@ const LETTERS: Readonly<Record<string, string>> = {
 /** A conflicted path with the versions that exist. */
 export interface Unmerged {
   readonly path: Buffer;
-  readonly sides: Partial<Record<Side, { readonly mode: string; readonly oid: string }>>;
+  readonly sides: Partial<Record<Side, { readonly mode: string; readonly oid: string } | undefined>>;
 }
 
 /** Reads `mode oid stage TAB path NUL`, as `ls-files --unmerged -z` and `merge-tree -z` print it; sorted by path. */
@@ -64,7 +64,7 @@ export function parseStages(fields: readonly Buffer[]): Unmerged[] {
 }
 
 /** The conflicts in the index and the commit that caused them, for the response of a command that stopped. */
-export async function conflictFacts(repository: Repository, budget: number) {
+async function conflictFacts(repository: Repository, budget: number) {
   const list = ["ls-files", "--unmerged", "-z"];
   const unmerged = parseStages(records(await repository.output(list, "list the conflicts")));
   const heads = ["REBASE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "MERGE_HEAD"];
@@ -75,6 +75,11 @@ export async function conflictFacts(repository: Repository, budget: number) {
     Number(await readFile(join(repository.location.gitDir, "rebase-merge", name), "utf8").catch(() => "0"));
   const subject = await subjectOf(repository, commit);
   return { conflicts, applying: applyingText(commit, subject, await number("msgnum"), await number("end")) };
+}
+
+/** The same with the paths, as fields of a response. */
+export async function conflictReport(repository: Repository, conflicted: readonly string[], budget: number) {
+  return { conflicted: conflicted.slice(0, 200), ...(await conflictFacts(repository, budget)) };
 }
 
 /** Which commit is being applied, and where in a sequence if it is one. */

@@ -2,23 +2,21 @@ import { lstat, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { oneLine, sized, ToolError } from "@refmcp/boundary/answer";
 import { differing, refuseFilters } from "../open/filters.ts";
-import type { Git } from "../open/git.ts";
 import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Caller, Named, Repository } from "../open/repository.ts";
 import { commitOf, objectOf } from "../open/revisions.ts";
 import { changesOf, uncommittedPaths } from "../read/changed-files.ts";
-import { currentBranch, worktrees } from "../read/refs.ts";
+import { currentBranch, isCheckedOut } from "../read/refs.ts";
 import { operationOf } from "../read/status.ts";
 import { push } from "../remote/transfer.ts";
 import { badRevision, failure, failureOf, noCommits } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
-import { counted, pathText, records } from "../run/text.ts";
-import { linkedWorktree } from "./bisect.ts";
+import { counted, firstNames, pathText, records } from "../run/text.ts";
 import { conflictedPaths } from "./commit.ts";
-import { conflictFacts } from "./conflicts.ts";
+import { conflictReport } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
 import { type OnConflict, refuseOperation } from "./integrate.ts";
-import { commitsOnlyIn, type Destroyed, keep, keepWorktree, listOf, namesOf } from "./recovery.ts";
+import { commitsOnlyIn, type Destroyed, keep, keeping, keepWorktree, listOf, namesOf } from "./recovery.ts";
 
 const MAX_KEPT_BYTES = 512 * 1024 * 1024;
 
@@ -63,61 +61,6 @@ export async function resetHard(
         ? `git_reset_hard with revision ${head}`
         : `git_reset_hard with revision ${head}, then git_stash_apply with stash ${recovery}`,
     ...listOf(changes),
-  };
-}
-
-/** Removes a linked worktree: its directory with all uncommitted work in it. The branch is kept. */
-export async function removeWorktree(
-  repository: Repository,
-  { path }: { path?: string | undefined },
-  caller: Caller,
-  git: Git,
-): Promise<Destroyed> {
-  if (path === undefined) return pruneWorktrees(repository, caller);
-  const added = await linkedWorktree(repository, git, path);
-  const directory = await added.worktree();
-  const list = ["ls-files", "--modified", "--others", "--deduplicate", "--exclude-standard", "-z"];
-  const touched = records(await added.output(list, "list the changed files")).map(pathText);
-  const changed = await uncommittedPaths(added);
-  const lost = [...new Set([...changed, ...touched])].sort();
-  await refuseFilters(added, () => pathBytes(added, touched));
-  await caller.confirm(
-    `Remove the worktree ${oneLine(directory)}? ${lost.length === 0 ? "It has no uncommitted changes." : `Uncommitted changes in ${counted(lost.length, "file")}${namesOf(lost)} are kept under a recovery ref.`} Ignored files are permanently deleted.`,
-  );
-  const kept = lost.length === 0 ? undefined : await keepWorktree(added, "worktree-remove", touched);
-  await repository.output(["worktree", "remove", "--force", "--", directory], "remove the worktree");
-  return {
-    done: `Removed the worktree ${directory}.`,
-    recovery: kept,
-    undo: `git_worktree_add with its branch${kept === undefined ? "" : `, then git_stash_apply there with stash ${kept}`}`,
-    ...listOf(lost),
-  };
-}
-
-/** Removes git's records of worktrees whose directory is missing. Commits that only one of them has are kept. */
-async function pruneWorktrees(repository: Repository, caller: Caller): Promise<Destroyed> {
-  const missing = (await worktrees(repository)).filter(({ state }) => state?.startsWith("prunable"));
-  if (missing.length === 0) {
-    const hint = "git_list_refs with kind worktrees lists them; to remove one, pass its path.";
-    throw failure("not_a_worktree", "No worktree's directory is missing.", { hint });
-  }
-  const paths = missing.map(({ name }) => name);
-  await caller.confirm(
-    `Forget ${counted(missing.length, "worktree")} whose directory is missing${namesOf(paths)}? What was staged there is lost; commits are kept.`,
-  );
-  const kept: string[] = [];
-  for (const { commit, branch } of missing) {
-    if (commit === undefined || branch !== undefined || /^0+$/.test(commit)) continue;
-    const { count } = await commitsOnlyIn(repository, commit, [], {});
-    if (count > 0) kept.push(await keep(repository, "worktree-prune", commit));
-  }
-  await repository.output(["worktree", "prune", "--expire=now"], "prune the worktrees");
-  return {
-    done: `Removed the records of ${counted(missing.length, "worktree")}.`,
-    recovery: kept[0],
-    undo: "git_worktree_add with each branch",
-    ...listOf(paths),
-    notes: kept.length > 1 ? [`Commits on no branch are kept under ${kept.join(", ")}.`] : undefined,
   };
 }
 
@@ -204,14 +147,12 @@ export async function rebase(
   if (result.code !== 0) {
     const conflicted = await conflictedPaths(repository);
     if (conflicted.length > 0 && query.on_conflict === "keep") {
-      const facts = await conflictFacts(repository, Math.floor(caller.budget / 2));
       return {
         done: "The rebase stopped. Resolve the conflicts, git_add the files, then git_merge with action continue.",
         before: head,
         recovery,
         undo: "git_merge with action abort",
-        conflicted: conflicted.slice(0, 200),
-        ...facts,
+        ...(await conflictReport(repository, conflicted, Math.floor(caller.budget / 2))),
         notes: hooks.notes,
       };
     }
@@ -219,8 +160,7 @@ export async function rebase(
       await repository.output(["rebase", "--abort"], "abandon the rebase");
     await repository.run(["update-ref", "-d", recovery]);
     if (conflicted.length === 0) throw hookFailure(hooks, result) ?? failureOf(result, "rebase");
-    const names = conflicted.slice(0, 20).map(oneLine).join(", ");
-    throw failure("conflict", `The rebase conflicts in ${names}. Nothing was changed.`, {
+    throw failure("conflict", `The rebase conflicts in ${firstNames(conflicted, 20)}. Nothing was changed.`, {
       hint: "With on_conflict: keep it stays open to resolve them. git_merge combines both sides with a single conflict resolution.",
     });
   }
@@ -244,20 +184,16 @@ export async function deleteBranch(
   const { branch_name: name, remote } = query;
   if (remote !== undefined) return deleteRemoteBranch(repository, { ...query, remote }, caller);
   const branch = await existing(repository, `refs/heads/${name}`, name);
-  const where = ["for-each-ref", "--format=%(worktreepath)", `refs/heads/${name}`];
-  if ((await repository.output(where, "list the worktrees")).toString("utf8").trim() !== "")
-    throw checkedOut(name);
+  if (await isCheckedOut(repository, name)) throw checkedOut(name);
   const lost = await commitsOnlyIn(repository, branch.oid, [], { except: name });
   await caller.confirm(
     `Delete the branch ${oneLine(name)} at ${branch.oid.slice(0, 10)}? ${counted(lost.count, "commit")} on no other branch${lost.list}. Its last commit is kept under a recovery ref.`,
   );
-  const recovery = await keep(repository, "delete-branch", branch.oid);
-  const result = await repository.run(["branch", "-D", "--quiet", "--", name]);
-  if (result.code !== 0) {
-    await repository.run(["update-ref", "-d", recovery]);
-    if (!/checked out at|used by worktree/.test(result.stderr)) throw failureOf(result, "delete the branch");
-    throw checkedOut(name);
-  }
+  const { recovery } = await keeping(repository, "delete-branch", branch.oid, async () => {
+    const result = await repository.run(["branch", "-D", "--quiet", "--", name]);
+    if (/checked out at|used by worktree/.test(result.stderr)) throw checkedOut(name);
+    if (result.code !== 0) throw failureOf(result, "delete the branch");
+  });
   return {
     done: `Deleted the branch ${name}.`,
     before: branch.oid,
@@ -277,28 +213,22 @@ async function deleteRemoteBranch(
   if (name.startsWith("-") || /[\0\n\r]/.test(there)) throw badRevision(name);
   const [theirs] = await repository.lookUp([`refs/remotes/${there}`]);
   if (theirs === undefined)
-    throw failure("no_lease", `The state of ${oneLine(name)} on ${oneLine(remote)} is not known locally.`, {
-      hint: "Run git_fetch first; git_branch with branch_type remote lists what is known.",
-    });
+    throw noLease(
+      name,
+      remote,
+      "Run git_fetch first; git_branch with branch_type remote lists what is known.",
+    );
   const lost = await commitsOnlyIn(repository, theirs.oid, [], { except: there });
   await caller.confirm(
     `Delete ${oneLine(name)} on ${oneLine(remote)}, at ${theirs.oid.slice(0, 10)}? ${counted(lost.count, "commit")} on no other branch known here${lost.list}. Its last commit is kept here under a recovery ref.`,
   );
-  const hooks = await decideHooks(repository, HOOKS.push, caller, query.skip_hooks);
-  const recovery = await keep(repository, "delete-remote-branch", theirs.oid);
-  try {
-    const lease = { commit: theirs.oid, hooks, deletes: true } as const;
-    await push(repository, { ...query, set_upstream: false }, caller, lease);
-  } catch (error) {
-    await repository.run(["update-ref", "-d", recovery]);
-    throw error;
-  }
+  const { recovery, notes } = await replace(repository, "delete-remote-branch", query, theirs.oid, caller);
   return {
     done: `Deleted ${name} on ${remote}.`,
     before: theirs.oid,
     recovery,
     undo: `git_create_branch with branch_name ${name} and base_branch ${theirs.oid}, then git_push with that branch`,
-    notes: hooks.notes,
+    notes,
   };
 }
 
@@ -377,23 +307,13 @@ export async function forcePush(
     `refs/remotes/${query.remote}/${branch}`,
   ]);
   if (mine === undefined) throw badRevision(branch);
-  if (theirs === undefined) {
-    const message = `The state of ${oneLine(branch)} on ${oneLine(query.remote)} is not known locally.`;
-    throw failure("no_lease", message);
-  }
+  if (theirs === undefined) throw noLease(branch, query.remote);
   const lost = await commitsOnlyIn(repository, theirs.oid, [mine.oid]);
   await caller.confirm(
     `Replace ${oneLine(branch)} on ${oneLine(query.remote)}: ${theirs.oid.slice(0, 10)} becomes ${mine.oid.slice(0, 10)}? This discards ${counted(lost.count, "commit")} there${lost.list}. They are kept here under a recovery ref.`,
   );
-  const hooks = await decideHooks(repository, HOOKS.push, caller, query.skip_hooks);
-  const recovery = await keep(repository, "force-push", theirs.oid);
-  const pushing = { ...query, branch_name: branch, set_upstream: false };
-  try {
-    await push(repository, pushing, caller, { commit: theirs.oid, hooks });
-  } catch (error) {
-    await repository.run(["update-ref", "-d", recovery]);
-    throw error;
-  }
+  const pushing = { ...query, branch_name: branch };
+  const { recovery, notes } = await replace(repository, "force-push", pushing, theirs.oid, caller);
   const isCurrent = (await currentBranch(repository)) === branch;
   return {
     done: `${query.remote}/${branch} is at ${mine.oid}.`,
@@ -401,6 +321,28 @@ export async function forcePush(
     after: mine.oid,
     recovery,
     undo: `${isCurrent ? "" : `git_checkout of ${branch}, `}git_reset_hard with revision ${theirs.oid}, then git_push_force_with_lease`,
-    notes: hooks.notes,
+    notes,
   };
+}
+
+const noLease = (branch: string, remote: string, hint?: string) =>
+  failure("no_lease", `The state of ${oneLine(branch)} on ${oneLine(remote)} is not known locally.`, {
+    hint,
+  });
+
+/** Replaces or deletes a remote branch that is at a commit, which is kept here. */
+async function replace(
+  repository: Repository,
+  operation: "force-push" | "delete-remote-branch",
+  query: { remote: string; branch_name: string; skip_hooks: boolean },
+  commit: string,
+  caller: Caller,
+) {
+  // The user decides before anything is kept.
+  const hooks = await decideHooks(repository, HOOKS.push, caller, query.skip_hooks);
+  const lease = { commit, hooks, deletes: operation === "delete-remote-branch" };
+  const pushing = { ...query, set_upstream: false };
+  const work = () => push(repository, pushing, caller, lease);
+  const { recovery } = await keeping(repository, operation, commit, work);
+  return { recovery, notes: hooks.notes };
 }

@@ -1,7 +1,8 @@
 import { access, constants, readdir, readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import type { Caller, Repository, RunOptions } from "../open/repository.ts";
+import type { RunOptions } from "../open/machine.ts";
+import type { Caller, Repository } from "../open/repository.ts";
 import { isOwn, isTrue, lastValue } from "../run/config.ts";
 import { failure } from "../run/errors.ts";
 import { type GitResult, variables } from "../run/run-git.ts";

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
-import { join } from "node:path";
 import { clip, oneLine, type ToolError } from "@refmcp/boundary/answer";
 import { refuseFilters } from "../open/filters.ts";
 import { isQuoted, pathBytes } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
-import { addUntracked, inTemporaryFolder, withIndex } from "../read/changed-files.ts";
+import { addUntracked, inTemporaryIndex, withIndex } from "../read/changed-files.ts";
 import { type Change, type FilePatch, filePatches, firstLine, groupId, WHOLE_FILE } from "../read/hunks.ts";
 import { failure } from "../run/errors.ts";
 
@@ -183,9 +182,8 @@ function isBlob(content: Buffer, mode: string | undefined, oid: string): boolean
 }
 
 /** Writes a blob and returns its id. */
-export async function writeBlob(repository: Repository, input: Buffer): Promise<string> {
-  const written = await repository.output(["hash-object", "-w", "--stdin"], "write a file", { input });
-  return written.toString("latin1").trim();
+export function writeBlob(repository: Repository, input: string | Buffer): Promise<string> {
+  return repository.value(["hash-object", "-w", "--stdin"], "write a file", { input });
 }
 
 /** Writes entries into an index; by default into the repository's. */
@@ -203,11 +201,23 @@ export async function writeEntries(
 }
 
 /** A tree with only these files. */
-export async function treeOf(repository: Repository, entries: readonly Entry[]): Promise<string> {
-  return inTemporaryFolder(async (folder) => {
-    const env = { GIT_INDEX_FILE: join(folder, "index") };
-    const present = entries.filter(({ mode }) => mode !== "0");
-    if (present.length > 0) await writeEntries(repository, present, env);
-    return (await repository.output(["write-tree"], "write the files", { env })).toString("latin1").trim();
+export function treeOf(repository: Repository, entries: readonly Entry[]): Promise<string> {
+  return treeWith(
+    repository,
+    undefined,
+    entries.filter(({ mode }) => mode !== "0"),
+  );
+}
+
+/** The tree that results from writing entries into another one. */
+export function treeWith(
+  repository: Repository,
+  tree: string | undefined,
+  entries: readonly Entry[],
+): Promise<string> {
+  return inTemporaryIndex(async (env) => {
+    if (tree !== undefined) await repository.output(["read-tree", tree], "read a tree", { env });
+    if (entries.length > 0) await writeEntries(repository, entries, env);
+    return repository.value(["write-tree"], "write a tree", { env });
   });
 }

@@ -10,9 +10,9 @@ import { emptyTree } from "../read/show.ts";
 import { operationOf } from "../read/status.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import type { GitResult } from "../run/run-git.ts";
-import { counted } from "../run/text.ts";
+import { counted, firstNames } from "../run/text.ts";
 import { conflictedPaths, refuseConflicts } from "./commit.ts";
-import { conflictFacts, conflictFields } from "./conflicts.ts";
+import { conflictFields, conflictReport } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
 import { keepWorktree, notesOn } from "./recovery.ts";
 
@@ -250,8 +250,7 @@ async function finish(
     // There is no merge in progress after a squash.
     const abandon = operation === "squash" ? ["reset", "--merge", "--quiet", before] : [operation, "--abort"];
     await repository.output(abandon, `abandon the ${operation}`);
-    const names = conflicted.slice(0, 20).map(oneLine).join(", ");
-    const message = `The ${operation} has conflicts in ${counted(conflicted.length, "file")}: ${names}. Nothing was changed.`;
+    const message = `The ${operation} has conflicts in ${counted(conflicted.length, "file")}: ${firstNames(conflicted, 20)}. Nothing was changed.`;
     throw failure("conflict", message, {
       hint: 'Call again with on_conflict: "keep" to leave the conflicts in the files, resolve them, then git_add and git_commit.',
     });
@@ -264,8 +263,7 @@ async function finish(
     ...fileNames(changes.files, Math.floor(budget / 2)),
     ...(conflicted.length > 0
       ? {
-          conflicted: conflicted.slice(0, 200),
-          ...(await conflictFacts(repository, Math.floor(budget / 2) - 1_000)),
+          ...(await conflictReport(repository, conflicted, Math.floor(budget / 2) - 1_000)),
           undo: "git_merge with action abort",
         }
       : before === after

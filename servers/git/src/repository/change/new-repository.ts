@@ -1,20 +1,12 @@
 import { rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { oneLine } from "@refmcp/boundary/answer";
-import * as z from "zod";
 import { filterNote } from "../open/filters.ts";
 import type { Git } from "../open/git.ts";
 import { isInGitDir } from "../open/locate.ts";
-import {
-  type Caller,
-  harmless,
-  type Repository,
-  type RunOptions,
-  spawnGit,
-  withoutFilters,
-} from "../open/repository.ts";
-import { commitOf } from "../open/revisions.ts";
-import { badName, checkRefName, checkRefText } from "../read/refs.ts";
+import { harmless, type RunOptions, spawnGit, withoutFilters } from "../open/machine.ts";
+import type { Caller } from "../open/repository.ts";
+import { badName, checkRefText } from "../read/refs.ts";
 import { lastValue, readConfig, STANDING } from "../run/config.ts";
 import { failure, failureOf } from "../run/errors.ts";
 
@@ -94,78 +86,4 @@ export async function checkedOutNotes(git: Git, path: string, signal: AbortSigna
     "contain the stored content; the user can convert them in a terminal, for example with git lfs pull";
   const note = await filterNote(repository, files, effect);
   return note === undefined ? undefined : [note];
-}
-
-export const addedWorktree = z.object({
-  path: z.string(),
-  branch: z.string(),
-  commit: z.string(),
-  created_branch: z.boolean(),
-  notes: z.array(z.string()).optional(),
-});
-
-/** Adds a working tree for a branch, new or existing. */
-export async function addWorktree(
-  repository: Repository,
-  query: { path: string; branch_name: string; revision?: string | undefined },
-  { signal }: Pick<Caller, "signal">,
-  git: Git,
-): Promise<z.infer<typeof addedWorktree>> {
-  const { branch_name: branch, revision } = query;
-  await checkRefName(repository, "heads", branch);
-  const [existing] = await repository.lookUp([`refs/heads/${branch}`]);
-  if (existing !== undefined && revision !== undefined) {
-    const hint = "Omit revision to check out the existing branch, or choose another branch_name.";
-    const message = `The branch "${branch}" already exists, so revision does not apply.`;
-    throw failure("branch_exists", message, { hint });
-  }
-  const commit = existing?.oid ?? (await commitOf(repository, revision ?? "HEAD"));
-  const target = (path: string) =>
-    existing === undefined ? ["--no-track", "-b", branch, path, commit] : [path, branch];
-  const added = await checkOutInto(repository, git, query.path, target, signal).catch(async (error) => {
-    const [made] = existing === undefined ? await repository.lookUp([`refs/heads/${branch}`]) : [];
-    if (made !== undefined) await repository.run(["branch", "-D", "--quiet", "--", branch]);
-    throw error;
-  });
-  return { ...added, branch, commit, created_branch: existing === undefined };
-}
-
-/** Adds a working tree for a commit, on no branch. */
-export function addDetachedWorktree(
-  repository: Repository,
-  path: string,
-  commit: string,
-  signal: AbortSignal,
-  git: Git,
-) {
-  return checkOutInto(repository, git, path, (real) => ["--detach", real, commit], signal);
-}
-
-/** Adds a working tree; a failure leaves nothing of it. */
-async function checkOutInto(
-  repository: Repository,
-  git: Git,
-  wanted: string,
-  target: (path: string) => readonly string[],
-  signal: AbortSignal,
-) {
-  const { path, undo, done } = await newDirectory(git, wanted);
-  const add = ["worktree", "add", "--quiet", "--no-guess-remote", "--no-checkout"];
-  const result = await repository.run([...add, ...target(path)]);
-  if (result.code === 0) {
-    // Its configuration may differ (conditions, config.worktree), so it is read there before anything is
-    // checked out.
-    try {
-      const added = await git.open(path, signal);
-      await added.output(["reset", "--hard", "--quiet", "--no-recurse-submodules"], "check out the worktree");
-    } catch (error) {
-      await repository.run(["worktree", "remove", "--force", path]);
-      throw error;
-    }
-    done();
-    return { path, notes: await checkedOutNotes(git, path, signal) };
-  }
-  await undo();
-  if (/already exists/.test(result.stderr)) throw pathExists(path);
-  throw failureOf(result, "add the worktree");
 }

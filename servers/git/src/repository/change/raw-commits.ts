@@ -98,7 +98,7 @@ export async function writeRaw(
   ];
   const input = Buffer.from(`${headers.join("\n")}\n\n${message}`, "latin1");
   const args = ["hash-object", "-t", "commit", "-w", "--stdin"];
-  return (await repository.output(args, "write a commit", { input })).toString("latin1").trim();
+  return repository.value(args, "write a commit", { input });
 }
 
 /**
@@ -124,8 +124,7 @@ export async function commitWriter(repository: Repository) {
     };
     const args = ["commit-tree", option, ...(parent === undefined ? [] : ["-p", parent]), tree];
     const input = Buffer.from(message, "latin1");
-    const output = await repository.output(args, "sign a commit", { ...options, env, input });
-    return output.toString("latin1").trim();
+    return repository.value(args, "sign a commit", { ...options, env, input });
   };
   return { signs, write };
 }

@@ -1,10 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { pathBytes } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
-import { copyIndex, FROM_STDIN, inTemporaryFolder } from "../read/changed-files.ts";
+import { copyIndex, FROM_STDIN, inTemporaryIndex } from "../read/changed-files.ts";
 import { LOG_ARGS } from "../read/commits.ts";
 import { currentBranch } from "../read/refs.ts";
 import { operationOf } from "../read/status.ts";
@@ -23,10 +22,8 @@ export async function keepWorktree(
   files?: readonly string[],
 ): Promise<string | undefined> {
   const [head, headTree] = await repository.lookUp(["HEAD^{commit}", "HEAD^{tree}"]);
-  return inTemporaryFolder(async (folder) => {
-    const index = join(folder, "index");
-    await copyIndex(repository, index);
-    const env = { GIT_INDEX_FILE: index };
+  return inTemporaryIndex(async (env) => {
+    await copyIndex(repository, env.GIT_INDEX_FILE);
     // The index unchanged; during a merge it cannot be written as a tree.
     const staged = await repository.run(["write-tree"], { env });
     const stagedTree = staged.code === 0 ? staged.stdout.toString("utf8").trim() : undefined;
@@ -35,8 +32,7 @@ export async function keepWorktree(
     // Without any path git would add everything.
     if (files?.length !== 0)
       await repository.output(["add", ...which, ...FROM_STDIN], "keep the files", { env, input });
-    const written = await repository.output(["write-tree"], "keep the working tree", { env });
-    const tree = written.toString("utf8").trim();
+    const tree = await repository.value(["write-tree"], "keep the working tree", { env });
     if (tree === headTree?.oid && (stagedTree === undefined || stagedTree === tree)) return undefined;
     return keepTrees(repository, operation, tree, head?.oid, stagedTree);
   });
@@ -75,6 +71,22 @@ export async function keep(repository: Repository, operation: string, oid: strin
   const ref = newRef(operation);
   await repository.output(["update-ref", ref, oid, "0".repeat(oid.length)], "create a recovery ref");
   return ref;
+}
+
+/** Keeps a commit while some work discards it; the ref goes again if that fails. */
+export async function keeping<Value>(
+  repository: Repository,
+  operation: string,
+  oid: string,
+  work: (recovery: string) => Promise<Value>,
+): Promise<{ recovery: string; value: Value }> {
+  const recovery = await keep(repository, operation, oid);
+  try {
+    return { recovery, value: await work(recovery) };
+  } catch (error) {
+    await repository.run(["update-ref", "-d", recovery]);
+    throw error;
+  }
 }
 
 /**

@@ -1,12 +1,11 @@
-import { join } from "node:path";
 import { oneLine } from "@refmcp/boundary/answer";
 import type { Caller, Repository } from "../open/repository.ts";
 import { commitOf, commitsOf } from "../open/revisions.ts";
-import { inTemporaryFolder } from "../read/changed-files.ts";
 import { emptyTree } from "../read/show.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { counted, pathText, records } from "../run/text.ts";
 import { mergedPieces, parseStages, type Unmerged } from "./conflicts.ts";
+import { type Entry, treeWith, writeBlob } from "./hunks.ts";
 import {
   bytesOf,
   inUtf8,
@@ -217,32 +216,24 @@ async function resolve(
     conflict,
     resolution: resolutions.find(({ path }) => path === pathText(conflict.path)),
   }));
-  const entries: Buffer[] = [];
+  const entries: Entry[] = [];
   for (const { conflict, resolution } of pairs)
     if (resolution !== undefined) entries.push(await entryOf(repository, conflict, resolution));
   const unmerged = pairs.filter(({ resolution }) => resolution === undefined).map(({ conflict }) => conflict);
   if (unmerged.length > 0 || entries.length === 0) return { ...merged, unmerged };
-  return inTemporaryFolder(async (folder) => {
-    const env = { GIT_INDEX_FILE: join(folder, "index") };
-    const git = (args: string[], input = Buffer.alloc(0)) =>
-      repository.output(args, "write the resolved tree", { env, input });
-    await git(["read-tree", merged.tree]);
-    await git(["update-index", "-z", "--index-info"], Buffer.concat(entries));
-    return { tree: (await git(["write-tree"])).toString("latin1").trim(), unmerged };
-  });
+  return { tree: await treeWith(repository, merged.tree, entries), unmerged };
 }
 
-/** A line for `update-index --index-info`, with the resolved content of a path. */
+/** The resolved content of a path. */
 async function entryOf(
   repository: Repository,
   { path, sides }: Unmerged,
   resolution: Resolution,
-): Promise<Buffer> {
+): Promise<Entry> {
   const { side, texts } = resolution;
-  const entry = ({ mode, oid } = { mode: "0", oid: "0".repeat(40) }) =>
-    Buffer.concat([Buffer.from(`${mode} ${oid}\t`), path, Buffer.of(0)]);
-  const bad = (what: string) =>
-    failure("bad_resolution", `The resolution of ${oneLine(pathText(path))} ${what}.`);
+  const name = pathText(path);
+  const entry = ({ mode, oid } = { mode: "0", oid: "0".repeat(40) }) => ({ path: name, mode, oid });
+  const bad = (what: string) => failure("bad_resolution", `The resolution of ${oneLine(name)} ${what}.`);
   const { mode = "100644" } = sides.ours ?? sides.theirs ?? sides.base ?? {};
   if ((side === undefined) === (texts === undefined)) throw bad("needs either side or texts");
   if (side !== undefined) return entry(sides[side]);
@@ -255,6 +246,5 @@ async function entryOf(
   const lines = given.map((text) => bytesOf(text === "" || text.endsWith("\n") ? text : `${text}\n`));
   const merged = pieces.map((piece) => (typeof piece === "string" ? piece : lines.shift())).join("");
   const input = Buffer.from(hunks === 0 ? bytesOf(given[0] ?? "") : merged, "latin1");
-  const oid = await repository.output(["hash-object", "-w", "--stdin"], "write a file", { input });
-  return entry({ mode, oid: oid.toString("latin1").trim() });
+  return entry({ mode, oid: await writeBlob(repository, input) });
 }

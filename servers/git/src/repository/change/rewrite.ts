@@ -4,11 +4,13 @@ import { join } from "node:path";
 import { clip, fitting, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { differing, refuseFilters } from "../open/filters.ts";
-import type { Caller, Machine, Repository } from "../open/repository.ts";
+import type { Machine } from "../open/machine.ts";
+import { remember } from "../open/refs-listing.ts";
+import type { Caller, Repository } from "../open/repository.ts";
 import { commitOf } from "../open/revisions.ts";
 import { changesOf, fileLine, inTemporaryFolder } from "../read/changed-files.ts";
 import { compareRanges } from "../read/range-diff.ts";
-import { currentBranch } from "../read/refs.ts";
+import { currentBranch, isCheckedOut } from "../read/refs.ts";
 import { emptyTree } from "../read/show.ts";
 import { badRevision, failure, failureOf } from "../run/errors.ts";
 import { counted, fittingLines, textOf } from "../run/text.ts";
@@ -135,7 +137,7 @@ export async function rewrite(
   return {
     ...answer,
     after,
-    plan: after === before ? undefined : remember(repository, plan),
+    plan: after === before ? undefined : keepPlan(repository, plan),
     commits: shown.slice(0, fit),
     left_out: shown.length > fit ? shown.length - fit : undefined,
     dropped: dropped.length === 0 ? undefined : dropped.map(short),
@@ -225,13 +227,11 @@ async function compared(
 }
 
 /** Keeps a plan for this server's lifetime, so that only what was previewed can be applied. */
-function remember(repository: Repository, plan: Plan): string {
+function keepPlan(repository: Repository, plan: Plan): string {
   const known = plans.get(repository.machine) ?? new Map<string, Plan>();
   plans.set(repository.machine, known);
   const id = createHash("sha256").update(JSON.stringify(plan)).digest("hex").slice(0, 16);
-  known.delete(id);
-  known.set(id, plan);
-  for (const [oldest] of known) if (known.size > MAX_PLANS) known.delete(oldest);
+  remember(known, id, plan, MAX_PLANS);
   return id;
 }
 
@@ -250,8 +250,7 @@ async function applyPlan(repository: Repository, id: string): Promise<Rewritten>
   };
   await refuseMoved();
   const isCurrent = (await currentBranch(repository)) === branch;
-  const where = ["for-each-ref", "--format=%(worktreepath)", ref];
-  if (!isCurrent && (await repository.lines(where, "list the worktrees")).length > 0)
+  if (!isCurrent && (await isCheckedOut(repository, branch)))
     throw failure("branch_in_use", `The branch "${oneLine(branch)}" is checked out in another worktree.`);
   const { files } = await changesOf(repository, [before, after]);
   const { worktree } = await repository.prepared();
@@ -271,7 +270,7 @@ async function applyPlan(repository: Repository, id: string): Promise<Rewritten>
     throw failureOf(result, "move the branch");
   }
   const notes = await copyNotes(repository, pairs);
-  const undo = remember(repository, { ...plan, before: after, after: before, pairs: [] });
+  const undo = keepPlan(repository, { ...plan, before: after, after: before, pairs: [] });
   return {
     branch,
     before,
@@ -286,18 +285,14 @@ async function applyPlan(repository: Repository, id: string): Promise<Rewritten>
 
 /** Copies the git notes of the old commits to the new ones. */
 async function copyNotes(repository: Repository, pairs: Plan["pairs"]): Promise<string[] | undefined> {
-  const [any] = await repository.lines(["for-each-ref", "--count=1", "refs/notes/"], "list the notes");
   const moved = pairs.filter(([from, to]) => from !== to && to !== "");
-  if (any === undefined || moved.length === 0) return undefined;
+  if (moved.length === 0) return undefined;
   const config = [
     ["notes.rewriteRef", "refs/notes/*"],
     ["notes.rewriteMode", "concatenate"],
     ["notes.rewrite.rebase", "true"],
   ] as const;
-  const input = moved.map((pair) => `${pair.join(" ")}\n`).join("");
-  const result = await repository.run(["notes", "copy", "--for-rewrite=rebase", "--stdin"], {
-    config,
-    input,
-  });
+  const options = { config, input: moved.map((pair) => `${pair.join(" ")}\n`).join("") };
+  const result = await repository.run(["notes", "copy", "--for-rewrite=rebase", "--stdin"], options);
   return result.code === 0 ? undefined : ["The git notes of the old commits could not be copied."];
 }

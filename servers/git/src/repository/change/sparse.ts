@@ -6,7 +6,7 @@ import type { Repository } from "../open/repository.ts";
 import { uncommittedPaths } from "../read/changed-files.ts";
 import { isTrue, lastValue } from "../run/config.ts";
 import { failure } from "../run/errors.ts";
-import { counted, pathText, records } from "../run/text.ts";
+import { counted, firstNames, nulEnded, pathText, records } from "../run/text.ts";
 import { refuseOperation } from "./integrate.ts";
 
 export const sparse = z.object({
@@ -52,13 +52,9 @@ export async function sparseCheckout(
         : `"${oneLine(unknown)}" is not a directory with tracked files.`;
     throw failure("bad_path", message, { hint: "Pass directories, not files; git_list_files shows them." });
   }
-  if (action === "disable")
-    await refuseFilters(repository, () => Buffer.from(before.skipped.map((file) => `${file}\0`).join("")));
-  else {
-    await refuseLoss(repository, wanted);
-    const coming = before.skipped.filter((file) => isIncluded(file, wanted));
-    await refuseFilters(repository, () => Buffer.from(coming.map((file) => `${file}\0`).join("")));
-  }
+  if (action !== "disable") await refuseLoss(repository, wanted);
+  const coming = before.skipped.filter((file) => action === "disable" || isIncluded(file, wanted));
+  await refuseFilters(repository, () => nulEnded(coming));
   const args = action === "disable" ? ["disable"] : ["set", "--cone", "--no-sparse-index", "--stdin"];
   const input = `${wanted.map(quoted).join("\n")}\n`;
   // git leaves a file in place whose times differ from the index, as in a copied repository.
@@ -108,7 +104,7 @@ async function refuseLoss(repository: Repository, wanted: readonly string[]): Pr
   const changed = await uncommittedPaths(repository);
   const lost = [...new Set([...changed, ...others])].filter((file) => !isIncluded(file, wanted)).sort();
   if (lost.length === 0) return;
-  const shown = lost.slice(0, 10).map(oneLine).join(", ");
+  const shown = firstNames(lost);
   const what = counted(lost.length, "changed, new or ignored file");
   throw failure(
     "sparse_files",

@@ -8,7 +8,7 @@ import { objectOf } from "../open/revisions.ts";
 import { changesOf, type FileChange, FROM_STDIN, fileNames } from "../read/changed-files.ts";
 import { operationOf } from "../read/status.ts";
 import { didYouMean, failure, failureOf } from "../run/errors.ts";
-import { pathText, records } from "../run/text.ts";
+import { firstNames, nulEnded, pathText, records } from "../run/text.ts";
 import { entriesOf, treeOf, writeEntries } from "./hunks.ts";
 import { keepWorktree } from "./recovery.ts";
 
@@ -81,14 +81,14 @@ async function refuseIgnored(repository: Repository, input: Buffer): Promise<voi
   const given = records(input).filter((path) => path.toString("latin1") !== ".");
   if (given.length === 0) return;
   // This command knows no literal paths; a path that begins with "./" has no magic either.
-  const asked = Buffer.concat(given.flatMap((path) => [Buffer.from(".."), path, Buffer.from([0])]));
+  const asked = nulEnded(given.map((path) => Buffer.concat([Buffer.from("./"), path])));
   const plain = { env: { GIT_LITERAL_PATHSPECS: "0" } };
   const ignored = await repository.run(["check-ignore", "-z", "--stdin"], { input: asked, ...plain });
   // 1: none is ignored.
   if (ignored.code === 1) return;
   if (ignored.code !== 0) throw failureOf(ignored, "look up ignored files");
-  const names = records(ignored.stdout).map((path) => oneLine(pathText(path.subarray(2))));
-  const message = `Ignored by .gitignore: ${names.slice(0, 10).join(", ")}. Nothing was staged.`;
+  const names = records(ignored.stdout).map((path) => pathText(path.subarray(2)));
+  const message = `Ignored by .gitignore: ${firstNames(names)}. Nothing was staged.`;
   throw failure("ignored_path", message);
 }
 
@@ -100,7 +100,7 @@ async function staging(repository: Repository, input: Buffer): Promise<Buffer> {
   const isWanted = (path: string) =>
     wanted.some((one) => one === "." || path === one || path.startsWith(`${one}/`));
   const files = records(listing).filter((path) => isWanted(path.toString("latin1")));
-  return Buffer.concat(files.flatMap((path) => [path, Buffer.from([0])]));
+  return nulEnded(files);
 }
 
 /** Unstages everything, some paths or some changes; the working tree is unchanged. */

@@ -8,7 +8,7 @@ import { changesOf, FROM_STDIN, fileNames } from "../read/changed-files.ts";
 import { emptyTree } from "../read/show.ts";
 import { failure, failureOf, noCommits } from "../run/errors.ts";
 import { conflictedPaths } from "./commit.ts";
-import { conflictFacts } from "./conflicts.ts";
+import { conflictReport } from "./conflicts.ts";
 import { refuseOperation } from "./integrate.ts";
 
 interface StashQuery {
@@ -89,10 +89,7 @@ export async function stashApply(
     commit: oid,
     ...fileNames(changes.files, Math.floor(budget / 2)),
     ...(conflicted.length > 0
-      ? {
-          conflicted: conflicted.slice(0, 200),
-          ...(await conflictFacts(repository, Math.floor(budget / 2) - 1_000)),
-        }
+      ? await conflictReport(repository, conflicted, Math.floor(budget / 2) - 1_000)
       : {}),
   };
 }

@@ -1,6 +1,5 @@
-import { join } from "node:path";
 import { oneLine } from "@refmcp/boundary/answer";
-import { inTemporaryFolder, withIndex } from "../read/changed-files.ts";
+import { inTemporaryIndex, withIndex } from "../read/changed-files.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { pathText, records } from "../run/text.ts";
 import type { Repository } from "./repository.ts";
@@ -68,8 +67,7 @@ async function filtered(
     });
   // git reads a commit's attributes from an index, so this makes one of that commit alone.
   const ofTree = (commit: string) =>
-    inTemporaryFolder(async (folder) => {
-      const env = { GIT_INDEX_FILE: join(folder, "index") };
+    inTemporaryIndex(async (env) => {
       await repository.output(["read-tree", commit], "read the attributes", { env });
       return ask(["--cached"], env);
     });

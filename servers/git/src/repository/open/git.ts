@@ -7,7 +7,8 @@ import { failure, failureOf } from "../run/errors.ts";
 import { endKept } from "../run/kept-cat-file.ts";
 import { findGit } from "../run/run-git.ts";
 import { locate } from "./locate.ts";
-import { type GitOptions, type Machine, Repository, spawnGit, withoutFilters } from "./repository.ts";
+import { type GitOptions, type Machine, spawnGit, withoutFilters } from "./machine.ts";
+import { Repository } from "./repository.ts";
 
 /** How many levels below an allowed directory to search for repositories. */
 const MAX_SCOPE_DEPTH = 2;

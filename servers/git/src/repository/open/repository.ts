@@ -1,18 +1,12 @@
 import { lstat, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { PathGuard } from "@refmcp/boundary";
-import { oneLine } from "@refmcp/boundary/answer";
-import type { Stored } from "../read/commit-walk.ts";
 import {
   type ConfigEntry,
   type ConfigPair,
   type Configuration,
-  type FilterPolicy,
   filtersNotRun,
   isTrue,
   lastValue,
-  overridesFor,
-  ownCredentialHelpers,
   ownFiles,
   readConfig,
   realOf,
@@ -21,10 +15,21 @@ import {
 } from "../run/config.ts";
 import { failure, failureOf, outside } from "../run/errors.ts";
 import { askKept, type Found, MAX_KEPT_BYTES } from "../run/kept-cat-file.ts";
-import { type GitResult, type GitRun, gitEnvironment, runGit, together, withConfig } from "../run/run-git.ts";
+import { type GitResult, together } from "../run/run-git.ts";
 import { linesOf } from "../run/text.ts";
 import { type Location, locate, submodulesInIndex } from "./locate.ts";
-import { type Listings, listingOf, remember } from "./refs-listing.ts";
+import {
+  type Arguments,
+  environmentOf,
+  type GitOptions,
+  harmless,
+  type Machine,
+  type RunOptions,
+  type Settings,
+  spawnGit,
+} from "./machine.ts";
+import { listingOf, remember } from "./refs-listing.ts";
+import { refuseAmbiguous } from "./revisions.ts";
 
 export interface Caller {
   readonly signal: AbortSignal;
@@ -38,44 +43,6 @@ export interface Caller {
 
 export type Budget = Pick<Caller, "budget">;
 
-/** The user's choices, and what the repositories share. */
-export interface GitOptions {
-  readonly guard: PathGuard;
-  readonly env: NodeJS.ProcessEnv;
-  readonly hooks: "off" | "run" | "ask";
-  readonly filters: FilterPolicy;
-  /** Whether the user may be asked at all (`--confirm`). */
-  readonly mayAsk: boolean;
-  readonly protocols: readonly string[];
-  /** Hosts that may be contacted even if their address is private. */
-  readonly allowedHosts: readonly string[];
-  /** Whether a tool is offered, so that responses may mention it; true for names that are not tools. */
-  offers(tool: string): boolean;
-}
-
-export interface Machine {
-  readonly program: string;
-  readonly options: GitOptions;
-  /** The submodules of checked indexes, by their file, with the state of that file. */
-  readonly indexes: Map<string, { state: string; submodules: readonly string[] }>;
-  /** Configurations that other calls read, and what they make of git's settings, by git directory. */
-  readonly configurations: Map<string, Settings>;
-  /** What `git for-each-ref` printed, by git directory. */
-  readonly listings: Map<string, Listings>;
-  /** Commits that were read, by git directory and id. */
-  readonly commits: Map<string, Stored>;
-  /** Where git looks for the system's configuration. */
-  readonly system: string;
-}
-
-/** A configuration and what follows from it. */
-interface Settings {
-  readonly configuration: Configuration;
-  readonly overrides: readonly ConfigPair[];
-  /** Configured filters that do not run, and whether they are the user's own. */
-  readonly filters: ReadonlyMap<string, boolean>;
-}
-
 /** What is known about a repository after its configuration was read. */
 interface Prepared
   extends Pick<Configuration, "includes" | "state" | "isStale">,
@@ -84,15 +51,6 @@ interface Prepared
   readonly worktree: string | undefined;
   readonly submodules: readonly string[];
 }
-
-export interface RunOptions extends Pick<GitRun, "input" | "maxBytes" | "onStdout" | "onStderr"> {
-  readonly config?: readonly ConfigPair[];
-  readonly env?: Readonly<Record<string, string>>;
-  readonly protocols?: readonly string[];
-}
-
-/** Arguments of a command. Those that don't apply are false or undefined, and are omitted. */
-export type Arguments = readonly (string | false | undefined)[];
 
 /** An object that a name refers to. */
 export interface Named {
@@ -189,6 +147,11 @@ export class Repository {
   /** The lines that git prints, without empty ones. */
   async lines(args: Arguments, doing: string): Promise<string[]> {
     return linesOf(await this.output(args, doing));
+  }
+
+  /** What git prints as one value, such as an object id. */
+  async value(args: Arguments, doing: string, options: RunOptions = {}): Promise<string> {
+    return (await this.output(args, doing, options)).toString("utf8").trim();
   }
 
   /**
@@ -385,42 +348,6 @@ export class Repository {
   }
 }
 
-/** Runs git in the hardened environment; the options add to the configuration and the environment given before. */
-export function spawnGit(
-  machine: Pick<Machine, "program" | "options">,
-  place: Pick<GitRun, "cwd" | "signal"> & Partial<Pick<GitRun, "env">>,
-  overrides: readonly ConfigPair[],
-  args: readonly string[],
-  { config = [], env, protocols, ...rest }: RunOptions = {},
-): Promise<GitResult> {
-  const all = environmentOf(machine, { ...place.env, ...env }, [...overrides, ...config], protocols);
-  return runGit({ ...rest, ...place, program: machine.program, args, env: all });
-}
-
-/** The hardened environment with these variables and this configuration. */
-function environmentOf(
-  { options }: Pick<Machine, "options">,
-  env: Readonly<Record<string, string>>,
-  overrides: readonly ConfigPair[],
-  protocols?: readonly string[],
-): Record<string, string> {
-  return withConfig({ ...gitEnvironment(options.env, protocols, options.filters), ...env }, overrides);
-}
-
-export function withoutFilters(machine: Machine): Machine {
-  return { ...machine, options: { ...machine.options, filters: "off" } };
-}
-
-/** What makes a configuration harmless; the user's filters, if they run, may need credentials. */
-export function harmless(
-  { filters }: GitOptions,
-  entries: readonly ConfigEntry[],
-  dormant: readonly ConfigEntry[],
-): ConfigPair[] {
-  const pairs = overridesFor(entries, dormant, filters);
-  return filters === "own" ? [...pairs, ...ownCredentialHelpers(entries)] : pairs;
-}
-
 /**
  * A submodule as a repository, with its own working tree whatever its configuration says.
  *
@@ -460,43 +387,4 @@ async function submoduleOverrides(repository: Repository): Promise<ConfigPair[]>
   }
   for (const [key] of STANDING) found.delete(key);
   return [...found];
-}
-
-/** Where git searches for a short name, in this order (gitrevisions(7)). Without a warning that is read, the first wins. */
-const SEARCHED = ["refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
-/** Names that are never looked up anywhere else, or where that changes nothing: git's own and full ones. */
-const EXACT = /^(HEAD|@|[A-Z_]+_HEAD|refs\/.*)$/s;
-
-/**
- * Refuses a name of two things, such as a branch and a tag: git would choose the tag, whatever is meant.
- *
- * @param stderr git's warnings about the names
- * @param look looks up names without a search
- * @throws ToolError `ambiguous_name`
- */
-async function refuseAmbiguous(
-  stderr: string,
-  look: (names: readonly string[]) => Promise<readonly (Named | undefined)[]>,
-): Promise<void> {
-  for (const [, name = ""] of stderr.matchAll(/^warning: refname '(.*)' is ambiguous\.$/gm)) {
-    if (EXACT.test(name)) continue;
-    const full = [...SEARCHED.map((prefix) => prefix + name), `refs/remotes/${name}/HEAD`];
-    const [chosen, ...found] = await look([name, ...full].map((one) => `${one}^{}`));
-    const refs = full.flatMap((ref, index) => {
-      const oid = found[index]?.oid;
-      return oid === undefined ? [] : [{ ref, oid }];
-    });
-    const isInRefs = refs.some(({ oid }) => oid === chosen?.oid);
-    const isAlsoId = refs.length === 1 && isInRefs && /^[0-9a-f]{4,64}$/.test(name);
-    if (isInRefs && !isAlsoId && refs.every(({ oid }) => oid === chosen?.oid)) continue;
-    const meanings = [
-      ...refs.map(({ ref, oid }) => `${oneLine(ref)} (${oid.slice(0, 10)})`),
-      ...(isAlsoId ? ["an object whose id begins with it"] : []),
-      ...(isInRefs ? [] : [`a file in the git directory (${chosen?.oid.slice(0, 10) ?? "not an object"})`]),
-    ];
-    const example = refs.find(({ ref }) => ref.startsWith("refs/heads/"))?.ref ?? refs[0]?.ref;
-    throw failure("ambiguous_name", `"${oneLine(name)}" is ambiguous: ${meanings.join(" or ")}.`, {
-      hint: `Pass a full name, such as ${oneLine(example ?? `refs/heads/${name}`)}, or a full commit id.`,
-    });
-  }
 }

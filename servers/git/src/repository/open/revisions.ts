@@ -1,4 +1,4 @@
-import { nearest, ToolError } from "@refmcp/boundary/answer";
+import { nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { badRevision, failure, noCommits } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
 import { linesOf } from "../run/text.ts";
@@ -90,4 +90,43 @@ export async function comparedTrees(repository: Repository, target: string): Pro
   const oid = base.stdout.toString("utf8").trim();
   if (oid !== "") return [oid, to];
   throw failure("no_merge_base", `${range.from} and ${range.to} have no common commit.`);
+}
+
+/** Where git searches for a short name, in this order (gitrevisions(7)). Without a warning that is read, the first wins. */
+const SEARCHED = ["refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
+/** Names that are never looked up anywhere else, or where that changes nothing: git's own and full ones. */
+const EXACT = /^(HEAD|@|[A-Z_]+_HEAD|refs\/.*)$/s;
+
+/**
+ * Refuses a name of two things, such as a branch and a tag: git would choose the tag, whatever is meant.
+ *
+ * @param stderr git's warnings about the names
+ * @param look looks up names without a search
+ * @throws ToolError `ambiguous_name`
+ */
+export async function refuseAmbiguous(
+  stderr: string,
+  look: (names: readonly string[]) => Promise<readonly (Named | undefined)[]>,
+): Promise<void> {
+  for (const [, name = ""] of stderr.matchAll(/^warning: refname '(.*)' is ambiguous\.$/gm)) {
+    if (EXACT.test(name)) continue;
+    const full = [...SEARCHED.map((prefix) => prefix + name), `refs/remotes/${name}/HEAD`];
+    const [chosen, ...found] = await look([name, ...full].map((one) => `${one}^{}`));
+    const refs = full.flatMap((ref, index) => {
+      const oid = found[index]?.oid;
+      return oid === undefined ? [] : [{ ref, oid }];
+    });
+    const isInRefs = refs.some(({ oid }) => oid === chosen?.oid);
+    const isAlsoId = refs.length === 1 && isInRefs && /^[0-9a-f]{4,64}$/.test(name);
+    if (isInRefs && !isAlsoId && refs.every(({ oid }) => oid === chosen?.oid)) continue;
+    const meanings = [
+      ...refs.map(({ ref, oid }) => `${oneLine(ref)} (${oid.slice(0, 10)})`),
+      ...(isAlsoId ? ["an object whose id begins with it"] : []),
+      ...(isInRefs ? [] : [`a file in the git directory (${chosen?.oid.slice(0, 10) ?? "not an object"})`]),
+    ];
+    const example = refs.find(({ ref }) => ref.startsWith("refs/heads/"))?.ref ?? refs[0]?.ref;
+    throw failure("ambiguous_name", `"${oneLine(name)}" is ambiguous: ${meanings.join(" or ")}.`, {
+      hint: `Pass a full name, such as ${oneLine(example ?? `refs/heads/${name}`)}, or a full commit id.`,
+    });
+  }
 }

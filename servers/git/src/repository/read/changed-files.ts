@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fitting, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Repository } from "../open/repository.ts";
-import { counted, pathText, records } from "../run/text.ts";
+import { counted, nulEnded, pathText, records } from "../run/text.ts";
 
 /** Arguments that make a diff run no programs and ignore the configuration. */
 export const DIFF_ARGS = [
@@ -61,10 +61,9 @@ export async function withIndex<Value>(
   work: (env: Readonly<Record<string, string>>) => Promise<Value>,
 ): Promise<Value> {
   if (between.length > 1 || between[0] === "--cached") return work({});
-  return inTemporaryFolder(async (folder) => {
-    const index = join(folder, "index");
-    await copyIndex(repository, index);
-    return work({ GIT_INDEX_FILE: index });
+  return inTemporaryIndex(async (env) => {
+    await copyIndex(repository, env.GIT_INDEX_FILE);
+    return work(env);
   });
 }
 
@@ -92,6 +91,11 @@ export async function inTemporaryFolder<Value>(work: (folder: string) => Promise
   }
 }
 
+/** Gives some work an index that is empty at first, as the environment of git's processes. */
+export function inTemporaryIndex<Value>(work: (env: { GIT_INDEX_FILE: string }) => Promise<Value>) {
+  return inTemporaryFolder((folder) => work({ GIT_INDEX_FILE: join(folder, "index") }));
+}
+
 /** Adds untracked files that are not ignored to a copy of the index, so that a diff shows them as new. */
 export async function addUntracked(
   repository: Repository,
@@ -101,7 +105,7 @@ export async function addUntracked(
   const list = ["ls-files", "--others", "--exclude-standard", "-z", "--", ...paths];
   const found = records(await repository.output(list, "list the untracked files", { env }));
   // A name that ends in a slash is a nested repository.
-  const input = Buffer.concat(found.filter((path) => path.at(-1) !== 47).flatMap((path) => [path, NUL]));
+  const input = nulEnded(found.filter((path) => path.at(-1) !== 47));
   if (input.length === 0) return;
   // git writes an empty object for --intent-to-add. It must not go into the repository, because this is a reading tool.
   const objects = `${env.GIT_INDEX_FILE}-objects`;
@@ -109,8 +113,6 @@ export async function addUntracked(
   const options = { env: { ...env, GIT_OBJECT_DIRECTORY: objects }, input };
   await repository.output(["add", "--intent-to-add", ...FROM_STDIN], "look at the untracked files", options);
 }
-
-const NUL = Buffer.from([0]);
 
 /** The patch of a comparison, which the same process prints. */
 interface Patch {

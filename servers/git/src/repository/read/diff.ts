@@ -6,7 +6,7 @@ import { pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
 import { failure } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
-import { counted, fittingLines, textOf } from "../run/text.ts";
+import { counted, fittingLines, nulEnded, textOf } from "../run/text.ts";
 import {
   addUntracked,
   changesOf,
@@ -107,7 +107,7 @@ export async function diff(repository: Repository, query: DiffQuery, { budget }:
       : { ...found, lines: withIds(patches, found.lines, found.landmark) };
   if (start !== undefined && start.digest !== digest)
     throw failure("stale_cursor", "The changes are different from those the cursor was created for.");
-  const names = () => Buffer.from(all.map(({ path }) => `${path}\0`).join(""));
+  const names = () => nulEnded(all.map(({ path }) => path));
   const isOfFiles = between.length < 2 && between[0] !== "--cached";
   const note = isOfFiles
     ? await filterNote(repository, names, "as stored on disk; they may actually be unchanged")

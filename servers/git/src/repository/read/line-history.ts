@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { clip, manyLines, oneLine, type ToolError } from "@refmcp/boundary/answer";
-import type { Arguments, Repository } from "../open/repository.ts";
+import type { Arguments } from "../open/machine.ts";
+import type { Repository } from "../open/repository.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { counted, textOf } from "../run/text.ts";
 import { type Commit, commitOfFields, LOG_FIELDS, LOG_FORMAT, LOG_PLAIN } from "./commits.ts";

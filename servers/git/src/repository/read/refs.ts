@@ -356,3 +356,9 @@ export function badName(kind: NameKind, name: string) {
   const what = kind === "heads" ? "branch" : "tag";
   return failure("bad_name", `${JSON.stringify(name)} is not a valid ${what} name.`);
 }
+
+/** Whether a branch is checked out, in any worktree. */
+export async function isCheckedOut(repository: Repository, branch: string): Promise<boolean> {
+  const where = ["for-each-ref", "--format=%(worktreepath)", `refs/heads/${branch}`];
+  return (await repository.lines(where, "list the worktrees")).length > 0;
+}

@@ -6,7 +6,7 @@ import { filterNote } from "../open/filters.ts";
 import { isQuoted, pathsIn } from "../open/paths.ts";
 import { type Budget, type Repository, submoduleIn } from "../open/repository.ts";
 import { isTrue, lastValue } from "../run/config.ts";
-import { counted, pathText, records } from "../run/text.ts";
+import { counted, nulEnded, pathText, records } from "../run/text.ts";
 import { type ChangedPath, changedFiles, changeWord } from "./changed-files.ts";
 import { SHALLOW, shallowCommits } from "./log.ts";
 import { operationState, stateOf } from "./operation.ts";
@@ -71,8 +71,8 @@ export async function status(
   if (submodules.dirty.length > 0) found.submodules = submodules.dirty;
   const lists = [found.staged, found.unstaged, found.untracked, found.conflicted, submodules.dirty];
   found.clean = lists.every(({ length }) => length === 0);
-  const modified = found.unstaged.map(({ path }) => `${path}\0`).join("");
-  const note = await filterNote(repository, () => Buffer.from(modified), "may actually be unchanged");
+  const modified = found.unstaged.map(({ path }) => path);
+  const note = await filterNote(repository, () => nulEnded(modified), "may actually be unchanged");
   const sparse = await sparseNote(repository);
   const notes = [
     ...(note === undefined ? [] : [note]),

@@ -1,6 +1,6 @@
 import { clip, oneLine } from "@refmcp/boundary/answer";
 import type { Repository } from "../open/repository.ts";
-import { counted } from "../run/text.ts";
+import { counted, firstNames } from "../run/text.ts";
 import { type Commit, indented, LOG_ARGS, LOG_FORMAT, parseLog } from "./commits.ts";
 import type { DiffText } from "./diff.ts";
 import { lineHistory } from "./line-history.ts";
@@ -58,7 +58,7 @@ export async function why(
     return [
       `${title.split("\n", 1)[0]} (${numbers.length === 1 ? "line" : "lines"} ${rangesOf(numbers)})`,
       text && `    ${indented(text)}`,
-      mentioned.length > 0 && `Mentions: ${mentioned.slice(0, 5).map(oneLine).join(", ")}`,
+      mentioned.length > 0 && `Mentions: ${firstNames(mentioned, 5)}`,
       files.length > 0 && `Files: ${names.filter(Boolean).join("; ")}`,
       history.find((one) => one.commit === commit)?.diff,
     ]

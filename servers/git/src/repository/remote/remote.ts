@@ -1,7 +1,8 @@
 import { isIP } from "node:net";
 import { nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { createUrlGuard } from "@refmcp/boundary/url-guard";
-import type { Caller, GitOptions, Repository, RunOptions } from "../open/repository.ts";
+import type { GitOptions, RunOptions } from "../open/machine.ts";
+import type { Caller, Repository } from "../open/repository.ts";
 import { withoutPassword } from "../read/refs.ts";
 import {
   type ConfigEntry,

@@ -12,7 +12,7 @@ import type { Caller, Repository } from "../open/repository.ts";
 import { withoutPassword } from "../read/refs.ts";
 import { type ConfigEntry, lastValue, parseFile } from "../run/config.ts";
 import { failure, failureOf, remoteFailure } from "../run/errors.ts";
-import { records } from "../run/text.ts";
+import { firstNames, records } from "../run/text.ts";
 import { remoteOptions, remoteUrls } from "./remote.ts";
 import { UPLOAD_PACK } from "./transfer.ts";
 
@@ -86,7 +86,7 @@ async function submodulesOf(
   const wanted = paths?.map((path) => pathIn(root, path)) ?? [...commits.keys()];
   const unknown = wanted.find((path) => !commits.has(path));
   if (unknown !== undefined || wanted.length === 0) {
-    const known = [...commits.keys()].slice(0, 10).map(oneLine).join(", ");
+    const known = firstNames([...commits.keys()]);
     const what =
       unknown === undefined ? "The repository has no submodules" : `"${oneLine(unknown)}" is not a submodule`;
     throw failure("bad_path", `${what}.`, {

@@ -102,8 +102,7 @@ export async function fetch(repository: Repository, query: FetchQuery, caller: C
   const updated = difference(before, await refsOf(repository, remote));
   const moved = { remote, updated: updated.slice(0, 100), count: updated.length };
   if (query.deepen === undefined) return moved;
-  const count = await repository.output(["rev-list", "--count", "HEAD", "--"], "count the commits");
-  const history = Number(count.toString("utf8").trim());
+  const history = Number(await repository.value(["rev-list", "--count", "HEAD", "--"], "count the commits"));
   return {
     ...moved,
     history,
@@ -157,7 +156,7 @@ interface Lease {
   /** Decided before anything was kept for recovery. */
   readonly hooks: HookDecision;
   /** Deletes the branch instead of replacing it. */
-  readonly deletes?: true;
+  readonly deletes: boolean;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { fitting, ToolError } from "@refmcp/boundary/answer";
+import { fitting, oneLine, ToolError } from "@refmcp/boundary/answer";
 
 /**
  * Decodes bytes as UTF-8. A line that is not UTF-8 is read as Latin-1, so that no byte is lost and the rest is still right.
@@ -62,6 +62,16 @@ export function records(output: Buffer, separator = 0): Buffer[] {
   }
   if (start < output.length) found.push(output.subarray(start));
   return found;
+}
+
+/** Paths for git's stdin, each followed by a NUL. */
+export function nulEnded(paths: readonly (string | Buffer)[]): Buffer {
+  return Buffer.concat(paths.flatMap((path) => [Buffer.from(path), Buffer.of(0)]));
+}
+
+/** The first names for a sentence, as one line. */
+export function firstNames(names: readonly string[], most = 10): string {
+  return names.slice(0, most).map(oneLine).join(", ");
 }
 
 /** NUL-separated fields, `size` for each entry; git puts a line break between entries. */

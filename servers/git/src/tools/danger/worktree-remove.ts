@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { changeTool as tool } from "../../context.ts";
-import { removeWorktree } from "../../repository/change/destroy.ts";
 import { destroyed } from "../../repository/change/recovery.ts";
+import { removeWorktree } from "../../repository/change/worktrees.ts";
 
 export default tool({
   name: "git_worktree_remove",

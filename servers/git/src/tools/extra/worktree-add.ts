@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { changeTool as tool } from "../../context.ts";
-import { addedWorktree, addWorktree } from "../../repository/change/new-repository.ts";
+import { addedWorktree, addWorktree } from "../../repository/change/worktrees.ts";
 
 export default tool({
   name: "git_worktree_add",

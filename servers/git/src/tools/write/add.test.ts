@@ -35,6 +35,17 @@ describe("git_add", () => {
     expect(git("ls-files", "-s")).toBe(before);
   });
 
+  it("names a file that only its own directory's .gitignore ignores", async () => {
+    const { call, write } = sample();
+    write("out/.gitignore", "/made.txt\n");
+    write("out/made.txt", "made\n");
+    const { code, message } = await failureOf(call("git_add", { files: ["out/made.txt"] }));
+    expect({ code, isNamed: message.includes("out/made.txt") }).toEqual({
+      code: "ignored_path",
+      isNamed: true,
+    });
+  });
+
   it("takes names literally, whatever magic they contain", async () => {
     const { call, git, write } = sample();
     write(":(top)star*.txt", "odd\n");

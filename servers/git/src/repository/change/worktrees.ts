@@ -1,0 +1,152 @@
+import { oneLine } from "@refmcp/boundary/answer";
+import * as z from "zod";
+import { refuseFilters } from "../open/filters.ts";
+import type { Git } from "../open/git.ts";
+import { pathBytes } from "../open/paths.ts";
+import type { Caller, Repository } from "../open/repository.ts";
+import { commitOf } from "../open/revisions.ts";
+import { uncommittedPaths } from "../read/changed-files.ts";
+import { checkRefName, worktrees } from "../read/refs.ts";
+import { failure, failureOf } from "../run/errors.ts";
+import { counted, pathText, records } from "../run/text.ts";
+import { checkedOutNotes, newDirectory, pathExists } from "./new-repository.ts";
+import { commitsOnlyIn, type Destroyed, keep, keepWorktree, listOf, namesOf } from "./recovery.ts";
+
+export const addedWorktree = z.object({
+  path: z.string(),
+  branch: z.string(),
+  commit: z.string(),
+  created_branch: z.boolean(),
+  notes: z.array(z.string()).optional(),
+});
+
+/** Adds a working tree for a branch, new or existing. */
+export async function addWorktree(
+  repository: Repository,
+  query: { path: string; branch_name: string; revision?: string | undefined },
+  { signal }: Pick<Caller, "signal">,
+  git: Git,
+): Promise<z.infer<typeof addedWorktree>> {
+  const { branch_name: branch, revision } = query;
+  await checkRefName(repository, "heads", branch);
+  const [existing] = await repository.lookUp([`refs/heads/${branch}`]);
+  if (existing !== undefined && revision !== undefined) {
+    const hint = "Omit revision to check out the existing branch, or choose another branch_name.";
+    const message = `The branch "${branch}" already exists, so revision does not apply.`;
+    throw failure("branch_exists", message, { hint });
+  }
+  const commit = existing?.oid ?? (await commitOf(repository, revision ?? "HEAD"));
+  const target = (path: string) =>
+    existing === undefined ? ["--no-track", "-b", branch, path, commit] : [path, branch];
+  const added = await checkOutInto(repository, git, query.path, target, signal).catch(async (error) => {
+    const [made] = existing === undefined ? await repository.lookUp([`refs/heads/${branch}`]) : [];
+    if (made !== undefined) await repository.run(["branch", "-D", "--quiet", "--", branch]);
+    throw error;
+  });
+  return { ...added, branch, commit, created_branch: existing === undefined };
+}
+
+/** Adds a working tree for a commit, on no branch. */
+export function addDetachedWorktree(
+  repository: Repository,
+  path: string,
+  commit: string,
+  signal: AbortSignal,
+  git: Git,
+) {
+  return checkOutInto(repository, git, path, (real) => ["--detach", real, commit], signal);
+}
+
+/** Adds a working tree; a failure leaves nothing of it. */
+async function checkOutInto(
+  repository: Repository,
+  git: Git,
+  wanted: string,
+  target: (path: string) => readonly string[],
+  signal: AbortSignal,
+) {
+  const { path, undo, done } = await newDirectory(git, wanted);
+  const add = ["worktree", "add", "--quiet", "--no-guess-remote", "--no-checkout"];
+  const result = await repository.run([...add, ...target(path)]);
+  if (result.code === 0) {
+    // Its configuration may differ (conditions, config.worktree), so it is read there before anything is
+    // checked out.
+    try {
+      const added = await git.open(path, signal);
+      await added.output(["reset", "--hard", "--quiet", "--no-recurse-submodules"], "check out the worktree");
+    } catch (error) {
+      await repository.run(["worktree", "remove", "--force", path]);
+      throw error;
+    }
+    done();
+    return { path, notes: await checkedOutNotes(git, path, signal) };
+  }
+  await undo();
+  if (/already exists/.test(result.stderr)) throw pathExists(path);
+  throw failureOf(result, "add the worktree");
+}
+
+/** @throws ToolError `not_a_worktree` unless the path is a linked worktree of this repository, inside the allowed directories */
+export async function linkedWorktree(repository: Repository, git: Git, path: string): Promise<Repository> {
+  const directory = await git.directoryOf(path);
+  const added = await git.open(directory, repository.signal);
+  const { gitDir, commonDir, worktree } = added.location;
+  const isLinked = commonDir === repository.location.commonDir && gitDir !== commonDir;
+  if (isLinked && worktree === directory) return added;
+  throw failure("not_a_worktree", `"${oneLine(path)}" is not a linked worktree of this repository.`);
+}
+
+/** Removes a linked worktree: its directory with all uncommitted work in it. The branch is kept. */
+export async function removeWorktree(
+  repository: Repository,
+  { path }: { path?: string | undefined },
+  caller: Caller,
+  git: Git,
+): Promise<Destroyed> {
+  if (path === undefined) return pruneWorktrees(repository, caller);
+  const added = await linkedWorktree(repository, git, path);
+  const directory = await added.worktree();
+  const list = ["ls-files", "--modified", "--others", "--deduplicate", "--exclude-standard", "-z"];
+  const touched = records(await added.output(list, "list the changed files")).map(pathText);
+  const changed = await uncommittedPaths(added);
+  const lost = [...new Set([...changed, ...touched])].sort();
+  await refuseFilters(added, () => pathBytes(added, touched));
+  await caller.confirm(
+    `Remove the worktree ${oneLine(directory)}? ${lost.length === 0 ? "It has no uncommitted changes." : `Uncommitted changes in ${counted(lost.length, "file")}${namesOf(lost)} are kept under a recovery ref.`} Ignored files are permanently deleted.`,
+  );
+  const kept = lost.length === 0 ? undefined : await keepWorktree(added, "worktree-remove", touched);
+  await repository.output(["worktree", "remove", "--force", "--", directory], "remove the worktree");
+  return {
+    done: `Removed the worktree ${directory}.`,
+    recovery: kept,
+    undo: `git_worktree_add with its branch${kept === undefined ? "" : `, then git_stash_apply there with stash ${kept}`}`,
+    ...listOf(lost),
+  };
+}
+
+/** Removes git's records of worktrees whose directory is missing. Commits that only one of them has are kept. */
+async function pruneWorktrees(repository: Repository, caller: Caller): Promise<Destroyed> {
+  const missing = (await worktrees(repository)).filter(({ state }) => state?.startsWith("prunable"));
+  if (missing.length === 0) {
+    const hint = "git_list_refs with kind worktrees lists them; to remove one, pass its path.";
+    throw failure("not_a_worktree", "No worktree's directory is missing.", { hint });
+  }
+  const paths = missing.map(({ name }) => name);
+  await caller.confirm(
+    `Forget ${counted(missing.length, "worktree")} whose directory is missing${namesOf(paths)}? What was staged there is lost; commits are kept.`,
+  );
+  const kept: string[] = [];
+  for (const { commit, branch } of missing) {
+    if (commit === undefined || branch !== undefined || /^0+$/.test(commit)) continue;
+    const { count } = await commitsOnlyIn(repository, commit, [], {});
+    if (count > 0) kept.push(await keep(repository, "worktree-prune", commit));
+  }
+  await repository.output(["worktree", "prune", "--expire=now"], "prune the worktrees");
+  return {
+    done: `Removed the records of ${counted(missing.length, "worktree")}.`,
+    recovery: kept[0],
+    undo: "git_worktree_add with each branch",
+    ...listOf(paths),
+    notes: kept.length > 1 ? [`Commits on no branch are kept under ${kept.join(", ")}.`] : undefined,
+  };
+}
