@@ -84,7 +84,9 @@ export async function applyPatch(
   const lines = files.map((file) => clip(fileLine(file), 500));
   const facts = { files: lines.slice(0, fitting(lines, Math.floor(caller.budget / 3))), count: lines.length };
   const rehearsed = await rehearse(repository, query, apply, input, caller);
-  if (rehearsed.conflicts !== undefined && query.on_conflict === "abort") {
+  // git am says in which mail the conflicts are.
+  const isOver = query.dry_run || query.as !== "commits";
+  if (isOver && rehearsed.conflicts !== undefined && query.on_conflict === "abort") {
     const notes = [
       "Nothing was changed. With as: worktree, on_conflict: keep leaves the conflicts in the files.",
     ];

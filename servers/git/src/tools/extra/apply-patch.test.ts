@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
@@ -143,7 +143,11 @@ describe("a mailbox", () => {
     git(other, "config", "user.email", "other@example.org");
     git(other, "reset", "--quiet", "--hard", "HEAD~2");
     const at = (args: object) =>
-      callTool(gitOver([root]), "git_apply_patch", { repo_path: other, as: "commits", ...args });
+      callTool(gitOver([root], { mayAsk: false }), "git_apply_patch", {
+        repo_path: other,
+        as: "commits",
+        ...args,
+      });
     return { call, run, other, at, root };
   }
   const LOG = ["log", "-2", "--format=%T%n%an <%ae>%n%ad%n%B"];
@@ -153,7 +157,7 @@ describe("a mailbox", () => {
     const { text } = await call("git_show", { revision: "HEAD~2..HEAD", format: "mail" });
     const patch = text.slice(0, text.lastIndexOf("\n(2 mails"));
     const { data } = await at({ patch });
-    expect(data).toMatchObject({ applied: true, count: 4 });
+    expect(data).toMatchObject({ applied: true, count: 3 });
     expect(data.commits).toHaveLength(2);
     const trees = (log: string) => log.replaceAll("[tag] ", "");
     expect(trees(git(other, ...LOG))).toBe(trees(run(...LOG)));
@@ -161,8 +165,12 @@ describe("a mailbox", () => {
   });
 
   it("that fails in the middle changes nothing, and shows the conflict", async () => {
-    const { run, other, at } = prepared();
-    const patch = run("format-patch", "--stdout", "--binary", "--full-index", "HEAD~2..HEAD");
+    const { run, other, at, root } = prepared();
+    write(root, "third.txt", "third\n");
+    run("add", "third.txt");
+    run("commit", "--quiet", "-m", "Third");
+    const mail = (revision: string) => run("format-patch", "--stdout", "--full-index", "-1", revision);
+    const patch = mail("HEAD") + mail("HEAD~1");
     git(other, "checkout", "--quiet", "-b", "diverged");
     write(other, "dos.txt", "other\n");
     git(other, "add", "dos.txt");
@@ -171,9 +179,10 @@ describe("a mailbox", () => {
     write(other, "src/app.ts", "dirty\n");
     write(other, "untracked.txt", "kept\n");
     const before = git(other, "status", "--porcelain");
-    const { data } = await at({ patch: patch.slice(0, patch.indexOf("\nFrom ", 10) + 1) });
+    const { data } = await at({ patch });
     expect(data.applied).toBe(false);
     expect(JSON.stringify(data.conflicts)).toContain("dos.txt");
+    expect(data.applying).toBe("second (2 of 2)");
     expect([git(other, "rev-parse", "HEAD"), git(other, "status", "--porcelain")]).toEqual([head, before]);
     expect(existsSync(join(other, ".git", "rebase-apply"))).toBe(false);
     git(other, "add", "src/app.ts");
@@ -184,6 +193,7 @@ describe("a mailbox", () => {
     const { run, other, at, root } = prepared();
     const patch = run("format-patch", "--stdout", "--binary", "--full-index", "-1");
     const log = join(root, "ran");
+    mkdirSync(join(other, ".git", "hooks"), { recursive: true });
     for (const name of ["applypatch-msg", "pre-applypatch", "post-applypatch"])
       executable(join(other, ".git", "hooks", name), `echo ${name} >> ${log}`);
     git(other, "reset", "--quiet", "--hard", "origin/HEAD~1");
