@@ -205,7 +205,7 @@ async function applyMails(
   }
   const after = (await repository.head()) ?? "";
   const range = before === undefined ? [after] : [after, `^${before}`];
-  const log = ["log", ...LOG_ARGS, "--reverse", "--format=%h %s", ...range, "--"];
+  const log = ["log", ...LOG_ARGS, "--reverse", "--format=%H %s", ...range, "--"];
   const subjects = records(await repository.output(log, "list the commits")).map((line) =>
     oneLine(clip(textOf(line).trim(), 200)),
   );

@@ -18,7 +18,7 @@ export default tool({
     format: z
       .enum([...diffFields.format.unwrap().options, "mail"])
       .default("patch")
-      .describe("patch, one line per file, or mail: commits (a..b) for git_apply_patch."),
+      .describe("mail: commits a..b for git_apply_patch."),
     start_line: line.describe("First line of a file, from 1."),
     end_line: line.describe("Last line of a file."),
     cursor: fields.cursor,

@@ -13,7 +13,7 @@ export default tool({
   input: {
     stash: z.string().min(1).max(300).default("stash@{0}").describe("stash@{1}, or refs/refmcp/…"),
     index: z.boolean().default(false).describe("Also restore the index."),
-    drop: z.boolean().default(false).describe("Drop it afterwards, if no conflicts."),
+    drop: z.boolean().default(false).describe("Then drop it."),
   },
   output: z.object({
     commit: z.string(),
