@@ -70,7 +70,9 @@ export const REFUSED: Keys = `
  */
 export const SAFE: Readonly<Record<string, Keys>> = {
   "Its command is never run":
-    "am.* bitmapPseudoMerge.* browser.* bundle.* completion.* credentialCache.* credentialStore.* difftool.* fastimport.unpackLimit format.* fsck.* gitcvs.* gitweb.* gui.* guitool.* help.* imap.* instaweb.* mailinfo.* man.* mergetool.* receive.* repack.* replay.* sendemail.* showBranch.* tar.* uploadarchive.* uploadpack.* uploadpackfilter.* web.* diff.guitool diff.tool merge.guitool merge.tool lsrefs.*",
+    "bitmapPseudoMerge.* browser.* bundle.* completion.* credentialCache.* credentialStore.* difftool.* fastimport.unpackLimit fsck.* gitcvs.* gitweb.* gui.* guitool.* help.* imap.* instaweb.* man.* mergetool.* receive.* repack.* replay.* sendemail.* showBranch.* tar.* uploadarchive.* uploadpack.* uploadpackfilter.* web.* diff.guitool diff.tool merge.guitool merge.tool lsrefs.*",
+  "git am gets an option for each, git log reads no file of format.*, and git format-patch is never run":
+    "am.* format.* mailinfo.*",
   "Housekeeping is off (gc.auto, maintenance.auto)": "gc.* maintenance.*",
   "Git reads it from the user's own configuration only (git-config(1))": "safe.* trace2.*",
   "Every run passes its own template (remote.test.ts: executes nothing it brings along: no hooks, filters, submodules or templates)":

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { callTool, codeOf, commitFiles, emptyRepository, git, gitOver, write } from "./fixture.ts";
+import { PATCH } from "./matrix.ts";
 import { canary, executable, set } from "./traps.ts";
 import { place, useTestDirectory } from "./upstream.ts";
 
@@ -73,6 +74,11 @@ describe("an index with a path outside the working tree", () => {
     ["git_stash", {}],
     ["git_reset_hard", {}],
     ["git_checkout", { branch_name: "main" }],
+    ["git_add", { hunks: ["3fa01c2"] }],
+    ["git_apply_patch", { patch: PATCH }],
+    ["git_apply_patch", { patch: PATCH, as: "index" }],
+    ["git_apply_patch", { patch: PATCH, as: "commits" }],
+    ["git_show", { revision: "HEAD", format: "mail" }],
   ] as const)("does not lead %s outside", async (tool, args) => {
     const root = planted(outside);
     expect(await codeOf(callTool(inside(), tool, { repo_path: root, ...args }))).toBe("corrupt_index");

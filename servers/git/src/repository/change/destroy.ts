@@ -1,6 +1,6 @@
 import { lstat, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { oneLine, sized, ToolError } from "@refmcp/boundary/answer";
+import { oneLine, sized, type ToolError } from "@refmcp/boundary/answer";
 import { differing, refuseFilters } from "../open/filters.ts";
 import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Caller, Named, Repository } from "../open/repository.ts";
@@ -17,6 +17,7 @@ import { conflictReport } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
 import { type OnConflict, refuseOperation } from "./integrate.ts";
 import { commitsOnlyIn, type Destroyed, keep, keeping, keepWorktree, listOf, namesOf } from "./recovery.ts";
+import { dropKept, refuseOther } from "./stash.ts";
 
 const MAX_KEPT_BYTES = 512 * 1024 * 1024;
 
@@ -271,25 +272,18 @@ export async function dropStash(
   { stash }: { stash: string },
   caller: Caller,
 ): Promise<Destroyed> {
-  if (!/^stash@\{\d+\}$/.test(stash)) {
-    throw new ToolError("invalid", `"${oneLine(stash.slice(0, 60))}" is not a stash name.`, {
-      code: "bad_revision",
-      hint: "stash@{0} is the newest; git_list_refs with kind stashes lists them.",
-    });
-  }
+  refuseOther(stash);
   const { oid } = await objectOf(repository, stash);
   const { files } = await changesOf(repository, [`${oid}^1`, oid]);
   const names = files.map(({ path }) => path);
   await caller.confirm(
     `Drop ${stash} (${oid.slice(0, 10)}), changes in ${counted(names.length, "file")}${namesOf(names)}? It is kept under a recovery ref.`,
   );
-  const recovery = await keep(repository, "drop-stash", oid);
-  await repository.output(["stash", "drop", "--quiet", stash], "drop the stash");
+  const kept = await dropKept(repository, stash, oid);
   return {
     done: `Dropped ${stash}.`,
     before: oid,
-    recovery,
-    undo: `git_stash_apply with stash ${recovery}`,
+    ...kept,
     ...listOf(names),
   };
 }

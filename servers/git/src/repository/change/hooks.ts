@@ -28,6 +28,7 @@ export const HOOKS = {
   rebase: ["pre-rebase", "prepare-commit-msg", "post-checkout", "post-commit", "post-rewrite", ...ANY],
   rewrite: ["pre-rebase", "pre-commit", "prepare-commit-msg", "post-commit", "post-rewrite", ...ANY],
   checkout: ["post-checkout", ...ANY],
+  mail: ["applypatch-msg", "pre-applypatch", "post-applypatch", ...ANY],
   push: ["pre-push"],
 } as const;
 
@@ -35,7 +36,7 @@ export const HOOKS = {
  * Hooks that check or complete what a command does. Without them it could do what the repository's owners forbid; the others
  * only follow what has happened.
  */
-const CHECKS = /^(pre-|prepare-|commit-)/;
+const CHECKS = /^(pre-|prepare-|commit-|applypatch-)/;
 
 /**
  * Finds the hooks that a command would call and decides by `--hooks`: `run` runs them, `off` skips them, `ask` asks the user.

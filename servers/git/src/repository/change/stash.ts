@@ -10,6 +10,7 @@ import { failure, failureOf, noCommits } from "../run/errors.ts";
 import { conflictedPaths } from "./commit.ts";
 import { conflictReport } from "./conflicts.ts";
 import { refuseOperation } from "./integrate.ts";
+import { keep } from "./recovery.ts";
 
 interface StashQuery {
   readonly message?: string | undefined;
@@ -55,14 +56,34 @@ async function putAside(repository: Repository, query: StashQuery): Promise<Buff
   ]);
 }
 
-/** Applies a stash (or what a destructive tool kept) to the working tree; the stash is kept. */
+/** @throws ToolError `bad_revision` for a name that is not in the list of stashes, from which it could be dropped */
+export function refuseOther(stash: string): void {
+  if (/^stash@\{\d+\}$/.test(stash)) return;
+  throw new ToolError("invalid", `"${oneLine(stash.slice(0, 60))}" is not a stash name.`, {
+    code: "bad_revision",
+    hint: "stash@{0} is the newest; git_list_refs with kind stashes lists them.",
+  });
+}
+
+/** Removes a stash from the list, after keeping it under a recovery ref; returns the ref and how to undo it. */
+export async function dropKept(repository: Repository, stash: string, oid: string) {
+  const recovery = await keep(repository, "drop-stash", oid);
+  await repository.output(["stash", "drop", "--quiet", stash], "drop the stash");
+  return { recovery, undo: `git_stash_apply with stash ${recovery}` };
+}
+
+/**
+ * Applies a stash (or what a destructive tool kept) to the working tree. The stash is kept, unless it is to be dropped and there
+ * are no conflicts.
+ */
 export async function stashApply(
   repository: Repository,
-  query: { stash: string; index: boolean },
+  query: { stash: string; index: boolean; drop: boolean },
   { budget }: Budget,
 ) {
   await repository.worktree();
   const name = checked(query.stash);
+  if (query.drop) refuseOther(name);
   const [found, isStash, untracked] = await repository.lookUp([name, `${name}^2`, `${name}^3`]);
   const { oid, type } = found ?? (await objectOf(repository, name));
   if (type !== "commit" || isStash === undefined) {
@@ -85,14 +106,19 @@ export async function stashApply(
   const conflicted = result.code === 0 ? [] : await conflictedPaths(repository);
   if (result.code !== 0 && conflicted.length === 0) throw failureOf(result, "apply the stash");
   const changes = await changesOf(repository, [`${oid}^1`, oid]);
+  const dropped = query.drop && conflicted.length === 0 ? await dropKept(repository, name, oid) : undefined;
   return {
     commit: oid,
+    recovery: dropped?.recovery,
+    undo: dropped && `${UNDO_POP}${dropped.undo}`,
     ...fileNames(changes.files, Math.floor(budget / 2)),
     ...(conflicted.length > 0
       ? await conflictReport(repository, conflicted, Math.floor(budget / 2) - 1_000)
       : {}),
   };
 }
+
+const UNDO_POP = "The stash is kept: discard the changes with git_restore, then ";
 
 /** git restores untracked files in a separate process, after the stash may have changed the configuration itself. */
 async function refuseIncludes(repository: Repository): Promise<void> {

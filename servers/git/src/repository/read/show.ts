@@ -12,11 +12,12 @@ import { commitOfFields, headerOf, indented, LOG_ARGS, LOG_FORMAT, parseLog } fr
 import { type DiffFormat, type DiffText, diff } from "./diff.ts";
 import { linePager } from "./line-pager.ts";
 import { SHALLOW, shallowCommits } from "./log.ts";
+import { mailbox } from "./mailbox.ts";
 
 interface ShowQuery {
   readonly revision: string;
   readonly context_lines?: number;
-  readonly format?: DiffFormat;
+  readonly format?: DiffFormat | "mail";
   readonly ignore_whitespace?: boolean;
   readonly paths?: readonly string[] | undefined;
   readonly start_line?: number | undefined;
@@ -39,6 +40,8 @@ const messageBudget = (budget: number): number => Math.max(1_000, budget - 4_000
 /** Shows an object: a commit with its patch, a tag and its target, a directory, or a file. */
 export async function show(repository: Repository, query: ShowQuery, { budget }: Budget): Promise<DiffText> {
   const revision = checked(query.revision);
+  if (query.format === "mail") return mailbox(repository, query, budget);
+  const format: DiffFormat = query.format ?? "patch";
   const [found, parent] = await repository.lookUp([revision, `${revision}^1`]);
   const named = found ?? (await objectOf(repository, revision));
   if (named.type === "commit") return showCommit(named.oid, parent?.oid);
@@ -58,7 +61,7 @@ export async function show(repository: Repository, query: ShowQuery, { budget }:
     const signature = (await signaturesOf(repository, [oid])).get(oid);
     const header = headerOf({ ...commit, signature }, (id) => id);
     const parent = first ?? emptyTree(oid);
-    const compared = { ...query, between: [parent, oid], tool: "git_show" };
+    const compared = { ...query, format, between: [parent, oid], tool: "git_show" };
     const changes = await diff(repository, compared, { budget: budget - header.length });
     const isCut = first === undefined && boundary?.has(oid);
     const against = isCut

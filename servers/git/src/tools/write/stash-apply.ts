@@ -7,15 +7,18 @@ import { changedFiles } from "../../repository/read/changed-files.ts";
 export default tool({
   name: "git_stash_apply",
   title: "Apply a stash",
-  description: "Apply a stash, or a recovery ref, to the working tree. The stash is kept.",
+  description: "Apply a stash, or a recovery ref, to the working tree. The stash is kept, unless drop.",
   effect: "change",
   toolset: "write",
   input: {
     stash: z.string().default("stash@{0}").describe("stash@{1}, or refs/refmcp/…"),
     index: z.boolean().default(false).describe("Also restore the index."),
+    drop: z.boolean().default(false).describe("Then drop it."),
   },
   output: z.object({
     commit: z.string(),
+    recovery: z.string().optional(),
+    undo: z.string().optional(),
     files: changedFiles,
     count: z.number(),
     conflicted: z.array(z.string()).optional(),
