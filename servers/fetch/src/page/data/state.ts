@@ -1,5 +1,5 @@
 import type { PageDocument } from "../read/html/document.ts";
-import { jsonLdIn, textIn } from "./things.ts";
+import { isThing, jsonLdIn, textIn } from "./things.ts";
 
 /** The data with which a page's script starts. */
 export interface State {
@@ -163,11 +163,7 @@ function proseIn(value: unknown): string {
       // A React element: ["$", "h2", key, props].
       const [mark, tag, , props] = one;
       if (mark === "$" && typeof tag === "string" && /^h[1-6]$/.test(tag)) {
-        const { children } =
-          typeof props === "object" && props !== null
-            ? { children: undefined, ...props }
-            : { children: undefined };
-        if (typeof children === "string") add(children, tag);
+        if (isThing(props) && typeof props["children"] === "string") add(props["children"], tag);
       } else
         for (const item of one) walk(item, typeof item === "string" && mark === "$" ? "" : name, depth + 1);
     } else if (typeof one === "object" && one !== null) {
