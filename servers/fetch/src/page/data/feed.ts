@@ -51,7 +51,7 @@ export function listOf(text: string, base: string, format: "markdown" | "text" |
   if (!isList(text))
     return { text: linesOf(JSON.parse(text)).join("\n"), extractor: "JSON as lines", needsJavascript };
   const sitemap = sitemapOf(text, base);
-  if (sitemap !== undefined) return { ...sitemap, needsJavascript };
+  if (sitemap !== undefined) return sitemap;
   const { items, title: given } = text.trimStart().startsWith("{") ? jsonFeed(text) : xmlList(text);
   const found = items.map((item) => itemOf(item, base));
   const title = given && line(given).slice(0, 300);
@@ -64,7 +64,7 @@ export function listOf(text: string, base: string, format: "markdown" | "text" |
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** A sitemap (sitemaps.org), which may have 50,000 URLs, so it is read without a document. */
-function sitemapOf(xml: string, base: string): { text: string; extractor: string } | undefined {
+function sitemapOf(xml: string, base: string): List | undefined {
   const [, prefix = "", root] = /<(\w+:)?(urlset|sitemapindex)[\s>]/.exec(xml.slice(0, START)) ?? [];
   if (root === undefined) return undefined;
   const item = new RegExp(`<${prefix}(?:url|sitemap)>(.*?)</${prefix}(?:url|sitemap)>`, "gs");
@@ -78,7 +78,7 @@ function sitemapOf(xml: string, base: string): { text: string; extractor: string
   }
   const isIndex = root === "sitemapindex";
   const extractor = `sitemap${isIndex ? " index" : ""}, ${counted(lines.length, isIndex ? "sitemap" : "URL")}`;
-  return { text: lines.join("\n"), extractor };
+  return { text: lines.join("\n"), extractor, needsJavascript: false };
 }
 
 function itemLine({ title, link, date, author, summary = "" }: Item, format: "markdown" | "text"): string {
@@ -116,10 +116,8 @@ function xmlList(xml: string): Found {
     .flatMap(elementsIn)
     .filter(({ name }) => /^(?:\w+:)?(?:item|entry)$/.test(name))
     .map((item) => valuesOf(elementsIn(item)));
-  const title = valuesOf(elementsIn(channel).filter(({ name }) => /^(?:\w+:)?title$/.test(name))).get(
-    "title",
-  );
-  return { items, title };
+  const titles = elementsIn(channel).filter(({ name }) => /^(?:\w+:)?title$/.test(name));
+  return { items, title: valuesOf(titles).get("title") };
 }
 
 /** The texts of elements by their names, or what their attributes have instead. */
@@ -146,9 +144,7 @@ function jsonFeed(json: string): Found {
   const { title, items }: { title?: unknown; items?: unknown } = JSON.parse(json);
   const textOf = (value: unknown): string => {
     if (Array.isArray(value)) return value.map(textOf).join(", ");
-    return typeof value === "object" && value !== null && "name" in value
-      ? String(value.name)
-      : String(value);
+    return String(typeof value === "object" && value !== null && "name" in value ? value.name : value);
   };
   const values = (Array.isArray(items) ? items : []).map(
     (item: unknown) =>

@@ -1,5 +1,5 @@
 import type { PageDocument } from "../read/html/document.ts";
-import { jsonLdIn, textIn } from "./things.ts";
+import { isThing, jsonLdIn, textIn } from "./things.ts";
 
 /** The data with which a page's script starts. */
 export interface State {
@@ -39,10 +39,8 @@ export function statesIn(document: PageDocument): State[] {
       const { value } = jsonAt(code, index + found.length) ?? {};
       if (Array.isArray(value) && typeof value[1] === "string") flight += value[1];
     }
-    for (const { 0: found, 1: name = "", 2: isParsed, index } of [...code.matchAll(ASSIGNED)].slice(
-      0,
-      MAX_TRIES,
-    )) {
+    const assignments = [...code.matchAll(ASSIGNED)].slice(0, MAX_TRIES);
+    for (const { 0: found, 1: name = "", 2: isParsed, index } of assignments) {
       const { value: given } = jsonAt(code, index + found.length) ?? {};
       const value = isParsed !== undefined && typeof given === "string" ? jsonAt(given, 0)?.value : given;
       if (typeof value === "object" && value !== null && states.length < MAX_STATES)
@@ -145,14 +143,8 @@ function proseIn(value: unknown): string {
     chars += key.length;
     const isHtml = /<(?:p|div|h[1-6]|ul|ol|pre|br|strong|em|a)\b[^<>]*>/i.test(key);
     const safe = isHtml ? key : key.replace(/&/g, "&amp;").replace(/</g, "&lt;");
-    parts.push(
-      isHtml && tag === "p"
-        ? safe
-        : safe
-            .split(/\n\s*\n/)
-            .map((part) => `<${tag}>${part}</${tag}>`)
-            .join("\n"),
-    );
+    const tagged = safe.replace(/\n\s*\n/g, `</${tag}>\n<${tag}>`);
+    parts.push(isHtml && tag === "p" ? safe : `<${tag}>${tagged}</${tag}>`);
   };
   const walk = (one: unknown, name: string, depth: number): void => {
     if (depth > MAX_DEPTH * 2 || parts.length > 10_000) return;
@@ -163,11 +155,7 @@ function proseIn(value: unknown): string {
       // A React element: ["$", "h2", key, props].
       const [mark, tag, , props] = one;
       if (mark === "$" && typeof tag === "string" && /^h[1-6]$/.test(tag)) {
-        const { children } =
-          typeof props === "object" && props !== null
-            ? { children: undefined, ...props }
-            : { children: undefined };
-        if (typeof children === "string") add(children, tag);
+        if (isThing(props) && typeof props["children"] === "string") add(props["children"], tag);
       } else
         for (const item of one) walk(item, typeof item === "string" && mark === "$" ? "" : name, depth + 1);
     } else if (typeof one === "object" && one !== null) {

@@ -150,12 +150,6 @@ const VIDEOS: readonly (readonly [name: string, frame: RegExp, page: string])[] 
     "https://www.youtube.com/watch?v=",
   ],
   ["Vimeo", /^https?:\/\/player\.vimeo\.com\/video\/(\d+)/, "https://vimeo.com/"],
-  [
-    "Dailymotion",
-    /^https?:\/\/(?:www|geo)\.dailymotion\.com\/(?:embed\/video\/|player\S*\?video=)(\w+)/,
-    "https://www.dailymotion.com/video/",
-  ],
-  ["Loom", /^https?:\/\/(?:www\.)?loom\.com\/embed\/(\w+)/, "https://www.loom.com/share/"],
 ];
 
 /** What most frames have as their title. */
@@ -183,15 +177,14 @@ export function highlightsIn(document: PageDocument, jsonLd: Thing[]): string[][
   return [...distinct.values()].slice(0, MAX_FACTS);
 }
 
+const SOLD =
+  /^(?:Product|ProductGroup|IndividualProduct|SoftwareApplication|MobileApplication|Book|Hotel|LocalBusiness|Restaurant)$/;
+
 function highlightOf(thing: Thing): string[] | undefined {
   const types = typesOf(thing);
   const is = (pattern: RegExp) => types.some((type) => pattern.test(type));
   const name = textIn(thing["name"]);
-  if (
-    is(
-      /^(?:Product|ProductGroup|IndividualProduct|SoftwareApplication|MobileApplication|Book|Hotel|LocalBusiness|Restaurant)$/,
-    )
-  ) {
+  if (is(SOLD)) {
     const facts = [priceOf(thing), ratingOf(thing)];
     return facts.some((fact) => fact !== undefined) ? joined(types[0] ?? "", [name, ...facts]) : undefined;
   }
@@ -212,10 +205,9 @@ function highlightOf(thing: Thing): string[] | undefined {
     ]);
   }
   if (is(/Event$/)) {
-    const place = thing["location"];
-    const [at] = Array.isArray(place) ? place : [place];
+    const at = firstOf(thing["location"]);
     const address = isThing(at) ? at["address"] : undefined;
-    const city = isThing(address) ? textIn(address["addressLocality"]) : textIn(address);
+    const city = textIn(isThing(address) ? address["addressLocality"] : address);
     const times = [textIn(thing["startDate"]), textIn(thing["endDate"])].filter((time) => time !== undefined);
     return joined("Event", [name, times.join(" to "), textIn(at), city, priceOf(thing)]);
   }
@@ -225,20 +217,15 @@ function highlightOf(thing: Thing): string[] | undefined {
       durationOf(textIn(thing["duration"])),
       textIn(thing["contentUrl"] ?? thing["embedUrl"]),
     ]);
-  if (is(/^JobPosting$/)) {
-    const until = textIn(thing["validThrough"]);
-    const facts = [textIn(thing["title"]), textIn(thing["hiringOrganization"]), until && `apply by ${until}`];
-    return joined("Job", facts);
-  }
   return undefined;
 }
 
+const firstOf = (value: unknown): unknown => (Array.isArray(value) ? value[0] : value);
+
 function priceOf(thing: Thing): string | undefined {
-  const offers = thing["offers"];
-  const [offer] = Array.isArray(offers) ? offers : [offers];
+  const offer = firstOf(thing["offers"]);
   if (!isThing(offer)) return undefined;
-  const spec = offer["priceSpecification"];
-  const [specified] = Array.isArray(spec) ? spec : [spec];
+  const specified = firstOf(offer["priceSpecification"]);
   const detail: Thing = isThing(specified) ? { ...specified, ...offer } : offer;
   const low = textIn(detail["price"] ?? detail["lowPrice"]);
   const high = textIn(detail["highPrice"]);
@@ -263,15 +250,9 @@ function ratingOf(thing: Thing): string | undefined {
 
 /** PT1H30M → 1 h 30 min (ISO 8601). */
 function durationOf(text: string | undefined): string | undefined {
-  const [, days, hours, minutes, seconds] =
-    /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?$/.exec(text ?? "") ?? [];
-  const parts = [
-    days && `${days} d`,
-    hours && `${hours} h`,
-    minutes && `${minutes} min`,
-    seconds && `${seconds} s`,
-  ];
-  return parts.filter((part) => part && !part.startsWith("0 ")).join(" ") || undefined;
+  const [, ...counts] = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?$/.exec(text ?? "") ?? [];
+  const parts = ["d", "h", "min", "s"].map((unit, index) => `${counts[index] ?? 0} ${unit}`);
+  return parts.filter((part) => !part.startsWith("0 ")).join(" ") || undefined;
 }
 
 function joined(type: string, parts: readonly (string | null | undefined)[]): string[] {

@@ -1,9 +1,5 @@
 /** Encodings by their byte order marks, longer marks first (the Encoding standard, "BOM sniff"). */
-const MARKS: readonly { readonly bytes: readonly number[]; readonly label: string }[] = [
-  { bytes: [0xef, 0xbb, 0xbf], label: "utf-8" },
-  { bytes: [0xfe, 0xff], label: "utf-16be" },
-  { bytes: [0xff, 0xfe], label: "utf-16le" },
-];
+const MARKS = { efbbbf: "utf-8", feff: "utf-16be", fffe: "utf-16le" };
 
 /**
  * How far into a page its encoding may be declared, in bytes. The HTML standard and html-encoding-sniffer examine 1,024
@@ -25,7 +21,8 @@ export interface Encoding {
  * supports (UTF-7) are ignored.
  */
 export async function encodingOf(bytes: Uint8Array, contentType: string, isHtml: boolean): Promise<Encoding> {
-  const mark = MARKS.find(({ bytes: begin }) => begin.every((byte, index) => bytes[index] === byte))?.label;
+  const start = Buffer.from(bytes.subarray(0, 3)).toString("hex");
+  const mark = Object.entries(MARKS).find(([sign]) => start.startsWith(sign))?.[1];
   const header = /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
   for (const label of [mark, header, isHtml ? charsetInPage(bytes) : undefined]) {
     const decoder = label === undefined ? undefined : decoderFor(label);

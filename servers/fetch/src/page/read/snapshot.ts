@@ -181,7 +181,7 @@ export class Snapshot {
         `selector only works on HTML, with format markdown, text or data; this is ${mimeType}, format ${view.format}.`,
         { hint: "Omit selector." },
       );
-    if (isData && !/^(?:html|json|text)$/.test(kind)) throw this.#noData();
+    if (isData && !this.isText) throw this.#noData();
     if (kind === "pdf" || kind === "office") {
       const bytes = this.answer.body;
       const format = view.format === "text" ? "text" : "markdown";
@@ -224,8 +224,7 @@ export class Snapshot {
   }
 
   async #converted(html: string, view: View, signal: AbortSignal): Promise<Page> {
-    const { selector, fragment, includeLinks } = view;
-    const { format: wanted } = view;
+    const { selector, fragment, includeLinks, format: wanted } = view;
     const format = wanted === "text" || wanted === "links" || wanted === "data" ? wanted : "markdown";
     const url = this.answer.url.href;
     const request = { html, url, format, selector, fragment, includeLinks } as const;

@@ -17,10 +17,9 @@ export function isAllowed(robots: string, userAgent: string, path: string): bool
   if (path === "/robots.txt") return true;
   const product = /^[a-zA-Z_-]+/.exec(userAgent)?.[0].toLowerCase() ?? "";
   const groups = groupsOf(robots);
-  const own = groups.filter(({ agents }) => agents.some((agent) => agent !== "*" && agent === product));
-  const rules = (own.length > 0 ? own : groups.filter(({ agents }) => agents.includes("*"))).flatMap(
-    (group) => group.rules,
-  );
+  const of = (agent: string) => groups.filter(({ agents }) => agents.includes(agent));
+  const own = of(product);
+  const rules = (own.length > 0 ? own : of("*")).flatMap((group) => group.rules);
   let best: Rule | undefined;
   for (const rule of rules) {
     if (!matches(rule.pattern, path)) continue;

@@ -69,11 +69,6 @@ export function texOfMathml(element: PageElement): string {
     case "semantics":
     case "maction":
       return part(0);
-    case "annotation":
-    case "annotation-xml":
-    case "none":
-    case "mprescripts":
-      return "";
     default:
       return row(kids);
   }
@@ -200,14 +195,11 @@ function multiscripts(kids: readonly PageElement[]): string {
   const [of, ...others] = kids;
   const at = others.findIndex((kid) => nameOf(kid) === "mprescripts");
   const [after, before] = at === -1 ? [others, []] : [others.slice(0, at), others.slice(at + 1)];
-  const pairs = (list: readonly PageElement[], start: string): string =>
-    list.length === 0 ? start : scripts(start, ...pairOf(list));
-  return `${before.length === 0 ? "" : pairs(before, "{}")}${pairs(after, of === undefined ? "" : texOfMathml(of))}`;
-}
-
-function pairOf(list: readonly PageElement[]): [string, string] {
-  const of = (rest: number): string => joined(list.filter((_, index) => index % 2 === rest).map(texOfMathml));
-  return [of(0), of(1)];
+  const around = (start: string, list: readonly PageElement[]): string => {
+    const every = (rest: number) => joined(list.filter((_, index) => index % 2 === rest).map(texOfMathml));
+    return list.length === 0 ? start : scripts(start, every(0), every(1));
+  };
+  return `${before.length === 0 ? "" : around("{}", before)}${around(of === undefined ? "" : texOfMathml(of), after)}`;
 }
 
 const DELIMITERS = pairsOf("{ \\{ } \\} ‖ \\| ∥ \\| ⟨ \\langle ⟩ \\rangle 〈 \\langle 〉 \\rangle ∣ |");
@@ -285,12 +277,17 @@ function identifier(text: string, variant: string | null): string {
 const VARIANTS = pairsOf(
   "normal mathrm bold mathbf bold-italic boldsymbol double-struck mathbb script mathcal fraktur mathfrak sans-serif mathsf monospace mathtt",
 );
-/** Unicode's alphabets from U+1D400 on, of 52 letters each; an empty one is italic. */
-const ALPHABETS =
-  " mathbf , ,boldsymbol,mathcal,mathcal,mathfrak,mathbb,mathfrak,mathsf,mathsf,mathsf,mathsf,mathtt"
-    .split(",")
-    .map((name) => name.trim());
-const GREEK_ALPHABETS = ["mathbf", "", "boldsymbol", "boldsymbol", "boldsymbol"];
+const GREEK = 0x1d6a8;
+/** Unicode's alphabets in rows of the same length: the first character, the length and the fonts; an empty font is italic. */
+const ALPHABETS: readonly (readonly [start: number, length: number, fonts: string])[] = [
+  [0x1d7ce, 10, "mathbf"],
+  [GREEK, 58, "mathbf,,boldsymbol,boldsymbol,boldsymbol"],
+  [
+    0x1d400,
+    52,
+    "mathbf,,boldsymbol,mathcal,mathcal,mathfrak,mathbb,mathfrak,mathsf,mathsf,mathsf,mathsf,mathtt",
+  ],
+];
 /** The last letters of each Greek alphabet there. */
 const GREEK_FORMS = [..."ϵϑϰϕϱϖ"];
 const LETTERS: Readonly<Record<string, string>> = {
@@ -304,16 +301,9 @@ function symbols(text: string, variant?: string | null): string {
   const parts = [...text.replace(/\s+/g, " ").trim()].map((sign) => {
     const code = sign.codePointAt(0) ?? 0;
     const letter = Object.entries(LETTERS).find(([, letters]) => letters.includes(sign))?.[0];
-    const font =
-      letter ??
-      (code >= 0x1d400 && code < 0x1d6a4
-        ? ALPHABETS[Math.floor((code - 0x1d400) / 52)]
-        : code >= 0x1d6a8 && code < 0x1d7cb
-          ? GREEK_ALPHABETS[Math.floor((code - 0x1d6a8) / 58)]
-          : code >= 0x1d7ce && code < 0x1d7d8
-            ? "mathbf"
-            : "");
-    const form = code >= 0x1d6a8 && code < 0x1d7cb ? GREEK_FORMS[((code - 0x1d6a8) % 58) - 52] : undefined;
+    const [start = 0, length = 1, fonts = ""] = ALPHABETS.find(([first]) => first <= code) ?? [];
+    const font = letter ?? fonts.split(",")[Math.floor((code - start) / length)];
+    const form = start === GREEK ? GREEK_FORMS[((code - GREEK) % length) - 52] : undefined;
     const plain = form ?? (code >= 0x1d400 && code < 0x1d800 ? sign.normalize("NFKC") : sign);
     const shown = letter === undefined ? commandOf(plain) : sign.normalize("NFKC");
     return font ? `\\${font}{${shown}}` : shown;
