@@ -131,7 +131,7 @@ export async function checkout(
 }
 
 /**
- * Moves the current branch to a commit and leaves the files as they are. `soft` leaves the index too, so that everything
+ * Moves the current branch to a commit and leaves the files unchanged. `soft` leaves the index too, so that everything
  * since that commit is staged; `mixed` resets it. Commits and index are kept under a recovery ref.
  *
  * @throws ToolError `operation_in_progress`, `bad_revision`

@@ -7,7 +7,7 @@ import { inTemporaryFolder } from "../read/changed-files.ts";
 import { CONFLICTS } from "../read/status.ts";
 import { pathText, records, textOf } from "../run/text.ts";
 
-/** A conflicted path in a response. `ours` is what is there already, `theirs` what is being merged or applied. */
+/** A conflicted path in a response. `ours` is the current side, `theirs` what is being merged or applied. */
 interface Conflict {
   readonly path: string;
   /** As in git_status: both modified, deleted by them … */
@@ -161,14 +161,14 @@ type Piece =
   | string
   | { readonly line: number; readonly base: string; readonly ours: string; readonly theirs: string };
 
-/** No file has lines that begin with so many of a character, by accident. */
+/** Files do not happen to have lines that begin with this many of a character. */
 const MARKER_SIZE = 61;
 const MARKER = new RegExp(`^([<|=>])\\1{${MARKER_SIZE - 1}}( [a-z]+)?\r?$`);
 
 /**
  * Merges the versions of a file, as `git merge-file` does.
  *
- * @returns its parts; undefined if it is no text in both sides
+ * @returns its parts; undefined if one side is not text
  */
 export async function mergedPieces(
   repository: Repository,

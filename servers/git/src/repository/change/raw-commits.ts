@@ -83,7 +83,7 @@ export const NOBODY = {
   message: "",
 };
 
-/** Writes a commit object as it is, and returns its id. */
+/** Writes a commit object unchanged, and returns its id. */
 export async function writeRaw(
   repository: Repository,
   { tree, parent, author, encoding, message }: RawCommit,

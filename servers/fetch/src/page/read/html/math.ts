@@ -18,7 +18,7 @@ const CODE = "pre, code, kbd, samp, tt, script, style, textarea, title";
 /** A longer attribute or text is not one formula. */
 const MAX_TEX = 20_000;
 
-/** Replaces a page's formulas by their TeX, as `$…$` or on a line of their own `$$…$$`. */
+/** Replaces a page's formulas by their TeX, as `$…$` or on separate lines `$$…$$`. */
 export function replaceFormulas(document: PageDocument, html: string): void {
   // A page could otherwise write Markdown by characters that nobody sees.
   if (/\udbff|&#(?:x0*10ff|0*1113[89])/i.test(html))

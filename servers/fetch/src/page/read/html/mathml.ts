@@ -2,7 +2,7 @@ import type { PageElement } from "./document.ts";
 
 /**
  * TeX for MathML (W3C MathML Core), and for the elements of MathJax 3 and 4 in which MathML's names and characters can be
- * recognized. A symbol without a known command stays as it is.
+ * recognized. A symbol without a known command stays unchanged.
  */
 export function texOfMathml(element: PageElement): string {
   const name = nameOf(element);

@@ -106,7 +106,7 @@ function shorten(quote: PageElement, said: string, document: PageDocument): void
   if (said.includes(middle)) quote.replaceChildren(document.createTextNode(`${text.slice(0, MAX_QUOTE)} …`));
 }
 
-/** The first short text in a frame, outside of its post, that matches one of the selectors. */
+/** The first short text in a frame, not in its post, that matches one of the selectors. */
 function labelIn(frame: PageElement, post: PageElement, selectors: readonly string[]): string {
   for (const selector of selectors)
     for (const element of frame.querySelectorAll(selector)) {

@@ -17,5 +17,5 @@ export function asWritten(text: string): string {
 const HIGH = "\udbff";
 const LOW = 0xdf00;
 
-/** A page's text without such characters of its own. */
+/** A page's text without such characters. */
 export const withoutVerbatim = (text: string): string => text.replace(/\udbff[\udf00-\udf7f]/g, "");
