@@ -28,7 +28,7 @@ export interface HunkQuery {
 interface Part {
   readonly text: string;
   readonly id: string;
-  /** How many changes the id stands for. */
+  /** The number of changes with this id. */
   readonly count: number;
   /** The first and the last changed line, from 1. */
   readonly first: number;

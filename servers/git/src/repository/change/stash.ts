@@ -73,8 +73,8 @@ export async function dropKept(repository: Repository, stash: string, oid: strin
 }
 
 /**
- * Applies a stash (or what a destructive tool kept) to the working tree. The stash is kept, unless it is to be dropped and there
- * are no conflicts.
+ * Applies a stash (or what a destructive tool kept) to the working tree. With `drop` it is removed afterwards,
+ * unless there are conflicts.
  */
 export async function stashApply(
   repository: Repository,

@@ -1,5 +1,6 @@
-import { lstat, mkdir, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { lstat, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
+import { ensureDirectory } from "@refmcp/boundary";
 import { oneLine, type ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { checkedOutNotes, withoutRepository } from "../change/new-repository.ts";
@@ -147,7 +148,7 @@ async function update(repository: Repository, submodule: Submodule, caller: Call
       });
     }
     if (isNew) await cloneModule(repository, submodule, caller, git);
-    await mkdir(directory, { recursive: true });
+    ensureDirectory(directory);
     await refuseLinks(root, directory, path);
     await writeFile(join(directory, ".git"), `gitdir: ${slashed(relative(directory, gitDir))}\n`, {
       flag: "wx",
