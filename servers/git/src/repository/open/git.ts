@@ -125,6 +125,12 @@ export class Git {
     if (only !== undefined && repositories.length === 1) return only;
     const allowed = describeAllowed(this.guard.allowed);
     if (only === undefined) {
+      // An allowed directory may be a repository with parts elsewhere, such as a linked worktree: say so, rather than "none".
+      for (const { realPath, unavailable } of this.guard.allowed.directories())
+        if (unavailable === undefined)
+          await locate(realPath, this.guard).catch((error: unknown) => {
+            if (!(error instanceof ToolError && error.code === "not_a_repository")) throw error;
+          });
       const hint = "Pass repo_path, a directory inside a repository, or create one with git_init.";
       throw failure("not_a_repository", `No git repository was found; ${allowed}.`, { hint });
     }
