@@ -34,6 +34,8 @@ export async function bench({ report }) {
       XDG_DATA_HOME: home,
       GIT_CONFIG_NOSYSTEM: "1",
       LC_ALL: "C",
+      EDITOR: "true",
+      GIT_SIGN_COMMITS: "false",
       GIT_BASE_DIR: top,
       MCP_TRANSPORT_TYPE: "stdio",
       MCP_LOG_LEVEL: "error",
@@ -42,7 +44,14 @@ export async function bench({ report }) {
     /** @type {Record<Who, (root: string) => string[]>} */
     const servers = {
       cyanheads: () => [at("@cyanheads/git-mcp-server/dist/index.js")],
-      ours: (root) => [join(ROOT, "servers/git/dist/bin.js"), root, "--toolsets", "all"],
+      ours: (root) => [
+        join(ROOT, "servers/git/dist/bin.js"),
+        root,
+        "--toolsets",
+        "all",
+        "--confirm",
+        "never",
+      ],
     };
     /** @type {Record<string, Partial<Record<Who, Cost>>>} */
     const costs = {};
@@ -56,7 +65,8 @@ export async function bench({ report }) {
           const root = join(top, "repo");
           await rm(root, { recursive: true, force: true });
           const world = new World(root, env);
-          await command("git", ["clone", "-q", "--shared", "--no-checkout", corpus, root], { env });
+          await command("git", ["clone", "-q", "--no-checkout", corpus, root], { env });
+          await world.git("fetch", "-q", corpus, "+refs/remotes/origin/*:refs/remotes/origin/*");
           await world.git("config", "user.name", "A");
           await world.git("config", "user.email", "a@example.com");
           await world.git("checkout", "-q", "-B", "main", START);
@@ -135,7 +145,8 @@ export class Agent {
     const text = content.map((block) => block.text ?? "").join("\n");
     this.calls += 1;
     this.chars += tool.length + JSON.stringify(args).length + text.length;
-    this.read += `${text}\n`;
+    // An answer in JSON says the same as one in plain text.
+    this.read += `${text.replaceAll('\\"', '"')}\n`;
     if (process.env["REFMCP_DAILY"])
       process.stderr.write(`> ${tool} ${JSON.stringify(args).slice(0, 300)}\n${text.slice(0, 1_500)}\n`);
     if (result.isError === true && !mayFail) throw new Error(`${tool}: ${text}`);

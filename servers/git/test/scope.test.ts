@@ -32,6 +32,7 @@ describe("a repository accesses nothing outside the allowed directories", () => 
     const given: Readonly<Record<string, object>> = {
       git_diff: { target: "HEAD" },
       git_show: { revision: "HEAD" },
+      git_bisect: { action: "show" },
       git_blame: { path: "secret.txt" },
       git_grep: { pattern: "secret" },
       git_list_refs: { kind: "tags" },
@@ -73,17 +74,6 @@ describe("a repository accesses nothing outside the allowed directories", () => 
       else writeFileSync(join(trap, ".git"), `gitdir: ${join(outside, ".git")}\n`);
       expect(await codeOf(callTool(over, "git_log", { repo_path: trap })), kind).toBe("outside_roots");
     }
-  });
-
-  it("and says why, also if repo_path is omitted", async () => {
-    const { root, outside } = insideAndOutside(place);
-    writeFileSync(
-      join(root, ".git", "objects", "info", "alternates"),
-      `${join(outside, ".git", "objects")}\n`,
-    );
-    const refused = await failureOf(callTool(gitOver([root]), "git_log", {}));
-    expect(refused.code).toBe("outside_roots");
-    expect(refused.message).toContain("alternate object directory");
   });
 
   it("by core.worktree, commondir, objects, alternates or links in the git directory", async () => {
@@ -139,6 +129,14 @@ describe("a repository accesses nothing outside the allowed directories", () => 
         ctx.skip("this git keeps refs in the git directory only (2.54 is the first)");
       expect(await codeOf(callTool(over, "git_branch", { repo_path: root })), store).toBe("outside_roots");
     }
+  });
+
+  it("and the reason is reported where the only allowed directory is that repository", async () => {
+    const { root } = insideAndOutside(place);
+    const twin = place.path("twin");
+    git(root, "worktree", "add", "--quiet", twin, "-b", "twin");
+    const failure = await failureOf(callTool(gitOver([twin]), "git_status", {}));
+    expect(failure.message).toContain("git directory is outside the allowed directories");
   });
 
   it("but alternates and worktrees inside are fine", async () => {

@@ -19,6 +19,7 @@ import { promisify } from "node:util";
 
 export const START = "v2.50.0";
 const FILE = "builtin/stash.c";
+const BROKEN = "5acfacc2a125912c2172467fdaa0ef1f5ad6fb82";
 
 /** The repository of one task. */
 export class World {
@@ -77,6 +78,13 @@ const conflict = async (world) => {
 const solve = (world) =>
   world.edit("GIT-VERSION-GEN", replace(/<<<<<<<[\s\S]*?>>>>>>> [^\n]*\n/, "DEF_VER=v2.51.0.both\n"));
 
+/** A preview, then its plan applied. @param {object[]} steps @returns {Solve} */
+const rewriteWith = (steps) => async (agent) => {
+  const preview = await agent.call("git_rewrite", { steps });
+  const [, plan] = /"plan":"(\w+)"/.exec(preview) ?? [];
+  await agent.call("git_rewrite", { apply: plan });
+};
+
 /** @type {Task[]} */
 export const tasks = [
   {
@@ -124,10 +132,10 @@ export const tasks = [
     name: "why is this line here",
     cyanheads: [
       ["git_blame", { filePath: FILE, startLine: 1600, endLine: 1601 }],
-      ["git_show", { object: "HEAD" }],
+      ["git_show", { object: "d553f538b8" }],
     ],
     ours: [["git_blame", { path: FILE, start_line: 1600, end_line: 1601, why: true }]],
-    check: () => true,
+    check: (_, read) => read.includes("stash: convert push to builtin"),
   },
   {
     name: "the history of a function",
@@ -145,15 +153,16 @@ export const tasks = [
   },
   {
     name: "a part of a file at an old release",
-    cyanheads: [["git_show", { object: "v2.20.0", filePath: "builtin/stash--helper.c" }]],
-    ours: [["git_show", { revision: "v2.20.0:builtin/add.c", start_line: 1, end_line: 40 }]],
-    check: (_, read) => read.length > 500,
+    cyanheads: [["git_show", { object: "v2.20.0", filePath: "git-stash.sh" }]],
+    ours: [["git_show", { revision: "v2.20.0:git-stash.sh", start_line: 1, end_line: 40 }]],
+    check: (_, read) => read.includes("OPTIONS_SPEC"),
   },
   {
     name: "how large the change between two releases is",
     cyanheads: [["git_diff", { source: "v2.49.0", target: "v2.50.0", stat: true }]],
-    ours: [["git_diff", { target: "v2.49.0..v2.50.0", stat: true }]],
-    check: (_, read) => /711/.test(read) && /55[,.]?899/.test(read),
+    ours: [["git_diff", { target: "v2.49.0..v2.50.0", format: "stat" }]],
+    // With copies detected (git diff -C), as ours does, or without.
+    check: (_, read) => /711/.test(read) && /55[,.]?899|33[,.]?282/.test(read),
   },
   {
     name: "review a branch",
@@ -176,11 +185,11 @@ export const tasks = [
   {
     name: "the commit that brought a string in",
     ours: [["git_log", { path: FILE, pickaxe: "reset_tree", max_count: 20 }]],
-    check: (_, read) => read.includes("stash: convert apply to builtin"),
+    check: (_, read) => read.includes("stash: convert `stash--helper.c` into"),
   },
   {
     name: "search the sources",
-    ours: [["git_grep", { pattern: "do_push_stash", max_count: 30 }]],
+    ours: [["git_grep", { pattern: "do_push_stash", limit: 30 }]],
     check: (_, read) => read.includes("static int do_push_stash"),
   },
   {
@@ -197,7 +206,6 @@ export const tasks = [
   },
   {
     name: "the release that a commit came with",
-    ours: [["git_list_refs", { kind: "tags", contains: "5acfacc2a1", limit: 3 }]],
     check: (_, read) => read.includes("v2.50.0"),
   },
   {
@@ -216,7 +224,7 @@ export const tasks = [
       );
     },
     async ours(agent) {
-      await agent.call("git_reflog", { max_count: 5 });
+      await agent.call("git_reflog", { limit: 5 });
       await agent.call("git_create_branch", { branch_name: "saved", base_branch: "HEAD@{1}" });
     },
     check: async (world) => (await world.git("log", "-1", "--format=%s", "saved")) === "precious",
@@ -229,7 +237,7 @@ export const tasks = [
       await world.git("reset", "-q", "--hard", "HEAD~1");
       await world.commit("d, better", "d.txt", append("d!"));
     },
-    ours: [["git_diff", { target: `${START}..main`, old_range: `${START}..old` }]],
+    ours: [["git_diff", { target: `${START}..main`, against: `${START}..old` }]],
     check: (_, read) => read.includes("d, better"),
   },
   {
@@ -283,13 +291,16 @@ export const tasks = [
     name: "discard the changes of a file",
     given: twoHunks,
     cyanheads: [["git_checkout", { paths: [FILE], target: "HEAD" }]],
-    ours: [["git_restore", { paths: [FILE] }]],
+    ours: [["git_restore", { files: [FILE] }]],
     check: async (world) => (await world.git("status", "--short")) === "",
   },
   {
     name: "start a branch",
     cyanheads: [["git_checkout", { target: "topic", createBranch: true }]],
-    ours: [["git_create_branch", { branch_name: "topic", checkout: true }]],
+    ours: [
+      ["git_create_branch", { branch_name: "topic" }],
+      ["git_checkout", { branch_name: "topic" }],
+    ],
     check: async (world) => (await world.git("branch", "--show-current")) === "topic",
   },
   {
@@ -301,7 +312,7 @@ export const tasks = [
       await world.commit("main", "m.txt", append("m"));
     },
     cyanheads: [["git_merge", { branch: "topic" }]],
-    ours: [["git_merge", { branch: "topic" }]],
+    ours: [["git_merge", { revision: "topic" }]],
     check: async (world) => (await world.git("log", "-1", "--format=%p")).split(" ").length === 2,
   },
   {
@@ -314,7 +325,7 @@ export const tasks = [
       await agent.call("git_commit", { message: "Merge topic", filesToStage: ["GIT-VERSION-GEN"] });
     },
     async ours(agent, world) {
-      await agent.call("git_merge", { branch: "topic" }, true);
+      await agent.call("git_merge", { revision: "topic", on_conflict: "keep" }, true);
       await solve(world);
       await agent.call("git_add", { files: ["GIT-VERSION-GEN"] });
       await agent.call("git_merge", { action: "continue" });
@@ -353,7 +364,6 @@ export const tasks = [
       await world.git("add", "Makefile");
     },
     cyanheads: [["git_stash", { mode: "push", keepIndex: true }]],
-    ours: [["git_stash", { keep_index: true }]],
     check: async (world) => (await world.git("status", "--short")) === "M  Makefile".trim(),
   },
   {
@@ -364,13 +374,13 @@ export const tasks = [
       await world.git("checkout", "-q", "main");
     },
     cyanheads: [["git_cherry_pick", { commits: ["topic"] }]],
-    ours: [["git_cherry_pick", { revisions: ["topic"] }]],
+    ours: [["git_cherry_pick", { commits: ["topic"] }]],
     check: async (world) => (await world.subjects()) === "wanted",
   },
   {
     name: "revert a commit",
     given: series,
-    ours: [["git_revert", { revisions: ["HEAD~1"] }]],
+    ours: [["git_revert", { commit: "HEAD~1" }]],
     check: async (world) => (await world.git("ls-files", "c.txt")) === "",
   },
   {
@@ -396,11 +406,13 @@ export const tasks = [
   {
     name: "correct the message of an older commit",
     given: series,
+    ours: rewriteWith([{ commit: "HEAD~2", action: "reword", message: "b, corrected" }]),
     check: async (world) => (await world.subjects()) === "a|b, corrected|c|d",
   },
   {
     name: "drop a commit in the middle",
     given: series,
+    ours: rewriteWith([{ commit: "HEAD~2", action: "drop" }]),
     check: async (world) =>
       (await world.subjects()) === "a|c|d" && (await world.git("ls-files", "b.txt")) === "",
   },
@@ -410,6 +422,12 @@ export const tasks = [
       await series(world);
       await world.commit("fix b", "b.txt", append("b, corrected"));
     },
+    ours: rewriteWith(
+      ["HEAD~3", "HEAD", "HEAD~2", "HEAD~1"].map((commit, at) => ({
+        commit,
+        action: at === 1 ? "fixup" : "pick",
+      })),
+    ),
     check: async (world) =>
       (await world.subjects()) === "a|b|c|d" &&
       (await world.git("show", "HEAD~2:b.txt")) === "b\nb, corrected",
@@ -417,6 +435,7 @@ export const tasks = [
   {
     name: "change the order of two commits",
     given: series,
+    ours: rewriteWith(["HEAD~1", "HEAD~2", "HEAD"].map((commit) => ({ commit, action: "pick" }))),
     check: async (world) => (await world.subjects()) === "a|c|b|d",
   },
   {
@@ -433,7 +452,7 @@ export const tasks = [
       await agent.call("git_rebase", { mode: "continue" });
     },
     async ours(agent, world) {
-      await agent.call("git_rebase", { upstream: "main", on_conflict: "stop" }, true);
+      await agent.call("git_rebase", { onto: "main", on_conflict: "keep" }, true);
       await solve(world);
       await agent.call("git_add", { files: ["GIT-VERSION-GEN"] });
       await agent.call("git_merge", { action: "continue" });
@@ -441,8 +460,18 @@ export const tasks = [
     check: async (world) => (await world.subjects()) === "ours|theirs",
   },
   {
-    name: "find the first bad of 1,000 commits",
-    check: (_, read) => read.includes("CODE"),
+    name: "find the first bad of 800 commits",
+    async ours(agent, world) {
+      let text = await agent.call("git_bisect", { action: "start", good: ["v2.49.0"], bad: START });
+      for (let at = 0; at < 15; at++) {
+        const [, commit] = /"next":\{"commit":"([0-9a-f]+)"/.exec(text) ?? [];
+        if (commit === undefined) return;
+        // Broken are the commits that contain this one.
+        const isBad = (await world.git("merge-base", BROKEN, commit)) === BROKEN;
+        text = await agent.call("git_bisect", { action: isBad ? "bad" : "good" });
+      }
+    },
+    check: (_, read) => read.slice(read.lastIndexOf("first_bad")).includes(BROKEN.slice(0, 10)),
   },
   {
     name: "apply a patch that came by mail",
@@ -475,12 +504,18 @@ export const tasks = [
       const [id = ""] = /[0-9a-f]{40}/.exec(agent.read) ?? [];
       await agent.call("git_branch", { mode: "create", branchName: "topic", startPoint: id });
     },
+    async ours(agent) {
+      const text = await agent.call("git_delete_branch", { branch_name: "topic" });
+      const [ref = ""] = /refs\/refmcp\/\S+[\w]/.exec(text) ?? [];
+      await agent.call("git_create_branch", { branch_name: "topic", base_branch: ref });
+    },
     check: async (world) =>
       (await world.git("rev-parse", "topic")) === (await world.git("rev-parse", "HEAD~1")),
   },
   {
     name: "rename a remote",
     cyanheads: [["git_remote", { mode: "rename", name: "origin", newName: "upstream" }]],
+    ours: [["git_set_remote", { remote: "origin", action: "rename", new_name: "upstream" }]],
     check: async (world) => (await world.git("remote")) === "upstream",
   },
 ];

@@ -126,24 +126,17 @@ export class Git {
     if (only !== undefined && repositories.length === 1) return only;
     const allowed = describeAllowed(this.guard.allowed);
     if (only === undefined) {
-      await this.#explainRefused();
+      // An allowed directory may be a repository with parts elsewhere, such as a linked worktree: say so, rather than "none".
+      for (const { realPath, unavailable } of this.guard.allowed.directories())
+        if (unavailable === undefined)
+          await locate(realPath, this.guard).catch((error: unknown) => {
+            if (!(error instanceof ToolError && error.code === "not_a_repository")) throw error;
+          });
       const hint = "Pass repo_path, a directory inside a repository, or create one with git_init.";
       throw failure("not_a_repository", `No git repository was found; ${allowed}.`, { hint });
     }
     const names = repositories.slice(0, 10).map((one) => `"${oneLine(one)}"`);
     throw failure("repository_needed", `There are ${repositories.length} repositories: ${names.join(", ")}.`);
-  }
-
-  /** @throws why an allowed directory that is a repository can't be opened, for example because its objects are outside */
-  async #explainRefused(): Promise<void> {
-    for (const { realPath, unavailable } of this.guard.allowed.directories()) {
-      if (unavailable !== undefined) continue;
-      const failed = await locate(realPath, this.guard).then(
-        () => undefined,
-        (error: unknown) => error,
-      );
-      if (failed instanceof ToolError && failed.code !== "not_a_repository") throw failed;
-    }
   }
 
   /** The repository that a resource's name refers to: its directory's name where that is unique, else its path. */
