@@ -115,7 +115,7 @@ export const GENERATORS = {
     tables: "table.doxtable, table.markdownTable, table.memberdecls, table.manual",
     rows: "tr:not(.separator):not(.heading):not(.inherit):not(.inherit_header)",
     code: "pre, div.fragment",
-    dropped: ".permalink, .overload, .mlabels-right, .lineno",
+    dropped: ".permalink, .toc, .mlabels-right, .lineno",
   },
   "Node.js": {
     pages: pages("nodejs/api", "fs stream path url events"),

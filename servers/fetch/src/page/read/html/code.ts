@@ -1,14 +1,18 @@
-import type { PageDocument, PageElement } from "./document.ts";
+import { HEADINGS, type PageDocument, type PageElement } from "./document.ts";
 
 /** A `pre` with one of these is not only code. */
 const NOT_CODE =
-  "table, img, picture, video, audio, math, pre, ul, ol, dl, blockquote, form, h1, h2, h3, h4, h5, h6";
+  "table, img, picture, video, audio, math, ul, ol, dl, blockquote, form, h1, h2, h3, h4, h5, h6";
+
+const MARKS = ["span", "code", "em", "i", "b", "strong", "var"].map((name) => `code ${name}`).join(", ");
 
 /**
  * Replaces the markup of highlighted code with its text. Readability drops spans by their class, and mdream drops spans
  * that contain only whitespace, such as a line's indentation.
  */
 export function flattenCode(root: PageElement, document: PageDocument): void {
+  // rustdoc describes a result's traits in the middle of a signature.
+  for (const tip of root.querySelectorAll(`:is(${HEADINGS}) .notable-traits`)) tip.remove();
   // Doxygen writes code as one element for each line.
   for (const box of root.querySelectorAll("div.fragment"))
     if (box.children.length > 0 && [...box.children].every(isLine)) {
@@ -17,6 +21,7 @@ export function flattenCode(root: PageElement, document: PageDocument): void {
       for (const number of pre.querySelectorAll(".lineno")) number.remove();
       box.replaceWith(pre);
     }
+  for (const inner of root.querySelectorAll("pre pre")) inner.replaceWith(...inner.childNodes);
   for (const pre of root.querySelectorAll("pre")) {
     if (pre.querySelector(NOT_CODE) !== null) continue;
     const [code, ...others] = pre.querySelectorAll("code");
@@ -30,9 +35,10 @@ export function flattenCode(root: PageElement, document: PageDocument): void {
     holder?.append(document.createTextNode(text));
     pre.replaceChildren(holder ?? document.createTextNode(text));
   }
-  const spans = [...root.querySelectorAll("code span")];
-  const changed = new Set(spans.map((span) => span.closest("code")));
-  for (const span of spans) span.replaceWith(...span.childNodes);
+  // Markdown has no markup in code.
+  const marks = [...root.querySelectorAll(MARKS)];
+  const changed = new Set(marks.map((mark) => mark.parentElement?.closest("code")));
+  for (const mark of marks) mark.replaceWith(...mark.childNodes);
   for (const code of changed) code?.normalize();
 }
 

@@ -83,6 +83,10 @@ const SHARE_AMONG_LINKS = 0.2;
 const MUCH_CODE = 3;
 const POSTS = "[itemtype$=Article], [itemtype$=BlogPosting], [itemtype$=Question], .hentry";
 const KEPT_CODE = 0.9;
+/** Generators of references, which have few paragraphs and sometimes little code. */
+const REFERENCE = ["javadoc", "Doxygen", "rustdoc", "gi-docgen", "GTK-Doc"]
+  .map((name) => `meta[name="generator"][content^="${name}"]`)
+  .join(", ");
 
 /**
  * Converts HTML to Markdown or text: the main content that Readability finds; if that is too small a part of the page,
@@ -143,7 +147,9 @@ export function convertHtml(request: ConversionRequest): Conversion {
     .reduce((rest, element) => rest - textOf(element).length, textOf(content).length);
   const isOfLinks = linkedIn(content) > textOf(content).length / 2;
   const code = codeIn(content);
-  const isProse = code < MUCH_CODE || document.querySelector(POSTS) !== null;
+  const isProse =
+    (code < MUCH_CODE && document.querySelector(REFERENCE) === null) ||
+    document.querySelector(POSTS) !== null;
   // A product page has few paragraphs, and its price is outside them.
   const mayBeArticle =
     isArticle ||

@@ -1,6 +1,6 @@
 import { htmlToMarkdown } from "@mdream/js";
 import { flattenCode } from "./code.ts";
-import { type PageDocument, type PageElement, textOf } from "./document.ts";
+import { HEADINGS, type PageDocument, type PageElement, textOf } from "./document.ts";
 import { writeNotes } from "./notes.ts";
 import { stripTags } from "./strip-tags.ts";
 import { asWritten, verbatim } from "./verbatim.ts";
@@ -91,8 +91,9 @@ export function simplify(root: PageElement, document: PageDocument): void {
   for (const link of all("a")) simplifyLink(link);
   for (const grid of names.has("div") ? [...root.querySelectorAll(".summary-table")] : [])
     gridToTable(grid, document);
-  for (const item of all("li h1, li h2, li h3, li h4").map((heading) => heading.closest("li")))
-    unlist(item, renamed);
+  for (const heading of all("li h1, li h2, li h3, li h4"))
+    for (let item = heading.closest("li"); item !== null && item !== root && root.contains(item); )
+      item = unlist(item, renamed)?.closest("li") ?? null;
   if (names.has("div")) names.add("table").add("tr").add("td").add("th");
   for (const box of all('li input[type="checkbox"]'))
     box.replaceWith(document.createTextNode(box.hasAttribute("checked") ? "[x] " : "[ ] "));
@@ -115,7 +116,7 @@ export function simplify(root: PageElement, document: PageDocument): void {
     if (level > MAX_QUOTES) quote.replaceWith(...quote.childNodes);
     else levels.set(quote, level);
   }
-  for (const heading of all("tr h2, tr h3, tr h4")) liftHeading(heading);
+  for (const table of all("table")) liftHeadings(table);
   for (const table of all("table").reverse()) if (isLayout(table)) unwrapTable(table, renamed);
   for (const cell of all("td[colspan], th[colspan], td[rowspan], th[rowspan]").slice(0, MAX_SPREAD))
     spread(cell, document);
@@ -166,7 +167,7 @@ function simplifyLink(link: PageElement): void {
   const text = (link.textContent ?? "").trim();
   const isInside = href.startsWith("#");
   const code = link.closest("code, pre");
-  if (isInside && /^[¶#§◆🔗\s\u00a0]+$/u.test(link.textContent ?? "")) link.remove();
+  if (isInside && /^[¶#§◆🔗ⓘ\s\u00a0]+$/u.test(link.textContent ?? "")) link.remove();
   else if (/^run$/i.test(text) && (href.length > MAX_HREF || /[?&]code=/.test(href))) link.remove();
   else if (
     code?.localName === "code" &&
@@ -202,15 +203,11 @@ function gridToTable(grid: PageElement, document: PageDocument): void {
   grid.replaceWith(table);
 }
 
-/** An item of a list that has headings is a section: Markdown has no headings in lists. */
-function unlist(
-  item: PageElement | null,
-  renamed: (element: PageElement, name: string) => PageElement,
-): void {
-  const list = item?.parentElement;
-  if (!item?.isConnected || !list) return;
-  renamed(item, "div");
-  if ([...list.children].every(({ localName }) => localName !== "li")) renamed(list, "div");
+/** An item of a list that has headings is a section: Markdown has no headings in lists. Returns what was around the item. */
+function unlist(item: PageElement, renamed: (element: PageElement, name: string) => PageElement) {
+  const list = renamed(item, "div").parentElement;
+  const isRest = list !== null && [...list.children].some(({ localName }) => localName === "li");
+  return list === null || isRest || !/^[ou]l$/.test(list.localName) ? list : renamed(list, "div");
 }
 
 /** 10<sup>2</sup> becomes 10²; undefined for a footnote's link and for characters without a Unicode superscript. */
@@ -250,16 +247,14 @@ function spread(cell: PageElement, document: PageDocument): void {
   cell.removeAttribute("rowspan");
 }
 
-/** A heading that is a table's first row belongs before the table (Doxygen); rows without text separate the others. */
-function liftHeading(heading: PageElement): void {
-  const row = heading.closest("tr");
-  const table = row?.closest("table");
-  if (!row || !table || row !== table.querySelector("tr") || row.children.length > 1) return;
-  if (textOf(row) !== textOf(heading)) return;
+/** Puts the headings that are a table's first rows before it (Doxygen), and removes rows that only keep a distance. */
+function liftHeadings(table: PageElement): void {
+  const [first, ...rows] = table.querySelectorAll("tr");
+  for (const row of rows) if (textOf(row) === "" && row.querySelector("img") === null) row.remove();
+  const heading = first?.children.length === 1 ? first.querySelector(HEADINGS) : null;
+  if (heading === null || first === undefined || textOf(heading) !== textOf(first)) return;
   table.before(heading);
-  row.remove();
-  for (const other of [...table.querySelectorAll("tr")])
-    if (other.children.length === 1 && textOf(other) === "") other.remove();
+  first.remove();
 }
 
 /** Whether a table is used for layout instead of data. */
@@ -270,7 +265,13 @@ export function isLayout(table: PageElement): boolean {
   if (table.querySelector("th, caption, thead") !== null) return false;
   const rows = [...table.querySelectorAll("tr")];
   const widest = rows.reduce((most, { children }) => Math.max(most, children.length), 0);
-  const isUneven = rows.some(({ children }) => children.length > 0 && children.length < widest);
+  const even = rows.filter(({ children }) => children.length === widest);
+  // A cell across the entire table is a title between its rows.
+  const isTitle = ([cell, ...others]: PageElement[]): boolean =>
+    others.length === 0 && even.length > 1 && Number(cell?.getAttribute("colspan")) >= widest;
+  const isUneven = rows.some(
+    ({ children }) => children.length > 0 && children.length < widest && !isTitle([...children]),
+  );
   return rows.length < 2 || widest < 2 || isUneven;
 }
 
