@@ -10,7 +10,7 @@ import { counted, nulEnded, pathText, records } from "../run/text.ts";
 /** Arguments that make a diff run no programs and ignore the configuration. */
 export const DIFF_ARGS = [
   ...["--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--ignore-submodules=dirty"],
-  ...["--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--find-renames", "--find-copies"],
+  ...["--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--find-renames"],
 ];
 /** Arguments that read paths from stdin, which `NUL` terminates. */
 export const FROM_STDIN = ["--pathspec-from-file=-", "--pathspec-file-nul"];
