@@ -124,6 +124,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
     const { text, heading = `#${decoded(fragment)}` } = part;
     return { ...facts, text, section: heading, extractor: "fragment", needsJavascript: false };
   }
+  const isReference = document.querySelector(REFERENCE) !== null;
   const hasHidden = removeHiddenContent(document);
   const all = textOf(document.body);
   const about = {
@@ -147,9 +148,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
     .reduce((rest, element) => rest - textOf(element).length, textOf(content).length);
   const isOfLinks = linkedIn(content) > textOf(content).length / 2;
   const code = codeIn(content);
-  const isProse =
-    (code < MUCH_CODE && document.querySelector(REFERENCE) === null) ||
-    document.querySelector(POSTS) !== null;
+  const isProse = (code < MUCH_CODE && !isReference) || document.querySelector(POSTS) !== null;
   // A product page has few paragraphs, and its price is outside them.
   const mayBeArticle =
     isArticle ||

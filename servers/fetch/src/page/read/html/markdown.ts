@@ -168,6 +168,7 @@ function simplifyLink(link: PageElement): void {
   const isInside = href.startsWith("#");
   const code = link.closest("code, pre");
   if (isInside && /^[¶#§◆🔗ⓘ\s\u00a0]+$/u.test(link.textContent ?? "")) link.remove();
+  else if (/^\[(?:src|source)\]$/.test(text) && link.closest(HEADINGS) !== null) link.remove();
   else if (/^run$/i.test(text) && (href.length > MAX_HREF || /[?&]code=/.test(href))) link.remove();
   else if (
     code?.localName === "code" &&
