@@ -4,9 +4,10 @@ import { javadocPage, rustdocPage, sphinxPage } from "./pages/technical.ts";
 import { framed, prose } from "./pages/write.ts";
 import { missingIn } from "./signatures.ts";
 
-async function read(html: string): Promise<string> {
+async function read(html: string, fragment = ""): Promise<string> {
   const lab = await site({ "/page": html });
-  return (await fetched(await webOf([lab]), { url: `${lab.origin}/page`, max_length: 500_000 })).text;
+  const url = `${lab.origin}/page${fragment}`;
+  return (await fetched(await webOf([lab]), { url, max_length: 500_000 })).text;
 }
 
 describe.each(Object.entries({ rustdoc: rustdocPage(), javadoc: javadocPage(), Sphinx: sphinxPage() }))(
@@ -41,6 +42,16 @@ describe("markup of documentation", () => {
       "lines as elements",
       '<div class="fragment"><div class="line"><span class="lineno">  1</span>int a;</div><div class="line">  int b;</div></div>',
       "```\nint a;\n  int b;\n```",
+    ],
+    [
+      "a block in a block",
+      '<pre><code><div class="highlight"><pre><span></span><span class="kt">void</span>\n<span class="n">turn</span> (\n  Wheel* self\n)\n</pre></div></code></pre>',
+      "\n\n```\nvoid\nturn (\n  Wheel* self\n)\n```",
+    ],
+    [
+      "markup in it",
+      '<p><code class="literal">TURN <em class="replaceable"><code>wheel</code></em> { BY | <var>TO</var> }</code></p>',
+      "`TURN wheel { BY | TO }`",
     ],
   ])("code with %s", async (_what, code, expected) => {
     expect(await read(documented(code))).toContain(expected);
@@ -82,6 +93,79 @@ describe("markup of documentation", () => {
     expect(text).toMatch(/^## Methods$/m);
     expect(text).toMatch(/^\| turn\(\) \| Turns the wheel\. \|$/m);
     expect(text).toMatch(/^\| stop\(\) \| Stops it\. \|$/m);
+  });
+
+  it("a heading in a table's first row is above it, and titles between its rows keep it a table", async () => {
+    const member = (type: string, name: string) =>
+      `<tr class="memitem:a1"><td class="memItemLeft">${type}</td><td class="memItemRight">${name}</td></tr>` +
+      '<tr class="separator:a1"><td class="memSeparator" colspan="2">&#160;</td></tr>';
+    const text = await read(
+      documented(
+        '<table class="memberdecls"><tr class="heading"><td colspan="2"><h2><a id="types"></a>Public Types</h2></td></tr>' +
+          `${member("enum", "Grain")}<tr><td colspan="2">template&lt;class T&gt;</td></tr>${member("typedef T", "Sack")}</table>`,
+      ),
+    );
+    expect(text).toMatch(/^## Public Types\n\n\| enum \| Grain \|$/m);
+    expect(text).toMatch(/^\| template\\<class T> \| *\|\n\| typedef T \| Sack \|$/m);
+  });
+
+  it("a table of one row with columns is a table", async () => {
+    const text = await read(
+      documented(
+        "<table><colgroup><col><col></colgroup><tbody><tr><td><p>wheel</p></td><td><p>a wheel</p></td></tr></tbody></table>",
+      ),
+    );
+    expect(text).toMatch(/^\| wheel \| a wheel \|$/m);
+  });
+
+  it("a heading has no link to its source and no description of its types", async () => {
+    const source = '<a class="srclink" href="https://example.com/mill.c#L9">[src]</a>';
+    const traits =
+      '<span class="notable-traits"><span>ⓘ<span class="notable-traits-tooltiptext">Notable traits</span></span></span>';
+    const text = await read(
+      documented(
+        `<h4>Declaration ${source}</h4><h4>fn turn() -&gt; Wheel${traits} where</h4><h4>fn stop()<a href="#" class="tooltip">ⓘ</a></h4>`,
+      ),
+    );
+    expect(text).toMatch(/^#### Declaration$/m);
+    expect(text).toMatch(/^#### fn turn\(\) -> Wheel where$/m);
+    expect(text).toMatch(/^#### fn stop\(\)$/m);
+  });
+
+  it("a bracket at the start of a link's text stays", async () => {
+    const text = await read(
+      documented('<h4>fn all() -&gt; <a href="/array">[</a><a href="/T">T</a><a href="/array">; N]</a></h4>'),
+    );
+    expect(text.replace(/\]\([^()]*\)/g, "").replace(/[[\\\s]/g, "")).toContain("fnall()->T;N]");
+    expect(text).toMatch(/\[\\\[\]\([^()]*\/array\)/);
+  });
+
+  it("a link to a member answers with a heading of its own, whatever lists are around it", async () => {
+    const member = (name: string) =>
+      `<li><section class="detail"><h3 id="${name}">${name}</h3><div class="member-signature">Wheel ${name}()</div><div>${prose(2, name.length)}</div></section></li>`;
+    const page = documented(
+      `<ul class="details-list"><li><section><h2>Methods</h2><ul class="member-list">${member("turn")}${member("stop")}</ul></section></li></ul>`,
+    );
+    const text = await read(page, "#turn");
+    expect(text).toMatch(/^### turn$/m);
+    expect(text).toContain("Wheel turn()");
+    expect(text).not.toContain("stop");
+  });
+
+  it("a reference with little code keeps all its headings and tables", async () => {
+    const rows = ["turn", "stop", "grind"].map(
+      (name) =>
+        `<div class="col-first method-summary-table">Wheel</div><div class="col-last">${name}(): ${prose(3, name.length)}</div>`,
+    );
+    const html = framed(
+      "The mill",
+      `<div class="header extra"><h1>Class Mill</h1></div><div>${[1, 2, 3, 4].map((index) => `<p>${prose(6, index)}</p>`).join("")}</div>` +
+        `<div class="extra-members"><h2>Summary</h2><div class="summary-table"><div class="table-header">Type</div><div class="table-header">Method</div>${rows.join("")}</div></div>`,
+      { head: '<meta name="generator" content="javadoc/ClassWriterImpl">' },
+    );
+    const text = await read(html);
+    expect(text).toMatch(/^\| Wheel \| grind\(\)/m);
+    expect(text).toMatch(/^# Class Mill$/m);
   });
 
   it("text such as <string> does not cost the page its Markdown", async () => {

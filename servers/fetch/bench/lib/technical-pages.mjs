@@ -123,7 +123,7 @@ export const GENERATORS = {
     pages: pages("nodejs/api", "fs stream path url events"),
     main: "#apicontent",
     tables: "table",
-    dropped: "a.mark, .source_version",
+    dropped: "a.mark, .srclink, .source_version",
     language: (code) => inClass(code.querySelector("code"), /language-(\w+)/),
   },
   "gi-docgen": {

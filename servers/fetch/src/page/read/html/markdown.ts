@@ -47,7 +47,7 @@ function formatted(html: string, text: string, { base, format, includeLinks }: O
   result = result
     .replace(/!\[([^[\]\n]{0,500})\]\((?:\s*data:[^()\s]*)?\)/g, "$1")
     .replace(/\[([^[\]\n]{0,500})\]\(javascript:[^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)/gi, "$1")
-    .replace(/(?<!!)\[[ \t]{0,20}\]\([^()\s]*\)/g, "")
+    .replace(/(?<![!\\])\[[ \t]{0,20}\]\([^()\s]*\)/g, "")
     .replace(/^([ \t]*(?:[-*]|\d+\.) )\\\[([ x])\\?\]/gm, "$1[$2]")
     .trim();
   const isBlownUp = result.length > html.length * 3 + 1_000;
@@ -263,7 +263,7 @@ export function isLayout(table: PageElement): boolean {
   if (/^(?:presentation|none)$/.test(table.getAttribute("role") ?? "")) return true;
   if (table.querySelector("table, h1, h2, h3, pre, blockquote, form, section, article") !== null) return true;
   if (/^(?:table|grid)$/.test(table.getAttribute("role") ?? "")) return false;
-  if (table.querySelector("th, caption, thead") !== null) return false;
+  if (table.querySelector("th, caption, thead, colgroup") !== null) return false;
   const rows = [...table.querySelectorAll("tr")];
   const widest = rows.reduce((most, { children }) => Math.max(most, children.length), 0);
   const even = rows.filter(({ children }) => children.length === widest);
