@@ -140,7 +140,7 @@ describe("markup of documentation", () => {
     expect(text).toMatch(/\[\\\[\]\([^()]*\/array\)/);
   });
 
-  it("a link to a member answers with a heading of its own, whatever lists are around it", async () => {
+  it("a link to a member returns its section with a heading, whatever lists are around it", async () => {
     const member = (name: string) =>
       `<li><section class="detail"><h3 id="${name}">${name}</h3><div class="member-signature">Wheel ${name}()</div><div>${prose(2, name.length)}</div></section></li>`;
     const page = documented(
