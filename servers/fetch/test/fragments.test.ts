@@ -300,7 +300,7 @@ describe.each(PACKAGES)("%s", (name, directory, targets, signatures) => {
       const html = readFileSync(join(directory, file), "utf8");
       if (html.length > 400_000) continue;
       const { document } = parseHTML(html);
-      for (const link of document.querySelectorAll("a.headerlink")) link.remove();
+      for (const link of document.querySelectorAll("a.headerlink, .notable-traits")) link.remove();
       const named = [...document.querySelectorAll(targets)];
       const words = [...document.querySelectorAll(signatures)].map(({ textContent }) => textContent ?? "");
       if (named.length < PER_FILE || named.length !== words.length) continue;

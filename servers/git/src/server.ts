@@ -40,7 +40,7 @@ export const server = defineServer({
   },
   skills: import.meta.url,
   views: import.meta.url,
-  slim: ["git_status", "git_diff", "git_log", "git_add", "git_commit"],
+  slim: ["git_status", "git_diff", "git_log", "git_commit"],
   tools,
   resources,
   prompts,

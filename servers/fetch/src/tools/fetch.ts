@@ -17,18 +17,16 @@ export default tool({
     url,
     max_length: z.int().min(1).max(999_999).default(5_000).describe("Maximum characters."),
     start_index: z.int().min(0).max(100_000_000).default(0).describe("Continue from this character."),
-    raw: z.boolean().default(false).describe("The raw source; the same as format html."),
+    raw: z.boolean().default(false).describe("Same as format html."),
     format: z
       .enum(["auto", "markdown", "text", "links", "html", "json", "data", "metadata"])
       .default("auto")
-      .describe(
-        "metadata: title, dates, and headings with their indexes; links: only links; data: JSON-LD, tables, script data.",
-      ),
+      .describe("metadata: title, dates, headings with indexes; data: JSON-LD, tables."),
     selector,
     section: z.string().min(1).max(300).optional().describe("Only the content under this heading."),
     include_links: z.boolean().default(true).describe("Keep link URLs."),
     max_age: maxAge,
-    pages: z.int().min(1).max(10).default(1).describe("Follow next-page links and join this many pages."),
+    pages: z.int().min(1).max(10).default(1).describe("Join this many pages."),
   }),
   async run({ raw, format, ...asked }, web, call) {
     if (raw && format !== "auto" && format !== "html")

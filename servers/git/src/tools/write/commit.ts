@@ -9,7 +9,7 @@ export default tool({
   effect: "add",
   toolset: "write",
   input: {
-    message: z.string().min(1).max(100_000).describe("Subject line, then an empty line and details."),
+    message: z.string().min(1).max(100_000).describe("Subject, empty line, details."),
     files: files("Commit only these").optional(),
     hunks,
     amend: z.boolean().default(false).describe("Replace the last commit."),

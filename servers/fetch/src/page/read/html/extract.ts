@@ -199,9 +199,8 @@ export function convertWhole(html: string, writing: OutputOptions): string {
 }
 
 function convertElement(element: PageElement, document: PageDocument, writing: OutputOptions): string {
-  const text = element.textContent ?? "";
   simplify(element, document);
-  return formatHtml(element.outerHTML, text, writing);
+  return formatHtml(element.outerHTML, element.textContent ?? "", writing);
 }
 
 /** The base of relative URLs (the HTML standard, "document base URL"). */

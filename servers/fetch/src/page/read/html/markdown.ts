@@ -52,12 +52,16 @@ function formatted(html: string, text: string, { base, format, includeLinks }: O
     .trim();
   const isBlownUp = result.length > html.length * 3 + 1_000;
   // Letters in leftover tags are not page text, but `<string>` may be.
-  return isBlownUp || lettersIn(result.replace(/<[^<>=]{1,100}=[^<>]*>/g, "")) < lettersIn(text) * KEPT_SHARE
+  return isBlownUp || lettersIn(result.replace(LEFT_TAG, "")) < lettersIn(text) * KEPT_SHARE
     ? stripTags(html)
     : result;
 }
 
 const lettersIn = (text: string): number => text.replace(/[^\p{L}\p{N}]+/gu, "").length;
+
+/** A tag that the conversion has left. A text such as `<string>` is not one. */
+const LEFT_TAG =
+  /<\/?(?:a|article|b|code|d[dlt]|div|em|h[1-6]|i|li|main|ol|p|pre|section|span|strong|table|tbody|tfoot|t[dhr]|thead|ul)(?:\s[^<>]*)?>|<[^<>=]{1,100}=[^<>]*>/gi;
 
 /** Elements without a Markdown equivalent, whose content reads well without them. */
 const BARE = "mark, u, ins, abbr, address, small, font, center, time, big, rp, ruby, rt";
@@ -250,6 +254,8 @@ function spread(cell: PageElement, document: PageDocument): void {
 
 /** Puts the headings that are a table's first rows before it (Doxygen), and removes rows that only keep a distance. */
 function liftHeadings(table: PageElement): void {
+  // Searching the rows of nested tables again would take quadratic time.
+  if (table.querySelector("table") !== null) return;
   const [first, ...rows] = table.querySelectorAll("tr");
   for (const row of rows) if (textOf(row) === "" && row.querySelector("img") === null) row.remove();
   const heading = first?.children.length === 1 ? first.querySelector(HEADINGS) : null;
