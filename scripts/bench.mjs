@@ -1,4 +1,5 @@
-// `pnpm bench [NAME …]`: measures in one run, as ratios against a floor or a peer, prints tables and writes
+// `pnpm bench [NAME …]`, where NAME is a server or one of its benchmarks (fetch, fetch/formulas): measures in one run, as
+// ratios against a floor or a peer, prints tables and writes
 // docs/benchmarks.md. A benchmark is a module `bench/*.mjs` in `test/` or a server, with `title` and
 // `bench({ report })`; `report({ title, columns, rows, notes })` adds a table. One without its material returns the reason,
 // and keeps its section.
@@ -11,7 +12,7 @@ import { build, install, ROOT, serverNames } from "./lib/setup.mjs";
 
 const wanted = process.argv.slice(2);
 const names = ["core", ...serverNames()];
-const unknown = wanted.filter((name) => !names.includes(name));
+const unknown = wanted.filter((name) => !names.includes(name.split("/", 1)[0] ?? ""));
 if (unknown.length > 0) {
   process.stderr.write(`There is no benchmark "${unknown.join('", "')}". Choose from ${names.join(", ")}.\n`);
   process.exit(1);
@@ -29,7 +30,8 @@ for (const folder of folders) {
   if (!existsSync(bench)) continue;
   for (const file of (await readdir(bench)).filter((name) => name.endsWith(".mjs")).sort()) {
     const name = folder === "test" ? "core" : folder.slice("servers/".length);
-    if (wanted.length > 0 && !wanted.includes(name)) continue;
+    const isWanted = [name, `${name}/${file.replace(/\.mjs$/, "")}`].some((one) => wanted.includes(one));
+    if (wanted.length > 0 && !isWanted) continue;
     const module = await import(pathToFileURL(join(bench, file)).href);
     process.stderr.write(`Measuring ${name}: ${module.title} …\n`);
     let text = `## ${name}: ${module.title}\n`;
