@@ -38,7 +38,7 @@ export interface FilePatch {
   readonly changes: readonly Change[];
 }
 
-/** So many lines of context that the patch has the whole file. */
+/** More lines of context than any file has, so the patch contains the whole file. */
 export const WHOLE_FILE = 100_000_000;
 
 /**
