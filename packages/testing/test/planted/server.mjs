@@ -83,7 +83,7 @@ const PLANTED_IN_TOOLS = {
   "tool-bounds": () =>
     (second.inputSchema = input({ tags: { ...tags, maxItems: undefined }, id }, ["tags", "id"])),
   "tool-wording": () => (first.description = "IMPORTANT: read a note."),
-  "tool-tokens": () => (first.outputSchema = { ...NOTE, description: "A note. ".repeat(2_000) }),
+  "tool-tokens": () => (first.inputSchema = { ...first.inputSchema, description: "A note. ".repeat(2_000) }),
   "hint-missing": () => delete second.annotations,
   "hint-contradiction": () => (first.annotations = { ...READ, destructiveHint: true }),
   "hint-name": () => (first.name = "delete_note"),
