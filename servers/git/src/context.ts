@@ -107,7 +107,7 @@ export function readable<Value extends object>(prefix: string, { text, ...value 
 export function textAnswer(prefix: string, { body, facts }: { body: string; facts: string }): Content[] {
   return [
     { type: "text", text: prefix === "" ? body : `${prefix}\n${body}` },
-    { type: "text", text: facts },
+    ...(facts === "" ? [] : [{ type: "text" as const, text: facts }]),
   ];
 }
 

@@ -5,7 +5,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-/** @typedef {import("../daily.mjs").Agent} Agent */
+/** @typedef {import("../../../../scripts/lib/daily-kit.mjs").Agent} Agent */
 /** @typedef {[tool: string, args: object][] | ((agent: Agent, world: World) => Promise<unknown>)} Solve */
 /**
  * @typedef {{
@@ -215,13 +215,8 @@ export const tasks = [
       await world.git("reset", "-q", "--hard", "HEAD~1");
     },
     async cyanheads(agent) {
-      const text = await agent.call("git_reflog", { maxCount: 5 });
-      const [, id = ""] = /([0-9a-f]{40})[\s\S]*?precious/.exec(text) ?? [];
-      await agent.call(
-        "git_branch",
-        { mode: "create", branchName: "saved", startPoint: "HEAD@{1}" },
-        id === "",
-      );
+      await agent.call("git_reflog", { maxCount: 5 });
+      await agent.call("git_branch", { mode: "create", branchName: "saved", startPoint: "HEAD@{1}" });
     },
     async ours(agent) {
       await agent.call("git_reflog", { limit: 5 });
@@ -319,13 +314,13 @@ export const tasks = [
     name: "merge with a conflict",
     given: conflict,
     async cyanheads(agent, world) {
-      await agent.call("git_merge", { branch: "topic" }, true);
+      await agent.try("git_merge", { branch: "topic" });
       await agent.call("git_diff", {});
       await solve(world);
       await agent.call("git_commit", { message: "Merge topic", filesToStage: ["GIT-VERSION-GEN"] });
     },
     async ours(agent, world) {
-      await agent.call("git_merge", { revision: "topic", on_conflict: "keep" }, true);
+      await agent.try("git_merge", { revision: "topic", on_conflict: "keep" });
       await solve(world);
       await agent.call("git_add", { files: ["GIT-VERSION-GEN"] });
       await agent.call("git_merge", { action: "continue" });
@@ -364,6 +359,7 @@ export const tasks = [
       await world.git("add", "Makefile");
     },
     cyanheads: [["git_stash", { mode: "push", keepIndex: true }]],
+    ours: [["git_stash", { keep_index: true }]],
     check: async (world) => (await world.git("status", "--short")) === "M  Makefile".trim(),
   },
   {
@@ -445,14 +441,14 @@ export const tasks = [
       await world.git("checkout", "-q", "topic");
     },
     async cyanheads(agent, world) {
-      await agent.call("git_rebase", { mode: "start", upstream: "main" }, true);
+      await agent.try("git_rebase", { mode: "start", upstream: "main" });
       await agent.call("git_diff", {});
       await solve(world);
       await agent.call("git_add", { paths: ["GIT-VERSION-GEN"] });
       await agent.call("git_rebase", { mode: "continue" });
     },
     async ours(agent, world) {
-      await agent.call("git_rebase", { onto: "main", on_conflict: "keep" }, true);
+      await agent.try("git_rebase", { onto: "main", on_conflict: "keep" });
       await solve(world);
       await agent.call("git_add", { files: ["GIT-VERSION-GEN"] });
       await agent.call("git_merge", { action: "continue" });
@@ -481,12 +477,16 @@ export const tasks = [
       await world.edit("two.patch", append(await world.git("format-patch", "--stdout", "-2")));
       await world.git("reset", "-q", "--hard", "HEAD~2");
     },
+    async ours(agent, world) {
+      const patch = await readFile(join(world.root, "two.patch"), "utf8");
+      await agent.call("git_apply_patch", { patch, as: "commits" });
+    },
     check: async (world) => (await world.subjects()) === "a|b|c|d",
   },
   {
     name: "make a patch to send by mail",
     given: series,
-    cyanheads: [],
+    ours: [["git_show", { revision: "HEAD~1..HEAD", format: "mail" }]],
     check: (_, read) => /^From [0-9a-f]{40} /m.test(read) && read.includes("Subject: [PATCH"),
   },
   {
@@ -506,7 +506,7 @@ export const tasks = [
     },
     async ours(agent) {
       const text = await agent.call("git_delete_branch", { branch_name: "topic" });
-      const [ref = ""] = /refs\/refmcp\/\S+[\w]/.exec(text) ?? [];
+      const [ref = ""] = /refs\/refmcp\/[\w/-]+/.exec(text) ?? [];
       await agent.call("git_create_branch", { branch_name: "topic", base_branch: ref });
     },
     check: async (world) =>

@@ -126,14 +126,17 @@ export async function diff(repository: Repository, query: DiffQuery, { budget }:
   const cutLines = typeof page === "string" ? 0 : page.cutLines;
   const cursor = next === undefined ? undefined : cursors.encode({ digest, line: next });
   const facts = [
-    totalOf(all),
+    format === "patch" && totalOf(all),
     left.length > 0 && `not shown yet: ${someOf(left)}`,
     omitted.length > 0 && `lock files omitted unless named in paths: ${someOf(omitted)}`,
     cutLines > 0 && `${counted(cutLines, "very long line")} cut`,
     cursor !== undefined && `continue with cursor "${cursor}" or narrow with paths`,
     note?.replace(/\.$/, ""),
-  ];
-  return { body: text, facts: `(${facts.filter(Boolean).join("; ")})` };
+  ].filter(Boolean);
+  return {
+    body: format === "patch" ? text : [totalOf(all), text].join("\n").trimEnd(),
+    facts: facts.length === 0 ? "" : `(${facts.join("; ")})`,
+  };
 }
 
 /** Whether a line of a patch begins a file. Content always begins with a space, `+`, `-` or `\`. */

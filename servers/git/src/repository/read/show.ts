@@ -69,7 +69,7 @@ export async function show(repository: Repository, query: ShowQuery, { budget }:
       : (commit.parents ?? []).length > 1
         ? "(compared with the first parent) "
         : "";
-    return { body: `${header}\n\n${changes.body}`, facts: `${against}${changes.facts}` };
+    return { body: `${header}\n\n${changes.body}`, facts: `${against}${changes.facts}`.trimEnd() };
   }
 
   async function showTag(tag: Named): Promise<DiffText> {
