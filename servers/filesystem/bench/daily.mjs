@@ -4,29 +4,32 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { command, figure, peers, RawClient } from "../../../scripts/lib/bench-kit.mjs";
+import { command, peers, RawClient } from "../../../scripts/lib/bench-kit.mjs";
+import { Agent as AnyAgent, dailyTable, wanted } from "../../../scripts/lib/daily-kit.mjs";
 import { ROOT } from "../../../scripts/lib/setup.mjs";
 import { makeFolder } from "./daily/folder.mjs";
 import { tasks } from "./daily/tasks.mjs";
 import { World } from "./daily/world.mjs";
 
-/** @typedef {import("../../../scripts/lib/bench-kit.mjs").Report} Report */
 /** @typedef {"official" | "commander" | "ours"} Who */
-/** @typedef {{ calls: number, tokens: number } | "–" | "fails"} Cost */
+/** @typedef {import("../../../scripts/lib/daily-kit.mjs").Cost} Cost */
 
 export const title = "daily tasks in a folder of 5,000 files, by calls and tokens";
 
 const OFFICIAL = "2026.8.31";
 const COMMANDER = "0.2.52";
-const CHARS_PER_TOKEN = 3.5;
-/** More than this doesn't fit into the context of any model, so that the task can't be done. */
-const MAX_TOKENS = 1_000_000;
+
+const NOTES = [
+  "Every task begins in an unchanged folder.",
+  `The official server ${OFFICIAL} moves files one by one and passes contents through the model. Desktop Commander ${COMMANDER} mostly needs one shell command, which is the cheapest way if the user lets the model run any command: no command is confined to the folder, refused because it overwrites, or undone. It ran without a network.`,
+  "The folder: 5,000 files of this machine (`REFMCP_MESSY` names other sources), with spaces, brackets, umlauts in both Unicode forms and copy numbers in their names and times over three years, and 800 files that tasks need: pictures, tables, students, contracts, mail, office files, a log of 60 MB.",
+];
 
 // Desktop Commander reports its use to its makers: it gets no network here.
 const OFFLINE = `const { Socket } = require("node:net");
 Socket.prototype.connect = function () { process.nextTick(() => this.destroy(new Error("offline"))); return this; };`;
 
-/** @param {{ report: Report }} harness */
+/** @param {{ report: import("../../../scripts/lib/bench-kit.mjs").Report }} harness */
 export async function bench({ report }) {
   if (process.platform === "win32") return "Desktop Commander's solutions are written for a POSIX shell";
   const top = await mkdtemp(join(tmpdir(), "daily-"));
@@ -67,35 +70,33 @@ export async function bench({ report }) {
     };
     /** @type {Record<string, Partial<Record<Who, Cost>>>} */
     const costs = {};
-    /** @type {Record<string, number>} */
+    /** @type {Partial<Record<Who, number>>} */
     const lists = {};
     for (const who of /** @type {Who[]} */ (Object.keys(argv))) {
       await restore(original, root);
       const client = new RawClient([process.execPath, ...argv[who]], { cwd: root, env });
       clients.push(client);
       await client.initialize();
-      const { tools } = await client.request("tools/list");
-      lists[who] = JSON.stringify(tools.map(visible)).length / CHARS_PER_TOKEN;
       const agent = new Agent(client, root);
+      lists[who] = await agent.listTokens();
       let clean = true;
-      for (const task of tasks) {
-        if (!wanted(task.name)) continue;
+      for (const task of tasks.filter(wanted)) {
         const solve = task[who];
-        if (solve === undefined) {
-          costs[task.name] = { ...costs[task.name], [who]: "–" };
-          continue;
-        }
+        costs[task.name] ??= {};
+        if (solve === undefined) continue;
         if (!clean && !task.follows) await restore(original, root);
         clean = task.changes !== true;
-        agent.calls = agent.chars = 0;
-        const passed = await run(task, solve, agent, new World(root, original), who);
-        const cost =
-          agent.tokens > MAX_TOKENS ? "–" : passed ? { calls: agent.calls, tokens: agent.tokens } : "fails";
+        const world = new World(root, original);
+        const cost = await agent.cost(`${who}, ${task.name}`, async () => {
+          const said = Array.isArray(solve) ? await agent.one(solve) : await solve(agent, world);
+          return task.check(world, said ?? "");
+        });
         costs[task.name] = { ...costs[task.name], [who]: cost };
       }
       await client.close();
     }
-    report(table(costs, lists));
+    const labels = { official: "the official server", commander: "Desktop Commander", ours: "ours" };
+    report(dailyTable(labels, costs, lists, NOTES));
     return undefined;
   } finally {
     for (const client of clients) client.child.kill();
@@ -103,54 +104,21 @@ export async function bench({ report }) {
   }
 }
 
-/** REFMCP_DAILY runs only the tasks with one of these texts in their names, separated by commas. @param {string} name */
-function wanted(name) {
-  return (process.env["REFMCP_DAILY"] ?? "").split(",").some((part) => name.includes(part));
-}
-
-/** What a model pays for. @param {{ name: string, description?: string, inputSchema: object }} tool */
-const visible = ({ name, description, inputSchema }) => ({ name, description, inputSchema });
-
 /** @param {string} original @param {string} root */
 async function restore(original, root) {
   await command("find", [root, "-mindepth", "1", "-delete"]);
   await command("cp", ["-a", `${original}/.`, root]);
 }
 
-/**
- * Solves a task and checks the result.
- *
- * @param {import("./daily/world.mjs").Task} task @param {import("./daily/world.mjs").Solve} solve @param {Agent} agent
- * @param {World} world @param {Who} who
- */
-async function run(task, solve, agent, world, who) {
-  let problem = "The result is wrong.";
-  try {
-    const said = Array.isArray(solve) ? await agent.one(solve) : await solve(agent, world);
-    if (await task.check(world, said ?? "")) return true;
-  } catch (error) {
-    problem = String(error);
-  }
-  process.stderr.write(`${who}, ${task.name}: ${problem.slice(0, 500)}\n`);
-  return false;
-}
-
-/** What calls a server and counts what they cost. */
-export class Agent {
-  calls = 0;
-  chars = 0;
+/** An agent that knows the folder. */
+export class Agent extends AnyAgent {
   /** Our server's id of the last change. */
   change = "";
 
   /** @param {RawClient} client @param {string} root */
   constructor(client, root) {
-    this.client = client;
+    super(client);
     this.root = root;
-  }
-
-  /** Arguments and answers. */
-  get tokens() {
-    return this.chars / CHARS_PER_TOKEN;
   }
 
   /** The absolute path. @param {string[]} parts */
@@ -158,25 +126,11 @@ export class Agent {
     return join(this.root, ...parts);
   }
 
-  /** Calls a tool; resolves with the text of its answer, also if that is an error. @param {string} tool @param {object} args */
+  /** @override @param {string} tool @param {object} args */
   async try(tool, args) {
-    const result = await this.client.request("tools/call", { name: tool, arguments: args });
-    /** @type {{ text?: string }[]} */
-    const content = result.content ?? [];
-    const text = content.map((block) => block.text ?? "").join("\n");
-    this.change = /Change ([\w-]+)/.exec(text)?.[1] ?? this.change;
-    this.calls += 1;
-    this.chars += tool.length + JSON.stringify(args).length + text.length;
-    if (process.env["REFMCP_DAILY"])
-      process.stderr.write(`> ${tool} ${JSON.stringify(args).slice(0, 300)}\n${text.slice(0, 600)}\n`);
-    return { text, failed: result.isError === true };
-  }
-
-  /** The same; rejects if the tool failed. @param {string} tool @param {object} args */
-  async call(tool, args) {
-    const { text, failed } = await this.try(tool, args);
-    if (failed) throw new Error(`${tool}: ${text}`);
-    return text;
+    const answer = await super.try(tool, args);
+    this.change = /Change ([\w-]+)/.exec(answer.text)?.[1] ?? this.change;
+    return answer;
   }
 
   /** A solution with one call, or one shell command in a folder. @param {import("./daily/world.mjs").One} one */
@@ -205,56 +159,3 @@ export class Agent {
     return text.slice(text.indexOf("\n", text.indexOf("Initial output:")) + 1);
   }
 }
-
-/**
- * @param {Record<string, Partial<Record<Who, Cost>>>} costs @param {Record<string, number>} lists
- * @returns {import("../../../scripts/lib/bench-kit.mjs").Table}
- */
-function table(costs, lists) {
-  /** @type {Who[]} */
-  const all = ["official", "commander", "ours"];
-  const names = Object.keys(costs);
-  /** @param {string} name @param {Who} who */
-  const done = (name, who) => typeof costs[name]?.[who] === "object";
-  /** @param {Cost | undefined} cost */
-  const cells = (cost) =>
-    typeof cost === "object" ? [figure0(cost.calls), figure0(cost.tokens)] : [cost ?? "–", cost ?? "–"];
-  /** @param {string} what @param {Who} by the tasks that this server completes */
-  const total = (what, by) => {
-    const common = names.filter((name) => done(name, by) && done(name, "ours"));
-    const sums = all.flatMap((who) => {
-      if (who !== "ours" && who !== by) return ["", ""];
-      const list = common.map((name) => costs[name]?.[who]).filter((cost) => typeof cost === "object");
-      return [
-        list.reduce((sum, { calls }) => sum + calls, 0),
-        list.reduce((sum, { tokens }) => sum + tokens, 0),
-      ].map(figure0);
-    });
-    return [`**${what} (${common.length})**`, ...sums];
-  };
-  return {
-    title: `${names.length} tasks`,
-    columns: ["", "official: calls", "tokens", "Desktop Commander: calls", "tokens", "ours: calls", "tokens"],
-    rows: [
-      ...names.map((name) => [name, ...all.flatMap((who) => cells(costs[name]?.[who]))]),
-      total("tasks that the official server and ours complete", "official"),
-      total("tasks that Desktop Commander and ours complete", "commander"),
-      [
-        "**tasks completed**",
-        ...all.flatMap((who) => [String(names.filter((name) => done(name, who)).length), ""]),
-      ],
-      [
-        "the tool list, once for each conversation",
-        ...all.flatMap((who) => ["", figure0(lists[who] ?? Number.NaN)]),
-      ],
-    ],
-    notes: [
-      `Tokens are the characters of arguments and answers / ${CHARS_PER_TOKEN}; every task begins in an unchanged folder. "–": the server has no tool for it, or would need more than a million tokens. "fails": it tries, and the result on the disk or in the answer is wrong.`,
-      `The official server ${OFFICIAL} moves files one by one and passes contents through the model. Desktop Commander ${COMMANDER} mostly needs one shell command, which is the cheapest way if the user lets the model run any command: no command is confined to the folder, refused because it overwrites, or undone. It ran without a network.`,
-      "The folder: 5,000 files of this machine (`REFMCP_MESSY` names other sources), with spaces, brackets, umlauts in both Unicode forms and copy numbers in their names and times over three years, and 800 files that tasks need: pictures, tables, students, contracts, mail, office files, a log of 60 MB.",
-    ],
-  };
-}
-
-/** 1234.5 → "1,235". @param {number} value */
-const figure0 = (value) => (Number.isNaN(value) ? figure(value) : Math.round(value).toLocaleString("en-US"));

@@ -25,7 +25,9 @@ export async function bench({ report }) {
   const top = await mkdtemp(join(tmpdir(), "daily-git-"));
   try {
     const at = await peers({ "@cyanheads/git-mcp-server": CYANHEADS });
-    const [home, root, saved] = ["home", "repo", "saved"].map((name) => join(top, name));
+    const home = join(top, "home");
+    const root = join(top, "repo");
+    const saved = join(top, "saved");
     await mkdir(home);
     const env = {
       PATH: process.env["PATH"],
