@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Git } from "../open/git.ts";
 import { pathsIn } from "../open/paths.ts";
 import type { Caller, Repository } from "../open/repository.ts";
-import { commitOf, commitsOf } from "../open/revisions.ts";
+import { commitOf, commitsOf, shortIds } from "../open/revisions.ts";
 import { changedFiles, changesOf, fileNames } from "../read/changed-files.ts";
 import { commitShape, LOG_ARGS, LOG_FORMAT, parseLog } from "../read/commits.ts";
 import { emptyTree } from "../read/show.ts";
@@ -91,7 +91,7 @@ export async function bisect(
       await moveWorktree(repository, git, state.worktree, found.next);
     await save(repository, next, known.oid);
   }
-  return answerOf(repository, next, found, caller.budget);
+  return answerOf(repository, next, found, caller.budget, query.action === "show");
 }
 
 async function start(repository: Repository, query: BisectQuery, caller: Caller, git: Git) {
@@ -114,7 +114,7 @@ async function start(repository: Repository, query: BisectQuery, caller: Caller,
     }
     await save(repository, started, "0".repeat(bad.length));
   }
-  return answerOf(repository, started, found, caller.budget, notes);
+  return answerOf(repository, started, found, caller.budget, true, notes);
 }
 
 /** Adds a verdict. A commit that was skipped before can be judged later. */
@@ -200,24 +200,30 @@ async function answerOf(
   state: State,
   found: Search,
   budget: number,
+  isWhole: boolean,
   notes: readonly string[] = [],
 ): Promise<Bisected> {
   const shown = found.next ?? found.firstBad;
   const read = ["log", ...LOG_ARGS, LOG_FORMAT, "--max-count=1", shown, "--"];
   const [commit] = shown === undefined ? [] : parseLog(await repository.output(read, "read the commit"));
+  const undecided = found.undecided?.slice(0, 100);
+  const idOf = await shortIds(repository, [shown ?? [], undecided ?? [], state.bad, state.good].flat());
   const common = {
     ...(state.worktree === undefined ? {} : { worktree: state.worktree }),
-    bad: state.bad,
-    good: state.good,
+    // A verdict is answered with as little as a loop of them needs.
+    ...(isWhole && { bad: idOf(state.bad), good: state.good.map(idOf) }),
     ...(state.skipped.length === 0 ? {} : { skipped: state.skipped.length }),
   };
   const all = [...notes, ...(found.notes ?? [])];
   const more = all.length === 0 ? {} : { notes: all };
-  if (found.next !== undefined)
-    return { next: commit, ...common, candidates: found.candidates, steps: found.steps, ...more };
+  if (found.next !== undefined) {
+    const message = commit?.message.split("\n", 1)[0] ?? "";
+    const { candidates, steps } = found;
+    return { next: { commit: idOf(found.next), message }, ...common, candidates, steps, ...more };
+  }
   if (found.firstBad === undefined) {
     const note = `Only skipped commits are left: any of these ${counted(found.undecided?.length ?? 0, "commit")} can be the first bad one.`;
-    return { undecided: found.undecided?.slice(0, 100), ...common, notes: [note] };
+    return { undecided: undecided?.map(idOf), ...common, notes: [note] };
   }
   const [parent] = await repository.lookUp([`${found.firstBad}^1`]);
   const { files } = await changesOf(repository, [parent?.oid ?? emptyTree(found.firstBad), found.firstBad]);

@@ -16,7 +16,7 @@ beforeEach(() => {
       git("checkout", "--quiet", "-b", "side", "HEAD~3");
       commitFiles(root, "Side", { side: "side\n" }, 5);
       git("checkout", "--quiet", "long");
-      git("merge", "--quiet", "--no-ff", "-m", "Merge side", "side");
+      git("merge", "--quiet", "--no-ff", "-m", "Merge side", "-m", "Long. ".repeat(200), "side");
     }
     const bug: Record<string, string> = index === BROKEN ? { bug: "bug\n" } : {};
     commits.push(commitFiles(root, `Step ${index}`, { [`file-${index}`]: "x\n", ...bug }, 6));
@@ -24,6 +24,8 @@ beforeEach(() => {
   git("checkout", "--quiet", "main");
 });
 
+/** The ids of steps. */
+const short = (oid = "") => oid.slice(0, 10);
 const isBroken = (commit: string) => {
   try {
     return sample().git("cat-file", "-e", `${commit}:bug`) === "";
@@ -50,7 +52,7 @@ describe("git_bisect", () => {
     const { call, git } = sample();
     const before = git("status", "--porcelain") + git("rev-parse", "HEAD");
     const { data } = await call("git_bisect", { action: "start", bad: "long", good: ["main"] });
-    expect(data).toMatchObject({ candidates: 26, steps: 4, bad: commits.at(-1) });
+    expect(data).toMatchObject({ candidates: 26, steps: 4, bad: short(commits.at(-1)) });
     const { data: end, tested } = await decide(data);
     expect(end).toMatchObject({
       first_bad: { commit: commits[BROKEN], message: `Step ${BROKEN}` },
@@ -73,7 +75,7 @@ describe("git_bisect", () => {
     const { call, git, place } = sample();
     const path = place.path("tests");
     const start = await call("git_bisect", { action: "start", bad: "long", good: ["main"], path });
-    const head = () => plain(path, "rev-parse", "HEAD").trim();
+    const head = () => short(plain(path, "rev-parse", "HEAD"));
     expect(start.data).toMatchObject({ worktree: path, next: { commit: head() } });
     write(path, "mine.txt", "mine\n");
     const { data } = await call("git_bisect", { action: "good" });
@@ -98,26 +100,27 @@ describe("git_bisect", () => {
     expect((await call("git_bisect", { action: "show" })).data).toMatchObject({
       next: data.next,
       bad: data.bad,
+      good: data.good,
     });
   });
 
   it("goes around skipped commits, and names those that cannot be told apart", async () => {
     const { call } = sample();
     const start = () => call("git_bisect", { action: "start", bad: "long", good: ["main"] });
-    const skips = [BROKEN - 3, BROKEN + 2].map((index) => commits[index] ?? "");
+    const skips = [BROKEN - 3, BROKEN + 2].map((index) => short(commits[index]));
     const found = await decide((await start()).data, skips);
     expect(found.data.first_bad).toMatchObject({ commit: commits[BROKEN] });
     await call("git_bisect", { action: "reset" });
-    const near = [BROKEN, BROKEN - 1].map((index) => commits[index] ?? "");
+    const near = [BROKEN, BROKEN - 1].map((index) => short(commits[index]));
     const { data } = await decide((await start()).data, near);
     expect(data.first_bad).toBeUndefined();
-    expect([...(data.undecided as string[])].sort()).toEqual([...near, commits[BROKEN + 1]].sort());
+    expect([...(data.undecided as string[])].sort()).toEqual([...near, short(commits[BROKEN + 1])].sort());
   });
 
   it("tests a merge base first, and refuses verdicts that contradict each other", async () => {
     const { call, git } = sample();
     const { data } = await call("git_bisect", { action: "start", bad: "long", good: ["feature"] });
-    expect(data.next).toMatchObject({ commit: git("merge-base", "long", "feature").trim() });
+    expect(data.next).toMatchObject({ commit: short(git("merge-base", "long", "feature")) });
     const refused = await failureOf(call("git_bisect", { action: "bad" }));
     expect(refused.code).toBe("bad_bisect");
     expect((await call("git_bisect", { action: "show" })).data.next).toEqual(data.next);
@@ -128,6 +131,24 @@ describe("git_bisect", () => {
       "a good commit contains the bad",
     );
     expect(git("for-each-ref", "refs/refmcp/")).toBe("");
+  });
+
+  it("answers a verdict in few characters: the subject of a merge, short ids, no earlier verdicts", async () => {
+    const { call } = sample();
+    const range = { good: [commits[3]], bad: commits[6], first_parent: true };
+    await call("git_bisect", { ...range, action: "start" });
+    const { text, data } = await call("git_bisect", { action: "good" });
+    expect(data.next).toEqual({
+      commit: short(sample().git("rev-parse", `${commits[6]}^`)),
+      message: "Merge side",
+    });
+    expect(text.length).toBeLessThan(150);
+    const { data: end } = await call("git_bisect", { action: "bad" });
+    expect(end).toMatchObject({ first_bad: { message: expect.stringContaining("Long. Long.") } });
+    expect((await call("git_bisect", { action: "show" })).data).toMatchObject({
+      bad: data.next && (data.next as { commit: string }).commit,
+      good: [commits[3], commits[5]].map(short),
+    });
   });
 
   it("searches only commits that change some paths, or first parents", async () => {
