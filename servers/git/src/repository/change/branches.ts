@@ -2,7 +2,7 @@ import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { differing, refuseFilters } from "../open/filters.ts";
 import type { Budget, Caller, Named, Repository } from "../open/repository.ts";
-import { checked, commitOf, commitsOf } from "../open/revisions.ts";
+import { checked, commitOf, commitsOf, refOf } from "../open/revisions.ts";
 import { changesOf, fileNames } from "../read/changed-files.ts";
 import { badName, checkRefName, checkRefText, currentBranch } from "../read/refs.ts";
 import { badRevision, failure, failureOf } from "../run/errors.ts";
@@ -66,9 +66,8 @@ export async function renameBranch(
   { branch_name: branch, new_name: name }: { branch_name: string; new_name: string },
 ) {
   checkRefText("heads", name);
-  if (branch.startsWith("-") || /[\0\n\r]|@\{/.test(branch)) throw badRevision(branch);
-  const [existing, taken] = await repository.lookUp([`refs/heads/${branch}`, `refs/heads/${name}`]);
-  if (existing === undefined) throw badRevision(branch);
+  const existing = await refOf(repository, "heads", branch);
+  const [taken] = await repository.lookUp([`refs/heads/${name}`]);
   refuseExisting(taken, "heads", name);
   const result = await repository.run(["branch", "--move", "--", branch, name]);
   if (/is not a valid branch name/.test(result.stderr)) throw badName("heads", name);

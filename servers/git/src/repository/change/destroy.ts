@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { oneLine, sized, type ToolError } from "@refmcp/boundary/answer";
 import { differing, refuseFilters } from "../open/filters.ts";
 import { pathBytes, pathsIn } from "../open/paths.ts";
-import type { Caller, Named, Repository } from "../open/repository.ts";
-import { commitOf, objectOf } from "../open/revisions.ts";
+import type { Caller, Repository } from "../open/repository.ts";
+import { commitOf, objectOf, refOf } from "../open/revisions.ts";
 import { changesOf, uncommittedPaths } from "../read/changed-files.ts";
 import { currentBranch, isCheckedOut } from "../read/refs.ts";
 import { operationOf } from "../read/status.ts";
@@ -184,7 +184,7 @@ export async function deleteBranch(
 ): Promise<Destroyed> {
   const { branch_name: name, remote } = query;
   if (remote !== undefined) return deleteRemoteBranch(repository, { ...query, remote }, caller);
-  const branch = await existing(repository, `refs/heads/${name}`, name);
+  const branch = await refOf(repository, "heads", name);
   if (await isCheckedOut(repository, name)) throw checkedOut(name);
   const lost = await commitsOnlyIn(repository, branch.oid, [], { except: name });
   await caller.confirm(
@@ -238,20 +238,12 @@ function checkedOut(name: string): ToolError {
   return failure("branch_in_use", `The branch "${oneLine(name)}" is checked out.`, { hint });
 }
 
-/** A ref that exists. @throws ToolError `bad_revision` */
-async function existing(repository: Repository, ref: string, name: string): Promise<Named> {
-  if (name.startsWith("-") || /[\0\n\r]/.test(name)) throw badRevision(name);
-  const [found] = await repository.lookUp([ref]);
-  if (found === undefined) throw badRevision(name);
-  return found;
-}
-
 export async function deleteTag(
   repository: Repository,
   { tag_name: name }: { tag_name: string },
   caller: Caller,
 ): Promise<Destroyed> {
-  const tag = await existing(repository, `refs/tags/${name}`, name);
+  const tag = await refOf(repository, "tags", name);
   const [commit] = await repository.lookUp([`refs/tags/${name}^{}`]);
   const target = commit?.oid ?? tag.oid;
   await caller.confirm(
@@ -296,11 +288,8 @@ export async function forcePush(
 ): Promise<Destroyed> {
   const branch = query.branch_name ?? (await currentBranch(repository));
   if (branch === undefined) throw badRevision("HEAD");
-  const [mine, theirs] = await repository.lookUp([
-    `refs/heads/${branch}`,
-    `refs/remotes/${query.remote}/${branch}`,
-  ]);
-  if (mine === undefined) throw badRevision(branch);
+  const mine = await refOf(repository, "heads", branch);
+  const [theirs] = await repository.lookUp([`refs/remotes/${query.remote}/${branch}`]);
   if (theirs === undefined) throw noLease(branch, query.remote);
   const lost = await commitsOnlyIn(repository, theirs.oid, [mine.oid]);
   await caller.confirm(

@@ -7,12 +7,12 @@ import { differing, refuseFilters } from "../open/filters.ts";
 import type { Machine } from "../open/machine.ts";
 import { remember } from "../open/refs-listing.ts";
 import type { Caller, Repository } from "../open/repository.ts";
-import { commitOf } from "../open/revisions.ts";
+import { refOf } from "../open/revisions.ts";
 import { changesOf, fileLine, inTemporaryFolder } from "../read/changed-files.ts";
 import { compareRanges } from "../read/range-diff.ts";
 import { currentBranch, isCheckedOut } from "../read/refs.ts";
 import { emptyTree } from "../read/show.ts";
-import { badRevision, failure, failureOf } from "../run/errors.ts";
+import { failure, failureOf } from "../run/errors.ts";
 import { counted, fittingLines, textOf } from "../run/text.ts";
 import { applyingText, conflictFields, describeConflicts } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, presentHooks } from "./hooks.ts";
@@ -82,8 +82,7 @@ export async function rewrite(
   const branch = query.branch_name ?? (await currentBranch(repository));
   if (branch === undefined)
     throw failure("detached_head", "HEAD is detached, so there is no branch to rewrite.");
-  if (branch.startsWith("-") || /[\0\n\r]|@\{/.test(branch)) throw badRevision(branch);
-  const before = await commitOf(repository, `refs/heads/${branch}`);
+  const { oid: before } = await refOf(repository, "heads", branch);
   const range = await rangeOf(repository, before, query);
   const { commits, oids } = range;
   const { groups: planned, stopped } = await replaySteps(repository, range, query, caller);

@@ -229,9 +229,16 @@ export function remoteFailure(result: { code: number; stderr: string }, doing: s
   return failureOf(result, doing, [...REMOTE_FAILURES, ...FAILURES]);
 }
 
-export function badRevision(revision: string, near: readonly string[] = []): ToolError {
+/** @param what what it should be, with the hint that goes with that; any object otherwise */
+export function badRevision(
+  revision: string,
+  near: readonly string[] = [],
+  what?: { kind: string; hint: string },
+): ToolError {
   const shown = oneLine(revision.length > 200 ? `${revision.slice(0, 200)}…` : revision);
-  return failure("bad_revision", `No commit or object matches "${shown}".${didYouMean(near.map(oneLine))}`);
+  const none = what === undefined ? "No commit or object matches" : `There is no ${what.kind}`;
+  const message = `${none} "${shown}".${didYouMean(near.map(oneLine))}`;
+  return failure("bad_revision", message, what && { hint: what.hint });
 }
 
 /** A sentence with the nearest names, after a space; empty without any. */

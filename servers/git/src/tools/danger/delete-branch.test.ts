@@ -70,6 +70,14 @@ describe("git_delete_branch", () => {
     expect(git("for-each-ref")).toBe(refs);
   });
 
+  it("names similar branches for one that does not exist, and no tags", async () => {
+    const { call, git } = sample();
+    git("tag", "featura");
+    const error = await failureOf(call("git_delete_branch", { branch_name: "featur" }));
+    expect(error.message).toBe('There is no branch "featur". Did you mean feature?');
+    expect(error.hint).toContain("git_branch");
+  });
+
   it("does not ask about a branch that is checked out", async () => {
     const { call } = sample();
     const asked = fakeCall({ agrees: true });

@@ -59,6 +59,18 @@ describe("git_diff", () => {
     expect(error.kind).toBe("invalid");
   });
 
+  it("begins a list with its total", async () => {
+    const { call } = sample();
+    const total = "2 files changed, 2 insertions, 1 deletion";
+    for (const [format, files] of [
+      ["stat", "+1 -1 src/app.ts\n+1 -0 src/feature.ts"],
+      ["name_status", "M src/app.ts\nA src/feature.ts"],
+    ]) {
+      const { text } = await call("git_diff", { target: "main...feature", format });
+      expect(text).toBe(`Diff with main...feature:\n${total}\n${files}`);
+    }
+  });
+
   it("suggests a name for one that does not exist", async () => {
     const error = await failureOf(sample().call("git_diff", { target: "featur" }));
     expect(error).toMatchObject({ kind: "not_found", code: "bad_revision" });
