@@ -217,7 +217,7 @@ async function answerOf(
   const all = [...notes, ...(found.notes ?? [])];
   const more = all.length === 0 ? {} : { notes: all };
   if (found.next !== undefined) {
-    const message = commit?.message.split("\n", 1)[0] ?? "";
+    const [message = ""] = commit?.message.split("\n", 1) ?? [];
     const { candidates, steps } = found;
     return { next: { commit: idOf(found.next), message }, ...common, candidates, steps, ...more };
   }

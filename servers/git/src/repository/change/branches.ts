@@ -2,7 +2,7 @@ import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { differing, refuseFilters } from "../open/filters.ts";
 import type { Budget, Caller, Named, Repository } from "../open/repository.ts";
-import { checked, commitOf, commitsOf, refOf } from "../open/revisions.ts";
+import { checked, commitOf, commitsOf, KINDS, refOf } from "../open/revisions.ts";
 import { changesOf, fileNames } from "../read/changed-files.ts";
 import { badName, checkRefName, checkRefText, currentBranch } from "../read/refs.ts";
 import { badRevision, failure, failureOf } from "../run/errors.ts";
@@ -55,9 +55,10 @@ async function startOf(repository: Repository, kind: "heads" | "tags", name: str
 
 function refuseExisting(existing: Named | undefined, kind: "heads" | "tags", name: string): void {
   if (existing === undefined) return;
-  const [code, what] =
-    kind === "tags" ? (["tag_exists", "tag"] as const) : (["branch_exists", "branch"] as const);
-  throw failure(code, `The ${what} "${oneLine(name)}" already exists, at ${existing.oid}.`);
+  throw failure(
+    `${KINDS[kind]}_exists`,
+    `The ${KINDS[kind]} "${oneLine(name)}" already exists, at ${existing.oid}.`,
+  );
 }
 
 /** Renames a local branch, with its configuration and reflog. */

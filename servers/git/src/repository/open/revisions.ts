@@ -33,18 +33,16 @@ export async function commitOf(repository: Repository, revision: string): Promis
   return oid;
 }
 
-const LISTED = {
-  heads: { kind: "branch", hint: "git_branch lists the branches." },
-  tags: { kind: "tag", hint: "git_list_refs with kind tags lists the tags." },
-};
+/** What is below these folders of refs. */
+export const KINDS = { heads: "branch", tags: "tag" } as const;
 
 /** A local branch or tag. @throws ToolError `bad_revision` with near names */
-export async function refOf(repository: Repository, kind: "heads" | "tags", name: string): Promise<Named> {
+export async function refOf(repository: Repository, kind: keyof typeof KINDS, name: string): Promise<Named> {
   const isPossible = !name.startsWith("-") && !/[\0\n\r]|@\{/.test(name);
   const [found] = isPossible ? await repository.lookUp([`refs/${kind}/${name}`]) : [];
   if (found !== undefined) return found;
   const names = await repository.refs(["--format=%(refname:lstrip=2)", `refs/${kind}/`], "list the refs");
-  throw badRevision(name, nearest(name, linesOf(names)), LISTED[kind]);
+  throw badRevision(name, nearest(name, linesOf(names)), KINDS[kind]);
 }
 
 const ID_DIGITS = 10;

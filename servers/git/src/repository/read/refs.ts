@@ -6,6 +6,7 @@ import type { Budget, Repository } from "../open/repository.ts";
 import { commitOf, shortIds } from "../open/revisions.ts";
 import { lastValue, splitKey } from "../run/config.ts";
 import { badRevision, failure, failureOf } from "../run/errors.ts";
+import { together } from "../run/run-git.ts";
 import { groups, linesOf, records, textOf } from "../run/text.ts";
 import { LOG_ARGS } from "./commits.ts";
 
@@ -16,7 +17,7 @@ export const refShape = z.object({
   commit: z.string().optional(),
   date: z.string().optional(),
   subject: z.string().optional(),
-  /** Of the nearest tag: how many commits the revision has in addition. */
+  /** Of the nearest tag before a revision: how many commits that has in addition. */
   ahead: z.number().optional(),
   /** Of a remote, without a password. */
   url: z.string().optional(),
@@ -35,7 +36,7 @@ interface PageQuery {
 
 /**
  * Tags (newest first), remotes, stashes, worktrees, or what destructive tools left for recovery; with a revision only the
- * nearest tag that it contains (`git describe`).
+ * nearest tag that it contains and the oldest that contains it (`git describe`).
  *
  * @throws ToolError `bad_argument` for a revision of another kind, `bad_revision`
  */
@@ -49,7 +50,8 @@ export async function listRefs(
     const hint = "Omit revision, or pass kind: tags for the nearest tag.";
     throw failure("bad_argument", `A revision does not apply to kind ${kind}.`, { hint });
   }
-  const all = revision === undefined ? await LISTS[kind](repository) : await nearestTag(repository, revision);
+  const all =
+    revision === undefined ? await LISTS[kind](repository) : await nearestTags(repository, revision);
   const cursors = cursorsOf("git_list_refs", [repository.location.commonDir, kind, revision], z.string());
   const after = cursors.decode(query.cursor);
   const at = after === undefined ? 0 : all.findIndex((entry) => entry.name === after) + 1;
@@ -73,17 +75,25 @@ const LISTS: Readonly<Record<RefKind, (repository: Repository) => Promise<RefEnt
   worktrees,
 };
 
-/** The tag with the fewest commits between it and a revision, in a list; empty if none is before it. */
-async function nearestTag(repository: Repository, revision: string): Promise<RefEntry[]> {
+/** The tag with the fewest commits between it and a revision, and the oldest that contains it, if there are such tags. */
+async function nearestTags(repository: Repository, revision: string): Promise<RefEntry[]> {
   const oid = await commitOf(repository, revision);
-  const result = await repository.run(["describe", "--tags", "--long", "--abbrev=4", oid]);
-  const [, name, ahead] = /^(.+)-(\d+)-g[0-9a-f]+\n$/.exec(textOf(result.stdout)) ?? [];
-  if (name === undefined) {
-    if (/No names found|No tags can describe|No annotated tags/.test(result.stderr)) return [];
-    throw failureOf(result, "describe the revision");
-  }
-  const found = await refsBelow(repository, `refs/tags/${name}`, "refs/tags/");
-  return found.filter((tag) => tag.name === name).map((tag) => ({ ...tag, ahead: Number(ahead) }));
+  const [before, after] = await together([
+    repository.run(["describe", "--tags", "--long", "--abbrev=4", oid]),
+    repository.output(["name-rev", "--tags", oid], "find the tags that contain it"),
+  ]);
+  const [, name, ahead] = /^(.+)-(\d+)-g[0-9a-f]+\n$/.exec(textOf(before.stdout)) ?? [];
+  if (name === undefined && !/No names found|No tags can describe|No annotated tags/.test(before.stderr))
+    throw failureOf(before, "describe the revision");
+  const [, later] = / tags\/([^~^\n]+)/.exec(textOf(after)) ?? [];
+  const names = [...new Set([name, later])].filter((one) => one !== undefined);
+  const found = await Promise.all(
+    names.map((one) => refsBelow(repository, `refs/tags/${one}`, "refs/tags/")),
+  );
+  return names.flatMap((one, index) => {
+    const tag = found[index]?.find((entry) => entry.name === one);
+    return tag === undefined ? [] : one === name ? { ...tag, ahead: Number(ahead) } : tag;
+  });
 }
 
 /** The same entries with short ids. */

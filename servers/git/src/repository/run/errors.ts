@@ -229,16 +229,12 @@ export function remoteFailure(result: { code: number; stderr: string }, doing: s
   return failureOf(result, doing, [...REMOTE_FAILURES, ...FAILURES]);
 }
 
-/** @param what what it should be, with the hint that goes with that; any object otherwise */
-export function badRevision(
-  revision: string,
-  near: readonly string[] = [],
-  what?: { kind: string; hint: string },
-): ToolError {
+/** @param kind what it should be; otherwise any object */
+export function badRevision(revision: string, near: readonly string[] = [], kind?: "branch" | "tag") {
   const shown = oneLine(revision.length > 200 ? `${revision.slice(0, 200)}…` : revision);
-  const none = what === undefined ? "No commit or object matches" : `There is no ${what.kind}`;
-  const message = `${none} "${shown}".${didYouMean(near.map(oneLine))}`;
-  return failure("bad_revision", message, what && { hint: what.hint });
+  const none = kind === undefined ? "No commit or object matches" : `There is no ${kind}`;
+  const hint = kind && { hint: "git_branch lists the branches, git_list_refs the tags." };
+  return failure("bad_revision", `${none} "${shown}".${didYouMean(near.map(oneLine))}`, hint);
 }
 
 /** A sentence with the nearest names, after a space; empty without any. */

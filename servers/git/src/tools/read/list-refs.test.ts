@@ -61,16 +61,23 @@ describe("git_list_refs", () => {
     expect(error.code).toBe("stale_cursor");
   });
 
-  it("finds the nearest tag of a commit, like git describe", async () => {
+  it("finds the nearest tag before a commit and the oldest that contains it, like git describe", async () => {
     const { call, git } = sample();
+    git("branch", "v1.0", "main");
+    git("tag", "x-1-gabc", "main");
     const nearest = async (revision: string) =>
       (await call("git_list_refs", { kind: "tags", revision })).data.refs;
     for (const revision of ["feature", "main", "conflicting", "v0.9"]) {
       const [, name, ahead] = /^(.*)-(\d+)-g/.exec(git("describe", "--tags", "--long", revision)) ?? [];
-      expect(await nearest(revision), revision).toMatchObject([{ name, ahead: Number(ahead) }]);
+      expect(((await nearest(revision)) as object[])[0], revision).toMatchObject({
+        name,
+        ahead: Number(ahead),
+      });
     }
-    expect(await nearest("main~2")).toEqual([]);
-    git("tag", "-d", "v0.9", "v1.0");
+    expect(await nearest("feature")).toHaveLength(1);
+    const release = git("describe", "--contains", "main~2").replace(/[~^].*\n/, "");
+    expect(await nearest("main~2")).toMatchObject([{ name: release }]);
+    git("tag", "-d", "v0.9", "v1.0", "x-1-gabc");
     expect(await nearest("main")).toEqual([]);
     expect((await failureOf(call("git_list_refs", { kind: "stashes", revision: "main" }))).code).toBe(
       "bad_argument",
