@@ -135,7 +135,7 @@ export function dailyTable(labels, costs, lists, notes) {
       ],
     ],
     notes: [
-      `Tokens are the characters of arguments and answers / ${CHARS_PER_TOKEN}; ms is what the calls of the only run took. "–": the server has no tool for it, or would need more than a million tokens. "fails": it tries, and the result on the disk or in the answer is wrong.`,
+      `Tokens are the characters of arguments and answers / ${CHARS_PER_TOKEN}; ms is the duration of its calls, once. "–": the server has no tool for it, or would need more than a million tokens. "fails": it tries, and the result on the disk or in the answer is wrong.`,
       ...notes,
     ],
   };
