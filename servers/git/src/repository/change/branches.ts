@@ -2,7 +2,7 @@ import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { differing, refuseFilters } from "../open/filters.ts";
 import type { Budget, Caller, Named, Repository } from "../open/repository.ts";
-import { checked, commitOf, commitsOf, KINDS, refOf } from "../open/revisions.ts";
+import { checked, commitOf, commitsOf, KINDS, type NameKind, refOf } from "../open/revisions.ts";
 import { changesOf, fileNames } from "../read/changed-files.ts";
 import { badName, checkRefName, checkRefText, currentBranch } from "../read/refs.ts";
 import { badRevision, failure, failureOf } from "../run/errors.ts";
@@ -43,7 +43,7 @@ export async function createTag(
 }
 
 /** The commit for a new branch or tag, whose name must be free. */
-async function startOf(repository: Repository, kind: "heads" | "tags", name: string, revision: string) {
+async function startOf(repository: Repository, kind: NameKind, name: string, revision: string) {
   checkRefText(kind, name);
   const [existing, found] = await repository.lookUp([
     `refs/${kind}/${name}`,
@@ -53,7 +53,7 @@ async function startOf(repository: Repository, kind: "heads" | "tags", name: str
   return found?.oid ?? (await commitOf(repository, revision));
 }
 
-function refuseExisting(existing: Named | undefined, kind: "heads" | "tags", name: string): void {
+function refuseExisting(existing: Named | undefined, kind: NameKind, name: string): void {
   if (existing === undefined) return;
   throw failure(
     `${KINDS[kind]}_exists`,

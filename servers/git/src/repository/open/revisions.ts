@@ -35,9 +35,10 @@ export async function commitOf(repository: Repository, revision: string): Promis
 
 /** What is below these folders of refs. */
 export const KINDS = { heads: "branch", tags: "tag" } as const;
+export type NameKind = keyof typeof KINDS;
 
 /** A local branch or tag. @throws ToolError `bad_revision` with near names */
-export async function refOf(repository: Repository, kind: keyof typeof KINDS, name: string): Promise<Named> {
+export async function refOf(repository: Repository, kind: NameKind, name: string): Promise<Named> {
   const isPossible = !name.startsWith("-") && !/[\0\n\r]|@\{/.test(name);
   const [found] = isPossible ? await repository.lookUp([`refs/${kind}/${name}`]) : [];
   if (found !== undefined) return found;

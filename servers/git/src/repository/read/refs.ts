@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { cursorsOf, fitting, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Budget, Repository } from "../open/repository.ts";
-import { commitOf, shortIds } from "../open/revisions.ts";
+import { commitOf, KINDS, type NameKind, shortIds } from "../open/revisions.ts";
 import { lastValue, splitKey } from "../run/config.ts";
 import { badRevision, failure, failureOf } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
@@ -86,14 +86,10 @@ async function nearestTags(repository: Repository, revision: string): Promise<Re
   if (name === undefined && !/No names found|No tags can describe|No annotated tags/.test(before.stderr))
     throw failureOf(before, "describe the revision");
   const [, later] = / tags\/([^~^\n]+)/.exec(textOf(after)) ?? [];
-  const names = [...new Set([name, later])].filter((one) => one !== undefined);
-  const found = await Promise.all(
-    names.map((one) => refsBelow(repository, `refs/tags/${one}`, "refs/tags/")),
-  );
-  return names.flatMap((one, index) => {
-    const tag = found[index]?.find((entry) => entry.name === one);
-    return tag === undefined ? [] : one === name ? { ...tag, ahead: Number(ahead) } : tag;
-  });
+  const patterns = [name, later].filter(Boolean).map((one) => `refs/tags/${one}`);
+  const found = patterns.length === 0 ? [] : await refsBelow(repository, "refs/tags/", patterns);
+  const wanted = found.filter((tag) => tag.name === name || tag.name === later);
+  return wanted.map((tag) => (tag.name === name ? { ...tag, ahead: Number(ahead) } : tag));
 }
 
 /** The same entries with short ids. */
@@ -108,9 +104,13 @@ async function shortened<Entry extends { readonly commit?: string | undefined }>
   );
 }
 
-async function refsBelow(repository: Repository, pattern: string, prefix = pattern): Promise<RefEntry[]> {
+async function refsBelow(repository: Repository, prefix: string, patterns = [prefix]): Promise<RefEntry[]> {
   const fields = ["refname", "objectname", "*objectname", "creatordate:iso-strict", "contents:subject"];
-  const found = await fieldsOfRefs(repository, fields, ["--sort=refname", "--sort=-creatordate", pattern]);
+  const found = await fieldsOfRefs(repository, fields, [
+    "--sort=refname",
+    "--sort=-creatordate",
+    ...patterns,
+  ]);
   return found.map(([ref = "", oid = "", target = "", date = "", subject = ""]) => ({
     name: prefix === "refs/tags/" ? ref.slice(prefix.length) : ref,
     commit: target === "" ? oid : target,
@@ -341,8 +341,6 @@ export async function defaultBranch(repository: Repository): Promise<string> {
   throw failure("no_default_branch", message);
 }
 
-type NameKind = "heads" | "tags";
-
 /**
  * Checks the name for a new branch or tag (git-check-ref-format).
  *
@@ -363,8 +361,7 @@ export function checkRefText(kind: NameKind, name: string): void {
 }
 
 export function badName(kind: NameKind, name: string) {
-  const what = kind === "heads" ? "branch" : "tag";
-  return failure("bad_name", `${JSON.stringify(name)} is not a valid ${what} name.`);
+  return failure("bad_name", `${JSON.stringify(name)} is not a valid ${KINDS[kind]} name.`);
 }
 
 /** Whether a branch is checked out, in any worktree. */
