@@ -217,9 +217,8 @@ async function answerOf(
   const all = [...notes, ...(found.notes ?? [])];
   const more = all.length === 0 ? {} : { notes: all };
   if (found.next !== undefined) {
-    const [message = ""] = commit?.message.split("\n", 1) ?? [];
-    const { candidates, steps } = found;
-    return { next: { commit: idOf(found.next), message }, ...common, candidates, steps, ...more };
+    const next = { commit: idOf(found.next), message: commit?.message.split("\n", 1)[0] ?? "" };
+    return { next, ...common, candidates: found.candidates, steps: found.steps, ...more };
   }
   if (found.firstBad === undefined) {
     const note = `Only skipped commits are left: any of these ${counted(found.undecided?.length ?? 0, "commit")} can be the first bad one.`;

@@ -54,11 +54,9 @@ async function startOf(repository: Repository, kind: NameKind, name: string, rev
 }
 
 function refuseExisting(existing: Named | undefined, kind: NameKind, name: string): void {
-  if (existing === undefined) return;
-  throw failure(
-    `${KINDS[kind]}_exists`,
-    `The ${KINDS[kind]} "${oneLine(name)}" already exists, at ${existing.oid}.`,
-  );
+  const what = KINDS[kind];
+  if (existing !== undefined)
+    throw failure(`${what}_exists`, `The ${what} "${oneLine(name)}" already exists, at ${existing.oid}.`);
 }
 
 /** Renames a local branch, with its configuration and reflog. */

@@ -10,10 +10,7 @@ export default tool({
   toolset: "read",
   input: {
     kind: z.enum(["tags", "remotes", "stashes", "worktrees", "recovery"]).describe("What to list."),
-    revision: z
-      .string()
-      .optional()
-      .describe("With tags: the nearest before this commit and the first with it."),
+    revision: z.string().optional().describe("With tags: the nearest before it, the first with it."),
     limit: fields.limit(50, 1_000),
     cursor: fields.cursor,
   },
