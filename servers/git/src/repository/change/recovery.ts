@@ -7,7 +7,7 @@ import { copyIndex, FROM_STDIN, inTemporaryIndex } from "../read/changed-files.t
 import { LOG_ARGS } from "../read/commits.ts";
 import { currentBranch } from "../read/refs.ts";
 import { operationOf } from "../read/status.ts";
-import { counted, pathText, records } from "../run/text.ts";
+import { counted, firstNames, pathText, records } from "../run/text.ts";
 import { conflictFields } from "./conflicts.ts";
 
 /**
@@ -172,9 +172,7 @@ export async function commitsOnlyIn(
 
 /** The first file names for a question, or nothing. */
 export function namesOf(files: readonly string[]): string {
-  if (files.length === 0) return "";
-  const names = files.slice(0, 10).map((file) => oneLine(file.slice(0, 100)));
-  return `: ${names.join(", ")}${files.length > 10 ? ` and ${files.length - 10} more` : ""}`;
+  return files.length === 0 ? "" : `: ${firstNames(files.map((file) => file.slice(0, 100)))}`;
 }
 
 /** The first hundred files for a response, and the total. */

@@ -1,12 +1,12 @@
 import { posix } from "node:path";
-import { clip, cursorsOf, oneLine } from "@refmcp/boundary/answer";
+import { clip, cursorsOf } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { filterNote } from "../open/filters.ts";
 import { pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
 import { failure } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
-import { counted, fittingLines, nulEnded, textOf } from "../run/text.ts";
+import { counted, firstNames, fittingLines, nulEnded, textOf } from "../run/text.ts";
 import {
   addUntracked,
   changesOf,
@@ -229,8 +229,8 @@ function listPart(
   return { text: shown.join("\n"), next, left: [] };
 }
 
-function someOf(files: readonly FileChange[]): string {
-  const names = files.slice(0, 5).map(({ path }) => oneLine(clip(path, 60)));
-  const others = files.length - names.length;
-  return `${names.join(", ")}${others > 0 ? ` and ${counted(others, "more file")}` : ""}`;
-}
+const someOf = (files: readonly FileChange[]) =>
+  firstNames(
+    files.map(({ path }) => clip(path, 60)),
+    5,
+  );
