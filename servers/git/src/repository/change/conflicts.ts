@@ -148,7 +148,7 @@ async function versionText(repository: Repository, sides: Unmerged["sides"], sid
   const version = sides[side];
   if (version === undefined) return "";
   if (version.mode === SUBMODULE) return `submodule at ${version.oid}`;
-  const content = (await readObjects(repository, [version.oid])).get(version.oid);
+  const content = (await repository.contents([version.oid])).get(version.oid);
   if (content === undefined) return "too large to show";
   return isText(content) ? shorten(content.toString("latin1"), size) : `binary, ${content.length} bytes`;
 }
@@ -179,7 +179,7 @@ export async function mergedPieces(
   const found = [ours, base, theirs].map((version) => version ?? { mode: "100644", oid: "" });
   if (found.some(({ mode }) => !mode.startsWith("100"))) return undefined;
   const oids = found.map(({ oid }) => oid).filter(Boolean);
-  const contents = await readObjects(repository, oids);
+  const contents = await repository.contents(oids);
   if (oids.some((oid) => contents.get(oid) === undefined)) return undefined;
   return inTemporaryFolder(async (folder) => {
     const files = ["ours", "base", "theirs"].map((name) => join(folder, name));
@@ -220,25 +220,4 @@ function parsePieces(merged: string): Piece[] {
     }
   }
   return [...pieces, clean];
-}
-
-/** The contents of objects, in one process. Those that are missing, or beyond 64 MiB in all, are not in the result. */
-export async function readObjects(
-  repository: Repository,
-  oids: readonly string[],
-): Promise<Map<string, Buffer>> {
-  const found = new Map<string, Buffer>();
-  if (oids.length === 0) return found;
-  const input = `${[...new Set(oids)].join("\n")}\n`;
-  const output = await repository.output(["cat-file", "--batch"], "read the objects", { input });
-  for (let at = 0; at < output.length; ) {
-    const end = output.indexOf(10, at);
-    if (end === -1) break;
-    const [oid = "", , size] = output.toString("latin1", at, end).split(" ");
-    const length = size === undefined ? 0 : Number(size) + 1;
-    if (size !== undefined && end + length < output.length)
-      found.set(oid, output.subarray(end + 1, end + length));
-    at = end + 1 + length;
-  }
-  return found;
 }

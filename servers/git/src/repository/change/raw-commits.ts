@@ -1,6 +1,5 @@
 import type { Repository } from "../open/repository.ts";
 import { failure } from "../run/errors.ts";
-import { readObjects } from "./conflicts.ts";
 import { signing } from "./hooks.ts";
 
 /** What a commit object contains. Its texts are Latin-1, so that the bytes of every encoding are kept. */
@@ -27,7 +26,7 @@ export async function readCommits(
   repository: Repository,
   oids: readonly string[],
 ): Promise<Map<string, ReadCommit>> {
-  const objects = await readObjects(repository, oids);
+  const objects = await repository.contents(oids);
   const found = new Map<string, ReadCommit>();
   for (const oid of oids) {
     const text = objects.get(oid)?.toString("latin1");

@@ -14,7 +14,7 @@ import {
   stateOf,
 } from "../run/config.ts";
 import { failure, failureOf, outside } from "../run/errors.ts";
-import { askKept, type Found, MAX_KEPT_BYTES } from "../run/kept-cat-file.ts";
+import { askKept, MAX_KEPT_BYTES } from "../run/kept-cat-file.ts";
 import { type GitResult, together } from "../run/run-git.ts";
 import { linesOf } from "../run/text.ts";
 import { type Location, locate, submodulesInIndex } from "./locate.ts";
@@ -57,6 +57,8 @@ export interface Named {
   readonly oid: string;
   readonly type: string;
   readonly size: number;
+  /** If it was read with the facts. */
+  readonly content?: Buffer | undefined;
 }
 
 /** What is known before the configuration is read. */
@@ -72,6 +74,7 @@ interface Given {
 
 const MAX_SUBMODULES = 500;
 const MAX_CONFIGURATIONS = 50;
+const MAX_CONTENT_BYTES = 64 * 1024 * 1024;
 /**
  * Names that a kept process can't look up: it keeps the index (`:path`), and would have to be ended in a search (`^{/text}`) or
  * past the end of a reflog (`@{9}`).
@@ -176,26 +179,34 @@ export class Repository {
    * @param names object ids, and what is reached from them (`<oid>~2`)
    * @returns in order, undefined for a missing one; undefined if they can't be read that way
    */
-  async objects(names: readonly string[]): Promise<readonly (Found | undefined)[] | undefined> {
+  async objects(names: readonly string[]): Promise<readonly (Named | undefined)[] | undefined> {
     return (await this.#ask("contents", names))?.found;
   }
 
   /** The content of a blob or tag; see `output`. */
-  async content(object: Named, doing: string): Promise<Buffer> {
-    return (await this.#small(object)) ?? this.output(["cat-file", object.type, object.oid], doing);
+  async content({ oid, type, size }: Named, doing: string, options: RunOptions = {}): Promise<Buffer> {
+    const [found] = (size <= MAX_KEPT_BYTES ? await this.objects([oid]) : undefined) ?? [];
+    return found?.content ?? this.output(["cat-file", type, oid], doing, options);
   }
 
   /** The same in parts, until `take` returns false. A large object is never in memory. */
   async stream(object: Named, doing: string, take: (chunk: Buffer) => boolean): Promise<void> {
-    const small = await this.#small(object);
     const options = { maxBytes: Number.MAX_SAFE_INTEGER, onStdout: take };
-    if (small === undefined) await this.output(["cat-file", object.type, object.oid], doing, options);
-    else take(small);
+    const small = await this.content(object, doing, options);
+    if (small.length > 0) take(small);
   }
 
-  async #small({ oid, size }: Named): Promise<Buffer | undefined> {
-    const [found] = (size <= MAX_KEPT_BYTES ? await this.objects([oid]) : undefined) ?? [];
-    return found?.content;
+  /** The contents of objects by their ids. Those that are missing, or beyond 64 MiB in all, are left out. */
+  async contents(oids: readonly string[]): Promise<Map<string, Buffer>> {
+    const names = [...new Set(oids)];
+    const contents = new Map<string, Buffer>();
+    let left = MAX_CONTENT_BYTES;
+    for (const object of (await this.objects(names)) ?? (await this.lookUp(names))) {
+      if (object === undefined || object.size > left) continue;
+      left -= object.size;
+      contents.set(object.oid, object.content ?? (await this.content(object, "read the objects")));
+    }
+    return contents;
   }
 
   /** What `git for-each-ref` prints. It is not run again with the same arguments until refs or the configuration change. */

@@ -55,11 +55,8 @@ export async function signaturesOf(
   oids: readonly string[],
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  if (oids.length === 0) return found;
-  const known = await repository.objects(oids);
-  for (const [index, oid] of oids.entries()) {
-    const read = () => repository.output(["cat-file", "commit", oid], "read the signature");
-    const [header = ""] = (known?.[index]?.content ?? (await read())).toString("latin1").split("\n\n", 1);
+  for (const [oid, content] of await repository.contents(oids)) {
+    const [header = ""] = content.toString("latin1").split("\n\n", 1);
     const kind = signatureIn(header);
     if (kind !== undefined) found.set(oid, kind);
   }
