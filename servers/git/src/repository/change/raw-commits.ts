@@ -1,5 +1,7 @@
+import { clip, oneLine } from "@refmcp/boundary/answer";
 import type { Repository } from "../open/repository.ts";
 import { failure } from "../run/errors.ts";
+import { textOf } from "../run/text.ts";
 import { signing } from "./hooks.ts";
 
 /** What a commit object contains. Its texts are Latin-1, so that the bytes of every encoding are kept. */
@@ -61,6 +63,12 @@ export function inUtf8<Commit extends RawCommit>(commit: Commit): Commit {
   if (encoding === undefined) return commit;
   const decode = (text: string) => bytesOf(decoderOf(encoding).decode(Buffer.from(text, "latin1")));
   return { ...commit, encoding: undefined, author: decode(commit.author), message: decode(commit.message) };
+}
+
+/** The first line of a message. */
+export function subjectOf(commit: RawCommit): string {
+  const text = textOf(Buffer.from(inUtf8(commit).message, "latin1"));
+  return oneLine(clip(text.trimStart().split("\n", 1)[0] ?? "", 100));
 }
 
 function decoderOf(encoding: string) {

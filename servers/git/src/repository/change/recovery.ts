@@ -5,8 +5,8 @@ import { pathBytes } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { copyIndex, FROM_STDIN, inTemporaryIndex } from "../read/changed-files.ts";
 import { LOG_ARGS } from "../read/commits.ts";
+import { operationOf } from "../read/operation.ts";
 import { currentBranch } from "../read/refs.ts";
-import { operationOf } from "../read/status.ts";
 import { counted, pathText, records } from "../run/text.ts";
 import { conflictFields } from "./conflicts.ts";
 

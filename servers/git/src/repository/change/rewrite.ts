@@ -13,11 +13,11 @@ import { compareRanges } from "../read/range-diff.ts";
 import { currentBranch, isCheckedOut } from "../read/refs.ts";
 import { emptyTree } from "../read/show.ts";
 import { badRevision, failure, failureOf } from "../run/errors.ts";
-import { counted, fittingLines, textOf } from "../run/text.ts";
+import { counted, fittingLines } from "../run/text.ts";
 import { applyingText, conflictFields, describeConflicts } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, presentHooks } from "./hooks.ts";
 import { refuseOperation } from "./integrate.ts";
-import { commitWriter, inUtf8, type RawCommit } from "./raw-commits.ts";
+import { commitWriter, type RawCommit, subjectOf } from "./raw-commits.ts";
 import { keep } from "./recovery.ts";
 import { type Group, rangeOf, replaySteps, type StepsQuery } from "./rewrite-steps.ts";
 
@@ -92,7 +92,7 @@ export async function rewrite(
     const { commit, step, unmerged } = stopped;
     const hint = `Nothing was changed. Call again with resolutions for ${commit.oid.slice(0, 10)}: for each path a side, or texts, one for each hunk (the whole file if there are none).`;
     const conflicts = await describeConflicts(repository, unmerged, Math.floor(caller.budget * 0.8));
-    const applying = applyingText(commit.oid, subjectOf(commit), step, range.todo.length);
+    const applying = applyingText(commit, step, range.todo.length);
     return { ...answer, conflicts, applying, notes: [hint] };
   }
   const { groups, notes: hooked } = await checkMessages(repository, planned, range, query, caller);
@@ -152,11 +152,6 @@ export async function rewrite(
 }
 
 const short = (oid: string): string => oid.slice(0, 10);
-
-function subjectOf(commit: RawCommit): string {
-  const text = textOf(Buffer.from(inUtf8(commit).message, "latin1"));
-  return oneLine(clip(text.trimStart().split("\n", 1)[0] ?? "", 100));
-}
 
 /** Lets the commit-msg hook check and change new messages, if hooks run. */
 async function checkMessages(

@@ -6,7 +6,7 @@ import { isQuoted, pathBytes, pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
 import { objectOf } from "../open/revisions.ts";
 import { changesOf, type FileChange, FROM_STDIN, fileNames } from "../read/changed-files.ts";
-import { operationOf } from "../read/status.ts";
+import { operationOf } from "../read/operation.ts";
 import { didYouMean, failure, failureOf } from "../run/errors.ts";
 import { firstNames, nulEnded, pathText, records } from "../run/text.ts";
 import { entriesOf, treeOf, writeEntries } from "./hunks.ts";

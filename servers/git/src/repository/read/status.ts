@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fitting, oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
@@ -9,7 +8,7 @@ import { isTrue, lastValue } from "../run/config.ts";
 import { counted, nulEnded, pathText, records } from "../run/text.ts";
 import { type ChangedPath, changedFiles, changeWord } from "./changed-files.ts";
 import { SHALLOW, shallowCommits } from "./log.ts";
-import { operationState, stateOf } from "./operation.ts";
+import { operationOf, operationState, stateOf } from "./operation.ts";
 
 export const statusShape = z.object({
   branch: z.string().optional(),
@@ -209,21 +208,6 @@ function field(line: Buffer, count: number): Buffer {
   let at = -1;
   for (let index = 0; index < count; index++) at = line.indexOf(32, at + 1);
   return line.subarray(at + 1);
-}
-
-const OPERATIONS: readonly (readonly [file: string, name: string])[] = [
-  ["rebase-merge", "rebase"],
-  ["rebase-apply/applying", "am"],
-  ["rebase-apply", "rebase"],
-  ["MERGE_HEAD", "merge"],
-  ["CHERRY_PICK_HEAD", "cherry-pick"],
-  ["REVERT_HEAD", "revert"],
-  ["BISECT_LOG", "bisect"],
-];
-
-/** The operation in progress, by the files that git keeps during it. */
-export function operationOf(repository: Repository): string | undefined {
-  return OPERATIONS.find(([file]) => existsSync(join(repository.location.gitDir, file)))?.[1];
 }
 
 /** Cuts the lists to the budget. Conflicts come first, then staged files. */

@@ -13,7 +13,7 @@ import type { Caller, Repository } from "../open/repository.ts";
 import { withoutPassword } from "../read/refs.ts";
 import { type ConfigEntry, lastValue, parseFile } from "../run/config.ts";
 import { failure, failureOf, remoteFailure } from "../run/errors.ts";
-import { firstNames, records } from "../run/text.ts";
+import { firstNames, records, stagedEntry } from "../run/text.ts";
 import { remoteOptions, remoteUrls } from "./remote.ts";
 import { UPLOAD_PACK } from "./transfer.ts";
 
@@ -77,12 +77,12 @@ async function submodulesOf(
   paths: readonly string[] | undefined,
 ): Promise<Submodule[]> {
   const root = await repository.worktree();
-  const staged = records(await repository.output(["ls-files", "--stage", "-z"], "list the submodules"));
+  const index = await repository.output(["ls-files", "--stage", "-z"], "list the submodules");
+  const staged = records(index).map(stagedEntry);
   const commits = new Map(
-    staged.flatMap((record) => {
-      const [, oid, path] = /^160000 ([0-9a-f]{40,64}) 0\t(.*)$/s.exec(record.toString("utf8")) ?? [];
-      return oid === undefined || path === undefined ? [] : [[path, oid] as const];
-    }),
+    staged.flatMap(({ mode, oid, stage, path }) =>
+      mode === "160000" && stage === "0" ? [[path.toString("utf8"), oid] as const] : [],
+    ),
   );
   const wanted = paths?.map((path) => pathIn(root, path)) ?? [...commits.keys()];
   const unknown = wanted.find((path) => !commits.has(path));
