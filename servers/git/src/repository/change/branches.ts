@@ -26,12 +26,9 @@ export async function createBranch(
 /** Creates a tag: annotated with a message, lightweight without one. */
 export async function createTag(
   repository: Repository,
-  {
-    tag_name: tag,
-    revision,
-    message = "",
-  }: { tag_name: string; revision: string; message?: string | undefined },
+  query: { tag_name: string; revision: string; message?: string | undefined },
 ) {
+  const { tag_name: tag, revision, message = "" } = query;
   const commit = await startOf(repository, "tags", tag, revision);
   const annotated = message.trim() !== "";
   const how = annotated ? ["--annotate", "--file=-", "--cleanup=whitespace"] : [];

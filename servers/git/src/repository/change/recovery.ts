@@ -7,7 +7,7 @@ import { copyIndex, FROM_STDIN, inTemporaryIndex } from "../read/changed-files.t
 import { LOG_ARGS } from "../read/commits.ts";
 import { operationOf } from "../read/operation.ts";
 import { currentBranch } from "../read/refs.ts";
-import { counted, pathText, records } from "../run/text.ts";
+import { counted, someNames } from "../run/text.ts";
 import { conflictFields } from "./conflicts.ts";
 
 /**
@@ -162,19 +162,15 @@ export async function commitsOnlyIn(
     ...(refs === undefined ? [] : ["--not", ...except, "--branches", ...except, "--remotes", "--tags"]),
   ];
   const args = ["log", ...LOG_ARGS, "--format=%h %s", "--max-count=1001", tip, ...rest, "--"];
-  const subjects = records(await repository.output(args, "list the commits")).map((line) =>
-    oneLine(pathText(line)),
-  );
-  const shown = subjects.slice(0, 5).map((subject) => `"${subject.slice(0, 60)}"`);
+  const subjects = await repository.paths(args, "list the commits");
+  const shown = subjects.slice(0, 5).map((subject) => `"${oneLine(subject).slice(0, 60)}"`);
   const list = shown.length === 0 ? "" : `: ${shown.join(", ")}${subjects.length > 5 ? " …" : ""}`;
   return { count: subjects.length, list };
 }
 
 /** The first file names for a question, or nothing. */
 export function namesOf(files: readonly string[]): string {
-  if (files.length === 0) return "";
-  const names = files.slice(0, 10).map((file) => oneLine(file.slice(0, 100)));
-  return `: ${names.join(", ")}${files.length > 10 ? ` and ${files.length - 10} more` : ""}`;
+  return files.length === 0 ? "" : `: ${someNames(files.map((file) => file.slice(0, 100)))}`;
 }
 
 /** The first hundred files for a response, and the total. */

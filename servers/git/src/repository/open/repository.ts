@@ -16,7 +16,7 @@ import {
 import { failure, failureOf, outside } from "../run/errors.ts";
 import { askKept, MAX_KEPT_BYTES } from "../run/kept-cat-file.ts";
 import { type GitResult, together } from "../run/run-git.ts";
-import { linesOf } from "../run/text.ts";
+import { linesOf, pathText, records } from "../run/text.ts";
 import { type Location, locate, submodulesInIndex } from "./locate.ts";
 import {
   type Arguments,
@@ -150,6 +150,11 @@ export class Repository {
   /** The lines that git prints, without empty ones. */
   async lines(args: Arguments, doing: string): Promise<string[]> {
     return linesOf(await this.output(args, doing));
+  }
+
+  /** The NUL-separated paths that git prints. */
+  async paths(args: Arguments, doing: string): Promise<string[]> {
+    return records(await this.output(args, doing)).map(pathText);
   }
 
   /** What git prints as one value, such as an object id. */

@@ -207,10 +207,10 @@ async function entryAt(repository: Repository, revision: string, path: string, t
 }
 
 /** Branches, tags and remote branches that begin with a text, for completion. */
-export async function refNames(repository: Repository, begin: string, max = 100): Promise<string[]> {
+export async function refNames(repository: Repository, begin: string): Promise<string[]> {
   const list = ["--format=%(refname:lstrip=2)", "refs/heads/", "refs/tags/", "refs/remotes/"];
   const names = ["HEAD", ...linesOf(await repository.refs(list, "list the refs"))];
-  return names.filter((name) => name.startsWith(begin)).slice(0, max);
+  return names.filter((name) => name.startsWith(begin)).slice(0, 100);
 }
 
 type FileKind = "tracked" | "untracked" | "ignored";

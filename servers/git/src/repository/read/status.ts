@@ -5,7 +5,7 @@ import { filterNote } from "../open/filters.ts";
 import { isQuoted, pathsIn } from "../open/paths.ts";
 import { type Budget, type Repository, submoduleIn } from "../open/repository.ts";
 import { isTrue, lastValue } from "../run/config.ts";
-import { counted, nulEnded, pathText, records } from "../run/text.ts";
+import { counted, linesOf, nulEnded, pathText, records } from "../run/text.ts";
 import { type ChangedPath, changedFiles, changeWord } from "./changed-files.ts";
 import { SHALLOW, shallowCommits } from "./log.ts";
 import { operationOf, operationState, stateOf } from "./operation.ts";
@@ -96,15 +96,8 @@ export async function statusOf(repository: Repository, paths: readonly string[] 
 }
 
 async function tagsAt(repository: Repository, head: string | undefined): Promise<string[] | undefined> {
-  if (head === undefined) return undefined;
-  const list = [
-    "for-each-ref",
-    "--format=%(refname:lstrip=2)",
-    "--count=5",
-    `--points-at=${head}`,
-    "refs/tags/",
-  ];
-  const tags = await repository.lines(list, "list the tags");
+  const list = ["--format=%(refname:lstrip=2)", "--count=5", `--points-at=${head}`, "refs/tags/"];
+  const tags = head === undefined ? [] : linesOf(await repository.refs(list, "list the tags"));
   return tags.length === 0 ? undefined : tags;
 }
 
@@ -148,7 +141,7 @@ async function sizesOf(repository: Repository, untracked: readonly string[]): Pr
   const directories = untracked.filter((path) => path.endsWith("/") && !isQuoted(path)).slice(0, MAX_COUNTED);
   if (directories.length === 0) return [];
   const list = ["ls-files", "--others", "--exclude-standard", "-z", "--", ...directories];
-  const files = records(await repository.output(list, "list the untracked files")).map(pathText);
+  const files = await repository.paths(list, "list the untracked files");
   return directories.map((directory) => {
     const count = files.filter((file) => file.startsWith(directory) && file !== directory).length;
     return `${oneLine(directory)} holds ${counted(count, "file")}`;

@@ -81,6 +81,11 @@ export function firstNames(names: readonly string[], most = 10): string {
   return names.slice(0, most).map(oneLine).join(", ");
 }
 
+/** The same, with the number of the others. */
+export function someNames(names: readonly string[], most = 10): string {
+  return `${firstNames(names, most)}${names.length > most ? ` and ${names.length - most} more` : ""}`;
+}
+
 /** NUL-separated fields, `size` for each entry; git puts a line break between entries. */
 export function groups(output: Buffer, size: number): string[][] {
   const fields = records(output).map(textOf);
