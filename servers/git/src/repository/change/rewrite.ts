@@ -18,7 +18,7 @@ import { applyingText, conflictFields, describeConflicts } from "./conflicts.ts"
 import { decideHooks, HOOKS, hookFailure, presentHooks } from "./hooks.ts";
 import { refuseOperation } from "./integrate.ts";
 import { commitWriter, type RawCommit, subjectOf } from "./raw-commits.ts";
-import { keep } from "./recovery.ts";
+import { keeping } from "./recovery.ts";
 import { type Group, rangeOf, replaySteps, type StepsQuery } from "./rewrite-steps.ts";
 
 interface RewriteQuery extends StepsQuery {
@@ -251,19 +251,16 @@ async function applyPlan(repository: Repository, id: string): Promise<Rewritten>
   const { worktree } = await repository.prepared();
   const touchesFiles = files.length > 0 && isCurrent && worktree !== undefined;
   if (touchesFiles) await refuseFilters(repository, () => differing(repository, before, after), after);
-  const recovery = await keep(repository, "rewrite", before);
   // One process does everything, so that it is complete even if this server is killed. It keeps local changes to other files.
   const plain = ["--quiet", "--no-guess", "--no-track", "--no-overwrite-ignore", "--no-recurse-submodules"];
-  const result = await repository.run(
-    touchesFiles
-      ? ["switch", ...plain, `--force-create=${branch}`, after]
-      : ["update-ref", "-m", "git_rewrite", ref, after, before],
-  );
-  if (result.code !== 0) {
-    await repository.run(["update-ref", "-d", recovery]);
-    await refuseMoved();
-    throw failureOf(result, "move the branch");
-  }
+  const command = touchesFiles
+    ? ["switch", ...plain, `--force-create=${branch}`, after]
+    : ["update-ref", "-m", "git_rewrite", ref, after, before];
+  const { recovery } = await keeping(repository, "rewrite", before, async () => {
+    const result = await repository.run(command);
+    if (result.code !== 0) await refuseMoved();
+    if (result.code !== 0) throw failureOf(result, "move the branch");
+  });
   const notes = await copyNotes(repository, pairs);
   const undo = keepPlan(repository, { ...plan, before: after, after: before, pairs: [] });
   return {

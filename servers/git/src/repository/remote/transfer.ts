@@ -12,7 +12,7 @@ import { shallowCommits } from "../read/log.ts";
 import { checkRefName, currentBranch, withoutPassword } from "../read/refs.ts";
 import { failure, remoteFailure } from "../run/errors.ts";
 import { type GitResult, together } from "../run/run-git.ts";
-import { remoteOptions, remoteUrls } from "./remote.ts";
+import { refsBelow, remoteOptions, remoteUrls } from "./remote.ts";
 
 /** Refs that a fetch or push has moved. */
 export const movedRefs = z.array(
@@ -222,14 +222,8 @@ function pushFailure(result: GitResult, remote: string, branch: string): ToolErr
 }
 
 async function refsOf(repository: Repository, remote: string): Promise<Map<string, string>> {
-  const fields = "--format=%(objectname) %(refname) %(symref)";
-  const list = ["for-each-ref", fields, `refs/remotes/${remote}/`, "refs/tags/"];
-  const found = new Map<string, string>();
-  for (const line of await repository.lines(list, "list the refs")) {
-    const [oid, ref, link] = line.split(" ");
-    if (oid !== undefined && ref !== undefined && link === "") found.set(ref, oid);
-  }
-  return found;
+  const found = await refsBelow(repository, `refs/remotes/${remote}/`, "refs/tags/");
+  return new Map(found.flatMap(({ oid, ref, link }) => (link === "" ? [[ref, oid]] : [])));
 }
 
 function difference(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): MovedRef[] {
