@@ -1,3 +1,4 @@
+import { counted } from "@refmcp/boundary/answer";
 import { decodeXML } from "entities";
 import { DomUtils, parseDocument } from "htmlparser2";
 import { dateOf } from "../read/date.ts";
@@ -60,8 +61,6 @@ export function listOf(text: string, base: string, format: "markdown" | "text" |
   const extractor = `feed, ${counted(found.length, "item")}`;
   return { text: [...heading, ...lines].join("\n"), extractor, title, needsJavascript };
 }
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** A sitemap (sitemaps.org), which may have 50,000 URLs, so it is read without a document. */
 function sitemapOf(xml: string, base: string): List | undefined {

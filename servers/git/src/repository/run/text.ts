@@ -1,6 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { fitting, oneLine, ToolError } from "@refmcp/boundary/answer";
 
+export { counted } from "@refmcp/boundary/answer";
+
 /**
  * Decodes bytes as UTF-8. A line that is not UTF-8 is read as Latin-1, so that no byte is lost and the rest is still right.
  */
@@ -98,11 +100,6 @@ export function groups(output: Buffer, size: number): string[][] {
 /** The lines of an output, without empty ones. */
 export function linesOf(output: Buffer): string[] {
   return output.toString("utf8").split("\n").filter(Boolean);
-}
-
-/** "1 file", "3 files". */
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${count} ${count === 1 ? noun : plural}`;
 }
 
 /** The first lines that fit into `budget` characters, at least one. */
