@@ -105,7 +105,7 @@ export function isThing(value: unknown): value is Thing {
 export function plainThing(thing: Thing, all: readonly Thing[]): unknown {
   const byId = new Map(all.flatMap((one) => (typeof one["@id"] === "string" ? [[one["@id"], one]] : [])));
   const plain = (value: unknown, depth: number): unknown => {
-    if (typeof value === "string") return plainText(value);
+    if (typeof value === "string") return plainText(value.replace(/^https?:\/\/schema\.org\//, ""));
     if (depth > MAX_DEPTH) return undefined;
     if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((one) => plain(one, depth + 1));
     if (!isThing(value)) return value;
@@ -135,9 +135,9 @@ export function plainThing(thing: Thing, all: readonly Thing[]): unknown {
 const COMMON =
   /^(?:Person|Offer|AggregateRating|Rating|Review|Brand|PostalAddress|Answer|Question|NutritionInformation|QuantitativeValue|MonetaryAmount|PropertyValue|Place|GeoCoordinates|EntryPoint)$/;
 
+/** Text or HTML as text in one line. */
 export function plainText(text: string): string {
-  const short = text.replace(/^https?:\/\/schema\.org\//, "");
-  const written = /<[a-z/!][^<>]*>|&#?\w+;/i.test(short) ? stripTags(short) : short;
+  const written = /<[a-z/!][^<>]*>|&#?\w+;/i.test(text) ? stripTags(text) : text;
   return written.replace(/\s+/g, " ").trim().slice(0, MAX_VALUE_CHARS);
 }
 

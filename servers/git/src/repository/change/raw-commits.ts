@@ -8,6 +8,8 @@ import { signing } from "./hooks.ts";
 export interface RawCommit {
   readonly tree: string;
   readonly parent: string | undefined;
+  /** A second parent. */
+  readonly merged?: string | undefined;
   /** Name, e-mail and date. */
   readonly author: string;
   readonly encoding: string | undefined;
@@ -93,12 +95,12 @@ export const NOBODY = {
 /** Writes a commit object unchanged, and returns its id. */
 export async function writeRaw(
   repository: Repository,
-  { tree, parent, author, encoding, message }: RawCommit,
+  { tree, parent, merged, author, encoding, message }: RawCommit,
   committer: string = NOBODY.author,
 ): Promise<string> {
   const headers = [
     `tree ${tree}`,
-    ...(parent === undefined ? [] : [`parent ${parent}`]),
+    ...[parent, merged].flatMap((oid) => (oid === undefined ? [] : [`parent ${oid}`])),
     `author ${author}`,
     `committer ${committer}`,
     ...(encoding === undefined ? [] : [`encoding ${encoding}`]),

@@ -67,18 +67,21 @@ export async function filePatches(
   return files.filter(({ path }) => counts.get(path) === 1);
 }
 
+/** Where a change is, while its end is not known. */
+type Place = { -readonly [Key in Exclude<keyof Change, "id">]: Change[Key] };
+
 /** Reads git's patch; the counts in its hunks' headers show what is content. */
 export function parsePatch(patch: Buffer): FilePatch[] {
   const files: FilePatch[] = [];
   let head: string[] = [];
   let lines: PatchLine[] = [];
-  let starts: { index: number; old: number; new: number }[] = [];
+  let changes: Place[] = [];
   let [oldLeft, newLeft, oldAt, newAt] = [0, 0, 1, 1];
-  let isInChange = false;
+  let last: Place | undefined;
   const finish = (): void => {
-    const file = lines.length === 0 ? undefined : fileOf(head, lines, starts);
+    const file = lines.length === 0 ? undefined : fileOf(head, lines, changes);
     if (file !== undefined) files.push(file);
-    [head, lines, starts] = [[], [], []];
+    [head, lines, changes] = [[], [], []];
   };
   for (let start = 0, end = 0; start < patch.length; start = end) {
     const found = patch.indexOf(10, start);
@@ -86,18 +89,22 @@ export function parsePatch(patch: Buffer): FilePatch[] {
     const bytes = patch.subarray(start, end);
     const kind = String.fromCharCode(bytes[0] ?? 0);
     if (kind === "\\") {
-      const last = lines.pop();
-      if (last !== undefined) lines.push({ ...last, bytes: last.bytes.subarray(0, -1) });
+      const line = lines.pop();
+      if (line !== undefined) lines.push({ ...line, bytes: line.bytes.subarray(0, -1) });
     } else if ((oldLeft > 0 || newLeft > 0) && (kind === " " || kind === "-" || kind === "+")) {
-      if (kind !== " " && !isInChange) starts.push({ index: lines.length, old: oldAt, new: newAt });
-      isInChange = kind !== " ";
+      if (kind === " ") last = undefined;
+      else if (last === undefined) {
+        last = { start: lines.length, end: 0, old: oldAt, new: newAt };
+        changes.push(last);
+      }
+      if (last !== undefined) last.end = lines.length + 1;
       lines.push({ kind, bytes: bytes.subarray(1) });
       if (kind !== "+") [oldLeft, oldAt] = [oldLeft - 1, oldAt + 1];
       if (kind !== "-") [newLeft, newAt] = [newLeft - 1, newAt + 1];
     } else {
       const text = bytes.toString("latin1").replace(/\n$/, "");
       const range = rangesOf(text);
-      isInChange = false;
+      last = undefined;
       if (range !== undefined) {
         [oldLeft, newLeft, oldAt, newAt] = [range.oldLines, range.newLines, range.old, range.new];
       } else {
@@ -113,7 +120,7 @@ export function parsePatch(patch: Buffer): FilePatch[] {
 function fileOf(
   head: readonly string[],
   lines: readonly PatchLine[],
-  starts: readonly { index: number; old: number; new: number }[],
+  changes: readonly Place[],
 ): FilePatch | undefined {
   const value = (name: string) => head.find((line) => line.startsWith(name))?.slice(name.length);
   const [, oldId = "", newId = "", mode] =
@@ -136,7 +143,7 @@ function fileOf(
     oldId,
     newId,
     lines,
-    changes: changesIn(path, lines, starts),
+    changes: changesIn(path, lines, changes),
   };
 }
 
@@ -145,25 +152,19 @@ function nameOf(text = ""): string {
   return text.startsWith('"') ? unquotePath(text).toString("latin1") : text.replace(/\t$/, "");
 }
 
-function changesIn(
-  path: string,
-  lines: readonly PatchLine[],
-  starts: readonly { index: number; old: number; new: number }[],
-): Change[] {
+function changesIn(path: string, lines: readonly PatchLine[], places: readonly Place[]): Change[] {
   const prefix = digest(path).slice(0, 2);
   const used = new Set<string>();
-  return starts.map(({ index: start, ...at }) => {
-    let end = start;
-    while (end < lines.length && lines[end]?.kind !== " ") end++;
-    const next = starts.find(({ index }) => index > start)?.index ?? end;
-    end = Math.min(end, next);
-    const content = lines.slice(start, end).flatMap(({ kind, bytes }) => [Buffer.from(kind), bytes]);
+  return places.map((place) => {
+    const content = lines
+      .slice(place.start, place.end)
+      .flatMap(({ kind, bytes }) => [Buffer.from(kind), bytes]);
     // Equal changes of a file are counted.
     for (let count = 0; ; count++) {
       const id = prefix + digest(path, `\0${count}\0`, ...content).slice(0, 5);
       if (used.has(id)) continue;
       used.add(id);
-      return { id, start, end, ...at };
+      return { id, ...place };
     }
   });
 }
