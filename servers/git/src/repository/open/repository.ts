@@ -1,4 +1,4 @@
-import { lstat, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import {
   type ConfigEntry,
@@ -17,7 +17,7 @@ import { failure, failureOf, outside } from "../run/errors.ts";
 import { askKept, MAX_KEPT_BYTES } from "../run/kept-cat-file.ts";
 import { type GitResult, together } from "../run/run-git.ts";
 import { linesOf, pathText, records } from "../run/text.ts";
-import { type Location, locate, submodulesInIndex } from "./locate.ts";
+import { type Location, submodulesInIndex } from "./locate.ts";
 import {
   type Arguments,
   environmentOf,
@@ -30,6 +30,7 @@ import {
 } from "./machine.ts";
 import { listingOf, remember } from "./refs-listing.ts";
 import { refuseAmbiguous } from "./revisions.ts";
+import { submoduleOverrides } from "./submodules.ts";
 
 export interface Caller {
   readonly signal: AbortSignal;
@@ -72,7 +73,6 @@ interface Given {
   readonly worktree?: string;
 }
 
-const MAX_SUBMODULES = 500;
 const MAX_CONFIGURATIONS = 50;
 const MAX_CONTENT_BYTES = 64 * 1024 * 1024;
 /**
@@ -362,45 +362,4 @@ export class Repository {
     const env = { GIT_DIR: gitDir, ...(worktree === undefined ? {} : { GIT_WORK_TREE: worktree }) };
     return { cwd: worktree ?? gitDir, signal: this.signal, env };
   }
-}
-
-/**
- * A submodule as a repository, with its own working tree whatever its configuration says.
- *
- * @returns undefined if it is not checked out
- * @throws ToolError if its git directory is outside the allowed directories
- */
-export async function submoduleIn(outer: Repository, name: string): Promise<Repository | undefined> {
-  const { machine, signal } = outer;
-  const path = join((await outer.prepared()).worktree ?? "", name);
-  if ((await lstat(join(path, ".git")).catch(() => undefined)) === undefined) return undefined;
-  return new Repository(machine, await locate(path, machine.options.guard), signal, { worktree: path });
-}
-
-/**
- * The overrides for every checked-out submodule, including nested ones. Commands that examine the working tree (`add`, `stash`,
- * `commit`) run `git status` inside submodules, with the submodule's own configuration. They pass GIT_CONFIG_COUNT on, so the
- * overrides of the outer command apply there too.
- *
- * @throws ToolError if a submodule's git directory is outside the allowed directories
- */
-async function submoduleOverrides(repository: Repository): Promise<ConfigPair[]> {
-  const found = new Map<string, string>();
-  const waiting = [repository];
-  let count = 0;
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    for (const name of (await next.prepared()).submodules) {
-      const submodule = await submoduleIn(next, name);
-      if (submodule === undefined) continue;
-      if (++count > MAX_SUBMODULES) {
-        const message = `The repository has more than ${MAX_SUBMODULES} checked-out submodules.`;
-        const hint = "Reading works; make changes in a clone without submodules.";
-        throw failure("too_large", message, { hint });
-      }
-      for (const [key, value] of (await submodule.prepared()).overrides) found.set(key, value);
-      waiting.push(submodule);
-    }
-  }
-  for (const [key] of STANDING) found.delete(key);
-  return [...found];
 }
