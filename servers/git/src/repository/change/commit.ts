@@ -7,7 +7,7 @@ import { operationOf } from "../read/operation.ts";
 import { statusOf } from "../read/status.ts";
 import { failure, failureOf, noCommits } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
-import { firstNames, pathText, records, stagedEntry, textOf } from "../run/text.ts";
+import { firstNames, notesFrom, pathText, records, stagedEntry, textOf } from "../run/text.ts";
 import { mergedPieces } from "./conflicts.ts";
 import { decideHooks, HOOKS, type HookDecision, hookFailure, signing } from "./hooks.ts";
 import { type Entry, entriesOf, writeBlob, writeEntries } from "./hunks.ts";
@@ -94,7 +94,7 @@ async function commitHunks(
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     const note = `The commit was made, but the index could not be updated: ${error.message} git_reset with these files does that.`;
-    return { ...made, notes: [...(made.notes ?? []), note] };
+    return { ...made, notes: notesFrom(made.notes, note) };
   }
 }
 

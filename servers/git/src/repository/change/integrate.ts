@@ -10,7 +10,7 @@ import { operationOf } from "../read/operation.ts";
 import { emptyTree } from "../read/show.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import type { GitResult } from "../run/run-git.ts";
-import { counted, firstNames } from "../run/text.ts";
+import { counted, firstNames, notesFrom } from "../run/text.ts";
 import { conflictedPaths, refuseConflicts } from "./commit.ts";
 import { conflictFields, conflictReport } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
@@ -132,13 +132,9 @@ export async function replay(
   if (isStopped && (await conflictedPaths(repository)).length === 0) {
     await repository.output([operation, "--abort"], `abandon the ${operation}`);
     if (rejected !== undefined) throw rejected;
-    throw failure(
-      "nothing_to_commit",
-      `The ${operation} would change nothing: its changes are already here.`,
-      {
-        hint: "Nothing was changed. git_log shows the existing commits.",
-      },
-    );
+    const message = `The ${operation} would change nothing: its changes are already here.`;
+    const hint = "Nothing was changed. git_log shows the existing commits.";
+    throw failure("nothing_to_commit", message, { hint });
   }
   const ended = await finish(repository, operation, result, query.on_conflict, before, caller.budget);
   return { ...ended, notes: await notesOn(repository, ended.after, hooks.notes) };
@@ -173,13 +169,12 @@ export async function endOperation(
     await refuseFilters(repository, () => differing(repository, "HEAD"));
     kept = await keepWorktree(repository, `${operation}-${action}`);
   }
-  const saved = kept === undefined ? [] : [`The files' content is kept: git_restore with source ${kept}.`];
+  const saved = kept && `The files' content is kept: git_restore with source ${kept}.`;
   if (action === "abort") {
     const head = await commitOf(repository, "HEAD");
     await repository.output([operation, "--abort"], `abandon the ${operation}`);
     const ended = await finish(repository, operation, undefined, "keep", head, caller.budget);
-    const notes = kept === undefined ? undefined : saved;
-    return { ...ended, up_to_date: undefined, undo: undefined, notes };
+    return { ...ended, up_to_date: undefined, undo: undefined, notes: notesFrom(saved) };
   }
   await refusePrograms(repository, operation);
   const names = operation === "rebase" ? HOOKS.replay : HOOKS.commit;
@@ -189,7 +184,7 @@ export async function endOperation(
   if (result.code !== 0 && (await conflictedPaths(repository)).length === 0)
     throw hookFailure(hooks, result) ?? failureOf(result, `${action} the ${operation}`);
   const ended = await finish(repository, operation, result, "keep", before, caller.budget);
-  return { ...ended, notes: await notesOn(repository, ended.after, [...saved, ...(hooks.notes ?? [])]) };
+  return { ...ended, notes: await notesOn(repository, ended.after, notesFrom(saved, hooks.notes)) };
 }
 
 /** What a rebase todo list may contain (git-rebase(1)): everything except `exec`. */

@@ -34,11 +34,8 @@ export async function readCommits(
   const found = new Map<string, ReadCommit>();
   for (const oid of oids) {
     const text = objects.get(oid)?.toString("latin1");
-    if (text === undefined)
-      throw failure(
-        "missing_object",
-        `The commit ${oid.slice(0, 10)} is missing: the history is shallow or damaged.`,
-      );
+    const gone = `The commit ${oid.slice(0, 10)} is missing: the history is shallow or damaged.`;
+    if (text === undefined) throw failure("missing_object", gone);
     const end = text.indexOf("\n\n");
     const headers = text.slice(0, end).split("\n");
     const value = (name: string) =>

@@ -7,7 +7,7 @@ import { copyIndex, FROM_STDIN, inTemporaryIndex } from "../read/changed-files.t
 import { LOG_ARGS } from "../read/commits.ts";
 import { operationOf } from "../read/operation.ts";
 import { currentBranch } from "../read/refs.ts";
-import { counted, someNames } from "../run/text.ts";
+import { counted, notesFrom, someNames } from "../run/text.ts";
 import { conflictFields } from "./conflicts.ts";
 import { writeRaw } from "./raw-commits.ts";
 
@@ -103,13 +103,12 @@ export async function keepAbandoned(
 export async function notesOn(
   repository: Repository,
   commit: string,
-  others: readonly string[] = [],
+  others: readonly string[] | undefined,
 ): Promise<string[] | undefined> {
   // An operation in progress returns to its branch by itself.
   const isKept = operationOf(repository) !== undefined || (await currentBranch(repository)) !== undefined;
   const hint = `HEAD is detached, so ${commit.slice(0, 10)} is on no branch. git_create_branch with base_branch ${commit} makes one, and git_checkout switches to it.`;
-  const notes = [...others, ...(isKept ? [] : [hint])];
-  return notes.length === 0 ? undefined : notes;
+  return notesFrom(others, !isKept && hint);
 }
 
 /** What a destructive command did, and how to undo it. */

@@ -13,7 +13,7 @@ import { compareRanges } from "../read/range-diff.ts";
 import { currentBranch, isCheckedOut } from "../read/refs.ts";
 import { emptyTree } from "../read/show.ts";
 import { badRevision, failure, failureOf } from "../run/errors.ts";
-import { counted, fittingLines } from "../run/text.ts";
+import { counted, fittingLines, notesFrom } from "../run/text.ts";
 import { applyingText, conflictFields, describeConflicts } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, presentHooks } from "./hooks.ts";
 import { refuseOperation } from "./integrate.ts";
@@ -129,11 +129,9 @@ export async function rewrite(
   const plan = { repository: repository.location.commonDir, branch, before, after, pairs };
   const lines = files.map((file) => clip(fileLine(file), 300));
   const signed = changed.filter((oid) => commits.get(oid)?.isSigned).length;
-  const notes = [
-    ...(await publishedNote(repository, before, old, changed)),
-    ...(signed === 0 ? [] : [`${counted(signed, "signature")} ${signs ? "replaced by yours" : "dropped"}.`]),
-    ...hooked,
-  ];
+  const resigned =
+    signed > 0 && `${counted(signed, "signature")} ${signs ? "replaced by yours" : "dropped"}.`;
+  const published = await publishedNote(repository, before, old, changed);
   return {
     ...answer,
     after,
@@ -147,7 +145,7 @@ export async function rewrite(
       changed.length === 0 || changed.length > MAX_COMPARED
         ? undefined
         : await compared(repository, bases, [before, after], caller),
-    notes: notes.length === 0 ? undefined : notes,
+    notes: notesFrom(published, resigned, hooked),
   };
 }
 
@@ -160,16 +158,13 @@ async function checkMessages(
   { commits }: { commits: ReadonlyMap<string, RawCommit> },
   { skip_hooks }: RewriteQuery,
   caller: Caller,
-): Promise<{ groups: readonly Group[]; notes: string[] }> {
-  const others = (await presentHooks(repository, HOOKS.rewrite))?.names;
-  const notes =
-    others === undefined
-      ? []
-      : [`Did not run the hooks ${others.join(", ")}: a rewrite only runs commit-msg.`];
+): Promise<{ groups: readonly Group[]; notes: string[] | undefined }> {
+  const others = (await presentHooks(repository, HOOKS.rewrite))?.names.join(", ");
+  const other = others && `Did not run the hooks ${others}: a rewrite only runs commit-msg.`;
   const isNew = ({ message, from }: Group) => message !== commits.get(from[0] ?? "")?.message;
-  if (!groups.some(isNew)) return { groups, notes };
+  if (!groups.some(isNew)) return { groups, notes: notesFrom(other) };
   const hooks = await decideHooks(repository, ["commit-msg"], caller, skip_hooks);
-  notes.push(...(hooks.notes ?? []));
+  const notes = notesFrom(other, hooks.notes);
   if (hooks.config.length === 0) return { groups, notes };
   return inTemporaryFolder(async (folder) => {
     const file = join(folder, "COMMIT_EDITMSG");
@@ -197,10 +192,8 @@ async function publishedNote(
   const range = base === undefined ? [tip] : [tip, `^${base}`];
   const args = ["rev-list", ...range, "--not", "--remotes", "--"];
   const count = oids.length - (await repository.lines(args, "look for published commits")).length;
-  if (count <= 0) return [];
-  return [
-    `Already published on a remote branch: ${count} of ${counted(oids.length, "commit")}. Pushing the new ones needs force, and others who have the old ones must rebase.`,
-  ];
+  if (count <= 0) return undefined;
+  return `Already published on a remote branch: ${count} of ${counted(oids.length, "commit")}. Pushing the new ones needs force, and others who have the old ones must rebase.`;
 }
 
 /** The range-diff; undefined if nothing is left, or for the first commit of a history, which no range can begin with. */

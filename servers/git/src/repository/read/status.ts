@@ -6,7 +6,7 @@ import { isQuoted, pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
 import { submoduleIn } from "../open/submodules.ts";
 import { isTrue, lastValue } from "../run/config.ts";
-import { counted, linesOf, nulEnded, pathText, records } from "../run/text.ts";
+import { counted, linesOf, notesFrom, nulEnded, pathText, records } from "../run/text.ts";
 import { type ChangedPath, changedFiles, changeWord } from "./changed-files.ts";
 import { SHALLOW, shallowCommits } from "./log.ts";
 import { operationOf, operationState, stateOf } from "./operation.ts";
@@ -74,16 +74,14 @@ export async function status(
   const modified = found.unstaged.map(({ path }) => path);
   const note = await filterNote(repository, () => nulEnded(modified), "may actually be unchanged");
   const sparse = await sparseNote(repository);
-  const notes = [
-    ...(note === undefined ? [] : [note]),
-    ...(sparse === undefined ? [] : [`${sparse}. Other tracked files count as unchanged.`]),
-    ...((await shallowCommits(repository)) === undefined ? [] : [`${SHALLOW}.`]),
-    ...(await sizesOf(repository, found.untracked)),
-    ...(submodules.unknown.length === 0
-      ? []
-      : [`Changes inside these submodules were not examined: ${submodules.unknown.map(oneLine).join(", ")}`]),
-  ];
-  if (notes.length > 0) found.notes = notes;
+  const unknown = submodules.unknown.map(oneLine).join(", ");
+  found.notes = notesFrom(
+    note,
+    sparse && `${sparse}. Other tracked files count as unchanged.`,
+    (await shallowCommits(repository)) && `${SHALLOW}.`,
+    await sizesOf(repository, found.untracked),
+    unknown && `Changes inside these submodules were not examined: ${unknown}`,
+  );
   return shortened(found, budget);
 }
 

@@ -13,7 +13,7 @@ import type { Caller, Repository } from "../open/repository.ts";
 import { withoutPassword } from "../read/refs.ts";
 import { type ConfigEntry, lastValue, parseFile } from "../run/config.ts";
 import { failure, failureOf, remoteFailure } from "../run/errors.ts";
-import { firstNames, records, stagedEntry } from "../run/text.ts";
+import { firstNames, notesFrom, records, stagedEntry } from "../run/text.ts";
 import { remoteOptions, remoteUrls } from "./remote.ts";
 import { UPLOAD_PACK } from "./transfer.ts";
 
@@ -66,9 +66,9 @@ export async function updateSubmodules(
       caller.progress(index * total + done, found.length * total, `${oneLine(submodule.path)}: ${note}`);
     const done = await update(repository, submodule, { ...one, progress }, git);
     submodules.push(done.updated);
-    notes.push(...done.notes.map((note) => `${oneLine(submodule.path)}: ${note}`));
+    notes.push(...(done.notes ?? []).map((note) => `${oneLine(submodule.path)}: ${note}`));
   }
-  return { submodules, ...(notes.length === 0 ? {} : { notes }) };
+  return { submodules, notes: notesFrom(notes) };
 }
 
 /** The submodules of the index at these paths (all by default), each checked. */
@@ -172,7 +172,7 @@ async function update(repository: Repository, submodule: Submodule, caller: Call
     const cloned = isNew ? { url: withoutPassword(url), cloned: true } : {};
     const updated = { path, commit, ...cloned };
     const before = isCheckedOut ? head?.oid : undefined;
-    if (before === commit) return { updated: { ...updated, before }, notes: [] };
+    if (before === commit) return { updated: { ...updated, before } };
     for (const [key, value] of Object.entries({ url, active: "true" })) {
       const args = ["config", `submodule.${submodule.name}.${key}`, value];
       await repository.output(args, "register the submodule");
@@ -188,8 +188,7 @@ async function update(repository: Repository, submodule: Submodule, caller: Call
     for (const args of before === undefined ? create : [move])
       await inner.output(args, "check out the submodule");
     const left = head === undefined ? undefined : await keepAbandoned(inner, head.oid, commit);
-    const pointers = (isNew && (await checkedOutNotes(git, directory, caller.signal))) || [];
-    const notes = [...pointers, ...(left === undefined ? [] : [left.note])];
+    const notes = notesFrom(isNew && (await checkedOutNotes(git, directory, caller.signal)), left?.note);
     return { updated: { ...updated, before, recovery: left?.recovery }, notes };
   });
 }

@@ -88,6 +88,14 @@ export function someNames(names: readonly string[], most = 10): string {
   return `${firstNames(names, most)}${names.length > most ? ` and ${names.length - most} more` : ""}`;
 }
 
+/** The sentences among these as the notes of an answer; undefined without any. */
+export function notesFrom(
+  ...notes: readonly (string | false | undefined | readonly string[])[]
+): string[] | undefined {
+  const found = notes.flat().flatMap((note) => note || []);
+  return found.length === 0 ? undefined : found;
+}
+
 /** NUL-separated fields, `size` for each entry; git puts a line break between entries. */
 export function groups(output: Buffer, size: number): string[][] {
   const fields = records(output).map(textOf);
