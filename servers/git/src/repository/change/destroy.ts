@@ -57,10 +57,7 @@ export async function resetHard(
     before: head,
     after: target,
     recovery,
-    undo:
-      kept === undefined
-        ? `git_reset_hard with revision ${head}`
-        : `git_reset_hard with revision ${head}, then git_stash_apply with stash ${recovery}`,
+    undo: `git_reset_hard with revision ${head}${kept ? `, then git_stash_apply with stash ${kept}` : ""}`,
     ...listOf(changes),
   };
 }
@@ -100,10 +97,7 @@ export async function clean(
   return {
     done: `Deleted ${counted(files.length, "untracked file")}.`,
     recovery: kept,
-    undo:
-      kept === undefined
-        ? "nothing was lost"
-        : `git_restore with source ${kept}, worktree true and these files`,
+    undo: kept ? `git_restore with source ${kept}, worktree true and these files` : "nothing was lost",
     ...listOf(files),
   };
 }

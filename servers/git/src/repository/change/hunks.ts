@@ -190,16 +190,7 @@ export async function writeEntries(
   await repository.output(["update-index", "-z", "--index-info"], "stage the changes", options);
 }
 
-/** A tree with only these files. */
-export function treeOf(repository: Repository, entries: readonly Entry[]): Promise<string> {
-  return treeWith(
-    repository,
-    undefined,
-    entries.filter(({ mode }) => mode !== "0"),
-  );
-}
-
-/** The tree that results from writing entries into another one. */
+/** The tree that results from writing entries into another one, or into an empty one. */
 export function treeWith(
   repository: Repository,
   tree: string | undefined,

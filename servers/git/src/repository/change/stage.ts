@@ -9,7 +9,7 @@ import { changesOf, type FileChange, FROM_STDIN, fileNames } from "../read/chang
 import { operationOf } from "../read/operation.ts";
 import { didYouMean, failure, failureOf } from "../run/errors.ts";
 import { firstNames, nulEnded, pathText, records } from "../run/text.ts";
-import { entriesOf, treeOf, writeEntries } from "./hunks.ts";
+import { entriesOf, treeWith, writeEntries } from "./hunks.ts";
 import { keepWorktree } from "./recovery.ts";
 
 /** What is staged now, against HEAD. */
@@ -157,7 +157,7 @@ export async function restoreSelected(
   }
   await repository.worktree();
   const entries = await entriesOf(repository, { ids: hunks, from: "unstaged", take: false });
-  const source = await treeOf(repository, entries);
+  const source = await treeWith(repository, undefined, entries);
   return restore(repository, { ...query, files: entries.map(({ path }) => path), source }, caller);
 }
 

@@ -212,11 +212,9 @@ function shortened(found: Status, budget: number): Status {
     leftOut += items.length - count;
     return items.slice(0, count);
   };
-  const conflicted = cut(found.conflicted);
-  const staged = cut(found.staged);
-  const unstaged = cut(found.unstaged);
-  const untracked = cut(found.untracked);
-  return { ...found, conflicted, staged, unstaged, untracked, left_out: leftOut || undefined };
+  for (const list of ["conflicted", "staged", "unstaged"] as const) found[list] = cut(found[list]);
+  found.untracked = cut(found.untracked);
+  return { ...found, left_out: leftOut || undefined };
 }
 
 /** How many directories or patterns of a sparse checkout a note lists. */
