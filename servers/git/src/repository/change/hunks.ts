@@ -6,7 +6,7 @@ import type { Repository } from "../open/repository.ts";
 import { addUntracked, inTemporaryIndex, withIndex } from "../read/changed-files.ts";
 import { type Change, type FilePatch, filePatches, firstLine, groupId, WHOLE_FILE } from "../read/hunks.ts";
 import { failure } from "../run/errors.ts";
-import { someNames } from "../run/text.ts";
+import { firstNames } from "../run/text.ts";
 
 /** A file's new entry in an index; the mode 0 removes it. */
 export interface Entry {
@@ -115,7 +115,7 @@ function stale(files: readonly FilePatch[], { text, id }: Part, from: HunkQuery[
       (change) => `${change.id} (${file.path} line ${change.new}: ${clip(firstLine(file, change), 60)})`,
     ),
   );
-  const now = list.length === 0 ? "" : ` Current ids there: ${someNames(list, 20)}.`;
+  const now = list.length === 0 ? "" : ` Current ids there: ${firstNames(list, 20)}.`;
   return failure("stale_hunk", `No single ${from} change has the id ${text}.${now} Nothing was changed.`, {
     hint: `git_diff_${from} shows the current ids. Binary files, submodules and modes have none: pass them in files.`,
   });

@@ -7,7 +7,7 @@ import { copyIndex, FROM_STDIN, inTemporaryIndex } from "../read/changed-files.t
 import { LOG_ARGS } from "../read/commits.ts";
 import { operationOf } from "../read/operation.ts";
 import { currentBranch } from "../read/refs.ts";
-import { counted, notesFrom, someNames } from "../run/text.ts";
+import { counted, firstNames, notesFrom } from "../run/text.ts";
 import { conflictFields } from "./conflicts.ts";
 import { writeRaw } from "./raw-commits.ts";
 
@@ -152,7 +152,7 @@ export async function commitsOnlyIn(
 
 /** The first file names for a question, or nothing. */
 export function namesOf(files: readonly string[]): string {
-  return files.length === 0 ? "" : `: ${someNames(files.map((file) => file.slice(0, 100)))}`;
+  return files.length === 0 ? "" : `: ${firstNames(files.map((file) => file.slice(0, 100)))}`;
 }
 
 /** The first hundred files for a response, and the total. */

@@ -67,21 +67,18 @@ export async function filePatches(
   return files.filter(({ path }) => counts.get(path) === 1);
 }
 
-/** Where a change is, while its end is not known. */
-type Place = { -readonly [Key in Exclude<keyof Change, "id">]: Change[Key] };
-
 /** Reads git's patch; the counts in its hunks' headers show what is content. */
 export function parsePatch(patch: Buffer): FilePatch[] {
   const files: FilePatch[] = [];
   let head: string[] = [];
   let lines: PatchLine[] = [];
-  let changes: Place[] = [];
+  let starts: { index: number; old: number; new: number }[] = [];
   let [oldLeft, newLeft, oldAt, newAt] = [0, 0, 1, 1];
-  let last: Place | undefined;
+  let isInChange = false;
   const finish = (): void => {
-    const file = lines.length === 0 ? undefined : fileOf(head, lines, changes);
+    const file = lines.length === 0 ? undefined : fileOf(head, lines, starts);
     if (file !== undefined) files.push(file);
-    [head, lines, changes] = [[], [], []];
+    [head, lines, starts] = [[], [], []];
   };
   for (let start = 0, end = 0; start < patch.length; start = end) {
     const found = patch.indexOf(10, start);
@@ -89,22 +86,18 @@ export function parsePatch(patch: Buffer): FilePatch[] {
     const bytes = patch.subarray(start, end);
     const kind = String.fromCharCode(bytes[0] ?? 0);
     if (kind === "\\") {
-      const line = lines.pop();
-      if (line !== undefined) lines.push({ ...line, bytes: line.bytes.subarray(0, -1) });
+      const last = lines.pop();
+      if (last !== undefined) lines.push({ ...last, bytes: last.bytes.subarray(0, -1) });
     } else if ((oldLeft > 0 || newLeft > 0) && (kind === " " || kind === "-" || kind === "+")) {
-      if (kind === " ") last = undefined;
-      else if (last === undefined) {
-        last = { start: lines.length, end: 0, old: oldAt, new: newAt };
-        changes.push(last);
-      }
-      if (last !== undefined) last.end = lines.length + 1;
+      if (kind !== " " && !isInChange) starts.push({ index: lines.length, old: oldAt, new: newAt });
+      isInChange = kind !== " ";
       lines.push({ kind, bytes: bytes.subarray(1) });
       if (kind !== "+") [oldLeft, oldAt] = [oldLeft - 1, oldAt + 1];
       if (kind !== "-") [newLeft, newAt] = [newLeft - 1, newAt + 1];
     } else {
       const text = bytes.toString("latin1").replace(/\n$/, "");
       const range = rangesOf(text);
-      last = undefined;
+      isInChange = false;
       if (range !== undefined) {
         [oldLeft, newLeft, oldAt, newAt] = [range.oldLines, range.newLines, range.old, range.new];
       } else {
@@ -120,7 +113,7 @@ export function parsePatch(patch: Buffer): FilePatch[] {
 function fileOf(
   head: readonly string[],
   lines: readonly PatchLine[],
-  changes: readonly Place[],
+  starts: readonly { index: number; old: number; new: number }[],
 ): FilePatch | undefined {
   const value = (name: string) => head.find((line) => line.startsWith(name))?.slice(name.length);
   const [, oldId = "", newId = "", mode] =
@@ -143,7 +136,7 @@ function fileOf(
     oldId,
     newId,
     lines,
-    changes: changesIn(path, lines, changes),
+    changes: changesIn(path, lines, starts),
   };
 }
 
@@ -152,19 +145,25 @@ function nameOf(text = ""): string {
   return text.startsWith('"') ? unquotePath(text).toString("latin1") : text.replace(/\t$/, "");
 }
 
-function changesIn(path: string, lines: readonly PatchLine[], places: readonly Place[]): Change[] {
+function changesIn(
+  path: string,
+  lines: readonly PatchLine[],
+  starts: readonly { index: number; old: number; new: number }[],
+): Change[] {
   const prefix = digest(path).slice(0, 2);
   const used = new Set<string>();
-  return places.map((place) => {
-    const content = lines
-      .slice(place.start, place.end)
-      .flatMap(({ kind, bytes }) => [Buffer.from(kind), bytes]);
+  return starts.map(({ index: start, ...at }) => {
+    let end = start;
+    while (end < lines.length && lines[end]?.kind !== " ") end++;
+    const next = starts.find(({ index }) => index > start)?.index ?? end;
+    end = Math.min(end, next);
+    const content = lines.slice(start, end).flatMap(({ kind, bytes }) => [Buffer.from(kind), bytes]);
     // Equal changes of a file are counted.
     for (let count = 0; ; count++) {
       const id = prefix + digest(path, `\0${count}\0`, ...content).slice(0, 5);
       if (used.has(id)) continue;
       used.add(id);
-      return { id, ...place };
+      return { id, start, end, ...at };
     }
   });
 }

@@ -78,14 +78,10 @@ export function nulEnded(paths: readonly (string | Buffer)[]): Buffer {
   return Buffer.concat(paths.flatMap((path) => [Buffer.from(path), Buffer.of(0)]));
 }
 
-/** The first names for a sentence, as one line. */
+/** The first names for a sentence, as one line, and how many more there are. */
 export function firstNames(names: readonly string[], most = 10): string {
-  return names.slice(0, most).map(oneLine).join(", ");
-}
-
-/** The same, with the number of the others. */
-export function someNames(names: readonly string[], most = 10): string {
-  return `${firstNames(names, most)}${names.length > most ? ` and ${names.length - most} more` : ""}`;
+  const rest = names.length > most ? ` and ${names.length - most} more` : "";
+  return `${names.slice(0, most).map(oneLine).join(", ")}${rest}`;
 }
 
 /** The sentences among these as the notes of an answer; undefined without any. */
