@@ -4,7 +4,7 @@ import { refuseFilters } from "../open/filters.ts";
 import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { uncommittedPaths } from "../read/changed-files.ts";
-import { isTrue, lastValue } from "../run/config.ts";
+import { sparseList } from "../read/status.ts";
 import { failure } from "../run/errors.ts";
 import { counted, firstNames, nulEnded } from "../run/text.ts";
 import { refuseOperation } from "./integrate.ts";
@@ -74,13 +74,10 @@ export async function sparseCheckout(
 }
 
 async function stateOf(repository: Repository): Promise<z.infer<typeof sparse> & { skipped: string[] }> {
-  const { config } = await repository.prepared();
+  const { list, isCone } = (await sparseList(repository)) ?? {};
   const files = await repository.paths(["ls-files", "-t", "-z"], "list the files");
   const skipped = files.filter((line) => line.startsWith("S ")).map((line) => line.slice(2));
   const counts = { files: files.length - skipped.length, of: files.length, skipped };
-  if (!isTrue(lastValue(config, "core.sparsecheckout"))) return counts;
-  const list = await repository.lines(["sparse-checkout", "list"], "read the sparse checkout");
-  const isCone = isTrue(lastValue(config, "core.sparsecheckoutcone"));
   return isCone ? { ...counts, directories: list } : { ...counts, patterns: list };
 }
 
