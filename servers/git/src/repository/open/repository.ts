@@ -204,13 +204,18 @@ export class Repository {
   /** The contents of objects by their ids. Those that are missing, or beyond 64 MiB in all, are left out. */
   async contents(oids: readonly string[]): Promise<Map<string, Buffer>> {
     const names = [...new Set(oids)];
-    const contents = new Map<string, Buffer>();
     let left = MAX_CONTENT_BYTES;
-    for (const object of (await this.objects(names)) ?? (await this.lookUp(names))) {
+    const { found } = (await this.#ask("info", names)) ?? (await this.#lookUp(names));
+    const wanted: Named[] = [];
+    for (const object of found) {
       if (object === undefined || object.size > left) continue;
       left -= object.size;
-      contents.set(object.oid, object.content ?? (await this.content(object, "read the objects")));
+      wanted.push(object);
     }
+    const read = await this.objects(wanted.map((object) => object.oid));
+    const contents = new Map<string, Buffer>();
+    for (const [index, object] of wanted.entries())
+      contents.set(object.oid, read?.[index]?.content ?? (await this.content(object, "read the objects")));
     return contents;
   }
 

@@ -84,14 +84,6 @@ export function firstNames(names: readonly string[], most = 10): string {
   return `${names.slice(0, most).map(oneLine).join(", ")}${rest}`;
 }
 
-/** The sentences among these as the notes of an answer; undefined without any. */
-export function notesFrom(
-  ...notes: readonly (string | false | undefined | readonly string[])[]
-): string[] | undefined {
-  const found = notes.flat().flatMap((note) => note || []);
-  return found.length === 0 ? undefined : found;
-}
-
 /** NUL-separated fields, `size` for each entry; git puts a line break between entries. */
 export function groups(output: Buffer, size: number): string[][] {
   const fields = records(output).map(textOf);
@@ -112,4 +104,12 @@ export function fittingLines(lines: readonly string[], budget: number): string[]
     0,
     fitting(lines, budget, ({ length }) => length + 1),
   );
+}
+
+/** The sentences among these as the notes of an answer; undefined without any. */
+export function notesFrom(
+  ...notes: readonly (string | false | undefined | readonly string[])[]
+): string[] | undefined {
+  const found = notes.flat().flatMap((note) => note || []);
+  return found.length === 0 ? undefined : found;
 }
