@@ -1,4 +1,4 @@
-import { grouped, sized } from "@refmcp/boundary/answer";
+import { counted, grouped, sized } from "@refmcp/boundary/answer";
 import { type Content, promptFor, resourceFor, toolFor } from "@refmcp/core";
 import * as z from "zod";
 import type { FetchOutcome } from "./page/answer/fetch-page.ts";
@@ -64,7 +64,7 @@ export function answerContent({ passages, answer, chars, pages, failures }: Answ
     const heading = headings.length === 0 ? "" : ` | ${inHeader(headings.join(" > "))}`;
     return `[${at + 1}] ${urlInHeader(url)}${heading} | start_index=${index}`;
   });
-  const of = `${grouped(chars)} characters of ${pages} page${pages === 1 ? "" : "s"}`;
+  const of = `${grouped(chars)} characters of ${counted(pages, "page")}`;
   const failed = failures.map((failure) => `[${failure}]`);
   const text = (lines: readonly string[]): Content => ({ type: "text", text: lines.join("\n") });
   if (answer !== undefined) {
@@ -75,7 +75,7 @@ export function answerContent({ passages, answer, chars, pages, failures }: Answ
   const found =
     passages.length === 0
       ? `[No passage in ${of} shares a word with the question. Ask in the words of the pages, or read them with fetch.]`
-      : `[${passages.length} passage${passages.length === 1 ? "" : "s"} from ${of}, the best first. To read on, call fetch with the URL and start_index.]`;
+      : `[${counted(passages.length, "passage")} from ${of}, the best first. To read on, call fetch with the URL and start_index.]`;
   return [...blocks, text([found, ...failed])];
 }
 

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import type { Git } from "../src/repository/open/git.ts";
-import { type Listings, listingOf } from "../src/repository/open/refs-listing.ts";
+import { type Listing, listingOf } from "../src/repository/open/refs-listing.ts";
 import { systemFile } from "../src/repository/run/config.ts";
 import {
   callTool,
@@ -144,7 +144,7 @@ describe("a change between two calls is seen", () => {
       const output = await listingOf(known, location, "", "[]", async () => Buffer.from(`${++runs}`));
       return output.toString();
     };
-    const known = new Map<string, Listings>();
+    const known = new Map<string, Listing>();
     expect([await listing(), await listing()]).toEqual(["1", "1"]);
     for (const name of ["a", "b", "c"]) symlinkSync("..", join(root, ".git", "refs", "heads", name));
     await settle();

@@ -3,6 +3,7 @@ import * as z from "zod";
 import {
   cleanText,
   clip,
+  counted,
   cursorsOf,
   errorsOf,
   fitting,
@@ -59,6 +60,8 @@ describe("clip", () => {
 
 describe("numbers for people", () => {
   it("groups digits and chooses units", () => {
+    expect([0, 1, 2].map((count) => counted(count, "file"))).toEqual(["0 files", "1 file", "2 files"]);
+    expect(counted(2, "match", "matches")).toBe("2 matches");
     expect([0, 999, 1000, 1234567].map(grouped)).toEqual(["0", "999", "1,000", "1,234,567"]);
     expect([0, 1023, 1536, 12 * 1024 ** 2, 5 * 1024 ** 4].map(sized)).toEqual([
       "0 B",

@@ -40,6 +40,11 @@ export function grouped(count: number): string {
   return count.toString().replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+/** "1 file", "3 files". */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
+}
+
 /** A readable size: 0 B, 1.5 KiB, 12 MiB. */
 export function sized(bytes: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];

@@ -1,4 +1,13 @@
-export { clip, fitting, grouped, HARD_ANSWER_CHARS, largeAnswers, MAX_SHOWN_CHARS, sized } from "./budget.ts";
+export {
+  clip,
+  counted,
+  fitting,
+  grouped,
+  HARD_ANSWER_CHARS,
+  largeAnswers,
+  MAX_SHOWN_CHARS,
+  sized,
+} from "./budget.ts";
 export { type CursorCodec, cursorsOf, type StateCheck } from "./cursor.ts";
 export {
   type ErrorKind,

@@ -1,4 +1,4 @@
-import { grouped, ToolError } from "@refmcp/boundary/answer";
+import { counted, grouped, ToolError } from "@refmcp/boundary/answer";
 import type { Web } from "../download/web.ts";
 import type { Page, Snapshot, View } from "../read/snapshot.ts";
 
@@ -25,58 +25,49 @@ export async function joinedPages(
   first: Page,
   { view, pages, maxAgeMs, signal }: Joining,
 ): Promise<Page> {
-  if (view.section !== undefined || /^(?:html|json)$/.test(view.format))
-    throw new ToolError(
-      "invalid",
-      `pages does not work with ${view.section === undefined ? `format ${view.format}` : "section"}.`,
-      {
-        hint: "Omit one of them.",
-      },
-    );
+  if (view.section !== undefined || /^(?:html|json)$/.test(view.format)) {
+    const what = view.section === undefined ? `format ${view.format}` : "section";
+    throw new ToolError("invalid", `pages does not work with ${what}.`, { hint: "Omit one of them." });
+  }
   const read = new Set([snapshot.answer.url.href, ...snapshot.answer.redirects.map(({ href }) => href)]);
   const texts = new Set([first.text]);
   const notes: string[] = [];
   let { text } = first;
   let last = first;
   let count = 1;
-  let end: string | undefined;
-  while (count < pages && last.next !== undefined && end === undefined) {
-    const { next } = last;
-    if (read.has(next)) {
-      end = `the next page after page ${count} is one of these pages`;
-      break;
-    }
+  /** Adds a page; returns why it can't. */
+  const add = async (next: string): Promise<string | undefined> => {
+    if (read.has(next)) return `the next page after page ${count} is one of these pages`;
     read.add(next);
-    try {
-      const following = await web.get(next, { signal, ...(maxAgeMs === undefined ? {} : { maxAgeMs }) });
-      const { href } = following.answer.url;
-      if (href !== next && read.has(href)) end = `${shown(next)} redirects to one of these pages`;
-      else {
-        read.add(href);
-        const page = await following.page({ ...view, fragment: undefined }, signal);
-        if (texts.has(page.text)) end = `${shown(href)} has the same text as an earlier page`;
-        else if (text.length + page.text.length > MAX_CHARS)
-          end = `${shown(href)} was left out: the text would have more than ${grouped(MAX_CHARS)} characters`;
-        else {
-          texts.add(page.text);
-          count += 1;
-          const own = withoutRepeated(page.text, first.text);
-          notes.push(`page ${count} from index ${text.length + 2}: ${shown(href)}`);
-          text += `\n\n${own}`;
-          last = page;
-        }
-      }
-    } catch (error) {
+    const following = await web.get(next, { signal, ...(maxAgeMs === undefined ? {} : { maxAgeMs }) });
+    const { href } = following.answer.url;
+    if (href !== next && read.has(href)) return `${shown(next)} redirects to one of these pages`;
+    read.add(href);
+    const page = await following.page({ ...view, fragment: undefined }, signal);
+    if (texts.has(page.text)) return `${shown(href)} has the same text as an earlier page`;
+    if (text.length + page.text.length > MAX_CHARS)
+      return `${shown(href)} was left out: the text would have more than ${grouped(MAX_CHARS)} characters`;
+    texts.add(page.text);
+    count += 1;
+    notes.push(`page ${count} from index ${text.length + 2}: ${shown(href)}`);
+    text += `\n\n${withoutRepeated(page.text, first.text)}`;
+    last = page;
+    return undefined;
+  };
+  let end: string | undefined;
+  while (count < pages && last.next !== undefined && end === undefined)
+    end = await add(last.next).catch((error: unknown) => {
       if (!(error instanceof ToolError) || signal.aborted) throw error;
-      end = `page ${count + 1} could not be fetched: ${error.message}`;
-    }
+      return `page ${count + 1} could not be fetched: ${error.message}`;
+    });
+  if (end === undefined && last.next !== undefined) {
+    const { following } = last;
+    const rest =
+      following === undefined ? "more pages follow" : `at least ${counted(following, "more page")}`;
+    end = `${rest}, the next is ${shown(last.next)}`;
   }
-  const more =
-    end ??
-    (last.next === undefined
-      ? "no page follows"
-      : `${last.following === undefined ? "more pages follow" : `at least ${last.following} more page${last.following === 1 ? "" : "s"}`}, the next is ${shown(last.next)}`);
-  const joined = `${count} page${count === 1 ? "" : "s"} joined`;
+  const joined = `${counted(count, "page")} joined`;
+  const more = end ?? "no page follows";
   return { ...first, following: undefined, text, notes: [...(first.notes ?? []), joined, ...notes, more] };
 }
 

@@ -82,16 +82,13 @@ export function passagesFor(question: string, sources: readonly Source[], budget
     if (score < least || (cost > left && chosen.length > 0)) continue;
     left -= cost;
     const near = chosen.find((one) => one.end === chunk.start || chunk.end === one.start);
-    if (near === undefined || near.url !== chunk.url || near.headings.join() !== chunk.headings.join())
+    if (near === undefined || near.url !== chunk.url || near.headings.join() !== chunk.headings.join()) {
       chosen.push({ ...chunk, text: clip(chunk.text, budget) });
-    else if (near.end === chunk.start)
-      Object.assign(near, { text: near.text + gapOf(near, chunk) + chunk.text, end: chunk.end });
-    else
-      Object.assign(near, {
-        text: chunk.text + gapOf(chunk, near) + near.text,
-        start: chunk.start,
-        index: chunk.index,
-      });
+      continue;
+    }
+    const [{ text, start, index }, next] = near.end === chunk.start ? [near, chunk] : [chunk, near];
+    const gap = "\n".repeat(Math.min(2, Math.max(1, next.index - index - text.length)));
+    Object.assign(near, { start, index, text: text + gap + next.text, end: next.end });
   }
   return chosen;
 }
@@ -101,10 +98,6 @@ interface Chunk extends Passage {
   readonly start: number;
   readonly end: number;
 }
-
-/** The line breaks between a passage and the next one. */
-const gapOf = (one: Chunk, next: Chunk): string =>
-  "\n".repeat(Math.min(2, Math.max(1, next.index - one.index - one.text.length)));
 
 /** Splits a text between paragraphs, and at headings; a long block, such as a table or code, between its lines. */
 function splitText({ url, text }: Source): Chunk[] {

@@ -1,9 +1,10 @@
+import { counted } from "@refmcp/boundary/answer";
 import { decodeXML } from "entities";
 import { DomUtils, parseDocument } from "htmlparser2";
 import { dateOf } from "../read/date.ts";
-import { stripTags } from "../read/html/strip-tags.ts";
 import { isList } from "../read/media-type.ts";
 import { linesOf } from "./lines.ts";
+import { plainText } from "./things.ts";
 
 type ChildNode = ReturnType<typeof parseDocument>["children"][number];
 type Element = Extract<
@@ -26,7 +27,6 @@ type Item = Partial<Record<Field, string>>;
 /** How far into a text its root is searched. */
 const START = 4_100;
 const SUMMARY_CHARS = 280;
-const MAX_CHARS = 20_000;
 /**
  * The fields of items by the names of RSS 2.0, RSS 1.0, Atom, Dublin Core, Media RSS and JSON Feed. The names of a field
  * are in the order of preference.
@@ -54,14 +54,12 @@ export function listOf(text: string, base: string, format: "markdown" | "text" |
   if (sitemap !== undefined) return sitemap;
   const { items, title: given } = text.trimStart().startsWith("{") ? jsonFeed(text) : xmlList(text);
   const found = items.map((item) => itemOf(item, base));
-  const title = given && line(given).slice(0, 300);
+  const title = given && plainText(given).slice(0, 300);
   const lines = format === "data" ? linesOf(found) : found.map((item) => itemLine(item, format));
   const heading = title ? [format === "text" ? title : `# ${title}`, ""] : [];
   const extractor = `feed, ${counted(found.length, "item")}`;
   return { text: [...heading, ...lines].join("\n"), extractor, title, needsJavascript };
 }
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** A sitemap (sitemaps.org), which may have 50,000 URLs, so it is read without a document. */
 function sitemapOf(xml: string, base: string): List | undefined {
@@ -95,17 +93,13 @@ type Found = { items: Values[]; title: string | undefined };
 
 function itemOf(values: Values, base: string): Item {
   const entries = FIELDS.map(([field, names]) => {
-    const value = names.map((name) => line(values.get(name) ?? "")).find((text) => text !== "");
+    const value = names.map((name) => plainText(values.get(name) ?? "")).find((text) => text !== "");
     if (value === undefined || field === "date") return [field, dateOf(value) ?? value?.slice(0, 40)];
     if (field !== "link" && field !== "media") return [field, value];
     return [field, URL.canParse(value, base) ? new URL(value, base).href : undefined];
   });
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
-
-/** Text or HTML as text in one line. */
-const line = (text: string): string =>
-  (/[<&]/.test(text) ? stripTags(text) : text).replace(/\s+/g, " ").trim().slice(0, MAX_CHARS);
 
 function xmlList(xml: string): Found {
   const elementsIn = (parent: { readonly children: ChildNode[] } | undefined) =>

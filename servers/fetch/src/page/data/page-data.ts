@@ -1,3 +1,4 @@
+import { counted } from "@refmcp/boundary/answer";
 import { type PageDocument, type PageElement, textOf } from "../read/html/document.ts";
 import { isLayout } from "../read/html/markdown.ts";
 import { csvOf, linesOf } from "./lines.ts";
@@ -38,8 +39,7 @@ export function dataOf(document: PageDocument, chosen?: readonly PageElement[]):
     if (!isChosen) continue;
     const rows = rowsOf(table);
     const caption = textOf(table.querySelector("caption") ?? { textContent: headingAbove(table) });
-    const size = `${rows.length} row${rows.length === 1 ? "" : "s"}`;
-    add(`Table ${index + 1}${caption && `: ${caption}`} (${size})`, csvOf(rows));
+    add(`Table ${index + 1}${caption && `: ${caption}`} (${counted(rows.length, "row")})`, csvOf(rows));
   }
   if (chosen === undefined)
     for (const { name, value } of statesIn(document)) if (name !== FLIGHT_NAME) add(name, linesOf(value));

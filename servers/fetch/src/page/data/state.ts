@@ -108,18 +108,13 @@ const MIN_TEXT_CHARS = 200;
  * texts in the data of its scripts. Empty if it has none.
  */
 export function embeddedHtml(document: PageDocument): string {
-  const article = jsonLdIn(document).find(
-    ({ articleBody }) => (textIn(articleBody) ?? "").length >= MIN_TEXT_CHARS,
-  );
-  const value = article === undefined ? statesIn(document).map((state) => state.value) : pick(article);
-  const html = proseIn(value);
-  return html.length >= MIN_TEXT_CHARS ? html : "";
+  const isLong = (text = "") => text.length >= MIN_TEXT_CHARS;
+  const article = jsonLdIn(document).find((thing) => isLong(textIn(thing["articleBody"])));
+  const { headline, name, articleBody } = article ?? {};
+  const states = () => statesIn(document).map(({ value }) => value);
+  const html = proseIn(article ? { title: headline ?? name, articleBody } : states());
+  return isLong(html) ? html : "";
 }
-
-const pick = ({ headline, name, articleBody }: Readonly<Record<string, unknown>>) => ({
-  title: headline ?? name,
-  articleBody,
-});
 
 /** Names under which data has text for readers, and titles. */
 const PROSE =

@@ -105,7 +105,7 @@ export function isThing(value: unknown): value is Thing {
 export function plainThing(thing: Thing, all: readonly Thing[]): unknown {
   const byId = new Map(all.flatMap((one) => (typeof one["@id"] === "string" ? [[one["@id"], one]] : [])));
   const plain = (value: unknown, depth: number): unknown => {
-    if (typeof value === "string") return plainText(value);
+    if (typeof value === "string") return plainText(value.replace(/^https?:\/\/schema\.org\//, ""));
     if (depth > MAX_DEPTH) return undefined;
     if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((one) => plain(one, depth + 1));
     if (!isThing(value)) return value;
@@ -135,9 +135,9 @@ export function plainThing(thing: Thing, all: readonly Thing[]): unknown {
 const COMMON =
   /^(?:Person|Offer|AggregateRating|Rating|Review|Brand|PostalAddress|Answer|Question|NutritionInformation|QuantitativeValue|MonetaryAmount|PropertyValue|Place|GeoCoordinates|EntryPoint)$/;
 
+/** Text or HTML as text in one line. */
 export function plainText(text: string): string {
-  const short = text.replace(/^https?:\/\/schema\.org\//, "");
-  const written = /<[a-z/!][^<>]*>|&#?\w+;/i.test(short) ? stripTags(short) : short;
+  const written = /<[a-z/!][^<>]*>|&#?\w+;/i.test(text) ? stripTags(text) : text;
   return written.replace(/\s+/g, " ").trim().slice(0, MAX_VALUE_CHARS);
 }
 
@@ -205,11 +205,10 @@ function highlightOf(thing: Thing): string[] | undefined {
     ]);
   }
   if (is(/Event$/)) {
-    const at = firstOf(thing["location"]);
-    const address = isThing(at) ? at["address"] : undefined;
-    const city = textIn(isThing(address) ? address["addressLocality"] : address);
-    const times = [textIn(thing["startDate"]), textIn(thing["endDate"])].filter((time) => time !== undefined);
-    return joined("Event", [name, times.join(" to "), textIn(at), city, priceOf(thing)]);
+    const times = [textAt(thing, "startDate"), textAt(thing, "endDate")].filter(Boolean).join(" to ");
+    const address = ["location", "address"];
+    const city = textAt(thing, ...address, "addressLocality") ?? textAt(thing, ...address);
+    return joined("Event", [name, times, textAt(thing, "location"), city, priceOf(thing)]);
   }
   if (is(/^VideoObject$/))
     return joined("Video", [
@@ -220,32 +219,33 @@ function highlightOf(thing: Thing): string[] | undefined {
   return undefined;
 }
 
-const firstOf = (value: unknown): unknown => (Array.isArray(value) ? value[0] : value);
+/** What a thing has below these keys, as text; of each list the first. */
+function textAt(thing: Thing, ...keys: readonly string[]): string | undefined {
+  let value: unknown = thing;
+  for (const key of keys) {
+    value = isThing(value) ? value[key] : undefined;
+    if (Array.isArray(value)) value = value[0];
+  }
+  return textIn(value);
+}
 
 function priceOf(thing: Thing): string | undefined {
-  const offer = firstOf(thing["offers"]);
-  if (!isThing(offer)) return undefined;
-  const specified = firstOf(offer["priceSpecification"]);
-  const detail: Thing = isThing(specified) ? { ...specified, ...offer } : offer;
-  const low = textIn(detail["price"] ?? detail["lowPrice"]);
-  const high = textIn(detail["highPrice"]);
+  const of = (key: string) =>
+    textAt(thing, "offers", key) ?? textAt(thing, "offers", "priceSpecification", key);
+  const [low, high] = [of("price") ?? of("lowPrice"), of("highPrice")];
   const price = high === undefined || high === low ? low : `${low} to ${high}`;
-  const stock = textIn(detail["availability"])
+  const stock = of("availability")
     ?.split("/")
     .at(-1)
-    ?.replace(/([a-z])([A-Z])/g, "$1 $2")
-    .toLowerCase();
-  const parts = [price && `${price} ${textIn(detail["priceCurrency"]) ?? ""}`.trim(), stock];
-  return parts.filter((part) => part !== undefined).join(", ") || undefined;
+    ?.replace(/([a-z])([A-Z])/g, "$1 $2");
+  const parts = [price && `${price} ${of("priceCurrency") ?? ""}`.trim(), stock?.toLowerCase()];
+  return parts.filter(Boolean).join(", ") || undefined;
 }
 
 function ratingOf(thing: Thing): string | undefined {
-  const rating = thing["aggregateRating"];
-  if (!isThing(rating)) return undefined;
-  const value = textIn(rating["ratingValue"]);
-  const count = textIn(rating["reviewCount"] ?? rating["ratingCount"]);
-  const best = textIn(rating["bestRating"]) ?? "5";
-  return value && `rated ${value} of ${best}${count === undefined ? "" : ` by ${count}`}`;
+  const of = (key: string) => textAt(thing, "aggregateRating", key);
+  const [value, count] = [of("ratingValue"), of("reviewCount") ?? of("ratingCount")];
+  return value && `rated ${value} of ${of("bestRating") ?? "5"}${count ? ` by ${count}` : ""}`;
 }
 
 /** PT1H30M → 1 h 30 min (ISO 8601). */

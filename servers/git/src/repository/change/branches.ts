@@ -6,7 +6,7 @@ import { checked, commitOf, commitsOf, KINDS, type NameKind, refOf } from "../op
 import { changesOf, fileNames } from "../read/changed-files.ts";
 import { badName, checkRefName, checkRefText, currentBranch } from "../read/refs.ts";
 import { badRevision, failure, failureOf } from "../run/errors.ts";
-import { counted } from "../run/text.ts";
+import { counted, notesFrom } from "../run/text.ts";
 import { decideHooks, HOOKS } from "./hooks.ts";
 import { refuseOperation } from "./integrate.ts";
 import { commitsOnlyIn, keep, keepAbandoned, keepWorktree } from "./recovery.ts";
@@ -26,12 +26,9 @@ export async function createBranch(
 /** Creates a tag: annotated with a message, lightweight without one. */
 export async function createTag(
   repository: Repository,
-  {
-    tag_name: tag,
-    revision,
-    message = "",
-  }: { tag_name: string; revision: string; message?: string | undefined },
+  query: { tag_name: string; revision: string; message?: string | undefined },
 ) {
+  const { tag_name: tag, revision, message = "" } = query;
   const commit = await startOf(repository, "tags", tag, revision);
   const annotated = message.trim() !== "";
   const how = annotated ? ["--annotate", "--file=-", "--cleanup=whitespace"] : [];
@@ -106,25 +103,19 @@ export async function checkout(
   // The exit code may be that of post-checkout, which runs after the switch.
   const isThere = config.length > 0 && commit === plan.commit && !/^(fatal|error): /m.test(result.stderr);
   if (result.code !== 0 && !isThere) throw failureOf(result, "switch");
-  const failed = result.code === 0 ? [] : [`A hook failed with exit code ${result.code}.`];
+  const failed = result.code !== 0 && `A hook failed with exit code ${result.code}.`;
   const before = { branch: beforeBranch, commit: beforeCommit };
   const isLeft = beforeBranch === undefined && beforeCommit !== undefined;
   const left = isLeft ? await keepAbandoned(repository, beforeCommit, commit) : undefined;
   const hint =
     "HEAD is detached: commits made here are on no branch. To keep them, git_create_branch, then git_checkout it.";
-  const notes = [
-    ...(left === undefined ? [] : [left.note]),
-    ...(branch === undefined ? [hint] : []),
-    ...(hooks.notes ?? []),
-    ...failed,
-  ];
   return {
     branch,
     commit,
     before,
     tracks: plan.tracks,
     recovery: left?.recovery,
-    notes: notes.length === 0 ? undefined : notes,
+    notes: notesFrom(left?.note, branch === undefined && hint, hooks.notes, failed),
   };
 }
 

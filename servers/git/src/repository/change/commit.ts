@@ -3,10 +3,11 @@ import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Caller, Repository } from "../open/repository.ts";
 import { copyIndex, DIFF_ARGS, inTemporaryIndex, linesOf, parseChanges } from "../read/changed-files.ts";
-import { operationOf, statusOf } from "../read/status.ts";
+import { operationOf } from "../read/operation.ts";
+import { statusOf } from "../read/status.ts";
 import { failure, failureOf, noCommits } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
-import { firstNames, pathText, records, textOf } from "../run/text.ts";
+import { firstNames, notesFrom, pathText, records, stagedEntry, textOf } from "../run/text.ts";
 import { mergedPieces } from "./conflicts.ts";
 import { decideHooks, HOOKS, type HookDecision, hookFailure, signing } from "./hooks.ts";
 import { type Entry, entriesOf, writeBlob, writeEntries } from "./hunks.ts";
@@ -93,7 +94,7 @@ async function commitHunks(
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     const note = `The commit was made, but the index could not be updated: ${error.message} git_reset with these files does that.`;
-    return { ...made, notes: [...(made.notes ?? []), note] };
+    return { ...made, notes: notesFrom(made.notes, note) };
   }
 }
 
@@ -127,11 +128,9 @@ async function ontoHead(
 async function indexedFiles(repository: Repository, env: Readonly<Record<string, string>>) {
   const listing = await repository.output(["ls-files", "--stage", "-z"], "read the index", { env });
   return new Map(
-    records(listing).map((record) => {
-      const tab = record.indexOf(9);
-      const [mode = "", oid = ""] = record.toString("latin1", 0, tab).split(" ");
-      return [pathText(record.subarray(tab + 1)), { mode, oid }];
-    }),
+    records(listing)
+      .map(stagedEntry)
+      .map(({ path, mode, oid }) => [pathText(path), { mode, oid }]),
   );
 }
 

@@ -1,11 +1,13 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { clip, fitting, oneLine } from "@refmcp/boundary/answer";
+import { clip, fitting } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Repository } from "../open/repository.ts";
 import { inTemporaryFolder } from "../read/changed-files.ts";
+import { operationOf, progressOf } from "../read/operation.ts";
 import { CONFLICTS } from "../read/status.ts";
-import { pathText, records, textOf } from "../run/text.ts";
+import { pathText, records, stagedEntry, textOf } from "../run/text.ts";
+import { type ReadCommit, readCommits, subjectOf } from "./raw-commits.ts";
 
 /** A conflicted path in a response. `ours` is the current side, `theirs` what is being merged or applied. */
 interface Conflict {
@@ -51,10 +53,7 @@ export interface Unmerged {
 /** Reads `mode oid stage TAB path NUL`, as `ls-files --unmerged -z` and `merge-tree -z` print it; sorted by path. */
 export function parseStages(fields: readonly Buffer[]): Unmerged[] {
   const found = new Map<string, { path: Buffer; sides: Unmerged["sides"] }>();
-  for (const record of fields) {
-    const tab = record.indexOf(9);
-    const [mode = "", oid = "", stage = ""] = record.toString("latin1", 0, tab).split(" ");
-    const path = record.subarray(tab + 1);
+  for (const { mode, oid, stage, path } of fields.map(stagedEntry)) {
     const key = path.toString("latin1");
     const side = SIDES[Number(stage) - 1];
     if (side === undefined) continue;
@@ -64,41 +63,20 @@ export function parseStages(fields: readonly Buffer[]): Unmerged[] {
 }
 
 /** The conflicts in the index and the commit that caused them, for the response of a command that stopped. */
-async function conflictFacts(repository: Repository, budget: number) {
+export async function conflictReport(repository: Repository, paths: readonly string[], budget: number) {
   const list = ["ls-files", "--unmerged", "-z"];
   const unmerged = parseStages(records(await repository.output(list, "list the conflicts")));
-  const heads = ["REBASE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "MERGE_HEAD"];
-  const commit = (await repository.lookUp(heads)).find((found) => found !== undefined)?.oid;
+  const conflicted = paths.slice(0, 200);
   const conflicts = await describeConflicts(repository, unmerged, budget);
-  if (commit === undefined) return { conflicts };
-  const number = async (name: string) =>
-    Number(await readFile(join(repository.location.gitDir, "rebase-merge", name), "utf8").catch(() => "0"));
-  const subject = await subjectOf(repository, commit);
-  return { conflicts, applying: applyingText(commit, subject, await number("msgnum"), await number("end")) };
-}
-
-/** The same with the paths, as fields of a response. */
-export async function conflictReport(repository: Repository, conflicted: readonly string[], budget: number) {
-  return { conflicted: conflicted.slice(0, 200), ...(await conflictFacts(repository, budget)) };
+  const { commit: oid, step, steps } = await progressOf(repository, operationOf(repository));
+  if (oid === undefined) return { conflicted, conflicts };
+  const [commit] = (await readCommits(repository, [oid])).values();
+  return { conflicted, conflicts, applying: commit && applyingText(commit, step, steps) };
 }
 
 /** Which commit is being applied, and where in a sequence if it is one. */
-export function applyingText(commit: string, subject: string, step: number, steps: number): string {
-  return `${commit.slice(0, 10)} ${subject}${steps > 0 ? ` (${step} of ${steps})` : ""}`;
-}
-
-/** A commit's first line. */
-async function subjectOf(repository: Repository, commit: string): Promise<string> {
-  const args = [
-    "log",
-    "--max-count=1",
-    "--no-show-signature",
-    "--encoding=UTF-8",
-    "--format=%s",
-    commit,
-    "--",
-  ];
-  return oneLine(clip((await repository.lines(args, "read the commit"))[0] ?? "", 200));
+export function applyingText(commit: ReadCommit, step = 0, steps = 0): string {
+  return `${commit.oid.slice(0, 10)} ${subjectOf(commit)}${steps > 0 ? ` (${step} of ${steps})` : ""}`;
 }
 
 /** How many conflicts are described; `conflicted` lists the paths of all. */
@@ -148,7 +126,7 @@ async function versionText(repository: Repository, sides: Unmerged["sides"], sid
   const version = sides[side];
   if (version === undefined) return "";
   if (version.mode === SUBMODULE) return `submodule at ${version.oid}`;
-  const content = (await readObjects(repository, [version.oid])).get(version.oid);
+  const content = (await repository.contents([version.oid])).get(version.oid);
   if (content === undefined) return "too large to show";
   return isText(content) ? shorten(content.toString("latin1"), size) : `binary, ${content.length} bytes`;
 }
@@ -179,7 +157,7 @@ export async function mergedPieces(
   const found = [ours, base, theirs].map((version) => version ?? { mode: "100644", oid: "" });
   if (found.some(({ mode }) => !mode.startsWith("100"))) return undefined;
   const oids = found.map(({ oid }) => oid).filter(Boolean);
-  const contents = await readObjects(repository, oids);
+  const contents = await repository.contents(oids);
   if (oids.some((oid) => contents.get(oid) === undefined)) return undefined;
   return inTemporaryFolder(async (folder) => {
     const files = ["ours", "base", "theirs"].map((name) => join(folder, name));
@@ -220,25 +198,4 @@ function parsePieces(merged: string): Piece[] {
     }
   }
   return [...pieces, clean];
-}
-
-/** The contents of objects, in one process. Those that are missing, or beyond 64 MiB in all, are not in the result. */
-export async function readObjects(
-  repository: Repository,
-  oids: readonly string[],
-): Promise<Map<string, Buffer>> {
-  const found = new Map<string, Buffer>();
-  if (oids.length === 0) return found;
-  const input = `${[...new Set(oids)].join("\n")}\n`;
-  const output = await repository.output(["cat-file", "--batch"], "read the objects", { input });
-  for (let at = 0; at < output.length; ) {
-    const end = output.indexOf(10, at);
-    if (end === -1) break;
-    const [oid = "", , size] = output.toString("latin1", at, end).split(" ");
-    const length = size === undefined ? 0 : Number(size) + 1;
-    if (size !== undefined && end + length < output.length)
-      found.set(oid, output.subarray(end + 1, end + length));
-    at = end + 1 + length;
-  }
-  return found;
 }

@@ -6,8 +6,8 @@ import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Caller, Repository } from "../open/repository.ts";
 import { commitOf, objectOf, refOf } from "../open/revisions.ts";
 import { changesOf, uncommittedPaths } from "../read/changed-files.ts";
+import { operationOf } from "../read/operation.ts";
 import { currentBranch, isCheckedOut } from "../read/refs.ts";
-import { operationOf } from "../read/status.ts";
 import { push } from "../remote/transfer.ts";
 import { badRevision, failure, failureOf, noCommits } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
@@ -57,10 +57,7 @@ export async function resetHard(
     before: head,
     after: target,
     recovery,
-    undo:
-      kept === undefined
-        ? `git_reset_hard with revision ${head}`
-        : `git_reset_hard with revision ${head}, then git_stash_apply with stash ${recovery}`,
+    undo: `git_reset_hard with revision ${head}${kept ? `, then git_stash_apply with stash ${kept}` : ""}`,
     ...listOf(changes),
   };
 }
@@ -100,10 +97,7 @@ export async function clean(
   return {
     done: `Deleted ${counted(files.length, "untracked file")}.`,
     recovery: kept,
-    undo:
-      kept === undefined
-        ? "nothing was lost"
-        : `git_restore with source ${kept}, worktree true and these files`,
+    undo: kept ? `git_restore with source ${kept}, worktree true and these files` : "nothing was lost",
     ...listOf(files),
   };
 }
@@ -141,39 +135,29 @@ export async function rebase(
     `Rebase ${oneLine(branch)} onto ${oneLine(onto)} (${target.slice(0, 10)})? This rewrites ${counted(moved.count, "commit")}${moved.list}. The old commits are kept under a recovery ref.`,
   );
   const hooks = await decideHooks(repository, HOOKS.rebase, caller, skip_hooks);
-  const recovery = await keep(repository, "rebase", head);
   const { option, options } = await signing(repository, undefined, hooks);
   const args = ["--quiet", "--no-autostash", "--no-stat", "--strategy=ort", "--no-fork-point"];
-  const result = await repository.run(["rebase", ...args, option, target], options);
-  if (result.code !== 0) {
-    const conflicted = await conflictedPaths(repository);
-    if (conflicted.length > 0 && query.on_conflict === "keep") {
-      return {
-        done: "The rebase stopped. Resolve the conflicts, git_add the files, then git_merge with action continue.",
-        before: head,
-        recovery,
-        undo: "git_merge with action abort",
-        ...(await conflictReport(repository, conflicted, Math.floor(caller.budget / 2))),
-        notes: hooks.notes,
-      };
-    }
+  const { recovery, value: conflicted } = await keeping(repository, "rebase", head, async () => {
+    const result = await repository.run(["rebase", ...args, option, target], options);
+    const conflicted = result.code === 0 ? [] : await conflictedPaths(repository);
+    if (result.code === 0 || (conflicted.length > 0 && query.on_conflict === "keep")) return conflicted;
     if (operationOf(repository) !== undefined)
       await repository.output(["rebase", "--abort"], "abandon the rebase");
-    await repository.run(["update-ref", "-d", recovery]);
     if (conflicted.length === 0) throw hookFailure(hooks, result) ?? failureOf(result, "rebase");
     throw failure("conflict", `The rebase conflicts in ${firstNames(conflicted, 20)}. Nothing was changed.`, {
       hint: "With on_conflict: keep it stays open to resolve them. git_merge combines both sides with a single conflict resolution.",
     });
+  });
+  const facts = { before: head, recovery, notes: hooks.notes };
+  if (conflicted.length > 0) {
+    const report = await conflictReport(repository, conflicted, Math.floor(caller.budget / 2));
+    const done =
+      "The rebase stopped. Resolve the conflicts, git_add the files, then git_merge with action continue.";
+    return { ...facts, ...report, done, undo: "git_merge with action abort" };
   }
+  const done = `Rebased ${branch}: ${counted(moved.count, "commit")}.`;
   const after = await commitOf(repository, "HEAD");
-  return {
-    done: `Rebased ${branch}: ${counted(moved.count, "commit")}.`,
-    before: head,
-    after,
-    recovery,
-    undo: `git_reset_hard with revision ${head}`,
-    notes: hooks.notes,
-  };
+  return { ...facts, done, after, undo: `git_reset_hard with revision ${head}` };
 }
 
 /** Deletes a branch, merged or not, here or on a remote. */

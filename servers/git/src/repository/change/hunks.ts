@@ -6,6 +6,7 @@ import type { Repository } from "../open/repository.ts";
 import { addUntracked, inTemporaryIndex, withIndex } from "../read/changed-files.ts";
 import { type Change, type FilePatch, filePatches, firstLine, groupId, WHOLE_FILE } from "../read/hunks.ts";
 import { failure } from "../run/errors.ts";
+import { firstNames } from "../run/text.ts";
 
 /** A file's new entry in an index; the mode 0 removes it. */
 export interface Entry {
@@ -111,12 +112,10 @@ function stale(files: readonly FilePatch[], { text, id }: Part, from: HunkQuery[
   const near = files.filter(({ changes }) => changes[0]?.id.slice(0, 2) === id.slice(0, 2));
   const list = near.flatMap((file) =>
     file.changes.map(
-      (change) =>
-        `${change.id} (${oneLine(file.path)} line ${change.new}: ${oneLine(clip(firstLine(file, change), 60))})`,
+      (change) => `${change.id} (${file.path} line ${change.new}: ${clip(firstLine(file, change), 60)})`,
     ),
   );
-  const more = list.length > 20 ? ` and ${list.length - 20} more` : "";
-  const now = list.length === 0 ? "" : ` Current ids there: ${list.slice(0, 20).join(", ")}${more}.`;
+  const now = list.length === 0 ? "" : ` Current ids there: ${firstNames(list, 20)}.`;
   return failure("stale_hunk", `No single ${from} change has the id ${text}.${now} Nothing was changed.`, {
     hint: `git_diff_${from} shows the current ids. Binary files, submodules and modes have none: pass them in files.`,
   });
@@ -139,18 +138,9 @@ async function results(
   take: boolean,
 ): Promise<Entry[]> {
   // The patch has the whole file, so its two sides must be the two blobs.
-  const isExact =
-    isBlob(
-      contentOf(file, (kind) => kind !== "+"),
-      file.oldMode,
-      file.oldId,
-    ) &&
-    isBlob(
-      contentOf(file, (kind) => kind !== "-"),
-      file.newMode,
-      file.newId,
-    );
-  if (!isExact) throw failure("stale_hunk", `"${oneLine(file.path)}" changed while it was read.`);
+  const without = (left: string) => contentOf(file, (kind) => kind !== left);
+  if (!isBlob(without("+"), file.oldMode, file.oldId) || !isBlob(without("-"), file.newMode, file.newId))
+    throw failure("stale_hunk", `"${oneLine(file.path)}" changed while it was read.`);
   const applied = take ? "+" : "-";
   const content = contentOf(file, (kind, index) =>
     kind === " " ? true : chosen.has(index) ? kind === applied : kind !== applied,
@@ -158,9 +148,9 @@ async function results(
   const isAll = file.lines.every(({ kind }, index) => kind === " " || chosen.has(index));
   const [from, to] = take ? [file.oldMode, file.newMode] : [file.newMode, file.oldMode];
   const mode = from ?? to ?? "100644";
-  const without = (path: string): Entry => ({ path, mode: "0", oid: "0".repeat(file.oldId.length) });
-  const renamed = take && file.renamedFrom !== undefined ? [without(file.renamedFrom)] : [];
-  if (to === undefined && isAll) return [without(file.path), ...renamed];
+  const removed = (path: string): Entry => ({ path, mode: "0", oid: "0".repeat(file.oldId.length) });
+  const renamed = take && file.renamedFrom !== undefined ? [removed(file.renamedFrom)] : [];
+  if (to === undefined && isAll) return [removed(file.path), ...renamed];
   return [{ path: file.path, mode, oid: await writeBlob(repository, content) }, ...renamed];
 }
 
@@ -200,16 +190,7 @@ export async function writeEntries(
   await repository.output(["update-index", "-z", "--index-info"], "stage the changes", options);
 }
 
-/** A tree with only these files. */
-export function treeOf(repository: Repository, entries: readonly Entry[]): Promise<string> {
-  return treeWith(
-    repository,
-    undefined,
-    entries.filter(({ mode }) => mode !== "0"),
-  );
-}
-
-/** The tree that results from writing entries into another one. */
+/** The tree that results from writing entries into another one, or into an empty one. */
 export function treeWith(
   repository: Repository,
   tree: string | undefined,

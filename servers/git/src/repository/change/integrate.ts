@@ -6,11 +6,11 @@ import { differing, refuseFilters } from "../open/filters.ts";
 import type { Caller, Repository } from "../open/repository.ts";
 import { commitOf, commitsOf } from "../open/revisions.ts";
 import { changedFiles, changesOf, fileNames } from "../read/changed-files.ts";
+import { operationOf } from "../read/operation.ts";
 import { emptyTree } from "../read/show.ts";
-import { operationOf } from "../read/status.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import type { GitResult } from "../run/run-git.ts";
-import { counted, firstNames } from "../run/text.ts";
+import { counted, firstNames, notesFrom } from "../run/text.ts";
 import { conflictedPaths, refuseConflicts } from "./commit.ts";
 import { conflictFields, conflictReport } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
@@ -86,27 +86,11 @@ export async function merge(repository: Repository, query: MergeQuery, caller: C
       await repository.output(["merge", "--abort"], "abandon the merge");
     throw hookFailure(hooks, result) ?? failureOf(result, "merge");
   }
-  const ended = await finish(
-    repository,
-    squash ? "squash" : "merge",
-    result,
-    query.on_conflict,
-    before,
-    caller.budget,
-  );
-  if (squash) {
-    const { files } = await changesOf(repository, ["--cached"]);
-    const undo = "git_restore with source HEAD, staged true and these files";
-    const staged = { ...ended, ...fileNames(files, Math.floor(caller.budget / 2)), notes: hooks.notes };
-    return {
-      ...staged,
-      up_to_date: files.length === 0 || undefined,
-      undo: files.length === 0 ? undefined : undo,
-    };
-  }
+  const operation = squash ? "squash" : "merge";
+  const ended = await finish(repository, operation, result, query.on_conflict, before, caller.budget);
   const isFast = ended.after === theirs && ended.after !== before;
-  const notes =
-    isFast || ended.up_to_date ? hooks.notes : await notesOn(repository, ended.after, hooks.notes);
+  const hasNoCommit = squash || isFast || ended.up_to_date;
+  const notes = hasNoCommit ? hooks.notes : await notesOn(repository, ended.after, hooks.notes);
   return { ...ended, fast_forward: isFast || undefined, notes };
 }
 
@@ -148,13 +132,9 @@ export async function replay(
   if (isStopped && (await conflictedPaths(repository)).length === 0) {
     await repository.output([operation, "--abort"], `abandon the ${operation}`);
     if (rejected !== undefined) throw rejected;
-    throw failure(
-      "nothing_to_commit",
-      `The ${operation} would change nothing: its changes are already here.`,
-      {
-        hint: "Nothing was changed. git_log shows the existing commits.",
-      },
-    );
+    const message = `The ${operation} would change nothing: its changes are already here.`;
+    const hint = "Nothing was changed. git_log shows the existing commits.";
+    throw failure("nothing_to_commit", message, { hint });
   }
   const ended = await finish(repository, operation, result, query.on_conflict, before, caller.budget);
   return { ...ended, notes: await notesOn(repository, ended.after, hooks.notes) };
@@ -189,13 +169,12 @@ export async function endOperation(
     await refuseFilters(repository, () => differing(repository, "HEAD"));
     kept = await keepWorktree(repository, `${operation}-${action}`);
   }
-  const saved = kept === undefined ? [] : [`The files' content is kept: git_restore with source ${kept}.`];
+  const saved = kept && `The files' content is kept: git_restore with source ${kept}.`;
   if (action === "abort") {
     const head = await commitOf(repository, "HEAD");
     await repository.output([operation, "--abort"], `abandon the ${operation}`);
     const ended = await finish(repository, operation, undefined, "keep", head, caller.budget);
-    const notes = kept === undefined ? undefined : saved;
-    return { ...ended, up_to_date: undefined, undo: undefined, notes };
+    return { ...ended, up_to_date: undefined, undo: undefined, notes: notesFrom(saved) };
   }
   await refusePrograms(repository, operation);
   const names = operation === "rebase" ? HOOKS.replay : HOOKS.commit;
@@ -205,7 +184,7 @@ export async function endOperation(
   if (result.code !== 0 && (await conflictedPaths(repository)).length === 0)
     throw hookFailure(hooks, result) ?? failureOf(result, `${action} the ${operation}`);
   const ended = await finish(repository, operation, result, "keep", before, caller.budget);
-  return { ...ended, notes: await notesOn(repository, ended.after, [...saved, ...(hooks.notes ?? [])]) };
+  return { ...ended, notes: await notesOn(repository, ended.after, notesFrom(saved, hooks.notes)) };
 }
 
 /** What a rebase todo list may contain (git-rebase(1)): everything except `exec`. */
@@ -245,10 +224,11 @@ async function finish(
   before: string,
   budget: number,
 ): Promise<Integrated> {
+  // A squash leaves its result in the index, and no merge in progress.
+  const isSquash = operation === "squash";
   const conflicted = (result?.code ?? 0) === 0 ? [] : await conflictedPaths(repository);
   if (conflicted.length > 0 && onConflict === "abort") {
-    // There is no merge in progress after a squash.
-    const abandon = operation === "squash" ? ["reset", "--merge", "--quiet", before] : [operation, "--abort"];
+    const abandon = isSquash ? ["reset", "--merge", "--quiet", before] : [operation, "--abort"];
     await repository.output(abandon, `abandon the ${operation}`);
     const message = `The ${operation} has conflicts in ${counted(conflicted.length, "file")}: ${firstNames(conflicted, 20)}. Nothing was changed.`;
     throw failure("conflict", message, {
@@ -256,20 +236,15 @@ async function finish(
     });
   }
   const after = await commitOf(repository, "HEAD");
-  const changes = await changesOf(repository, [before, after]);
-  return {
-    before,
-    after,
-    ...fileNames(changes.files, Math.floor(budget / 2)),
-    ...(conflicted.length > 0
-      ? {
-          ...(await conflictReport(repository, conflicted, Math.floor(budget / 2) - 1_000)),
-          undo: "git_merge with action abort",
-        }
-      : before === after
-        ? { up_to_date: true }
-        : { undo: `git_reset_hard with revision ${before}` }),
-  };
+  const { files } = await changesOf(repository, isSquash ? ["--cached"] : [before, after]);
+  const ended = { before, after, ...fileNames(files, Math.floor(budget / 2)) };
+  const restore = isSquash && "git_restore with source HEAD, staged true and these files";
+  if (conflicted.length > 0) {
+    const report = await conflictReport(repository, conflicted, Math.floor(budget / 2) - 1_000);
+    return { ...ended, ...report, undo: restore || "git_merge with action abort" };
+  }
+  if (isSquash ? files.length === 0 : before === after) return { ...ended, up_to_date: true };
+  return { ...ended, undo: restore || `git_reset_hard with revision ${before}` };
 }
 
 /** @throws ToolError `operation_in_progress` in the middle of a merge, rebase, cherry-pick or revert */

@@ -9,6 +9,7 @@ import type { Caller } from "../open/repository.ts";
 import { badName, checkRefText } from "../read/refs.ts";
 import { lastValue, readConfig, STANDING } from "../run/config.ts";
 import { failure, failureOf } from "../run/errors.ts";
+import { notesFrom } from "../run/text.ts";
 
 /** The user's configuration without any repository's, and a function that runs git with it. */
 export async function withoutRepository(git: Git, cwd: string, signal: AbortSignal) {
@@ -84,6 +85,5 @@ export async function checkedOutNotes(git: Git, path: string, signal: AbortSigna
   const files = () => repository.output(["ls-files", "-z"], "list the files");
   const effect =
     "contain the stored content; the user can convert them in a terminal, for example with git lfs pull";
-  const note = await filterNote(repository, files, effect);
-  return note === undefined ? undefined : [note];
+  return notesFrom(await filterNote(repository, files, effect));
 }

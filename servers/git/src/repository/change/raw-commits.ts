@@ -1,12 +1,15 @@
+import { clip, oneLine } from "@refmcp/boundary/answer";
 import type { Repository } from "../open/repository.ts";
 import { failure } from "../run/errors.ts";
-import { readObjects } from "./conflicts.ts";
+import { textOf } from "../run/text.ts";
 import { signing } from "./hooks.ts";
 
 /** What a commit object contains. Its texts are Latin-1, so that the bytes of every encoding are kept. */
 export interface RawCommit {
   readonly tree: string;
   readonly parent: string | undefined;
+  /** A second parent. */
+  readonly merged?: string | undefined;
   /** Name, e-mail and date. */
   readonly author: string;
   readonly encoding: string | undefined;
@@ -27,15 +30,12 @@ export async function readCommits(
   repository: Repository,
   oids: readonly string[],
 ): Promise<Map<string, ReadCommit>> {
-  const objects = await readObjects(repository, oids);
+  const objects = await repository.contents(oids);
   const found = new Map<string, ReadCommit>();
   for (const oid of oids) {
     const text = objects.get(oid)?.toString("latin1");
-    if (text === undefined)
-      throw failure(
-        "missing_object",
-        `The commit ${oid.slice(0, 10)} is missing: the history is shallow or damaged.`,
-      );
+    const gone = `The commit ${oid.slice(0, 10)} is missing: the history is shallow or damaged.`;
+    if (text === undefined) throw failure("missing_object", gone);
     const end = text.indexOf("\n\n");
     const headers = text.slice(0, end).split("\n");
     const value = (name: string) =>
@@ -64,6 +64,12 @@ export function inUtf8<Commit extends RawCommit>(commit: Commit): Commit {
   return { ...commit, encoding: undefined, author: decode(commit.author), message: decode(commit.message) };
 }
 
+/** The first line of a message. */
+export function subjectOf(commit: RawCommit): string {
+  const text = textOf(Buffer.from(inUtf8(commit).message, "latin1"));
+  return oneLine(clip(text.trimStart().split("\n", 1)[0] ?? "", 100));
+}
+
 function decoderOf(encoding: string) {
   try {
     return new TextDecoder(encoding);
@@ -86,12 +92,12 @@ export const NOBODY = {
 /** Writes a commit object unchanged, and returns its id. */
 export async function writeRaw(
   repository: Repository,
-  { tree, parent, author, encoding, message }: RawCommit,
+  { tree, parent, merged, author, encoding, message }: RawCommit,
   committer: string = NOBODY.author,
 ): Promise<string> {
   const headers = [
     `tree ${tree}`,
-    ...(parent === undefined ? [] : [`parent ${parent}`]),
+    ...[parent, merged].flatMap((oid) => (oid === undefined ? [] : [`parent ${oid}`])),
     `author ${author}`,
     `committer ${committer}`,
     ...(encoding === undefined ? [] : [`encoding ${encoding}`]),

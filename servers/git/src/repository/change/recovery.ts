@@ -5,10 +5,11 @@ import { pathBytes } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { copyIndex, FROM_STDIN, inTemporaryIndex } from "../read/changed-files.ts";
 import { LOG_ARGS } from "../read/commits.ts";
+import { operationOf } from "../read/operation.ts";
 import { currentBranch } from "../read/refs.ts";
-import { operationOf } from "../read/status.ts";
-import { counted, firstNames, pathText, records } from "../run/text.ts";
+import { counted, firstNames, notesFrom } from "../run/text.ts";
 import { conflictFields } from "./conflicts.ts";
+import { writeRaw } from "./raw-commits.ts";
 
 /**
  * Keeps the state of the working tree and the index under a recovery ref, as a stash, so that `git stash apply` accepts it.
@@ -38,7 +39,7 @@ export async function keepWorktree(
   });
 }
 
-/** Creates the commits of a stash and its recovery ref, in one process. */
+/** Creates the commits of a stash and its recovery ref. They are the server's own and don't need the user's identity. */
 async function keepTrees(
   repository: Repository,
   operation: string,
@@ -46,29 +47,16 @@ async function keepTrees(
   head: string | undefined,
   index: string | undefined,
 ): Promise<string> {
-  const ref = newRef(operation);
-  const message = `refmcp: before ${operation}\n`;
-  // The server's own commits; they don't need the user's identity.
-  const commit = (mark: number, below: readonly string[], content: string) => [
-    `commit ${ref}`,
-    `mark :${mark}`,
-    `committer refmcp <refmcp@localhost> ${Math.floor(Date.now() / 1_000)} +0000`,
-    `data ${message.length}\n${message}${below.join("\n")}`,
-    `M 040000 ${content} ""\n`,
-  ];
-  const from = head === undefined ? [] : [`from ${head}`];
-  const stream =
-    index === undefined || head === undefined
-      ? commit(1, from, tree)
-      : [...commit(2, from, index), `reset ${ref}\n`, ...commit(1, [...from, "merge :2"], tree)];
-  const options = { input: `${stream.join("\n")}\ndone\n` };
-  await repository.output(["fast-import", "--quiet", "--force", "--done"], "create a recovery ref", options);
-  return ref;
+  const author = `refmcp <refmcp@localhost> ${Math.floor(Date.now() / 1_000)} +0000`;
+  const commit = { author, encoding: undefined, message: `refmcp: before ${operation}\n`, parent: head };
+  const merged = head && index && (await writeRaw(repository, { ...commit, tree: index }, author));
+  return keep(repository, operation, await writeRaw(repository, { ...commit, tree, merged }, author));
 }
 
 /** Keeps a commit under a new recovery ref. */
 export async function keep(repository: Repository, operation: string, oid: string): Promise<string> {
-  const ref = newRef(operation);
+  const time = new Date().toISOString().replace(/[-:]|\.\d+/g, "");
+  const ref = `refs/refmcp/recovery/${time}-${operation}-${randomBytes(3).toString("hex")}`;
   await repository.output(["update-ref", ref, oid, "0".repeat(oid.length)], "create a recovery ref");
   return ref;
 }
@@ -115,18 +103,12 @@ export async function keepAbandoned(
 export async function notesOn(
   repository: Repository,
   commit: string,
-  others: readonly string[] = [],
+  others: readonly string[] | undefined,
 ): Promise<string[] | undefined> {
   // An operation in progress returns to its branch by itself.
   const isKept = operationOf(repository) !== undefined || (await currentBranch(repository)) !== undefined;
   const hint = `HEAD is detached, so ${commit.slice(0, 10)} is on no branch. git_create_branch with base_branch ${commit} makes one, and git_checkout switches to it.`;
-  const notes = [...others, ...(isKept ? [] : [hint])];
-  return notes.length === 0 ? undefined : notes;
-}
-
-function newRef(operation: string): string {
-  const time = new Date().toISOString().replace(/[-:]|\.\d+/g, "");
-  return `refs/refmcp/recovery/${time}-${operation}-${randomBytes(3).toString("hex")}`;
+  return notesFrom(others, !isKept && hint);
 }
 
 /** What a destructive command did, and how to undo it. */
@@ -162,10 +144,8 @@ export async function commitsOnlyIn(
     ...(refs === undefined ? [] : ["--not", ...except, "--branches", ...except, "--remotes", "--tags"]),
   ];
   const args = ["log", ...LOG_ARGS, "--format=%h %s", "--max-count=1001", tip, ...rest, "--"];
-  const subjects = records(await repository.output(args, "list the commits")).map((line) =>
-    oneLine(pathText(line)),
-  );
-  const shown = subjects.slice(0, 5).map((subject) => `"${subject.slice(0, 60)}"`);
+  const subjects = await repository.paths(args, "list the commits");
+  const shown = subjects.slice(0, 5).map((subject) => `"${oneLine(subject).slice(0, 60)}"`);
   const list = shown.length === 0 ? "" : `: ${shown.join(", ")}${subjects.length > 5 ? " …" : ""}`;
   return { count: subjects.length, list };
 }

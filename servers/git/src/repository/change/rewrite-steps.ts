@@ -161,7 +161,7 @@ export async function replaySteps(
     tree = solved.tree;
     const last = groups.at(-1);
     if (isMeld({ oid, action }) && last === undefined)
-      throw badSteps(`There is no commit that ${oid.slice(0, 10)} could join`);
+      throw badSteps(`${oid.slice(0, 10)} has no earlier commit to join`);
     const group: Group =
       last !== undefined && isMeld({ oid, action })
         ? { ...(groups.pop() ?? last), from: [...last.from, oid], tree }

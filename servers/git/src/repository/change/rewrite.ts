@@ -13,12 +13,12 @@ import { compareRanges } from "../read/range-diff.ts";
 import { currentBranch, isCheckedOut } from "../read/refs.ts";
 import { emptyTree } from "../read/show.ts";
 import { failure, failureOf } from "../run/errors.ts";
-import { counted, fittingLines, textOf } from "../run/text.ts";
+import { counted, fittingLines, notesFrom } from "../run/text.ts";
 import { applyingText, conflictFields, describeConflicts } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, presentHooks } from "./hooks.ts";
 import { refuseOperation } from "./integrate.ts";
-import { commitWriter, inUtf8, type RawCommit } from "./raw-commits.ts";
-import { keep } from "./recovery.ts";
+import { commitWriter, type RawCommit, subjectOf } from "./raw-commits.ts";
+import { keeping } from "./recovery.ts";
 import { type Group, rangeOf, replaySteps, type StepsQuery } from "./rewrite-steps.ts";
 
 interface RewriteQuery extends StepsQuery {
@@ -91,7 +91,7 @@ export async function rewrite(
     const { commit, step, unmerged } = stopped;
     const hint = `Nothing was changed. Call again with resolutions for ${commit.oid.slice(0, 10)}: for each path a side, or texts, one for each hunk (the whole file if there are none).`;
     const conflicts = await describeConflicts(repository, unmerged, Math.floor(caller.budget * 0.8));
-    const applying = applyingText(commit.oid, subjectOf(commit), step, range.todo.length);
+    const applying = applyingText(commit, step, range.todo.length);
     return { ...answer, conflicts, applying, notes: [hint] };
   }
   const { groups, notes: hooked } = await checkMessages(repository, planned, range, query, caller);
@@ -128,11 +128,9 @@ export async function rewrite(
   const plan = { repository: repository.location.commonDir, branch, before, after, pairs };
   const lines = files.map((file) => clip(fileLine(file), 300));
   const signed = changed.filter((oid) => commits.get(oid)?.isSigned).length;
-  const notes = [
-    ...(await publishedNote(repository, before, old, changed)),
-    ...(signed === 0 ? [] : [`${counted(signed, "signature")} ${signs ? "replaced by yours" : "dropped"}.`]),
-    ...hooked,
-  ];
+  const resigned =
+    signed > 0 && `${counted(signed, "signature")} ${signs ? "replaced by yours" : "dropped"}.`;
+  const published = await publishedNote(repository, before, old, changed);
   return {
     ...answer,
     after,
@@ -146,16 +144,11 @@ export async function rewrite(
       changed.length === 0 || changed.length > MAX_COMPARED
         ? undefined
         : await compared(repository, bases, [before, after], caller),
-    notes: notes.length === 0 ? undefined : notes,
+    notes: notesFrom(published, resigned, hooked),
   };
 }
 
 const short = (oid: string): string => oid.slice(0, 10);
-
-function subjectOf(commit: RawCommit): string {
-  const text = textOf(Buffer.from(inUtf8(commit).message, "latin1"));
-  return oneLine(clip(text.trimStart().split("\n", 1)[0] ?? "", 100));
-}
 
 /** Lets the commit-msg hook check and change new messages, if hooks run. */
 async function checkMessages(
@@ -164,16 +157,13 @@ async function checkMessages(
   { commits }: { commits: ReadonlyMap<string, RawCommit> },
   { skip_hooks }: RewriteQuery,
   caller: Caller,
-): Promise<{ groups: readonly Group[]; notes: string[] }> {
-  const others = (await presentHooks(repository, HOOKS.rewrite))?.names;
-  const notes =
-    others === undefined
-      ? []
-      : [`Did not run the hooks ${others.join(", ")}: a rewrite only runs commit-msg.`];
+): Promise<{ groups: readonly Group[]; notes: string[] | undefined }> {
+  const others = (await presentHooks(repository, HOOKS.rewrite))?.names.join(", ");
+  const other = others && `Did not run the hooks ${others}: a rewrite only runs commit-msg.`;
   const isNew = ({ message, from }: Group) => message !== commits.get(from[0] ?? "")?.message;
-  if (!groups.some(isNew)) return { groups, notes };
+  if (!groups.some(isNew)) return { groups, notes: notesFrom(other) };
   const hooks = await decideHooks(repository, ["commit-msg"], caller, skip_hooks);
-  notes.push(...(hooks.notes ?? []));
+  const notes = notesFrom(other, hooks.notes);
   if (hooks.config.length === 0) return { groups, notes };
   return inTemporaryFolder(async (folder) => {
     const file = join(folder, "COMMIT_EDITMSG");
@@ -201,10 +191,8 @@ async function publishedNote(
   const range = base === undefined ? [tip] : [tip, `^${base}`];
   const args = ["rev-list", ...range, "--not", "--remotes", "--"];
   const count = oids.length - (await repository.lines(args, "look for published commits")).length;
-  if (count <= 0) return [];
-  return [
-    `Already published on a remote branch: ${count} of ${counted(oids.length, "commit")}. Pushing the new ones needs force, and others who have the old ones must rebase.`,
-  ];
+  if (count <= 0) return undefined;
+  return `Already published on a remote branch: ${count} of ${counted(oids.length, "commit")}. Pushing the new ones needs force, and others who have the old ones must rebase.`;
 }
 
 /** The range-diff; undefined if nothing is left, or for the first commit of a history, which no range can begin with. */
@@ -255,19 +243,16 @@ async function applyPlan(repository: Repository, id: string): Promise<Rewritten>
   const { worktree } = await repository.prepared();
   const touchesFiles = files.length > 0 && isCurrent && worktree !== undefined;
   if (touchesFiles) await refuseFilters(repository, () => differing(repository, before, after), after);
-  const recovery = await keep(repository, "rewrite", before);
   // One process does everything, so that it is complete even if this server is killed. It keeps local changes to other files.
   const plain = ["--quiet", "--no-guess", "--no-track", "--no-overwrite-ignore", "--no-recurse-submodules"];
-  const result = await repository.run(
-    touchesFiles
-      ? ["switch", ...plain, `--force-create=${branch}`, after]
-      : ["update-ref", "-m", "git_rewrite", ref, after, before],
-  );
-  if (result.code !== 0) {
-    await repository.run(["update-ref", "-d", recovery]);
-    await refuseMoved();
-    throw failureOf(result, "move the branch");
-  }
+  const command = touchesFiles
+    ? ["switch", ...plain, `--force-create=${branch}`, after]
+    : ["update-ref", "-m", "git_rewrite", ref, after, before];
+  const { recovery } = await keeping(repository, "rewrite", before, async () => {
+    const result = await repository.run(command);
+    if (result.code !== 0) await refuseMoved();
+    if (result.code !== 0) throw failureOf(result, "move the branch");
+  });
   const notes = await copyNotes(repository, pairs);
   const undo = keepPlan(repository, { ...plan, before: after, after: before, pairs: [] });
   return {

@@ -4,9 +4,9 @@ import { refuseFilters } from "../open/filters.ts";
 import { pathsIn } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { uncommittedPaths } from "../read/changed-files.ts";
-import { isTrue, lastValue } from "../run/config.ts";
+import { sparseList } from "../read/status.ts";
 import { failure } from "../run/errors.ts";
-import { counted, firstNames, nulEnded, pathText, records } from "../run/text.ts";
+import { counted, firstNames, nulEnded } from "../run/text.ts";
 import { refuseOperation } from "./integrate.ts";
 
 export const sparse = z.object({
@@ -25,24 +25,22 @@ export const sparse = z.object({
 /** Lists or changes the directories that the working tree has (a sparse checkout in cone mode). */
 export async function sparseCheckout(
   repository: Repository,
-  {
-    action,
-    directories,
-  }: { action: "list" | "set" | "add" | "disable"; directories?: readonly string[] | undefined },
+  query: { action: "list" | "set" | "add" | "disable"; directories?: readonly string[] | undefined },
 ): Promise<z.infer<typeof sparse>> {
   await repository.worktree();
+  const { action, directories = [] } = query;
   const before = await stateOf(repository);
   const { skipped: _, ...listed } = before;
   if (action === "list") return listed;
   await refuseOperation(repository);
-  const given = await pathsIn(repository, directories ?? []);
+  const given = await pathsIn(repository, directories);
   if (action === "add" && before.directories === undefined) {
     const why =
       before.patterns === undefined ? "The checkout is not sparse" : "The sparse checkout has patterns";
     throw failure("bad_path", `${why}, so no directory can be added.`, { hint: "action: set replaces it." });
   }
   const wanted = action === "add" ? [...(before.directories ?? []), ...given] : given;
-  const tracked = await names(repository, ["ls-files", "-z"]);
+  const tracked = await repository.paths(["ls-files", "-z"], "list the files");
   const isDirectory = (directory: string) => tracked.some((file) => file.startsWith(`${directory}/`));
   const unknown = given.find((directory) => !isDirectory(directory));
   if (action !== "disable" && (given.length === 0 || unknown !== undefined)) {
@@ -76,13 +74,10 @@ export async function sparseCheckout(
 }
 
 async function stateOf(repository: Repository): Promise<z.infer<typeof sparse> & { skipped: string[] }> {
-  const { config } = await repository.prepared();
-  const files = records(await repository.output(["ls-files", "-t", "-z"], "list the files")).map(pathText);
+  const { list, isCone } = (await sparseList(repository)) ?? {};
+  const files = await repository.paths(["ls-files", "-t", "-z"], "list the files");
   const skipped = files.filter((line) => line.startsWith("S ")).map((line) => line.slice(2));
   const counts = { files: files.length - skipped.length, of: files.length, skipped };
-  if (!isTrue(lastValue(config, "core.sparsecheckout"))) return counts;
-  const list = await repository.lines(["sparse-checkout", "list"], "read the sparse checkout");
-  const isCone = isTrue(lastValue(config, "core.sparsecheckoutcone"));
   return isCone ? { ...counts, directories: list } : { ...counts, patterns: list };
 }
 
@@ -100,20 +95,12 @@ function isIncluded(file: string, directories: readonly string[]): boolean {
  * @throws ToolError `sparse_files`
  */
 async function refuseLoss(repository: Repository, wanted: readonly string[]): Promise<void> {
-  const others = await names(repository, ["ls-files", "--others", "-z"]);
+  const others = await repository.paths(["ls-files", "--others", "-z"], "list the files");
   const changed = await uncommittedPaths(repository);
   const lost = [...new Set([...changed, ...others])].filter((file) => !isIncluded(file, wanted)).sort();
   if (lost.length === 0) return;
-  const shown = firstNames(lost);
-  const what = counted(lost.length, "changed, new or ignored file");
-  throw failure(
-    "sparse_files",
-    `${what} would be in directories that leave the working tree: ${shown}. Nothing was changed.`,
-  );
-}
-
-async function names(repository: Repository, args: readonly string[]): Promise<string[]> {
-  return records(await repository.output(args, "list the files")).map(pathText);
+  const what = `${counted(lost.length, "changed, new or ignored file")} would be in directories that leave the`;
+  throw failure("sparse_files", `${what} working tree: ${firstNames(lost)}. Nothing was changed.`);
 }
 
 /** git reads a line in quotes as a C string. */

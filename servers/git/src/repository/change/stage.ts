@@ -6,10 +6,10 @@ import { isQuoted, pathBytes, pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
 import { objectOf } from "../open/revisions.ts";
 import { changesOf, type FileChange, FROM_STDIN, fileNames } from "../read/changed-files.ts";
-import { operationOf } from "../read/status.ts";
+import { operationOf } from "../read/operation.ts";
 import { didYouMean, failure, failureOf } from "../run/errors.ts";
 import { firstNames, nulEnded, pathText, records } from "../run/text.ts";
-import { entriesOf, treeOf, writeEntries } from "./hunks.ts";
+import { entriesOf, treeWith, writeEntries } from "./hunks.ts";
 import { keepWorktree } from "./recovery.ts";
 
 /** What is staged now, against HEAD. */
@@ -157,7 +157,7 @@ export async function restoreSelected(
   }
   await repository.worktree();
   const entries = await entriesOf(repository, { ids: hunks, from: "unstaged", take: false });
-  const source = await treeOf(repository, entries);
+  const source = await treeWith(repository, undefined, entries);
   return restore(repository, { ...query, files: entries.map(({ path }) => path), source }, caller);
 }
 

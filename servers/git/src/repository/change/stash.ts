@@ -32,13 +32,10 @@ export async function stashPush(repository: Repository, query: StashQuery, { bud
     query.keep_index && "--keep-index",
     message !== undefined && `--message=${message}`,
   ];
-  await repository.output(
-    ["stash", "push", "--quiet", ...what, ...(input === undefined ? [] : FROM_STDIN)],
-    "stash",
-    // Without paths git names the whole tree to itself with magic (":/"); there is no user path to take
-    // literally.
-    input === undefined ? { env: { GIT_LITERAL_PATHSPECS: "0" } } : { input },
-  );
+  const args = ["stash", "push", "--quiet", ...what, ...(input === undefined ? [] : FROM_STDIN)];
+  // Without paths git names the whole tree to itself with magic (":/"); there is no user path to take literally.
+  const options = input === undefined ? { env: { GIT_LITERAL_PATHSPECS: "0" } } : { input };
+  await repository.output(args, "stash", options);
   const [stash] = await repository.lookUp(["refs/stash"]);
   if (stash === undefined || stash.oid === before?.oid)
     throw failure("nothing_to_stash", "There are no local changes to stash.");
@@ -93,15 +90,10 @@ export async function stashApply(
     });
   }
   if (untracked !== undefined) await refuseIncludes(repository);
-  await refuseFilters(
-    repository,
-    async () =>
-      Buffer.concat([
-        await differing(repository, `${oid}^1`, oid),
-        ...(untracked === undefined ? [] : [await differing(repository, emptyTree(oid), untracked.oid)]),
-      ]),
-    oid,
-  );
+  const added = async () =>
+    untracked === undefined ? Buffer.alloc(0) : await differing(repository, emptyTree(oid), untracked.oid);
+  const written = async () => Buffer.concat([await differing(repository, `${oid}^1`, oid), await added()]);
+  await refuseFilters(repository, written, oid);
   const result = await repository.run(["stash", "apply", "--quiet", query.index && "--index", oid]);
   const conflicted = result.code === 0 ? [] : await conflictedPaths(repository);
   if (result.code !== 0 && conflicted.length === 0) throw failureOf(result, "apply the stash");

@@ -8,7 +8,7 @@ import { commitOf } from "../open/revisions.ts";
 import { uncommittedPaths } from "../read/changed-files.ts";
 import { checkRefName, worktrees } from "../read/refs.ts";
 import { failure, failureOf } from "../run/errors.ts";
-import { counted, pathText, records } from "../run/text.ts";
+import { counted } from "../run/text.ts";
 import { checkedOutNotes, newDirectory, pathExists } from "./new-repository.ts";
 import { commitsOnlyIn, type Destroyed, keep, keepWorktree, listOf, namesOf } from "./recovery.ts";
 
@@ -107,7 +107,7 @@ export async function removeWorktree(
   const added = await linkedWorktree(repository, git, path);
   const directory = await added.worktree();
   const list = ["ls-files", "--modified", "--others", "--deduplicate", "--exclude-standard", "-z"];
-  const touched = records(await added.output(list, "list the changed files")).map(pathText);
+  const touched = await added.paths(list, "list the changed files");
   const changed = await uncommittedPaths(added);
   const lost = [...new Set([...changed, ...touched])].sort();
   await refuseFilters(added, () => pathBytes(added, touched));

@@ -1,7 +1,7 @@
 import { oneLine } from "@refmcp/boundary/answer";
 import { inTemporaryIndex, withIndex } from "../read/changed-files.ts";
 import { failure, failureOf } from "../run/errors.ts";
-import { pathText, records } from "../run/text.ts";
+import { firstNames, pathText, records } from "../run/text.ts";
 import type { Repository } from "./repository.ts";
 
 /** Returns files, NUL-terminated; called only if there are filters. */
@@ -20,7 +20,7 @@ export async function refuseFilters(repository: Repository, paths: Paths, tree?:
   if (found === undefined) return;
   const [filter, names] = found;
   const own = (await repository.prepared()).filters.get(filter) === true;
-  const message = `The filter "${oneLine(filter)}" would have to run on ${listed(names)}, which is not allowed. Nothing was changed.`;
+  const message = `The filter "${oneLine(filter)}" would have to run on ${firstNames(names, 3)}, which is not allowed. Nothing was changed.`;
   throw failure("filter_needed", message, {
     hint: own
       ? "Do this in a terminal, or ask the user to start the server with --filters own, which runs the filters in their own configuration."
@@ -38,7 +38,7 @@ export async function filterNote(
   const names = found.flatMap(([, files]) => files);
   if (names.length === 0) return undefined;
   const filters = found.map(([filter]) => `"${oneLine(filter)}"`).join(", ");
-  return `Filters that did not run (${filters}): ${listed(names)} ${effect}.`;
+  return `Filters that did not run (${filters}): ${firstNames(names, 3)} ${effect}.`;
 }
 
 /** The files that differ, NUL-terminated, for `refuseFilters`. */
@@ -75,12 +75,8 @@ async function filtered(
   const found = new Map<string, string[]>();
   for (let index = 0; index + 2 < fields.length; index += 3) {
     const filter = fields[index + 2]?.toString("utf8") ?? "";
-    const name = oneLine(pathText(fields[index] ?? Buffer.alloc(0)));
+    const name = pathText(fields[index] ?? Buffer.alloc(0));
     if (filters.has(filter)) found.set(filter, [...(found.get(filter) ?? []), name]);
   }
   return [...found];
-}
-
-function listed(names: readonly string[]): string {
-  return `${names.slice(0, 3).join(", ")}${names.length > 3 ? ` and ${names.length - 3} more` : ""}`;
 }

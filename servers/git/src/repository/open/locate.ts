@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { describeAllowed, type PathGuard } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { failure, outside } from "../run/errors.ts";
-import { pathText, records } from "../run/text.ts";
+import { pathText, records, stagedEntry } from "../run/text.ts";
 
 /** The real paths of a repository's parts, all inside the allowed directories. */
 export interface Location {
@@ -246,10 +246,8 @@ function plainEntries(bytes: Buffer, oidBytes: number): Entry[] | undefined {
   return entries;
 }
 
-/** The entries from `git ls-files --stage -z`: mode, id, stage, a tab, the path. */
+/** The entries from `git ls-files --stage -z`. */
 function listedEntries(output: Buffer): Entry[] {
-  return records(output).map((record) => [
-    Number.parseInt(record.toString("latin1", 0, 6), 8),
-    record.toString("latin1", record.indexOf(9) + 1),
-  ]);
+  const entries = records(output).map(stagedEntry);
+  return entries.map(({ mode, path }) => [Number.parseInt(mode, 8), path.toString("latin1")]);
 }

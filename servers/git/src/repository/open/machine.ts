@@ -9,7 +9,7 @@ import {
   ownCredentialHelpers,
 } from "../run/config.ts";
 import { type GitResult, type GitRun, gitEnvironment, runGit, withConfig } from "../run/run-git.ts";
-import type { Listings } from "./refs-listing.ts";
+import type { Listing } from "./refs-listing.ts";
 
 /** The user's choices, and what the repositories share. */
 export interface GitOptions {
@@ -33,8 +33,8 @@ export interface Machine {
   readonly indexes: Map<string, { state: string; submodules: readonly string[] }>;
   /** Configurations that other calls read, and what they make of git's settings, by git directory. */
   readonly configurations: Map<string, Settings>;
-  /** What `git for-each-ref` printed, by git directory. */
-  readonly listings: Map<string, Listings>;
+  /** What `git for-each-ref` printed, by git directory and arguments. */
+  readonly listings: Map<string, Listing>;
   /** Commits that were read, by git directory and id. */
   readonly commits: Map<string, Stored>;
   /** Where git looks for the system's configuration. */

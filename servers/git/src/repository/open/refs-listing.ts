@@ -3,15 +3,14 @@ import { join } from "node:path";
 import { isSettled, stateOf } from "../run/config.ts";
 import type { Location } from "./locate.ts";
 
-/** What `git for-each-ref` printed in one state of the repository, by its arguments. */
-export interface Listings {
+/** What `git for-each-ref` printed in one state of the repository. */
+export interface Listing {
   readonly state: string;
-  readonly outputs: Map<string, Buffer>;
+  readonly output: Buffer;
 }
 
 const MAX_FILES = 5_000;
-const MAX_REPOSITORIES = 8;
-const MAX_OUTPUTS = 8;
+const MAX_LISTINGS = 32;
 const MAX_BYTES = 2 * 1024 * 1024;
 /** What refs and their distance from each other depend on, in both git directories. */
 const FILES = ["HEAD", "packed-refs", "shallow", join("info", "grafts"), join("reftable", "tables.list")];
@@ -23,7 +22,7 @@ const FILES = ["HEAD", "packed-refs", "shallow", join("info", "grafts"), join("r
  * @param list runs git
  */
 export async function listingOf(
-  all: Map<string, Listings>,
+  all: Map<string, Listing>,
   location: Location,
   configuration: string,
   args: string,
@@ -31,15 +30,12 @@ export async function listingOf(
 ): Promise<Buffer> {
   const state = stateOfRefs(location, configuration);
   if (state === undefined) return list();
-  const known = all.get(location.gitDir);
-  const current = known?.state === state ? known : { state, outputs: new Map<string, Buffer>() };
-  remember(all, location.gitDir, current, MAX_REPOSITORIES);
-  const before = current.outputs.get(args);
-  if (before !== undefined) return before;
-  const output = await list();
+  const key = `${location.gitDir} ${args}`;
+  const known = all.get(key);
+  const output = known?.state === state ? known.output : await list();
   // Unless a ref changed while git read them.
-  if (output.length <= MAX_BYTES && stateOfRefs(location, configuration) === state)
-    remember(current.outputs, args, output, MAX_OUTPUTS);
+  const isCurrent = output === known?.output || stateOfRefs(location, configuration) === state;
+  if (output.length <= MAX_BYTES && isCurrent) remember(all, key, { state, output }, MAX_LISTINGS);
   return output;
 }
 

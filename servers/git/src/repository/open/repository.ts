@@ -1,4 +1,4 @@
-import { lstat, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import {
   type ConfigEntry,
@@ -14,10 +14,10 @@ import {
   stateOf,
 } from "../run/config.ts";
 import { failure, failureOf, outside } from "../run/errors.ts";
-import { askKept, type Found, MAX_KEPT_BYTES } from "../run/kept-cat-file.ts";
+import { askKept, MAX_KEPT_BYTES } from "../run/kept-cat-file.ts";
 import { type GitResult, together } from "../run/run-git.ts";
-import { linesOf } from "../run/text.ts";
-import { type Location, locate, submodulesInIndex } from "./locate.ts";
+import { linesOf, pathText, records } from "../run/text.ts";
+import { type Location, submodulesInIndex } from "./locate.ts";
 import {
   type Arguments,
   environmentOf,
@@ -30,6 +30,7 @@ import {
 } from "./machine.ts";
 import { listingOf, remember } from "./refs-listing.ts";
 import { refuseAmbiguous } from "./revisions.ts";
+import { submoduleOverrides } from "./submodules.ts";
 
 export interface Caller {
   readonly signal: AbortSignal;
@@ -57,6 +58,8 @@ export interface Named {
   readonly oid: string;
   readonly type: string;
   readonly size: number;
+  /** If it was read with the facts. */
+  readonly content?: Buffer | undefined;
 }
 
 /** What is known before the configuration is read. */
@@ -70,8 +73,8 @@ interface Given {
   readonly worktree?: string;
 }
 
-const MAX_SUBMODULES = 500;
 const MAX_CONFIGURATIONS = 50;
+const MAX_CONTENT_BYTES = 64 * 1024 * 1024;
 /**
  * Names that a kept process can't look up: it keeps the index (`:path`), and would have to be ended in a search (`^{/text}`) or
  * past the end of a reflog (`@{9}`).
@@ -149,6 +152,11 @@ export class Repository {
     return linesOf(await this.output(args, doing));
   }
 
+  /** The NUL-separated paths that git prints. */
+  async paths(args: Arguments, doing: string): Promise<string[]> {
+    return records(await this.output(args, doing)).map(pathText);
+  }
+
   /** What git prints as one value, such as an object id. */
   async value(args: Arguments, doing: string, options: RunOptions = {}): Promise<string> {
     return (await this.output(args, doing, options)).toString("utf8").trim();
@@ -176,26 +184,39 @@ export class Repository {
    * @param names object ids, and what is reached from them (`<oid>~2`)
    * @returns in order, undefined for a missing one; undefined if they can't be read that way
    */
-  async objects(names: readonly string[]): Promise<readonly (Found | undefined)[] | undefined> {
+  async objects(names: readonly string[]): Promise<readonly (Named | undefined)[] | undefined> {
     return (await this.#ask("contents", names))?.found;
   }
 
   /** The content of a blob or tag; see `output`. */
-  async content(object: Named, doing: string): Promise<Buffer> {
-    return (await this.#small(object)) ?? this.output(["cat-file", object.type, object.oid], doing);
+  async content({ oid, type, size }: Named, doing: string, options: RunOptions = {}): Promise<Buffer> {
+    const [found] = (size <= MAX_KEPT_BYTES ? await this.objects([oid]) : undefined) ?? [];
+    return found?.content ?? this.output(["cat-file", type, oid], doing, options);
   }
 
   /** The same in parts, until `take` returns false. A large object is never in memory. */
   async stream(object: Named, doing: string, take: (chunk: Buffer) => boolean): Promise<void> {
-    const small = await this.#small(object);
     const options = { maxBytes: Number.MAX_SAFE_INTEGER, onStdout: take };
-    if (small === undefined) await this.output(["cat-file", object.type, object.oid], doing, options);
-    else take(small);
+    const small = await this.content(object, doing, options);
+    if (small.length > 0) take(small);
   }
 
-  async #small({ oid, size }: Named): Promise<Buffer | undefined> {
-    const [found] = (size <= MAX_KEPT_BYTES ? await this.objects([oid]) : undefined) ?? [];
-    return found?.content;
+  /** The contents of objects by their ids. Those that are missing, or beyond 64 MiB in all, are left out. */
+  async contents(oids: readonly string[]): Promise<Map<string, Buffer>> {
+    const names = [...new Set(oids)];
+    let left = MAX_CONTENT_BYTES;
+    const { found } = (await this.#ask("info", names)) ?? (await this.#lookUp(names));
+    const wanted: Named[] = [];
+    for (const object of found) {
+      if (object === undefined || object.size > left) continue;
+      left -= object.size;
+      wanted.push(object);
+    }
+    const read = await this.objects(wanted.map((object) => object.oid));
+    const contents = new Map<string, Buffer>();
+    for (const [index, object] of wanted.entries())
+      contents.set(object.oid, read?.[index]?.content ?? (await this.content(object, "read the objects")));
+    return contents;
   }
 
   /** What `git for-each-ref` prints. It is not run again with the same arguments until refs or the configuration change. */
@@ -346,45 +367,4 @@ export class Repository {
     const env = { GIT_DIR: gitDir, ...(worktree === undefined ? {} : { GIT_WORK_TREE: worktree }) };
     return { cwd: worktree ?? gitDir, signal: this.signal, env };
   }
-}
-
-/**
- * A submodule as a repository, with its own working tree whatever its configuration says.
- *
- * @returns undefined if it is not checked out
- * @throws ToolError if its git directory is outside the allowed directories
- */
-export async function submoduleIn(outer: Repository, name: string): Promise<Repository | undefined> {
-  const { machine, signal } = outer;
-  const path = join((await outer.prepared()).worktree ?? "", name);
-  if ((await lstat(join(path, ".git")).catch(() => undefined)) === undefined) return undefined;
-  return new Repository(machine, await locate(path, machine.options.guard), signal, { worktree: path });
-}
-
-/**
- * The overrides for every checked-out submodule, including nested ones. Commands that examine the working tree (`add`, `stash`,
- * `commit`) run `git status` inside submodules, with the submodule's own configuration. They pass GIT_CONFIG_COUNT on, so the
- * overrides of the outer command apply there too.
- *
- * @throws ToolError if a submodule's git directory is outside the allowed directories
- */
-async function submoduleOverrides(repository: Repository): Promise<ConfigPair[]> {
-  const found = new Map<string, string>();
-  const waiting = [repository];
-  let count = 0;
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    for (const name of (await next.prepared()).submodules) {
-      const submodule = await submoduleIn(next, name);
-      if (submodule === undefined) continue;
-      if (++count > MAX_SUBMODULES) {
-        const message = `The repository has more than ${MAX_SUBMODULES} checked-out submodules.`;
-        const hint = "Reading works; make changes in a clone without submodules.";
-        throw failure("too_large", message, { hint });
-      }
-      for (const [key, value] of (await submodule.prepared()).overrides) found.set(key, value);
-      waiting.push(submodule);
-    }
-  }
-  for (const [key] of STANDING) found.delete(key);
-  return [...found];
 }

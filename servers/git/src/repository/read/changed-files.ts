@@ -20,6 +20,13 @@ export const changedFiles = z.array(
   z.object({ path: z.string(), status: z.string(), from: z.string().optional() }),
 );
 export type ChangedPath = z.infer<typeof changedFiles>[number];
+/** What changes of files report: the files, how many, and how to undo it. */
+export const changeFields = {
+  files: changedFiles,
+  count: z.number(),
+  recovery: z.string().optional(),
+  undo: z.string().optional(),
+};
 
 export interface FileChange {
   readonly path: string;

@@ -11,18 +11,12 @@ type Files = Required<Pick<ShownCommit, "files">> & Pick<ShownCommit, "file_coun
 export async function filesOf(repository: Repository, oids: readonly string[]): Promise<Map<string, Files>> {
   const found = new Map<string, Files>();
   if (oids.length === 0) return found;
-  const args = [
-    "diff-tree",
-    "--stdin",
-    "-r",
-    "--root",
-    "--numstat",
-    "-z",
-    "--no-abbrev-commit",
-    ...DIFF_ARGS,
-  ];
+  const how = ["-r", "--root", "--numstat", "-z", "--no-abbrev-commit", ...DIFF_ARGS];
   const input = oids.map((oid) => `${oid}\n`).join("");
-  const fields = records(await repository.output(args, "list the changed files", { input }));
+  const output = await repository.output(["diff-tree", "--stdin", ...how], "list the changed files", {
+    input,
+  });
+  const fields = records(output);
   let at = 0;
   for (const oid of oids) {
     // git leaves a merge out. A commit's files follow its id; a rename has two more fields, its paths.
@@ -55,11 +49,8 @@ export async function signaturesOf(
   oids: readonly string[],
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  if (oids.length === 0) return found;
-  const known = await repository.objects(oids);
-  for (const [index, oid] of oids.entries()) {
-    const read = () => repository.output(["cat-file", "commit", oid], "read the signature");
-    const [header = ""] = (known?.[index]?.content ?? (await read())).toString("latin1").split("\n\n", 1);
+  for (const [oid, content] of await repository.contents(oids)) {
+    const [header = ""] = content.toString("latin1").split("\n\n", 1);
     const kind = signatureIn(header);
     if (kind !== undefined) found.set(oid, kind);
   }

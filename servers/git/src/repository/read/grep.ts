@@ -5,7 +5,7 @@ import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
 import { failure, failureOf } from "../run/errors.ts";
-import { counted, pathText, textOf } from "../run/text.ts";
+import { counted, notesFrom, pathText, textOf } from "../run/text.ts";
 import { linePager } from "./line-pager.ts";
 import { searchedCommit } from "./show.ts";
 import { sparseNote } from "./status.ts";
@@ -102,20 +102,20 @@ export async function grep(repository: Repository, query: GrepQuery, { budget }:
   const read = count < found.length ? all.indexOf(found[count] as Found) : all.length;
   const next = skip + all.slice(0, read).reduce((sum, { lines }) => sum + lines, 0);
   const files = grouped(found.slice(0, count));
-  const notes = sparse === undefined ? [] : [`${sparse}. ${hint}`];
+  const notes = notesFrom(sparse && `${sparse}. ${hint}`);
   const next_cursor = isRest ? cursors.encode({ oid, skip: next }) : undefined;
   const matches = files.flatMap((file) => file.matches.filter(({ context }) => !context));
   const facts = [
     `${counted(matches.length, "match", "matches")} in ${counted(files.length, "file")}`,
-    ...notes.map((note) => note.replace(/\.$/, "")),
-    ...(next_cursor === undefined ? [] : [`continue with cursor "${next_cursor}"`]),
+    notes?.[0]?.replace(/\.$/, ""),
+    next_cursor && `continue with cursor "${next_cursor}"`,
   ];
   return {
     files,
-    ...(notes.length > 0 ? { notes } : {}),
-    ...(next_cursor === undefined ? {} : { next_cursor }),
+    notes,
+    next_cursor,
     /** The same as text. Only its first line is the server's, so that no path or line can imitate it. */
-    text: [`(${facts.join("; ")})`, ...files.map(textOfFile)].join("\n"),
+    text: [`(${facts.filter(Boolean).join("; ")})`, ...files.map(textOfFile)].join("\n"),
   };
 }
 

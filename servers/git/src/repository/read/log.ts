@@ -8,7 +8,7 @@ import type { Budget, Caller, Repository } from "../open/repository.ts";
 import { commitsOf, parseRange, shortIds } from "../open/revisions.ts";
 import { failure, noCommits } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
-import { groups } from "../run/text.ts";
+import { groups, notesFrom } from "../run/text.ts";
 import { filesOf, signaturesOf } from "./commit-facts.ts";
 import { decorations, walk } from "./commit-walk.ts";
 import {
@@ -87,13 +87,13 @@ export async function log(repository: Repository, query: LogQuery, caller: Searc
     boundary !== undefined &&
     (rest === undefined || commits.slice(0, page.length).some(({ commit }) => boundary.has(commit)));
   const shallow = `${SHALLOW}. A change that seems to come from the oldest one here may be older.`;
-  const notes = [...(isCut ? [shallow] : []), ...(note === undefined || left ? [] : [note])];
+  const notes = notesFrom(isCut && shallow, !left && note);
   const next_cursor = rest === undefined ? undefined : cursors.encode({ tips, skip: rest });
-  const last = [...notes, ...(next_cursor === undefined ? [] : [`Continue with cursor "${next_cursor}"`])];
+  const last = notesFrom(notes, next_cursor && `Continue with cursor "${next_cursor}"`) ?? [];
   return {
     commits: page.map(({ commit }) => commit),
-    ...(notes.length > 0 ? { notes } : {}),
-    ...(next_cursor === undefined ? {} : { next_cursor }),
+    notes,
+    next_cursor,
     /** The same as text. */
     text: [...page.map(({ text }) => text), ...last.map((line) => `(${line})`)].join("\n"),
   };
@@ -163,7 +163,7 @@ async function find(
   const [inside] = query.path === undefined ? [] : await pathsIn(repository, [query.path]);
   if (query.follow && inside === undefined) {
     const hint = "Pass path, the current path of one file; or omit follow.";
-    throw failure("bad_argument", "follow is true, but there is no path to follow.", { hint });
+    throw failure("bad_argument", "follow needs path, the file to follow.", { hint });
   }
   const filters = await filterArgs(repository, query);
   const limits = [`--max-count=${limit + 1}`, `--skip=${skip}`];

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { oneLine } from "@refmcp/boundary/answer";
@@ -20,6 +21,21 @@ export const operationState = z.object({
 });
 type OperationState = z.infer<typeof operationState>;
 
+const OPERATIONS: readonly (readonly [file: string, name: string])[] = [
+  ["rebase-merge", "rebase"],
+  ["rebase-apply/applying", "am"],
+  ["rebase-apply", "rebase"],
+  ["MERGE_HEAD", "merge"],
+  ["CHERRY_PICK_HEAD", "cherry-pick"],
+  ["REVERT_HEAD", "revert"],
+  ["BISECT_LOG", "bisect"],
+];
+
+/** The operation in progress, by the files that git keeps during it. */
+export function operationOf(repository: Repository): string | undefined {
+  return OPERATIONS.find(([file]) => existsSync(join(repository.location.gitDir, file)))?.[1];
+}
+
 const MAX_BYTES = 1_000_000;
 const HEADS: Readonly<Record<string, string>> = {
   rebase: "REBASE_HEAD",
@@ -28,8 +44,16 @@ const HEADS: Readonly<Record<string, string>> = {
   revert: "REVERT_HEAD",
 };
 
-/** Reads the files that git keeps during an operation. They may come from others, so only what fits their form is used. */
+/** How far an operation is, with short ids. */
 export async function stateOf(repository: Repository, operation: string): Promise<OperationState> {
+  const { commit, onto, ...rest } = await progressOf(repository, operation);
+  const oids = [commit, onto].filter((oid) => oid !== undefined);
+  const idOf = await shortIds(repository, oids);
+  return { ...rest, commit: commit && idOf(commit), onto: onto && idOf(onto) };
+}
+
+/** Reads the files that git keeps during an operation. They may come from others, so only what fits their form is used. */
+export async function progressOf(repository: Repository, operation = ""): Promise<OperationState> {
   const { gitDir } = repository.location;
   const read = async (...names: string[]): Promise<string> => {
     for (const path of names.map((name) => join(gitDir, name))) {
@@ -48,14 +72,10 @@ export async function stateOf(repository: Repository, operation: string): Promis
   const commit = await oid(HEADS[operation] ?? "");
   const onto = await oid("rebase-merge/onto", "rebase-apply/onto");
   const todo = (await read("sequencer/todo")).split("\n").filter((line) => /^(pick|revert) /.test(line));
-  const idOf = await shortIds(
-    repository,
-    [commit, onto].filter((id) => id !== undefined),
-  );
   return {
     branch: branch === undefined ? undefined : oneLine(branch),
-    onto: onto === undefined ? undefined : idOf(onto),
-    commit: commit === undefined ? undefined : idOf(commit),
+    onto,
+    commit,
     step: await number("rebase-merge/msgnum", "rebase-apply/next"),
     steps: await number("rebase-merge/end", "rebase-apply/last"),
     remaining: todo.length || undefined,

@@ -5,7 +5,7 @@ import { pathIn, pathsIn } from "../open/paths.ts";
 import type { Budget, Named, Repository } from "../open/repository.ts";
 import { checked, commitOf, objectOf } from "../open/revisions.ts";
 import { failure } from "../run/errors.ts";
-import { counted, fittingLines, linesOf, pathText, records, textOf } from "../run/text.ts";
+import { counted, fittingLines, linesOf, pathText, textOf } from "../run/text.ts";
 import { signatureIn, signaturesOf } from "./commit-facts.ts";
 import { walk } from "./commit-walk.ts";
 import { commitOfFields, headerOf, indented, LOG_ARGS, LOG_FORMAT, parseLog } from "./commits.ts";
@@ -96,7 +96,7 @@ export async function show(repository: Repository, query: ShowQuery, { budget }:
   async function showTree(tree: Named): Promise<DiffText> {
     const cursors = cursorsOf("git_show", [repository.location.gitDir, "tree", tree.oid], linePosition);
     const skip = cursors.decode(query.cursor)?.line ?? 0;
-    const found = await treeEntries(repository, tree.oid);
+    const found = await treeEntries(repository, tree);
     const entries = found.map(({ mode, type, name }) => `${mode} ${type} ${oneLine(name)}`);
     const lines = fittingLines(entries.slice(skip), budget - 500);
     const next = skip + lines.length;
@@ -171,35 +171,26 @@ export async function blobAt(repository: Repository, revision: string, path: str
 /** The names in a directory of a commit; directories end in a slash. */
 export async function namesAt(repository: Repository, revision: string, path: string): Promise<string[]> {
   const tree = await entryAt(repository, revision, path, "tree");
-  return (await treeEntries(repository, tree.oid)).map(({ name }) => name);
+  return (await treeEntries(repository, tree)).map(({ name }) => name);
 }
 
 /** What a tree contains; the name of a directory ends in a slash. */
-export async function treeEntries(repository: Repository, oid: string) {
-  const [tree] = (await repository.objects([oid])) ?? [];
-  const stored = tree?.type === "tree" ? storedEntries(tree.content, oid.length / 2) : undefined;
-  const listed = async () => {
-    const output = await repository.output(["ls-tree", "-z", oid], "read the directory");
-    return records(output).map((record): readonly [string, Buffer] => {
-      const tab = record.indexOf(9);
-      return [record.toString("latin1", 0, 6), record.subarray(tab + 1)];
-    });
-  };
-  return (stored ?? (await listed())).map(([mode, path]) => {
-    const type = { "040000": "tree", "160000": "commit" }[mode] ?? "blob";
-    return { mode, type, name: `${pathText(path)}${type === "tree" ? "/" : ""}` };
-  });
-}
-
-/** The modes and names in a tree object, `mode SP name NUL oid` for each; undefined if it is damaged. */
-function storedEntries(content: Buffer = Buffer.alloc(0), oidBytes: number) {
-  const entries: (readonly [mode: string, path: Buffer])[] = [];
-  for (let start = 0; start < content.length; ) {
-    const [space, end] = [content.indexOf(32, start), content.indexOf(0, start)];
+async function treeEntries(repository: Repository, tree: Named) {
+  const content = await repository.content(tree, "read the directory");
+  const entries: { mode: string; type: string; name: string }[] = [];
+  // `mode SP name NUL oid`
+  for (let start = 0, end = 0; start < content.length; start = end + 1 + tree.oid.length / 2) {
+    const space = content.indexOf(32, start);
+    end = content.indexOf(0, space);
     const mode = content.toString("latin1", start, space).padStart(6, "0");
-    if (end + oidBytes >= content.length || !/^(040000|160000|1[02]0[0-7]{3})$/.test(mode)) return undefined;
-    entries.push([mode, content.subarray(space + 1, end)]);
-    start = end + 1 + oidBytes;
+    if (space === -1 || end === -1 || !/^[0-7]{6}$/.test(mode))
+      throw failure("missing_object", `The directory ${tree.oid} is damaged.`);
+    const type = { "040000": "tree", "160000": "commit" }[mode] ?? "blob";
+    entries.push({
+      mode,
+      type,
+      name: `${pathText(content.subarray(space + 1, end))}${type === "tree" ? "/" : ""}`,
+    });
   }
   return entries;
 }
@@ -216,10 +207,10 @@ async function entryAt(repository: Repository, revision: string, path: string, t
 }
 
 /** Branches, tags and remote branches that begin with a text, for completion. */
-export async function refNames(repository: Repository, begin: string, max = 100): Promise<string[]> {
+export async function refNames(repository: Repository, begin: string): Promise<string[]> {
   const list = ["--format=%(refname:lstrip=2)", "refs/heads/", "refs/tags/", "refs/remotes/"];
   const names = ["HEAD", ...linesOf(await repository.refs(list, "list the refs"))];
-  return names.filter((name) => name.startsWith(begin)).slice(0, max);
+  return names.filter((name) => name.startsWith(begin)).slice(0, 100);
 }
 
 type FileKind = "tracked" | "untracked" | "ignored";

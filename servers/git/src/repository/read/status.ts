@@ -1,15 +1,15 @@
-import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fitting, oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { filterNote } from "../open/filters.ts";
 import { isQuoted, pathsIn } from "../open/paths.ts";
-import { type Budget, type Repository, submoduleIn } from "../open/repository.ts";
+import type { Budget, Repository } from "../open/repository.ts";
+import { submoduleIn } from "../open/submodules.ts";
 import { isTrue, lastValue } from "../run/config.ts";
-import { counted, nulEnded, pathText, records } from "../run/text.ts";
+import { counted, linesOf, notesFrom, nulEnded, pathText, records } from "../run/text.ts";
 import { type ChangedPath, changedFiles, changeWord } from "./changed-files.ts";
 import { SHALLOW, shallowCommits } from "./log.ts";
-import { operationState, stateOf } from "./operation.ts";
+import { operationOf, operationState, stateOf } from "./operation.ts";
 
 export const statusShape = z.object({
   branch: z.string().optional(),
@@ -74,16 +74,14 @@ export async function status(
   const modified = found.unstaged.map(({ path }) => path);
   const note = await filterNote(repository, () => nulEnded(modified), "may actually be unchanged");
   const sparse = await sparseNote(repository);
-  const notes = [
-    ...(note === undefined ? [] : [note]),
-    ...(sparse === undefined ? [] : [`${sparse}. Other tracked files count as unchanged.`]),
-    ...((await shallowCommits(repository)) === undefined ? [] : [`${SHALLOW}.`]),
-    ...(await sizesOf(repository, found.untracked)),
-    ...(submodules.unknown.length === 0
-      ? []
-      : [`Changes inside these submodules were not examined: ${submodules.unknown.map(oneLine).join(", ")}`]),
-  ];
-  if (notes.length > 0) found.notes = notes;
+  const unknown = submodules.unknown.map(oneLine).join(", ");
+  found.notes = notesFrom(
+    note,
+    sparse && `${sparse}. Other tracked files count as unchanged.`,
+    (await shallowCommits(repository)) && `${SHALLOW}.`,
+    await sizesOf(repository, found.untracked),
+    unknown && `Changes inside these submodules were not examined: ${unknown}`,
+  );
   return shortened(found, budget);
 }
 
@@ -97,15 +95,8 @@ export async function statusOf(repository: Repository, paths: readonly string[] 
 }
 
 async function tagsAt(repository: Repository, head: string | undefined): Promise<string[] | undefined> {
-  if (head === undefined) return undefined;
-  const list = [
-    "for-each-ref",
-    "--format=%(refname:lstrip=2)",
-    "--count=5",
-    `--points-at=${head}`,
-    "refs/tags/",
-  ];
-  const tags = await repository.lines(list, "list the tags");
+  const list = ["--format=%(refname:lstrip=2)", "--count=5", `--points-at=${head}`, "refs/tags/"];
+  const tags = head === undefined ? [] : linesOf(await repository.refs(list, "list the tags"));
   return tags.length === 0 ? undefined : tags;
 }
 
@@ -149,7 +140,7 @@ async function sizesOf(repository: Repository, untracked: readonly string[]): Pr
   const directories = untracked.filter((path) => path.endsWith("/") && !isQuoted(path)).slice(0, MAX_COUNTED);
   if (directories.length === 0) return [];
   const list = ["ls-files", "--others", "--exclude-standard", "-z", "--", ...directories];
-  const files = records(await repository.output(list, "list the untracked files")).map(pathText);
+  const files = await repository.paths(list, "list the untracked files");
   return directories.map((directory) => {
     const count = files.filter((file) => file.startsWith(directory) && file !== directory).length;
     return `${oneLine(directory)} holds ${counted(count, "file")}`;
@@ -211,21 +202,6 @@ function field(line: Buffer, count: number): Buffer {
   return line.subarray(at + 1);
 }
 
-const OPERATIONS: readonly (readonly [file: string, name: string])[] = [
-  ["rebase-merge", "rebase"],
-  ["rebase-apply/applying", "am"],
-  ["rebase-apply", "rebase"],
-  ["MERGE_HEAD", "merge"],
-  ["CHERRY_PICK_HEAD", "cherry-pick"],
-  ["REVERT_HEAD", "revert"],
-  ["BISECT_LOG", "bisect"],
-];
-
-/** The operation in progress, by the files that git keeps during it. */
-export function operationOf(repository: Repository): string | undefined {
-  return OPERATIONS.find(([file]) => existsSync(join(repository.location.gitDir, file)))?.[1];
-}
-
 /** Cuts the lists to the budget. Conflicts come first, then staged files. */
 function shortened(found: Status, budget: number): Status {
   let remaining = budget - 600 - JSON.stringify(found.notes ?? []).length;
@@ -236,26 +212,31 @@ function shortened(found: Status, budget: number): Status {
     leftOut += items.length - count;
     return items.slice(0, count);
   };
-  const conflicted = cut(found.conflicted);
-  const staged = cut(found.staged);
-  const unstaged = cut(found.unstaged);
-  const untracked = cut(found.untracked);
-  return { ...found, conflicted, staged, unstaged, untracked, left_out: leftOut || undefined };
+  for (const list of ["conflicted", "staged", "unstaged"] as const) found[list] = cut(found[list]);
+  found.untracked = cut(found.untracked);
+  return { ...found, left_out: leftOut || undefined };
 }
 
 /** How many directories or patterns of a sparse checkout a note lists. */
 const MAX_LISTED = 20;
 
-/** A sentence about the files of a sparse checkout that are missing from the working tree; undefined if none are. */
-export async function sparseNote(repository: Repository): Promise<string | undefined> {
+/** The directories or patterns of a sparse checkout; undefined if the checkout is not sparse. */
+export async function sparseList(repository: Repository) {
   const { config } = await repository.prepared();
   if (!isTrue(lastValue(config, "core.sparsecheckout"))) return undefined;
-  const found = await repository.lines(["sparse-checkout", "list"], "read the sparse checkout");
-  const list = found.slice(0, MAX_LISTED).map((line) => oneLine(line.slice(0, 200)));
-  if (found.length > list.length) list.push(`${found.length - list.length} more`);
-  // Patterns of a cone are printed as directories, whose parents have their files but not their subdirectories.
-  const isCone = !found.some((line) => /^[!/*]/.test(line));
-  const included = isCone
+  const list = await repository.lines(["sparse-checkout", "list"], "read the sparse checkout");
+  // Patterns of a cone are printed as directories.
+  return { list, isCone: !list.some((line) => /^[!/*]/.test(line)) };
+}
+
+/** A sentence about the files of a sparse checkout that are missing from the working tree; undefined if none are. */
+export async function sparseNote(repository: Repository): Promise<string | undefined> {
+  const found = await sparseList(repository);
+  if (found === undefined) return undefined;
+  const list = found.list.slice(0, MAX_LISTED).map((line) => oneLine(line.slice(0, 200)));
+  if (found.list.length > list.length) list.push(`${found.list.length - list.length} more`);
+  // The parents of a cone's directories have their files but not their subdirectories.
+  const included = found.isCone
     ? [...list, "files directly in the root and in directories above these"].join(", ")
     : `what matches ${list.join(" ")}`;
   return `The checkout is sparse: the working tree has only ${included}`;

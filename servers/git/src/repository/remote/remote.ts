@@ -22,26 +22,23 @@ const STAGES = ["Enumerating", "Counting", "Compressing", "Writing", "Receiving"
 
 /** The URLs of a configured remote that git may contact, to fetch or to push. */
 export function remoteUrls(config: readonly ConfigEntry[], remote: string, push: boolean): string[] {
-  const names = new Set<string>();
-  const urls: string[] = [];
-  const pushUrls: string[] = [];
-  for (const { key, value } of config) {
-    const [section, name, variable] = splitKey(key);
-    if (section !== "remote" || name === "") continue;
-    names.add(name);
-    if (name !== remote) continue;
-    if (variable === "url") urls.push(value);
-    if (variable === "pushurl") pushUrls.push(value);
-  }
+  const valuesOf = (variable: string) =>
+    config.filter(({ key }) => key === `remote.${remote}.${variable}`).map(({ value }) => value);
+  const [urls, pushUrls] = [valuesOf("url"), valuesOf("pushurl")];
   // Since git 2.46 an empty URL clears those before it, so any of them may be in use.
   const all = [...urls, ...pushUrls];
   const used = push && pushUrls.length > 0 ? pushUrls : push ? urls : urls.slice(0, 1);
   const found = all.includes("") ? all.filter(Boolean) : used;
   if (!remote.startsWith("-") && found.length > 0) return found;
-  const guess = didYouMean(nearest(remote, names).map(oneLine));
+  const guess = didYouMean(nearest(remote, namesOfRemotes(config)).map(oneLine));
   throw failure("remote_not_found", `There is no remote "${oneLine(remote.slice(0, 100))}".${guess}`, {
     hint: "git_list_refs with kind remotes lists them.",
   });
+}
+
+function namesOfRemotes(config: readonly ConfigEntry[]): Set<string> {
+  const keys = config.map(({ key }) => splitKey(key));
+  return new Set(keys.flatMap(([section, name]) => (section === "remote" && name !== "" ? [name] : [])));
 }
 
 /**
@@ -82,9 +79,7 @@ function promisorUrls(config: readonly ConfigEntry[]): string[] {
 
 /** Refuses settings of the repository that redirect its remotes: rewritten URLs, proxies, helpers. */
 function refuseRedirection(config: readonly ConfigEntry[], urls: readonly string[]): void {
-  const remotes = new Set(
-    config.map(({ key }) => splitKey(key)).map(([section, name]) => section === "remote" && name),
-  );
+  const remotes = namesOfRemotes(config);
   const found = config.find((entry) => {
     if (entry.own) return false;
     const [section, , variable] = splitKey(entry.key);
@@ -144,33 +139,37 @@ export async function setRemote(
   const { remote, action, url = "", new_name = "" } = query;
   checkRemoteName(remote);
   const { config } = await repository.prepared();
-  const before = lastValue(config, `remote.${remote}.url`);
-  if (action !== "set") {
-    // Its error names the remotes that exist.
-    remoteUrls(config, remote, false);
-    if (action === "rename") {
-      checkRemoteName(new_name);
-      if (config.some(({ key }) => key.startsWith(`remote.${new_name}.`)))
-        throw failure("remote_exists", `There already is a remote "${new_name}".`);
-    }
-    const gone = await moveTracking(repository, remote, action === "rename" ? new_name : undefined);
-    await moveSettings(repository, config, remote, action === "rename" ? new_name : undefined);
-    return {
-      remote: action === "rename" ? new_name : remote,
-      before: before && withoutPassword(before),
-      branches: gone.length,
-      ...(action === "rename"
-        ? { undo: `git_set_remote with action rename, remote ${new_name} and new_name ${remote}` }
-        : {
-            undo: `git_set_remote with remote ${remote} and the URL in before, then git_fetch`,
-            removed: gone.slice(0, 100).map(oneLine),
-          }),
-    };
+  const previous = lastValue(config, `remote.${remote}.url`);
+  const before = previous && withoutPassword(previous);
+  if (action === "set") {
+    parseRemote(url, repository.options);
+    const command = previous === undefined ? "add" : "set-url";
+    await repository.output(["remote", command, "--", remote, url], "set the remote");
+    return { remote, url: withoutPassword(url), before };
   }
-  parseRemote(url, repository.options);
-  const command = before === undefined ? ["add"] : ["set-url"];
-  await repository.output(["remote", ...command, "--", remote, url], "set the remote");
-  return { remote, url: withoutPassword(url), before: before && withoutPassword(before) };
+  // Its error names the remotes that exist.
+  remoteUrls(config, remote, false);
+  const to = action === "rename" ? new_name : undefined;
+  if (to !== undefined) checkRemoteName(to);
+  if (to !== undefined && config.some(({ key }) => key.startsWith(`remote.${to}.`)))
+    throw failure("remote_exists", `There already is a remote "${to}".`);
+  const gone = await moveTracking(repository, remote, to);
+  await moveSettings(repository, config, remote, to);
+  const moved = { remote: to ?? remote, before, branches: gone.length };
+  if (to !== undefined)
+    return { ...moved, undo: `git_set_remote with action rename, remote ${to} and new_name ${remote}` };
+  const undo = `git_set_remote with remote ${remote} and the URL in before, then git_fetch`;
+  return { ...moved, removed: gone.slice(0, 100).map(oneLine), undo };
+}
+
+/** The refs below these prefixes. A symbolic one has a link. */
+export async function refsBelow(repository: Repository, ...prefixes: readonly string[]) {
+  const format = "--format=%(objectname) %(refname) %(symref)";
+  const lines = await repository.lines(["for-each-ref", format, ...prefixes], "list the refs");
+  return lines.map((line) => {
+    const [oid = "", ref = "", link = ""] = line.split(" ");
+    return { oid, ref, link };
+  });
 }
 
 /**
@@ -180,15 +179,8 @@ export async function setRemote(
  * @returns their commits and names
  */
 async function moveTracking(repository: Repository, from: string, to: string | undefined): Promise<string[]> {
-  const format = "--format=%(objectname) %(refname) %(symref)";
-  const all = await repository.lines(
-    ["for-each-ref", format, `refs/remotes/${from}/`],
-    "list the remote branches",
-  );
   const moved = (ref: string) => ref.replace(`refs/remotes/${from}/`, `refs/remotes/${to}/`);
-  const refs = all
-    .map((line) => line.split(" "))
-    .map(([oid = "", ref = "", link = ""]) => ({ oid, ref, link }));
+  const refs = await refsBelow(repository, `refs/remotes/${from}/`);
   const changes = refs.flatMap(({ oid, ref, link }) => [
     ...(to === undefined || link !== "" ? [] : [`create ${moved(ref)} ${oid}`]),
     `option no-deref\ndelete ${ref}`,
@@ -211,8 +203,8 @@ async function moveSettings(
   to: string | undefined,
 ): Promise<void> {
   const set = (...args: readonly string[]) => repository.output(["config", ...args], "change the remote");
-  const section = to === undefined ? ["--remove-section"] : ["--rename-section"];
-  await set(...section, `remote.${from}`, ...(to === undefined ? [] : [`remote.${to}`]));
+  if (to === undefined) await set("--remove-section", `remote.${from}`);
+  else await set("--rename-section", `remote.${from}`, `remote.${to}`);
   const fetched = config.filter(({ key }) => to !== undefined && key === `remote.${from}.fetch`);
   if (fetched.length > 0) await set("--unset-all", `remote.${to}.fetch`);
   for (const { value } of fetched)

@@ -13,7 +13,7 @@ import type { Caller, Repository } from "../open/repository.ts";
 import { withoutPassword } from "../read/refs.ts";
 import { type ConfigEntry, lastValue, parseFile } from "../run/config.ts";
 import { failure, failureOf, remoteFailure } from "../run/errors.ts";
-import { firstNames, records } from "../run/text.ts";
+import { firstNames, notesFrom, records, stagedEntry } from "../run/text.ts";
 import { remoteOptions, remoteUrls } from "./remote.ts";
 import { UPLOAD_PACK } from "./transfer.ts";
 
@@ -66,9 +66,9 @@ export async function updateSubmodules(
       caller.progress(index * total + done, found.length * total, `${oneLine(submodule.path)}: ${note}`);
     const done = await update(repository, submodule, { ...one, progress }, git);
     submodules.push(done.updated);
-    notes.push(...done.notes.map((note) => `${oneLine(submodule.path)}: ${note}`));
+    notes.push(...(done.notes ?? []).map((note) => `${oneLine(submodule.path)}: ${note}`));
   }
-  return { submodules, ...(notes.length === 0 ? {} : { notes }) };
+  return { submodules, notes: notesFrom(notes) };
 }
 
 /** The submodules of the index at these paths (all by default), each checked. */
@@ -77,12 +77,12 @@ async function submodulesOf(
   paths: readonly string[] | undefined,
 ): Promise<Submodule[]> {
   const root = await repository.worktree();
-  const staged = records(await repository.output(["ls-files", "--stage", "-z"], "list the submodules"));
+  const index = await repository.output(["ls-files", "--stage", "-z"], "list the submodules");
+  const staged = records(index).map(stagedEntry);
   const commits = new Map(
-    staged.flatMap((record) => {
-      const [, oid, path] = /^160000 ([0-9a-f]{40,64}) 0\t(.*)$/s.exec(record.toString("utf8")) ?? [];
-      return oid === undefined || path === undefined ? [] : [[path, oid] as const];
-    }),
+    staged.flatMap(({ mode, oid, stage, path }) =>
+      mode === "160000" && stage === "0" ? [[path.toString("utf8"), oid] as const] : [],
+    ),
   );
   const wanted = paths?.map((path) => pathIn(root, path)) ?? [...commits.keys()];
   const unknown = wanted.find((path) => !commits.has(path));
@@ -143,20 +143,16 @@ async function update(repository: Repository, submodule: Submodule, caller: Call
     // As git does: nothing is checked out over other files.
     if ((await readdir(directory).catch(() => [])).length > 0) {
       const hint = "Move the files away; git_status and git_list_files show them.";
-      throw failure("path_exists", `The directory of the submodule "${oneLine(path)}" is not empty.`, {
-        hint,
-      });
+      const message = `The directory of the submodule "${oneLine(path)}" is not empty.`;
+      throw failure("path_exists", message, { hint });
     }
     if (isNew) await cloneModule(repository, submodule, caller, git);
     ensureDirectory(directory);
     await refuseLinks(root, directory, path);
-    await writeFile(join(directory, ".git"), `gitdir: ${slashed(relative(directory, gitDir))}\n`, {
-      flag: "wx",
-    });
-    await repository.output(
-      ["config", "--file", join(gitDir, "config"), "core.worktree", slashed(relative(gitDir, directory))],
-      "connect the submodule",
-    );
+    const link = `gitdir: ${slashed(relative(directory, gitDir))}\n`;
+    await writeFile(join(directory, ".git"), link, { flag: "wx" });
+    const back = ["core.worktree", slashed(relative(gitDir, directory))];
+    await repository.output(["config", "--file", join(gitDir, "config"), ...back], "connect the submodule");
   }
   // With its own configuration, checked and overridden like that of any repository.
   const { location } = await git.open(directory, caller.signal);
@@ -173,35 +169,26 @@ async function update(repository: Repository, submodule: Submodule, caller: Call
       throw failure("missing_object", `The submodule's remote does not have the commit ${commit}.`, {
         hint: "Somebody has to push it there first.",
       });
-    const updated = {
-      path,
-      url: isNew ? withoutPassword(url) : undefined,
-      commit,
-      cloned: isNew || undefined,
-    };
+    const cloned = isNew ? { url: withoutPassword(url), cloned: true } : {};
+    const updated = { path, commit, ...cloned };
     const before = isCheckedOut ? head?.oid : undefined;
-    if (before === commit) return { updated: { ...updated, before }, notes: [] };
-    for (const [key, value] of [
-      ["url", url],
-      ["active", "true"],
-    ] as const)
-      await repository.output(
-        ["config", `submodule.${submodule.name}.${key}`, value],
-        "register the submodule",
-      );
+    if (before === commit) return { updated: { ...updated, before } };
+    for (const [key, value] of Object.entries({ url, active: "true" })) {
+      const args = ["config", `submodule.${submodule.name}.${key}`, value];
+      await repository.output(args, "register the submodule");
+    }
     if (before !== undefined) await refuseFilters(inner, () => differing(inner, before, commit), commit);
-    const how = ["--quiet", "--detach", "--no-overwrite-ignore", "--no-recurse-submodules"];
+    const plain = ["--quiet", "--no-recurse-submodules"];
+    const move = ["switch", ...plain, "--detach", "--no-overwrite-ignore", commit];
     // In a new working tree there is nothing to lose, and HEAD may be any commit.
-    if (before === undefined) {
-      await inner.output(["update-ref", "--no-deref", "HEAD", commit], "check out the submodule");
-      await inner.output(
-        ["reset", "--hard", "--quiet", "--no-recurse-submodules"],
-        "check out the submodule",
-      );
-    } else await inner.output(["switch", ...how, commit], "check out the submodule");
+    const create = [
+      ["update-ref", "--no-deref", "HEAD", commit],
+      ["reset", "--hard", ...plain],
+    ];
+    for (const args of before === undefined ? create : [move])
+      await inner.output(args, "check out the submodule");
     const left = head === undefined ? undefined : await keepAbandoned(inner, head.oid, commit);
-    const pointers = (isNew && (await checkedOutNotes(git, directory, caller.signal))) || [];
-    const notes = [...pointers, ...(left === undefined ? [] : [left.note])];
+    const notes = notesFrom(isNew && (await checkedOutNotes(git, directory, caller.signal)), left?.note);
     return { updated: { ...updated, before, recovery: left?.recovery }, notes };
   });
 }

@@ -12,7 +12,8 @@ import { shallowCommits } from "../read/log.ts";
 import { checkRefName, currentBranch, withoutPassword } from "../read/refs.ts";
 import { failure, remoteFailure } from "../run/errors.ts";
 import { type GitResult, together } from "../run/run-git.ts";
-import { remoteOptions, remoteUrls } from "./remote.ts";
+import { notesFrom } from "../run/text.ts";
+import { refsBelow, remoteOptions, remoteUrls } from "./remote.ts";
 
 /** Refs that a fetch or push has moved. */
 export const movedRefs = z.array(
@@ -126,16 +127,13 @@ export async function pull(
     const bases = await repository.run(["merge-base", "--all", before.oid, theirs.oid]);
     const base = bases.stdout.toString("utf8").trim();
     if (base !== before.oid && base !== theirs.oid) {
-      const { recovery, undo, notes } = await rebase(
-        repository,
-        { onto: revision, on_conflict: "abort", skip_hooks },
-        caller,
-      );
+      const how = { onto: revision, on_conflict: "abort", skip_hooks } as const;
+      const { recovery, undo, notes } = await rebase(repository, how, caller);
       const after = await commitOf(repository, "HEAD");
       const { files } = await changesOf(repository, [before.oid, after]);
       const names = fileNames(files, Math.floor(caller.budget / 2));
       const kept = `The commits before the rebase are kept under ${recovery}.`;
-      return { before: before.oid, after, ...names, undo, notes: [kept, ...(notes ?? [])] };
+      return { before: before.oid, after, ...names, undo, notes: notesFrom(kept, notes) };
     }
   }
   return merge(repository, { revision, fast_forward: "only", on_conflict: "abort", skip_hooks }, caller);
@@ -222,14 +220,8 @@ function pushFailure(result: GitResult, remote: string, branch: string): ToolErr
 }
 
 async function refsOf(repository: Repository, remote: string): Promise<Map<string, string>> {
-  const fields = "--format=%(objectname) %(refname) %(symref)";
-  const list = ["for-each-ref", fields, `refs/remotes/${remote}/`, "refs/tags/"];
-  const found = new Map<string, string>();
-  for (const line of await repository.lines(list, "list the refs")) {
-    const [oid, ref, link] = line.split(" ");
-    if (oid !== undefined && ref !== undefined && link === "") found.set(ref, oid);
-  }
-  return found;
+  const found = await refsBelow(repository, `refs/remotes/${remote}/`, "refs/tags/");
+  return new Map(found.flatMap(({ oid, ref, link }) => (link === "" ? [[ref, oid]] : [])));
 }
 
 function difference(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): MovedRef[] {

@@ -1,6 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { fitting, oneLine, ToolError } from "@refmcp/boundary/answer";
 
+export { counted } from "@refmcp/boundary/answer";
+
 /**
  * Decodes bytes as UTF-8. A line that is not UTF-8 is read as Latin-1, so that no byte is lost and the rest is still right.
  */
@@ -64,6 +66,13 @@ export function records(output: Buffer, separator = 0): Buffer[] {
   return found;
 }
 
+/** Reads `mode oid stage TAB path`, a record of `ls-files --stage -z` and of `merge-tree -z`. */
+export function stagedEntry(record: Buffer) {
+  const tab = record.indexOf(9);
+  const [mode = "", oid = "", stage = ""] = record.toString("latin1", 0, tab).split(" ");
+  return { mode, oid, stage, path: record.subarray(tab + 1) };
+}
+
 /** Paths for git's stdin, each followed by a NUL. */
 export function nulEnded(paths: readonly (string | Buffer)[]): Buffer {
   return Buffer.concat(paths.flatMap((path) => [Buffer.from(path), Buffer.of(0)]));
@@ -89,15 +98,18 @@ export function linesOf(output: Buffer): string[] {
   return output.toString("utf8").split("\n").filter(Boolean);
 }
 
-/** "1 file", "3 files". */
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${count} ${count === 1 ? noun : plural}`;
-}
-
 /** The first lines that fit into `budget` characters, at least one. */
 export function fittingLines(lines: readonly string[], budget: number): string[] {
   return lines.slice(
     0,
     fitting(lines, budget, ({ length }) => length + 1),
   );
+}
+
+/** The sentences among these as the notes of an answer; undefined without any. */
+export function notesFrom(
+  ...notes: readonly (string | false | undefined | readonly string[])[]
+): string[] | undefined {
+  const found = notes.flat().flatMap((note) => note || []);
+  return found.length === 0 ? undefined : found;
 }

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { answer, files, hunks, notes, changeTool as tool } from "../../context.ts";
 import { moveBranch } from "../../repository/change/branches.ts";
 import { unstage } from "../../repository/change/stage.ts";
-import { changedFiles } from "../../repository/read/changed-files.ts";
+import { changeFields } from "../../repository/read/changed-files.ts";
 
 export default tool({
   name: "git_reset",
@@ -18,13 +18,7 @@ export default tool({
     revision: z.string().optional().describe("Commit to move to, such as HEAD~3."),
     mode: z.enum(["mixed", "soft"]).default("mixed").describe("soft keeps all changes staged."),
   },
-  output: z.object({
-    files: changedFiles,
-    count: z.number(),
-    recovery: z.string().optional(),
-    undo: z.string().optional(),
-    notes,
-  }),
+  output: z.object({ ...changeFields, notes }),
   async run(repository, { revision, mode, ...query }, call) {
     if (revision === undefined)
       return answer("All staged changes reset", await unstage(repository, query, call));

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { files, hunks, changeTool as tool } from "../../context.ts";
 import { restoreSelected } from "../../repository/change/stage.ts";
-import { changedFiles } from "../../repository/read/changed-files.ts";
+import { changeFields } from "../../repository/read/changed-files.ts";
 
 export default tool({
   name: "git_restore",
@@ -18,11 +18,6 @@ export default tool({
     staged: z.boolean().default(false).describe("Restore the index."),
     worktree: z.boolean().default(true).describe("Restore the files."),
   },
-  output: z.object({
-    files: changedFiles,
-    count: z.number(),
-    recovery: z.string().optional(),
-    undo: z.string().optional(),
-  }),
+  output: z.object(changeFields),
   run: restoreSelected,
 });

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { changeTool as tool } from "../../context.ts";
 import { conflictFields } from "../../repository/change/conflicts.ts";
 import { stashApply } from "../../repository/change/stash.ts";
-import { changedFiles } from "../../repository/read/changed-files.ts";
+import { changeFields } from "../../repository/read/changed-files.ts";
 
 export default tool({
   name: "git_stash_apply",
@@ -17,10 +17,7 @@ export default tool({
   },
   output: z.object({
     commit: z.string(),
-    recovery: z.string().optional(),
-    undo: z.string().optional(),
-    files: changedFiles,
-    count: z.number(),
+    ...changeFields,
     conflicted: z.array(z.string()).optional(),
     ...conflictFields,
   }),
