@@ -14,7 +14,7 @@ import type { GitResult } from "../run/run-git.ts";
 import { pathText, records, textOf, unquotePath } from "../run/text.ts";
 import { conflictFields, describeConflicts, parseStages } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
-import { refuseOperation } from "./integrate.ts";
+import { refuseOperation, runWhole } from "./integrate.ts";
 import { keepWorktree, notesOn } from "./recovery.ts";
 import { stagedChanges } from "./stage.ts";
 
@@ -190,7 +190,7 @@ async function applyMails(
   const plain = ["--no-scissors", "--no-message-id", "--no-signoff", "--quoted-cr=nowarn", "--empty=drop"];
   const how = ["--quiet", "--3way", "--patch-format=mboxrd", carriage, ...plain, ...EXACT, option];
   const config = [...SAFE.config, ...(options.config ?? [])];
-  const result = await repository.run(["am", ...how], { ...options, config, input: mailbox });
+  const result = await runWhole(repository, ["am", ...how], { ...options, config, input: mailbox });
   if (result.code !== 0) {
     const { gitDir } = repository.location;
     const read = (name: string) => readFile(join(gitDir, "rebase-apply", name), "utf8").catch(() => "");

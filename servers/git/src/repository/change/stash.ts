@@ -102,7 +102,9 @@ export async function stashApply(
       ]),
     oid,
   );
-  const result = await repository.run(["stash", "apply", "--quiet", query.index && "--index", oid]);
+  const result = await repository.run(["stash", "apply", "--quiet", query.index && "--index", oid], {
+    silent: true,
+  });
   const conflicted = result.code === 0 ? [] : await conflictedPaths(repository);
   if (result.code !== 0 && conflicted.length === 0) throw failureOf(result, "apply the stash");
   const changes = await changesOf(repository, [`${oid}^1`, oid]);

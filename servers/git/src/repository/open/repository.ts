@@ -1,5 +1,6 @@
 import { lstat, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { startDeadline } from "@refmcp/boundary";
 import {
   type ConfigEntry,
   type ConfigPair,
@@ -71,6 +72,7 @@ interface Given {
 }
 
 const MAX_SUBMODULES = 500;
+const UNDO_MS = 20_000;
 const MAX_CONFIGURATIONS = 50;
 /**
  * Names that a kept process can't look up: it keeps the index (`:path`), and would have to be ended in a search (`^{/text}`) or
@@ -130,6 +132,18 @@ export class Repository {
   async run(args: Arguments, options: RunOptions = {}): Promise<GitResult> {
     const prepared = await this.prepared();
     return this.#spawn(args, options, prepared.worktree, prepared.overrides);
+  }
+
+  /** Runs git to undo unfinished work, even if the call was cancelled; resolves with any exit code. */
+  async undo(args: Arguments): Promise<GitResult> {
+    const { signal, end } = startDeadline(UNDO_MS);
+    return this.#with(signal).run(args).finally(end);
+  }
+
+  #with(signal: AbortSignal): Repository {
+    const { plain, ...given } = this.#given;
+    const other = plain === undefined ? given : { ...given, plain: plain.#with(signal) };
+    return new Repository(this.machine, this.location, signal, other);
   }
 
   /**

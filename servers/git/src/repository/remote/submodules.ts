@@ -191,13 +191,11 @@ async function update(repository: Repository, submodule: Submodule, caller: Call
       );
     if (before !== undefined) await refuseFilters(inner, () => differing(inner, before, commit), commit);
     const how = ["--quiet", "--detach", "--no-overwrite-ignore", "--no-recurse-submodules"];
-    // In a new working tree there is nothing to lose, and HEAD may be any commit.
+    // In a new working tree there is nothing to lose. HEAD is written last: it says that the files are there.
     if (before === undefined) {
+      const read = ["read-tree", "--reset", "-u", "--no-recurse-submodules", commit];
+      await inner.output(read, "check out the submodule");
       await inner.output(["update-ref", "--no-deref", "HEAD", commit], "check out the submodule");
-      await inner.output(
-        ["reset", "--hard", "--quiet", "--no-recurse-submodules"],
-        "check out the submodule",
-      );
     } else await inner.output(["switch", ...how, commit], "check out the submodule");
     const left = head === undefined ? undefined : await keepAbandoned(inner, head.oid, commit);
     const pointers = (isNew && (await checkedOutNotes(git, directory, caller.signal))) || [];

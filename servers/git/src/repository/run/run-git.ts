@@ -45,8 +45,6 @@ export function gitEnvironment(
     GIT_SEQUENCE_EDITOR: ":",
     GIT_PAGER: "cat",
     GIT_MERGE_AUTOEDIT: "no",
-    // "Auto-merging x" is printed before the index is written: if this server has died, the broken pipe would end git there.
-    GIT_MERGE_VERBOSITY: "0",
     GIT_ADVICE: "0",
     // Not the user's ssh command: BatchMode never asks and never accepts an unknown host's key.
     GIT_SSH_COMMAND: "ssh -oBatchMode=yes",
