@@ -1,3 +1,4 @@
+export { ConcurrencyLimit } from "./concurrency.ts";
 export { type Deadline, startDeadline } from "./deadline.ts";
 export {
   type ClientRoot,

@@ -34,7 +34,7 @@ export function changeTool<Query, Output extends z.ZodObject | undefined = undef
       const path = repo_path as string | undefined;
       const work = async (repository: Repository) => run(repository, query as Query, call, git);
       return facts.effect === "read"
-        ? work(await git.open(path, call.signal))
+        ? git.read(path, call.signal, work)
         : git.change(path, call.signal, work);
     },
   });

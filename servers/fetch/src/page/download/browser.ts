@@ -1,9 +1,8 @@
-import { startDeadline } from "@refmcp/boundary";
+import { ConcurrencyLimit, startDeadline } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { candidatesOf, failUnreadableAnswers, guardedLaunch, INSTALL } from "@refmcp/boundary/browser";
 import { ForwardProxy, type NetworkGuard } from "@refmcp/boundary/forward-proxy";
 import type { Browser, BrowserContext } from "playwright-core";
-import { ConcurrencyLimit } from "../concurrency.ts";
 
 type Playwright = Pick<typeof import("playwright-core"), "chromium">;
 

@@ -1,8 +1,8 @@
+import { ConcurrencyLimit } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { HttpClient } from "@refmcp/boundary/http-client";
 import { ownerOf, setOwner } from "@refmcp/boundary/turns";
 import type { UrlGuard } from "@refmcp/boundary/url-guard";
-import { ConcurrencyLimit } from "../concurrency.ts";
 import { Converter } from "../read/converter.ts";
 import { Snapshot } from "../read/snapshot.ts";
 import { RobotsTxt } from "../robots/robots-txt.ts";

@@ -1,5 +1,5 @@
+import { ConcurrencyLimit } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import { ConcurrencyLimit } from "../concurrency.ts";
 import type { List } from "../data/feed.ts";
 import type { Conversion, ConversionRequest } from "./html/extract.ts";
 import type { OutputOptions } from "./html/markdown.ts";

@@ -1,10 +1,9 @@
 import { fork } from "node:child_process";
 import { type EventEmitter, once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { startDeadline } from "@refmcp/boundary";
+import { ConcurrencyLimit, startDeadline } from "@refmcp/boundary";
 import { oneLine } from "@refmcp/boundary/answer";
 import { workerFile } from "@refmcp/launch/worker-file";
-import { ConcurrencyLimit } from "../concurrency.ts";
 import type { Done, Work } from "./converter.ts";
 
 /** The limits of conversions. */

@@ -14,7 +14,7 @@ import type { GitResult } from "../run/run-git.ts";
 import { pathText, records, textOf, unquotePath } from "../run/text.ts";
 import { conflictFields, describeConflicts, parseStages } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
-import { refuseOperation } from "./integrate.ts";
+import { refuseOperation, runWhole } from "./integrate.ts";
 import { keepWorktree, notesOn } from "./recovery.ts";
 import { stagedChanges } from "./stage.ts";
 
@@ -76,15 +76,20 @@ export async function applyPatch(
     throw failure("bad_patch", `as: commits ${what}. Nothing was changed.`);
   }
   const apply = ["apply", ...EXACT, query.reverse && "--reverse"];
-  const read = await repository.run([...apply, "--numstat", "-z"], { ...SAFE, input });
+  // What is checked must be what git am reads.
+  const diff = isMail && ENCODED.test(input) ? await decoded(repository, input) : input;
+  const read = await repository.run([...apply, "--numstat", "-z"], { ...SAFE, input: diff });
   if (read.code !== 0) throw refused(read);
   const files = parseChanges(records(read.stdout));
-  const names = await pathBytes(repository, [...files.map(({ path }) => path), ...formerPaths(input)]);
+  const names = await pathBytes(repository, [
+    ...files.map(({ path }) => path),
+    ...formerPaths(diff.toString()),
+  ]);
   await refuseSubmodules(repository, names);
   await refuseFilters(repository, () => names);
   const lines = files.map((file) => clip(fileLine(file), 500));
   const facts = { files: lines.slice(0, fitting(lines, Math.floor(caller.budget / 3))), count: lines.length };
-  const rehearsed = await rehearse(repository, query, apply, input, caller);
+  const rehearsed = await rehearse(repository, query, apply, diff, caller);
   // git am says in which mail the conflicts are.
   const isOver = query.dry_run || query.as !== "commits";
   if (isOver && rehearsed.conflicts !== undefined && query.on_conflict === "abort") {
@@ -98,7 +103,10 @@ export async function applyPatch(
   const paths = records(names).map(pathText);
   const recovery = rehearsed.merged ? await keepWorktree(repository, "apply-patch", paths) : undefined;
   const where = query.as === "index" && "--cached";
-  const result = await repository.run([...apply, where, rehearsed.merged && "--3way"], { ...SAFE, input });
+  const result = await repository.run([...apply, where, rehearsed.merged && "--3way"], {
+    ...SAFE,
+    input: diff,
+  });
   const { conflicts, notes } = rehearsed;
   // With conflicts that are kept, git ends with 1.
   if (
@@ -120,7 +128,7 @@ async function rehearse(
   repository: Repository,
   { as, on_conflict }: Omit<PatchQuery, "patch">,
   apply: readonly (string | false)[],
-  input: string,
+  input: string | Buffer,
   { budget }: Caller,
 ): Promise<{ merged?: true; conflicts?: unknown[]; notes?: string[] }> {
   const isFiles = as === "worktree";
@@ -173,6 +181,29 @@ async function refuseSubmodules(repository: Repository, names: Buffer): Promise<
   }
 }
 
+/** How mail programs may send a diff, so that `git apply` would see none, or another one than `git am`. */
+const ENCODED = /base64|quoted-printable|flowed/i;
+const READ_MAIL = ["--no-scissors", "--quoted-cr=nowarn"];
+
+/** The diffs of a mailbox, decoded as `git am` does. */
+function decoded(repository: Repository, mailbox: string): Promise<Buffer> {
+  return inTemporaryFolder(async (folder) => {
+    const split = ["mailsplit", "-b", "--mboxrd", carriageOf(mailbox), `-o${folder}`];
+    const count = Number(await repository.value(split, "split the mails", { input: mailbox }));
+    const diffs: Buffer[] = [];
+    const [message, diff] = [join(folder, "message"), join(folder, "diff")];
+    for (let mail = 1; mail <= count; mail++) {
+      const input = await readFile(join(folder, String(mail).padStart(4, "0")));
+      await repository.output(["mailinfo", ...READ_MAIL, message, diff], "read a mail", { input });
+      diffs.push(await readFile(diff));
+    }
+    return Buffer.concat(diffs);
+  });
+}
+
+/** A mailbox with CRLF throughout went through a program that writes such lines; otherwise they are the files'. */
+const carriageOf = (mailbox: string) => !/^[^\n]*\r\n/.test(mailbox) && "--keep-cr";
+
 /** Makes a commit of each mail. git am has no result halfway: if a mail fails, those before it are undone. */
 async function applyMails(
   repository: Repository,
@@ -185,12 +216,11 @@ async function applyMails(
   const hooks = await decideHooks(repository, HOOKS.mail, caller, query.skip_hooks);
   const before = await repository.head();
   const { option, options } = await signing(repository, undefined, hooks);
-  // A mailbox with CRLF throughout went through a program that writes such lines; otherwise they are the files'.
-  const carriage = /^[^\n]*\r\n/.test(mailbox) ? "--no-keep-cr" : "--keep-cr";
-  const plain = ["--no-scissors", "--no-message-id", "--no-signoff", "--quoted-cr=nowarn", "--empty=drop"];
+  const carriage = carriageOf(mailbox) || "--no-keep-cr";
+  const plain = [...READ_MAIL, "--no-message-id", "--no-signoff", "--empty=drop"];
   const how = ["--quiet", "--3way", "--patch-format=mboxrd", carriage, ...plain, ...EXACT, option];
   const config = [...SAFE.config, ...(options.config ?? [])];
-  const result = await repository.run(["am", ...how], { ...options, config, input: mailbox });
+  const result = await runWhole(repository, ["am", ...how], { ...options, config, input: mailbox });
   if (result.code !== 0) {
     const { gitDir } = repository.location;
     const read = (name: string) => readFile(join(gitDir, "rebase-apply", name), "utf8").catch(() => "");

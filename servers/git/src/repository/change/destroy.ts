@@ -15,7 +15,7 @@ import { counted, firstNames, pathText, records } from "../run/text.ts";
 import { conflictedPaths } from "./commit.ts";
 import { conflictReport } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
-import { type OnConflict, refuseOperation } from "./integrate.ts";
+import { type OnConflict, refuseOperation, runWhole } from "./integrate.ts";
 import { commitsOnlyIn, type Destroyed, keep, keeping, keepWorktree, listOf, namesOf } from "./recovery.ts";
 import { dropKept, refuseOther } from "./stash.ts";
 
@@ -138,7 +138,7 @@ export async function rebase(
   const { option, options } = await signing(repository, undefined, hooks);
   const args = ["--quiet", "--no-autostash", "--no-stat", "--strategy=ort", "--no-fork-point"];
   const { recovery, value: conflicted } = await keeping(repository, "rebase", head, async () => {
-    const result = await repository.run(["rebase", ...args, option, target], options);
+    const result = await runWhole(repository, ["rebase", ...args, option, target], options);
     const conflicted = result.code === 0 ? [] : await conflictedPaths(repository);
     if (result.code === 0 || (conflicted.length > 0 && query.on_conflict === "keep")) return conflicted;
     if (operationOf(repository) !== undefined)

@@ -4,7 +4,7 @@ import { refuseFilters } from "../open/filters.ts";
 import { isQuoted, pathBytes } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { addUntracked, inTemporaryIndex, withIndex } from "../read/changed-files.ts";
-import { type Change, type FilePatch, filePatches, firstLine, groupId, WHOLE_FILE } from "../read/hunks.ts";
+import { type Change, type FilePatch, filePatches, firstLine, groupIds, WHOLE_FILE } from "../read/hunks.ts";
 import { failure } from "../run/errors.ts";
 import { firstNames } from "../run/text.ts";
 
@@ -49,7 +49,8 @@ export async function entriesOf(repository: Repository, query: HunkQuery): Promi
     const read = async (paths: readonly string[], context?: number) => {
       const found = await filePatches(repository, between, paths, env, context);
       if (found !== undefined) return found;
-      const message = "The changes are more than 64 MiB, too much to select parts of them.";
+      const message =
+        "The changes are more than 64 MiB or a million lines, too much to select parts of them.";
       throw failure("too_large", message, { hint: "Pass whole files in files." });
     };
     let all = await read([]);
@@ -93,11 +94,10 @@ function find(files: readonly FilePatch[], { id, count }: Part): Found[] {
   return files.flatMap((file) => {
     // The first two digits are those of the path.
     if (file.changes[0]?.id.slice(0, 2) !== id.slice(0, 2)) return [];
-    return file.changes.flatMap((change, index) => {
-      const changes = file.changes.slice(index, index + count);
-      const isIt = count === 1 ? change.id === id : changes.length === count && groupId(changes) === id;
-      return isIt ? [{ file, changes }] : [];
-    });
+    const ids = count === 1 ? file.changes.map((change) => change.id) : groupIds(file.changes, count);
+    return ids.flatMap((one, at) =>
+      one === id ? [{ file, changes: file.changes.slice(at, at + count) }] : [],
+    );
   });
 }
 

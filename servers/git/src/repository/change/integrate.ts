@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { differing, refuseFilters } from "../open/filters.ts";
+import type { Arguments, RunOptions } from "../open/machine.ts";
 import type { Caller, Repository } from "../open/repository.ts";
 import { commitOf, commitsOf } from "../open/revisions.ts";
 import { changedFiles, changesOf, fileNames } from "../read/changed-files.ts";
@@ -66,7 +67,8 @@ export async function merge(repository: Repository, query: MergeQuery, caller: C
   const message = query.message ?? `Merge ${oneLine(query.revision)}`;
   const how = squash && query.fast_forward === "never" ? "allow" : query.fast_forward;
   const fast = { allow: "--ff", only: "--ff-only", never: "--no-ff" }[how];
-  const result = await repository.run(
+  const result = await runWhole(
+    repository,
     [
       ...["merge", "--quiet", "--no-edit", "--no-stat", "--no-verify-signatures", option],
       ...["--no-autostash", "--no-overwrite-ignore", "--no-log", "--strategy=ort"],
@@ -116,7 +118,7 @@ export async function replay(
   const mainline = query.mainline !== undefined && `--mainline=${query.mainline}`;
   const { option, options } = await signing(repository, undefined, hooks);
   const args = [operation, option, "--no-edit", "--strategy=ort", mainline, ...oids];
-  const result = await repository.run(args, options);
+  const result = await runWhole(repository, args, options);
   if (/is a merge but no -m option/.test(result.stderr)) {
     const message = `${oneLine(revisions.join(", "))}: a merge commit has several parents, so mainline is needed to choose one.`;
     throw failure("mainline_needed", message);
@@ -154,7 +156,7 @@ export async function endOperation(
 ): Promise<Integrated> {
   await repository.worktree();
   const operation = operationOf(repository);
-  if (operation === undefined || operation === "bisect" || operation === "am")
+  if (operation === undefined || operation === "bisect" || (operation === "am" && action !== "abort"))
     throw failure("no_operation", "No merge, rebase, cherry-pick or revert is in progress.");
   if (action === "skip" && operation === "merge") {
     const hint = "Use action: abort, or resolve the conflicts and continue.";
@@ -180,7 +182,7 @@ export async function endOperation(
   const names = operation === "rebase" ? HOOKS.replay : HOOKS.commit;
   const hooks = await decideHooks(repository, names, caller, query.skip_hooks);
   const { options } = await signing(repository, undefined, hooks);
-  const result = await repository.run([operation, `--${action}`], options);
+  const result = await repository.run([operation, `--${action}`], { ...options, silent: true });
   if (result.code !== 0 && (await conflictedPaths(repository)).length === 0)
     throw hookFailure(hooks, result) ?? failureOf(result, `${action} the ${operation}`);
   const ended = await finish(repository, operation, result, "keep", before, caller.budget);
@@ -245,6 +247,21 @@ async function finish(
   }
   if (isSquash ? files.length === 0 : before === after) return { ...ended, up_to_date: true };
   return { ...ended, undo: restore || `git_reset_hard with revision ${before}` };
+}
+
+/** Runs a command that can take many steps. If it is cancelled between them, those that it made are undone. */
+export async function runWhole(
+  repository: Repository,
+  args: Arguments,
+  options: RunOptions,
+): Promise<GitResult> {
+  try {
+    return await repository.run(args, { ...options, silent: true });
+  } catch (error) {
+    const operation = operationOf(repository);
+    if (operation !== undefined) await repository.undo([operation, "--abort"]).catch(() => undefined);
+    throw error;
+  }
 }
 
 /** @throws ToolError `operation_in_progress` in the middle of a merge, rebase, cherry-pick or revert */

@@ -72,7 +72,7 @@ export async function keeping<Value>(
   try {
     return { recovery, value: await work(recovery) };
   } catch (error) {
-    await repository.run(["update-ref", "-d", recovery]);
+    await repository.undo(["update-ref", "-d", recovery]);
     throw error;
   }
 }

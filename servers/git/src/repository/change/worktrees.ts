@@ -39,8 +39,7 @@ export async function addWorktree(
   const target = (path: string) =>
     existing === undefined ? ["--no-track", "-b", branch, path, commit] : [path, branch];
   const added = await checkOutInto(repository, git, query.path, target, signal).catch(async (error) => {
-    const [made] = existing === undefined ? await repository.lookUp([`refs/heads/${branch}`]) : [];
-    if (made !== undefined) await repository.run(["branch", "-D", "--quiet", "--", branch]);
+    if (existing === undefined) await repository.undo(["branch", "-D", "--quiet", "--", branch]);
     throw error;
   });
   return { ...added, branch, commit, created_branch: existing === undefined };
@@ -75,7 +74,7 @@ async function checkOutInto(
       const added = await git.open(path, signal);
       await added.output(["reset", "--hard", "--quiet", "--no-recurse-submodules"], "check out the worktree");
     } catch (error) {
-      await repository.run(["worktree", "remove", "--force", path]);
+      await repository.undo(["worktree", "remove", "--force", path]);
       throw error;
     }
     done();

@@ -1,23 +1,26 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { describeAllowed, keyedLock, type PathGuard } from "@refmcp/boundary";
+import { ConcurrencyLimit, describeAllowed, keyedLock, type PathGuard } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { LIST_SYSTEM, STANDING, systemFile } from "../run/config.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { endKept } from "../run/kept-cat-file.ts";
 import { findGit } from "../run/run-git.ts";
-import { locate } from "./locate.ts";
+import { type Location, locate } from "./locate.ts";
 import { type GitOptions, type Machine, spawnGit, withoutFilters } from "./machine.ts";
 import { Repository } from "./repository.ts";
 
 /** How many levels below an allowed directory to search for repositories. */
 const MAX_SCOPE_DEPTH = 2;
 const MAX_SCOPE_ENTRIES = 500;
+/** Calls that read at the same time: more would only take memory, for their git processes and their answers. */
+const MAX_READS = 16;
 
 export class Git {
   readonly options: GitOptions;
   readonly guard: PathGuard;
   readonly #changing = keyedLock();
+  readonly #reading = new ConcurrencyLimit(MAX_READS);
   #machine: Promise<Machine> | undefined;
 
   constructor(options: GitOptions) {
@@ -32,6 +35,34 @@ export class Git {
    * @throws ToolError `not_a_repository`, `outside_roots`, `dubious_ownership`, `unsafe_config`
    */
   async open(path: string | undefined, signal: AbortSignal): Promise<Repository> {
+    return new Repository(await this.machine(), await this.#locate(path, signal), signal);
+  }
+
+  /** Opens a repository and reads it, when few enough other calls are reading. */
+  read<Value>(
+    path: string | undefined,
+    signal: AbortSignal,
+    work: (repository: Repository) => Promise<Value>,
+  ): Promise<Value> {
+    return this.#reading.run("", signal, async () => work(await this.open(path, signal)));
+  }
+
+  /** Opens a repository and changes it when no other change by this server is in progress there. */
+  async change<Value>(
+    path: string | undefined,
+    signal: AbortSignal,
+    work: (repository: Repository) => Promise<Value>,
+  ): Promise<Value> {
+    const location = await this.#reading.run("", signal, () => this.#locate(path, signal));
+    return this.#changing(location.commonDir, async () => {
+      signal.throwIfAborted();
+      const plain = new Repository(await this.machine(), location, signal);
+      const repository = new Repository(plain.machine, location, signal, { plain });
+      return inOffered(this.options, () => work(repository));
+    });
+  }
+
+  async #locate(path: string | undefined, signal: AbortSignal): Promise<Location> {
     const machine = await this.machine();
     const find = async () => locate(await this.directoryOf(path), this.guard);
     const location = await inOffered(this.options, find);
@@ -41,22 +72,7 @@ export class Git {
       const result = await spawnGit(withoutFilters(machine), place, STANDING, ["rev-parse", "--git-dir"]);
       if (result.code !== 0) throw failureOf(result, "open the repository");
     }
-    return new Repository(machine, location, signal);
-  }
-
-  /** Opens a repository and changes it when no other change by this server is in progress there. */
-  async change<Value>(
-    path: string | undefined,
-    signal: AbortSignal,
-    work: (repository: Repository) => Promise<Value>,
-  ): Promise<Value> {
-    const plain = await this.open(path, signal);
-    const { machine, location } = plain;
-    return this.#changing(location.commonDir, async () => {
-      signal.throwIfAborted();
-      const repository = new Repository(machine, location, signal, { plain });
-      return inOffered(this.options, () => work(repository));
-    });
+    return location;
   }
 
   machine(): Promise<Machine> {

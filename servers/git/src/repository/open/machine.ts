@@ -49,7 +49,7 @@ export interface Settings {
   readonly filters: ReadonlyMap<string, boolean>;
 }
 
-export interface RunOptions extends Pick<GitRun, "input" | "maxBytes" | "onStdout" | "onStderr"> {
+export interface RunOptions extends Pick<GitRun, "input" | "silent" | "maxBytes" | "onStdout" | "onStderr"> {
   readonly config?: readonly ConfigPair[];
   readonly env?: Readonly<Record<string, string>>;
   readonly protocols?: readonly string[];

@@ -1,5 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { startDeadline } from "@refmcp/boundary";
 import {
   type ConfigEntry,
   type ConfigPair,
@@ -73,6 +74,7 @@ interface Given {
   readonly worktree?: string;
 }
 
+const UNDO_MS = 20_000;
 const MAX_CONFIGURATIONS = 50;
 const MAX_CONTENT_BYTES = 64 * 1024 * 1024;
 /**
@@ -133,6 +135,18 @@ export class Repository {
   async run(args: Arguments, options: RunOptions = {}): Promise<GitResult> {
     const prepared = await this.prepared();
     return this.#spawn(args, options, prepared.worktree, prepared.overrides);
+  }
+
+  /** Runs git to undo unfinished work, even if the call was cancelled; resolves with any exit code. */
+  async undo(args: Arguments): Promise<GitResult> {
+    const { signal, end } = startDeadline(UNDO_MS);
+    return this.#with(signal).run(args).finally(end);
+  }
+
+  #with(signal: AbortSignal): Repository {
+    const { plain, ...given } = this.#given;
+    const other = plain === undefined ? given : { ...given, plain: plain.#with(signal) };
+    return new Repository(this.machine, this.location, signal, other);
   }
 
   /**

@@ -40,12 +40,15 @@ export interface FilePatch {
 
 /** More lines of context than any file has, so the patch contains the whole file. */
 export const WHOLE_FILE = 100_000_000;
+/** Lines of a patch that is read into memory, and changes of one file that get an id: there are 2^20 ids. */
+const MAX_LINES = 1_000_000;
+const MAX_CHANGES = 100_000;
 
 /**
  * The changed lines of a comparison, with their ids. Ids don't depend on the number of context lines, if there are any:
  * without context git compares in another way.
  *
- * @returns undefined for a patch of more than 64 MiB
+ * @returns undefined for a patch of more than 64 MiB or a million lines
  */
 export async function filePatches(
   repository: Repository,
@@ -59,12 +62,19 @@ export async function filePatches(
     env,
     config: [["diff.suppressBlankEmpty", "false"]],
   });
-  if (result.cut) return undefined;
+  if (result.cut || isLong(result.stdout)) return undefined;
   const files = result.code === 0 ? parsePatch(result.stdout) : [];
   // A change of the type is a deletion and a new file under the same name.
   const counts = new Map<string, number>();
   for (const { path } of files) counts.set(path, (counts.get(path) ?? 0) + 1);
   return files.filter(({ path }) => counts.get(path) === 1);
+}
+
+function isLong(patch: Buffer): boolean {
+  let count = 0;
+  for (let at = patch.indexOf(10); at !== -1; at = patch.indexOf(10, at + 1))
+    if (++count > MAX_LINES) return true;
+  return false;
 }
 
 /** Reads git's patch; the counts in its hunks' headers show what is content. */
@@ -150,35 +160,52 @@ function changesIn(
   lines: readonly PatchLine[],
   starts: readonly { index: number; old: number; new: number }[],
 ): Change[] {
-  const prefix = digest(path).slice(0, 2);
+  const prefix = digest([path]).slice(0, 2);
   const used = new Set<string>();
-  return starts.map(({ index: start, ...at }) => {
+  /** How often each content was seen: equal changes of a file are counted. */
+  const counts = new Map<string, number>();
+  return starts.slice(0, MAX_CHANGES).map(({ index: start, ...at }, position) => {
+    const next = starts[position + 1]?.index ?? lines.length;
     let end = start;
-    while (end < lines.length && lines[end]?.kind !== " ") end++;
-    const next = starts.find(({ index }) => index > start)?.index ?? end;
-    end = Math.min(end, next);
-    const content = lines.slice(start, end).flatMap(({ kind, bytes }) => [Buffer.from(kind), bytes]);
-    // Equal changes of a file are counted.
-    for (let count = 0; ; count++) {
-      const id = prefix + digest(path, `\0${count}\0`, ...content).slice(0, 5);
+    while (end < next && lines[end]?.kind !== " ") end++;
+    const content = lines.slice(start, end).flatMap(({ kind, bytes }) => [kind, bytes]);
+    const key = digest(content);
+    for (let count = counts.get(key) ?? 0; ; count++) {
+      const id = prefix + digest([`${path}\0${count}\0${key}`]).slice(0, 5);
       if (used.has(id)) continue;
       used.add(id);
+      counts.set(key, count + 1);
       return { id, start, end, ...at };
     }
   });
 }
 
-function digest(...parts: readonly (string | Buffer)[]): string {
+function digest(parts: readonly (string | Buffer)[]): string {
   const hash = createHash("sha256");
   for (const part of parts) hash.update(part);
   return hash.digest("hex");
 }
 
 /** The id of several consecutive changes together; its last part is their number. */
-export function groupId(changes: readonly Change[]): string {
-  const ids = changes.map(({ id }) => id);
-  return `${ids[0]?.slice(0, 2)}${digest(ids.join(" ")).slice(0, 5)}x${ids.length}`;
+function groupId(changes: readonly Change[]): string {
+  return groupIds(changes, changes.length)[0] ?? "";
 }
+
+/** The ids of all groups of `size` consecutive changes, in order. Each follows from the one before: files can have many. */
+export function groupIds(changes: readonly Change[], size: number): string[] {
+  const prefix = changes[0]?.id.slice(0, 2);
+  let [sum, weight] = [0, 1];
+  return changes.flatMap(({ id }, index) => {
+    const leaving = changes[index - size]?.id;
+    if (index < size) weight = Math.imul(weight, FACTOR);
+    sum = Math.imul(sum, FACTOR) + Number.parseInt(id, 16);
+    if (leaving !== undefined) sum -= Math.imul(Number.parseInt(leaving, 16), weight);
+    sum |= 0;
+    const group = (sum >>> 12).toString(16).padStart(5, "0");
+    return index < size - 1 ? [] : [`${prefix}${group}x${size}`];
+  });
+}
+const FACTOR = 0x9e3779b1;
 
 /** Maximum changes of a hunk that are shown one by one. */
 const MAX_SHOWN = 4;

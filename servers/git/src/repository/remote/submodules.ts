@@ -180,10 +180,10 @@ async function update(repository: Repository, submodule: Submodule, caller: Call
     if (before !== undefined) await refuseFilters(inner, () => differing(inner, before, commit), commit);
     const plain = ["--quiet", "--no-recurse-submodules"];
     const move = ["switch", ...plain, "--detach", "--no-overwrite-ignore", commit];
-    // In a new working tree there is nothing to lose, and HEAD may be any commit.
+    // In a new working tree there is nothing to lose. HEAD is written last: it says that the files are there.
     const create = [
+      ["read-tree", "--reset", "-u", "--no-recurse-submodules", commit],
       ["update-ref", "--no-deref", "HEAD", commit],
-      ["reset", "--hard", ...plain],
     ];
     for (const args of before === undefined ? create : [move])
       await inner.output(args, "check out the submodule");

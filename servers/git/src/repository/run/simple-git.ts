@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ChildProcess } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
+import { Readable } from "node:stream";
 import { errorCode } from "@refmcp/boundary";
 import type { ToolError } from "@refmcp/boundary/answer";
 import { failure } from "./errors.ts";
@@ -13,6 +14,11 @@ export interface Command {
   readonly signal: AbortSignal;
   /** Its stdin; nothing by default. */
   readonly input?: Uint8Array | string;
+  /**
+   * Throws its stdout away. Where git prints between writing files and the index ("Auto-merging x"), a pipe to a server that was
+   * killed would end it there, with neither the old state nor the new one.
+   */
+  readonly silent?: boolean;
 }
 
 /** What takes the process over from simple-git, which would keep all of its output and can only wait for it. */
@@ -56,17 +62,20 @@ subscribe("child_process", (message) => starting.getStore()?.((message as { proc
  */
 export async function throughSimpleGit(command: Command, taker: Taker): Promise<void> {
   const { simpleGit } = await import("simple-git");
-  const { program, args, cwd, env, signal, input } = command;
+  const { program, args, cwd, env, signal, input, silent } = command;
   signal.throwIfAborted();
   const abort = new AbortController();
   let started: ChildProcess | undefined;
   const prepare = (child: Spawning): void => {
     started = child;
     const spawn = child.spawn.bind(child);
-    const stdio = [input === undefined ? "ignore" : "pipe", "pipe", "pipe"];
+    const stdio = [input === undefined ? "ignore" : "pipe", silent ? "ignore" : "pipe", "pipe"];
     child.spawn = (options) => {
       try {
-        return spawn({ ...options, detached: process.platform !== "win32", stdio });
+        const result = spawn({ ...options, detached: process.platform !== "win32", stdio });
+        // simple-git listens to it.
+        child.stdout ??= Readable.from([]);
+        return result;
       } catch (error) {
         taker.fail(startError(error));
         throw error;

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import {
   callTool,
@@ -162,6 +163,114 @@ describe("a mailbox", () => {
     const trees = (log: string) => log.replaceAll("[tag] ", "");
     expect(trees(git(other, ...LOG))).toBe(trees(run(...LOG)));
     expect(git(other, "status", "--porcelain")).toBe("");
+  });
+
+  /** A mail as other programs send it. */
+  function encoded(mail: string, how: "base64" | "quoted-printable"): string {
+    const [head = "", ...rest] = mail.split("\n\n");
+    const body = Buffer.from(rest.join("\n\n"));
+    const hex = (byte: number) => `=${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+    const text =
+      how === "base64"
+        ? body.toString("base64").replaceAll(/.{76}/g, "$&\n")
+        : [...body]
+            .map((byte) =>
+              byte === 10
+                ? "\n"
+                : byte < 32 || byte > 126 || byte === 61
+                  ? hex(byte)
+                  : String.fromCharCode(byte),
+            )
+            .join("");
+    const plain = head.replace(/\n(MIME-Version|Content-).*/g, "");
+    return `${plain}\nMIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\nContent-Transfer-Encoding: ${how}\n\n${text}\n`;
+  }
+
+  it.each(["base64", "quoted-printable"] as const)("in %s is applied as the same commits", async (how) => {
+    const { run, other, at } = prepared();
+    const mail = (revision: string) =>
+      encoded(run("format-patch", "--stdout", "--binary", "--full-index", "-1", revision), how);
+    const patch = mail("HEAD~1") + mail("HEAD");
+    const { data } = await at({ patch });
+    expect(data).toMatchObject({ applied: true, count: 3 });
+    const trees = (log: string) => log.replaceAll("[tag] ", "");
+    expect(trees(git(other, ...LOG))).toBe(trees(run(...LOG)));
+    git(other, "reset", "--quiet", "--hard", "HEAD~2");
+    expect((await at({ patch, as: "index" })).data.applied).toBe(true);
+    expect(git(other, "write-tree")).toBe(run("rev-parse", "HEAD^{tree}"));
+  });
+
+  it("is checked as git am reads it", async () => {
+    const { run, other, at } = prepared();
+    emptyRepository(join(other, "nested"));
+    const plain = run("format-patch", "--stdout", "--full-index", "--binary", "-1", "HEAD~1");
+    const head = "From: A <a@example.org>\nSubject: [PATCH] Hidden\n";
+    const hidden = `From ${"1".repeat(40)} Mon Sep 17 00:00:00 2001\n${head}\n---\n${created("nested/evil.txt")}`;
+    const flowed = hidden
+      .replace("\n\n", "\nContent-Type: text/plain; format=flowed; charset=UTF-8\n\n")
+      .replace(created("nested/evil.txt"), created("nested/evil.txt").replaceAll(/^/gm, " "));
+    for (const mail of [hidden, encoded(hidden, "base64"), encoded(hidden, "quoted-printable"), flowed]) {
+      expect(["bad_path", "bad_patch"]).toContain(await codeOf(at({ patch: plain + mail })));
+      expect(existsSync(join(other, "nested", "evil.txt"))).toBe(false);
+    }
+  });
+
+  it("of several pages is joined with line breaks", async () => {
+    const { call, run, other, at } = prepared();
+    for (let index = 0; index < 12; index++) {
+      write(sample().root, `long-${index}.txt`, `${index} ${"x".repeat(70)}\n`.repeat(80));
+      run("add", `long-${index}.txt`);
+      run("commit", "--quiet", "-m", `Long ${index}`);
+    }
+    const pages: string[] = [];
+    for (let cursor: string | undefined; pages.length === 0 || cursor !== undefined; ) {
+      const { text } = await call("git_show", { revision: "HEAD~14..HEAD", format: "mail", cursor });
+      expect(text.length).toBeLessThanOrEqual(20_000);
+      const end = text.lastIndexOf("\n(14 mails");
+      pages.push(text.slice(0, end));
+      cursor = /cursor "([^"]+)"/.exec(text.slice(end))?.[1];
+    }
+    expect(pages.length).toBeGreaterThan(3);
+    expect((await at({ patch: pages.join("\n") })).data.commits).toHaveLength(14);
+    expect(git(other, "rev-parse", "HEAD^{tree}")).toBe(run("rev-parse", "HEAD^{tree}"));
+  });
+
+  it("that is cancelled in the middle leaves no commit and no operation", async () => {
+    const { other, root } = prepared();
+    const mails = Array.from(
+      { length: 60 },
+      (_, index) =>
+        `From ${"1".repeat(40)} Mon Sep 17 00:00:00 2001\nFrom: A <a@example.org>\nSubject: [PATCH] ${index}\n\n---\n${created(`${index}.txt`)}\n`,
+    );
+    const head = git(other, "rev-parse", "HEAD");
+    const call = fakeCall();
+    const applying = callTool(
+      gitOver([root], { mayAsk: false }),
+      "git_apply_patch",
+      { repo_path: other, as: "commits", patch: mails.join("") },
+      call,
+    );
+    const next = join(other, ".git", "rebase-apply", "next");
+    const isUnderway = () => existsSync(next) && Number(readFileSync(next, "utf8")) > 5;
+    await expect.poll(isUnderway, { timeout: 30_000, interval: 5 }).toBe(true);
+    call.cancel();
+    expect(await codeOf(applying)).toBeUndefined();
+    expect(existsSync(join(other, ".git", "rebase-apply"))).toBe(false);
+    expect(git(other, "rev-parse", "HEAD")).toBe(head);
+    // git may have been ended between writing a file and the index.
+    expect(git(other, "status", "--porcelain")).toMatch(/^(\?\? \d+\.txt\n)?$/);
+  });
+
+  it("that git am stopped at is abandoned by git_merge", async () => {
+    const { run, other, root } = prepared();
+    const patch = run("format-patch", "--stdout", "--full-index", "-1", "HEAD");
+    const head = git(other, "rev-parse", "HEAD");
+    write(root, "stale.mbox", patch);
+    expect(() => git(other, "am", "--quiet", join(root, "stale.mbox"))).toThrow();
+    const over = gitOver([root]);
+    await callTool(over, "git_merge", { repo_path: other, action: "abort" });
+    expect(existsSync(join(other, ".git", "rebase-apply"))).toBe(false);
+    expect(git(other, "rev-parse", "HEAD")).toBe(head);
   });
 
   it("that fails in the middle changes nothing, and shows the conflict", async () => {

@@ -1,4 +1,4 @@
-import { WaitingLine } from "@refmcp/boundary";
+import { WaitingLine } from "./waiting-line.ts";
 
 /** Limits how many tasks with the same key run at a time; the others wait in order. */
 export class ConcurrencyLimit {
