@@ -23,8 +23,15 @@ const HEADINGS = "h1, h2, h3, h4, h5, h6";
 /** How many deep links of a page are followed. */
 const LINKS = 10;
 
-/** Text without whitespace, zero-width spaces and signs of permalinks. @param {string | null} text */
-const squash = (text) => (text ?? "").replace(/[\s\u200b¶§◆🔗]+/gu, "");
+/**
+ * Text without whitespace, zero-width spaces, signs of permalinks and marks of footnotes, and with plain digits for superscript.
+ *
+ * @param {string | null} text
+ */
+const squash = (text) =>
+  (text ?? "")
+    .replace(/[\s\u200b¶§◆🔗]+|\[\^[^\]\s]+\]/gu, "")
+    .normalize("NFKC");
 /** @param {string | null} code */
 const exact = (code) => (code ?? "").replace(/^(?:[ \t]*\n)+/, "").trimEnd();
 
@@ -154,6 +161,10 @@ export function kept({ headings, signatures, code, rows }, page) {
     const language = /language-(\S+)/.exec(pre.firstElementChild?.getAttribute("class") ?? "")?.[1];
     const text = exact(pre.textContent);
     blocks.set(text, [...(blocks.get(text) ?? []), language?.replace("python3", "python")]);
+  }
+  for (const cell of page.querySelectorAll("td, th")) {
+    const lines = [...cell.childNodes].map((node) => (node.nodeName === "BR" ? "\n" : (node.textContent ?? "")));
+    blocks.set(exact(lines.join("")), [undefined]);
   }
   const found = new Set(
     [...page.querySelectorAll("tr")].map((row) =>

@@ -6,6 +6,7 @@ import { decoded } from "../outline.ts";
 import { readArticle } from "./article.ts";
 import {
   boilerplateIn,
+  isReference,
   mainOf,
   type PageDocument,
   type PageElement,
@@ -83,10 +84,6 @@ const SHARE_AMONG_LINKS = 0.2;
 const MUCH_CODE = 3;
 const POSTS = "[itemtype$=Article], [itemtype$=BlogPosting], [itemtype$=Question], .hentry";
 const KEPT_CODE = 0.9;
-/** Generators of references, which have few paragraphs and sometimes little code. */
-const REFERENCE = ["javadoc", "Doxygen", "rustdoc", "gi-docgen", "GTK-Doc"]
-  .map((name) => `meta[name="generator"][content^="${name}"]`)
-  .join(", ");
 
 /**
  * Converts HTML to Markdown or text: the main content that Readability finds; if that is too small a part of the page,
@@ -124,7 +121,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
     const { text, heading = `#${decoded(fragment)}` } = part;
     return { ...facts, text, section: heading, extractor: "fragment", needsJavascript: false };
   }
-  const isReference = document.querySelector(REFERENCE) !== null;
+  const isGenerated = isReference(document);
   const hasHidden = removeHiddenContent(document);
   const all = textOf(document.body);
   const about = {
@@ -148,7 +145,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
     .reduce((rest, element) => rest - textOf(element).length, textOf(content).length);
   const isOfLinks = linkedIn(content) > textOf(content).length / 2;
   const code = codeIn(content);
-  const isProse = (code < MUCH_CODE && !isReference) || document.querySelector(POSTS) !== null;
+  const isProse = (code < MUCH_CODE && !isGenerated) || document.querySelector(POSTS) !== null;
   // A product page has few paragraphs, and its price is outside them.
   const mayBeArticle =
     isArticle ||
