@@ -74,11 +74,12 @@ export function removeNavigation(document: PageDocument, kept?: PageElement): vo
 export function boilerplateIn(document: PageDocument): PageElement[] {
   const most = textOf(document.body).length * MAX_BOILERPLATE_SHARE;
   const found: PageElement[] = [];
+  const isGenerated = isReference(document);
   // In document order, so the descendants of a match come right after it.
   for (const element of document.body.querySelectorAll("[class], [id]"))
     if (
       !found.at(-1)?.contains(element) &&
-      isBoilerplate(element) &&
+      isBoilerplate(element, isGenerated) &&
       textOf(element).length < most &&
       !isTitle(element) &&
       !isSection(element) &&
@@ -100,7 +101,9 @@ function isSection(element: PageElement): boolean {
   if (element.id === "") return false;
   const heading = /^H[1-6]$/.test(element.tagName) ? element : element.querySelector(HEADINGS);
   if (heading === null) return false;
-  const [id, title] = [element.id, textOf(heading).slice(0, 500)].map((name) => slugOf(name).replaceAll("-", ""));
+  const [id, title] = [element.id, textOf(heading).slice(0, 500)].map((name) =>
+    slugOf(name).replaceAll("-", ""),
+  );
   return id === title || (element.id.startsWith("s-") && id === `s${title}`);
 }
 
@@ -112,10 +115,10 @@ const REFERENCE = ["javadoc", "Doxygen", "rustdoc", "gi-docgen", "GTK-Doc", "Doc
 /** Whether a generator of references made a page. */
 export const isReference = (document: PageDocument): boolean => document.querySelector(REFERENCE) !== null;
 
-function isBoilerplate(element: PageElement): boolean {
+function isBoilerplate(element: PageElement, isGenerated: boolean): boolean {
   if (/^(?:BODY|MAIN|ARTICLE)$/.test(element.tagName)) return false;
   // Ids such as "method.skip" and "skip(long)" name parts of a program.
-  const id = /[.(]/.test(element.id) || isReference(element.ownerDocument) ? "" : element.id;
+  const id = /[.(]/.test(element.id) || isGenerated ? "" : element.id;
   const names = `${element.getAttribute("class") ?? ""} ${id}`.slice(0, 500);
   return names
     .replace(/[0-9a-f]{16,}/g, "")

@@ -270,7 +270,7 @@ function liftHeadings(table: PageElement): void {
 }
 
 /** More lines of code read better as a block. */
-const MAX_CELL_LINES = 15;
+const MAX_CELL_LINES = 30;
 
 /** Writes code in the cells of a table of data as lines of inline code, since cells have no blocks. */
 function codeToLines(table: PageElement, document: PageDocument): void {
