@@ -165,7 +165,7 @@ export function kept({ headings, signatures, code, rows }, page) {
   for (const cell of page.querySelectorAll("td, th")) {
     // Code in a cell is lines of inline code, with a text before or after it.
     const parts = [...cell.childNodes].map(({ nodeName, textContent }) =>
-      nodeName === "BR" ? "\n" : nodeName === "CODE" || !textContent?.trim() ? textContent : "\0",
+      nodeName === "BR" ? "\n" : nodeName === "CODE" ? textContent : textContent?.trim() ? "\0" : "",
     );
     for (const part of parts.join("").split("\0")) blocks.set(exact(part), [undefined]);
   }

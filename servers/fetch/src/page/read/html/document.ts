@@ -70,11 +70,14 @@ export function removeNavigation(document: PageDocument, kept?: PageElement): vo
       element.remove();
 }
 
-/** The outermost elements whose class or id marks them as navigation, ads or similar. */
-export function boilerplateIn(document: PageDocument): PageElement[] {
+/**
+ * The outermost elements whose class or id marks them as navigation, ads or similar.
+ *
+ * @param isGenerated whether it is a generated reference, whose ids are no marks
+ */
+export function boilerplateIn(document: PageDocument, isGenerated: boolean): PageElement[] {
   const most = textOf(document.body).length * MAX_BOILERPLATE_SHARE;
   const found: PageElement[] = [];
-  const isGenerated = isReference(document);
   // In document order, so the descendants of a match come right after it.
   for (const element of document.body.querySelectorAll("[class], [id]"))
     if (

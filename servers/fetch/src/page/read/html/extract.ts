@@ -139,7 +139,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
   const withoutNavigation = textOf(document.body);
   const hasNavigation = withoutNavigation.length < all.length;
   const content = mainOf(document);
-  const boilerplate = boilerplateIn(document);
+  const boilerplate = boilerplateIn(document, isGenerated);
   const chars = boilerplate
     .filter((element) => content.contains(element))
     .reduce((rest, element) => rest - textOf(element).length, textOf(content).length);
@@ -169,7 +169,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
     removeHiddenContent(rest);
     removeNavigation(rest);
   }
-  for (const element of isTried ? boilerplateIn(rest) : boilerplate) element.remove();
+  for (const element of isTried ? boilerplateIn(rest, isGenerated) : boilerplate) element.remove();
   const text = convertElement(mainOf(rest), rest, writing);
   return { ...about, text, extractor: hasNavigation ? "navigation removed" : "body" };
 }
@@ -242,6 +242,7 @@ function selected(document: PageDocument, selector: string, writing: OutputOptio
 
 /** The visible part of a page that a fragment names, without the navigation around it. */
 function partAt(named: PageElement, document: PageDocument, writing: OutputOptions) {
+  const isGenerated = isReference(document);
   const place = document.createElement("a");
   place.setAttribute("name", "place");
   // An empty anchor may be hidden, while what follows is not.
@@ -250,7 +251,7 @@ function partAt(named: PageElement, document: PageDocument, writing: OutputOptio
   const element = named.isConnected ? named : place;
   if (!element.isConnected) return undefined;
   removeNavigation(document, element);
-  for (const around of boilerplateIn(document)) if (!around.contains(element)) around.remove();
+  for (const around of boilerplateIn(document, isGenerated)) if (!around.contains(element)) around.remove();
   const heading = reduceTo(element, document);
   // Line numbers, for example.
   if (!/\p{L}/u.test(textOf(document.body))) return undefined;
