@@ -20,11 +20,16 @@ export const title = "Fetch: technical pages";
 const FOLDER = process.env.REFMCP_DOCS ?? "/usr/share/doc";
 const MEASURES = ["headings", "signatures", "code", "languages", "rows", "links"];
 const HEADINGS = "h1, h2, h3, h4, h5, h6";
+const BLOCKS = `${HEADINGS}, p, pre, li, td`;
 /** How many deep links of a page are followed. */
 const LINKS = 10;
 
-/** Text without whitespace, zero-width spaces and signs of permalinks. @param {string | null} text */
-const squash = (text) => (text ?? "").replace(/[\s\u200b¶§◆🔗]+/gu, "");
+/**
+ * Text without whitespace, zero-width spaces, signs of permalinks and marks of footnotes, and with plain digits for superscript.
+ *
+ * @param {string | null} text
+ */
+const squash = (text) => (text ?? "").replace(/[\s\u200b¶§◆🔗]+|\[\^[^\]\s]+\]/gu, "").normalize("NFKC");
 /** @param {string | null} code */
 const exact = (code) => (code ?? "").replace(/^(?:[ \t]*\n)+/, "").trimEnd();
 
@@ -85,7 +90,9 @@ function targetsOf(headings, signatures, rules, textOf) {
   for (const element of starts) {
     const id = idOf(element, starts);
     const isHeading = headings.includes(element);
-    const scope = isHeading ? element : (rules.scope && element.closest(rules.scope)) || element;
+    const named = id && element.ownerDocument.getElementById(id);
+    const around = named && named !== element && named.contains(element) ? named : undefined;
+    const scope = isHeading ? (around ?? element) : (rules.scope && element.closest(rules.scope)) || element;
     const next = (isHeading ? headings : signatures).find(
       (one) =>
         Boolean(scope.compareDocumentPosition(one) & 4) &&
@@ -155,6 +162,13 @@ export function kept({ headings, signatures, code, rows }, page) {
     const text = exact(pre.textContent);
     blocks.set(text, [...(blocks.get(text) ?? []), language?.replace("python3", "python")]);
   }
+  for (const cell of page.querySelectorAll("td, th")) {
+    // Code in a cell is lines of inline code, with a text before or after it.
+    const parts = [...cell.childNodes].map(({ nodeName, textContent }) =>
+      nodeName === "BR" ? "\n" : nodeName === "CODE" ? textContent : textContent?.trim() ? "\0" : "",
+    );
+    for (const part of parts.join("").split("\0")) blocks.set(exact(part), [undefined]);
+  }
   const found = new Set(
     [...page.querySelectorAll("tr")].map((row) =>
       JSON.stringify([...row.children].map((cell) => squash(cell.textContent)).filter((cell) => cell !== "")),
@@ -179,10 +193,11 @@ const headingsIn = (page) => [...page.querySelectorAll(HEADINGS)].map((one) => s
 /** Whether a section has its own heading or signature, and not the next one. @param {Target} target @param {DocumentFragment} page */
 export function isSection({ text, isHeading, other }, page) {
   const found = isHeading ? headingsIn(page) : undefined;
-  const all = squash(page.textContent);
-  /** @param {string} one */
-  const has = (one) => found?.includes(one) ?? all.includes(one);
-  return has(text) && !(other !== undefined && has(other));
+  const blocks = [...page.querySelectorAll(BLOCKS)].map((one) => squash(one.textContent));
+  // A description may mention the next signature, whose own block begins with it.
+  const hasOther =
+    other !== undefined && (found?.includes(other) ?? blocks.some((one) => one.startsWith(other)));
+  return (found?.includes(text) ?? squash(page.textContent).includes(text)) && !hasOther;
 }
 
 /** @param {{ report: import("../../../scripts/lib/bench-kit.mjs").Report }} harness */

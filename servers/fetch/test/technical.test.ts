@@ -109,6 +109,32 @@ describe("markup of documentation", () => {
     expect(text).toMatch(/^\| template\\<class T> \| *\|\n\| typedef T \| Sack \|$/m);
   });
 
+  it("code in a table of data is lines in its cells", async () => {
+    const text = await read(
+      documented(
+        "<table><tr><th>call</th><th>result</th></tr><tr><td><pre>a\n  b</pre></td><td>one</td></tr>" +
+          "<tr><td><pre>c</pre></td><td>two</td></tr></table>",
+      ),
+    );
+    expect(text).toContain("| `a`<br>`  b` | one |");
+    expect(text).toContain("| `c` | two |");
+  });
+
+  it("a capture list and its call stay in code", async () => {
+    expect(await read(documented("<pre>run([]() { return 1; });</pre>"))).toContain(
+      "run([]() { return 1; });",
+    );
+  });
+
+  it("a title in a section, a section with code and a hash in a class are no navigation", async () => {
+    const text = await read(
+      documented(
+        '<section><header><h1>The wheel title</h1></header><p>It turns.</p></section><section id="sql-share"><h2>Locks</h2><pre>lock</pre></section><div class="m:ad3d947d3e32b1521bb1ccd9eab4c46cb">A member</div>',
+      ),
+    );
+    for (const part of ["The wheel title", "Locks", "A member"]) expect(text).toContain(part);
+  });
+
   it("a table of one row with columns is a table", async () => {
     const text = await read(
       documented(

@@ -66,7 +66,7 @@ export const GENERATORS = {
     signatures: "dt.sig",
     scope: "dl",
     tables: "table.docutils:not(.footnote):not(.citation)",
-    dropped: "a.headerlink, a.reference.internal[href*=_modules]",
+    dropped: "a.headerlink, a.reference.internal[href*=_modules], a.footnote-reference",
     language: (code) =>
       inClass(code.closest("[class*=highlight-]"), /highlight-(?!default|none|text)(\S+)/)?.replace(
         "python3",
@@ -117,7 +117,7 @@ export const GENERATORS = {
     tables: "table.doxtable, table.markdownTable, table.memberdecls, table.manual",
     rows: "tr:not(.separator):not(.heading):not(.inherit):not(.inherit_header)",
     code: "pre, div.fragment",
-    dropped: ".permalink, .mlabels-right, .lineno",
+    dropped: ".permalink, .mlabels-right, .lineno, .ttc",
   },
   "Node.js": {
     pages: pages("nodejs/api", "fs stream path url events"),
@@ -153,6 +153,7 @@ export const GENERATORS = {
   Qt: {
     pages: pages("../qt5/doc/qtcore", "qstring qlist signalsandslots"),
     main: ".content, body",
+    headings: "h1, h2, h3:not(.toc h3), h4, h5, h6",
     tables: "table.alignedsummary, table.generic, table.valuelist",
     dropped: ".naviNextPrevious",
     language: (code) => (code.classList.contains("cpp") ? "cpp" : undefined),

@@ -13,12 +13,12 @@ const MARKS = ["span", "code", "em", "i", "b", "strong", "var"].map((name) => `c
 export function flattenCode(root: PageElement, document: PageDocument): void {
   // rustdoc describes a result's traits in the middle of a signature.
   for (const tip of root.querySelectorAll(`:is(${HEADINGS}) .notable-traits`)) tip.remove();
-  // Doxygen writes code as one element for each line.
+  // Doxygen writes code as one element for each line, with tooltips between them.
   for (const box of root.querySelectorAll("div.fragment"))
     if (box.children.length > 0 && [...box.children].every(isLine)) {
       const pre = document.createElement("pre");
       pre.append(...box.childNodes);
-      for (const number of pre.querySelectorAll(".lineno")) number.remove();
+      for (const number of pre.querySelectorAll(".lineno, .ttc")) number.remove();
       box.replaceWith(pre);
     }
   for (const inner of root.querySelectorAll("pre pre")) inner.replaceWith(...inner.childNodes);

@@ -57,28 +57,37 @@ export function textOf(element: { textContent: string | null }): string {
     .trim();
 }
 
+/** A header in one of these is not the page's (the HTML standard). */
+const SECTIONS = "article, main, section";
+
 /** Removes menus and similar elements, except around `kept`; an article keeps its header. */
 export function removeNavigation(document: PageDocument, kept?: PageElement): void {
   for (const element of [...document.querySelectorAll(NAVIGATION)])
     if (
-      (!/^(?:HEADER|FOOTER)$/.test(element.tagName) || element.closest("article, main") === null) &&
+      (!/^(?:HEADER|FOOTER)$/.test(element.tagName) || element.closest(SECTIONS) === null) &&
       !(kept && element.contains(kept))
     )
       element.remove();
 }
 
-/** The outermost elements whose class or id marks them as navigation, ads or similar. */
-export function boilerplateIn(document: PageDocument): PageElement[] {
+/**
+ * The outermost elements whose class or id marks them as navigation, ads or similar.
+ *
+ * @param isGenerated whether it is a generated reference, whose ids are no marks
+ */
+export function boilerplateIn(document: PageDocument, isGenerated: boolean): PageElement[] {
   const most = textOf(document.body).length * MAX_BOILERPLATE_SHARE;
   const found: PageElement[] = [];
   // In document order, so the descendants of a match come right after it.
   for (const element of document.body.querySelectorAll("[class], [id]"))
     if (
       !found.at(-1)?.contains(element) &&
-      isBoilerplate(element) &&
+      isBoilerplate(element, isGenerated) &&
       textOf(element).length < most &&
       !isTitle(element) &&
-      !isSection(element)
+      !isSection(element) &&
+      element.closest("pre, dt") === null &&
+      element.querySelector("pre") === null
     )
       found.push(element);
   return found;
@@ -90,19 +99,32 @@ function isTitle(element: PageElement): boolean {
   return heading !== null && heading !== undefined && textOf(element).length > textOf(heading).length / 2;
 }
 
-/** Whether an id is the heading of its element: Sphinx gives "Sharing the code" the id "sharing-the-code". */
+/** Whether an id is the heading of its element: Sphinx gives "Sharing the code" the id "sharing-the-code", Django "s-sharing…". */
 function isSection(element: PageElement): boolean {
   if (element.id === "") return false;
   const heading = /^H[1-6]$/.test(element.tagName) ? element : element.querySelector(HEADINGS);
-  return heading !== null && slugOf(textOf(heading).slice(0, 500)) === slugOf(element.id);
+  if (heading === null) return false;
+  const [id, title] = [element.id, textOf(heading).slice(0, 500)].map((name) =>
+    slugOf(name).replaceAll("-", ""),
+  );
+  return id === title || (element.id.startsWith("s-") && id === `s${title}`);
 }
 
-function isBoilerplate(element: PageElement): boolean {
+/** Generators of references, which have few paragraphs and sometimes little code, and whose ids name parts of a program. */
+const REFERENCE = ["javadoc", "Doxygen", "rustdoc", "gi-docgen", "GTK-Doc", "DocBook"]
+  .map((name) => `meta[name="generator"][content^="${name}"]`)
+  .join(", ");
+
+/** Whether a generator of references made a page. */
+export const isReference = (document: PageDocument): boolean => document.querySelector(REFERENCE) !== null;
+
+function isBoilerplate(element: PageElement, isGenerated: boolean): boolean {
   if (/^(?:BODY|MAIN|ARTICLE)$/.test(element.tagName)) return false;
   // Ids such as "method.skip" and "skip(long)" name parts of a program.
-  const id = /[.(]/.test(element.id) ? "" : element.id;
+  const id = /[.(]/.test(element.id) || isGenerated ? "" : element.id;
   const names = `${element.getAttribute("class") ?? ""} ${id}`.slice(0, 500);
   return names
+    .replace(/[0-9a-f]{16,}/g, "")
     .replace(/([a-z])([A-Z])/g, "$1-$2")
     .toLowerCase()
     .split(/[^a-z]+/)

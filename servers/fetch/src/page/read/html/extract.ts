@@ -6,6 +6,7 @@ import { decoded } from "../outline.ts";
 import { readArticle } from "./article.ts";
 import {
   boilerplateIn,
+  isReference,
   mainOf,
   type PageDocument,
   type PageElement,
@@ -83,10 +84,6 @@ const SHARE_AMONG_LINKS = 0.2;
 const MUCH_CODE = 3;
 const POSTS = "[itemtype$=Article], [itemtype$=BlogPosting], [itemtype$=Question], .hentry";
 const KEPT_CODE = 0.9;
-/** Generators of references, which have few paragraphs and sometimes little code. */
-const REFERENCE = ["javadoc", "Doxygen", "rustdoc", "gi-docgen", "GTK-Doc"]
-  .map((name) => `meta[name="generator"][content^="${name}"]`)
-  .join(", ");
 
 /**
  * Converts HTML to Markdown or text: the main content that Readability finds; if that is too small a part of the page,
@@ -124,7 +121,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
     const { text, heading = `#${decoded(fragment)}` } = part;
     return { ...facts, text, section: heading, extractor: "fragment", needsJavascript: false };
   }
-  const isReference = document.querySelector(REFERENCE) !== null;
+  const isGenerated = isReference(document);
   const hasHidden = removeHiddenContent(document);
   const all = textOf(document.body);
   const about = {
@@ -142,13 +139,13 @@ export function convertHtml(request: ConversionRequest): Conversion {
   const withoutNavigation = textOf(document.body);
   const hasNavigation = withoutNavigation.length < all.length;
   const content = mainOf(document);
-  const boilerplate = boilerplateIn(document);
+  const boilerplate = boilerplateIn(document, isGenerated);
   const chars = boilerplate
     .filter((element) => content.contains(element))
     .reduce((rest, element) => rest - textOf(element).length, textOf(content).length);
   const isOfLinks = linkedIn(content) > textOf(content).length / 2;
   const code = codeIn(content);
-  const isProse = (code < MUCH_CODE && !isReference) || document.querySelector(POSTS) !== null;
+  const isProse = (code < MUCH_CODE && !isGenerated) || document.querySelector(POSTS) !== null;
   // A product page has few paragraphs, and its price is outside them.
   const mayBeArticle =
     isArticle ||
@@ -172,7 +169,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
     removeHiddenContent(rest);
     removeNavigation(rest);
   }
-  for (const element of isTried ? boilerplateIn(rest) : boilerplate) element.remove();
+  for (const element of isTried ? boilerplateIn(rest, isGenerated) : boilerplate) element.remove();
   const text = convertElement(mainOf(rest), rest, writing);
   return { ...about, text, extractor: hasNavigation ? "navigation removed" : "body" };
 }
@@ -245,6 +242,7 @@ function selected(document: PageDocument, selector: string, writing: OutputOptio
 
 /** The visible part of a page that a fragment names, without the navigation around it. */
 function partAt(named: PageElement, document: PageDocument, writing: OutputOptions) {
+  const isGenerated = isReference(document);
   const place = document.createElement("a");
   place.setAttribute("name", "place");
   // An empty anchor may be hidden, while what follows is not.
@@ -253,7 +251,7 @@ function partAt(named: PageElement, document: PageDocument, writing: OutputOptio
   const element = named.isConnected ? named : place;
   if (!element.isConnected) return undefined;
   removeNavigation(document, element);
-  for (const around of boilerplateIn(document)) if (!around.contains(element)) around.remove();
+  for (const around of boilerplateIn(document, isGenerated)) if (!around.contains(element)) around.remove();
   const heading = reduceTo(element, document);
   // Line numbers, for example.
   if (!/\p{L}/u.test(textOf(document.body))) return undefined;

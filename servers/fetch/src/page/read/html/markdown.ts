@@ -107,6 +107,8 @@ export function simplify(root: PageElement, document: PageDocument): void {
   for (const term of all("dt, summary")) {
     const strong = document.createElement("strong");
     if (term.querySelector(BLOCK) !== null) continue;
+    // Markdown cannot tell the ends of emphasis in bold text.
+    for (const mark of term.querySelectorAll("em, i, b, strong, var")) mark.replaceWith(...mark.childNodes);
     strong.append(...term.childNodes);
     term.append(strong);
   }
@@ -121,6 +123,7 @@ export function simplify(root: PageElement, document: PageDocument): void {
     else levels.set(quote, level);
   }
   for (const table of all("table")) liftHeadings(table);
+  for (const table of all("table")) codeToLines(table, document);
   for (const table of all("table").reverse()) if (isLayout(table)) unwrapTable(table, renamed);
   for (const cell of all("td[colspan], th[colspan], td[rowspan], th[rowspan]").slice(0, MAX_SPREAD))
     spread(cell, document);
@@ -148,13 +151,13 @@ function keepSigns(root: PageElement, document: PageDocument): void {
   while (walker.nextNode()) {
     const { currentNode: node } = walker;
     const text = node.textContent ?? "";
-    if (!/[_<]/.test(text)) continue;
+    if (!/[_<[]/.test(text)) continue;
     const isCode = node.parentElement?.closest("pre, code") != null;
     const kept = isCode
-      ? text.replaceAll("<", verbatim("<"))
+      ? text.replace(/[<[]/g, verbatim)
       : text
           .replace(/(?<=[\p{L}\p{N}_])_+(?=[\p{L}\p{N}])/gu, verbatim)
-          .replace(/<(?=[a-z/!?])/gi, verbatim("\\<"));
+          .replace(/<(?=[a-z/!?]|$)/gi, verbatim("\\<"));
     if (kept !== text) node.textContent = kept;
   }
 }
@@ -262,12 +265,41 @@ function liftHeadings(table: PageElement): void {
   if (heading === null || first === undefined || textOf(heading) !== textOf(first)) return;
   table.before(heading);
   first.remove();
+  // A table with a title is not for layout, however few rows it has.
+  table.setAttribute("role", "table");
 }
 
+/** More lines of code read better as a block. */
+const MAX_CELL_LINES = 30;
+
+/** Writes code in the cells of a table of data as lines of inline code, since cells have no blocks. */
+function codeToLines(table: PageElement, document: PageDocument): void {
+  const blocks = [...table.querySelectorAll("pre")].map((pre) => ({
+    pre,
+    lines: (pre.textContent ?? "").split("\n"),
+  }));
+  if (blocks.length === 0 || blocks.some(({ lines }) => lines.length > MAX_CELL_LINES)) return;
+  // An example next to its output is a header and a row.
+  const least = table.querySelector("th") === null ? 2 : 3;
+  if (table.querySelectorAll("tr").length < least || isLayout(table, LAYOUT)) return;
+  for (const { pre, lines } of blocks)
+    pre.replaceWith(
+      ...lines.flatMap((line: string, index: number) => {
+        const code = document.createElement("code");
+        code.append(line.replace(/^ +/, verbatim));
+        const parts = line === "" ? [] : [code];
+        return index === 0 ? parts : [document.createElement("br"), ...parts];
+      }),
+    );
+}
+
+/** What tables of data do not contain. */
+const LAYOUT = "table, h1, h2, h3, blockquote, form, section, article";
+
 /** Whether a table is used for layout instead of data. */
-export function isLayout(table: PageElement): boolean {
+export function isLayout(table: PageElement, never = `${LAYOUT}, pre`): boolean {
   if (/^(?:presentation|none)$/.test(table.getAttribute("role") ?? "")) return true;
-  if (table.querySelector("table, h1, h2, h3, pre, blockquote, form, section, article") !== null) return true;
+  if (table.querySelector(never) !== null) return true;
   if (/^(?:table|grid)$/.test(table.getAttribute("role") ?? "")) return false;
   if (table.querySelector("th, caption, thead, colgroup") !== null) return false;
   const rows = [...table.querySelectorAll("tr")];
