@@ -154,6 +154,8 @@ export function convertHtml(request: ConversionRequest): Conversion {
     isArticle ||
     (isProse && (isOfLinks || isProbablyReaderable(document, { visibilityChecker: () => true })));
   const isTried = mayBeArticle && withoutNavigation.length >= LITTLE;
+  // Readability changes the document.
+  const untouched = isTried ? document.body.cloneNode(true) : document.body;
   const article = isTried ? readArticle(document) : undefined;
   const least = isArticle ? 0 : chars * (isOfLinks ? SHARE_AMONG_LINKS : SHARE);
   const isEnough = article !== undefined && article.chars >= LITTLE && article.chars >= least;
@@ -166,14 +168,9 @@ export function convertHtml(request: ConversionRequest): Conversion {
     removeHiddenContent(whole);
     return { ...about, text: convertElement(whole.body, whole, writing), extractor: "body" };
   }
-  // Readability changes the document.
-  const rest = isTried ? parsePage(html) : document;
-  if (isTried) {
-    removeHiddenContent(rest);
-    removeNavigation(rest);
-  }
-  for (const element of isTried ? boilerplateIn(rest) : boilerplate) element.remove();
-  const text = convertElement(mainOf(rest), rest, writing);
+  if (isTried) document.body.replaceWith(untouched);
+  for (const element of isTried ? boilerplateIn(document) : boilerplate) element.remove();
+  const text = convertElement(mainOf(document), document, writing);
   return { ...about, text, extractor: hasNavigation ? "navigation removed" : "body" };
 }
 
