@@ -23,6 +23,13 @@ const CHANGES = {
     ],
     ["get textContent() {\n    const text = [];", `get textContent() {\n    let text = "";`],
   ],
+  "mixin/parent-node": [
+    ["localCase(next) === tagName", "isUpper && localCase(next) === tagName"],
+    [
+      "getElementsByTagName(tagName) {",
+      "getElementsByTagName(tagName) {\n    const isUpper = tagName === tagName.toUpperCase();",
+    ],
+  ],
   // Classes without members only make code that handles all elements slower.
   "shared/register-html-class": [
     ["for (const name", "if (Object.getOwnPropertyNames(Class.prototype).length > 1) for (const name"],

@@ -67,9 +67,13 @@ export function removeNavigation(document: PageDocument, kept?: PageElement): vo
       element.remove();
 }
 
-/** The outermost elements whose class or id marks them as navigation, ads or similar. */
-export function boilerplateIn(document: PageDocument): PageElement[] {
-  const most = textOf(document.body).length * MAX_BOILERPLATE_SHARE;
+/**
+ * The outermost elements whose class or id marks them as navigation, ads or similar.
+ *
+ * @param chars the length of the page's text
+ */
+export function boilerplateIn(document: PageDocument, chars: number): PageElement[] {
+  const most = chars * MAX_BOILERPLATE_SHARE;
   const found: PageElement[] = [];
   // In document order, so the descendants of a match come right after it.
   for (const element of document.body.querySelectorAll("[class], [id]"))
@@ -111,8 +115,9 @@ function isBoilerplate(element: PageElement): boolean {
 
 /** The page's `main` if it has most of the content, otherwise the body. */
 export function mainOf(document: PageDocument): PageElement {
-  const all = textOf(document.body).length;
-  for (const main of document.querySelectorAll("main, [role=main]")) {
+  const mains = document.querySelectorAll("main, [role=main]");
+  const all = mains.length > 0 ? textOf(document.body).length : 0;
+  for (const main of mains) {
     const { length } = textOf(main);
     if (length >= MAIN_CHARS && length >= all * MAIN_SHARE) return main;
   }

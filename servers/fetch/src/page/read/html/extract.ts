@@ -142,11 +142,12 @@ export function convertHtml(request: ConversionRequest): Conversion {
   const withoutNavigation = textOf(document.body);
   const hasNavigation = withoutNavigation.length < all.length;
   const content = mainOf(document);
-  const boilerplate = boilerplateIn(document);
+  const boilerplate = boilerplateIn(document, withoutNavigation.length);
+  const contentChars = content === document.body ? withoutNavigation.length : textOf(content).length;
   const chars = boilerplate
     .filter((element) => content.contains(element))
-    .reduce((rest, element) => rest - textOf(element).length, textOf(content).length);
-  const isOfLinks = linkedIn(content) > textOf(content).length / 2;
+    .reduce((rest, element) => rest - textOf(element).length, contentChars);
+  const isOfLinks = linkedIn(content) > contentChars / 2;
   const code = codeIn(content);
   const isProse = (code < MUCH_CODE && !isReference) || document.querySelector(POSTS) !== null;
   // A product page has few paragraphs, and its price is outside them.
@@ -169,7 +170,8 @@ export function convertHtml(request: ConversionRequest): Conversion {
     return { ...about, text: convertElement(whole.body, whole, writing), extractor: "body" };
   }
   if (isTried) document.body.replaceWith(untouched);
-  for (const element of isTried ? boilerplateIn(document) : boilerplate) element.remove();
+  for (const element of isTried ? boilerplateIn(document, withoutNavigation.length) : boilerplate)
+    element.remove();
   const text = convertElement(mainOf(document), document, writing);
   return { ...about, text, extractor: hasNavigation ? "navigation removed" : "body" };
 }
@@ -250,7 +252,8 @@ function partAt(named: PageElement, document: PageDocument, writing: OutputOptio
   const element = named.isConnected ? named : place;
   if (!element.isConnected) return undefined;
   removeNavigation(document, element);
-  for (const around of boilerplateIn(document)) if (!around.contains(element)) around.remove();
+  for (const around of boilerplateIn(document, textOf(document.body).length))
+    if (!around.contains(element)) around.remove();
   const heading = reduceTo(element, document);
   // Line numbers, for example.
   if (!/\p{L}/u.test(textOf(document.body))) return undefined;
