@@ -69,12 +69,13 @@ const LITTLE = 250;
 /** If less text is left without the navigation, the page marks its content as navigation. Measured likewise. */
 const LEFT = 200;
 /**
- * An article with a smaller share of the page's content may be an entry of a list or a post of a thread, unless the
- * page declares itself an article. If the content is mostly links, the rest may be teasers of other articles. Measured
- * by `bench/content.mjs`.
+ * An article with a smaller share of the page's content may be an entry of a list or a post of a thread. If the page
+ * declares itself an article, it may have more comments, which don't count, but not ten times as much of other text. If the
+ * content is mostly links, the rest may be teasers of other articles. Measured by `bench/content.mjs`.
  */
 const SHARE = 0.4;
 const SHARE_AMONG_LINKS = 0.2;
+const DECLARED_SHARE = 0.1;
 /**
  * Readability is made for prose: in a page with many blocks of code it drops signatures, headings and examples. It is still
  * used for posts (by their microdata or hAtom), but not if it loses more than a tenth of an article's blocks. Measured likewise,
@@ -147,6 +148,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
   const chars = boilerplate
     .filter((element) => content.contains(element))
     .reduce((rest, element) => rest - textOf(element).length, contentChars);
+  const comments = isArticle ? commentsIn(content) : 0;
   const isOfLinks = linkedIn(content) > contentChars / 2;
   const code = codeIn(content);
   const isProse = (code < MUCH_CODE && !isReference) || document.querySelector(POSTS) !== null;
@@ -158,7 +160,8 @@ export function convertHtml(request: ConversionRequest): Conversion {
   // Readability changes the document.
   const untouched = isTried ? document.body.cloneNode(true) : document.body;
   const article = isTried ? readArticle(document) : undefined;
-  const least = isArticle ? 0 : chars * (isOfLinks ? SHARE_AMONG_LINKS : SHARE);
+  const share = isOfLinks ? SHARE_AMONG_LINKS : SHARE;
+  const least = isArticle ? DECLARED_SHARE * (isOfLinks ? 0 : chars - comments) : share * chars;
   const isEnough = article !== undefined && article.chars >= LITTLE && article.chars >= least;
   if (isEnough && codeIn(article.content) >= code * KEPT_CODE) {
     const text = convertElement(article.content, document, writing);
@@ -181,6 +184,18 @@ function codeIn(element: PageElement): number {
   let count = 0;
   for (const pre of element.querySelectorAll("pre")) if (textOf(pre) !== "") count += 1;
   return count;
+}
+
+/** The number of characters in comments on an article. */
+function commentsIn(element: PageElement): number {
+  let chars = 0;
+  let last: PageElement | undefined;
+  for (const comment of element.querySelectorAll("[id*=comment i], [class*=comment i]")) {
+    if (last?.contains(comment)) continue;
+    last = comment;
+    chars += textOf(comment).length;
+  }
+  return chars;
 }
 
 /** The number of characters in links. */
