@@ -9,6 +9,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { cyclonedxEsbuildPlugin } from "@cyclonedx/cyclonedx-esbuild";
 import { build } from "esbuild";
 import { indexFolders } from "./generate/index-files.mjs";
+import { fasterLinkedom } from "./linkedom.mjs";
 import { bundledPackages, notices } from "./notices.mjs";
 import { buildViews } from "./views.mjs";
 
@@ -54,25 +55,6 @@ const lazily = {
   },
 };
 
-/**
- * linkedom gives each node and attribute a map of event listeners in one WeakMap, which takes an eighth of a conversion's time
- * and much memory. Nothing listens to a page here.
- *
- * @type {import("esbuild").Plugin}
- */
-const withoutListeners = {
-  name: "without-listeners",
-  setup({ onLoad }) {
-    onLoad({ filter: /linkedom[\\/]esm[\\/]interface[\\/]event-target\.js$/ }, async ({ path }) => {
-      const source = await readFile(path, "utf8");
-      const contents = source.replace("wm.set(this, new Map);", "");
-      if (contents === source)
-        throw new Error(`${path} has changed; check whether nodes still have listeners`);
-      return { contents };
-    });
-  },
-};
-
 /** The outline of this folder's server, made by its own code. */
 async function outline() {
   // Where what is external is found, and git sees nothing if this process is killed.
@@ -114,7 +96,7 @@ const shared = {
       ),
     ),
   },
-  plugins: [lazily, withoutListeners],
+  plugins: [lazily, fasterLinkedom],
   // Bundled CommonJS modules call require for Node's own modules.
   banner: {
     js: 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);',
@@ -126,7 +108,7 @@ const { outputFiles, metafile } = await build({
   ...shared,
   plugins: [
     lazily,
-    withoutListeners,
+    fasterLinkedom,
     cyclonedxEsbuildPlugin({ outputFile: "../sbom.cdx.json", outputReproducible: true, logLevel: "silent" }),
   ],
   write: false,

@@ -237,6 +237,23 @@ it("an article is extracted from a page that is mostly something else, a list is
   expect(list).toContain("ITEM 11");
 });
 
+it("a declared article is not replaced by its introduction, unless the rest are comments", async () => {
+  const intro = `<h1>Mills</h1><div class="entry"><p>INTRO ${prose(4, 1)}</p><p>${prose(3, 2)}</p></div>`;
+  const read = (attribute: string) => {
+    const rest = Array.from(
+      { length: 40 },
+      (_, index) => `<li><ul><li>${prose(1, index)}</li><li>REST ${prose(3, index + 1)}</li></ul></li>`,
+    );
+    return readMarkdown(
+      `<head><meta property="og:type" content="article"></head><body>${intro}<ul ${attribute}>${rest.join("")}</ul></body>`,
+    );
+  };
+  const whole = await read('class="grid"');
+  expect(whole).toContain("INTRO");
+  expect(whole).toContain("REST");
+  expect(await read('id="comments"')).not.toContain("REST");
+});
+
 it("addresses are relative to <base href>", async () => {
   const html =
     '<head><base href="/other/"></head><body><a href="x">link</a> <img src="y.png" alt="y"></body>';

@@ -74,9 +74,14 @@ export function removeNavigation(document: PageDocument, kept?: PageElement): vo
  * The outermost elements whose class or id marks them as navigation, ads or similar.
  *
  * @param isGenerated whether it is a generated reference, whose ids are no marks
+ * @param chars the length of the page's text
  */
-export function boilerplateIn(document: PageDocument, isGenerated: boolean): PageElement[] {
-  const most = textOf(document.body).length * MAX_BOILERPLATE_SHARE;
+export function boilerplateIn(
+  document: PageDocument,
+  isGenerated: boolean,
+  chars = textOf(document.body).length,
+): PageElement[] {
+  const most = chars * MAX_BOILERPLATE_SHARE;
   const found: PageElement[] = [];
   // In document order, so the descendants of a match come right after it.
   for (const element of document.body.querySelectorAll("[class], [id]"))
@@ -133,8 +138,9 @@ function isBoilerplate(element: PageElement, isGenerated: boolean): boolean {
 
 /** The page's `main` if it has most of the content, otherwise the body. */
 export function mainOf(document: PageDocument): PageElement {
-  const all = textOf(document.body).length;
-  for (const main of document.querySelectorAll("main, [role=main]")) {
+  const mains = document.querySelectorAll("main, [role=main]");
+  const all = mains.length > 0 ? textOf(document.body).length : 0;
+  for (const main of mains) {
     const { length } = textOf(main);
     if (length >= MAIN_CHARS && length >= all * MAIN_SHARE) return main;
   }

@@ -70,12 +70,13 @@ const LITTLE = 250;
 /** If less text is left without the navigation, the page marks its content as navigation. Measured likewise. */
 const LEFT = 200;
 /**
- * An article with a smaller share of the page's content may be an entry of a list or a post of a thread, unless the
- * page declares itself an article. If the content is mostly links, the rest may be teasers of other articles. Measured
- * by `bench/content.mjs`.
+ * An article with a smaller share of the page's content may be an entry of a list or a post of a thread. If the page
+ * declares itself an article, it may have more comments, which don't count, but not ten times as much of other text. If the
+ * content is mostly links, the rest may be teasers of other articles. Measured by `bench/content.mjs`.
  */
 const SHARE = 0.4;
 const SHARE_AMONG_LINKS = 0.2;
+const DECLARED_SHARE = 0.1;
 /**
  * Readability is made for prose: in a page with many blocks of code it drops signatures, headings and examples. It is still
  * used for posts (by their microdata or hAtom), but not if it loses more than a tenth of an article's blocks. Measured likewise,
@@ -139,11 +140,13 @@ export function convertHtml(request: ConversionRequest): Conversion {
   const withoutNavigation = textOf(document.body);
   const hasNavigation = withoutNavigation.length < all.length;
   const content = mainOf(document);
-  const boilerplate = boilerplateIn(document, isGenerated);
+  const boilerplate = boilerplateIn(document, isGenerated, withoutNavigation.length);
+  const contentChars = content === document.body ? withoutNavigation.length : textOf(content).length;
   const chars = boilerplate
     .filter((element) => content.contains(element))
-    .reduce((rest, element) => rest - textOf(element).length, textOf(content).length);
-  const isOfLinks = linkedIn(content) > textOf(content).length / 2;
+    .reduce((rest, element) => rest - textOf(element).length, contentChars);
+  const comments = isArticle ? commentsIn(content) : 0;
+  const isOfLinks = linkedIn(content) > contentChars / 2;
   const code = codeIn(content);
   const isProse = (code < MUCH_CODE && !isGenerated) || document.querySelector(POSTS) !== null;
   // A product page has few paragraphs, and its price is outside them.
@@ -151,8 +154,11 @@ export function convertHtml(request: ConversionRequest): Conversion {
     isArticle ||
     (isProse && (isOfLinks || isProbablyReaderable(document, { visibilityChecker: () => true })));
   const isTried = mayBeArticle && withoutNavigation.length >= LITTLE;
+  // Readability changes the document.
+  const untouched = isTried ? document.body.cloneNode(true) : document.body;
   const article = isTried ? readArticle(document) : undefined;
-  const least = isArticle ? 0 : chars * (isOfLinks ? SHARE_AMONG_LINKS : SHARE);
+  const share = isOfLinks ? SHARE_AMONG_LINKS : SHARE;
+  const least = isArticle ? DECLARED_SHARE * (isOfLinks ? 0 : chars - comments) : share * chars;
   const isEnough = article !== undefined && article.chars >= LITTLE && article.chars >= least;
   if (isEnough && codeIn(article.content) >= code * KEPT_CODE) {
     const text = convertElement(article.content, document, writing);
@@ -163,14 +169,10 @@ export function convertHtml(request: ConversionRequest): Conversion {
     removeHiddenContent(whole);
     return { ...about, text: convertElement(whole.body, whole, writing), extractor: "body" };
   }
-  // Readability changes the document.
-  const rest = isTried ? parsePage(html) : document;
-  if (isTried) {
-    removeHiddenContent(rest);
-    removeNavigation(rest);
-  }
-  for (const element of isTried ? boilerplateIn(rest, isGenerated) : boilerplate) element.remove();
-  const text = convertElement(mainOf(rest), rest, writing);
+  if (isTried) document.body.replaceWith(untouched);
+  for (const element of isTried ? boilerplateIn(document, isGenerated, withoutNavigation.length) : boilerplate)
+    element.remove();
+  const text = convertElement(mainOf(document), document, writing);
   return { ...about, text, extractor: hasNavigation ? "navigation removed" : "body" };
 }
 
@@ -179,6 +181,18 @@ function codeIn(element: PageElement): number {
   let count = 0;
   for (const pre of element.querySelectorAll("pre")) if (textOf(pre) !== "") count += 1;
   return count;
+}
+
+/** The number of characters in comments on an article. */
+function commentsIn(element: PageElement): number {
+  let chars = 0;
+  let last: PageElement | undefined;
+  for (const comment of element.querySelectorAll("[id*=comment i], [class*=comment i]")) {
+    if (last?.contains(comment)) continue;
+    last = comment;
+    chars += textOf(comment).length;
+  }
+  return chars;
 }
 
 /** The number of characters in links. */

@@ -15,13 +15,19 @@ const VOID = new Set("area base br col embed hr img input link meta param source
 export function isParsable(html: string): boolean {
   let depth = 0;
   let nodes = 0;
+  let attributes = 0;
   let modest = true;
   const parser = new Parser(
     {
-      onopentag(name, attributes) {
+      onopentagname(name) {
         nodes += 1;
+        attributes = 0;
         if (!VOID.has(name)) depth += 1;
-        if (depth > DEPTH || nodes > NODES || Object.keys(attributes).length > ATTRIBUTES) stop();
+        if (depth > DEPTH || nodes > NODES) stop();
+      },
+      onattribute() {
+        attributes += 1;
+        if (attributes > ATTRIBUTES) stop();
       },
       ontext() {
         nodes += 1;

@@ -8,6 +8,7 @@ export function verbatim(text: string): string {
 
 /** Text with everything that `verbatim` replaced. */
 export function asWritten(text: string): string {
+  if (!text.includes(HIGH)) return text;
   return text.replace(/\udbff([\udf20-\udf7e])/g, (_, low: string) =>
     String.fromCharCode(low.charCodeAt(0) - LOW),
   );
