@@ -30,9 +30,12 @@ const CHANGES = {
       "getElementsByTagName(tagName) {\n    const isUpper = tagName === tagName.toUpperCase();",
     ],
   ],
-  // Classes without members only make code that handles all elements slower.
+  // Classes without members only make code that handles all elements slower; a title's are those of texts.
   "shared/register-html-class": [
-    ["for (const name", "if (Object.getOwnPropertyNames(Class.prototype).length > 1) for (const name"],
+    [
+      "for (const name",
+      `if (names === "title" || Object.getOwnPropertyNames(Class.prototype).length > 1) for (const name`,
+    ],
   ],
   "shared/matches": [
     ["element.classList.value", "element.getAttributeNode('class')?.value ?? ''"],

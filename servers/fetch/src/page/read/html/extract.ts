@@ -170,7 +170,9 @@ export function convertHtml(request: ConversionRequest): Conversion {
     return { ...about, text: convertElement(whole.body, whole, writing), extractor: "body" };
   }
   if (isTried) document.body.replaceWith(untouched);
-  for (const element of isTried ? boilerplateIn(document, isGenerated, withoutNavigation.length) : boilerplate)
+  for (const element of isTried
+    ? boilerplateIn(document, isGenerated, withoutNavigation.length)
+    : boilerplate)
     element.remove();
   const text = convertElement(mainOf(document), document, writing);
   return { ...about, text, extractor: hasNavigation ? "navigation removed" : "body" };
