@@ -1,6 +1,6 @@
 import type { Page, Request } from "playwright";
-import type { Absence, CheckOf, RequestPattern } from "../language/ast.ts";
-import { spaced, textMatches, urlMatcher } from "../language/reader.ts";
+import type { Absence, CheckOf, RequestPattern, StatusRange } from "../language/ast.ts";
+import { spaced, textMatches, urlMatcher } from "../language/matching.ts";
 import { shown } from "../library.ts";
 import { isFailed, type PageEvents, type RequestLine } from "../session/page-events.ts";
 import type { Outcome } from "./expectation.ts";
@@ -15,6 +15,8 @@ type EventCheck = CheckOf<
   | "download"
   | "dialog message"
 >;
+
+const isIn = ({ from, to }: StatusRange, status: number) => status >= from && status <= to;
 
 type See = (text: string) => string;
 
@@ -32,17 +34,17 @@ export async function eventOutcome(check: EventCheck, events: PageEvents, see: S
     case "status": {
       const status = events.place.response?.status() ?? 0;
       const actual = status === 0 ? "there is no response with a status" : `the status is ${status}`;
-      return { passed: status >= check.from && status <= check.to, actual };
+      return { passed: isIn(check.range, status), actual };
     }
     case "request":
-      if (check.contains === undefined) return requested(check, events, see, () => true, true);
-      return bodied(check, check.contains, events, see, async ({ request }) => request.postData() ?? "");
+      if (check.contains === undefined) return requested(check.request, events, see, () => true, true);
+      return bodied(check.request, check.contains, events, see, async ({ request }) => request.postData() ?? "");
     case "response":
-      return requested(check, events, see, ({ status }) => status >= check.from && status <= check.to, true);
+      return requested(check.request, events, see, ({ status }) => isIn(check.range, status), true);
     case "response body":
-      return bodied(check, check.contains, events, see, ({ request }) => bodyOf(request));
+      return bodied(check.request, check.contains, events, see, ({ request }) => bodyOf(request));
     case "no requests":
-      return requested(check, events, see, () => true, false);
+      return requested(check.request, events, see, () => true, false);
     case "download": {
       const matches = urlMatcher(check.name);
       const lines = events.downloads?.lines ?? [];
@@ -57,7 +59,7 @@ export async function eventOutcome(check: EventCheck, events: PageEvents, see: S
       return { passed: found !== check.compare.negated, actual: said || "no dialog opened" };
     }
     case "console": {
-      const wanted = spaced(check.text);
+      const wanted = spaced(check.contains);
       const passed = events.console.some(({ text }) => spaced(see(text)).includes(wanted));
       const last = events.console.at(-1);
       const line = last === undefined ? "the console is empty" : `its last line is ${shown(last.text)}`;

@@ -1,6 +1,7 @@
 import type { Page } from "playwright";
 import type { Target } from "../language/ast.ts";
-import { type ElementCheck, type Expectation, ONCE } from "../language/plan.ts";
+import type { ElementCheck } from "../language/expectations.ts";
+import { type Expectation, ONCE } from "../language/plan.ts";
 import { describeTarget } from "../language/target.ts";
 import {
   actualOf,
@@ -49,23 +50,28 @@ export async function expectationOutcome(
 }
 
 async function hold(
-  { on, counted, not, matcher, args }: Expectation,
+  { on, polls, not, matcher, args }: Expectation,
   page: Page,
   timeout: number,
 ): Promise<void> {
   if (matcher === "toMatchAriaSnapshot")
     return expectSnapshot(locatorOf(page, on), String(args[0]), not, timeout);
   const expect = expectation();
-  const count = () => locatorOf(page, on).count();
+  const value = (): Promise<unknown> => {
+    const found = locatorOf(page, on);
+    return polls === "count"
+      ? found.count()
+      : found.evaluate((one, css) => one.matches(css), polls?.css ?? "*", { timeout: Math.max(timeout, 100) });
+  };
   // Unlike other expectations, `poll` looks at the clock before its first check has ended.
-  const counting = async () => (timeout === ONCE ? expect(await count()) : expect.poll(count, { timeout }));
-  const all = counted ? await counting() : expect(on.calls.length === 0 ? page : locatorOf(page, on));
+  const polling = async () => (timeout === ONCE ? expect(await value()) : expect.poll(value, { timeout }));
+  const all = polls !== undefined ? await polling() : expect(on.calls.length === 0 ? page : locatorOf(page, on));
   const assertions: unknown = not ? all.not : all;
   const given = args.map((one) => (one instanceof RegExp ? unrun(one) : one));
   await Reflect.apply(
     Reflect.get(Object(assertions), matcher),
     assertions,
-    counted ? given : [...given, { timeout }],
+    polls !== undefined ? given : [...given, { timeout }],
   );
 }
 
@@ -99,13 +105,9 @@ async function reason(
       const found = Number(actual) === 1 ? "1 element matches" : `${actual} elements match, the first`;
       return `${found} with the text ${shown(content ?? "")}`;
     }
-    case "text":
-    case "property": {
-      const property = check.kind === "text" ? check : check.property;
-      const what = "name" in property ? `${property.kind} ${property.name}` : property.kind;
-      if (actual === null || actual === "attribute not present") return `it has no ${what}`;
-      return `its ${what} is ${shown(text)}`;
-    }
+    default:
+      if (actual === null || actual === "attribute not present") return `it has no ${plan.reads}`;
+      return `its ${plan.reads} is ${shown(text)}`;
   }
 }
 

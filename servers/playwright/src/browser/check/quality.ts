@@ -88,19 +88,17 @@ async function measure(): Promise<Record<string, number | undefined>> {
   };
 }
 
-/** Checks a time, the layout shift or the page's weight. */
-export async function metricOutcome(
-  check: CheckOf<"metric">,
-  page: Page,
-  events: PageEvents,
-): Promise<Outcome> {
-  if (check.metric === "page weight") {
-    const bytes = await events.weight();
-    const actual = `it is ${(bytes / 1e6).toFixed(2)} MB in ${events.counts.requests} requests`;
-    return { passed: bytes <= check.limit, actual };
-  }
-  const value = (await page.evaluate(measure))[check.metric];
+/** Checks the page's weight. */
+export async function weightOutcome(limit: number, events: PageEvents): Promise<Outcome> {
+  const bytes = await events.weight();
+  const actual = `it is ${(bytes / 1e6).toFixed(2)} MB in ${events.counts.requests} requests`;
+  return { passed: bytes <= limit, actual };
+}
+
+/** Checks a time or the layout shift. */
+export async function metricOutcome(check: CheckOf<"time" | "cls">, page: Page): Promise<Outcome> {
+  const value = (await page.evaluate(measure))[check.kind === "cls" ? "cls" : check.metric];
   if (value === undefined) return { passed: false, actual: "the browser has not measured it" };
-  const text = check.metric === "cls" ? value.toFixed(3) : `${Math.round(value)} ms`;
+  const text = check.kind === "cls" ? value.toFixed(3) : `${Math.round(value)} ms`;
   return { passed: value < check.limit, actual: `it is ${text}` };
 }

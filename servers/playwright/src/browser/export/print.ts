@@ -13,7 +13,7 @@ import {
   isMatch,
   ONCE,
 } from "../language/plan.ts";
-import { escaped } from "../language/reader.ts";
+import { escaped } from "../language/matching.ts";
 
 /** A text as a JavaScript literal. U+2028 and U+2029 are fine in strings since ES2019. */
 export const js = (text: string): string => JSON.stringify(text);
@@ -62,7 +62,7 @@ function printReply({ status, body, file }: Exclude<Answer["reply"], "blocked">)
 }
 
 export function printExpectation(
-  { on, counted, not, matcher, args }: Expectation,
+  { on, polls, not, matcher, args }: Expectation,
   timeout: number | undefined,
   page: string,
 ): string {
@@ -71,9 +71,12 @@ export function printExpectation(
   const given = args.map((one) => printArgument(one, page));
   const check = (last: readonly string[]) =>
     `${not ? "not." : ""}${matcher}(${[...given, ...last].join(", ")});`;
-  if (counted && timeout === ONCE) return `expect(await ${locator}.count()).${check([])}`;
-  if (counted)
-    return `await expect.poll(${[`() => ${locator}.count()`, ...options].join(", ")}).${check([])}`;
+  if (polls !== undefined) {
+    const value =
+      polls === "count" ? `${locator}.count()` : `${locator}.evaluate((one) => one.matches(${js(polls.css)}))`;
+    if (timeout === ONCE) return `expect(await ${value}).${check([])}`;
+    return `await expect.poll(${[`() => ${value}`, ...options].join(", ")}).${check([])}`;
+  }
   return `await expect(${locator}).${check(options)}`;
 }
 

@@ -1,9 +1,8 @@
 import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { NetworkGuard } from "@refmcp/boundary/forward-proxy";
 import { browserGone, failure } from "../errors.ts";
-import { type Step, setupLength } from "../language/ast.ts";
-import { contextOptionsOf } from "../language/plan.ts";
-import type { Found } from "../language/script.ts";
+import type { Step } from "../language/ast.ts";
+import { contextOptionsOf, type Found, setupLength } from "../language/script.ts";
 import { reasonOf } from "../library.ts";
 import type { SecretsInRun } from "../secrets/secrets.ts";
 import type { BaselineStore } from "../store/baselines.ts";

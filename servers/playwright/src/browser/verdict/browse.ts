@@ -1,7 +1,6 @@
 import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
-import { contextOptionsOf } from "../language/plan.ts";
-import { type Script, secretsOf } from "../language/script.ts";
+import { contextOptionsOf, type Script, secretsOf } from "../language/script.ts";
 import { SecretsInRun } from "../secrets/secrets.ts";
 import { type Calling, Deadline, workMs } from "../session/deadline.ts";
 import {
