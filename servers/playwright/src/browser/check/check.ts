@@ -1,7 +1,13 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Page } from "playwright";
 import type { Assertion, CheckOf } from "../language/ast.ts";
-import { expectationOf, isElementCheck, isLate, isRepeated, type RecordCheck } from "../language/expectations.ts";
+import {
+  expectationOf,
+  isElementCheck,
+  isLate,
+  isRepeated,
+  type RecordCheck,
+} from "../language/expectations.ts";
 import { textMatches } from "../language/matching.ts";
 import { type Chain, ONCE } from "../language/plan.ts";
 import type { Found } from "../language/script.ts";

@@ -38,7 +38,13 @@ export async function eventOutcome(check: EventCheck, events: PageEvents, see: S
     }
     case "request":
       if (check.contains === undefined) return requested(check.request, events, see, () => true, true);
-      return bodied(check.request, check.contains, events, see, async ({ request }) => request.postData() ?? "");
+      return bodied(
+        check.request,
+        check.contains,
+        events,
+        see,
+        async ({ request }) => request.postData() ?? "",
+      );
     case "response":
       return requested(check.request, events, see, ({ status }) => isIn(check.range, status), true);
     case "response body":

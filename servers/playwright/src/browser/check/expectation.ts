@@ -61,11 +61,14 @@ async function hold(
     const found = locatorOf(page, on);
     return polls === "count"
       ? found.count()
-      : found.evaluate((one, css) => one.matches(css), polls?.css ?? "*", { timeout: Math.max(timeout, 100) });
+      : found.evaluate((one, css) => one.matches(css), polls?.css ?? "*", {
+          timeout: Math.max(timeout, 100),
+        });
   };
   // Unlike other expectations, `poll` looks at the clock before its first check has ended.
   const polling = async () => (timeout === ONCE ? expect(await value()) : expect.poll(value, { timeout }));
-  const all = polls !== undefined ? await polling() : expect(on.calls.length === 0 ? page : locatorOf(page, on));
+  const all =
+    polls !== undefined ? await polling() : expect(on.calls.length === 0 ? page : locatorOf(page, on));
   const assertions: unknown = not ? all.not : all;
   const given = args.map((one) => (one instanceof RegExp ? unrun(one) : one));
   await Reflect.apply(

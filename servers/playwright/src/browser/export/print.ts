@@ -1,4 +1,5 @@
 import type { Target } from "../language/ast.ts";
+import { escaped } from "../language/matching.ts";
 import {
   type Act,
   type Answer,
@@ -13,7 +14,6 @@ import {
   isMatch,
   ONCE,
 } from "../language/plan.ts";
-import { escaped } from "../language/matching.ts";
 
 /** A text as a JavaScript literal. U+2028 and U+2029 are fine in strings since ES2019. */
 export const js = (text: string): string => JSON.stringify(text);
@@ -73,7 +73,9 @@ export function printExpectation(
     `${not ? "not." : ""}${matcher}(${[...given, ...last].join(", ")});`;
   if (polls !== undefined) {
     const value =
-      polls === "count" ? `${locator}.count()` : `${locator}.evaluate((one) => one.matches(${js(polls.css)}))`;
+      polls === "count"
+        ? `${locator}.count()`
+        : `${locator}.evaluate((one) => one.matches(${js(polls.css)}))`;
     if (timeout === ONCE) return `expect(await ${value}).${check([])}`;
     return `await expect.poll(${[`() => ${value}`, ...options].join(", ")}).${check([])}`;
   }

@@ -36,12 +36,17 @@ let canonical: ReadonlyMap<string, Pattern> | undefined;
 const isCheck = (value: { readonly kind: string }): value is Check => value.kind in CHECKS;
 
 /** The positions at which a sentence may begin, after words that add nothing; each costs a little. */
-export function beginnings(sentence: Sentence, from: number, isAssertion: boolean): { at: number; cost: number }[] {
+export function beginnings(
+  sentence: Sentence,
+  from: number,
+  isAssertion: boolean,
+): { at: number; cost: number }[] {
   const found = [{ at: from, cost: 0 }];
   for (const { at, cost } of found)
     for (const lead of isAssertion ? [...LEADS, ASSURING] : LEADS) {
       const next = sentence.end(at, lead);
-      if (next === undefined || next === at || found.length > 12 || found.some((one) => one.at === next)) continue;
+      if (next === undefined || next === at || found.length > 12 || found.some((one) => one.at === next))
+        continue;
       found.push({ at: next, cost: cost + 0.2 });
     }
   return found;
@@ -69,7 +74,10 @@ export const readAssertion = remembered((sentence: Sentence, from: number): read
   for (const begin of beginnings(sentence, from, true)) {
     const text = sentence.text.slice(begin.at).trim();
     const not = sentence.end(begin.at, NOT);
-    for (const [at, negated] of [[begin.at, false], ...(not === undefined ? [] : [[not, true] as const])] as const)
+    for (const [at, negated] of [
+      [begin.at, false],
+      ...(not === undefined ? [] : [[not, true] as const]),
+    ] as const)
       for (const { kind, pattern, implied, ...row } of wordings) {
         sentence.example = row.example;
         sentence.isMain = row.isMain && isMain;
@@ -84,7 +92,8 @@ export const readAssertion = remembered((sentence: Sentence, from: number): read
           add(next, undefined);
           const suffix = sentence.end(next, WITHIN);
           sentence.example = "h1 contains 'Docs' within 10s";
-          for (const one of suffix === undefined ? [] : SLOTS.duration.read(sentence, suffix)) add(one.at, one.value);
+          for (const one of suffix === undefined ? [] : SLOTS.duration.read(sentence, suffix))
+            add(one.at, one.value);
         });
       }
   }
@@ -94,7 +103,8 @@ export const readAssertion = remembered((sentence: Sentence, from: number): read
 });
 
 const NOT = /not(?![\w-])\s*/iy;
-const WITHIN = /(?:within|in\s+less\s+than|in\s+under|after|before|for\s+up\s+to|in(?=\s+\d))(?:\s+(?:the\s+next|at\s+most))?(?![\w-])\s*/iy;
+const WITHIN =
+  /(?:within|in\s+less\s+than|in\s+under|after|before|for\s+up\s+to|in(?=\s+\d))(?:\s+(?:the\s+next|at\s+most))?(?![\w-])\s*/iy;
 
 /** An assertion, or a target alone, which becomes visible. */
 export function awaited(sentence: Sentence, at: number): readonly Reading<Assertion>[] {
@@ -103,7 +113,13 @@ export function awaited(sentence: Sentence, at: number): readonly Reading<Assert
     if (more === undefined) return [];
     const check = { kind: "state", target, state: "visible", negated: false } as const;
     const text = `${sentence.rest(at).trim()} is visible`;
-    return [{ value: { text, negated: false, check, within: undefined }, at: sentence.text.length, cost: cost + more }];
+    return [
+      {
+        value: { text, negated: false, check, within: undefined },
+        at: sentence.text.length,
+        cost: cost + more,
+      },
+    ];
   });
   const all = [...alone, ...readAssertion(sentence, at)];
   if (all.length === 0) sentence.fail(at, "a time, a target, or an assertion");

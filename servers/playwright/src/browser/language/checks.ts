@@ -10,8 +10,8 @@ export interface CheckRow<Form extends string = string> {
   /** Other wordings, with the values that they imply. */
   readonly also: readonly (string | readonly [form: string, implied: Args])[];
   readonly example: string;
-  /** The row of the reference, and its other examples. */
-  readonly topic?: string;
+  /** Its part of the reference, and other examples there. */
+  readonly topic: string;
   readonly examples?: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export type Plan = Omit<Expectation, "not"> & { readonly not?: boolean };
 
 const check = <Form extends string>(
   form: Form,
-  row: Partial<Omit<ElementRow<Form>, "form">> & Pick<ElementRow<Form>, "expect" | "example">,
+  row: Omit<ElementRow<Form>, "form" | "also"> & Partial<Pick<ElementRow<Form>, "also">>,
 ): ElementRow<Form> => ({ form, also: [], ...row });
 
 const text = (on: Target, compare: TextComparison): Plan => ({
@@ -36,7 +36,13 @@ const text = (on: Target, compare: TextComparison): Plan => ({
     : { matcher: "toHaveText", args: [expected(compare)] }),
 });
 
-const reading = (target: Target, reads: string, matcher: string, args: Argument[], compare?: TextComparison): Plan => ({
+const reading = (
+  target: Target,
+  reads: string,
+  matcher: string,
+  args: Argument[],
+  compare?: TextComparison,
+): Plan => ({
   on: chainOf(target, reads === "value" ? "field" : "text"),
   reads,
   matcher,
@@ -81,7 +87,7 @@ export const ELEMENTS = {
     }),
   }),
   state: check("{target} {negated:be} {state}", {
-    topic: "a state",
+    topic: `a state: ${Object.keys(STATES).join(", ")}`,
     example: "button 'Save' is enabled",
     examples: ["'Saved' is visible", ".spinner is hidden", "#agree is not checked"],
     also: [["{target} has focus", { state: "focused", negated: false }]],
@@ -134,7 +140,13 @@ export const ELEMENTS = {
     example: "link 'Docs' has attribute 'href' contains '/x'",
     also: [["{target} has name {compare:wanted}", { name: "name" }]],
     expect: ({ target, name, compare }) =>
-      reading(target, `attribute ${name}`, "toHaveAttribute", compare === undefined ? [name] : [name, expected(compare)], compare),
+      reading(
+        target,
+        `attribute ${name}`,
+        "toHaveAttribute",
+        compare === undefined ? [name] : [name, expected(compare)],
+        compare,
+      ),
   }),
   style: check("{target} has style {name:attribute} {compare:wanted}", {
     topic: "a property",

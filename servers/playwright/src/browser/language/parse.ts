@@ -49,7 +49,8 @@ function readSteps(sentence: Sentence): Reading<Action>[] {
       match(pattern, sentence, SLOTS, { at, cost: from, args: implied }, (next, cost, args) => {
         const more = ending(sentence, next, "the end of the step");
         const action = { kind, ...args };
-        if (more !== undefined && isAction(action)) readings.push({ value: action, at: next, cost: cost + more });
+        if (more !== undefined && isAction(action))
+          readings.push({ value: action, at: next, cost: cost + more });
       });
     }
   return readings;
@@ -75,7 +76,11 @@ function chosen<Meaning>(
   const meanings = [...new Set(best.map(({ value }) => printed(value)))];
   const [one = "", other] = meanings;
   if (other === undefined) return first.value;
-  throw new LanguageError(0, `one meaning; this can be "${one}" or "${other}": write the one that you mean`, one);
+  throw new LanguageError(
+    0,
+    `one meaning; this can be "${one}" or "${other}": write the one that you mean`,
+    one,
+  );
 }
 
 /** What was expected where the sentence stops making sense, with a suggestion that makes it valid. */
@@ -89,13 +94,21 @@ function problem<Meaning>(
   const words = shown.map(({ what }) => what);
   const whole = words.findLast((one) => one.endsWith("an assertion"));
   // At the beginning, almost everything is possible.
-  const listed = whole !== undefined ? [whole] : farthest === 0 && sure.length === 0 ? words.filter((one) => !one.includes(" ")) : words;
+  const listed =
+    whole !== undefined
+      ? [whole]
+      : farthest === 0 && sure.length === 0
+        ? words.filter((one) => !one.includes(" "))
+        : words;
   const what =
     listed.length === 1 && only?.then !== undefined
       ? `${only.what} and ${only.then}`
       : either([...new Set(listed)]);
   const isTarget = expected.some((one) => /target|element/.test(one.what));
-  const near = sure.length > 0 ? undefined : suggestion(text, farthest, [...words, ...(isTarget ? TARGET_WORDS : [])], read);
+  const near =
+    sure.length > 0
+      ? undefined
+      : suggestion(text, farthest, [...words, ...(isTarget ? TARGET_WORDS : [])], read);
   return new LanguageError(
     farthest,
     near === undefined ? what : `${what} (did you mean ${near}?)`,

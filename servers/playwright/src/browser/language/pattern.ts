@@ -77,8 +77,7 @@ export function match(
         const next = nodes[index + 1];
         const then = next !== undefined && "name" in next ? slots[next.slot]?.noun : undefined;
         sentence.fail(at, node.word, { then });
-      }
-      else run(nodes, index + 1, end, cost, args, then);
+      } else run(nodes, index + 1, end, cost, args, then);
     } else
       for (const read of slots[node.slot]?.read(sentence, at) ?? []) {
         const { isGuess } = sentence;
@@ -91,13 +90,11 @@ export function match(
 }
 
 /** A sentence of this form with these values: its canonical wording. */
-export function print(
-  pattern: Pattern,
-  args: Args,
-  slots: Readonly<Record<string, Slot<unknown>>>,
-): string {
+export function print(pattern: Pattern, args: Args, slots: Readonly<Record<string, Slot<unknown>>>): string {
   const isGiven = (node: Node): boolean =>
-    "name" in node ? args[node.name] !== undefined : !("parts" in node) || node.parts[0]?.every(isGiven) === true;
+    "name" in node
+      ? args[node.name] !== undefined
+      : !("parts" in node) || node.parts[0]?.every(isGiven) === true;
   return pattern
     .flatMap((node) => {
       if ("word" in node) return node.word;

@@ -120,11 +120,13 @@ function baseCalls(base: Base, root: Chain, meaning: Meaning): Call[] {
       return base.text === undefined ? [call("getByRole", "textbox")] : field(base.text, base.exact);
     case "quoted": {
       const { text, exact } = base;
-      const byRole = (role: string) => call("getByRole", role, exact ? { name: text, exact } : { name: text });
+      const byRole = (role: string) =>
+        call("getByRole", role, exact ? { name: text, exact } : { name: text });
       if (meaning === "text") return [named("getByText", text, exact)];
       // One whose name is not its text, such as an icon's: the text itself can be in a deeper element.
       const nameOnly = (role: string) => or(byRole(role), call("filter", { hasNotText: text }));
-      if (meaning === "clickable") return [named("getByText", text, exact), nameOnly("button"), nameOnly("link")];
+      if (meaning === "clickable")
+        return [named("getByText", text, exact), nameOnly("button"), nameOnly("link")];
       return meaning === "field" ? field(text, exact) : [...field(text, exact), or(byRole("button"))];
     }
     default:
@@ -152,9 +154,15 @@ export const act = (target: Target, meaning: Meaning, method: string, ...args: A
 });
 
 /** A call on the page. */
-export const onPage = (method: string, ...args: Argument[]): Act => ({ on: PAGE, method, args, target: undefined });
+export const onPage = (method: string, ...args: Argument[]): Act => ({
+  on: PAGE,
+  method,
+  args,
+  target: undefined,
+});
 
-export const writing = (value: FillValue): Argument => ("text" in value ? value.text : { secret: value.secret });
+export const writing = (value: FillValue): Argument =>
+  "text" in value ? value.text : { secret: value.secret };
 
 /** One value alone, several as a list. */
 export const sole = (all: readonly Argument[]): Argument =>

@@ -54,7 +54,14 @@ interface Expected {
 }
 
 const NONE: readonly Expected[] = [];
-const QUOTES: Readonly<Record<string, string>> = { "'": "'", '"': '"', "“": "”", "‘": "’", "«": "»", "„": "“" };
+const QUOTES: Readonly<Record<string, string>> = {
+  "'": "'",
+  '"': '"',
+  "“": "”",
+  "‘": "’",
+  "«": "»",
+  "„": "“",
+};
 
 /** A sentence that is being read. Positions are always at its beginning, after white space, or at its end. */
 export class Sentence {

@@ -36,7 +36,7 @@ export interface RecordRow<Form extends string = string> extends CheckRow<Form> 
 
 const recorded = <Form extends string>(
   form: Form,
-  row: Partial<Omit<RecordRow<Form>, "form">> & Pick<RecordRow<Form>, "spec" | "example">,
+  row: Omit<RecordRow<Form>, "form" | "also" | "isLate"> & Partial<Pick<RecordRow<Form>, "also" | "isLate">>,
 ): RecordRow<Form> => ({ form, also: [], isLate: false, ...row });
 
 /** `expect(value)…`, after the collector that it needs. */
@@ -75,13 +75,22 @@ export const RECORDS = {
     also: ["status {range}"],
     spec({ range: { from, to } }, { needs }) {
       needs.add("status");
-      return from === to ? [`expect(status).toBe(${from});`] : [`expect(Math.floor(status / 100)).toBe(${from / 100});`];
+      return from === to
+        ? [`expect(status).toBe(${from});`]
+        : [`expect(Math.floor(status / 100)).toBe(${from / 100});`];
     },
   }),
   absence: recorded("no {what:absence}", {
     topic: "absence",
     example: "no console errors",
-    examples: ["no console warnings", "no page errors", "no failed requests", "no broken images", "no horizontal overflow", "no mixed content"],
+    examples: [
+      "no console warnings",
+      "no page errors",
+      "no failed requests",
+      "no broken images",
+      "no horizontal overflow",
+      "no mixed content",
+    ],
     isLate: true,
     spec: ({ what }, spec) => ABSENT[what](spec),
   }),
@@ -154,7 +163,9 @@ export const RECORDS = {
     example: "dialog message is 'Sure?'",
     spec({ compare }, { needs }) {
       needs.add("dialogs");
-      return [`expect(dialogs.some((message) => ${compares("message", compare)})).toBe(${!compare.negated});`];
+      return [
+        `expect(dialogs.some((message) => ${compares("message", compare)})).toBe(${!compare.negated});`,
+      ];
     },
   }),
   time: recorded("{metric:time} under {limit:duration}", {
@@ -191,7 +202,9 @@ export const RECORDS = {
       topic: "a picture",
       example: "screenshot of main matches baseline 'home' within 1% masking .clock",
       examples: ["screenshot matches baseline 'home'"],
-      also: ["screenshot [of {target}] matches {baseline} [within {tolerance:percent}] [masking {masks:targets}]"],
+      also: [
+        "screenshot [of {target}] matches {baseline} [within {tolerance:percent}] [masking {masks:targets}]",
+      ],
       isLate: true,
       spec({ target, baseline, tolerance = TOLERANCE, masks = [] }, { page }) {
         const of = target === undefined ? page : printTarget(target, page);
@@ -225,7 +238,9 @@ const ABSENT: Readonly<Record<Absence, (spec: Spec) => string[]>> = {
   ],
 };
 
-const measured = (value: string, limit: number, matcher = "toBeLessThan") => [`expect(${value}).${matcher}(${limit});`];
+const measured = (value: string, limit: number, matcher = "toBeLessThan") => [
+  `expect(${value}).${matcher}(${limit});`,
+];
 const entries = (page: string, type: string) =>
   `await ${page}.evaluate(() => new Promise<PerformanceEntry[]>((resolve) => { new PerformanceObserver((list) => resolve(list.getEntries())).observe({ type: ${js(type)}, buffered: true }); setTimeout(() => resolve([]), 500); }).then((all) => JSON.parse(JSON.stringify(all))))`;
 const navigation = (page: string, name: string) =>

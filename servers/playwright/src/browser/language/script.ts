@@ -137,4 +137,9 @@ function explicit(part: unknown, found: Found): unknown {
 
 /** Whether two sentences have the same words, whichever quotes they use. */
 export const isSameWording = (one: string, other: string): boolean => plainWords(one) === plainWords(other);
-const plainWords = (text: string) => text.trim().replace(/^expect\s+/i, "").replace(/["“”‘’`]/g, "'").replace(/\s+/g, " ");
+const plainWords = (text: string) =>
+  text
+    .trim()
+    .replace(/^expect\s+/i, "")
+    .replace(/["“”‘’`]/g, "'")
+    .replace(/\s+/g, " ");

@@ -23,7 +23,19 @@ import { compiled, escaped } from "./matching.ts";
 import type { Slots } from "./pattern.ts";
 import type { Reading, Sentence, Slot } from "./reader.ts";
 import { describeTarget, quoted, readTarget, type Taking, unquoted, words } from "./target.ts";
-import { BEING, COMPARING, COUNTING, KEYS, MODAL, NEGATION, NUMBERS, SIZES, STATE_WORDS, UNITS, vocabulary } from "./words.ts";
+import {
+  BEING,
+  COMPARING,
+  COUNTING,
+  KEYS,
+  MODAL,
+  NEGATION,
+  NUMBERS,
+  SIZES,
+  STATE_WORDS,
+  UNITS,
+  vocabulary,
+} from "./words.ts";
 
 /** The values of the slots in forms, by the kind of slot. */
 export interface SlotValues {
@@ -94,7 +106,9 @@ const patterned = <Value>(
   read(sentence, at) {
     const taken = sentence.take(at, pattern);
     const value = taken === undefined ? undefined : valueOf(taken.found);
-    return taken === undefined || value === undefined ? sentence.fail(at, expected, { isSure: isNumber(sentence, at) }) : [{ value, at: taken.at, cost: 0 }];
+    return taken === undefined || value === undefined
+      ? sentence.fail(at, expected, { isSure: isNumber(sentence, at) })
+      : [{ value, at: taken.at, cost: 0 }];
   },
   print,
 });
@@ -161,7 +175,11 @@ function several<Value>(one: Slot<Value>): Slot<readonly Value[]> {
       const rest = more === undefined ? [] : read(sentence, more);
       return [
         alone,
-        ...rest.map(({ value, at: end, cost }) => ({ value: [first.value, ...value], at: end, cost: first.cost + cost })),
+        ...rest.map(({ value, at: end, cost }) => ({
+          value: [first.value, ...value],
+          at: end,
+          cost: first.cost + cost,
+        })),
       ];
     });
   return { read, print: (all) => all.map((value) => one.print(value)).join(", ") };
@@ -198,10 +216,14 @@ const fillValue: Slot<FillValue> = {
 /** A pattern between slashes, in RE2's syntax. */
 function regex(sentence: Sentence, at: number): Reading<{ value: string; flags: string }>[] {
   const example = "title matches /^Docs/i";
-  const taken = sentence.take(at, /\/((?:[^/\\[\n\r\u2028\u2029]|\\.|\[(?:[^\]\\\n\r\u2028\u2029]|\\.)*\])+)\/([a-z]*)/y);
+  const taken = sentence.take(
+    at,
+    /\/((?:[^/\\[\n\r\u2028\u2029]|\\.|\[(?:[^\]\\\n\r\u2028\u2029]|\\.)*\])+)\/([a-z]*)/y,
+  );
   if (taken === undefined) return sentence.fail(at, "a pattern between slashes", { example });
   const [, value = "", flags = ""] = taken.found;
-  if (/[^imsu]/.test(flags)) return sentence.fail(at, "only the flags i, m, s and u", { example, isSure: true });
+  if (/[^imsu]/.test(flags))
+    return sentence.fail(at, "only the flags i, m, s and u", { example, isSure: true });
   // An exported pattern runs in JavaScript, which does not know RE2's (?i).
   if (isKnown(() => compiled(value, flags)) && isKnown(() => new RegExp(value, flags)))
     return [{ value: { value, flags }, at: taken.at, cost: 0 }];
@@ -220,11 +242,22 @@ function comparisons(sentence: Sentence, at: number): Reading<TextComparison>[] 
         found.push({ ...one, value: { how, ...one.value, negated: isNegated } });
       return;
     }
-    const texts = isBare && !sentence.isString(from) ? sentence.fail(from, "a text in quotes", { example: "h1 contains 'Docs'" }) : words(sentence, from, "a text in quotes");
+    const texts =
+      isBare && !sentence.isString(from)
+        ? sentence.fail(from, "a text in quotes", { example: "h1 contains 'Docs'" })
+        : words(sentence, from, "a text in quotes");
     for (const { value, ...end } of texts) {
       const flags = "";
-      if (how === "starts") found.push({ ...end, value: { how: "matches", value: `^\\s*${spacedPattern(value)}`, flags, negated: isNegated } });
-      else if (how === "ends") found.push({ ...end, value: { how: "matches", value: `${spacedPattern(value)}\\s*$`, flags, negated: isNegated } });
+      if (how === "starts")
+        found.push({
+          ...end,
+          value: { how: "matches", value: `^\\s*${spacedPattern(value)}`, flags, negated: isNegated },
+        });
+      else if (how === "ends")
+        found.push({
+          ...end,
+          value: { how: "matches", value: `${spacedPattern(value)}\\s*$`, flags, negated: isNegated },
+        });
       else found.push({ ...end, value: { how, value, flags, negated: isNegated } });
     }
   };
@@ -269,11 +302,17 @@ const count: Slot<NumberComparison> = {
     const digits = sentence.take(after, /\d{1,9}(?![\w.])/y);
     const word = NUMBERS.find(([pattern]) => sentence.end(after, pattern) !== undefined);
     const end = digits?.at ?? (word === undefined ? undefined : sentence.end(after, word[0]));
-    if (end === undefined)
-      return sentence.fail(after, "a whole number, or at least, at most and a number");
-    const value = { how: how?.[1] ?? ("=" as const), value: digits === undefined ? (word?.[1] ?? 0) : Number(digits.found[0]) };
+    if (end === undefined) return sentence.fail(after, "a whole number, or at least, at most and a number");
+    const value = {
+      how: how?.[1] ?? ("=" as const),
+      value: digits === undefined ? (word?.[1] ?? 0) : Number(digits.found[0]),
+    };
     const more = sentence.end(end, /or\s+(?:more|greater)(?!\w)/iy);
-    return [more === undefined ? { value, at: end, cost: 0 } : { value: { ...value, how: ">=" }, at: more, cost: 0 }];
+    return [
+      more === undefined
+        ? { value, at: end, cost: 0 }
+        : { value: { ...value, how: ">=" }, at: more, cost: 0 },
+    ];
   },
   print: ({ how, value }) => `${SIGNS[how]} ${value}`,
 };
@@ -283,11 +322,18 @@ const duration: Slot<number> = {
     "a time such as 500ms or 2s, at most 10m",
     /(\d+(?:\.\d+)?|an?|one|two|three|five|ten)\s*([a-z]+)(?!\w)/iy,
     ([, amount = "", unit = ""]) => {
-      const number = /^\d/.test(amount) ? Number(amount) : (NUMBERS.find(([pattern]) => amount.search(new RegExp(pattern.source, "i")) === 0)?.[1] ?? 1);
+      const number = /^\d/.test(amount)
+        ? Number(amount)
+        : (NUMBERS.find(([pattern]) => amount.search(new RegExp(pattern.source, "i")) === 0)?.[1] ?? 1);
       const milliseconds = number * (UNITS[unit.toLowerCase()] ?? Number.NaN);
       return milliseconds > 0 && milliseconds <= 600_000 ? milliseconds : undefined;
     },
-    (ms) => (ms % 60_000 === 0 ? `${ms / 60_000}m` : ms % 1_000 === 0 || (ms > 1_000 && ms % 100 === 0) ? `${ms / 1_000}s` : `${ms}ms`),
+    (ms) =>
+      ms % 60_000 === 0
+        ? `${ms / 60_000}m`
+        : ms % 1_000 === 0 || (ms > 1_000 && ms % 100 === 0)
+          ? `${ms / 1_000}s`
+          : `${ms}ms`,
   ),
 };
 
@@ -298,7 +344,8 @@ const size = patterned(
     const bytes = Number(amount) * (SIZES[unit.toLowerCase()] ?? Number.NaN);
     return bytes > 0 ? bytes : undefined;
   },
-  (bytes) => (bytes % 1e5 === 0 ? `${bytes / 1e6} MB` : bytes % 100 === 0 ? `${bytes / 1e3} kB` : `${bytes} B`),
+  (bytes) =>
+    bytes % 1e5 === 0 ? `${bytes / 1e6} MB` : bytes % 100 === 0 ? `${bytes / 1e3} kB` : `${bytes} B`,
 );
 
 const range = patterned<StatusRange>(
@@ -311,13 +358,16 @@ const range = patterned<StatusRange>(
   ({ from, to }) => (from === to ? String(from) : `${from / 100}xx`),
 );
 
-const globWord = (value: string) => (/^[^\s'"“‘`]+$/.test(value) && !/[.,;]$/.test(value) ? value : quoted(value));
+const globWord = (value: string) =>
+  /^[^\s'"“‘`]+$/.test(value) && !/[.,;]$/.test(value) ? value : quoted(value);
 const glob: Slot<string> = {
   read(sentence, at) {
     const text = sentence.isString(at) ? sentence.string(at) : undefined;
     if (text !== undefined && text.value !== "") return [text];
     const word = sentence.take(at, /[^\s'"“‘]\S*/y);
-    return word === undefined ? sentence.fail(at, "a URL pattern such as **/api/*") : [{ value: word.found[0], at: word.at, cost: 0 }];
+    return word === undefined
+      ? sentence.fail(at, "a URL pattern such as **/api/*")
+      : [{ value: word.found[0], at: word.at, cost: 0 }];
   },
   print: globWord,
 };
@@ -326,20 +376,31 @@ const METHOD = /(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\s+(?:requests?\s+(?:to\
 const request: Slot<RequestPattern> = {
   read(sentence, at) {
     const method = sentence.take(at, METHOD);
-    return glob.read(sentence, method?.at ?? at).map((one) => ({ ...one, value: { method: method?.found[1], glob: one.value } }));
+    return glob
+      .read(sentence, method?.at ?? at)
+      .map((one) => ({ ...one, value: { method: method?.found[1], glob: one.value } }));
   },
   print: ({ method, glob: url }) => `${method === undefined ? "" : `${method} `}${globWord(url)}`,
 };
 
 const url: Slot<string> = {
   read(sentence, at) {
-    const start = sentence.end(at, /(?:the\s+)?(?:url|address|page|site|website|path|link)\s+(?=['"“‘]|https?:|\/)/iy) ?? at;
+    const start =
+      sentence.end(at, /(?:the\s+)?(?:url|address|page|site|website|path|link)\s+(?=['"“‘]|https?:|\/)/iy) ??
+      at;
     const text = sentence.isString(start) ? sentence.string(start) : undefined;
-    const word = text === undefined ? sentence.take(start, /(?:[a-z][a-z0-9+.-]*:|\/|\.{1,2}\/|\?|#)\S*|[\w-]+(?:\.[\w-]+)*(?:\/\S*|\.(?:com|org|net|io|dev|html?|php|aspx?)\b\S*)/iy) : undefined;
+    const word =
+      text === undefined
+        ? sentence.take(
+            start,
+            /(?:[a-z][a-z0-9+.-]*:|\/|\.{1,2}\/|\?|#)\S*|[\w-]+(?:\.[\w-]+)*(?:\/\S*|\.(?:com|org|net|io|dev|html?|php|aspx?)\b\S*)/iy,
+          )
+        : undefined;
     const value = text?.value ?? word?.found[0];
     if (value === undefined || value === "") return sentence.fail(start, "a URL, or a path on the same site");
     const parsed = parseTargetUrl(value, "http://localhost/");
-    if (typeof parsed === "string") return sentence.fail(start, `an http or https URL, or a path (${parsed})`, { isSure: true });
+    if (typeof parsed === "string")
+      return sentence.fail(start, `an http or https URL, or a path (${parsed})`, { isSure: true });
     return [{ value, at: text?.at ?? word?.at ?? start, cost: 0 }];
   },
   print: (value) => (/^(?:https?:|\/)[^\s'"]*$/.test(value) ? value : quoted(value)),
@@ -348,7 +409,10 @@ const url: Slot<string> = {
 const reply: Slot<SlotValues["reply"]> = {
   noun: "a status, a text in quotes, or file and its name",
   read(sentence, at) {
-    const status = sentence.take(at, /(?:status\s+(?:code\s+)?)?([2-5]\d\d)(?!\w)(?:\s+and\s+(?:body\s+)?)?/iy);
+    const status = sentence.take(
+      at,
+      /(?:status\s+(?:code\s+)?)?([2-5]\d\d)(?!\w)(?:\s+and\s+(?:body\s+)?)?/iy,
+    );
     const next = status?.at ?? at;
     const keyword = sentence.end(next, /file(?![\w-])\s*/iy);
     const start = keyword ?? sentence.end(next, /(?:body|json|text)(?![\w-])\s*/iy) ?? next;
@@ -365,7 +429,11 @@ const reply: Slot<SlotValues["reply"]> = {
     return [{ value, at: text?.at ?? next, cost: 0 }];
   },
   print: ({ status, body, file }) =>
-    [status === 200 && (body ?? file) !== undefined ? "" : status, file === undefined ? "" : `file ${quoted(file)}`, body === undefined ? "" : quoted(body)]
+    [
+      status === 200 && (body ?? file) !== undefined ? "" : status,
+      file === undefined ? "" : `file ${quoted(file)}`,
+      body === undefined ? "" : quoted(body),
+    ]
       .filter((one) => one !== "")
       .join(" "),
 };
@@ -374,18 +442,35 @@ const reply: Slot<SlotValues["reply"]> = {
 function keyOf(text: string): string | undefined {
   const parts = text.length === 1 ? [text] : text.split(/\s*(?:\+|-(?=.))\s*/);
   const named = parts.map((part) => {
-    const known = KEYS[part.toLowerCase().replace(/\s+/g, " ").replace(/\s*key$/, "")];
-    return known ?? (/^(?:[!-~]|F(?:[1-9]|1[0-2])|Key[A-Z]|Digit\d)$/i.test(part) ? (part.length === 1 ? part : part.charAt(0).toUpperCase() + part.slice(1)) : undefined);
+    const known =
+      KEYS[
+        part
+          .toLowerCase()
+          .replace(/\s+/g, " ")
+          .replace(/\s*key$/, "")
+      ];
+    return (
+      known ??
+      (/^(?:[!-~]|F(?:[1-9]|1[0-2])|Key[A-Z]|Digit\d)$/i.test(part)
+        ? part.length === 1
+          ? part
+          : part.charAt(0).toUpperCase() + part.slice(1)
+        : undefined)
+    );
   });
   const last = named.at(-1);
-  const isModifier = (one: string | undefined) => /^(?:Control|Shift|Alt|Meta|ControlOrMeta)$/.test(one ?? "");
-  if (last === undefined || (parts.length > 1 && isModifier(last)) || !named.slice(0, -1).every(isModifier)) return undefined;
+  const isModifier = (one: string | undefined) =>
+    /^(?:Control|Shift|Alt|Meta|ControlOrMeta)$/.test(one ?? "");
+  if (last === undefined || (parts.length > 1 && isModifier(last)) || !named.slice(0, -1).every(isModifier))
+    return undefined;
   return named.join("+");
 }
 const key: Slot<string> = {
   read(sentence, at) {
     const start = sentence.end(at, /(?:the\s+)?(?:(?:keyboard\s+)?(?:key|keys|shortcut)\s+)?(?=\S)/iy) ?? at;
-    const readings = sentence.isString(start) ? [sentence.string(start)].filter((one) => one !== undefined) : unquoted(sentence, start, 3);
+    const readings = sentence.isString(start)
+      ? [sentence.string(start)].filter((one) => one !== undefined)
+      : unquoted(sentence, start, 3);
     const exact = sentence.take(start, /\S(?=\s|$)/y);
     const all = exact === undefined ? readings : [{ value: exact.found[0], at: exact.at, cost: 0 }];
     const keys = all.flatMap(({ value, at: end }) => {
@@ -393,7 +478,9 @@ const key: Slot<string> = {
       const after = sentence.end(end, /(?:key|button)s?(?:\s+on\s+(?:the\s+)?keyboard)?(?![\w-])/iy) ?? end;
       return known === undefined ? [] : [{ value: known, at: after, cost: 0 }];
     });
-    return keys.length > 0 ? keys : sentence.fail(start, "a key such as Enter, Escape, ArrowDown or Control+A");
+    return keys.length > 0
+      ? keys
+      : sentence.fail(start, "a key such as Enter, Escape, ArrowDown or Control+A");
   },
   print: printed,
 };
@@ -415,7 +502,10 @@ const negatable = (lists: readonly [RegExp, boolean][], word: readonly [string, 
     const end = found === undefined ? undefined : sentence.end(at, found[0]);
     if (found === undefined || end === undefined) return sentence.fail(at, word[0]);
     const again = found[1] ? undefined : sentence.end(end, /(?:not|no longer|never)(?![\w-])/iy);
-    const extra = sentence.end(again ?? end, /(?:now|also|still|all|currently|currently|initially|correctly|automatically)(?![\w-])/iy);
+    const extra = sentence.end(
+      again ?? end,
+      /(?:now|also|still|all|currently|currently|initially|correctly|automatically)(?![\w-])/iy,
+    );
     return [{ value: found[1] || again !== undefined, at: extra ?? again ?? end, cost: 0 }];
   },
   print: (value) => word[Number(value)] ?? "",
@@ -432,7 +522,11 @@ export const SLOTS: Slots = {
   texted: targetSlot("element", (target) => !isField(target)),
   targets: several(targetSlot("element")),
   text: textSlot,
-  quoted: { read: (sentence, at) => words(sentence, at, "a text in quotes", 0), print: quoted, noun: "a text in quotes" },
+  quoted: {
+    read: (sentence, at) => words(sentence, at, "a text in quotes", 0),
+    print: quoted,
+    noun: "a text in quotes",
+  },
   texts: several(textSlot),
   value: fillValue,
   compare: { read: comparisons, print: printComparison },
@@ -444,7 +538,8 @@ export const SLOTS: Slots = {
         value: { how: "is" as const, value: one.value, flags: "", negated: false },
       })),
     ],
-    print: (compare) => (compare.how === "is" && !compare.negated ? quoted(compare.value) : printComparison(compare)),
+    print: (compare) =>
+      compare.how === "is" && !compare.negated ? quoted(compare.value) : printComparison(compare),
   },
   number: count,
   be: negatable(BEING, ["is", "is not"]),
@@ -457,19 +552,31 @@ export const SLOTS: Slots = {
     (value) => (value ? "exists" : "does not exist"),
   ),
   state: oneOf(STATE_NAMES.join(", "), stateLists),
-  page: oneOf("", { "title|page title|the title|the page title|browser title|document title|title of the page|tab title": "title", "url|page url|the url|current url|the current url|address|page address|browser url|the page url": "url" }),
+  page: oneOf("", {
+    "title|page title|the title|the page title|browser title|document title|title of the page|tab title":
+      "title",
+    "url|page url|the url|current url|the current url|address|page address|browser url|the page url": "url",
+  }),
   attribute: checked("a name", (name) => /^[A-Za-z_:-][\w:.-]*$/.test(name)),
   absence: oneOf(ABSENCES.join(", "), {
     ...same(ABSENCES),
-    "errors in the console|errors in console|errors on the console|js errors|javascript errors|console error|browser console errors": "console errors",
+    "errors in the console|errors in console|errors on the console|js errors|javascript errors|console error|browser console errors":
+      "console errors",
     "warnings in the console|console warning": "console warnings",
     "uncaught errors|uncaught exceptions|page error|exceptions": "page errors",
-    "network errors|network failures|failed network requests|failing requests|failed request|network error": "failed requests",
+    "network errors|network failures|failed network requests|failing requests|failed request|network error":
+      "failed requests",
     "missing images|broken image": "broken images",
-    "horizontal scrollbar|horizontal scroll|horizontal scrolling|horizontal scroll bar|horizontal scrollbars": "horizontal overflow",
+    "horizontal scrollbar|horizontal scroll|horizontal scrolling|horizontal scroll bar|horizontal scrollbars":
+      "horizontal overflow",
   }),
   severity: oneOf(SEVERITIES.join(", "), same(SEVERITIES)),
-  time: oneOf("", { ...same(TIMES), "page load time|page load|loading time": "load time", "first contentful paint": "fcp", "largest contentful paint": "lcp" }),
+  time: oneOf("", {
+    ...same(TIMES),
+    "page load time|page load|loading time": "load time",
+    "first contentful paint": "fcp",
+    "largest contentful paint": "lcp",
+  }),
   range,
   request,
   glob,
@@ -484,11 +591,16 @@ export const SLOTS: Slots = {
     ([, text]) => (Number(text) <= 100 ? Number(text) / 100 : undefined),
     (share) => `${Number((share * 100).toFixed(4))}%`,
   ),
-  position: patterned("the tab's number, from 1 in the order of opening", /(?:#|number\s+|with\s+index\s+)?["']?([1-9])["']?(?!\w)/iy, ([, text]) => Number(text)),
+  position: patterned(
+    "the tab's number, from 1 in the order of opening",
+    /(?:#|number\s+|with\s+index\s+)?["']?([1-9])["']?(?!\w)/iy,
+    ([, text]) => Number(text),
+  ),
   key,
   edge: oneOf("top, bottom", {
     "top|the top|page top|top of the page|the top of the page|top of page|beginning": "top",
-    "bottom|the bottom|the end|page bottom|bottom of the page|the bottom of the page|bottom of page|end of the page|the end of the page": "bottom",
+    "bottom|the bottom|the end|page bottom|bottom of the page|the bottom of the page|bottom of page|end of the page|the end of the page":
+      "bottom",
   }),
   viewport: patterned(
     "a size from 50x50 to 4000x4000",
@@ -512,7 +624,9 @@ export const SLOTS: Slots = {
   zone: checked("a time zone such as 'Europe/Berlin'", (timeZone) =>
     isKnown(() => new Intl.DateTimeFormat("en", { timeZone })),
   ),
-  locale: checked("a language tag such as 'de-DE'", (locale) => isKnown(() => Intl.getCanonicalLocales(locale))),
+  locale: checked("a language tag such as 'de-DE'", (locale) =>
+    isKnown(() => Intl.getCanonicalLocales(locale)),
+  ),
   clock: checked(
     "a date and time such as '2026-12-24T18:00:00Z'",
     (time) => /^\d{4}-\d\d-\d\d/.test(time) && !Number.isNaN(Date.parse(time)),
@@ -523,12 +637,19 @@ export const SLOTS: Slots = {
     ([, text]) => (Number(text) >= 1 && Number(text) <= 20 ? Number(text) : undefined),
     (rate) => `${rate}x`,
   ),
-  speed: oneOf(Object.keys(NETWORK_SPEEDS).join(", "), same(Object.keys(NETWORK_SPEEDS).filter((one): one is NetworkSpeed => one in NETWORK_SPEEDS))),
+  speed: oneOf(
+    Object.keys(NETWORK_SPEEDS).join(", "),
+    same(Object.keys(NETWORK_SPEEDS).filter((one): one is NetworkSpeed => one in NETWORK_SPEEDS)),
+  ),
   savedState: checked("a name of letters, digits, _ and - (at most 64)", isStateName),
   baseline: checked(
     "a name of letters, digits, spaces, _, . and - (at most 80)",
     (name) => isBaselineName(name) && !name.endsWith("."),
   ),
-  assertion: { read: (sentence, at) => readAssertion(sentence, at), print: (one) => printAssertion(one), noun: "an assertion" },
+  assertion: {
+    read: (sentence, at) => readAssertion(sentence, at),
+    print: (one) => printAssertion(one),
+    noun: "an assertion",
+  },
   awaited: { read: (sentence, at) => awaited(sentence, at), print: (one) => printAssertion(one) },
 };

@@ -2,7 +2,7 @@ import { assertionLines, checkLines, settledLines } from "../export/checks.ts";
 import { js, printTarget } from "../export/print.ts";
 import { NETWORK_SPEEDS } from "./ast.ts";
 import type { Args, ArgsOf } from "./pattern.ts";
-import { type Act, act, type Argument, onPage, sole, writing } from "./plan.ts";
+import { type Act, type Argument, act, onPage, sole, writing } from "./plan.ts";
 import type { Spec } from "./records.ts";
 
 /** A form of a step. */
@@ -12,6 +12,7 @@ export interface StepRow<Form extends string = string> {
   /** Other wordings, with the values that they imply. */
   readonly also: readonly (string | readonly [form: string, implied: Args])[];
   readonly example: string;
+  /** Its part of the reference, and other examples there. */
   readonly topic: string;
   readonly examples?: readonly string[];
   /** A setup step: at the beginning of a script it runs before the page is opened. */
@@ -226,7 +227,11 @@ export const STEPS = {
   mock: step("mock {request} with {reply}", {
     topic: NETWORK,
     example: "mock GET /api/users with 500",
-    examples: ["mock /api/users with '[]'", "mock /api/users with 404 'gone'", "mock /api/users with file 'users.json'"],
+    examples: [
+      "mock /api/users with '[]'",
+      "mock /api/users with 404 'gone'",
+      "mock /api/users with file 'users.json'",
+    ],
     isSetup: true,
     acts: ({ request: { glob, method }, reply }) => [onPage("context().route", { glob }, { method, reply })],
   }),

@@ -29,7 +29,8 @@ const TAGS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 /** Elements whose names can stand before another one in a selector, and are not a part of a name. */
-const STRUCTURE = /^(?:body|div|ul|ol|li|dl|table|tbody|thead|tr|td|th|p|span|form|section|article|aside|fieldset|nav|main|header|footer|dialog|figure)$/;
+const STRUCTURE =
+  /^(?:body|div|ul|ol|li|dl|table|tbody|thead|tr|td|th|p|span|form|section|article|aside|fieldset|nav|main|header|footer|dialog|figure)$/;
 
 /** Words that end a selector or a name without quotes. */
 const STOP =
@@ -42,31 +43,40 @@ export const TARGET_WORDS: readonly string[] = [...TAGS, ...ROLES, ...NAMED, "fi
 export type Taking = "element" | "container" | "named";
 
 /** Every way to read a target: `["first" | "last" | "nth" N] base ["containing" STR] ["in" target]`. */
-export const readTarget = (sentence: Sentence, at: number, taking: Taking = "element"): readonly Reading<Target>[] =>
-  TARGETS[taking](sentence, at);
+export const readTarget = (
+  sentence: Sentence,
+  at: number,
+  taking: Taking = "element",
+): readonly Reading<Target>[] => TARGETS[taking](sentence, at);
 
 const reader = (taking: Taking) =>
   remembered((sentence: Sentence, at: number): readonly Reading<Target>[] => {
-  const start = sentence.end(at, ARTICLE) ?? at;
-  const readings: Reading<Target>[] = [];
-  for (const { value: pick, at: after, cost } of [{ value: undefined, at: start, cost: 0 }, ...picks(sentence, start)])
-    for (const base of bases(sentence, after, taking)) {
-      if (base.value.kind === "frame" && taking !== "container") {
-        const example = "button 'Pay' in frame 'Payment'";
-        sentence.fail(start, "an element, and then in frame and its name", { example });
-        continue;
+    const start = sentence.end(at, ARTICLE) ?? at;
+    const readings: Reading<Target>[] = [];
+    for (const { value: pick, at: after, cost } of [
+      { value: undefined, at: start, cost: 0 },
+      ...picks(sentence, start),
+    ])
+      for (const base of bases(sentence, after, taking)) {
+        if (base.value.kind === "frame" && taking !== "container") {
+          const example = "button 'Pay' in frame 'Payment'";
+          sentence.fail(start, "an element, and then in frame and its name", { example });
+          continue;
+        }
+        const shared = { at: base.at, cost: cost + base.cost };
+        for (const { containing, ...end } of [
+          { containing: undefined, ...shared },
+          ...texts(sentence, base.at, shared),
+        ]) {
+          const head = { pick, base: base.value, ...(containing === undefined ? {} : { containing }) };
+          readings.push({ value: { ...head, inside: undefined }, at: end.at, cost: end.cost });
+          const within = sentence.end(end.at, INSIDE);
+          if (within === undefined || base.value.kind === "frame") continue;
+          for (const { value: inside, ...last } of readTarget(sentence, within, "container"))
+            readings.push({ value: { ...head, inside }, at: last.at, cost: end.cost + last.cost });
+        }
       }
-      const shared = { at: base.at, cost: cost + base.cost };
-      for (const { containing, ...end } of [{ containing: undefined, ...shared }, ...texts(sentence, base.at, shared)]) {
-        const head = { pick, base: base.value, ...(containing === undefined ? {} : { containing }) };
-        readings.push({ value: { ...head, inside: undefined }, at: end.at, cost: end.cost });
-        const within = sentence.end(end.at, INSIDE);
-        if (within === undefined || base.value.kind === "frame") continue;
-        for (const { value: inside, ...last } of readTarget(sentence, within, "container"))
-          readings.push({ value: { ...head, inside }, at: last.at, cost: end.cost + last.cost });
-      }
-    }
-  return readings;
+    return readings;
   });
 const TARGETS = { element: reader("element"), container: reader("container"), named: reader("named") };
 
@@ -79,7 +89,10 @@ function picks(sentence: Sentence, at: number): Reading<Target["pick"]>[] {
     if (position >= 1 && position < 1e6) return [{ value: position, at: nth.at, cost: 0 }];
   }
   if (/^nth\b/i.test(sentence.rest(at)))
-    return sentence.fail(sentence.skip(at + 3), "a position from 1 on after nth", { example: "nth 2 li exists", isSure: true });
+    return sentence.fail(sentence.skip(at + 3), "a position from 1 on after nth", {
+      example: "nth 2 li exists",
+      isSure: true,
+    });
   const found = ORDINALS.find(([pattern]) => sentence.end(at, pattern) !== undefined);
   const end = found === undefined ? undefined : sentence.end(at, found[0]);
   return found === undefined || end === undefined ? [] : [{ value: found[1], at: end, cost: 0 }];
@@ -96,7 +109,12 @@ function texts(sentence: Sentence, at: number, { cost }: { cost: number }) {
 }
 
 /** A text in quotes; or without them, which costs more with each word. */
-export function words(sentence: Sentence, at: number, expected: string, most = 8): readonly Reading<string>[] {
+export function words(
+  sentence: Sentence,
+  at: number,
+  expected: string,
+  most = 8,
+): readonly Reading<string>[] {
   if (sentence.isString(at)) {
     const text = sentence.string(at);
     if (text === undefined) return [];
@@ -133,7 +151,8 @@ function bases(sentence: Sentence, at: number, taking: Taking): Reading<Base>[] 
   if (sentence.text.charAt(at) === "`") {
     const found = sentence.take(at, /`([^`]+)`/y);
     const css = found?.found[1]?.trim() ?? "";
-    if (found === undefined || css === "") return sentence.fail(at, "a CSS selector between two backticks", { isSure: true });
+    if (found === undefined || css === "")
+      return sentence.fail(at, "a CSS selector between two backticks", { isSure: true });
     return [{ value: { kind: "css", css }, at: found.at, cost: 0 }];
   }
   if (sentence.isString(at)) return quotedText(sentence, at);
@@ -142,7 +161,12 @@ function bases(sentence: Sentence, at: number, taking: Taking): Reading<Base>[] 
     const text = nonEmpty(sentence, exactly);
     return text === undefined ? [] : [{ ...text, value: { kind: "quoted", text: text.value, exact: true } }];
   }
-  return [...nouns(sentence, at), ...keyworded(sentence, at), ...selectors(sentence, at), ...unquotedNames(sentence, at, taking)];
+  return [
+    ...nouns(sentence, at),
+    ...keyworded(sentence, at),
+    ...selectors(sentence, at),
+    ...unquotedNames(sentence, at, taking),
+  ];
 }
 
 /** `label 'Email'`, `heading 'News' level 2`, `button`: the language's own words. */
@@ -167,17 +191,24 @@ function keyworded(sentence: Sentence, at: number): Reading<Base>[] {
     const text = nonEmpty(sentence, after);
     if (text === undefined) return [];
     if (named !== undefined) return [{ ...text, value: { kind: named, text: text.value, exact } }];
-    return isRole(lone) ? withLevel(sentence, { ...text, value: { kind: "role", role: lone, name: text.value, exact } }) : [];
+    return isRole(lone)
+      ? withLevel(sentence, { ...text, value: { kind: "role", role: lone, name: text.value, exact } })
+      : [];
   }
   if (!isRole(lone)) return [];
-  return withLevel(sentence, { value: { kind: "role", role: lone, name: undefined, exact: false }, at: found.at, cost: 1 });
+  return withLevel(sentence, {
+    value: { kind: "role", role: lone, name: undefined, exact: false },
+    at: found.at,
+    cost: 1,
+  });
 }
 
 function withLevel(sentence: Sentence, role: Reading<Base>): Reading<Base>[] {
   const level = sentence.end(role.at, /level(?![\w-])/iy);
   if (level === undefined || role.value.kind !== "role" || role.value.role !== "heading") return [role];
   const found = sentence.take(level, /[1-6](?!\w)/y);
-  if (found === undefined) return sentence.fail(level, "a level from 1 to 6", { example: "heading 'News' level 2", isSure: true });
+  if (found === undefined)
+    return sentence.fail(level, "a level from 1 to 6", { example: "heading 'News' level 2", isSure: true });
   return [{ ...role, value: { ...role.value, level: Number(found.found[0]) }, at: found.at }];
 }
 
@@ -229,7 +260,11 @@ function nouns(sentence: Sentence, at: number): Reading<Base>[] {
 function quotedText(sentence: Sentence, at: number): Reading<Base>[] {
   const text = nonEmpty(sentence, at);
   if (text === undefined) return [];
-  if (/^(?:[.#][A-Za-z_][\w-]*|[a-z][a-z0-9-]*\[[\w-]+(?:[~|^$*]?=.*)?\]|\[[\w-]+(?:[~|^$*]?=.*)?\])$/.test(text.value)) {
+  if (
+    /^(?:[.#][A-Za-z_][\w-]*|[a-z][a-z0-9-]*\[[\w-]+(?:[~|^$*]?=.*)?\]|\[[\w-]+(?:[~|^$*]?=.*)?\])$/.test(
+      text.value,
+    )
+  ) {
     const css = /^[a-z]/.test(text.value) ? `\`${text.value}\` in backticks` : `${text.value} without quotes`;
     return sentence.fail(at, `${css} for CSS, or text ${quoted(text.value)} for the text`, {
       example: ".spinner is hidden",
@@ -254,7 +289,11 @@ function unquotedNames(sentence: Sentence, at: number, taking: Taking): Reading<
       if (value !== undefined) readings.push({ value, at: end, cost: name.cost - 2 });
     }
     if (taking === "named" && !STOP.test(name.value.split(/\s+/).at(-1) ?? ""))
-      readings.push({ value: { kind: "quoted", text: name.value, exact: false }, at: name.at, cost: name.cost + 2 });
+      readings.push({
+        value: { kind: "quoted", text: name.value, exact: false },
+        at: name.at,
+        cost: name.cost + 2,
+      });
   }
   for (const { noun, word, at: end } of nounsAt(sentence, at)) {
     const from = sentence.end(end, NAMED_BY) ?? end;
@@ -275,7 +314,8 @@ function selectors(sentence: Sentence, at: number): Reading<Base>[] {
   if (!/[A-Za-z#.[*:]/.test(text.charAt(at)) || STOP.test(sentence.rest(at)))
     return sentence.fail(at, "a target: CSS, a role and its name, or a text in quotes");
   const end = selectorEnd(text, at);
-  if (end === undefined) return sentence.fail(at, "a CSS selector with balanced brackets and quotes", { isSure: true });
+  if (end === undefined)
+    return sentence.fail(at, "a CSS selector with balanced brackets and quotes", { isSure: true });
   if (end === at) return sentence.fail(at, "an HTML element, a role, or a selector in backticks");
   const css = text.slice(at, end).trim();
   const parts = css.split(/\s+/);
@@ -283,10 +323,14 @@ function selectors(sentence: Sentence, at: number): Reading<Base>[] {
   if (parts.length === 1 && isRole(css.toLowerCase())) return [];
   if (/^[a-z][a-z0-9]*(?:\s+[a-z][a-z0-9]*)*$/i.test(css)) {
     // Words are people's words unless they can be nothing else.
-    const isPath = parts.every((one, n) => n === parts.length - 1 ? one === one.toLowerCase() : STRUCTURE.test(one));
+    const isPath = parts.every((one, n) =>
+      n === parts.length - 1 ? one === one.toLowerCase() : STRUCTURE.test(one),
+    );
     if (parts.length > 1 && !isPath) {
       const [first = ""] = parts;
-      return isRole(first.toLowerCase()) ? [] : [{ value: { kind: "css", css: first }, at: sentence.skip(at + first.length), cost: 1 }];
+      return isRole(first.toLowerCase())
+        ? []
+        : [{ value: { kind: "css", css: first }, at: sentence.skip(at + first.length), cost: 1 }];
     }
     return [{ value: { kind: "css", css }, at: sentence.skip(end), cost: parts.length === 1 ? 1 : 2 }];
   }

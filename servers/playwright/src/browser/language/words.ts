@@ -19,14 +19,17 @@ const SPELLINGS: Readonly<Record<string, string>> = {
   in: "in|inside|within|inside of|on|of|from|under",
   into: "into|in|inside|to|on|as|for",
   contains: "contains|contain|should contain|must contain|includes|should include|has|have|should have",
-  under: "under|below|less than|faster than|within|<|at most|no more than|lower than|is under|should be under|is below|is less than|should be below|should be less than|must be under",
+  under:
+    "under|below|less than|faster than|within|<|at most|no more than|lower than|is under|should be under|is below|is less than|should be below|should be less than|must be under",
   status: "status code|status|http status|response status|response code|http status code",
   with: "with|as|using",
-  "a11y": "a11y|accessibility",
+  a11y: "a11y|accessibility",
   violations: "violations|issues|errors|problems|violation",
-  localStorage: "localStorage|local storage|local storage item|localStorage item|local storage key|localStorage key",
+  localStorage:
+    "localStorage|local storage|local storage item|localStorage item|local storage key|localStorage key",
   cookie: "cookie|cookies|cookie named|the cookie|a cookie|cookie called",
-  dialog: "dialog|alert|popup|pop-up|prompt|confirm|confirmation|dialog box|alert box|confirmation dialog|js alert|confirm dialog|alert dialog|prompt dialog|browser dialog|popup dialog",
+  dialog:
+    "dialog|alert|popup|pop-up|prompt|confirm|confirmation|dialog box|alert box|confirmation dialog|js alert|confirm dialog|alert dialog|prompt dialog|browser dialog|popup dialog",
   tab: "tab|window|browser tab|browser window",
   message: "message|text",
   screenshot: "screenshot|a screenshot|the screenshot",
@@ -43,7 +46,10 @@ export function spellingOf(word: string, isVerb: boolean): RegExp {
   if (!isVerb) return words(word);
   // click: clicks, clicked, clicking; type: typing; verify: verifies; tap: tapped.
   const stem = word.replace(/e$/, "").replace(/y$/, "");
-  const endings = word.endsWith("y") && !/[aeo]y$/.test(word) ? "y|ies|ied|ying" : `${word.slice(stem.length)}|e?s|e?d|ing|${word.slice(-1)}(?:ed|ing)`;
+  const endings =
+    word.endsWith("y") && !/[aeo]y$/.test(word)
+      ? "y|ies|ied|ying"
+      : `${word.slice(stem.length)}|e?s|e?d|ing|${word.slice(-1)}(?:ed|ing)`;
   return new RegExp(`${anyOf(stem)}(?:${endings})(?![\\w-])`, "iy");
 }
 
@@ -58,24 +64,33 @@ export function vocabulary<Meaning>(lists: Readonly<Record<string, Meaning>>): [
     ]);
 }
 
-const IS = "is|are|be|was|were|to be|being|is being|are being|gets|becomes|become|has been|have been|got|is now|is still|is also|is currently";
+const IS =
+  "is|are|be|was|were|to be|being|is being|are being|gets|becomes|become|has been|have been|got|is now|is still|is also|is currently";
 const SHOULD = "should|must|shall|will|should now|should still|should also|should always";
-const BE = `${IS}|${SHOULD.split("|").flatMap((one) => [`${one} be`, `${one} have been`, `${one} become`]).join("|")}`;
+const BE = `${IS}|${SHOULD.split("|")
+  .flatMap((one) => [`${one} be`, `${one} have been`, `${one} become`])
+  .join("|")}`;
 const BE_NOT =
   "is not|isn't|are not|aren't|was not|wasn't|not be|not to be|is no longer|are no longer|is never|not|isnt|is n't|cannot be|can't be|no longer|" +
-  SHOULD.split("|").flatMap((one) => [`${one} not be`, `${one}n't be`, `${one} no longer be`]).join("|");
+  SHOULD.split("|")
+    .flatMap((one) => [`${one} not be`, `${one}n't be`, `${one} no longer be`])
+    .join("|");
 
 /** `is`, true for its negation. */
 export const BEING = vocabulary<boolean>({ [BE]: false, [BE_NOT]: true });
 
-const DO_NOT = `does not|doesn't|do not|don't|did not|didn't|not|${SHOULD.split("|").flatMap((one) => [`${one} not`, `${one}n't`]).join("|")}|cannot|can't|no longer`;
+const DO_NOT = `does not|doesn't|do not|don't|did not|didn't|not|${SHOULD.split("|")
+  .flatMap((one) => [`${one} not`, `${one}n't`])
+  .join("|")}|cannot|can't|no longer`;
 export const NEGATION = words(DO_NOT);
 export const MODAL = words(`${SHOULD}|should then|to`);
 
 /** Verbs that compare a text. */
 export const COMPARING = vocabulary<"is" | "contains" | "matches" | "starts" | "ends">({
-  "equals|equal|equal to|equals to|is equal to|be equal to|is exactly|be exactly|has text|have text|has the text|have the text|reads|read|says|say|shows exactly|is the same as|be the same as|is set to|be set to|has content|=|==|===": "is",
-  "contains|contain|containing|includes|include|has text containing|contains text|contain text|contains the text|contain the text|contains the word|contains value|contain value|contains string|mentions|displays|display|shows|show|shows the text|displays the text": "contains",
+  "equals|equal|equal to|equals to|is equal to|be equal to|is exactly|be exactly|has text|have text|has the text|have the text|reads|read|says|say|shows exactly|is the same as|be the same as|is set to|be set to|has content|=|==|===":
+    "is",
+  "contains|contain|containing|includes|include|has text containing|contains text|contain text|contains the text|contain the text|contains the word|contains value|contain value|contains string|mentions|displays|display|shows|show|shows the text|displays the text":
+    "contains",
   "matches|match|is like|matches pattern|match pattern|matches regex": "matches",
   "starts with|start with|begins with|begin with|starting with|is prefixed with": "starts",
   "ends with|end with|ending with|ends in": "ends",
@@ -107,7 +122,9 @@ export const COUNTING = vocabulary<">=" | "<=" | ">" | "<" | "=">({
 });
 export const NUMBERS = vocabulary<number>(
   Object.fromEntries(
-    "no|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve".split("|").map((word, n) => [word, n]),
+    "no|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+      .split("|")
+      .map((word, n) => [word, n]),
   ),
 );
 
@@ -133,11 +150,13 @@ export const NOUNS = vocabulary<Role | "field" | "text" | "page" | "frame">({
   "image|img|icon|logo|picture|photo|avatar|thumbnail": "img",
   "checkbox|check box|tickbox|check-box": "checkbox",
   "radio|radio button|radio option|radiobutton": "radio",
-  "dropdown|drop-down|drop down|dropdown list|drop-down list|dropdown menu|drop-down menu|select box|combo box|combobox|select|dropdown field|select list|selectbox|select field|select menu|picklist": "combobox",
+  "dropdown|drop-down|drop down|dropdown list|drop-down list|dropdown menu|drop-down menu|select box|combo box|combobox|select|dropdown field|select list|selectbox|select field|select menu|picklist":
+    "combobox",
   "tab|tab button": "tab",
   "menu item|menuitem|menu option|menu entry": "menuitem",
   menu: "menu",
-  "dialog|modal|modal dialog|popup|pop-up|dialog box|modal window|popup window|dialog window|overlay": "dialog",
+  "dialog|modal|modal dialog|popup|pop-up|dialog box|modal window|popup window|dialog window|overlay":
+    "dialog",
   "alert|alert box|alert message": "alert",
   "list|unordered list|ordered list": "list",
   "list item|listitem|item": "listitem",
@@ -155,8 +174,10 @@ export const NOUNS = vocabulary<Role | "field" | "text" | "page" | "frame">({
   "option|dropdown option": "option",
   "search box|searchbox": "searchbox",
   textbox: "textbox",
-  "field|input|input field|input box|inputbox|text box|text field|text input|textfield|textarea|text area|box|entry field|form field|edit box|password field|date picker|datepicker|filter|search field|search input|search bar|text input field|input text|textbox field|bar": "field",
-  "text|message|notification|error|error message|success message|warning|label|word|string|toast|snackbar|banner|caption|phrase|validation message|flash message|confirmation message|status message|content|title text|paragraph|value|error text|warning message|info message|confirmation|description|placeholder text": "text",
+  "field|input|input field|input box|inputbox|text box|text field|text input|textfield|textarea|text area|box|entry field|form field|edit box|password field|date picker|datepicker|filter|search field|search input|search bar|text input field|input text|textbox field|bar":
+    "field",
+  "text|message|notification|error|error message|success message|warning|label|word|string|toast|snackbar|banner|caption|phrase|validation message|flash message|confirmation message|status message|content|title text|paragraph|value|error text|warning message|info message|confirmation|description|placeholder text":
+    "text",
   "page|screen|webpage|web page|view": "page",
   "iframe|frame": "frame",
 });
@@ -165,8 +186,11 @@ export const NAMED_BY = words(
   "labeled|labelled|named|called|titled|entitled|with text|with the text|with label|with the label|with name|with the name|with title|with the title|that says|saying|reading|with caption|stating|containing the text|of|for|with message|with the message|that reads|marked|which says|with value|:|-",
 );
 /** Words between an element and a text within it. */
-export const CONTAINING = words("containing|that contains|which contains|that has|containing text|containing the text|with text|with the text|having text|having");
-export const INSIDE = /(?:in|inside|inside of|within(?!\s+\d)|of|on|from|under|at)(?![\w-])\s*(?:the\s+)?(?=\S)/iy;
+export const CONTAINING = words(
+  "containing|that contains|which contains|that has|containing text|containing the text|with text|with the text|having text|having",
+);
+export const INSIDE =
+  /(?:in|inside|inside of|within(?!\s+\d)|of|on|from|under|at)(?![\w-])\s*(?:the\s+)?(?=\S)/iy;
 
 /** Words after a sentence that add nothing: `on the page`, `again`. */
 export const ENDING =

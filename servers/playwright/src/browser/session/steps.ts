@@ -5,7 +5,15 @@ import { type CheckScope, holds, until } from "../check/check.ts";
 import { parseTargetUrl } from "../language/address.ts";
 import { NETWORK_SPEEDS, type Step, type Target } from "../language/ast.ts";
 import { urlMatcher } from "../language/matching.ts";
-import { type Act, type Answer, type Argument, contentTypeOf, isAnswer, isChain, isMatch } from "../language/plan.ts";
+import {
+  type Act,
+  type Answer,
+  type Argument,
+  contentTypeOf,
+  isAnswer,
+  isChain,
+  isMatch,
+} from "../language/plan.ts";
 import { rowOf } from "../language/script.ts";
 import { CONDITIONS, CPU } from "../language/steps.ts";
 import { describeTarget } from "../language/target.ts";

@@ -28,7 +28,8 @@ const countOf = (locator: Locator): Promise<number> => locator.count().catch(() 
 /** Records which alternative of a bare quoted text, or of a field, matches, if its plan has several. */
 export async function noteFound(page: Page, plan: Chain, target: Target, found: Found): Promise<void> {
   const { base } = target;
-  if ((base.kind !== "quoted" && base.kind !== "field") || !plan.calls.some(({ name }) => name === "or")) return;
+  if ((base.kind !== "quoted" && base.kind !== "field") || !plan.calls.some(({ name }) => name === "or"))
+    return;
   const { text = "", exact } = base;
   const byRole = (role: Role) => ({ kind: "role", role, name: text, exact }) as const;
   // As in `chainOf`: a text, unless only the name of a button or link has it; or a label, or what else names a field.
