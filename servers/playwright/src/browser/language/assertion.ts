@@ -4,33 +4,37 @@ import { type Args, compile, match, type Pattern, print } from "./pattern.ts";
 import { type Reading, remembered, type Sentence } from "./reader.ts";
 import { SLOTS } from "./slots.ts";
 import { readTarget } from "./target.ts";
-import { ASSURING, ENDING, LEADS } from "./words.ts";
+import { ASSURING, ENDING, LEADS, WITHOUT } from "./words.ts";
 
 /** A wording of a row, compiled. */
-export interface Wording {
+export interface Compiled {
+  readonly cost: number;
   readonly kind: string;
   readonly pattern: Pattern;
   readonly implied: Args;
+  readonly made: ((args: Args) => Args) | undefined;
   readonly isMain: boolean;
   readonly example: string;
 }
 
 /** Every wording of some rows. */
 export const wordingsOf = (
-  rows: Readonly<Record<string, Pick<CheckRow, "form" | "also" | "example">>>,
+  rows: Readonly<Record<string, Pick<CheckRow, "form" | "also" | "loose" | "example">>>,
   isVerb: boolean,
-): Wording[] =>
+): Compiled[] =>
   Object.entries(rows)
-    .flatMap(([kind, { form, also, example }]) =>
-      [form, ...also].map((one, index) => {
-        const [text, implied] = typeof one === "string" ? [one, {}] : one;
-        return { kind, pattern: compile(text, isVerb), implied, isMain: index === 0, example };
+    .flatMap(([kind, { form, also, loose = [], example }]) =>
+      [form, ...also, ...loose].map((one, index) => {
+        const [text, implied, made] = typeof one === "string" ? [one, {}] : one;
+        // The language's own words come first, then people's.
+        const cost = index === 0 ? 0 : index <= also.length ? 0.1 : 0.6;
+        return { kind, pattern: compile(text, isVerb), implied, isMain: index === 0, example, cost, made };
       }),
     )
     // Main wordings first: what they expected is what messages say.
     .sort((a, b) => Number(b.isMain) - Number(a.isMain));
 
-let wordings: Wording[] | undefined;
+let wordings: Compiled[] | undefined;
 let canonical: ReadonlyMap<string, Pattern> | undefined;
 
 const isCheck = (value: { readonly kind: string }): value is Check => value.kind in CHECKS;
@@ -43,7 +47,7 @@ export function beginnings(
 ): { at: number; cost: number }[] {
   const found = [{ at: from, cost: 0 }];
   for (const { at, cost } of found)
-    for (const lead of isAssertion ? [...LEADS, ASSURING] : LEADS) {
+    for (const lead of isAssertion ? [...LEADS, ASSURING, WITHOUT] : LEADS) {
       const next = sentence.end(at, lead);
       if (next === undefined || next === at || found.length > 12 || found.some((one) => one.at === next))
         continue;
@@ -81,8 +85,8 @@ export const readAssertion = remembered((sentence: Sentence, from: number): read
       for (const { kind, pattern, implied, ...row } of wordings) {
         sentence.example = row.example;
         sentence.isMain = row.isMain && isMain;
-        match(pattern, sentence, SLOTS, { at, cost: begin.cost, args: implied }, (next, cost, args) => {
-          const check = { kind, ...args };
+        match(pattern, sentence, SLOTS, { at, cost: begin.cost + row.cost, args: implied }, (next, cost, args) => {
+          const check = { kind, ...args, ...row.made?.(args) };
           if (!isCheck(check)) return;
           const add = (last: number, within: number | undefined) => {
             const more = ending(sentence, last, "the end, or within and a time");
@@ -104,7 +108,7 @@ export const readAssertion = remembered((sentence: Sentence, from: number): read
 
 const NOT = /not(?![\w-])\s*/iy;
 const WITHIN =
-  /(?:within|in\s+less\s+than|in\s+under|after|before|for\s+up\s+to|in(?=\s+\d))(?:\s+(?:the\s+next|at\s+most))?(?![\w-])\s*/iy;
+  /(?:within|in\s+less\s+than|in\s+under|(?:after|before|in|for)(?=\s+["']?\d)|for\s+up\s+to)(?:\s+(?:the\s+next|at\s+most))?(?![\w-])\s*/iy;
 
 /** An assertion, or a target alone, which becomes visible. */
 export function awaited(sentence: Sentence, at: number): readonly Reading<Assertion>[] {

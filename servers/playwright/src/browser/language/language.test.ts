@@ -172,7 +172,7 @@ describe("an invalid sentence", () => {
     ["fill 'x' with secret 'a-b'", "letters, digits and _"],
     ["press Retrun", "a key such as Enter"],
     ["viewport 1x1", "from 50x50"],
-    ["select 'a' select", "in and a field"],
+    ["upload 'a' select", "to and a field"],
     ["click button 'a' twice", "the end of the step"],
   ])("%s", (text, wanted) => {
     expect(problem([text], [])).toContain(wanted);

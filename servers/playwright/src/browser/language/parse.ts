@@ -1,5 +1,5 @@
 import { nearest } from "@refmcp/boundary/answer";
-import { beginnings, ending, printAssertion, readAssertion, type Wording, wordingsOf } from "./assertion.ts";
+import { beginnings, ending, printAssertion, readAssertion, type Compiled, wordingsOf } from "./assertion.ts";
 import type { Action, Assertion, Step } from "./ast.ts";
 import { compile, match, type Pattern, print } from "./pattern.ts";
 import { LanguageError, type Reading, Sentence } from "./reader.ts";
@@ -10,7 +10,7 @@ import { TARGET_WORDS } from "./target.ts";
 const STEP_EXAMPLE = "click button 'Save'";
 const CHECK_EXAMPLE = "h1 contains 'Docs'";
 
-let wordings: Wording[] | undefined;
+let wordings: Compiled[] | undefined;
 let canonical: ReadonlyMap<string, Pattern> | undefined;
 
 const isAction = (value: { readonly kind: string }): value is Action => value.kind in STEPS;
@@ -45,8 +45,8 @@ function readSteps(sentence: Sentence): Reading<Action>[] {
   const readings: Reading<Action>[] = [];
   for (const { at, cost: from } of beginnings(sentence, 0, false))
     for (const { kind, pattern, implied, ...row } of wordings) {
-      Object.assign(sentence, row);
-      match(pattern, sentence, SLOTS, { at, cost: from, args: implied }, (next, cost, args) => {
+      Object.assign(sentence, { example: row.example, isMain: row.isMain });
+      match(pattern, sentence, SLOTS, { at, cost: from + row.cost, args: implied }, (next, cost, args) => {
         const more = ending(sentence, next, "the end of the step");
         const action = { kind, ...args };
         if (more !== undefined && isAction(action))
@@ -101,8 +101,8 @@ function problem<Meaning>(
         ? words.filter((one) => !one.includes(" "))
         : words;
   const what =
-    listed.length === 1 && only?.then !== undefined
-      ? `${only.what} and ${only.then}`
+    listed.length === 1 && only?.next !== undefined
+      ? `${only.what} and ${only.next}`
       : either([...new Set(listed)]);
   const isTarget = expected.some((one) => /target|element/.test(one.what));
   const near =

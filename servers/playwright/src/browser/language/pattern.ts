@@ -74,9 +74,9 @@ export function match(
     } else if ("word" in node) {
       const end = sentence.end(at, node.pattern);
       if (end === undefined) {
-        const next = nodes[index + 1];
-        const then = next !== undefined && "name" in next ? slots[next.slot]?.noun : undefined;
-        sentence.fail(at, node.word, { then });
+        const following = nodes[index + 1];
+        const noun = following !== undefined && "name" in following ? slots[following.slot]?.noun : undefined;
+        sentence.fail(at, node.word, { next: noun });
       } else run(nodes, index + 1, end, cost, args, then);
     } else
       for (const read of slots[node.slot]?.read(sentence, at) ?? []) {

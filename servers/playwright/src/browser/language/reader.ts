@@ -48,7 +48,7 @@ interface Expected {
   readonly what: string;
   readonly example: string;
   /** What to write after a word: `with` and a text. */
-  readonly then: string | undefined;
+  readonly next: string | undefined;
   /** It is known what this is, and what is wrong with it. */
   readonly isSure: boolean;
 }
@@ -75,7 +75,8 @@ export class Sentence {
   readonly #reached = { main: { farthest: 0, expected: NONE }, other: { farthest: 0, expected: NONE } };
 
   constructor(text: string) {
-    this.text = text;
+    // Bold text in Markdown: the same length, so that positions stay.
+    this.text = text.replace(/\*\*(["'“]?\w[^*]*)\*\*(?![/*])/g, "  $1  ");
   }
 
   /** Notes what was expected at a position. */
@@ -84,7 +85,7 @@ export class Sentence {
     const reached = this.#reached[this.isMain || more.isSure === true ? "main" : "other"];
     if (at > reached.farthest) Object.assign(reached, { farthest: at, expected: NONE });
     if (at === reached.farthest && !reached.expected.some((one) => one.what === what)) {
-      const one = { what, example: this.example, then: undefined, isSure: false, ...more };
+      const one = { what, example: this.example, next: undefined, isSure: false, ...more };
       reached.expected = [...reached.expected, one];
     }
     return [];
@@ -94,7 +95,7 @@ export class Sentence {
   problem() {
     const { main, other } = this.#reached;
     const { text, example } = this;
-    return { text, example, ...(other.farthest > main.farthest ? other : main) };
+    return { text, example, ...(main.farthest === 0 && !main.expected.some(({ isSure }) => isSure) && other.farthest > 0 ? other : main) };
   }
 
   /** The position of the next word. */

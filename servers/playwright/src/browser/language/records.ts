@@ -72,7 +72,7 @@ export const RECORDS = {
     topic: "the page",
     example: "status is 200",
     examples: ["status 2xx"],
-    also: ["status {range}"],
+    also: ["[page|it] (returns|responds with|has|gives|has status) [status|code|a|http] [status|code] {range}", "status {range}"],
     spec({ range: { from, to } }, { needs }) {
       needs.add("status");
       return from === to
@@ -83,6 +83,7 @@ export const RECORDS = {
   absence: recorded("no {what:absence}", {
     topic: "absence",
     example: "no console errors",
+    also: ["(there|see|has|with|without|page has|be) no {what:absence} [in the console]", "without [any] {what:absence}", ["console (has|shows|contains|reports) no (errors|error|js errors|javascript errors)", { what: "console errors" }], ["console is (clean|empty|free of errors|error free)", { what: "console errors" }], ["(not have|not see|not contain|not has|not) [any] {what:absence}", {}], ["page not scroll horizontally", { what: "horizontal overflow" }], ["(page|console) not has [any] {what:absence}", {}], "page (has|contains|shows|reports) no {what:absence}"],
     examples: [
       "no console warnings",
       "no page errors",
@@ -97,6 +98,7 @@ export const RECORDS = {
   "no requests": recorded("no requests to {request}", {
     topic: "absence",
     example: "no requests to **/ads/**",
+    also: ["(there|see|has|makes|send) no requests (to|made to|sent to|for) {request}"],
     isLate: true,
     spec({ request }, { needs }) {
       needs.add("requests");
@@ -106,6 +108,7 @@ export const RECORDS = {
   a11y: recorded("no [{severity}] a11y violations [in {target}]", {
     topic: "absence",
     example: "no serious a11y violations in main",
+    also: ["(there|has|have|see) no [{severity}] a11y violations [in {target}]", "(page|site|app|application) is accessible", "(page|site|app|application) (has|have) no [{severity}] a11y violations"],
     isLate: true,
     /** Checks that axe-core finds no violations of a severity. */
     spec({ severity = "minor", target }, { needs, page }) {
@@ -125,6 +128,7 @@ export const RECORDS = {
   request: recorded("request to {request} [contains {contains:text}]", {
     topic: "the network",
     example: "request to POST /api/items contains 'Lamp'",
+    also: ["(a|an|the) request (to|is made to|was made to|is sent to|was sent to|goes to|for) {request} [contains {contains:text}]", "request (is made to|was made to|is sent to|was sent to|for|should be made to|should be sent to) {request}"],
     examples: ["request to **/api/items"],
     spec: ({ request, contains }, spec) =>
       requested(spec, "requests", request, contains === undefined ? "" : bodyHas(contains)),
@@ -132,7 +136,7 @@ export const RECORDS = {
   response: recorded("response {request} status is {range}", {
     topic: "the network",
     example: "response /api/items status is 200",
-    also: ["response of {request} [has] status {range}", "response {request} [has] status {range}"],
+    also: ["(a|an|the) response (of|from|to|for) {request} (is|has|has status|status is|was|should be) {range}", "response (of|from|to|for) {request} (is|has|has status|was) {range}", "{request:endpoint} (responds with|returns|should return|should respond with|returned) [status|a|http] [code] {range}", "response of {request} [has] status {range}", "response {request} [has] status {range}"],
     spec: ({ request, range: { from, to } }, spec) =>
       requested(
         spec,
@@ -144,23 +148,26 @@ export const RECORDS = {
   "response body": recorded("response {request} contains {contains:text}", {
     topic: "the network",
     example: "response /api/items contains 'Lamp'",
-    also: ["response of {request} contains {contains:text}"],
+    also: ["(a|an|the) response (of|from|to|for) {request} contains {contains:text}", "response (from|to|for) {request} contains {contains:text}", "response of {request} contains {contains:text}"],
     spec: ({ request, contains }, spec) => requested(spec, "exchanges", request, bodyHas(contains)),
   }),
   console: recorded("console contains {contains:text}", {
     topic: "the network",
     example: "console contains 'ready'",
+    also: ["[the] [browser] console [log|output] (contains|shows|has|logs|prints) [message|the message|text|log] {contains:text}"],
     spec: ({ contains }, spec) => some(spec, "consoleLines", `(line) => ${containing(contains)}.test(line)`),
   }),
   download: recorded("download {name:text}", {
     topic: "what it did",
     example: "download 'report.csv'",
+    also: ["(file|a file|the file|a download of|download of|the download|a download named|download named) {name:text} (is|was|gets|should be|should get|has been|to be) downloaded", "{name:quoted} (is|was|gets|should be|has been) downloaded", "(a file named|file) {name:text} [downloads|starts downloading|is downloading]"],
     examples: ["download '*.pdf'"],
     spec: ({ name }, spec) => some(spec, "downloads", `(name) => ${nameRegex(name)}.test(name)`),
   }),
   "dialog message": recorded("dialog message {compare}", {
     topic: "what it did",
     example: "dialog message is 'Sure?'",
+    also: ["(a|an|the|see an|see a|see the) dialog (with|says|saying|shows|message|with message|with text|with the text|with the message|text|reads|displays) {compare:wanted}", "dialog text {compare}", "(a|an|the) dialog message {compare}"],
     spec({ compare }, { needs }) {
       needs.add("dialogs");
       return [
@@ -171,6 +178,7 @@ export const RECORDS = {
   time: recorded("{metric:time} under {limit:duration}", {
     topic: "quality",
     example: "load time under 2s",
+    also: [["(page|site|it|app|the site) (loads|load|is loaded|loaded|should load|must load|opens) (in|within|in under|in less than|under|faster than) {limit:duration}", { metric: "load time" }]],
     examples: ["response time under 500ms", "fcp under 1s", "lcp under 2.5s"],
     isLate: true,
     spec: ({ metric, limit }, { page }) => measured(TIMED[metric](page), limit),
@@ -178,6 +186,7 @@ export const RECORDS = {
   cls: recorded("cls under {limit:decimal}", {
     topic: "quality",
     example: "cls under 0.1",
+    also: ["(cumulative layout shift|layout shift|cls score) under {limit:decimal}"],
     isLate: true,
     spec: ({ limit }, { page }) =>
       measured(
@@ -188,6 +197,7 @@ export const RECORDS = {
   "page weight": recorded("page weight under {limit:size}", {
     topic: "quality",
     example: "page weight under 2 MB",
+    also: ["(page size|total page weight|total page size|transfer size|weight of the page|the page weight) under {limit:size}"],
     isLate: true,
     spec: ({ limit }, { page }) =>
       measured(

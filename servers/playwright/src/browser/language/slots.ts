@@ -45,6 +45,10 @@ export interface SlotValues {
   readonly field: Target;
   /** A field that people compare with a value: `field 'Email' contains 'x'`. */
   readonly filled: Target;
+  /** A checkbox, radio button or switch. */
+  readonly box: Target;
+  /** What people see: also named by its text alone, without quotes. */
+  readonly seen: Target;
   /** Any other, whose text is compared. */
   readonly texted: Target;
   readonly targets: readonly Target[];
@@ -53,7 +57,22 @@ export interface SlotValues {
   readonly quoted: string;
   readonly texts: readonly string[];
   readonly value: FillValue;
+  /** In quotes. */
+  readonly given: FillValue;
+  readonly givens: readonly string[];
   readonly compare: TextComparison;
+  /** Also without quotes after `is`. */
+  readonly compared: TextComparison;
+  /** A text that it is not. */
+  readonly unwanted: TextComparison;
+  /** A text that is contained. */
+  readonly contained: TextComparison;
+  /** The beginning of a path, which the URL contains. */
+  readonly urlPart: TextComparison;
+  /** `the Login page`, by its title. */
+  readonly pageName: TextComparison;
+  /** `the login page`, by its URL. */
+  readonly pageSlug: TextComparison;
   readonly wanted: TextComparison;
   readonly number: NumberComparison;
   /** True for `is not`. */
@@ -63,11 +82,15 @@ export interface SlotValues {
   readonly state: State;
   readonly page: "title" | "url";
   readonly attribute: string;
+  /** One that needs no `attribute` before it. */
+  readonly known: string;
   readonly absence: Absence;
   readonly severity: Severity;
   readonly time: (typeof TIMES)[number];
   readonly range: StatusRange;
   readonly request: RequestPattern;
+  /** One that is clearly a URL. */
+  readonly endpoint: RequestPattern;
   readonly glob: string;
   readonly url: string;
   readonly reply: Exclude<Reply, "blocked">;
@@ -96,16 +119,16 @@ const printed = (value: unknown) => String(value);
 /** A number is here; if it is not valid, that is what a message should say. */
 const isNumber = (sentence: Sentence, at: number) => /^[\d-]/.test(sentence.rest(at));
 
-/** A slot that a pattern recognizes; `valueOf` returns undefined for what is out of its limits. */
+/** A slot that a pattern recognizes; `readValue` returns undefined for what is out of its limits. */
 const patterned = <Value>(
   expected: string,
   pattern: RegExp,
-  valueOf: (found: RegExpExecArray) => Value | undefined,
+  readValue: (found: RegExpExecArray) => Value | undefined,
   print: (value: Value) => string = printed,
 ): Slot<Value> => ({
   read(sentence, at) {
     const taken = sentence.take(at, pattern);
-    const value = taken === undefined ? undefined : valueOf(taken.found);
+    const value = taken === undefined ? undefined : readValue(taken.found);
     return taken === undefined || value === undefined
       ? sentence.fail(at, expected, { isSure: isNumber(sentence, at) })
       : [{ value, at: taken.at, cost: 0 }];
@@ -163,6 +186,7 @@ const targetSlot = (taking: Taking, fits: (target: Target) => boolean = () => tr
   print: describeTarget,
   noun: taking === "element" ? "a target" : "a field or another target",
 });
+const isBox = ({ base }: Target) => base.kind === "role" && /^(?:checkbox|radio|switch)$/.test(base.role);
 const isField = ({ base }: Target) => base.kind === "field";
 
 /** Several values, with a comma or `and` between them. */
@@ -233,8 +257,21 @@ function regex(sentence: Sentence, at: number): Reading<{ value: string; flags: 
 
 const spacedPattern = (text: string) => text.trim().split(/\s+/).map(escaped).join("\\s+");
 
+const is = (value: string): TextComparison => ({ how: "is", value, flags: "", negated: false });
+
+/** `the 'Sign in' page`, in any letter case. */
+function pageNames(sentence: Sentence, at: number): Reading<TextComparison>[] {
+  const start = sentence.end(at, /(?:the|a|an|my|your)\s+/iy) ?? at;
+  return words(sentence, start, "a page's name", 4).flatMap((name) => {
+    const end = sentence.end(name.at, /(?:web\s?)?(?:page|screen|site|view)(?![\w-])/iy);
+    if (end === undefined) return [];
+    const cost = name.cost > 0 ? name.cost - 3 : 0;
+    return [{ value: { how: "matches", value: spacedPattern(name.value), flags: "i", negated: false }, at: end, cost }];
+  });
+}
+
 /** `contains 'x'`, `does not match /x/`, `should be 'x'`, `starts with 'x'`. */
-function comparisons(sentence: Sentence, at: number): Reading<TextComparison>[] {
+function comparisons(sentence: Sentence, at: number, takesWords: boolean): Reading<TextComparison>[] {
   const found: Reading<TextComparison>[] = [];
   const add = (from: number, how: (typeof COMPARING)[number][1], isNegated: boolean, isBare: boolean) => {
     if (how === "matches") {
@@ -278,7 +315,7 @@ function comparisons(sentence: Sentence, at: number): Reading<TextComparison>[] 
     const end = sentence.end(at, pattern);
     if (end === undefined) continue;
     const again = isNegated ? undefined : sentence.end(end, /not(?!\w)\s*/iy);
-    if (sentence.isString(again ?? end)) add(again ?? end, "is", isNegated !== (again !== undefined), true);
+    if (takesWords || sentence.isString(again ?? end)) add(again ?? end, "is", isNegated !== (again !== undefined), !takesWords);
     verbs(end, isNegated);
     break;
   }
@@ -299,7 +336,7 @@ const count: Slot<NumberComparison> = {
     const start = be === undefined ? at : (sentence.end(at, be[0]) ?? at);
     const how = COUNTING.find(([pattern]) => sentence.end(start, pattern) !== undefined);
     const after = how === undefined ? start : (sentence.end(start, how[0]) ?? start);
-    const digits = sentence.take(after, /\d{1,9}(?![\w.])/y);
+    const digits = sentence.take(after, /["'“]?(\d{1,9})(?![\w.])["'”]?/y);
     const word = NUMBERS.find(([pattern]) => sentence.end(after, pattern) !== undefined);
     const end = digits?.at ?? (word === undefined ? undefined : sentence.end(after, word[0]));
     if (end === undefined) return sentence.fail(after, "a whole number, or at least, at most and a number");
@@ -320,7 +357,7 @@ const count: Slot<NumberComparison> = {
 const duration: Slot<number> = {
   ...patterned(
     "a time such as 500ms or 2s, at most 10m",
-    /(\d+(?:\.\d+)?|an?|one|two|three|five|ten)\s*([a-z]+)(?!\w)/iy,
+    /["'“]?(\d+(?:\.\d+)?|an?|one|two|three|five|ten)["'”]?\s*([a-z]+)["'”]?(?!\w)/iy,
     ([, amount = "", unit = ""]) => {
       const number = /^\d/.test(amount)
         ? Number(amount)
@@ -383,10 +420,21 @@ const request: Slot<RequestPattern> = {
   print: ({ method, glob: url }) => `${method === undefined ? "" : `${method} `}${globWord(url)}`,
 };
 
+/** `the login page` as a path: /login. */
+function pagePaths(sentence: Sentence, at: number): Reading<string>[] {
+  const home = sentence.end(at, /(?:the\s+|my\s+)?["'“]?(?:home|main|landing|start|index|front)["'”]?\s?-?(?:page|screen)(?![\w-])/iy) ?? sentence.end(at, /(?:the\s+)?(?:homepage|home|site|website|application|app|web\s?page|page\s+under\s+test)(?=\s*[.,]?$)/iy);
+  if (home !== undefined) return [{ value: "/", at: home, cost: 1 }];
+  return pageNames(sentence, at).map((one) => {
+    if (/^\\?\//.test(one.value.value)) return { value: one.value.value.replace(/\\/g, ""), at: one.at, cost: 0 };
+    const slug = one.value.value.replace(/\\s\+/g, "-").replace(/\\/g, "").toLowerCase();
+    return { value: `/${encodeURI(slug)}`, at: one.at, cost: one.cost + 0.3 };
+  });
+}
+
 const url: Slot<string> = {
   read(sentence, at) {
     const start =
-      sentence.end(at, /(?:the\s+)?(?:url|address|page|site|website|path|link)\s+(?=['"“‘]|https?:|\/)/iy) ??
+      sentence.end(at, /(?:the\s+)?(?:(?:relative\s+)?(?:url|address|page|site|website|path|link))\s+(?=['"“‘]|https?:|\/)/iy) ??
       at;
     const text = sentence.isString(start) ? sentence.string(start) : undefined;
     const word =
@@ -396,12 +444,19 @@ const url: Slot<string> = {
             /(?:[a-z][a-z0-9+.-]*:|\/|\.{1,2}\/|\?|#)\S*|[\w-]+(?:\.[\w-]+)*(?:\/\S*|\.(?:com|org|net|io|dev|html?|php|aspx?)\b\S*)/iy,
           )
         : undefined;
+    const named = text === undefined && word === undefined ? pagePaths(sentence, at) : [];
+    if (named.length > 0) return named;
+    if (text !== undefined && !/^(?:[a-z]+:|[/.?#])|\.\w+|\//i.test(text.value)) {
+      const paths = pagePaths(sentence, at);
+      if (paths.length > 0) return paths;
+    }
     const value = text?.value ?? word?.found[0];
     if (value === undefined || value === "") return sentence.fail(start, "a URL, or a path on the same site");
     const parsed = parseTargetUrl(value, "http://localhost/");
     if (typeof parsed === "string")
       return sentence.fail(start, `an http or https URL, or a path (${parsed})`, { isSure: true });
-    return [{ value, at: text?.at ?? word?.at ?? start, cost: 0 }];
+    const end = text?.at ?? word?.at ?? start;
+    return [{ value, at: sentence.end(end, /(?:url|page|website|site|address|path)(?![\w-])/iy) ?? end, cost: 0 }];
   },
   print: (value) => (/^(?:https?:|\/)[^\s'"]*$/.test(value) ? value : quoted(value)),
 };
@@ -485,6 +540,9 @@ const key: Slot<string> = {
   print: printed,
 };
 
+const KNOWN_ATTRIBUTES =
+  "href src alt placeholder title type role target rel lang action method maxlength min max step pattern tabindex aria-label aria-expanded aria-current autocomplete name for width height srcset data-testid".split(" ");
+
 /** Permissions that Chromium lets a test grant (Playwright, `BrowserContext.grantPermissions`). */
 const PERMISSIONS: readonly string[] = (
   "accelerometer ambient-light-sensor background-sync camera clipboard-read clipboard-write geolocation gyroscope " +
@@ -516,8 +574,15 @@ const stateLists = Object.fromEntries(STATE_NAMES.map((one) => [STATE_WORDS[one]
 
 export const SLOTS: Slots = {
   target: targetSlot("element"),
-  clickable: targetSlot("named"),
-  field: targetSlot("named"),
+  clickable: targetSlot("any"),
+  field: targetSlot("any"),
+  box: {
+    ...targetSlot("named", isBox),
+    // `select checkbox 'x'` checks it, though other things are clicked.
+    read: (sentence, at) =>
+      readTarget(sentence, at).flatMap((one) => (isBox(one.value) ? [{ ...one, cost: one.cost - 0.2 }] : [])),
+  },
+  seen: targetSlot("named"),
   filled: targetSlot("element", isField),
   texted: targetSlot("element", (target) => !isField(target)),
   targets: several(targetSlot("element")),
@@ -529,14 +594,40 @@ export const SLOTS: Slots = {
   },
   texts: several(textSlot),
   value: fillValue,
-  compare: { read: comparisons, print: printComparison },
+  given: { ...fillValue, read: (sentence, at) => fillValue.read(sentence, at).filter(({ cost }) => cost === 0) },
+  givens: several({ ...textSlot, read: (sentence, at) => words(sentence, at, "a text in quotes", 0) }),
+  compare: { read: (sentence, at) => comparisons(sentence, at, false), print: printComparison },
+  compared: { read: (sentence, at) => comparisons(sentence, at, true), print: printComparison },
+  unwanted: {
+    read: (sentence, at) => words(sentence, at, "a text in quotes").map((one) => ({ ...one, value: { ...is(one.value), negated: true } })),
+    print: printComparison,
+  },
+  contained: {
+    read: (sentence, at) => words(sentence, at, "a text in quotes").map((one) => ({ ...one, value: { ...is(one.value), how: "contains" } })),
+    print: printComparison,
+  },
+  urlPart: {
+    read: (sentence, at) =>
+      url
+        .read(sentence, at)
+        .filter(({ value }) => /^(?:https?:|\/)/.test(value))
+        .map((one) => ({ ...one, value: { ...is(one.value), how: "contains" } })),
+    print: printComparison,
+  },
+  pageName: { read: pageNames, print: printComparison },
+  pageSlug: {
+    read: (sentence, at) =>
+      sentence.isString(at)
+        ? []
+        : pageNames(sentence, at)
+            .filter(({ value }) => /^[a-z-]+$/.test(value.value))
+            .map((one) => ({ ...one, cost: one.cost - 1, value: { ...is(one.value.value), how: "contains" } })),
+    print: printComparison,
+  },
   wanted: {
     read: (sentence, at) => [
-      ...comparisons(sentence, at),
-      ...words(sentence, at, "a text in quotes, contains or matches").map((one) => ({
-        ...one,
-        value: { how: "is" as const, value: one.value, flags: "", negated: false },
-      })),
+      ...comparisons(sentence, at, false),
+      ...words(sentence, at, "a text in quotes, contains or matches").map((one) => ({ ...one, value: is(one.value) })),
     ],
     print: (compare) =>
       compare.how === "is" && !compare.negated ? quoted(compare.value) : printComparison(compare),
@@ -558,6 +649,7 @@ export const SLOTS: Slots = {
     "url|page url|the url|current url|the current url|address|page address|browser url|the page url": "url",
   }),
   attribute: checked("a name", (name) => /^[A-Za-z_:-][\w:.-]*$/.test(name)),
+  known: oneOf("", same(KNOWN_ATTRIBUTES)),
   absence: oneOf(ABSENCES.join(", "), {
     ...same(ABSENCES),
     "errors in the console|errors in console|errors on the console|js errors|javascript errors|console error|browser console errors":
@@ -579,6 +671,10 @@ export const SLOTS: Slots = {
   }),
   range,
   request,
+  endpoint: {
+    ...request,
+    read: (sentence, at) => request.read(sentence, at).filter(({ value }) => /^(?:[/*]|https?:)/.test(value.glob)),
+  },
   glob,
   url,
   reply,

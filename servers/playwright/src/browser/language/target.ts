@@ -1,6 +1,6 @@
 import type { Base, Role, Target } from "./ast.ts";
 import { type Reading, remembered, type Sentence } from "./reader.ts";
-import { ARTICLE, CONTAINING, INSIDE, NAMED_BY, NOUNS, NTH, ORDINALS } from "./words.ts";
+import { ARTICLE, CONTAINING, INSIDE, LIVE, NAMED_BY, NOUNS, NTH, ORDINALS } from "./words.ts";
 
 /** The ARIA roles of Playwright (WAI-ARIA 1.2). */
 const ROLES: ReadonlySet<string> = new Set(
@@ -39,8 +39,11 @@ const NAMED = ["text", "label", "placeholder", "alt", "title", "testid"] as cons
 /** The words that a target can begin with, for suggestions. */
 export const TARGET_WORDS: readonly string[] = [...TAGS, ...ROLES, ...NAMED, "field", "frame"];
 
-/** What a slot takes: any target, one that may be a container, or one named only by its text: `click Sign in`. */
-export type Taking = "element" | "container" | "named";
+/**
+ * What a slot takes: a target, one that may be a frame, one named only by its text without quotes (`Sign in`), in any
+ * letter case (`username`).
+ */
+export type Taking = "element" | "container" | "named" | "any";
 
 /** Every way to read a target: `["first" | "last" | "nth" N] base ["containing" STR] ["in" target]`. */
 export const readTarget = (
@@ -78,7 +81,12 @@ const reader = (taking: Taking) =>
       }
     return readings;
   });
-const TARGETS = { element: reader("element"), container: reader("container"), named: reader("named") };
+const TARGETS = {
+  element: reader("element"),
+  container: reader("container"),
+  named: reader("named"),
+  any: reader("any"),
+};
 
 /** `first`, `nth 2`, `third`. The first name is a name. */
 function picks(sentence: Sentence, at: number): Reading<Target["pick"]>[] {
@@ -115,6 +123,8 @@ export function words(
   expected: string,
   most = 8,
 ): readonly Reading<string>[] {
+  const code = sentence.take(at, /`([^`]+)`/y);
+  if (code !== undefined) return [{ value: code.found[1] ?? "", at: code.at, cost: 1 }];
   if (sentence.isString(at)) {
     const text = sentence.string(at);
     if (text === undefined) return [];
@@ -133,7 +143,7 @@ export function unquoted(sentence: Sentence, at: number, most: number): Reading<
   for (let count = 1; count <= most; count++) {
     const next = sentence.take(end, word);
     if (next === undefined) break;
-    const text = sentence.text.slice(at, end + next.found[0].length).replace(/[.,;:!]+$/, "");
+    const text = sentence.text.slice(at, end + next.found[0].length).replace(/[.,;:!]+$|^[*<]+|[*>]+$/g, "");
     if (text !== "") readings.push({ value: text, at: next.at, cost: 4 + count });
     end = next.at;
   }
@@ -195,7 +205,8 @@ function keyworded(sentence: Sentence, at: number): Reading<Base>[] {
       ? withLevel(sentence, { ...text, value: { kind: "role", role: lone, name: text.value, exact } })
       : [];
   }
-  if (!isRole(lone)) return [];
+  // `Log in` is not in a log.
+  if (!isRole(lone) || /^log\s+in\b/i.test(sentence.rest(at))) return [];
   return withLevel(sentence, {
     value: { kind: "role", role: lone, name: undefined, exact: false },
     at: found.at,
@@ -214,10 +225,14 @@ function withLevel(sentence: Sentence, role: Reading<Base>): Reading<Base>[] {
 
 type Noun = (typeof NOUNS)[number][1];
 
+/** The nouns at a position; one may be in quotes, as in `"Save" "button"`. */
 function nounsAt(sentence: Sentence, at: number): { noun: Noun; word: string; at: number }[] {
+  const quote = /["']/.test(sentence.text.charAt(at)) ? 1 : 0;
   return NOUNS.flatMap(([pattern, noun]) => {
-    const found = sentence.take(at, pattern);
-    return found === undefined ? [] : [{ noun, word: found.found[0].toLowerCase(), at: found.at }];
+    const found = sentence.take(at + quote, pattern);
+    if (found === undefined) return [];
+    const end = quote === 0 ? found.at : sentence.end(at + 1 + found.found[0].length, /["']/y);
+    return end === undefined ? [] : [{ noun, word: found.found[0].toLowerCase(), at: end }];
   });
 }
 
@@ -226,8 +241,16 @@ function named(noun: Noun, name: string | undefined, exact: boolean, word: strin
   switch (noun) {
     case "field":
       return { kind: "field", text: name, exact };
-    case "text":
+    case "search":
+      return { kind: "field", text: name ?? "search", exact };
+    case "css":
+      if (name === undefined || /^[A-Za-z]\w*(?: \w+)*$/.test(name)) return undefined;
+      return { kind: "css", css: /^\(?\/\//.test(name) ? `xpath=${name}` : name };
+    case "text": {
+      const role = name === undefined ? LIVE.find(([pattern]) => pattern.test(word))?.[1] : undefined;
+      if (role !== undefined) return { kind: "role", role, name: undefined, exact: false };
       return name === undefined ? undefined : { kind: "text", text: name, exact };
+    }
     case "page":
       return undefined;
     case "frame":
@@ -265,17 +288,21 @@ function quotedText(sentence: Sentence, at: number): Reading<Base>[] {
       text.value,
     )
   ) {
+    // `".save" button`
+    const [noun] = nounsAt(sentence, text.at);
+    if (noun !== undefined) return [{ value: { kind: "css", css: text.value }, at: noun.at, cost: 0.1 }];
     const css = /^[a-z]/.test(text.value) ? `\`${text.value}\` in backticks` : `${text.value} without quotes`;
     return sentence.fail(at, `${css} for CSS, or text ${quoted(text.value)} for the text`, {
       example: ".spinner is hidden",
       isSure: true,
     });
   }
-  const named_ = nounsAt(sentence, text.at).flatMap(({ noun, word, at: end }) => {
-    const value = named(noun, text.value, false, word);
+  const quotedBase: Base = { kind: "quoted", text: text.value, exact: false };
+  const withNoun = nounsAt(sentence, text.at).flatMap(({ noun, word, at: end }) => {
+    const value = noun === "css" ? { ...quotedBase } : named(noun, text.value, false, word);
     return value === undefined ? [] : withLevel(sentence, { value, at: end, cost: 0.1 });
   });
-  return [{ ...text, value: { kind: "quoted", text: text.value, exact: false } }, ...named_];
+  return [{ ...text, value: quotedBase }, ...withNoun];
 }
 
 /** `menu button`, `button Save`; `Sign in` alone where a name is expected. */
@@ -285,10 +312,11 @@ function unquotedNames(sentence: Sentence, at: number, taking: Taking): Reading<
     const isFirstStop = STOP.test(sentence.rest(at));
     if (isFirstStop) break;
     for (const { noun, word, at: end } of nounsAt(sentence, name.at)) {
+      if (noun === "css") continue;
       const value = named(noun, name.value, false, word);
       if (value !== undefined) readings.push({ value, at: end, cost: name.cost - 2 });
     }
-    if (taking === "named" && !STOP.test(name.value.split(/\s+/).at(-1) ?? ""))
+    if (isName(name.value, taking))
       readings.push({
         value: { kind: "quoted", text: name.value, exact: false },
         at: name.at,
@@ -296,6 +324,7 @@ function unquotedNames(sentence: Sentence, at: number, taking: Taking): Reading<
       });
   }
   for (const { noun, word, at: end } of nounsAt(sentence, at)) {
+    if (noun === "css") continue;
     const from = sentence.end(end, NAMED_BY) ?? end;
     if (sentence.isString(from) || STOP.test(sentence.rest(from))) continue;
     for (const name of unquoted(sentence, from, 4)) {
@@ -306,6 +335,12 @@ function unquotedNames(sentence: Sentence, at: number, taking: Taking): Reading<
     }
   }
   return readings;
+}
+
+/** Whether words without quotes can be a name. */
+function isName(words: string, taking: Taking): boolean {
+  if (taking !== "any" && !(taking === "named" && /^[A-Z]/.test(words))) return false;
+  return /^[\p{L}\d][\p{L}\d\s'’&.,+#/-]*$/u.test(words) && !words.split(/\s+/).some((word) => word.length > 2 && STOP.test(word));
 }
 
 /** A CSS selector, up to the first word of the language outside its brackets and quotes. */

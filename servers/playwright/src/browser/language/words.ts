@@ -13,15 +13,31 @@ const anyOf = (phrases: string): string =>
 /** A sticky pattern for whole words in any letter case. */
 export const words = (phrases: string): RegExp => new RegExp(`(?:${anyOf(phrases)})(?![\\w-])`, "iy");
 
+const IS =
+  "is|are|be|was|were|to be|being|is being|are being|gets|becomes|become|has been|have been|got|is now|is still|is also|is currently|stays|remains|stay|remain|are now|are still|appears to be|seems to be";
+const SHOULD = "should|must|shall|will|should now|should still|should also|should always";
+const BE = `${IS}|${SHOULD.split("|")
+  .flatMap((one) => [`${one} be`, `${one} have been`, `${one} become`])
+  .join("|")}`;
+const BE_NOT =
+  "is not|isn't|are not|aren't|was not|wasn't|not be|not to be|is no longer|are no longer|is never|not|isnt|is n't|cannot be|can't be|no longer|" +
+  SHOULD.split("|")
+    .flatMap((one) => [`${one} not be`, `${one}n't be`, `${one} no longer be`])
+    .join("|");
+const DO_NOT = `does not|doesn't|do not|don't|did not|didn't|not|${SHOULD.split("|")
+  .flatMap((one) => [`${one} not`, `${one}n't`])
+  .join("|")}|cannot|can't|no longer`;
+const modal = (verbs: string): string => [verbs, ...verbs.split("|").flatMap((verb) => SHOULD.split("|").map((one) => `${one} ${verb}`))].join("|");
+
 /** Other wordings of the words in forms, used wherever those are. */
 const SPELLINGS: Readonly<Record<string, string>> = {
   has: "has|have|having|should have|must have|should now have|will have|shows|should show",
   in: "in|inside|within|inside of|on|of|from|under",
   into: "into|in|inside|to|on|as|for",
-  contains: "contains|contain|should contain|must contain|includes|should include|has|have|should have",
+  contains: modal("contains|contain|includes|include|has|have|shows|show|displays|display|presents"),
   under:
     "under|below|less than|faster than|within|<|at most|no more than|lower than|is under|should be under|is below|is less than|should be below|should be less than|must be under",
-  status: "status code|status|http status|response status|response code|http status code",
+  status: "status code|status|http status|response status|response status code|response code|http status code|http response status",
   with: "with|as|using",
   a11y: "a11y|accessibility",
   violations: "violations|issues|errors|problems|violation",
@@ -34,8 +50,20 @@ const SPELLINGS: Readonly<Record<string, string>> = {
   message: "message|text",
   screenshot: "screenshot|a screenshot|the screenshot",
   network: "network|the network",
-  element: "element",
+  not: DO_NOT,
+  is: BE,
+  there: `there is|there are|there exists|there was|there were|there will be|${SHOULD.split("|").map((one) => `there ${one} be`).join("|")}`,
+  appears: modal("appears|appear|shows up|show up|pops up|pop up|comes up|opens|loads|is rendered|becomes visible|to appear|to show|to be shown|to show up|come into view|slides in|shows|show|display|displays|be there|exist on the page"),
+  disappears: modal("disappears|disappear|goes away|go away|vanishes|vanish|closes|close|to disappear|to go away|to vanish|to be hidden|hides|hide|fades out|is dismissed"),
+  page: "page|the page|screen|the screen|site|the site|website|the website|app|the app|application|the application|body|browser|the browser|it|this page|current page|the current page|page source|the page source|the page body",
+  see: "see|sees|seeing|be able to see|be shown|be presented with|be displayed|see that there is|see that|can see|view|views|still see|now see|also see|see displayed|be able to view",
+  number: "number|the number|total number|the total number|count|the count|amount",
+  value: "value|the value|current value|the current value",
+  text: "text|the text|text content|the text content|inner text|content|message|the message",
+  from: "from|in|of",
+  console: "console|the console|browser console|the browser console|javascript console|js console",
 };
+
 
 /** How a word of a form may be written. */
 export function spellingOf(word: string, isVerb: boolean): RegExp {
@@ -54,40 +82,29 @@ export function spellingOf(word: string, isVerb: boolean): RegExp {
 }
 
 /** A word of one of these lists, with what it means; the longer phrases come first. */
-export function vocabulary<Meaning>(lists: Readonly<Record<string, Meaning>>): [RegExp, Meaning][] {
+export function vocabulary<Meaning>(
+  lists: Readonly<Record<string, Meaning>>,
+  plural = "",
+): [RegExp, Meaning][] {
   return Object.entries(lists)
     .flatMap(([phrases, meaning]) => phrases.split("|").map((phrase) => [phrase, meaning] as const))
     .sort(([a], [b]) => b.length - a.length)
     .map(([phrase, meaning]) => [
-      new RegExp(`${anyOf(phrase)}${/[\w-]$/.test(phrase) ? "(?![\\w-])" : ""}`, "iy"),
+      new RegExp(`${anyOf(phrase)}${plural}${/[\w-]$/.test(phrase) ? "(?![\\w-])" : ""}`, "iy"),
       meaning,
     ]);
 }
 
-const IS =
-  "is|are|be|was|were|to be|being|is being|are being|gets|becomes|become|has been|have been|got|is now|is still|is also|is currently";
-const SHOULD = "should|must|shall|will|should now|should still|should also|should always";
-const BE = `${IS}|${SHOULD.split("|")
-  .flatMap((one) => [`${one} be`, `${one} have been`, `${one} become`])
-  .join("|")}`;
-const BE_NOT =
-  "is not|isn't|are not|aren't|was not|wasn't|not be|not to be|is no longer|are no longer|is never|not|isnt|is n't|cannot be|can't be|no longer|" +
-  SHOULD.split("|")
-    .flatMap((one) => [`${one} not be`, `${one}n't be`, `${one} no longer be`])
-    .join("|");
 
 /** `is`, true for its negation. */
 export const BEING = vocabulary<boolean>({ [BE]: false, [BE_NOT]: true });
 
-const DO_NOT = `does not|doesn't|do not|don't|did not|didn't|not|${SHOULD.split("|")
-  .flatMap((one) => [`${one} not`, `${one}n't`])
-  .join("|")}|cannot|can't|no longer`;
 export const NEGATION = words(DO_NOT);
 export const MODAL = words(`${SHOULD}|should then|to`);
 
 /** Verbs that compare a text. */
 export const COMPARING = vocabulary<"is" | "contains" | "matches" | "starts" | "ends">({
-  "equals|equal|equal to|equals to|is equal to|be equal to|is exactly|be exactly|has text|have text|has the text|have the text|reads|read|says|say|shows exactly|is the same as|be the same as|is set to|be set to|has content|=|==|===":
+  "equals|equal|equal to|equals to|is equal to|be equal to|is exactly|be exactly|has text|have text|has the text|have the text|reads|read|says|say|shows exactly|is the same as|be the same as|is set to|be set to|matches the text|match the text|matches text|has content|=|==|===":
     "is",
   "contains|contain|containing|includes|include|has text containing|contains text|contain text|contains the text|contain the text|contains the word|contains value|contain value|contains string|mentions|displays|display|shows|show|shows the text|displays the text":
     "contains",
@@ -99,10 +116,10 @@ export const COMPARING = vocabulary<"is" | "contains" | "matches" | "starts" | "
 /** Other words for the states of an element. */
 export const STATE_WORDS = {
   visible:
-    "visible|displayed|shown|present|displaying|showing|presented|displayed correctly|visible to the user|displayed on the page|there|on the page|on screen|available|rendered|appearing|seen|displayed properly|found|listed",
+    "visible|displayed|shown|present|displaying|showing|presented|displayed correctly|visible to the user|displayed on the page|there|on the page|on screen|available|rendered|appearing|seen|displayed properly|found|listed|appeared|rendered|existing|presented",
   hidden: "hidden|invisible|gone|not there|dismissed|hidden from view|removed|closed|absent",
-  enabled: "enabled|clickable|active",
-  disabled: "disabled|inactive|greyed out|grayed out|not clickable",
+  enabled: "enabled|clickable|active|activated",
+  disabled: "disabled|inactive|greyed out|grayed out|deactivated|unclickable",
   checked: "checked|ticked|turned on|switched on",
   unchecked: "unchecked|unticked|not ticked|turned off|switched off",
   editable: "editable|writable",
@@ -143,19 +160,19 @@ export const ARTICLE =
   /(?:(?:the|an|that|my|your|its|his|her|their|these|those|our|any|some)|(?:a|this)(?!\s+(?:is|are|has|have|in|exists?|does|contains?|matches|count|should|not|and|to|with|\W)))\s+(?:(?:following|new|given|same|current|corresponding|appropriate|respective)\s+(?=['"“‘]))?/iy;
 
 /** People's nouns for the elements of a page: a role, a field, or a text. `{name} noun`, `noun {name}`. */
-export const NOUNS = vocabulary<Role | "field" | "text" | "page" | "frame">({
-  "button|btn|push button|submit button": "button",
-  "link|hyperlink|link text|anchor|anchor link|text link": "link",
-  "heading|header|headline|title heading|page heading": "heading",
+export const NOUNS = vocabulary<Role | "field" | "search" | "text" | "page" | "frame" | "css">({
+  "button|btn|push button": "button",
+  "link|hyperlink|link text|anchor|anchor link|text link|nav link|nav item|navigation item|navigation link": "link",
+  "heading|header|headline|title": "heading",
   "image|img|icon|logo|picture|photo|avatar|thumbnail": "img",
   "checkbox|check box|tickbox|check-box": "checkbox",
   "radio|radio button|radio option|radiobutton": "radio",
-  "dropdown|drop-down|drop down|dropdown list|drop-down list|dropdown menu|drop-down menu|select box|combo box|combobox|select|dropdown field|select list|selectbox|select field|select menu|picklist":
+  "dropdown|drop-down|drop down|dropdown list|drop-down list|dropdown menu|drop-down menu|drop down menu|select box|combo box|combobox|select|dropdown field|select list|selectbox|select field|select menu|picklist":
     "combobox",
   "tab|tab button": "tab",
   "menu item|menuitem|menu option|menu entry": "menuitem",
   menu: "menu",
-  "dialog|modal|modal dialog|popup|pop-up|dialog box|modal window|popup window|dialog window|overlay":
+  "dialog|dialogue|modal|modal dialog|popup|pop-up|dialog box|modal window|popup window|dialog window|overlay":
     "dialog",
   "alert|alert box|alert message": "alert",
   "list|unordered list|ordered list": "list",
@@ -172,15 +189,17 @@ export const NOUNS = vocabulary<Role | "field" | "text" | "page" | "frame">({
   "progress bar|progressbar": "progressbar",
   "tooltip|tool tip": "tooltip",
   "option|dropdown option": "option",
-  "search box|searchbox": "searchbox",
+  searchbox: "searchbox",
+  "search bar|search box|search field|search input": "search",
   textbox: "textbox",
-  "field|input|input field|input box|inputbox|text box|text field|text input|textfield|textarea|text area|box|entry field|form field|edit box|password field|date picker|datepicker|filter|search field|search input|search bar|text input field|input text|textbox field|bar":
+  "field|input|input field|input box|inputbox|text box|text field|text input|textfield|textarea|text area|box|inputfield|entry field|form field|edit box|date picker|datepicker|filter|text input field|input text|textbox field":
     "field",
-  "text|message|notification|error|error message|success message|warning|label|word|string|toast|snackbar|banner|caption|phrase|validation message|flash message|confirmation message|status message|content|title text|paragraph|value|error text|warning message|info message|confirmation|description|placeholder text":
+  "text|message|notification|error|error message|success message|warning|label|word|string|toast|snackbar|banner|caption|phrase|validation message|flash message|confirmation message|status message|content|title text|paragraph|value|error text|warning message|info message|confirmation|description|placeholder text|chip|badge|tag|pill|card|tile|entry|component|widget|product|name|headline text|sentence|info|information|details|button text|feature|block|keyword|category|line|tab text":
     "text",
   "page|screen|webpage|web page|view": "page",
   "iframe|frame": "frame",
-});
+  "css|css selector|selector|locator|element|css element|css_element|xpath|xpath_element|input element": "css",
+}, "(?:e?s)?");
 /** Words between a noun and its name. */
 export const NAMED_BY = words(
   "labeled|labelled|named|called|titled|entitled|with text|with the text|with label|with the label|with name|with the name|with title|with the title|that says|saying|reading|with caption|stating|containing the text|of|for|with message|with the message|that reads|marked|which says|with value|:|-",
@@ -192,13 +211,22 @@ export const CONTAINING = words(
 export const INSIDE =
   /(?:in|inside|inside of|within(?!\s+\d)|of|on|from|under|at)(?![\w-])\s*(?:the\s+)?(?=\S)/iy;
 
+/** What a bare noun of a text stands for. */
+export const LIVE: readonly (readonly [RegExp, Role])[] = [
+  [/error|toast|warning|validation/, "alert"],
+  [/notification|message|snackbar|confirmation|status/, "status"],
+];
+
 /** Words after a sentence that add nothing: `on the page`, `again`. */
 export const ENDING =
-  /(?:(?:(?:on|in|at|from|of|to|into|within|inside|under|across)\s+(?:(?:the|this|that|my|our|a|an|its|their|current)\s+)?(?:['"“][^'"”]*['"”]\s+|(?:[\w'&/-]+\s+){0,5})(?:page|screen|site|website|app|application|browser|view|webpage|viewport|ui|interface|dashboard|homepage))|(?:again|now|too|also|as well|please|successfully|correctly|properly|immediately|once|first|then|here|there|twice a day|by default|at all|instead|as expected|manually|once more|to the user|to me|on it|for me|anymore|any more|any longer|only|yet|in the browser|to proceed|to continue)|[.!;,:…]+)(?![\w-])\s*/iy;
+  /(?:(?:(?:on|in|at|from|of|to|into|within|inside|under|across)\s+(?:(?:the|this|that|my|our|a|an|its|their|current)\s+)?(?:['"“][^'"”]*['"”]\s+|(?:[\w'&/-]+\s+){0,5})(?:page|screen|site|website|app|application|browser|view|webpage|viewport|ui|interface|dashboard|homepage))|(?:again|now|too|also|as well|please|successfully|correctly|properly|immediately|once|first|then|here|there|twice a day|by default|at all|instead|as expected|manually|once more|to the user|to me|on it|for me|anymore|any more|any longer|only|yet|in the browser|to proceed|to continue|written|visibly)|(?:in|on|at)\s+(?:the\s+)?(?:top|bottom|upper|lower|left|right)(?:[\s-](?:left|right|hand))?\s+(?:corner|side|of\s+the\s+page)|to\s+(?:submit|save|create|open|proceed|continue|confirm|finish|complete|add|view|see|start|close|go|navigate|return|log|sign|edit|delete|update|send|apply|get|trigger|show)\b[^'"]*$|(?:during|(?:after|when|by)\s+\w+ing)\b[^'"]*$|[.!;,:…]+)(?![\w-])\s*/iy;
 
 /** Subjects, modal verbs and other words before a sentence, which add nothing. */
 export const LEADS: readonly RegExp[] = [
-  /(?:[#*•]+|[-–]\s)\s*/y,
+  /(?:[#*•]+|[-–]\s|\[[ x]?\])\s*/y,
+  /the\s+/iy,
+  /(?:is|are|am)\s+(?=\w+ing\b|click\b)/iy,
+  /(?:the\s+)?[\w-]+(?:\s[\w-]+)?\s+page\s+(?=(?:has|shows|displays|should|contains|must|will)\b)/iy,
   /(?:step\s*)?\d{1,3}\s*[.):]\s+/iy,
   /(?:given|when|then|and|but|so)\b:?(?!\s*$)\s*/iy,
   /(?:(?:on|in|at)\s+)?(?:the\s+)?[A-Za-z][\w'&-]*(?:\s[\w'&-]+){0,4}\s(?:page|screen)[:,]\s+/iy,
@@ -207,9 +235,11 @@ export const LEADS: readonly RegExp[] = [
   /(?:should|shall|must|can|could|will|would|may|need|needs|wants?|have|has|tr(?:y|ies)|attempts?|proceeds?|(?:am|is|are|be)\s+able|going|'d\s+like|would\s+like|(?:am|is|are)\s+going)(?:\s+(?:now|also|still|then|be\s+able))?\s+(?:to\s+)?(?!be\b|have\b|not\b)(?=\w)/iy,
   /(?:please|now|next|also|first|finally|lastly|simply|just|then|afterwards|again|immediately|once\s+more|manually|successfully|to|able\s+to|let's|let\s+us|the\s+browser\s+should|go\s+ahead\s+and)\b,?\s+(?=\S)/iy,
 ];
+/** `The page loads without errors` is about errors. */
+export const WITHOUT = /[\w' -]{1,60}?\b(?:loads?|opens?|renders?|works?|appears?|starts?|(?:is|are)\s+(?:displayed|loaded|shown|rendered))\s+(?=with(?:out|\s+no)\b)/iy;
 /** What assertions begin with. */
 export const ASSURING =
-  /(?:verif(?:y|ies)|checks?|asserts?|ensures?|makes?\s+sure|confirms?|validates?|expects?|tests?|double-check|it\s+should\s+be\s+that|be\s+sure|guarantees?)\b(?:\s+(?:that|if|whether|for|to\s+see\s+(?:that|if|whether)))?:?\s+(?:there\s+is\s+)?/iy;
+  /(?:verif(?:y|ies)|checks?|asserts?|ensures?|makes?\s+sure|confirms?|validates?|expects?|tests?|sees?|double-check|it\s+should\s+be\s+that|be\s+sure|guarantees?)\b(?:\s+(?:that|if|whether|for|to\s+see\s+(?:that|if|whether)))?:?\s+(?:there\s+is\s+)?/iy;
 
 /** Keys in people's words, as Playwright names them. */
 export const KEYS: Readonly<Record<string, string>> = Object.fromEntries(
