@@ -167,6 +167,6 @@ async function look(check: RecordCheck | CheckOf<"page">, scope: CheckScope): Pr
       return { passed, actual: `the ${check.what} is ${shown(text)}` };
     }
     default:
-      return eventOutcome(check, events, seen);
+      return eventOutcome(check, scope);
   }
 }

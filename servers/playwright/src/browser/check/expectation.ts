@@ -86,7 +86,8 @@ async function reason(
   target: Target | undefined,
 ): Promise<string> {
   const message = plain(error);
-  if (/element\(s\) not found/.test(message) && target !== undefined) return missing(page, target);
+  const isAbsent = /element\(s\) not found/.test(message) || (await isNowhere(plan, page));
+  if (isAbsent && target !== undefined) return missing(page, target);
   const own = /^Error: (.*)$/m.exec(message)?.[1];
   if (own !== undefined) return shown(own, 300).slice(1, -1);
   const actual = actualOf(error);
@@ -97,6 +98,10 @@ async function reason(
     case "page":
       return `the ${check.what} is ${shown(text)}`;
     case "state":
+      if (plan.polls !== undefined || check.state === "loaded") {
+        const isWanted = plan.polls === undefined ? plan.not : plan.args[0] !== plan.not;
+        return `it is ${isWanted ? "not " : ""}${check.state}`;
+      }
       return `it is ${STATE_WORDS[String(actual)] ?? String(actual).replace(/^viewport ratio.*/, "in viewport")}`;
     case "count":
       return `the count is ${await locatorOf(page, plan.on).count()}`;
@@ -113,6 +118,10 @@ async function reason(
       return `its ${plan.reads} is ${shown(text)}`;
   }
 }
+
+/** Whether a poll found no element to ask. */
+const isNowhere = async ({ polls, on }: Expectation, page: Page): Promise<boolean> =>
+  typeof polls === "object" && (await locatorOf(page, on).count()) === 0;
 
 const STATE_WORDS: Readonly<Record<string, string>> = {
   notEmpty: "not empty",

@@ -50,12 +50,17 @@ function printMatch(glob: string): string {
 }
 
 function printAnswer({ method, reply }: Answer): string {
-  const work = reply === "blocked" ? "route.abort()" : `route.fulfill({ ${printReply(reply)} })`;
+  const work =
+    reply === "blocked"
+      ? "route.abort()"
+      : "header" in reply
+        ? `route.fallback({ headers: { ...route.request().headers(), ${js(reply.header[0])}: ${js(reply.header[1])} } })`
+        : `route.fulfill({ ${printReply(reply)} })`;
   if (method === undefined) return `(route) => ${work}`;
   return `(route) => (route.request().method() === ${js(method)} ? ${work} : route.fallback())`;
 }
 
-function printReply({ status, body, file }: Exclude<Answer["reply"], "blocked">): string {
+function printReply({ status, body, file }: Extract<Answer["reply"], { readonly status: number }>): string {
   if (file !== undefined) return `status: ${status}, path: ${js(file)}`;
   if (body === undefined) return `status: ${status}`;
   return `status: ${status}, contentType: ${js(contentTypeOf(body))}, body: ${js(body)}`;

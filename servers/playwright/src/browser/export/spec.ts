@@ -54,10 +54,10 @@ page.on("response", (answer) => {
 page.on("requestfailed", (request) => {
   if (!/ERR_ABORTED/.test(request.failure()?.errorText ?? "")) failedRequests.push(request.url());
 });`,
-  requests: `const requests: { url: string; method: string; body: string; status: number }[] = [];
-const noted = (request: Request, status: number) =>
-  requests.push({ url: request.url(), method: request.method(), body: request.postData() ?? "", status });
-page.on("response", (answer) => noted(answer.request(), answer.status()));
+  requests: `const requests: { url: string; method: string; body: string; status: number; headers: Record<string, string> }[] = [];
+const noted = (request: Request, status: number, headers = {}) =>
+  requests.push({ url: request.url(), method: request.method(), body: request.postData() ?? "", status, headers });
+page.on("response", (answer) => noted(answer.request(), answer.status(), answer.headers()));
 page.on("requestfailed", (request) => noted(request, 0));`,
   settled: `const open = new Set<Request>();
 page.on("request", (request) => open.add(request));
@@ -96,7 +96,7 @@ export function exportSpec(
   const script = parseScript(steps, assertions);
   // It changes how steps are written, so it is needed before the first one.
   const checksDialogs = checksOf(script).some(({ kind }) => kind === "dialog message");
-  const spec: Spec = { needs: new Set(checksDialogs ? ["dialogs"] : []), page: "page" };
+  const spec: Spec = { needs: new Set(checksDialogs ? ["dialogs"] : []), page: "page", url: parsed.href };
   const { needs } = spec;
   const setup = setupLength(script.steps);
   const [before, after] = [script.steps.slice(0, setup), script.steps.slice(setup)];

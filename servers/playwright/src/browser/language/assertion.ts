@@ -85,20 +85,26 @@ export const readAssertion = remembered((sentence: Sentence, from: number): read
       for (const { kind, pattern, implied, ...row } of wordings) {
         sentence.example = row.example;
         sentence.isMain = row.isMain && isMain;
-        match(pattern, sentence, SLOTS, { at, cost: begin.cost + row.cost, args: implied }, (next, cost, args) => {
-          const check = { kind, ...args, ...row.made?.(args) };
-          if (!isCheck(check)) return;
-          const add = (last: number, within: number | undefined) => {
-            const more = ending(sentence, last, "the end, or within and a time");
-            if (more !== undefined)
-              readings.push({ value: { text, negated, check, within }, at: end, cost: cost + more });
-          };
-          add(next, undefined);
-          const suffix = sentence.end(next, WITHIN);
-          sentence.example = "h1 contains 'Docs' within 10s";
-          for (const one of suffix === undefined ? [] : SLOTS.duration.read(sentence, suffix))
-            add(one.at, one.value);
-        });
+        match(
+          pattern,
+          sentence,
+          SLOTS,
+          { at, cost: begin.cost + row.cost, args: implied },
+          (next, cost, args) => {
+            const check = { kind, ...args, ...row.made?.(args) };
+            if (!isCheck(check)) return;
+            const add = (last: number, within: number | undefined) => {
+              const more = ending(sentence, last, "the end, or within and a time");
+              if (more !== undefined)
+                readings.push({ value: { text, negated, check, within }, at: end, cost: cost + more });
+            };
+            add(next, undefined);
+            const suffix = sentence.end(next, WITHIN);
+            sentence.example = "h1 contains 'Docs' within 10s";
+            for (const one of suffix === undefined ? [] : SLOTS.duration.read(sentence, suffix))
+              add(one.at, one.value);
+          },
+        );
       }
   }
   Object.assign(sentence, { example, isMain });

@@ -67,7 +67,15 @@ export const STATES = {
   focused: ["control", "toBeFocused", false],
   empty: ["field", "toBeEmpty", false],
   "in viewport": ["text", "toBeInViewport", false],
-} as const satisfies Record<string, readonly [Meaning, string, boolean]>;
+  /** Of an image: its width is not 0. */
+  loaded: ["text", "toHaveJSProperty", true],
+  selected: ["field", ':checked, [aria-selected="true"], [aria-current]:not([aria-current="false"])'],
+  expanded: ["control", '[aria-expanded="true"], details[open], details[open] > summary'],
+  collapsed: ["control", '[aria-expanded="false"], details:not([open]), details:not([open]) > summary'],
+  pressed: ["control", '[aria-pressed="true"]'],
+  required: ["field", ':required, [aria-required="true"]'],
+  invalid: ["field", ':invalid, [aria-invalid]:not([aria-invalid="false"])'],
+} as const satisfies Record<string, readonly [Meaning, string, boolean] | readonly [Meaning, string]>;
 export type State = keyof typeof STATES;
 
 export const SEVERITIES = ["minor", "moderate", "serious", "critical"] as const;
@@ -84,7 +92,9 @@ export const ABSENCES = [
 ] as const;
 export type Absence = (typeof ABSENCES)[number];
 
-export const TIMES = ["response time", "load time", "fcp", "lcp"] as const;
+export const TIMES = ["response time", "load time", "ttfb", "fcp", "lcp", "inp", "tbt"] as const;
+
+export const DIRECTIONS = { down: [0, 1], up: [0, -1], right: [1, 0], left: [-1, 0] } as const;
 
 /** The requests that a sentence refers to: by URL, and by method if given. */
 export interface RequestPattern {
@@ -98,11 +108,20 @@ export interface StatusRange {
   readonly to: number;
 }
 
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
 /** The value for `fill`: a text, or a secret that only the server knows. */
 export type FillValue = { text: string } | { secret: string };
 
 /** The response to a mocked request; `blocked`: no response at all. */
-export type Reply = "blocked" | { status: number; body: string | undefined; file: string | undefined };
+export type Reply =
+  | "blocked"
+  /** The request goes on with a header of this name and value. */
+  | { header: readonly [name: string, value: string] }
+  | { status: number; body: string | undefined; file: string | undefined };
 
 /** Presets of Chrome DevTools: latency in milliseconds and bytes per second. */
 export const NETWORK_SPEEDS = {

@@ -1,7 +1,8 @@
 import { STATES, type State, type Target, type TextComparison } from "./ast.ts";
 import type { Args, ArgsOf } from "./pattern.ts";
-import { type Argument, chainOf, type Expectation, expected, PAGE } from "./plan.ts";
+import { type Argument, call, chainOf, type Expectation, expected, PAGE } from "./plan.ts";
 import { RECORDS } from "./records.ts";
+import { isBox } from "./target.ts";
 
 export type Wording =
   | string
@@ -59,9 +60,19 @@ const reading = (
 });
 
 const state = (target: Target, name: State, negated: boolean): Plan => {
-  const [meaning, matcher, not] = STATES[name];
+  // A chosen radio button or checkbox is checked.
+  if (name === "selected" && isBox(target)) return state(target, "checked", negated);
+  const [meaning, how, not] = STATES[name];
   const on = chainOf(target, meaning);
-  return { on, matcher, args: [], not: not !== negated };
+  if (not === undefined)
+    return {
+      on,
+      polls: { css: how },
+      matcher: "toBe",
+      args: [!negated],
+      ...(name === "invalid" ? { reads: name } : {}),
+    };
+  return { on, matcher: how, args: name === "loaded" ? ["naturalWidth", 0] : [], not: not !== negated };
 };
 
 const VISIBLE = { state: "visible", negated: false } as const;
@@ -72,7 +83,46 @@ export const ELEMENTS = {
     topic: "the page",
     example: "title is 'Docs'",
     examples: ["title matches /^docs/i", "url contains '/done'"],
-    also: ["(page|the page|site|browser|tab|window) has [a|the] {what:page} {compare:wanted}", "see [a|the] {what:page} {compare:wanted}", "have [a|the] {what:page} {compare:wanted}", ["(am|be|is|are|remain|stay|land|end up|stays|remains) (on|at) {compare:urlPart}", { what: "url" }], ["(be|am|is|are|get|gets|was) [still|now|then|back|again] (redirected|taken|navigated|directed|sent|brought|returned|forwarded|transferred) [back] to {compare:urlPart}", { what: "url" }], ["(am|be|is|are|remain|stay|land|end up|stays|remains) [still|now|then|back] (on|at) {compare:pageName}", { what: "title" }], ["(be|am|is|are|get|gets|was) (redirected|taken|navigated|directed|sent|brought|returned) [back] to {compare:pageName}", { what: "title" }], ["(see|view) {compare:pageName}", { what: "title" }], ["{compare:pageName} (is|should be|gets) (displayed|shown|opened|loaded|visible)", { what: "title" }], ["{compare:pageName} (opens|loads|appears|should open|should load|should appear)", { what: "title" }], ["(see|find) {compare:contained} (in|as|within) [the|a] {what:page}", {}], ["(see) [the|a] {compare:contained} {what:page}", {}], ["(redirect|redirected|redirects|redirection|navigation|navigate|navigates|navigated) [me|us|the user] to {compare:pageName}", { what: "title" }], ["(am|be|is|are|remain|stay|land|end up|stays|remains) [still|now|then|back] (on|at) {compare:pageSlug}", { what: "url" }], ["(be|am|is|are|get|gets|was|redirect|redirects|navigate|navigates) [still|now|then|back] [redirected|taken|navigated|directed|sent|brought|returned] [back] to {compare:pageSlug}", { what: "url" }], ["(redirects|redirect|navigates|redirected) [me|us|the user|to the] to {compare:urlPart}", { what: "url" }], "page {what:page} {compare:compared}"],
+    also: [
+      "(page|the page|site|browser|tab|window) has [a|the] {what:page} {compare:wanted}",
+      "see [a|the] {what:page} {compare:wanted}",
+      "have [a|the] {what:page} {compare:wanted}",
+      ["(am|be|is|are|remain|stay|land|end up|stays|remains) (on|at) {compare:urlPart}", { what: "url" }],
+      [
+        "(be|am|is|are|get|gets|was) [still|now|then|back|again] (redirected|taken|navigated|directed|sent|brought|returned|forwarded|transferred) [back] to {compare:urlPart}",
+        { what: "url" },
+      ],
+      [
+        "(am|be|is|are|remain|stay|land|end up|stays|remains) [still|now|then|back] (on|at) {compare:pageName}",
+        { what: "title" },
+      ],
+      [
+        "(be|am|is|are|get|gets|was) (redirected|taken|navigated|directed|sent|brought|returned) [back] to {compare:pageName}",
+        { what: "title" },
+      ],
+      ["(see|view) {compare:pageName}", { what: "title" }],
+      ["{compare:pageName} (is|should be|gets) (displayed|shown|opened|loaded|visible)", { what: "title" }],
+      ["{compare:pageName} (opens|loads|appears|should open|should load|should appear)", { what: "title" }],
+      ["(see|find) {compare:contained} (in|as|within) [the|a] {what:page}", {}],
+      ["(see) [the|a] {compare:contained} {what:page}", {}],
+      [
+        "(redirect|redirected|redirects|redirection|navigation|navigate|navigates|navigated) [me|us|the user] to {compare:pageName}",
+        { what: "title" },
+      ],
+      [
+        "(am|be|is|are|remain|stay|land|end up|stays|remains) [still|now|then|back] (on|at) {compare:pageSlug}",
+        { what: "url" },
+      ],
+      [
+        "(be|am|is|are|get|gets|was|redirect|redirects|navigate|navigates) [still|now|then|back] [redirected|taken|navigated|directed|sent|brought|returned] [back] to {compare:pageSlug}",
+        { what: "url" },
+      ],
+      [
+        "(redirects|redirect|navigates|redirected) [me|us|the user|to the] to {compare:urlPart}",
+        { what: "url" },
+      ],
+      "page {what:page} {compare:compared}",
+    ],
     expect: ({ what, compare }) => ({
       on: PAGE,
       matcher: what === "title" ? "toHaveTitle" : "toHaveURL",
@@ -84,7 +134,12 @@ export const ELEMENTS = {
     topic: "a text",
     example: "h1 contains 'Docs'",
     examples: ["h1 is 'Docs'", "h1 does not contain 'x'", "first li matches /^\\d+/"],
-    also: ["text (of|in|on|inside) {target:texted} {compare}", "{target:texted} [the] text {compare}", "{target:texted} (with|has) [the] [text|label|title|message|content] (of|as|:|is|equal to) {compare:wanted}", "{target:texted} has [the|a] (text|content|label|message) {compare:wanted}"],
+    also: [
+      "text (of|in|on|inside) {target:texted} {compare}",
+      "{target:texted} [the] text {compare}",
+      "{target:texted} (with|has) [the] [text|label|title|message|content] (of|as|:|is|equal to) {compare:wanted}",
+      "{target:texted} has [the|a] (text|content|label|message) {compare:wanted}",
+    ],
     expect: ({ target, compare }) => text(target, compare),
   }),
   "aria snapshot": check("{target} matches aria snapshot {snapshot:quoted}", {
@@ -108,10 +163,28 @@ export const ELEMENTS = {
         VISIBLE,
         ({ text }) => ({ target: { base: { kind: "text", text, exact: false } } }),
       ],
-      ["(verify|check|assert|ensure|confirm|validate|expect|make sure) [for|that|the presence of] {target:seen}", VISIBLE],
+      [
+        "(verify|check|assert|ensure|confirm|validate|expect|make sure) [for|that|the presence of] {target:seen}",
+        VISIBLE,
+      ],
     ],
     examples: ["'Saved' is visible", ".spinner is hidden", "#agree is not checked"],
-    also: [["(see|view|find|observe|notice|verify|get) {target:seen}", VISIBLE], ["(there) {target:seen}", VISIBLE], ["not (see|find|view) {target:seen}", HIDDEN], ["{target:seen} appears", VISIBLE], ["{target:seen} disappears", HIDDEN], ["{target:seen} not (appear|show|show up|display)", HIDDEN], ["page contains [the] {target:seen}", VISIBLE], ["page not (contain|show|display|has|include) [the] {target:seen}", HIDDEN], ["there not be {target:seen}", HIDDEN], ["focus is on {target}", { state: "focused", negated: false }], ["{target} is (in|the) focus", { state: "focused", negated: false }], "text {target} {negated:be} {state}", "{target:seen} {negated:be} {state}", ["{target} has focus", { state: "focused", negated: false }]],
+    also: [
+      ["(see|view|find|observe|notice|verify|get) {target:seen}", VISIBLE],
+      ["(there) {target:seen}", VISIBLE],
+      ["not (see|find|view) {target:seen}", HIDDEN],
+      ["{target:seen} appears", VISIBLE],
+      ["{target:seen} disappears", HIDDEN],
+      ["{target:seen} not (appear|show|show up|display)", HIDDEN],
+      ["page contains [the] {target:seen}", VISIBLE],
+      ["page not (contain|show|display|has|include) [the] {target:seen}", HIDDEN],
+      ["there not be {target:seen}", HIDDEN],
+      ["focus is on {target}", { state: "focused", negated: false }],
+      ["{target} is (in|the) focus", { state: "focused", negated: false }],
+      "text {target} {negated:be} {state}",
+      "{target:seen} {negated:be} {state}",
+      ["{target} has focus", { state: "focused", negated: false }],
+    ],
     expect: ({ target, negated, state: name }) => state(target, name, negated),
   }),
   existence: check("{target} {exists}", {
@@ -131,7 +204,18 @@ export const ELEMENTS = {
     topic: "a number",
     example: "li count is 3",
     examples: ["li count at least 2"],
-    also: ["number of {target} {compare:number}", "(see|view|find|there|has|have|page has|page contains|be|contains|with) {compare:number} {target}", "{target} has [a] (count|length) [of] {compare:number}", ["{inside:target} (has|contains) {compare:number} {target}", {}, ({ target, inside }) => ({ target: Object.assign({}, target, { inside }) })], "count of {target} {compare:number}", "{target} has count {compare:number}"],
+    also: [
+      "number of {target} {compare:number}",
+      "(see|view|find|there|has|have|page has|page contains|be|contains|with) {compare:number} {target}",
+      "{target} has [a] (count|length) [of] {compare:number}",
+      [
+        "{inside:target} (has|contains) {compare:number} {target}",
+        {},
+        ({ target, inside }) => ({ target: Object.assign({}, target, { inside }) }),
+      ],
+      "count of {target} {compare:number}",
+      "{target} has count {compare:number}",
+    ],
     expect: ({ target, compare: { how, value } }) => {
       const on = chainOf(target);
       if (how === "=") return { on, matcher: "toHaveCount", args: [value] };
@@ -141,13 +225,38 @@ export const ELEMENTS = {
   value: check("{target} has value {compare:wanted}", {
     topic: "a property",
     example: "label 'Email' has value 'a@b.c'",
-    also: ["value (of|in) {target} {compare}", "{target} value {compare}", "{target} (is filled with|is populated with|is filled in with|is prefilled with|is pre-filled with|is set to|holds|holds the value|has the value|has a value of|has the value of|should be filled with|should be populated with|should be set to|contains the value|contains value|should have the value|is pre-populated with) {compare:wanted}", "{target:filled} has [the|a] (text|content) {compare:wanted}", "{target:filled} {compare}"],
+    also: [
+      "value (of|in) {target} {compare}",
+      "{target} value {compare}",
+      "{target} (is filled with|is populated with|is filled in with|is prefilled with|is pre-filled with|is set to|holds|holds the value|has the value|has a value of|has the value of|should be filled with|should be populated with|should be set to|contains the value|contains value|should have the value|is pre-populated with) {compare:wanted}",
+      "{target:filled} has [the|a] (text|content) {compare:wanted}",
+      "{target:filled} {compare}",
+    ],
     expect: ({ target, compare }) => reading(target, "value", "toHaveValue", [expected(compare)], compare),
+  }),
+  "selected option": check("{field} has selected {compare:wanted}", {
+    topic: "a property",
+    example: "label 'Color' has selected 'Blue'",
+    also: [
+      "{field} has {compare:wanted} selected",
+      "[the] selected option (of|in|for) {field} {compare}",
+      "[the] (selected option|selected value|selection) (of|in|for) {field} {compare}",
+      "{field} has [the] selected (option|value|text) {compare:wanted}",
+      "option {compare:wanted} is selected in {field}",
+      "{compare:wanted} is selected in {field}",
+    ],
+    expect: ({ field, compare }) => {
+      const on = chainOf(field, "field");
+      return { ...text(field, compare), on: { calls: [...on.calls, call("locator", "option:checked")] } };
+    },
   }),
   class: check("{target} has class {compare:wanted}", {
     topic: "a property",
     example: "h1 has class 'big'",
-    also: ["{target} has [the|a|css] [css] class [of|named] {compare:wanted}", "{target} not has [the|a|css] [css] class {compare:unwanted}"],
+    also: [
+      "{target} has [the|a|css] [css] class [of|named] {compare:wanted}",
+      "{target} not has [the|a|css] [css] class {compare:unwanted}",
+    ],
     expect: ({ target, compare }) =>
       // One class of several, as in class="button primary".
       compare.how === "is"
@@ -163,7 +272,19 @@ export const ELEMENTS = {
   attribute: check("{target} has attribute {name:attribute} [{compare:wanted}]", {
     topic: "a property",
     example: "link 'Docs' has attribute 'href' contains '/x'",
-    also: ["{target} has [the|an|a] attribute [named] {name:attribute} [with value|with the value|of|with|equal to|set to|=] [{compare:wanted}]", "{target} has [a|an|the] {name:known} [attribute] [of|equal to|with value|set to] {compare:wanted}", "{target} [attribute] {name:known} [attribute] {compare}", ["{target} (links to|points to|leads to|should link to|should point to|goes to|link to) {compare:wanted}", { name: "href" }], "{target} attribute {name:attribute} {compare}", "attribute {name:attribute} of {target} {compare}", "{name:known} [attribute] of {target} {compare}", ["{target} has name {compare:wanted}", { name: "name" }]],
+    also: [
+      "{target} has [the|an|a] attribute [named] {name:attribute} [with value|with the value|of|with|equal to|set to|=] [{compare:wanted}]",
+      "{target} has [a|an|the] {name:known} [attribute] [of|equal to|with value|set to] {compare:wanted}",
+      "{target} [attribute] {name:known} [attribute] {compare}",
+      [
+        "{target} (links to|points to|leads to|should link to|should point to|goes to|link to) {compare:wanted}",
+        { name: "href" },
+      ],
+      "{target} attribute {name:attribute} {compare}",
+      "attribute {name:attribute} of {target} {compare}",
+      "{name:known} [attribute] of {target} {compare}",
+      ["{target} has name {compare:wanted}", { name: "name" }],
+    ],
     expect: ({ target, name, compare }) =>
       reading(
         target,
@@ -176,7 +297,10 @@ export const ELEMENTS = {
   style: check("{target} has style {name:attribute} {compare:wanted}", {
     topic: "a property",
     example: "h1 has style 'color' 'rgb(0, 0, 0)'",
-    also: ["{target} has [css|the css|a css] (css|css property|property|style property) {name:attribute} [of|with value|set to] {compare:wanted}", "{target} style {name:attribute} {compare}"],
+    also: [
+      "{target} has [css|the css|a css] (css|css property|property|style property) {name:attribute} [of|with value|set to] {compare:wanted}",
+      "{target} style {name:attribute} {compare}",
+    ],
     expect: ({ target, name, compare }) =>
       reading(target, `style ${name}`, "toHaveCSS", [name, expected(compare)], compare),
   }),

@@ -24,7 +24,7 @@ export function isRepeated({ check, negated }: Assertion): boolean {
   if (isLate(check)) return false;
   if (check.kind === "count") return true;
   if (check.kind === "existence") return check.exists === negated;
-  if (!isElementCheck(check)) return ("compare" in check && check.compare.negated) !== negated;
+  if (!isElementCheck(check)) return ("compare" in check && check.compare?.negated === true) !== negated;
   const { not, matcher } = expectationOf(check, negated);
   return not || NEGATIVE.has(matcher);
 }

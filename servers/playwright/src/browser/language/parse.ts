@@ -1,5 +1,5 @@
 import { nearest } from "@refmcp/boundary/answer";
-import { beginnings, ending, printAssertion, readAssertion, type Compiled, wordingsOf } from "./assertion.ts";
+import { beginnings, type Compiled, ending, printAssertion, readAssertion, wordingsOf } from "./assertion.ts";
 import type { Action, Assertion, Step } from "./ast.ts";
 import { compile, match, type Pattern, print } from "./pattern.ts";
 import { LanguageError, type Reading, Sentence } from "./reader.ts";

@@ -1,5 +1,5 @@
 import { isJson } from "@refmcp/boundary/answer";
-import type { Base, FillValue, Meaning, Reply, Target, TextComparison } from "./ast.ts";
+import type { Base, FillValue, Meaning, Point, Reply, Target, TextComparison } from "./ast.ts";
 import { escaped } from "./matching.ts";
 
 /** One call of Playwright's API: `getByRole("button", { name: "Save" })`. */
@@ -33,7 +33,7 @@ export type Argument =
   | { readonly glob: string }
   | Answer
   | readonly Argument[]
-  | { readonly [option: string]: string | number | boolean };
+  | { readonly [option: string]: string | number | boolean | Point };
 
 /** An assertion in Playwright: `expect(on).not.matcher(...args)`. A run executes it, a spec prints it. */
 export interface Expectation {
@@ -56,7 +56,7 @@ export interface Act {
   /** A method of the page or locator; on the page also a path to one: `keyboard.press`, `context().setOffline`. */
   readonly method: string;
   readonly args: readonly Argument[];
-  readonly options?: { readonly button: "right" };
+  readonly options?: { readonly button: "right" } | { readonly position: Point };
   readonly timed?: boolean;
   /** The element to name in messages; undefined for the page itself. */
   readonly target: Target | undefined;

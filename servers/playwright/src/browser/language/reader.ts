@@ -95,7 +95,13 @@ export class Sentence {
   problem() {
     const { main, other } = this.#reached;
     const { text, example } = this;
-    return { text, example, ...(main.farthest === 0 && !main.expected.some(({ isSure }) => isSure) && other.farthest > 0 ? other : main) };
+    return {
+      text,
+      example,
+      ...(main.farthest === 0 && !main.expected.some(({ isSure }) => isSure) && other.farthest > 0
+        ? other
+        : main),
+    };
   }
 
   /** The position of the next word. */

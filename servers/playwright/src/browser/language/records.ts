@@ -7,6 +7,7 @@ import { containing } from "./plan.ts";
 
 /** A spec that is being written: what it needs, and the variable of the current tab. */
 export interface Spec {
+  readonly url: string;
   readonly needs: Set<Needs>;
   page: string;
 }
@@ -59,10 +60,22 @@ const requested = (spec: Spec, need: Needs, pattern: RequestPattern, more = "") 
 const bodyHas = (text: string) => ` && ${containing(text)}.test(request.body)`;
 
 /** Code that tests whether the text in a variable matches. */
-const compares = (variable: string, { how, value, flags }: TextComparison) =>
-  how === "is"
-    ? `${variable} === ${js(value)}`
-    : `${how === "contains" ? containing(value) : new RegExp(value, flags)}.test(${variable})`;
+const compares = (variable: string, { how, value, flags }: TextComparison, isNested = false) =>
+  how === "is" && isNested
+    ? `(${variable} === ${js(value)})`
+    : how === "is"
+      ? `${variable} === ${js(value)}`
+      : `${how === "contains" ? containing(value) : new RegExp(value, flags)}.test(${variable})`;
+
+/** Code that waits until a stored value, which may be missing, matches. */
+function stored(value: string, compare: TextComparison): string[] {
+  const { how, value: wanted, flags, negated } = compare;
+  const matcher =
+    how === "is"
+      ? `toBe(${js(wanted)})`
+      : `toMatch(${how === "contains" ? containing(wanted) : new RegExp(wanted, flags)})`;
+  return [`await expect.poll(async () => ${value} ?? "").${negated ? "not." : ""}${matcher};`];
+}
 
 /** A file name in which `*` matches anything, as a pattern. */
 const nameRegex = (name: string) => `/^${name.split("*").map(escaped).join(".*")}$/s`;
@@ -72,7 +85,10 @@ export const RECORDS = {
     topic: "the page",
     example: "status is 200",
     examples: ["status 2xx"],
-    also: ["[page|it] (returns|responds with|has|gives|has status) [status|code|a|http] [status|code] {range}", "status {range}"],
+    also: [
+      "[page|it] (returns|responds with|has|gives|has status) [status|code|a|http] [status|code] {range}",
+      "status {range}",
+    ],
     spec({ range: { from, to } }, { needs }) {
       needs.add("status");
       return from === to
@@ -83,7 +99,19 @@ export const RECORDS = {
   absence: recorded("no {what:absence}", {
     topic: "absence",
     example: "no console errors",
-    also: ["(there|see|has|with|without|page has|be) no {what:absence} [in the console]", "without [any] {what:absence}", ["console (has|shows|contains|reports) no (errors|error|js errors|javascript errors)", { what: "console errors" }], ["console is (clean|empty|free of errors|error free)", { what: "console errors" }], ["(not have|not see|not contain|not has|not) [any] {what:absence}", {}], ["page not scroll horizontally", { what: "horizontal overflow" }], ["(page|console) not has [any] {what:absence}", {}], "page (has|contains|shows|reports) no {what:absence}"],
+    also: [
+      "(there|see|has|with|without|page has|be) no {what:absence} [in the console]",
+      "without [any] {what:absence}",
+      [
+        "console (has|shows|contains|reports) no (errors|error|js errors|javascript errors)",
+        { what: "console errors" },
+      ],
+      ["console is (clean|empty|free of errors|error free)", { what: "console errors" }],
+      ["(not have|not see|not contain|not has|not) [any] {what:absence}", {}],
+      ["page not scroll horizontally", { what: "horizontal overflow" }],
+      ["(page|console) not has [any] {what:absence}", {}],
+      "page (has|contains|shows|reports) no {what:absence}",
+    ],
     examples: [
       "no console warnings",
       "no page errors",
@@ -108,7 +136,11 @@ export const RECORDS = {
   a11y: recorded("no [{severity}] a11y violations [in {target}]", {
     topic: "absence",
     example: "no serious a11y violations in main",
-    also: ["(there|has|have|see) no [{severity}] a11y violations [in {target}]", "(page|site|app|application) is accessible", "(page|site|app|application) (has|have) no [{severity}] a11y violations"],
+    also: [
+      "(there|has|have|see) no [{severity}] a11y violations [in {target}]",
+      "(page|site|app|application) is accessible",
+      "(page|site|app|application) (has|have) no [{severity}] a11y violations",
+    ],
     isLate: true,
     /** Checks that axe-core finds no violations of a severity. */
     spec({ severity = "minor", target }, { needs, page }) {
@@ -128,7 +160,10 @@ export const RECORDS = {
   request: recorded("request to {request} [contains {contains:text}]", {
     topic: "the network",
     example: "request to POST /api/items contains 'Lamp'",
-    also: ["(a|an|the) request (to|is made to|was made to|is sent to|was sent to|goes to|for) {request} [contains {contains:text}]", "request (is made to|was made to|is sent to|was sent to|for|should be made to|should be sent to) {request}"],
+    also: [
+      "(a|an|the) request (to|is made to|was made to|is sent to|was sent to|goes to|for) {request} [contains {contains:text}]",
+      "request (is made to|was made to|is sent to|was sent to|for|should be made to|should be sent to) {request}",
+    ],
     examples: ["request to **/api/items"],
     spec: ({ request, contains }, spec) =>
       requested(spec, "requests", request, contains === undefined ? "" : bodyHas(contains)),
@@ -136,7 +171,13 @@ export const RECORDS = {
   response: recorded("response {request} status is {range}", {
     topic: "the network",
     example: "response /api/items status is 200",
-    also: ["(a|an|the) response (of|from|to|for) {request} (is|has|has status|status is|was|should be) {range}", "response (of|from|to|for) {request} (is|has|has status|was) {range}", "{request:endpoint} (responds with|returns|should return|should respond with|returned) [status|a|http] [code] {range}", "response of {request} [has] status {range}", "response {request} [has] status {range}"],
+    also: [
+      "(a|an|the) response (of|from|to|for) {request} (is|has|has status|status is|was|should be) {range}",
+      "response (of|from|to|for) {request} (is|has|has status|was) {range}",
+      "{request:endpoint} (responds with|returns|should return|should respond with|returned) [status|a|http] [code] {range}",
+      "response of {request} [has] status {range}",
+      "response {request} [has] status {range}",
+    ],
     spec: ({ request, range: { from, to } }, spec) =>
       requested(
         spec,
@@ -148,26 +189,104 @@ export const RECORDS = {
   "response body": recorded("response {request} contains {contains:text}", {
     topic: "the network",
     example: "response /api/items contains 'Lamp'",
-    also: ["(a|an|the) response (of|from|to|for) {request} contains {contains:text}", "response (from|to|for) {request} contains {contains:text}", "response of {request} contains {contains:text}"],
+    also: [
+      "(a|an|the) response (of|from|to|for) {request} contains {contains:text}",
+      "response (from|to|for) {request} contains {contains:text}",
+      "response of {request} contains {contains:text}",
+    ],
     spec: ({ request, contains }, spec) => requested(spec, "exchanges", request, bodyHas(contains)),
+  }),
+  header: recorded("response {request} has header {name:header} [{compare:wanted}]", {
+    topic: "the network",
+    example: "response /api/items has header 'content-type' contains 'json'",
+    also: [
+      "response (of|from|to|for) {request} has [the|a] header {name:header} [{compare:wanted}]",
+      "response {request} header {name:header} {compare}",
+      "[response] header {name:header} (of|from) {request} {compare}",
+    ],
+    spec({ request, name, compare }, { needs }) {
+      needs.add("requests");
+      const value = `request.headers[${js(name.toLowerCase())}] ?? ""`;
+      const test =
+        compare === undefined
+          ? `${js(name.toLowerCase())} in request.headers`
+          : `${compare.negated ? "!" : ""}${compares(`(${value})`, compare, true)}`;
+      return [`expect(requests.some((request) => ${printPattern(request)} && ${test})).toBe(true);`];
+    },
+  }),
+  cookie: recorded("cookie {name:text} {compare}", {
+    topic: "what it stored",
+    example: "cookie 'theme' is 'dark'",
+    also: ["value of cookie {name:text} {compare}", "cookie {name:text} has [the] value {compare:wanted}"],
+    spec: ({ name, compare }, { page }) =>
+      stored(
+        `(await ${page}.context().cookies(${page}.url())).find(({ name }) => name === ${js(name)})?.value`,
+        compare,
+      ),
+  }),
+  "cookie exists": recorded("cookie {name:text} {exists}", {
+    topic: "what it stored",
+    example: "cookie 'sid' exists",
+    also: [
+      ["cookie {name:text} is (set|present|stored|there)", { exists: true }],
+      ["there cookie {name:text}", { exists: true }],
+      ["no cookie {name:quoted}", { exists: false }],
+      ["there is no cookie {name:text}", { exists: false }],
+      ["cookie {name:text} is not (set|present|stored|there)", { exists: false }],
+    ],
+    spec: ({ name, exists }, { page }) => [
+      `await expect.poll(async () => (await ${page}.context().cookies(${page}.url())).some(({ name }) => name === ${js(name)})).toBe(${exists});`,
+    ],
+  }),
+  "local storage": recorded("localStorage {name:text} {compare}", {
+    topic: "what it stored",
+    example: "localStorage 'theme' is 'dark'",
+    also: [
+      "value of localStorage {name:text} {compare}",
+      "localStorage {name:text} has [the] value {compare:wanted}",
+    ],
+    spec: ({ name, compare }, { page }) =>
+      stored(`(await ${page}.evaluate((name) => localStorage.getItem(name), ${js(name)}))`, compare),
+  }),
+  "local storage exists": recorded("localStorage {name:text} {exists}", {
+    topic: "what it stored",
+    example: "localStorage 'theme' exists",
+    also: [
+      ["localStorage {name:text} is (set|present|stored|there)", { exists: true }],
+      ["localStorage {name:text} is not (set|present|stored|there)", { exists: false }],
+      ["no localStorage {name:quoted}", { exists: false }],
+    ],
+    spec: ({ name, exists }, { page }) => [
+      `await expect.poll(() => ${page}.evaluate((name) => localStorage.getItem(name) !== null, ${js(name)})).toBe(${exists});`,
+    ],
   }),
   console: recorded("console contains {contains:text}", {
     topic: "the network",
     example: "console contains 'ready'",
-    also: ["[the] [browser] console [log|output] (contains|shows|has|logs|prints) [message|the message|text|log] {contains:text}"],
+    also: [
+      "[the] [browser] console [log|output] (contains|shows|has|logs|prints) [message|the message|text|log] {contains:text}",
+    ],
     spec: ({ contains }, spec) => some(spec, "consoleLines", `(line) => ${containing(contains)}.test(line)`),
   }),
   download: recorded("download {name:text}", {
     topic: "what it did",
     example: "download 'report.csv'",
-    also: ["(file|a file|the file|a download of|download of|the download|a download named|download named) {name:text} (is|was|gets|should be|should get|has been|to be) downloaded", "{name:quoted} (is|was|gets|should be|has been) downloaded", "(a file named|file) {name:text} [downloads|starts downloading|is downloading]"],
+    also: [
+      "(file|a file|the file|a download of|download of|the download|a download named|download named) {name:text} (is|was|gets|should be|should get|has been|to be) downloaded",
+      "{name:quoted} (is|was|gets|should be|has been) downloaded",
+      "(a file named|file) {name:text} [downloads|starts downloading|is downloading]",
+    ],
     examples: ["download '*.pdf'"],
     spec: ({ name }, spec) => some(spec, "downloads", `(name) => ${nameRegex(name)}.test(name)`),
   }),
   "dialog message": recorded("dialog message {compare}", {
     topic: "what it did",
     example: "dialog message is 'Sure?'",
-    also: ["(a|an|the|see an|see a|see the) dialog (with|says|saying|shows|message|with message|with text|with the text|with the message|text|reads|displays) {compare:wanted}", "dialog text {compare}", "(a|an|the) dialog message {compare}"],
+    also: [
+      "(a|an|the|see an|see a|see the) dialog (with|says|saying|shows|message|with message|with text|with the text|with the message|text|reads|displays) {compare:wanted}",
+      "dialog text {compare}",
+      "(a|an|the) dialog message {compare}",
+    ],
     spec({ compare }, { needs }) {
       needs.add("dialogs");
       return [
@@ -178,8 +297,20 @@ export const RECORDS = {
   time: recorded("{metric:time} under {limit:duration}", {
     topic: "quality",
     example: "load time under 2s",
-    also: [["(page|site|it|app|the site) (loads|load|is loaded|loaded|should load|must load|opens) (in|within|in under|in less than|under|faster than) {limit:duration}", { metric: "load time" }]],
-    examples: ["response time under 500ms", "fcp under 1s", "lcp under 2.5s"],
+    also: [
+      [
+        "(page|site|it|app|the site) (loads|load|is loaded|loaded|should load|must load|opens) (in|within|in under|in less than|under|faster than) {limit:duration}",
+        { metric: "load time" },
+      ],
+    ],
+    examples: [
+      "response time under 500ms",
+      "ttfb under 200ms",
+      "fcp under 1s",
+      "lcp under 2.5s",
+      "inp under 200ms",
+      "tbt under 200ms",
+    ],
     isLate: true,
     spec: ({ metric, limit }, { page }) => measured(TIMED[metric](page), limit),
   }),
@@ -197,7 +328,9 @@ export const RECORDS = {
   "page weight": recorded("page weight under {limit:size}", {
     topic: "quality",
     example: "page weight under 2 MB",
-    also: ["(page size|total page weight|total page size|transfer size|weight of the page|the page weight) under {limit:size}"],
+    also: [
+      "(page size|total page weight|total page size|transfer size|weight of the page|the page weight) under {limit:size}",
+    ],
     isLate: true,
     spec: ({ limit }, { page }) =>
       measured(
@@ -261,5 +394,10 @@ const TIMED: Readonly<Record<(typeof TIMES)[number], (page: string) => string>> 
   "load time": (page) => navigation(page, "loadEventEnd"),
   fcp: (page) =>
     `await ${page}.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Infinity)`,
+  ttfb: (page) => navigation(page, "responseStart"),
+  inp: (page) =>
+    `[...(${entries(page, "first-input")}), ...(${entries(page, "event")})].reduce((most, one) => Math.max(most, one.duration), 0)`,
+  tbt: (page) =>
+    `(${entries(page, "longtask")}).reduce((sum, one) => sum + Math.max(0, one.duration - 50), 0)`,
   lcp: (page) => `(${entries(page, "largest-contentful-paint")}).at(-1)?.startTime ?? Infinity`,
 };

@@ -141,5 +141,6 @@ const plainWords = (text: string) =>
   text
     .trim()
     .replace(/^expect\s+/i, "")
-    .replace(/["“”‘’`]/g, "'")
+    .replace(/`/g, "")
+    .replace(/["“”‘’]/g, "'")
     .replace(/\s+/g, " ");

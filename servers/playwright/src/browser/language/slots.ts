@@ -4,10 +4,12 @@ import {
   ABSENCES,
   type Absence,
   type Assertion,
+  type DIRECTIONS,
   type FillValue,
   NETWORK_SPEEDS,
   type NetworkSpeed,
   type NumberComparison,
+  type Point,
   type Reply,
   type RequestPattern,
   SEVERITIES,
@@ -22,7 +24,7 @@ import {
 import { compiled, escaped } from "./matching.ts";
 import type { Slots } from "./pattern.ts";
 import type { Reading, Sentence, Slot } from "./reader.ts";
-import { describeTarget, quoted, readTarget, type Taking, unquoted, words } from "./target.ts";
+import { describeTarget, isBox, quoted, readTarget, type Taking, unquoted, words } from "./target.ts";
 import {
   BEING,
   COMPARING,
@@ -93,7 +95,7 @@ export interface SlotValues {
   readonly endpoint: RequestPattern;
   readonly glob: string;
   readonly url: string;
-  readonly reply: Exclude<Reply, "blocked">;
+  readonly reply: Extract<Reply, { readonly status: number }>;
   readonly duration: number;
   readonly size: number;
   readonly decimal: number;
@@ -101,6 +103,10 @@ export interface SlotValues {
   readonly position: number;
   readonly key: string;
   readonly edge: "top" | "bottom";
+  readonly direction: keyof typeof DIRECTIONS;
+  readonly pixels: number;
+  readonly point: Point;
+  readonly header: string;
   readonly viewport: { readonly width: number; readonly height: number };
   readonly place: { readonly latitude: number; readonly longitude: number };
   readonly permission: string;
@@ -186,7 +192,9 @@ const targetSlot = (taking: Taking, fits: (target: Target) => boolean = () => tr
   print: describeTarget,
   noun: taking === "element" ? "a target" : "a field or another target",
 });
-const isBox = ({ base }: Target) => base.kind === "role" && /^(?:checkbox|radio|switch)$/.test(base.role);
+/** Roles that nothing is written into: `set header 'x' to 'y'` is not about a heading. */
+const NOT_FIELDS =
+  /^(?:heading|img|table|row|cell|region|navigation|status|tooltip|progressbar|list|listitem)$/;
 const isField = ({ base }: Target) => base.kind === "field";
 
 /** Several values, with a comma or `and` between them. */
@@ -266,7 +274,13 @@ function pageNames(sentence: Sentence, at: number): Reading<TextComparison>[] {
     const end = sentence.end(name.at, /(?:web\s?)?(?:page|screen|site|view)(?![\w-])/iy);
     if (end === undefined) return [];
     const cost = name.cost > 0 ? name.cost - 3 : 0;
-    return [{ value: { how: "matches", value: spacedPattern(name.value), flags: "i", negated: false }, at: end, cost }];
+    return [
+      {
+        value: { how: "matches", value: spacedPattern(name.value), flags: "i", negated: false },
+        at: end,
+        cost,
+      },
+    ];
   });
 }
 
@@ -315,7 +329,8 @@ function comparisons(sentence: Sentence, at: number, takesWords: boolean): Readi
     const end = sentence.end(at, pattern);
     if (end === undefined) continue;
     const again = isNegated ? undefined : sentence.end(end, /not(?!\w)\s*/iy);
-    if (takesWords || sentence.isString(again ?? end)) add(again ?? end, "is", isNegated !== (again !== undefined), !takesWords);
+    if (takesWords || sentence.isString(again ?? end))
+      add(again ?? end, "is", isNegated !== (again !== undefined), !takesWords);
     verbs(end, isNegated);
     break;
   }
@@ -422,10 +437,19 @@ const request: Slot<RequestPattern> = {
 
 /** `the login page` as a path: /login. */
 function pagePaths(sentence: Sentence, at: number): Reading<string>[] {
-  const home = sentence.end(at, /(?:the\s+|my\s+)?["'“]?(?:home|main|landing|start|index|front)["'”]?\s?-?(?:page|screen)(?![\w-])/iy) ?? sentence.end(at, /(?:the\s+)?(?:homepage|home|site|website|application|app|web\s?page|page\s+under\s+test)(?=\s*[.,]?$)/iy);
+  const home =
+    sentence.end(
+      at,
+      /(?:the\s+|my\s+)?["'“]?(?:home|main|landing|start|index|front)["'”]?\s?-?(?:page|screen)(?![\w-])/iy,
+    ) ??
+    sentence.end(
+      at,
+      /(?:the\s+)?(?:homepage|home|site|website|application|app|web\s?page|page\s+under\s+test)(?=\s*[.,]?$)/iy,
+    );
   if (home !== undefined) return [{ value: "/", at: home, cost: 1 }];
   return pageNames(sentence, at).map((one) => {
-    if (/^\\?\//.test(one.value.value)) return { value: one.value.value.replace(/\\/g, ""), at: one.at, cost: 0 };
+    if (/^\\?\//.test(one.value.value))
+      return { value: one.value.value.replace(/\\/g, ""), at: one.at, cost: 0 };
     const slug = one.value.value.replace(/\\s\+/g, "-").replace(/\\/g, "").toLowerCase();
     return { value: `/${encodeURI(slug)}`, at: one.at, cost: one.cost + 0.3 };
   });
@@ -434,8 +458,10 @@ function pagePaths(sentence: Sentence, at: number): Reading<string>[] {
 const url: Slot<string> = {
   read(sentence, at) {
     const start =
-      sentence.end(at, /(?:the\s+)?(?:(?:relative\s+)?(?:url|address|page|site|website|path|link))\s+(?=['"“‘]|https?:|\/)/iy) ??
-      at;
+      sentence.end(
+        at,
+        /(?:the\s+)?(?:(?:relative\s+)?(?:url|address|page|site|website|path|link))\s+(?=['"“‘]|https?:|\/)/iy,
+      ) ?? at;
     const text = sentence.isString(start) ? sentence.string(start) : undefined;
     const word =
       text === undefined
@@ -456,7 +482,9 @@ const url: Slot<string> = {
     if (typeof parsed === "string")
       return sentence.fail(start, `an http or https URL, or a path (${parsed})`, { isSure: true });
     const end = text?.at ?? word?.at ?? start;
-    return [{ value, at: sentence.end(end, /(?:url|page|website|site|address|path)(?![\w-])/iy) ?? end, cost: 0 }];
+    return [
+      { value, at: sentence.end(end, /(?:url|page|website|site|address|path)(?![\w-])/iy) ?? end, cost: 0 },
+    ];
   },
   print: (value) => (/^(?:https?:|\/)[^\s'"]*$/.test(value) ? value : quoted(value)),
 };
@@ -541,7 +569,9 @@ const key: Slot<string> = {
 };
 
 const KNOWN_ATTRIBUTES =
-  "href src alt placeholder title type role target rel lang action method maxlength min max step pattern tabindex aria-label aria-expanded aria-current autocomplete name for width height srcset data-testid".split(" ");
+  "href src alt placeholder title type role target rel lang action method maxlength min max step pattern tabindex aria-label aria-expanded aria-current autocomplete name for width height srcset data-testid".split(
+    " ",
+  );
 
 /** Permissions that Chromium lets a test grant (Playwright, `BrowserContext.grantPermissions`). */
 const PERMISSIONS: readonly string[] = (
@@ -575,7 +605,7 @@ const stateLists = Object.fromEntries(STATE_NAMES.map((one) => [STATE_WORDS[one]
 export const SLOTS: Slots = {
   target: targetSlot("element"),
   clickable: targetSlot("any"),
-  field: targetSlot("any"),
+  field: targetSlot("any", ({ base }) => !(base.kind === "role" && NOT_FIELDS.test(base.role))),
   box: {
     ...targetSlot("named", isBox),
     // `select checkbox 'x'` checks it, though other things are clicked.
@@ -594,16 +624,27 @@ export const SLOTS: Slots = {
   },
   texts: several(textSlot),
   value: fillValue,
-  given: { ...fillValue, read: (sentence, at) => fillValue.read(sentence, at).filter(({ cost }) => cost === 0) },
+  given: {
+    ...fillValue,
+    read: (sentence, at) => fillValue.read(sentence, at).filter(({ cost }) => cost === 0),
+  },
   givens: several({ ...textSlot, read: (sentence, at) => words(sentence, at, "a text in quotes", 0) }),
   compare: { read: (sentence, at) => comparisons(sentence, at, false), print: printComparison },
   compared: { read: (sentence, at) => comparisons(sentence, at, true), print: printComparison },
   unwanted: {
-    read: (sentence, at) => words(sentence, at, "a text in quotes").map((one) => ({ ...one, value: { ...is(one.value), negated: true } })),
+    read: (sentence, at) =>
+      words(sentence, at, "a text in quotes").map((one) => ({
+        ...one,
+        value: { ...is(one.value), negated: true },
+      })),
     print: printComparison,
   },
   contained: {
-    read: (sentence, at) => words(sentence, at, "a text in quotes").map((one) => ({ ...one, value: { ...is(one.value), how: "contains" } })),
+    read: (sentence, at) =>
+      words(sentence, at, "a text in quotes").map((one) => ({
+        ...one,
+        value: { ...is(one.value), how: "contains" },
+      })),
     print: printComparison,
   },
   urlPart: {
@@ -621,13 +662,20 @@ export const SLOTS: Slots = {
         ? []
         : pageNames(sentence, at)
             .filter(({ value }) => /^[a-z-]+$/.test(value.value))
-            .map((one) => ({ ...one, cost: one.cost - 1, value: { ...is(one.value.value), how: "contains" } })),
+            .map((one) => ({
+              ...one,
+              cost: one.cost - 1,
+              value: { ...is(one.value.value), how: "contains" },
+            })),
     print: printComparison,
   },
   wanted: {
     read: (sentence, at) => [
       ...comparisons(sentence, at, false),
-      ...words(sentence, at, "a text in quotes, contains or matches").map((one) => ({ ...one, value: is(one.value) })),
+      ...words(sentence, at, "a text in quotes, contains or matches").map((one) => ({
+        ...one,
+        value: is(one.value),
+      })),
     ],
     print: (compare) =>
       compare.how === "is" && !compare.negated ? quoted(compare.value) : printComparison(compare),
@@ -668,12 +716,16 @@ export const SLOTS: Slots = {
     "page load time|page load|loading time": "load time",
     "first contentful paint": "fcp",
     "largest contentful paint": "lcp",
+    "time to first byte": "ttfb",
+    "interaction to next paint": "inp",
+    "total blocking time": "tbt",
   }),
   range,
   request,
   endpoint: {
     ...request,
-    read: (sentence, at) => request.read(sentence, at).filter(({ value }) => /^(?:[/*]|https?:)/.test(value.glob)),
+    read: (sentence, at) =>
+      request.read(sentence, at).filter(({ value }) => /^(?:[/*]|https?:)/.test(value.glob)),
   },
   glob,
   url,
@@ -698,6 +750,22 @@ export const SLOTS: Slots = {
     "bottom|the bottom|the end|page bottom|bottom of the page|the bottom of the page|bottom of page|end of the page|the end of the page":
       "bottom",
   }),
+  direction: oneOf("", same(["down", "up", "right", "left"])),
+  pixels: patterned(
+    "a number of pixels such as 300px",
+    /(\d{1,5})\s*(?:px|pixels?)?(?!\w)/iy,
+    ([, text]) => Number(text),
+    (pixels) => `${pixels}px`,
+  ),
+  point: patterned(
+    "a position in pixels such as 10, 20",
+    /(?:position|point|coordinates?|offset)?\s*\(?\s*(\d{1,5})\s*,\s*(\d{1,5})\s*\)?(?!\w)/iy,
+    ([, x, y]) => ({ x: Number(x), y: Number(y) }),
+    ({ x, y }) => `${x}, ${y}`,
+  ),
+  header: checked("a header's name, but not Host or Cookie", (name) =>
+    /^(?!(?:host|cookie|content-length)$)[\w-]{1,64}$/i.test(name),
+  ),
   viewport: patterned(
     "a size from 50x50 to 4000x4000",
     /(\d{2,4})\s*(?:x|×|by|,)\s*(\d{2,4})(?!\w)/iy,

@@ -1,6 +1,6 @@
 import { assertionLines, checkLines, settledLines } from "../export/checks.ts";
 import { js, printTarget } from "../export/print.ts";
-import { NETWORK_SPEEDS } from "./ast.ts";
+import { DIRECTIONS, NETWORK_SPEEDS } from "./ast.ts";
 import type { Wording } from "./checks.ts";
 import type { ArgsOf } from "./pattern.ts";
 import { type Act, type Argument, act, onPage, sole, writing } from "./plan.ts";
@@ -42,6 +42,9 @@ const AROUND = "place and time";
 const STATE = "signed-in state";
 const REST = "the rest";
 
+/** How far the wheel turns without a number of pixels. */
+const WHEEL_PX = 600;
+
 const files = (names: readonly string[]): Argument => sole(names.map((file) => ({ file })));
 
 /** Where a spec keeps a saved state: the folder that Playwright's documentation on authentication uses. */
@@ -63,7 +66,13 @@ export const STEPS = {
   goto: step("goto {url}", {
     topic: GO,
     example: "goto /login",
-    also: ["(visit|load|browse to|launch|access|head to|return to|start at|start on|go back to|browse|open the browser to|open the browser at|open browser to|go to url|open url|navigate to url|go|navigate) {url}", "(am on|am at|is on|is at|are on|be on|land on|be at) {url}", "(am|is|are) (currently|already|back|now) on {url}", "(have|has) (opened|visited|navigated to) {url}", "(go to|open|navigate to) {url}"],
+    also: [
+      "(visit|load|browse to|launch|access|head to|return to|start at|start on|go back to|browse|open the browser to|open the browser at|open browser to|go to url|open url|navigate to url|go|navigate) {url}",
+      "(am on|am at|is on|is at|are on|be on|land on|be at) {url}",
+      "(am|is|are) (currently|already|back|now) on {url}",
+      "(have|has) (opened|visited|navigated to) {url}",
+      "(go to|open|navigate to) {url}",
+    ],
     spec: ({ url }, { page }) => [
       /^https?:/i.test(url)
         ? `await ${page}.goto(${js(url)});`
@@ -73,7 +82,12 @@ export const STEPS = {
   back: step("go back", {
     topic: GO,
     example: "go back",
-    also: ["(navigate|browse|move|return) back", "(go|navigate|return) [back] to [the] previous page", "(press|click|hit) [the] [browser] back button", "back"],
+    also: [
+      "(navigate|browse|move|return) back",
+      "(go|navigate|return) [back] to [the] previous page",
+      "(press|click|hit) [the] [browser] back button",
+      "back",
+    ],
     spec: (_, { page }) => [`await ${page}.goBack();`],
   }),
   forward: step("go forward", {
@@ -91,9 +105,23 @@ export const STEPS = {
   click: step("click {target:clickable}", {
     topic: MOUSE,
     example: "click button 'Save'",
-    loose: ["(choose|select|pick|activate|follow|open|trigger|toggle|submit|close|expand|collapse|go to|navigate to|launch|dismiss|view) [on] {target:clickable}"],
+    loose: [
+      "(choose|select|pick|follow|open|toggle|expand|collapse|view) [on] {target:clickable}",
+      "(activate|trigger|submit|close|dismiss|launch|go to|navigate to) {target:seen}",
+    ],
     also: ["(click|tap) [on|onto|at] {target:clickable}", "(press|push|hit|touch) [on|onto|at] {target}"],
     acts: ({ target }) => [act(target, "clickable", "click")],
+  }),
+  "click at": step("click [{target:clickable}] at {point}", {
+    topic: MOUSE,
+    example: "click canvas at 10, 20",
+    examples: ["click at 10, 20"],
+    also: ["(click|tap) [on] [{target:clickable}] at [the] (position|point|coordinates|offset) {point}"],
+    acts: ({ target, point }) => [
+      target === undefined
+        ? onPage("mouse.click", point.x, point.y)
+        : { ...act(target, "clickable", "click"), options: { position: point } },
+    ],
   }),
   "double click": step("double click {target:clickable}", {
     topic: MOUSE,
@@ -110,19 +138,29 @@ export const STEPS = {
   hover: step("hover {target:clickable}", {
     topic: MOUSE,
     example: "hover nav",
-    also: ["(hover|mouse|mouseover|point|move|hovering) [the mouse|mouse|the cursor|my mouse] [over|on|at|to|onto|above] {target:clickable}"],
+    also: [
+      "(hover|mouse|mouseover|point|move|hovering) [the mouse|mouse|the cursor|my mouse] [over|on|at|to|onto|above] {target:clickable}",
+    ],
     acts: ({ target }) => [act(target, "clickable", "hover")],
   }),
   drag: step("drag {from:target} to {to:target}", {
     topic: MOUSE,
     example: "drag #card to #done",
-    also: ["(drag|drag and drop|move|drop) {from:target} (to|onto|on|over|into|on to|in) {to:target}", "drag {from:target} and drop [it] (to|onto|on|over|into|in) {to:target}"],
+    also: [
+      "(drag|drag and drop|move|drop) {from:target} (to|onto|on|over|into|on to|in) {to:target}",
+      "drag {from:target} and drop [it] (to|onto|on|over|into|in) {to:target}",
+    ],
     acts: ({ from, to }) => [act(from, "text", "dragTo", act(to, "text", "").on)],
   }),
   "scroll to": step("scroll to {target}", {
     topic: MOUSE,
     example: "scroll to footer",
-    also: ["scroll (to|down to|up to|until|into view|to view|to the|until i see|to see) {target}", "scroll {target} into view", "(bring|move) {target} into view", "scroll {target}"],
+    also: [
+      "scroll (to|down to|up to|until|into view|to view|to the|until i see|to see) {target}",
+      "scroll {target} into view",
+      "(bring|move) {target} into view",
+      "scroll {target}",
+    ],
     acts: ({ target }) => [act(target, "text", "scrollIntoViewIfNeeded")],
   }),
   scroll: step("scroll to {edge}", {
@@ -133,18 +171,44 @@ export const STEPS = {
       `await ${page}.evaluate(() => window.scrollTo(0, ${edge === "top" ? "0" : "document.documentElement.scrollHeight"}));`,
     ],
   }),
+  wheel: step("scroll {direction} [by {pixels}]", {
+    topic: MOUSE,
+    example: "scroll down by 300px",
+    examples: ["scroll down"],
+    also: [
+      "scroll [the] [page] {direction} {pixels}",
+      "scroll [the] page {direction} [by {pixels}]",
+      "(scroll|page) {direction} [a bit|a little|the page|a page|one page]",
+    ],
+    acts: ({ direction, pixels = WHEEL_PX }) => {
+      const [x, y] = DIRECTIONS[direction];
+      return [onPage("mouse.wheel", x * pixels, y * pixels)];
+    },
+  }),
   fill: step("fill {field} with {value}", {
     topic: FIELDS,
     example: "fill label 'Email' with 'a@b.c'",
-    loose: ["set {value:given} (to|in|into|for|on) {field}", "(enter|input|fill|provide|specify|insert|write|supply|type) {field} : {value}"],
-    also: ["(fill|fill in|fill out|fill up|complete|populate|input|enter|type|write|replace|set) {field} (with|as|by|using|=|:) {value}", "(enter|input|write|put|fill|fill in|key in|insert|provide|specify|add|paste|supply|give) {value} (in|into|to|for|as|on|inside|within|under|at|in to) {field}", "(set|change|update|edit|fill|fill in) {field} to {value}", "(enter|input|fill|fill in|provide|specify|set|add|insert|write|supply|type|key in|give) {field} [:] {value:given}", "search (for|with) {value} in {field}"],
+    loose: [
+      "set {value:given} (to|in|into|for|on) {field}",
+      "(enter|input|fill|provide|specify|insert|write|supply|type) {field} : {value}",
+    ],
+    also: [
+      "(fill|fill in|fill out|fill up|complete|populate|input|enter|type|write|replace|set) {field} (with|as|by|using|=|:) {value}",
+      "(enter|input|write|put|fill|fill in|key in|insert|provide|specify|add|paste|supply|give) {value} (in|into|to|for|as|on|inside|within|under|at|in to) {field}",
+      "(set|change|update|edit|fill|fill in) {field} to {value}",
+      "(enter|input|fill|fill in|provide|specify|set|add|insert|write|supply|type|key in|give) {field} [:] {value:given}",
+      "search (for|with) {value} in {field}",
+    ],
     examples: ["fill 'Password' with secret 'PASSWORD'"],
     acts: ({ field, value }) => [act(field, "field", "fill", writing(value))],
   }),
   type: step("type {value} [into {field}]", {
     topic: FIELDS,
     example: "type 'ber' into 'City'",
-    also: ["(type|type in|enter|input|write|key in) {value:given}", "(type|type in) {value} (in|into|to|inside|on|for|as) {field}"],
+    also: [
+      "(type|type in|enter|input|write|key in) {value:given}",
+      "(type|type in) {value} (in|into|to|inside|on|for|as) {field}",
+    ],
     examples: ["type 'hello'"],
     acts: ({ value, field }) => [
       field === undefined
@@ -155,7 +219,10 @@ export const STEPS = {
   press: step("press {key} [on {field}]", {
     topic: FIELDS,
     example: "press Control+A on 'Email'",
-    also: ["(press|hit|strike|tap|push|type|send|use) {key} [(on|in|at|inside|within|while on) {field}]", "(press|send) {key} (key|keys) [(on|in|to) {field}]"],
+    also: [
+      "(press|hit|strike|tap|push|type|send|use) {key} [(on|in|at|inside|within|while on) {field}]",
+      "(press|send) {key} (key|keys) [(on|in|to) {field}]",
+    ],
     examples: ["press Enter"],
     acts: ({ key, field }) => [
       field === undefined ? onPage("keyboard.press", key) : act(field, "field", "press", key),
@@ -164,37 +231,56 @@ export const STEPS = {
   check: step("check {field}", {
     topic: FIELDS,
     example: "check 'I agree'",
-    also: ["(tick|mark|check off) {field}", "(select|choose|enable|turn on|switch on|toggle on|accept|pick|set|mark|tick|activate) {field:box}"],
+    also: [
+      "(tick|mark|check off) {field}",
+      "(select|choose|enable|turn on|switch on|toggle on|accept|pick|set|mark|tick|activate) {field:box}",
+    ],
     acts: ({ field }) => [act(field, "field", "check")],
   }),
   uncheck: step("uncheck {field}", {
     topic: FIELDS,
     example: "uncheck 'I agree'",
-    also: ["(untick|deselect|unselect|unmark|un-check) {field}", "(clear|disable|turn off|switch off|toggle off|deactivate) {field:box}"],
+    also: [
+      "(untick|deselect|unselect|unmark|un-check) {field}",
+      "(clear|disable|turn off|switch off|toggle off|deactivate) {field:box}",
+    ],
     acts: ({ field }) => [act(field, "field", "uncheck")],
   }),
   select: step("select {options:texts} in {field}", {
     topic: FIELDS,
     example: "select 'Blue' in label 'Color'",
-    also: ["(select|choose|pick|set) [option|the option|value|the value] {options:texts} [option|as] (in|from|for|as|on|under|within|at|of) {field}", "(select|choose|pick) {field} {options:givens}", "(select|choose|pick) {field} (as|to|with|=|:) {options:givens}"],
+    also: [
+      "(select|choose|pick|set) [option|the option|value|the value] {options:texts} [option|as] (in|from|for|as|on|under|within|at|of) {field}",
+      "(select|choose|pick) {field} {options:givens}",
+      "(select|choose|pick) {field} (as|to|with|=|:) {options:givens}",
+    ],
     acts: ({ options, field }) => [act(field, "field", "selectOption", sole(options))],
   }),
   upload: step("upload {files:texts} to {field}", {
     topic: FIELDS,
     example: "upload 'notes.txt' to label 'File'",
-    also: ["(upload|attach|add) [file|the file|files|a file] {files:texts} (to|in|into|on|for|using|through|via|with|as|from) {field}", "upload {files:texts} in {field}"],
+    also: [
+      "(upload|attach|add) [file|the file|files|a file] {files:texts} (to|in|into|on|for|using|through|via|with|as|from) {field}",
+      "upload {files:texts} in {field}",
+    ],
     acts: ({ files: names, field }) => [act(field, "field", "setInputFiles", files(names))],
   }),
   focus: step("focus {control:field}", {
     topic: FIELDS,
     example: "focus 'Email'",
-    also: ["(focus|set focus|put focus|move focus|place the cursor|put the cursor) (on|to|in|into) {control:field}"],
+    also: [
+      "(focus|set focus|put focus|move focus|place the cursor|put the cursor) (on|to|in|into) {control:field}",
+    ],
     acts: ({ control }) => [act(control, "control", "focus")],
   }),
   clear: step("clear {field}", {
     topic: FIELDS,
     example: "clear 'Email'",
-    also: ["(empty|erase|reset) {field}", "(leave|keep) {field} (blank|empty)", "(clear|delete|erase|remove|empty) [the|all] (text|value|content|contents|input) (of|in|from|inside) {field}"],
+    also: [
+      "(empty|erase|reset) {field}",
+      "(leave|keep) {field} (blank|empty)",
+      "(clear|delete|erase|remove|empty) [the|all] (text|value|content|contents|input) (of|in|from|inside) {field}",
+    ],
     acts: ({ field }) => [act(field, "field", "clear")],
   }),
   wait: step("wait for {duration}", {
@@ -206,13 +292,19 @@ export const STEPS = {
   "wait for load": step("wait for load", {
     topic: WAIT,
     example: "wait for load",
-    also: ["wait (for|until|till) [the] (navigation|page load|load event|page to load|page to be loaded|page loads|page is loaded|page has loaded|page finishes loading|page has finished loading|page is fully loaded|page to fully load|navigation to finish|navigation to complete|page to finish loading|page to be fully loaded|page load to complete|new page to load|redirect|site to load|page is ready|page to be ready|everything to load)", "wait load"],
+    also: [
+      "wait (for|until|till) [the] (navigation|page load|load event|page to load|page to be loaded|page loads|page is loaded|page has loaded|page finishes loading|page has finished loading|page is fully loaded|page to fully load|navigation to finish|navigation to complete|page to finish loading|page to be fully loaded|page load to complete|new page to load|redirect|site to load|page is ready|page to be ready|everything to load)",
+      "wait load",
+    ],
     spec: (_, { page }) => [`await ${page}.waitForLoadState("load");`],
   }),
   "wait for idle": step("wait for network idle", {
     topic: WAIT,
     example: "wait for network idle",
-    also: ["wait (for|until|till) [the] (network is idle|network to be idle|networkidle|network idle|network to become idle|network becomes idle|all requests to finish|requests to finish|all network requests to complete|network to settle|network settles)", "wait network idle"],
+    also: [
+      "wait (for|until|till) [the] (network is idle|network to be idle|networkidle|network idle|network to become idle|network becomes idle|all requests to finish|requests to finish|all network requests to complete|network to settle|network settles)",
+      "wait network idle",
+    ],
     // Playwright advises against waiting for "networkidle"; the checks wait by themselves.
     spec: (_, spec) => settledLines(spec),
   }),
@@ -233,27 +325,53 @@ export const STEPS = {
   "accept dialog": step("accept dialog [with {text}]", {
     topic: DIALOGS,
     example: "accept dialog with 'yes'",
-    also: ["(accept|confirm|approve|ok) [the|a|an|this] dialog [with {text}]", "(click|press) ok (on|in) [the|a|an] dialog", "answer [the|a|an] dialog with {text}"],
+    also: [
+      "(accept|confirm|approve|ok) [the|a|an|this] dialog [with {text}]",
+      "(click|press) ok (on|in) [the|a|an] dialog",
+      "answer [the|a|an] dialog with {text}",
+    ],
     examples: ["accept dialog"],
     spec: ({ text }, spec) => answered(spec, `accept(${text === undefined ? "" : js(text)})`),
   }),
   "dismiss dialog": step("dismiss dialog", {
     topic: DIALOGS,
     example: "dismiss dialog",
-    also: ["(dismiss|cancel|reject|decline) [the|a|an|this] dialog", "(click|press) cancel (on|in) [the|a|an] dialog"],
+    also: [
+      "(dismiss|cancel|reject|decline) [the|a|an|this] dialog",
+      "(click|press) cancel (on|in) [the|a|an] dialog",
+    ],
     spec: (_, spec) => answered(spec, "dismiss()"),
   }),
-  "switch to new tab": step("switch to new tab", { topic: TABS, example: "switch to new tab",
-    also: ["(switch|change|move|go|focus) (to|on) [the] (new|newly opened|next|latest|newly opened|other|opened) tab"],
-}),
-  "switch to tab": step("switch to tab {position}", { topic: TABS, example: "switch to tab 1",
-    also: ["(switch|change|move|go|focus|return) (to|back to|on) [the] tab [number|with index|index|no] {position}", ["(switch|change|move|go|focus|return) (to|back to) [the] (first|original|main|previous|initial) tab", { position: 1 }], ["(switch|change|move|go|focus|return) (to|back to) [the] second tab", { position: 2 }]],
-}),
-  "close tab": step("close tab", { topic: TABS, example: "close tab", also: ["close [the|this|current|the current|the new|new] tab"] }),
+  "switch to new tab": step("switch to new tab", {
+    topic: TABS,
+    example: "switch to new tab",
+    also: [
+      "(switch|change|move|go|focus) (to|on) [the] (new|newly opened|next|latest|newly opened|other|opened) tab",
+    ],
+  }),
+  "switch to tab": step("switch to tab {position}", {
+    topic: TABS,
+    example: "switch to tab 1",
+    also: [
+      "(switch|change|move|go|focus|return) (to|back to|on) [the] tab [number|with index|index|no] {position}",
+      [
+        "(switch|change|move|go|focus|return) (to|back to) [the] (first|original|main|previous|initial) tab",
+        { position: 1 },
+      ],
+      ["(switch|change|move|go|focus|return) (to|back to) [the] second tab", { position: 2 }],
+    ],
+  }),
+  "close tab": step("close tab", {
+    topic: TABS,
+    example: "close tab",
+    also: ["close [the|this|current|the current|the new|new] tab"],
+  }),
   mock: step("mock {request} with {reply}", {
     topic: NETWORK,
     example: "mock GET /api/users with 500",
-    also: ["(mock|stub|intercept|fake|route) [requests to|request to|calls to|the] {request} (with|to return|and return|returning|to respond with|and respond with|to reply with|to|to fail with|as) {reply}"],
+    also: [
+      "(mock|stub|intercept|fake|route) [requests to|request to|calls to|the] {request} (with|to return|and return|returning|to respond with|and respond with|to reply with|to|to fail with|as) {reply}",
+    ],
     examples: [
       "mock /api/users with '[]'",
       "mock /api/users with 404 'gone'",
@@ -269,22 +387,50 @@ export const STEPS = {
     isSetup: true,
     acts: ({ glob }) => [onPage("context().route", { glob }, { method: undefined, reply: "blocked" })],
   }),
+  header: step("set header {name:header} to {value:text}", {
+    topic: NETWORK,
+    example: "set header 'Accept-Language' to 'de'",
+    also: [
+      "(set|add|send|use) [the|a|an] [request|http|extra] header {name:header} (to|with value|with|as|=|:) {value:text}",
+    ],
+    isSetup: true,
+    acts: ({ name, value }) => [
+      onPage(
+        "context().route",
+        { glob: "**" },
+        { method: undefined, reply: { header: [name.toLowerCase(), value] } },
+      ),
+    ],
+  }),
   offline: step("offline", {
     topic: NETWORK,
     example: "offline",
-    also: ["(go|be|become|work) offline", "(set|switch|turn|put) [the] (network|browser|page) [to] offline", "(simulate|emulate) (offline|offline mode|being offline)", "(turn off|disable|disconnect) [the] (network|internet|network connection|internet connection)"],
+    also: [
+      "(go|be|become|work) offline",
+      "(set|switch|turn|put) [the] (network|browser|page) [to] offline",
+      "(simulate|emulate) (offline|offline mode|being offline)",
+      "(turn off|disable|disconnect) [the] (network|internet|network connection|internet connection)",
+    ],
     acts: () => [onPage("context().setOffline", true)],
   }),
   online: step("online", {
     topic: NETWORK,
     example: "online",
-    also: ["(go|be|come) [back] online", "(set|switch|turn|put) [the] (network|browser|page) [back] [to] online", "(turn on|enable|restore) [the] (network|internet|network connection|internet connection)"],
+    also: [
+      "(go|be|come) [back] online",
+      "(set|switch|turn|put) [the] (network|browser|page) [back] [to] online",
+      "(turn on|enable|restore) [the] (network|internet|network connection|internet connection)",
+    ],
     acts: () => [onPage("context().setOffline", false)],
   }),
   "throttle network": step("throttle network to {speed}", {
     topic: NETWORK,
     example: "throttle network to slow 3g",
-    also: ["(throttle|limit|set|slow) [the] network [speed|down] (to|as) {speed}", "(simulate|emulate|use) [a] {speed} [network|connection]", "throttle network {speed}"],
+    also: [
+      "(throttle|limit|set|slow) [the] network [speed|down] (to|as) {speed}",
+      "(simulate|emulate|use) [a] {speed} [network|connection]",
+      "throttle network {speed}",
+    ],
     isSetup: true,
     spec: ({ speed }, spec) => sent(spec, CONDITIONS, { offline: false, ...NETWORK_SPEEDS[speed] }),
   }),
@@ -308,7 +454,9 @@ export const STEPS = {
   permission: step("grant permission {permission}", {
     topic: AROUND,
     example: "grant permission 'notifications'",
-    also: ["(grant|allow|give) [the] [permission|permissions] [for|to] {permission} [permission|permissions]"],
+    also: [
+      "(grant|allow|give) [the] [permission|permissions] [for|to] {permission} [permission|permissions]",
+    ],
     isSetup: true,
     acts: ({ permission }) => [onPage("context().grantPermissions", [permission])],
   }),
@@ -337,8 +485,34 @@ export const STEPS = {
   "fast forward": step("fast forward {duration}", {
     topic: AROUND,
     example: "fast forward 5m",
-    also: ["(fast-forward|advance) [the] [time|clock] [by] {duration}", "fast forward [the] [time|clock] [by] {duration}"],
+    also: [
+      "(fast-forward|advance) [the] [time|clock] [by] {duration}",
+      "fast forward [the] [time|clock] [by] {duration}",
+    ],
     acts: ({ duration }) => [onPage("clock.fastForward", duration)],
+  }),
+  cookie: step("set cookie {name:text} to {value:text}", {
+    topic: STATE,
+    example: "set cookie 'theme' to 'dark'",
+    also: [
+      "(set|add|create) [the|a] cookie {name:text} (to|with value|with the value|with|as|=|:) {value:text}",
+    ],
+    isSetup: true,
+    spec: ({ name, value }, { page, url }) => [
+      `await ${page}.context().addCookies([{ name: ${js(name)}, value: ${js(value)}, url: ${js(new URL(url).origin)} }]);`,
+    ],
+  }),
+  "local storage": step("set localStorage {name:text} to {value:text}", {
+    topic: STATE,
+    example: "set localStorage 'theme' to 'dark'",
+    also: [
+      "(set|add) [the] localStorage [item|key] {name:text} (to|with value|with the value|with|as|=|:) {value:text}",
+    ],
+    isSetup: true,
+    spec: ({ name, value }, { page, url }) => [
+      `await ${page}.addInitScript(([origin, name, value]) => { if (location.origin === origin && localStorage.getItem(name) === null) localStorage.setItem(name, value); }, [${js(new URL(url).origin)}, ${js(name)}, ${js(value)}] as const);`,
+      `if (${page}.url() !== "about:blank") await ${page}.evaluate(([name, value]) => localStorage.setItem(name, value), [${js(name)}, ${js(value)}] as const);`,
+    ],
   }),
   "save state": step("save state {name:savedState}", {
     topic: STATE,
@@ -349,20 +523,29 @@ export const STEPS = {
   "use state": step("use state {name:savedState}", {
     topic: STATE,
     example: "use state 'admin'",
-    also: ["(use|load|restore|apply) [the] [session|login|auth|browser|storage|saved|signed-in] state [from|of] {name:savedState}"],
+    also: [
+      "(use|load|restore|apply) [the] [session|login|auth|browser|storage|saved|signed-in] state [from|of] {name:savedState}",
+    ],
     isSetup: true,
     spec: ({ name }, { page }) => [`await ${page}.context().setStorageState(${js(statePath(name))});`],
   }),
   viewport: step("viewport {size:viewport}", {
     topic: REST,
     example: "viewport 390x844",
-    also: ["(window|viewport|browser|screen) size is {size:viewport}", "(set|resize|change) [the|my] (viewport|window|browser|browser window|screen) [size|viewport] [to|as] {size:viewport}", "viewport [size] [of|to] {size:viewport}"],
+    also: [
+      "(window|viewport|browser|screen) size is {size:viewport}",
+      "(set|resize|change) [the|my] (viewport|window|browser|browser window|screen) [size|viewport] [to|as] {size:viewport}",
+      "viewport [size] [of|to] {size:viewport}",
+    ],
     acts: ({ size }) => [onPage("setViewportSize", { ...size })],
   }),
   screenshot: step("screenshot [{name:quoted}] [of {target}]", {
     topic: REST,
     example: "screenshot 'menu' of nav",
-    also: ["(take|capture|save|grab|make) [a|the] [full page|full-page|page] screenshot [named|as|called] [{name:quoted}] [of {target}]", "(take|capture|save|grab) [a|the] [full page] screenshot [of|of the page|of the screen|of page] [(named|as|called) {name:quoted}]"],
+    also: [
+      "(take|capture|save|grab|make) [a|the] [full page|full-page|page] screenshot [named|as|called] [{name:quoted}] [of {target}]",
+      "(take|capture|save|grab) [a|the] [full page] screenshot [of|of the page|of the screen|of page] [(named|as|called) {name:quoted}]",
+    ],
     examples: ["screenshot"],
     spec({ name = "screenshot", target }, { page }) {
       const of = target === undefined ? page : printTarget(target, page);

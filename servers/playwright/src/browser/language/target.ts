@@ -223,6 +223,9 @@ function withLevel(sentence: Sentence, role: Reading<Base>): Reading<Base>[] {
   return [{ ...role, value: { ...role.value, level: Number(found.found[0]) }, at: found.at }];
 }
 
+export const isBox = ({ base }: Target) =>
+  base.kind === "role" && /^(?:checkbox|radio|switch)$/.test(base.role);
+
 type Noun = (typeof NOUNS)[number][1];
 
 /** The nouns at a position; one may be in quotes, as in `"Save" "button"`. */
@@ -340,7 +343,10 @@ function unquotedNames(sentence: Sentence, at: number, taking: Taking): Reading<
 /** Whether words without quotes can be a name. */
 function isName(words: string, taking: Taking): boolean {
   if (taking !== "any" && !(taking === "named" && /^[A-Z]/.test(words))) return false;
-  return /^[\p{L}\d][\p{L}\d\s'’&.,+#/-]*$/u.test(words) && !words.split(/\s+/).some((word) => word.length > 2 && STOP.test(word));
+  return (
+    /^[\p{L}\d][\p{L}\d\s'’&.,+#/-]*$/u.test(words) &&
+    !words.split(/\s+/).some((word) => word.length > 2 && STOP.test(word))
+  );
 }
 
 /** A CSS selector, up to the first word of the language outside its brackets and quotes. */

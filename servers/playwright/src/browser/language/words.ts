@@ -27,7 +27,8 @@ const BE_NOT =
 const DO_NOT = `does not|doesn't|do not|don't|did not|didn't|not|${SHOULD.split("|")
   .flatMap((one) => [`${one} not`, `${one}n't`])
   .join("|")}|cannot|can't|no longer`;
-const modal = (verbs: string): string => [verbs, ...verbs.split("|").flatMap((verb) => SHOULD.split("|").map((one) => `${one} ${verb}`))].join("|");
+const modal = (verbs: string): string =>
+  [verbs, ...verbs.split("|").flatMap((verb) => SHOULD.split("|").map((one) => `${one} ${verb}`))].join("|");
 
 /** Other wordings of the words in forms, used wherever those are. */
 const SPELLINGS: Readonly<Record<string, string>> = {
@@ -37,7 +38,8 @@ const SPELLINGS: Readonly<Record<string, string>> = {
   contains: modal("contains|contain|includes|include|has|have|shows|show|displays|display|presents"),
   under:
     "under|below|less than|faster than|within|<|at most|no more than|lower than|is under|should be under|is below|is less than|should be below|should be less than|must be under",
-  status: "status code|status|http status|response status|response status code|response code|http status code|http response status",
+  status:
+    "status code|status|http status|response status|response status code|response code|http status code|http response status",
   with: "with|as|using",
   a11y: "a11y|accessibility",
   violations: "violations|issues|errors|problems|violation",
@@ -52,9 +54,15 @@ const SPELLINGS: Readonly<Record<string, string>> = {
   network: "network|the network",
   not: DO_NOT,
   is: BE,
-  there: `there is|there are|there exists|there was|there were|there will be|${SHOULD.split("|").map((one) => `there ${one} be`).join("|")}`,
-  appears: modal("appears|appear|shows up|show up|pops up|pop up|comes up|opens|loads|is rendered|becomes visible|to appear|to show|to be shown|to show up|come into view|slides in|shows|show|display|displays|be there|exist on the page"),
-  disappears: modal("disappears|disappear|goes away|go away|vanishes|vanish|closes|close|to disappear|to go away|to vanish|to be hidden|hides|hide|fades out|is dismissed"),
+  there: `there is|there are|there exists|there was|there were|there will be|${SHOULD.split("|")
+    .map((one) => `there ${one} be`)
+    .join("|")}`,
+  appears: modal(
+    "appears|appear|shows up|show up|pops up|pop up|comes up|opens|loads|is rendered|becomes visible|to appear|to show|to be shown|to show up|come into view|slides in|shows|show|display|displays|be there|exist on the page",
+  ),
+  disappears: modal(
+    "disappears|disappear|goes away|go away|vanishes|vanish|closes|close|to disappear|to go away|to vanish|to be hidden|hides|hide|fades out|is dismissed",
+  ),
   page: "page|the page|screen|the screen|site|the site|website|the website|app|the app|application|the application|body|browser|the browser|it|this page|current page|the current page|page source|the page source|the page body",
   see: "see|sees|seeing|be able to see|be shown|be presented with|be displayed|see that there is|see that|can see|view|views|still see|now see|also see|see displayed|be able to view",
   number: "number|the number|total number|the total number|count|the count|amount",
@@ -63,7 +71,6 @@ const SPELLINGS: Readonly<Record<string, string>> = {
   from: "from|in|of",
   console: "console|the console|browser console|the browser console|javascript console|js console",
 };
-
 
 /** How a word of a form may be written. */
 export function spellingOf(word: string, isVerb: boolean): RegExp {
@@ -95,7 +102,6 @@ export function vocabulary<Meaning>(
     ]);
 }
 
-
 /** `is`, true for its negation. */
 export const BEING = vocabulary<boolean>({ [BE]: false, [BE_NOT]: true });
 
@@ -117,7 +123,7 @@ export const COMPARING = vocabulary<"is" | "contains" | "matches" | "starts" | "
 export const STATE_WORDS = {
   visible:
     "visible|displayed|shown|present|displaying|showing|presented|displayed correctly|visible to the user|displayed on the page|there|on the page|on screen|available|rendered|appearing|seen|displayed properly|found|listed|appeared|rendered|existing|presented",
-  hidden: "hidden|invisible|gone|not there|dismissed|hidden from view|removed|closed|absent",
+  hidden: "hidden|invisible|gone|not there|dismissed|hidden from view|removed|absent",
   enabled: "enabled|clickable|active|activated",
   disabled: "disabled|inactive|greyed out|grayed out|deactivated|unclickable",
   checked: "checked|ticked|turned on|switched on",
@@ -126,7 +132,15 @@ export const STATE_WORDS = {
   readonly: "readonly|read-only|read only",
   focused: "focused|in focus|active element|the active element",
   empty: "empty|blank|cleared",
-  "in viewport": "in viewport|in the viewport|within the viewport|in view|on screen",
+  "in viewport": "in viewport|in the viewport|within the viewport|in view",
+  loaded: "loaded|fully loaded|loaded correctly|loaded successfully",
+  selected:
+    "selected|chosen|preselected|pre-selected|selected by default|current|the current one|highlighted",
+  expanded: "expanded|open|opened|unfolded",
+  collapsed: "collapsed|closed|folded",
+  pressed: "pressed|toggled|toggled on",
+  required: "required|mandatory|a required field|a mandatory field",
+  invalid: "invalid|marked invalid|marked as invalid|in error|in an error state",
 } as const;
 
 /** Words for how many, before or without a number. */
@@ -160,46 +174,51 @@ export const ARTICLE =
   /(?:(?:the|an|that|my|your|its|his|her|their|these|those|our|any|some)|(?:a|this)(?!\s+(?:is|are|has|have|in|exists?|does|contains?|matches|count|should|not|and|to|with|\W)))\s+(?:(?:following|new|given|same|current|corresponding|appropriate|respective)\s+(?=['"“‘]))?/iy;
 
 /** People's nouns for the elements of a page: a role, a field, or a text. `{name} noun`, `noun {name}`. */
-export const NOUNS = vocabulary<Role | "field" | "search" | "text" | "page" | "frame" | "css">({
-  "button|btn|push button": "button",
-  "link|hyperlink|link text|anchor|anchor link|text link|nav link|nav item|navigation item|navigation link": "link",
-  "heading|header|headline|title": "heading",
-  "image|img|icon|logo|picture|photo|avatar|thumbnail": "img",
-  "checkbox|check box|tickbox|check-box": "checkbox",
-  "radio|radio button|radio option|radiobutton": "radio",
-  "dropdown|drop-down|drop down|dropdown list|drop-down list|dropdown menu|drop-down menu|drop down menu|select box|combo box|combobox|select|dropdown field|select list|selectbox|select field|select menu|picklist":
-    "combobox",
-  "tab|tab button": "tab",
-  "menu item|menuitem|menu option|menu entry": "menuitem",
-  menu: "menu",
-  "dialog|dialogue|modal|modal dialog|popup|pop-up|dialog box|modal window|popup window|dialog window|overlay":
-    "dialog",
-  "alert|alert box|alert message": "alert",
-  "list|unordered list|ordered list": "list",
-  "list item|listitem|item": "listitem",
-  "row|table row": "row",
-  "cell|table cell": "cell",
-  "column|column header|columnheader": "columnheader",
-  "table|data table": "table",
-  form: "form",
-  "navigation|nav bar|navbar|navigation bar|navigation menu": "navigation",
-  "section|region|panel|area": "region",
-  "switch|toggle|toggle switch|toggle button": "switch",
-  "slider|range slider": "slider",
-  "progress bar|progressbar": "progressbar",
-  "tooltip|tool tip": "tooltip",
-  "option|dropdown option": "option",
-  searchbox: "searchbox",
-  "search bar|search box|search field|search input": "search",
-  textbox: "textbox",
-  "field|input|input field|input box|inputbox|text box|text field|text input|textfield|textarea|text area|box|inputfield|entry field|form field|edit box|date picker|datepicker|filter|text input field|input text|textbox field":
-    "field",
-  "text|message|notification|error|error message|success message|warning|label|word|string|toast|snackbar|banner|caption|phrase|validation message|flash message|confirmation message|status message|content|title text|paragraph|value|error text|warning message|info message|confirmation|description|placeholder text|chip|badge|tag|pill|card|tile|entry|component|widget|product|name|headline text|sentence|info|information|details|button text|feature|block|keyword|category|line|tab text":
-    "text",
-  "page|screen|webpage|web page|view": "page",
-  "iframe|frame": "frame",
-  "css|css selector|selector|locator|element|css element|css_element|xpath|xpath_element|input element": "css",
-}, "(?:e?s)?");
+export const NOUNS = vocabulary<Role | "field" | "search" | "text" | "page" | "frame" | "css">(
+  {
+    "button|btn|push button": "button",
+    "link|hyperlink|link text|anchor|anchor link|text link|nav link|nav item|navigation item|navigation link":
+      "link",
+    "heading|header|headline|title": "heading",
+    "image|img|icon|logo|picture|photo|avatar|thumbnail": "img",
+    "checkbox|check box|tickbox|check-box": "checkbox",
+    "radio|radio button|radio option|radiobutton": "radio",
+    "dropdown|drop-down|drop down|dropdown list|drop-down list|dropdown menu|drop-down menu|drop down menu|select box|combo box|combobox|select|dropdown field|select list|selectbox|select field|select menu|picklist":
+      "combobox",
+    "tab|tab button": "tab",
+    "menu item|menuitem|menu option|menu entry": "menuitem",
+    menu: "menu",
+    "dialog|dialogue|modal|modal dialog|popup|pop-up|dialog box|modal window|popup window|dialog window|overlay":
+      "dialog",
+    "alert|alert box|alert message": "alert",
+    "list|unordered list|ordered list": "list",
+    "list item|listitem|item": "listitem",
+    "row|table row": "row",
+    "cell|table cell": "cell",
+    "column|column header|columnheader": "columnheader",
+    "table|data table": "table",
+    form: "form",
+    "navigation|nav bar|navbar|navigation bar|navigation menu": "navigation",
+    "section|region|panel|area": "region",
+    "switch|toggle|toggle switch|toggle button": "switch",
+    "slider|range slider": "slider",
+    "progress bar|progressbar": "progressbar",
+    "tooltip|tool tip": "tooltip",
+    "option|dropdown option": "option",
+    searchbox: "searchbox",
+    "search bar|search box|search field|search input": "search",
+    textbox: "textbox",
+    "field|input|input field|input box|inputbox|text box|text field|text input|textfield|textarea|text area|box|inputfield|entry field|form field|edit box|date picker|datepicker|filter|text input field|input text|textbox field":
+      "field",
+    "text|message|notification|error|error message|success message|warning|label|word|string|toast|snackbar|banner|caption|phrase|validation message|flash message|confirmation message|status message|content|title text|paragraph|value|error text|warning message|info message|confirmation|description|placeholder text|chip|badge|tag|pill|card|tile|entry|component|widget|product|name|headline text|sentence|info|information|details|button text|feature|block|keyword|category|line|tab text":
+      "text",
+    "page|screen|webpage|web page|view": "page",
+    "iframe|frame": "frame",
+    "css|css selector|selector|locator|element|css element|css_element|xpath|xpath_element|input element":
+      "css",
+  },
+  "(?:e?s)?",
+);
 /** Words between a noun and its name. */
 export const NAMED_BY = words(
   "labeled|labelled|named|called|titled|entitled|with text|with the text|with label|with the label|with name|with the name|with title|with the title|that says|saying|reading|with caption|stating|containing the text|of|for|with message|with the message|that reads|marked|which says|with value|:|-",
@@ -236,7 +255,8 @@ export const LEADS: readonly RegExp[] = [
   /(?:please|now|next|also|first|finally|lastly|simply|just|then|afterwards|again|immediately|once\s+more|manually|successfully|to|able\s+to|let's|let\s+us|the\s+browser\s+should|go\s+ahead\s+and)\b,?\s+(?=\S)/iy,
 ];
 /** `The page loads without errors` is about errors. */
-export const WITHOUT = /[\w' -]{1,60}?\b(?:loads?|opens?|renders?|works?|appears?|starts?|(?:is|are)\s+(?:displayed|loaded|shown|rendered))\s+(?=with(?:out|\s+no)\b)/iy;
+export const WITHOUT =
+  /[\w' -]{1,60}?\b(?:loads?|opens?|renders?|works?|appears?|starts?|(?:is|are)\s+(?:displayed|loaded|shown|rendered))\s+(?=with(?:out|\s+no)\b)/iy;
 /** What assertions begin with. */
 export const ASSURING =
   /(?:verif(?:y|ies)|checks?|asserts?|ensures?|makes?\s+sure|confirms?|validates?|expects?|tests?|sees?|double-check|it\s+should\s+be\s+that|be\s+sure|guarantees?)\b(?:\s+(?:that|if|whether|for|to\s+see\s+(?:that|if|whether)))?:?\s+(?:there\s+is\s+)?/iy;

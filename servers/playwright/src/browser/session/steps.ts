@@ -25,6 +25,7 @@ import type { Upload } from "./downloads.ts";
 import { locatorOf, missing, noteFound, targetOn } from "./targets.ts";
 
 export interface StepScope extends CheckScope {
+  readonly url: URL;
   readonly states: StateStore;
   readonly stepMs?: number | undefined;
   readonly guard: NetworkGuard;
@@ -118,6 +119,12 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
     case "close tab":
       if (tabs.all.filter((tab) => !tab.isClosed()).length === 1) throw new StepFailed("it is the only tab");
       return page.close();
+    case "cookie": {
+      const { name, value } = action;
+      return context.addCookies([{ name, value, url: siteOf(scope) }]);
+    }
+    case "local storage":
+      return store(page, siteOf(scope), action.name, action.value);
     case "throttle cpu":
       return throttle(page, CPU, { rate: action.rate });
     case "throttle network":
@@ -139,6 +146,20 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
     default:
       for (const one of rowOf(action).acts?.(action) ?? []) await act(one, scope, timeout);
   }
+}
+
+/** The origin that a setup step is about: that of the page, or of the one that is opened next. */
+const siteOf = ({ page, url }: StepScope): string =>
+  new URL(page.url() === "about:blank" ? url : page.url()).origin;
+
+/** Sets an item of the local storage, also before its page is opened: then once, when it is. */
+async function store(page: Page, origin: string, name: string, value: string): Promise<void> {
+  const item = { origin, name, value };
+  await page.addInitScript(({ origin: site, name: key, value: text }) => {
+    if (location.origin === site && localStorage.getItem(key) === null) localStorage.setItem(key, text);
+  }, item);
+  if (page.url() !== "about:blank")
+    await page.evaluate(({ name: key, value: text }) => localStorage.setItem(key, text), item);
 }
 
 /** Sends a command of the Chrome DevTools Protocol. */
@@ -247,6 +268,10 @@ async function handlerOf(
   scope: StepScope,
 ): Promise<(route: Route) => Promise<void>> {
   if (reply === "blocked") return (route) => route.abort();
+  if ("header" in reply) {
+    const [name, value] = reply.header;
+    return (route) => route.fallback({ headers: { ...route.request().headers(), [name]: value } });
+  }
   const { status, body, file } = reply;
   const content =
     file !== undefined
