@@ -159,7 +159,7 @@ export const ELEMENTS = {
       ["{target:seen} {state}", { negated: false }],
       ["(display|show|has|contain|render|present|include) {target:seen}", VISIBLE],
       [
-        "{inside:target} is (visible|shown|displayed) [with|:|saying|containing] [the|text|the text|message] {text:quoted} [message|text]",
+        "{inside:target} (is visible|is shown|is displayed|appears) [with|:|saying|containing] [the|text|the text|message|the words|the message] {text:quoted} [message|text]",
         VISIBLE,
         ({ text }) => ({ target: { base: { kind: "text", text, exact: false } } }),
       ],

@@ -267,6 +267,9 @@ const spacedPattern = (text: string) => text.trim().split(/\s+/).map(escaped).jo
 
 const is = (value: string): TextComparison => ({ how: "is", value, flags: "", negated: false });
 
+/** Whether a page's name is more like a part of its URL than like a title. */
+const isSlug = (name: string) => /^[a-z][a-z-]*$/.test(name);
+
 /** `the 'Sign in' page`, in any letter case. */
 function pageNames(sentence: Sentence, at: number): Reading<TextComparison>[] {
   const start = sentence.end(at, /(?:the|a|an|my|your)\s+/iy) ?? at;
@@ -357,7 +360,7 @@ const count: Slot<NumberComparison> = {
     if (end === undefined) return sentence.fail(after, "a whole number, or at least, at most and a number");
     const value = {
       how: how?.[1] ?? ("=" as const),
-      value: digits === undefined ? (word?.[1] ?? 0) : Number(digits.found[0]),
+      value: digits === undefined ? (word?.[1] ?? 0) : Number(digits.found[1]),
     };
     const more = sentence.end(end, /or\s+(?:more|greater)(?!\w)/iy);
     return [
@@ -605,7 +608,15 @@ const stateLists = Object.fromEntries(STATE_NAMES.map((one) => [STATE_WORDS[one]
 export const SLOTS: Slots = {
   target: targetSlot("element"),
   clickable: targetSlot("any"),
-  field: targetSlot("any", ({ base }) => !(base.kind === "role" && NOT_FIELDS.test(base.role))),
+  field: {
+    ...targetSlot("any"),
+    read: (sentence, at) =>
+      readTarget(sentence, at, "any").filter(
+        ({ value: { base }, cost }) =>
+          !(base.kind === "role" && (NOT_FIELDS.test(base.role) || (cost > 2 && base.role === "option"))) &&
+          !(base.kind === "text" && cost > 2),
+      ),
+  },
   box: {
     ...targetSlot("named", isBox),
     // `select checkbox 'x'` checks it, though other things are clicked.
@@ -655,18 +666,15 @@ export const SLOTS: Slots = {
         .map((one) => ({ ...one, value: { ...is(one.value), how: "contains" } })),
     print: printComparison,
   },
-  pageName: { read: pageNames, print: printComparison },
+  pageName: {
+    read: (sentence, at) => pageNames(sentence, at).filter(({ value }) => !isSlug(value.value)),
+    print: printComparison,
+  },
   pageSlug: {
     read: (sentence, at) =>
-      sentence.isString(at)
-        ? []
-        : pageNames(sentence, at)
-            .filter(({ value }) => /^[a-z-]+$/.test(value.value))
-            .map((one) => ({
-              ...one,
-              cost: one.cost - 1,
-              value: { ...is(one.value.value), how: "contains" },
-            })),
+      pageNames(sentence, at)
+        .filter(({ value }) => isSlug(value.value))
+        .map((one) => ({ ...one, value: { ...is(one.value.value), how: "contains" } })),
     print: printComparison,
   },
   wanted: {
@@ -685,7 +693,7 @@ export const SLOTS: Slots = {
   exists: oneOf(
     "",
     {
-      "exists|exist|should exist|must exist|is in the dom|should be in the dom": true,
+      "exists|exist|should exist|must exist|to exist|does exist|do exist|is in the dom|should be in the dom": true,
       "does not exist|doesn't exist|do not exist|should not exist|shouldn't exist|must not exist|no longer exists": false,
     },
     (value) => (value ? "exists" : "does not exist"),

@@ -189,11 +189,12 @@ export const STEPS = {
     topic: FIELDS,
     example: "fill label 'Email' with 'a@b.c'",
     loose: [
+      "(enter|input) {value:given} {field}",
       "set {value:given} (to|in|into|for|on) {field}",
       "(enter|input|fill|provide|specify|insert|write|supply|type) {field} : {value}",
     ],
     also: [
-      "(fill|fill in|fill out|fill up|complete|populate|input|enter|type|write|replace|set) {field} (with|as|by|using|=|:) {value}",
+      "(fill|fill in|fill out|fill up|complete|populate|input|enter|type|write|replace|set) {field} (with|using|=|:) {value}", "(fill|fill in|fill out|populate|input|enter|type|write|set) {field} (as|by) {value:given}",
       "(enter|input|write|put|fill|fill in|key in|insert|provide|specify|add|paste|supply|give) {value} (in|into|to|for|as|on|inside|within|under|at|in to) {field}",
       "(set|change|update|edit|fill|fill in) {field} to {value}",
       "(enter|input|fill|fill in|provide|specify|set|add|insert|write|supply|type|key in|give) {field} [:] {value:given}",

@@ -124,7 +124,7 @@ export function words(
   most = 8,
 ): readonly Reading<string>[] {
   const code = sentence.take(at, /`([^`]+)`/y);
-  if (code !== undefined) return [{ value: code.found[1] ?? "", at: code.at, cost: 1 }];
+  if (code !== undefined) return [{ value: code.found[1] ?? "", at: code.at, cost: 0 }];
   if (sentence.isString(at)) {
     const text = sentence.string(at);
     if (text === undefined) return [];
@@ -165,7 +165,7 @@ function bases(sentence: Sentence, at: number, taking: Taking): Reading<Base>[] 
       return sentence.fail(at, "a CSS selector between two backticks", { isSure: true });
     return [{ value: { kind: "css", css }, at: found.at, cost: 0 }];
   }
-  if (sentence.isString(at)) return quotedText(sentence, at);
+  if (sentence.isString(at)) return quotedText(sentence, at, taking);
   const exactly = sentence.end(at, /exactly(?![\w-])/iy);
   if (exactly !== undefined) {
     const text = nonEmpty(sentence, exactly);
@@ -243,11 +243,12 @@ function nounsAt(sentence: Sentence, at: number): { noun: Noun; word: string; at
 function named(noun: Noun, name: string | undefined, exact: boolean, word: string): Base | undefined {
   switch (noun) {
     case "field":
+      if (name !== undefined && /^(?:\(?\/\/|[.#][A-Za-z_-][\w-]*$)/.test(name)) return named("css", name, exact, word);
       return { kind: "field", text: name, exact };
     case "search":
       return { kind: "field", text: name ?? "search", exact };
     case "css":
-      if (name === undefined || /^[A-Za-z]\w*(?: \w+)*$/.test(name)) return undefined;
+      if (name === undefined || (/^[A-Za-z][\w-]*(?: \w+)*$/.test(name) && !TAGS.has(name))) return undefined;
       return { kind: "css", css: /^\(?\/\//.test(name) ? `xpath=${name}` : name };
     case "text": {
       const role = name === undefined ? LIVE.find(([pattern]) => pattern.test(word))?.[1] : undefined;
@@ -283,17 +284,18 @@ function nouns(sentence: Sentence, at: number): Reading<Base>[] {
 }
 
 /** `'Save'`, `'Save' button`. As a text, `'.spinner' is hidden` would always pass, so what looks like CSS is refused. */
-function quotedText(sentence: Sentence, at: number): Reading<Base>[] {
+function quotedText(sentence: Sentence, at: number, taking: Taking): Reading<Base>[] {
   const text = nonEmpty(sentence, at);
   if (text === undefined) return [];
   if (
-    /^(?:[.#][A-Za-z_][\w-]*|[a-z][a-z0-9-]*\[[\w-]+(?:[~|^$*]?=.*)?\]|\[[\w-]+(?:[~|^$*]?=.*)?\])$/.test(
+    /^(?:(?:h[1-6]|div|span|p|ul|ol|li|input|button|section|form|table|nav|main)?[.#][A-Za-z_][\w-]*|[a-z][a-z0-9-]*\[[\w-]+(?:[~|^$*]?=.*)?\]|\[[\w-]+(?:[~|^$*]?=.*)?\])$/.test(
       text.value,
     )
   ) {
     // `".save" button`
     const [noun] = nounsAt(sentence, text.at);
-    if (noun !== undefined) return [{ value: { kind: "css", css: text.value }, at: noun.at, cost: 0.1 }];
+    if (noun !== undefined || taking === "container")
+      return [{ value: { kind: "css", css: text.value }, at: noun?.at ?? text.at, cost: 0.1 }];
     const css = /^[a-z]/.test(text.value) ? `\`${text.value}\` in backticks` : `${text.value} without quotes`;
     return sentence.fail(at, `${css} for CSS, or text ${quoted(text.value)} for the text`, {
       example: ".spinner is hidden",
@@ -302,7 +304,7 @@ function quotedText(sentence: Sentence, at: number): Reading<Base>[] {
   }
   const quotedBase: Base = { kind: "quoted", text: text.value, exact: false };
   const withNoun = nounsAt(sentence, text.at).flatMap(({ noun, word, at: end }) => {
-    const value = noun === "css" ? { ...quotedBase } : named(noun, text.value, false, word);
+    const value = named(noun, text.value, false, word) ?? (noun === "css" ? { ...quotedBase } : undefined);
     return value === undefined ? [] : withLevel(sentence, { value, at: end, cost: 0.1 });
   });
   return [{ ...text, value: quotedBase }, ...withNoun];
@@ -312,10 +314,16 @@ function quotedText(sentence: Sentence, at: number): Reading<Base>[] {
 function unquotedNames(sentence: Sentence, at: number, taking: Taking): Reading<Base>[] {
   const readings: Reading<Base>[] = [];
   for (const name of unquoted(sentence, at, 6)) {
-    const isFirstStop = STOP.test(sentence.rest(at));
-    if (isFirstStop) break;
+    if (STOP.test(sentence.rest(at)) || NO_NAME.test(name.value)) break;
+    // Not `sign`, and then `in`.
+    if (/\b(?:sign|log)$/i.test(name.value) && /^(?:in|out|up|on|off)\b/i.test(sentence.rest(name.at))) continue;
     for (const { noun, word, at: end } of nounsAt(sentence, name.at)) {
       if (noun === "css") continue;
+      // `a large button labelled 'Save'`
+      const by = sentence.end(end, NAMED_BY) ?? end;
+      const text = sentence.isString(by) ? sentence.string(by) : undefined;
+      const known = text === undefined ? undefined : named(noun, text.value, false, word);
+      if (text !== undefined && known !== undefined) readings.push({ value: known, at: text.at, cost: name.cost - 1 });
       const value = named(noun, name.value, false, word);
       if (value !== undefined) readings.push({ value, at: end, cost: name.cost - 2 });
     }
@@ -333,12 +341,16 @@ function unquotedNames(sentence: Sentence, at: number, taking: Taking): Reading<
     for (const name of unquoted(sentence, from, 4)) {
       const value = named(noun, name.value, false, word);
       const last = name.value.split(/\s+/).at(-1) ?? "";
-      if (value !== undefined && !STOP.test(last) && /^[A-Z]/.test(name.value))
+      if (value !== undefined && !STOP.test(last) && !NO_NAME.test(name.value) && /^[A-Z]/.test(name.value))
         readings.push({ value, at: name.at, cost: name.cost });
     }
   }
   return readings;
 }
+
+/** Words that no name without quotes begins with, and that none contains. */
+const NO_NAME =
+  /^(?:then|and|when|given|but|verify|check|assert|ensure|that|if|there|each|every|all|both|no|not|i|we|you|user|it|leave|enter|click|see|or)\b|\b(?:is|are|was|should|must|will|contains?|has|have|does|displayed|visible)\b|\b(?:in|on|of|for|from|to|with|at|by)\s+(?:the|a|an)\b/i;
 
 /** Whether words without quotes can be a name. */
 function isName(words: string, taking: Taking): boolean {
@@ -357,6 +369,7 @@ function selectors(sentence: Sentence, at: number): Reading<Base>[] {
   const end = selectorEnd(text, at);
   if (end === undefined)
     return sentence.fail(at, "a CSS selector with balanced brackets and quotes", { isSure: true });
+  if (end !== undefined && end > at && (!/[\w*]/.test(text.slice(at, end)) || /:$/.test(text.slice(at, end).trim()))) return [];
   if (end === at) return sentence.fail(at, "an HTML element, a role, or a selector in backticks");
   const css = text.slice(at, end).trim();
   const parts = css.split(/\s+/);

@@ -20,7 +20,7 @@ const BE = `${IS}|${SHOULD.split("|")
   .flatMap((one) => [`${one} be`, `${one} have been`, `${one} become`])
   .join("|")}`;
 const BE_NOT =
-  "is not|isn't|are not|aren't|was not|wasn't|not be|not to be|is no longer|are no longer|is never|not|isnt|is n't|cannot be|can't be|no longer|" +
+  "is not|isn't|are not|aren't|was not|wasn't|not be|not to be|to not be|is no longer|are no longer|is never|not|isnt|is n't|cannot be|can't be|no longer|" +
   SHOULD.split("|")
     .flatMap((one) => [`${one} not be`, `${one}n't be`, `${one} no longer be`])
     .join("|");
@@ -40,7 +40,7 @@ const SPELLINGS: Readonly<Record<string, string>> = {
     "under|below|less than|faster than|within|<|at most|no more than|lower than|is under|should be under|is below|is less than|should be below|should be less than|must be under",
   status:
     "status code|status|http status|response status|response status code|response code|http status code|http response status",
-  with: "with|as|using",
+  with: "with|using",
   a11y: "a11y|accessibility",
   violations: "violations|issues|errors|problems|violation",
   localStorage:
@@ -63,7 +63,7 @@ const SPELLINGS: Readonly<Record<string, string>> = {
   disappears: modal(
     "disappears|disappear|goes away|go away|vanishes|vanish|closes|close|to disappear|to go away|to vanish|to be hidden|hides|hide|fades out|is dismissed",
   ),
-  page: "page|the page|screen|the screen|site|the site|website|the website|app|the app|application|the application|body|browser|the browser|it|this page|current page|the current page|page source|the page source|the page body",
+  page: "text on the screen|text on the page|the text on the screen|the text on the page|page|the page|screen|the screen|site|the site|website|the website|app|the app|application|the application|body|browser|the browser|it|this page|current page|the current page|page source|the page source|the page body",
   see: "see|sees|seeing|be able to see|be shown|be presented with|be displayed|see that there is|see that|can see|view|views|still see|now see|also see|see displayed|be able to view",
   number: "number|the number|total number|the total number|count|the count|amount",
   value: "value|the value|current value|the current value",
@@ -221,7 +221,7 @@ export const NOUNS = vocabulary<Role | "field" | "search" | "text" | "page" | "f
 );
 /** Words between a noun and its name. */
 export const NAMED_BY = words(
-  "labeled|labelled|named|called|titled|entitled|with text|with the text|with label|with the label|with name|with the name|with title|with the title|that says|saying|reading|with caption|stating|containing the text|of|for|with message|with the message|that reads|marked|which says|with value|:|-",
+  "labeled|labelled|named|called|titled|entitled|with text|with the text|with label|with the label|with name|with the name|with title|with the title|that says|saying|reading|with caption|stating|containing the text|of|for|with message|with the message|that reads|marked|which says|with value|with placeholder|with the placeholder|with the words|:|-",
 );
 /** Words between an element and a text within it. */
 export const CONTAINING = words(
@@ -238,7 +238,7 @@ export const LIVE: readonly (readonly [RegExp, Role])[] = [
 
 /** Words after a sentence that add nothing: `on the page`, `again`. */
 export const ENDING =
-  /(?:(?:(?:on|in|at|from|of|to|into|within|inside|under|across)\s+(?:(?:the|this|that|my|our|a|an|its|their|current)\s+)?(?:['"“][^'"”]*['"”]\s+|(?:[\w'&/-]+\s+){0,5})(?:page|screen|site|website|app|application|browser|view|webpage|viewport|ui|interface|dashboard|homepage))|(?:again|now|too|also|as well|please|successfully|correctly|properly|immediately|once|first|then|here|there|twice a day|by default|at all|instead|as expected|manually|once more|to the user|to me|on it|for me|anymore|any more|any longer|only|yet|in the browser|to proceed|to continue|written|visibly)|(?:in|on|at)\s+(?:the\s+)?(?:top|bottom|upper|lower|left|right)(?:[\s-](?:left|right|hand))?\s+(?:corner|side|of\s+the\s+page)|to\s+(?:submit|save|create|open|proceed|continue|confirm|finish|complete|add|view|see|start|close|go|navigate|return|log|sign|edit|delete|update|send|apply|get|trigger|show)\b[^'"]*$|(?:during|(?:after|when|by)\s+\w+ing)\b[^'"]*$|[.!;,:…]+)(?![\w-])\s*/iy;
+  /(?:to\s+(?:submit|save|create|open|proceed|continue|confirm|finish|complete|add|view|see|start|close|go|navigate|return|log|sign|edit|delete|update|send|apply|get|trigger|show)\b[^'"]*$|(?:until|unless)\b[^'"]*$|(?:(?:on|in|at|from|of|to|into|within|inside|under|across)\s+(?:(?:the|this|that|my|our|a|an|its|their|current)\s+)?(?:['"“][^'"”]*['"”]\s+|(?:[\w'&/-]+\s+){0,5})(?:page|screen|site|website|app|application|browser|view|webpage|viewport|ui|interface|dashboard|homepage))|(?:again|now|too|also|as well|please|successfully|correctly|properly|immediately|once|first|then|here|there|twice a day|by default|at all|instead|as expected|manually|once more|to the user|to me|on it|for me|anymore|any more|any longer|only|yet|in the browser|to proceed|to continue|written|visibly)|(?:in|on|at)\s+(?:the\s+)?(?:top|bottom|upper|lower|left|right)(?:[\s-](?:left|right|hand))?\s+(?:corner|side|of\s+the\s+page)|(?:during|(?:after|when|by)\s+\w+ing)\b[^'"]*$|[.!;,:…]+)(?![\w-])\s*/iy;
 
 /** Subjects, modal verbs and other words before a sentence, which add nothing. */
 export const LEADS: readonly RegExp[] = [
