@@ -179,6 +179,8 @@ export const ELEMENTS = {
       ["page contains [the] {target:seen}", VISIBLE],
       ["page not (contain|show|display|has|include) [the] {target:seen}", HIDDEN],
       ["there not be {target:seen}", HIDDEN],
+      ["{target:popup} is (open|opened)", VISIBLE],
+      ["{target:popup} is (closed|not open)", HIDDEN],
       ["focus is on {target}", { state: "focused", negated: false }],
       ["{target} is (in|the) focus", { state: "focused", negated: false }],
       "text {target} {negated:be} {state}",

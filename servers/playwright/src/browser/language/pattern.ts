@@ -66,8 +66,8 @@ export function match(
 ): void {
   const run = (nodes: Pattern, index: number, at: number, cost: number, args: Args, then: Next): void => {
     const node = nodes[index];
-    if (node === undefined) return then(at, cost, args);
-    if ("parts" in node) {
+    if (node === undefined) then(at, cost, args);
+    else if ("parts" in node) {
       for (const part of node.parts)
         run(part, 0, at, cost, args, (...reached) => run(nodes, index + 1, ...reached, then));
       if (node.isOptional) run(nodes, index + 1, at, cost, args, then);

@@ -51,6 +51,8 @@ export interface SlotValues {
   readonly box: Target;
   /** What people see: also named by its text alone, without quotes. */
   readonly seen: Target;
+  /** What opens and closes above the page. */
+  readonly popup: Target;
   /** Any other, whose text is compared. */
   readonly texted: Target;
   readonly targets: readonly Target[];
@@ -95,6 +97,8 @@ export interface SlotValues {
   readonly endpoint: RequestPattern;
   readonly glob: string;
   readonly url: string;
+  /** One that is clearly a URL, or a page of the site. */
+  readonly address: string;
   readonly reply: Extract<Reply, { readonly status: number }>;
   readonly duration: number;
   readonly size: number;
@@ -223,7 +227,7 @@ const textSlot: Slot<string> = {
   noun: "a text in quotes",
 };
 
-const SECRET = /secret(?![\w-])\s*/iy;
+const SECRET = /(?:the\s+)?secret(?![\w-])\s*/iy;
 const fillValue: Slot<FillValue> = {
   read(sentence, at) {
     const secret = sentence.end(at, SECRET);
@@ -384,7 +388,7 @@ const duration: Slot<number> = {
       return milliseconds > 0 && milliseconds <= 600_000 ? milliseconds : undefined;
     },
     (ms) =>
-      ms % 60_000 === 0
+      ms % 60_000 === 0 && ms > 60_000
         ? `${ms / 60_000}m`
         : ms % 1_000 === 0 || (ms > 1_000 && ms % 100 === 0)
           ? `${ms / 1_000}s`
@@ -624,6 +628,10 @@ export const SLOTS: Slots = {
       readTarget(sentence, at).flatMap((one) => (isBox(one.value) ? [{ ...one, cost: one.cost - 0.2 }] : [])),
   },
   seen: targetSlot("named"),
+  popup: targetSlot(
+    "element",
+    ({ base }) => base.kind === "role" && /dialog|tooltip|menu$|listbox/.test(base.role),
+  ),
   filled: targetSlot("element", isField),
   texted: targetSlot("element", (target) => !isField(target)),
   targets: several(targetSlot("element")),
@@ -737,6 +745,11 @@ export const SLOTS: Slots = {
   },
   glob,
   url,
+  address: {
+    ...url,
+    read: (sentence, at) =>
+      url.read(sentence, at).filter(({ value }) => /^[a-z]+:|[/.?#]/i.test(value) && !/\s/.test(value)),
+  },
   reply,
   duration,
   size,

@@ -67,11 +67,11 @@ export const STEPS = {
     topic: GO,
     example: "goto /login",
     also: [
-      "(visit|load|browse to|launch|access|head to|return to|start at|start on|go back to|browse|open the browser to|open the browser at|open browser to|go to url|open url|navigate to url|go|navigate) {url}",
-      "(am on|am at|is on|is at|are on|be on|land on|be at) {url}",
-      "(am|is|are) (currently|already|back|now) on {url}",
-      "(have|has) (opened|visited|navigated to) {url}",
-      "(go to|open|navigate to) {url}",
+      "(visit|load|browse to|launch|access|head to|return to|start at|start on|go back to|browse|open the browser to|open the browser at|open browser to|go to url|open url|navigate to url|go|navigate) {url:address}",
+      "(am on|am at|is on|is at|are on|be on|land on|be at) {url:address}",
+      "(am|is|are) (currently|already|back|now) on {url:address}",
+      "(have|has) (opened|visited|navigated to) {url:address}",
+      "(go to|open|navigate to) {url:address}",
     ],
     spec: ({ url }, { page }) => [
       /^https?:/i.test(url)
@@ -107,7 +107,7 @@ export const STEPS = {
     example: "click button 'Save'",
     loose: [
       "(choose|select|pick|follow|open|toggle|expand|collapse|view) [on] {target:clickable}",
-      "(activate|trigger|submit|close|dismiss|launch|go to|navigate to) {target:seen}",
+      "(activate|trigger|launch|go to|navigate to) {target:seen}",
     ],
     also: ["(click|tap) [on|onto|at] {target:clickable}", "(press|push|hit|touch) [on|onto|at] {target}"],
     acts: ({ target }) => [act(target, "clickable", "click")],
@@ -190,11 +190,12 @@ export const STEPS = {
     example: "fill label 'Email' with 'a@b.c'",
     loose: [
       "(enter|input) {value:given} {field}",
-      "set {value:given} (to|in|into|for|on) {field}",
+      "set {value:given} (to|in|into|for|on) {field:filled}",
       "(enter|input|fill|provide|specify|insert|write|supply|type) {field} : {value}",
     ],
     also: [
-      "(fill|fill in|fill out|fill up|complete|populate|input|enter|type|write|replace|set) {field} (with|using|=|:) {value}", "(fill|fill in|fill out|populate|input|enter|type|write|set) {field} (as|by) {value:given}",
+      "(fill|fill in|fill out|fill up|complete|populate|input|enter|type|write|replace|set) {field} (with|using|=|:) {value}",
+      "(fill|fill in|fill out|populate|input|enter|type|write|set) {field} (as|by) {value:given}",
       "(enter|input|write|put|fill|fill in|key in|insert|provide|specify|add|paste|supply|give) {value} (in|into|to|for|as|on|inside|within|under|at|in to) {field}",
       "(set|change|update|edit|fill|fill in) {field} to {value}",
       "(enter|input|fill|fill in|provide|specify|set|add|insert|write|supply|type|key in|give) {field} [:] {value:given}",
@@ -251,7 +252,8 @@ export const STEPS = {
     topic: FIELDS,
     example: "select 'Blue' in label 'Color'",
     also: [
-      "(select|choose|pick|set) [option|the option|value|the value] {options:texts} [option|as] (in|from|for|as|on|under|within|at|of) {field}",
+      "(select|choose|pick) [option|the option|value|the value] {options:texts} [option|as] (in|from|for|on|under|within|at|of) {field}",
+      "(select|choose|pick) {options:givens} as {field}",
       "(select|choose|pick) {field} {options:givens}",
       "(select|choose|pick) {field} (as|to|with|=|:) {options:givens}",
     ],

@@ -143,7 +143,9 @@ export function unquoted(sentence: Sentence, at: number, most: number): Reading<
   for (let count = 1; count <= most; count++) {
     const next = sentence.take(end, word);
     if (next === undefined) break;
-    const text = sentence.text.slice(at, end + next.found[0].length).replace(/[.,;:!]+$|^[*<]+|[*>]+$/g, "");
+    const text = sentence.text
+      .slice(at, end + next.found[0].length)
+      .replace(/[.,;:!\s]+$|^[*<]+|[*>]+$/g, "");
     if (text !== "") readings.push({ value: text, at: next.at, cost: 4 + count });
     end = next.at;
   }
@@ -243,7 +245,8 @@ function nounsAt(sentence: Sentence, at: number): { noun: Noun; word: string; at
 function named(noun: Noun, name: string | undefined, exact: boolean, word: string): Base | undefined {
   switch (noun) {
     case "field":
-      if (name !== undefined && /^(?:\(?\/\/|[.#][A-Za-z_-][\w-]*$)/.test(name)) return named("css", name, exact, word);
+      if (name !== undefined && /^(?:\(?\/\/|[.#][A-Za-z_-][\w-]*$)/.test(name))
+        return named("css", name, exact, word);
       return { kind: "field", text: name, exact };
     case "search":
       return { kind: "field", text: name ?? "search", exact };
@@ -316,14 +319,16 @@ function unquotedNames(sentence: Sentence, at: number, taking: Taking): Reading<
   for (const name of unquoted(sentence, at, 6)) {
     if (STOP.test(sentence.rest(at)) || NO_NAME.test(name.value)) break;
     // Not `sign`, and then `in`.
-    if (/\b(?:sign|log)$/i.test(name.value) && /^(?:in|out|up|on|off)\b/i.test(sentence.rest(name.at))) continue;
+    if (/\b(?:sign|log)$/i.test(name.value) && /^(?:in|out|up|on|off)\b/i.test(sentence.rest(name.at)))
+      continue;
     for (const { noun, word, at: end } of nounsAt(sentence, name.at)) {
       if (noun === "css") continue;
       // `a large button labelled 'Save'`
       const by = sentence.end(end, NAMED_BY) ?? end;
       const text = sentence.isString(by) ? sentence.string(by) : undefined;
       const known = text === undefined ? undefined : named(noun, text.value, false, word);
-      if (text !== undefined && known !== undefined) readings.push({ value: known, at: text.at, cost: name.cost - 1 });
+      if (text !== undefined && known !== undefined)
+        readings.push({ value: known, at: text.at, cost: name.cost - 1 });
       const value = named(noun, name.value, false, word);
       if (value !== undefined) readings.push({ value, at: end, cost: name.cost - 2 });
     }
@@ -369,7 +374,12 @@ function selectors(sentence: Sentence, at: number): Reading<Base>[] {
   const end = selectorEnd(text, at);
   if (end === undefined)
     return sentence.fail(at, "a CSS selector with balanced brackets and quotes", { isSure: true });
-  if (end !== undefined && end > at && (!/[\w*]/.test(text.slice(at, end)) || /:$/.test(text.slice(at, end).trim()))) return [];
+  if (
+    end !== undefined &&
+    end > at &&
+    (!/[\w*]/.test(text.slice(at, end)) || /:$/.test(text.slice(at, end).trim()))
+  )
+    return [];
   if (end === at) return sentence.fail(at, "an HTML element, a role, or a selector in backticks");
   const css = text.slice(at, end).trim();
   const parts = css.split(/\s+/);
@@ -401,7 +411,7 @@ function selectorEnd(text: string, start: number): number | undefined {
     if (quote !== "") {
       if (letter === "\\") i += 1;
       else if (letter === quote) quote = "";
-    } else if (depth === 0 && (/['"“‘`)\]]/.test(letter) || endsBefore(text, start, i))) break;
+    } else if (depth === 0 && (/['"“‘`)\]=<]/.test(letter) || endsBefore(text, start, i))) break;
     else if (letter === "'" || letter === '"') quote = letter;
     else if (letter === "(" || letter === "[") depth += 1;
     else if (letter === ")" || letter === "]") depth -= 1;

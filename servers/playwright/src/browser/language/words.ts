@@ -136,8 +136,8 @@ export const STATE_WORDS = {
   loaded: "loaded|fully loaded|loaded correctly|loaded successfully",
   selected:
     "selected|chosen|preselected|pre-selected|selected by default|current|the current one|highlighted",
-  expanded: "expanded|open|opened|unfolded",
-  collapsed: "collapsed|closed|folded",
+  expanded: "expanded|unfolded",
+  collapsed: "collapsed|folded",
   pressed: "pressed|toggled|toggled on",
   required: "required|mandatory|a required field|a mandatory field",
   invalid: "invalid|marked invalid|marked as invalid|in error|in an error state",
@@ -153,7 +153,7 @@ export const COUNTING = vocabulary<">=" | "<=" | ">" | "<" | "=">({
 });
 export const NUMBERS = vocabulary<number>(
   Object.fromEntries(
-    "no|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
       .split("|")
       .map((word, n) => [word, n]),
   ),
