@@ -25,20 +25,29 @@ export function settledLines({ needs, page }: Spec): string[] {
 export function checkLines({ check, negated, within }: Assertion, spec: Spec): string[] {
   if (isElementCheck(check)) return [printExpectation(expectationOf(check, negated), within, spec.page)];
   const look = recordOf(check).spec(check, spec);
-  if (!negated && within === undefined) return isLate(check) ? look : polled(look);
-  const end = `}).toPass({ timeout: ${within ?? 5_000} });`;
-  if (!negated) return ["await expect(async () => {", ...look.map((line) => `  ${line}`), end];
+  const isOnce = within === ONCE;
+  if (!negated && (isOnce || within === undefined)) return isOnce || isLate(check) ? look : polled(look);
   // The negation of any check: it waits until the check fails.
-  return [
-    "await expect(async () => {",
-    "  const holds = await (async () => {",
-    ...look.map((line) => `    ${line}`),
-    "  })().then(() => true, () => false);",
-    "  expect(holds).toBe(false);",
-    end,
-  ];
+  const inner = negated
+    ? [
+        "const holds = await (async () => {",
+        ...look.map((line) => `  ${line}`),
+        "})().then(() => true, () => false);",
+        "expect(holds).toBe(false);",
+      ]
+    : look;
+  const [begin, end] = isOnce
+    ? ["{", "}"]
+    : ["await expect(async () => {", `}).toPass({ timeout: ${within ?? 5_000} });`];
+  return [begin, ...inner.map((line) => `  ${line}`), end];
 }
 
 /** `expect(value)` as a check that waits. */
 const polled = (lines: readonly string[]): string[] =>
-  lines.map((line) => line.replace(/^expect\(([\s\S]*)\)\.(\w+\(.*\));$/, "await expect.poll(() => $1).$2;"));
+  lines.map((line) =>
+    line.replace(
+      /^expect\(([\s\S]*)\)\.((?:not\.)?\w+\(.*\));$/,
+      (_, value: string, matcher: string) =>
+        `await expect.poll(${/\bawait /.test(value) ? "async " : ""}() => ${value}).${matcher};`,
+    ),
+  );

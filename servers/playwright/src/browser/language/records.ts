@@ -67,14 +67,14 @@ const compares = (variable: string, { how, value, flags }: TextComparison, isNes
       ? `${variable} === ${js(value)}`
       : `${how === "contains" ? containing(value) : new RegExp(value, flags)}.test(${variable})`;
 
-/** Code that waits until a stored value, which may be missing, matches. */
+/** Code that compares a stored value, which may be missing. */
 function stored(value: string, compare: TextComparison): string[] {
   const { how, value: wanted, flags, negated } = compare;
   const matcher =
     how === "is"
       ? `toBe(${js(wanted)})`
       : `toMatch(${how === "contains" ? containing(wanted) : new RegExp(wanted, flags)})`;
-  return [`await expect.poll(async () => ${value} ?? "").${negated ? "not." : ""}${matcher};`];
+  return [`expect(${value} ?? "").${negated ? "not." : ""}${matcher};`];
 }
 
 /** A file name in which `*` matches anything, as a pattern. */
@@ -235,7 +235,7 @@ export const RECORDS = {
       ["cookie {name:text} is not (set|present|stored|there)", { exists: false }],
     ],
     spec: ({ name, exists }, { page }) => [
-      `await expect.poll(async () => (await ${page}.context().cookies(${page}.url())).some(({ name }) => name === ${js(name)})).toBe(${exists});`,
+      `expect((await ${page}.context().cookies(${page}.url())).some(({ name }) => name === ${js(name)})).toBe(${exists});`,
     ],
   }),
   "local storage": recorded("localStorage {name:text} {compare}", {
@@ -257,7 +257,7 @@ export const RECORDS = {
       ["no localStorage {name:quoted}", { exists: false }],
     ],
     spec: ({ name, exists }, { page }) => [
-      `await expect.poll(() => ${page}.evaluate((name) => localStorage.getItem(name) !== null, ${js(name)})).toBe(${exists});`,
+      `expect(await ${page}.evaluate((name) => localStorage.getItem(name) !== null, ${js(name)})).toBe(${exists});`,
     ],
   }),
   console: recorded("console contains {contains:text}", {
