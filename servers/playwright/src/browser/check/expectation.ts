@@ -49,6 +49,9 @@ export async function expectationOutcome(
   }
 }
 
+/** How long an element may take to answer if it is asked only once: it was there before. */
+const ASK_MS = 5_000;
+
 async function hold(
   { on, polls, not, matcher, args }: Expectation,
   page: Page,
@@ -62,7 +65,7 @@ async function hold(
     return polls === "count"
       ? found.count()
       : found.evaluate((one, css) => one.matches(css), polls?.css ?? "*", {
-          timeout: Math.max(timeout, 100),
+          timeout: timeout === ONCE ? ASK_MS : timeout,
         });
   };
   // Unlike other expectations, `poll` looks at the clock before its first check has ended.

@@ -73,7 +73,9 @@ async function measure({
         resolve(list.getEntries());
       });
       observer.observe({ type, buffered: true });
-      setTimeout(() => resolve([]), 200);
+      const known = observer.takeRecords();
+      if (known.length > 0) resolve(known);
+      else setTimeout(() => resolve([]), 200);
     });
   const [navigation] = performance.getEntriesByType("navigation");
   const timing = navigation instanceof PerformanceNavigationTiming ? navigation : undefined;
@@ -97,7 +99,8 @@ async function measure({
       return (await buffered("longtask")).reduce((sum, { duration }) => sum + Math.max(0, duration - 50), 0);
     case "inp": {
       // Of the later ones, only those of over 100 ms are kept.
-      const inputs = (await Promise.all([buffered("first-input"), buffered("event")])).flat();
+      const events = await Promise.all([buffered("first-input"), buffered("event")]);
+      const inputs = events.flat().filter((one) => Number(Reflect.get(one, "interactionId")) > 0);
       return inputs.length === 0 ? undefined : Math.max(...inputs.map(({ duration }) => duration));
     }
   }

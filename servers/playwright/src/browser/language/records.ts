@@ -396,7 +396,7 @@ const TIMED: Readonly<Record<(typeof TIMES)[number], (page: string) => string>> 
     `await ${page}.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Infinity)`,
   ttfb: (page) => navigation(page, "responseStart"),
   inp: (page) =>
-    `[...(${entries(page, "first-input")}), ...(${entries(page, "event")})].reduce((most, one) => Math.max(most, one.duration), 0)`,
+    `[...(${entries(page, "first-input")}), ...(${entries(page, "event")})].reduce((most, one) => Math.max(most, "interactionId" in one && one.interactionId !== 0 ? one.duration : 0), 0)`,
   tbt: (page) =>
     `(${entries(page, "longtask")}).reduce((sum, one) => sum + Math.max(0, one.duration - 50), 0)`,
   lcp: (page) => `(${entries(page, "largest-contentful-paint")}).at(-1)?.startTime ?? Infinity`,
