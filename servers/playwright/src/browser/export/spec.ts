@@ -4,7 +4,7 @@ import { parseTargetUrl, refusedUrl } from "../language/address.ts";
 import type { Step } from "../language/ast.ts";
 import type { Needs, Spec } from "../language/records.ts";
 import { checksOf, contextOptionsOf, parseScript, rowOf, setupLength } from "../language/script.ts";
-import { statePath } from "../language/steps.ts";
+import { statePath } from "../language/steps-around.ts";
 import type { Device } from "../session/devices.ts";
 import { assertionLines } from "./checks.ts";
 import { js, printAct } from "./print.ts";

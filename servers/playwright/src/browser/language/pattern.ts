@@ -1,5 +1,5 @@
 import type { Sentence, Slot } from "./reader.ts";
-import type { SlotValues } from "./slots.ts";
+import type { SlotValues } from "./slot-values.ts";
 import { spellingOf } from "./words.ts";
 
 // A form is a template of words and slots: `fill {field} with {value}`, `{from:target}` for a slot with another name,

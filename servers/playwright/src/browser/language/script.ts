@@ -4,7 +4,8 @@ import { printAssertion } from "./assertion.ts";
 import type { Action, Assertion, Base, Check, Step } from "./ast.ts";
 import { parseAssertion, parseStep, printAction } from "./parse.ts";
 import { LanguageError } from "./reader.ts";
-import { STEPS, type StepRow } from "./steps.ts";
+import type { StepRow } from "./step-row.ts";
+import { STEPS } from "./steps.ts";
 
 export interface Script {
   readonly steps: readonly Step[];

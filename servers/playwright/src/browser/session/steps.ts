@@ -15,7 +15,7 @@ import {
   isMatch,
 } from "../language/plan.ts";
 import { rowOf } from "../language/script.ts";
-import { CONDITIONS, CPU } from "../language/steps.ts";
+import { CONDITIONS, CPU } from "../language/steps-around.ts";
 import { describeTarget } from "../language/target.ts";
 import { ambiguity, isMissing, plain, reasonOf, receivedAtClose, refuseSelector, shown } from "../library.ts";
 import { focused, refusedComparison, refusedEdit, writeSecret } from "../secrets/guard.ts";
