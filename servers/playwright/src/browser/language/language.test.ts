@@ -191,6 +191,10 @@ describe("an invalid sentence", () => {
   it("cannot run anything or stall the parser", () => {
     const long = `h1 contains '${"a".repeat(1_900)}`;
     expect(problem([], [long])).toContain("a closing '");
+    // Each word can be read in several ways: together these would be more than any machine could try.
+    const deep = [`${"button in ".repeat(180)}x`, `${"Save button in the Main section of the ".repeat(12)}x`];
+    for (const text of deep) expect(problem([text], [text])).toContain("steps[0] cannot be parsed");
+    expect(problem([`select ${"'a' and b and ".repeat(130)}`], [])).toContain("cannot be parsed");
     expect(problem([], ["x".repeat(2_001)])).toContain("the limit is 2000");
     expect(problem([], [`title matches /${"(a+)+".repeat(300)}(/`])).toContain("RE2");
   });

@@ -2,7 +2,7 @@ import { nearest } from "@refmcp/boundary/answer";
 import { beginnings, type Compiled, ending, printAssertion, readAssertion, wordingsOf } from "./assertion.ts";
 import type { Action, Assertion, Step } from "./ast.ts";
 import { compile, match, type Pattern, print } from "./pattern.ts";
-import { LanguageError, type Reading, Sentence } from "./reader.ts";
+import { LanguageError, type Reading, Sentence, TIE } from "./reader.ts";
 import { SLOTS } from "./slots.ts";
 import { STEPS } from "./steps.ts";
 import { TARGET_WORDS } from "./target.ts";
@@ -70,7 +70,7 @@ function chosen<Meaning>(
 ): Meaning {
   const readings = read(sentence);
   const least = Math.min(...readings.map(({ cost }) => cost));
-  const best = readings.filter(({ cost }) => cost < least + 0.05);
+  const best = readings.filter(({ cost }) => cost < least + TIE);
   const [first] = best;
   if (first === undefined) throw problem(sentence.problem(), read);
   const meanings = [...new Set(best.map(({ value }) => printed(value)))];

@@ -34,6 +34,27 @@ export function remembered<Value>(
   };
 }
 
+/**
+ * The best of the readings that end at the same position, by a key of their values; also another one that is as good.
+ * Otherwise the ways to read a long sentence would multiply with each of its words.
+ */
+export function best<Value>(
+  readings: readonly Reading<Value>[],
+  keyOf: (value: Value) => string = () => "",
+): readonly Reading<Value>[] {
+  const kept = new Map<string, Reading<Value>[]>();
+  for (const reading of readings) {
+    const key = `${reading.at} ${keyOf(reading.value)}`;
+    const [first, second] = kept.get(key) ?? [];
+    if (first === undefined || reading.cost < first.cost - TIE) kept.set(key, [reading]);
+    else if (reading.cost < first.cost + TIE && second === undefined) kept.set(key, [first, reading]);
+  }
+  return [...kept.values()].flat();
+}
+
+/** Readings whose costs differ by less are equally good. */
+export const TIE = 0.05;
+
 /** A kind of value in a sentence. */
 export interface Slot<Value> {
   /** Every way to read it at a position; none if it is not there, after telling `sentence.fail` what was expected. */

@@ -1,4 +1,4 @@
-import type { Reading, Sentence, Slot } from "./reader.ts";
+import { best, type Reading, remembered, type Sentence, type Slot } from "./reader.ts";
 import { quoted, words } from "./target.ts";
 import { vocabulary } from "./words.ts";
 
@@ -75,8 +75,8 @@ export function isKnown(test: () => unknown): boolean {
 /** Several values, with a comma or `and` between them. */
 export function several<Value>(one: Slot<Value>): Slot<readonly Value[]> {
   const next = /(?:,\s*(?:and\s+)?|and\s+)/iy;
-  const read = (sentence: Sentence, at: number): Reading<readonly Value[]>[] =>
-    one.read(sentence, at).flatMap((first) => {
+  const read = remembered((sentence, at): readonly Reading<readonly Value[]>[] => {
+    const all = one.read(sentence, at).flatMap((first) => {
       const more = sentence.end(first.at, next);
       const alone = { ...first, value: [first.value] };
       const rest = more === undefined ? [] : read(sentence, more);
@@ -89,6 +89,8 @@ export function several<Value>(one: Slot<Value>): Slot<readonly Value[]> {
         })),
       ];
     });
+    return best(all);
+  });
   return { read, print: (all) => all.map((value) => one.print(value)).join(", ") };
 }
 

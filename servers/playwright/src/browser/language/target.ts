@@ -1,6 +1,6 @@
 import type { Base, Target } from "./ast.ts";
 import { isRole, NAMED, NO_NAME, ROLES, STOP, STRUCTURE, TAGS } from "./elements.ts";
-import { type Reading, remembered, type Sentence } from "./reader.ts";
+import { best, type Reading, remembered, type Sentence } from "./reader.ts";
 import { ARTICLE, CONTAINING, INSIDE, LIVE, NAMED_BY, NOUNS, NTH, ORDINALS } from "./words.ts";
 
 /** The words that a target can begin with, for suggestions. */
@@ -46,7 +46,7 @@ const reader = (taking: Taking) =>
             readings.push({ value: { ...head, inside }, at: last.at, cost: end.cost + last.cost });
         }
       }
-    return readings;
+    return best(readings, ({ base }) => base.kind);
   });
 const TARGETS = {
   element: reader("element"),
