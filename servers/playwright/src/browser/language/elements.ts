@@ -36,4 +36,4 @@ export const STOP =
 export const NAMED = ["text", "label", "placeholder", "alt", "title", "testid"] as const;
 /** Words that no name without quotes begins with, and that none contains. */
 export const NO_NAME =
-  /^(?:then|and|when|given|but|verify|check|assert|ensure|that|if|there|each|every|all|both|no|not|i|we|you|user|it|leave|enter|click|see|or)\b|\b(?:is|are|was|should|must|will|contains?|has|have|does|displayed|visible)\b|\b(?:in|on|of|for|from|to|with|at|by)\s+(?:the|a|an)\b/i;
+  /^(?:then|and|when|given|but|verify|check|assert|ensure|that|if|there|each|every|all|both|no|not|i|we|you|user|it|leave|enter|click|see|or)\b|\b(?:is|are|was|should|must|will|contains?|has|have|does|displayed|visible)\b|\b(?:in|on|of|for|from|to|with|at|by|and|or)\s+(?:the|a|an)\b/i;

@@ -60,6 +60,8 @@ describe("a sentence in people's words", () => {
     ["wait for navigation", "wait for load"],
     ["wait for navigation is visible", "wait for navigation is visible"],
     ["close the popup", "cannot be parsed"],
+    ["expect no error message", "cannot be parsed"],
+    ["the Save button and the Cancel button are visible", "cannot be parsed"],
     ["set 'A' to 'B' in 'C'", "cannot be parsed"],
   ])("%s is not silently something else", (text, wanted) => {
     const read = () => canonicalOf("step", text);

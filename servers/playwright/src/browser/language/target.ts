@@ -1,7 +1,7 @@
 import type { Base, Target } from "./ast.ts";
 import { isRole, NAMED, NO_NAME, ROLES, STOP, STRUCTURE, TAGS } from "./elements.ts";
 import { best, type Reading, remembered, type Sentence } from "./reader.ts";
-import { ARTICLE, CONTAINING, INSIDE, LIVE, NAMED_BY, NOUNS, NTH, ORDINALS } from "./words.ts";
+import { ARTICLE, CONTAINING, INSIDE, NAMED_BY, NOUNS, NTH, ORDINALS } from "./words.ts";
 
 /** The words that a target can begin with, for suggestions. */
 export const TARGET_WORDS: readonly string[] = [...TAGS, ...ROLES, ...NAMED, "field", "frame"];
@@ -220,11 +220,9 @@ function named(noun: Noun, name: string | undefined, exact: boolean, word: strin
     case "css":
       if (name === undefined || (/^[A-Za-z][\w-]*(?: \w+)*$/.test(name) && !TAGS.has(name))) return undefined;
       return { kind: "css", css: /^\(?\/\//.test(name) ? `xpath=${name}` : name };
-    case "text": {
-      const role = name === undefined ? LIVE.find(([pattern]) => pattern.test(word))?.[1] : undefined;
-      if (role !== undefined) return { kind: "role", role, name: undefined, exact: false };
+    case "text":
+      // Without its words, nobody knows which element an error message is: `no error message` would always pass.
       return name === undefined ? undefined : { kind: "text", text: name, exact };
-    }
     case "page":
       return undefined;
     case "frame":

@@ -230,12 +230,6 @@ export const CONTAINING = words(
 export const INSIDE =
   /(?:in|inside|inside of|within(?!\s+\d)|of|on|from|under|at)(?![\w-])\s*(?:the\s+)?(?=\S)/iy;
 
-/** What a bare noun of a text stands for. */
-export const LIVE: readonly (readonly [RegExp, Role])[] = [
-  [/error|toast|warning|validation/, "alert"],
-  [/notification|message|snackbar|confirmation|status/, "status"],
-];
-
 /** Words after a sentence that add nothing: `on the page`, `again`. */
 export const ENDING =
   /(?:to\s+(?:submit|save|create|open|proceed|continue|confirm|finish|complete|add|view|see|start|close|go|navigate|return|log|sign|edit|delete|update|send|apply|get|trigger|show)\b[^'"]*$|(?:until|unless)\b[^'"]*$|(?:(?:on|in|at|from|of|to|into|within|inside|under|across)\s+(?:(?:the|this|that|my|our|a|an|its|their|current)\s+)?(?:['"“][^'"”]*['"”]\s+|(?:[\w'&/-]+\s+){0,5})(?:page|screen|site|website|app|application|browser|view|webpage|viewport|ui|interface|dashboard|homepage))|(?:again|now|too|also|as well|please|successfully|correctly|properly|immediately|once|first|then|here|there|twice a day|by default|at all|instead|as expected|manually|once more|to the user|to me|on it|for me|anymore|any more|any longer|only|yet|in the browser|to proceed|to continue|written|visibly)|(?:in|on|at)\s+(?:the\s+)?(?:top|bottom|upper|lower|left|right)(?:[\s-](?:left|right|hand))?\s+(?:corner|side|of\s+the\s+page)|(?:during|(?:after|when|by)\s+\w+ing)\b[^'"]*$|[.!;,:…]+)(?![\w-])\s*/iy;
