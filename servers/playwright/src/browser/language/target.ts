@@ -294,6 +294,8 @@ function unquotedNames(sentence: Sentence, at: number, taking: Taking): Reading<
       const known = text === undefined ? undefined : named(noun, text.value, false, word);
       if (text !== undefined && known !== undefined)
         readings.push({ value: known, at: text.at, cost: name.cost - 1 });
+      // `Welcome message` has this text; an `error message` has another.
+      if (noun === "text" && !/^[A-Z\d]/.test(name.value)) continue;
       const value = named(noun, name.value, false, word);
       if (value !== undefined) readings.push({ value, at: end, cost: name.cost - 2 });
     }
