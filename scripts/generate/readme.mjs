@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { importSource } from "../lib/sources.mjs";
 import { comparisonPart } from "./comparison.mjs";
 import { comparedPart, officialPart } from "./compatibility.mjs";
 import { exampleOf, hostEntries, installLinks, printCommand } from "./launch.mjs";
@@ -31,6 +32,7 @@ export async function readmeParts(server, state) {
     skills: skillsPart(server),
     compared: await comparedPart(server),
     ...(await safetyParts(server)),
+    ...(await languageParts(server)),
   };
 }
 
@@ -47,6 +49,23 @@ async function safetyParts({ folder }) {
     safety: items.join("\n"),
     traps: `<details><summary>The traps</summary>\n\n${traps.join(", ")}.\n\n</details>`,
   };
+}
+
+/** The language of the sentences that a server reads, from its reference. @param {Server} server */
+async function languageParts({ folder, name }) {
+  const file = "src/browser/language/help.ts";
+  if (!existsSync(join(folder, file))) return {};
+  /** @type {{ TABLES: Record<string, [string, string[]][]> }} */
+  const { TABLES } = await importSource(`servers/${name}/${file}`);
+  /** @param {string} text */
+  const quoted = (text) => (text.includes("`") ? `\`\` ${text} \`\`` : code(text));
+  const tables = Object.entries(TABLES).map(([title, topics]) =>
+    table(
+      [`${title.charAt(0).toUpperCase()}${title.slice(1)}`, "Examples"],
+      topics.map(([topic, examples]) => [topic, examples.map(quoted).join(" · ")]),
+    ),
+  );
+  return { language: tables.join("\n\n") };
 }
 
 /** The parts of the root README, by name. @param {Server[]} servers @param {State} state */

@@ -42,13 +42,18 @@ const BODY = `
   <p id="zone"></p>
   <img src="/pixel.svg" alt="A pixel" width="10" height="10">
   <iframe title="Inner" srcdoc="<h2>Inside</h2><button onclick='this.textContent = &quot;Pressed&quot;'>Inner</button>" height="80"></iframe>
-  <p id="card" draggable="true">Card</p>
+  <button type="button" aria-pressed="true">Bold</button><button type="button" aria-pressed="false">Slim</button>
+  <details open><summary>More</summary><p>Text</p></details><details><summary>Less</summary></details>
+  <label>Must <input id="must" required></label><img alt="Blank" width="5" height="5">
+  <button type="button" aria-label="Go on" onclick="say('went on')">»</button>
+  <p id="card" draggable="true" onclick="say('at ' + event.offsetX)">Card</p>
   <p id="done" ondragover="event.preventDefault()" ondrop="say('dropped')">Done</p>
   <p id="log"></p><p id="late"></p><p id="loads"></p><p id="size"></p>
   <div style="height: 1200px"></div>
 </main>
 <footer>The end</footer>
 <script>
+  document.cookie = "theme=dark"; localStorage.theme = "dark";
   const at = (id) => document.getElementById(id);
   const say = (text) => { at("log").textContent += text + "; "; };
   const measure = () => { at("size").textContent = innerWidth + "x" + innerHeight; };
@@ -66,6 +71,7 @@ const BODY = `
   console.log("ready to go"); fetch("/api/items?page=1"); at("none").focus();
   if (location.search === "?busy") setInterval(() => fetch("/api/items?page=2"), 20);
   if (location.search === "?bad") {
+    for (const end = performance.now() + 200; performance.now() < end;);
     document.body.insertAdjacentHTML("beforeend",
       '<p style="width: 3000px; height: 5px" class="wide">x</p><img alt="" src="/missing.png"><button class="nameless"></button>');
     console.error("it hurts"); console.warn("take care"); fetch("/api/broken");
@@ -88,6 +94,10 @@ export function grammarSite(): Promise<Site> {
     "/api/log": answer(200, "application/json", "{}"),
     "/report.csv": answer(200, "text/csv", "lamp,3"),
     "/api/broken": answer(500, "application/json", "{}"),
+    "/echo": (request, response) =>
+      void response
+        .writeHead(200, { "content-type": "text/html" })
+        .end(page(`<h1>${request.headers["x-test"]}</h1>`)),
     "/pixel.svg": answer(
       200,
       "image/svg+xml",

@@ -26,6 +26,8 @@ const PAGE = page(
       d.style.setProperty("--v", value);
       d.setAttribute("aria-label", value);
       o.placeholder = value;
+      document.cookie = "v=" + value;
+      localStorage.v = value;
       document.title = value;
       dl.download = value.slice(0, 8) + ".txt";
       console.log("typed " + value);
@@ -50,7 +52,10 @@ beforeAll(async () => {
       `<label>Code <input id="a1" maxlength="1"></label>${[2, 3, 4].map((n) => `<input id="a${n}" aria-label="Digit ${n}" maxlength="1">`).join("")}
       <script>oninput = ({ target }) => target.nextElementSibling?.focus() ?? document.querySelector("#a" + (+target.id[1] + 1))?.focus()</script>`,
     ),
-    "/api": (request, response) => void request.pipe(response),
+    "/api": (request, response) => {
+      response.setHeader("x-echo", request.url ?? "");
+      request.pipe(response);
+    },
     "*": PAGE,
   });
   lab = await makeTester({
@@ -124,6 +129,12 @@ describe("a written secret does not leave the browser", () => {
       `request to /api?q=${guess}*`,
       `no requests to **/api?q=${guess}*`,
       `response /api* contains '${guess}'`,
+      `cookie 'v' contains '${guess}'`,
+      `cookie 'v' is not '${guess}'`,
+      `localStorage 'v' matches /^${guess}/`,
+      `response /api* has header 'x-echo' contains '=${guess}'`,
+      `'Other' has placeholder matches /^${guess}/`,
+      `label 'Renamed' is invalid`,
       `console contains 'typed ${guess}'`,
       `dialog message contains '${guess}'`,
       `download '${guess}*'`,

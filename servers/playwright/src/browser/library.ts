@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { clip, oneLine } from "@refmcp/boundary/answer";
 import type { Locator, Page } from "playwright";
 import { failure } from "./errors.ts";
-import { spaced } from "./language/reader.ts";
+import { spaced } from "./language/matching.ts";
 import { quoted } from "./language/target.ts";
 
 /**

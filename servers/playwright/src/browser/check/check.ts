@@ -1,16 +1,15 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Page } from "playwright";
-import type { Assertion, Check, CheckOf } from "../language/ast.ts";
+import type { Assertion, CheckOf } from "../language/ast.ts";
 import {
-  type Expectation,
   expectationOf,
   isElementCheck,
   isLate,
   isRepeated,
-  ONCE,
   type RecordCheck,
-} from "../language/plan.ts";
-import { textMatches } from "../language/reader.ts";
+} from "../language/expectations.ts";
+import { textMatches } from "../language/matching.ts";
+import { type Chain, ONCE } from "../language/plan.ts";
 import type { Found } from "../language/script.ts";
 import { refuseSelector, shown } from "../library.ts";
 import { isHeld, secretsOn } from "../secrets/guard.ts";
@@ -20,7 +19,7 @@ import type { Settling } from "../session/settled.ts";
 import { locatorOf, noteFound } from "../session/targets.ts";
 import { absenceOutcome, eventOutcome } from "./events.ts";
 import { expectationOutcome, type Outcome } from "./expectation.ts";
-import { a11yOutcome, metricOutcome } from "./quality.ts";
+import { a11yOutcome, metricOutcome, weightOutcome } from "./quality.ts";
 import { type Comparing, visualOutcome } from "./screenshot.ts";
 
 export interface CheckScope extends Comparing {
@@ -103,7 +102,8 @@ async function untilOn(
   const waitMs = within ?? (isLate(check) ? ONCE : WAIT_MS);
   if (isElementCheck(check) && !(check.kind === "page" && secretsOn(page) !== undefined)) {
     const plan = expectationOf(check, negated);
-    if (READING.has(check.kind) && (await deadline.race(readsSecret(plan, scope))))
+    // Repeated often enough, checks of an element's content would reveal a secret.
+    if (plan.reads !== undefined && (await deadline.race(readsSecret(plan.on, scope))))
       return { passed: false, actual: "it is a field with a secret, so it is not read" };
     const outcome = await deadline.race(expectationOutcome(check, plan, page, waitMs));
     if (outcome.passed && "target" in check)
@@ -122,11 +122,8 @@ async function untilOn(
   }
 }
 
-/** Checks of an element's content: repeated often enough, they would reveal a secret. */
-const READING: ReadonlySet<Check["kind"]> = new Set(["text", "property", "aria snapshot"]);
-
 /** Whether a check would read a field with a secret. */
-const readsSecret = async ({ on }: Expectation, { page }: CheckScope): Promise<boolean> =>
+const readsSecret = async (on: Chain, { page }: CheckScope): Promise<boolean> =>
   secretsOn(page) !== undefined && (await isHeld(page, locatorOf(page, on)).catch(() => false));
 
 /** Retries if the page navigates during a check; undefined if it never stops. */
@@ -155,9 +152,12 @@ async function look(check: RecordCheck | CheckOf<"page">, scope: CheckScope): Pr
     case "absence":
       return absenceOutcome(check.what, page, events);
     case "a11y":
-      return a11yOutcome(page, check.severity, check.target);
-    case "metric":
-      return metricOutcome(check, page, events);
+      return a11yOutcome(page, check.severity ?? "minor", check.target);
+    case "time":
+    case "cls":
+      return metricOutcome(check, page);
+    case "page weight":
+      return weightOutcome(check.limit, events);
     case "screenshot":
       return visualOutcome(check, scope);
     case "page": {
@@ -167,6 +167,6 @@ async function look(check: RecordCheck | CheckOf<"page">, scope: CheckScope): Pr
       return { passed, actual: `the ${check.what} is ${shown(text)}` };
     }
     default:
-      return eventOutcome(check, events, seen);
+      return eventOutcome(check, scope);
   }
 }

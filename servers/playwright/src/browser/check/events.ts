@@ -1,8 +1,10 @@
 import type { Page, Request } from "playwright";
-import type { Absence, CheckOf, RequestPattern } from "../language/ast.ts";
-import { spaced, textMatches, urlMatcher } from "../language/reader.ts";
+import type { Absence, CheckOf, RequestPattern, StatusRange } from "../language/ast.ts";
+import { spaced, textMatches, urlMatcher } from "../language/matching.ts";
 import { shown } from "../library.ts";
+import type { SecretsInRun } from "../secrets/secrets.ts";
 import { isFailed, type PageEvents, type RequestLine } from "../session/page-events.ts";
+import type { CheckScope } from "./check.ts";
 import type { Outcome } from "./expectation.ts";
 
 type EventCheck = CheckOf<
@@ -14,7 +16,14 @@ type EventCheck = CheckOf<
   | "console"
   | "download"
   | "dialog message"
+  | "header"
+  | "cookie"
+  | "cookie exists"
+  | "local storage"
+  | "local storage exists"
 >;
+
+const isIn = ({ from, to }: StatusRange, status: number) => status >= from && status <= to;
 
 type See = (text: string) => string;
 
@@ -24,25 +33,83 @@ const MAX_BODY_CHARS = 1_000_000;
 
 /**
  * Checks what a run has recorded so far: the status, requests, console lines.
- *
- * @param see a text of the page as a check may see it.
  */
-export async function eventOutcome(check: EventCheck, events: PageEvents, see: See): Promise<Outcome> {
+export async function eventOutcome(
+  check: EventCheck,
+  { page, events, secrets }: CheckScope,
+): Promise<Outcome> {
+  const see = secrets.seen;
   switch (check.kind) {
+    case "cookie":
+    case "cookie exists": {
+      const cookies = await page.context().cookies(page.url());
+      const value = cookies.find(({ name }) => name === check.name)?.value;
+      const names = cookies.map(({ name }) => name);
+      const others =
+        names.length === 0
+          ? "there are none"
+          : `there are ${names
+              .map((name) => shown(name, 40))
+              .slice(0, 10)
+              .join(", ")}`;
+      // The value of a cookie is often what keeps a user signed in, so no message has it.
+      return storedOutcome(
+        check,
+        value,
+        secrets,
+        `no cookie has this name; ${others}`,
+        () => "its value is different",
+      );
+    }
+    case "local storage":
+    case "local storage exists": {
+      const value = await page.evaluate((name) => localStorage.getItem(name) ?? undefined, check.name);
+      return storedOutcome(
+        check,
+        value,
+        secrets,
+        "no item has this name",
+        (text) => `its value is ${shown(text)}`,
+      );
+    }
+    case "header": {
+      const { name, compare } = check;
+      const lines = made(check.request, events, see);
+      const headers = await Promise.all(
+        lines.map(async ({ request }) => request.existingResponse()?.headerValue(name)),
+      );
+      const values = headers.filter((one) => typeof one === "string");
+      if (compare !== undefined && secrets.isWritten && /cookie|auth|token/i.test(name))
+        return { passed: false, actual: UNREAD };
+      const fits = (value: string) =>
+        compare === undefined || textMatches(see(value), compare) !== compare.negated;
+      const last = values.at(-1);
+      const said =
+        last === undefined
+          ? `no response has this header; ${seen(lines, events)}`
+          : `its value is ${shown(last)}`;
+      return { passed: values.some(fits), actual: said };
+    }
     case "status": {
       const status = events.place.response?.status() ?? 0;
       const actual = status === 0 ? "there is no response with a status" : `the status is ${status}`;
-      return { passed: status >= check.from && status <= check.to, actual };
+      return { passed: isIn(check.range, status), actual };
     }
     case "request":
-      if (check.contains === undefined) return requested(check, events, see, () => true, true);
-      return bodied(check, check.contains, events, see, async ({ request }) => request.postData() ?? "");
+      if (check.contains === undefined) return requested(check.request, events, see, () => true, true);
+      return bodied(
+        check.request,
+        check.contains,
+        events,
+        see,
+        async ({ request }) => request.postData() ?? "",
+      );
     case "response":
-      return requested(check, events, see, ({ status }) => status >= check.from && status <= check.to, true);
+      return requested(check.request, events, see, ({ status }) => isIn(check.range, status), true);
     case "response body":
-      return bodied(check, check.contains, events, see, ({ request }) => bodyOf(request));
+      return bodied(check.request, check.contains, events, see, ({ request }) => bodyOf(request));
     case "no requests":
-      return requested(check, events, see, () => true, false);
+      return requested(check.request, events, see, () => true, false);
     case "download": {
       const matches = urlMatcher(check.name);
       const lines = events.downloads?.lines ?? [];
@@ -57,13 +124,35 @@ export async function eventOutcome(check: EventCheck, events: PageEvents, see: S
       return { passed: found !== check.compare.negated, actual: said || "no dialog opened" };
     }
     case "console": {
-      const wanted = spaced(check.text);
+      const wanted = spaced(check.contains);
       const passed = events.console.some(({ text }) => spaced(see(text)).includes(wanted));
       const last = events.console.at(-1);
       const line = last === undefined ? "the console is empty" : `its last line is ${shown(last.text)}`;
       return { passed, actual: line };
     }
   }
+}
+
+const UNREAD = "a secret was written, so values that can keep a user signed in are not compared";
+
+/** Checks a stored value, or whether there is one. */
+function storedOutcome(
+  check: CheckOf<"cookie" | "cookie exists" | "local storage" | "local storage exists">,
+  value: string | undefined,
+  secrets: SecretsInRun,
+  missing: string,
+  say: (value: string) => string,
+): Outcome {
+  if (!("compare" in check))
+    return {
+      passed: (value !== undefined) === check.exists,
+      actual: value === undefined ? missing : "it exists",
+    };
+  if (value === undefined) return { passed: false, actual: missing };
+  if (secrets.isWritten) return { passed: false, actual: UNREAD };
+  // Also without the tokens of a saved state.
+  const text = secrets.redact(value);
+  return { passed: textMatches(text, check.compare) !== check.compare.negated, actual: say(text) };
 }
 
 function made({ glob, method }: RequestPattern, events: PageEvents, see: See): RequestLine[] {

@@ -1,6 +1,7 @@
 import type { Page } from "playwright";
 import type { Target } from "../language/ast.ts";
-import { type ElementCheck, type Expectation, ONCE } from "../language/plan.ts";
+import type { ElementCheck } from "../language/expectations.ts";
+import { type Expectation, ONCE } from "../language/plan.ts";
 import { describeTarget } from "../language/target.ts";
 import {
   actualOf,
@@ -48,24 +49,35 @@ export async function expectationOutcome(
   }
 }
 
+/** How long an element may take to answer if it is asked only once: it was there before. */
+const ASK_MS = 5_000;
+
 async function hold(
-  { on, counted, not, matcher, args }: Expectation,
+  { on, polls, not, matcher, args }: Expectation,
   page: Page,
   timeout: number,
 ): Promise<void> {
   if (matcher === "toMatchAriaSnapshot")
     return expectSnapshot(locatorOf(page, on), String(args[0]), not, timeout);
   const expect = expectation();
-  const count = () => locatorOf(page, on).count();
+  const value = (): Promise<unknown> => {
+    const found = locatorOf(page, on);
+    return polls === "count"
+      ? found.count()
+      : found.evaluate((one, css) => one.matches(css), polls?.css ?? "*", {
+          timeout: timeout === ONCE ? ASK_MS : timeout,
+        });
+  };
   // Unlike other expectations, `poll` looks at the clock before its first check has ended.
-  const counting = async () => (timeout === ONCE ? expect(await count()) : expect.poll(count, { timeout }));
-  const all = counted ? await counting() : expect(on.calls.length === 0 ? page : locatorOf(page, on));
+  const polling = async () => (timeout === ONCE ? expect(await value()) : expect.poll(value, { timeout }));
+  const all =
+    polls !== undefined ? await polling() : expect(on.calls.length === 0 ? page : locatorOf(page, on));
   const assertions: unknown = not ? all.not : all;
   const given = args.map((one) => (one instanceof RegExp ? unrun(one) : one));
   await Reflect.apply(
     Reflect.get(Object(assertions), matcher),
     assertions,
-    counted ? given : [...given, { timeout }],
+    polls !== undefined ? given : [...given, { timeout }],
   );
 }
 
@@ -77,7 +89,8 @@ async function reason(
   target: Target | undefined,
 ): Promise<string> {
   const message = plain(error);
-  if (/element\(s\) not found/.test(message) && target !== undefined) return missing(page, target);
+  const isAbsent = /element\(s\) not found/.test(message) || (await isNowhere(plan, page));
+  if (isAbsent && target !== undefined) return missing(page, target);
   const own = /^Error: (.*)$/m.exec(message)?.[1];
   if (own !== undefined) return shown(own, 300).slice(1, -1);
   const actual = actualOf(error);
@@ -88,6 +101,10 @@ async function reason(
     case "page":
       return `the ${check.what} is ${shown(text)}`;
     case "state":
+      if (plan.polls !== undefined || check.state === "loaded") {
+        const isWanted = plan.polls === undefined ? plan.not : plan.args[0] !== plan.not;
+        return `it is ${isWanted ? "not " : ""}${check.state}`;
+      }
       return `it is ${STATE_WORDS[String(actual)] ?? String(actual).replace(/^viewport ratio.*/, "in viewport")}`;
     case "count":
       return `the count is ${await locatorOf(page, plan.on).count()}`;
@@ -99,15 +116,15 @@ async function reason(
       const found = Number(actual) === 1 ? "1 element matches" : `${actual} elements match, the first`;
       return `${found} with the text ${shown(content ?? "")}`;
     }
-    case "text":
-    case "property": {
-      const property = check.kind === "text" ? check : check.property;
-      const what = "name" in property ? `${property.kind} ${property.name}` : property.kind;
-      if (actual === null || actual === "attribute not present") return `it has no ${what}`;
-      return `its ${what} is ${shown(text)}`;
-    }
+    default:
+      if (actual === null || actual === "attribute not present") return `it has no ${plan.reads}`;
+      return `its ${plan.reads} is ${shown(text)}`;
   }
 }
+
+/** Whether a poll found no element to ask. */
+const isNowhere = async ({ polls, on }: Expectation, page: Page): Promise<boolean> =>
+  typeof polls === "object" && (await locatorOf(page, on).count()) === 0;
 
 const STATE_WORDS: Readonly<Record<string, string>> = {
   notEmpty: "not empty",

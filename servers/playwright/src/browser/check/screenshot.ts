@@ -2,6 +2,7 @@ import { ToolError } from "@refmcp/boundary/answer";
 import type { Locator, Page } from "playwright";
 import type { PNGWithMetadata } from "pngjs";
 import type { CheckOf } from "../language/ast.ts";
+import { TOLERANCE } from "../language/records.ts";
 import { masksOn } from "../secrets/guard.ts";
 import type { Deadline } from "../session/deadline.ts";
 import { targetOn } from "../session/targets.ts";
@@ -73,8 +74,9 @@ export interface Comparing {
  */
 export async function visualOutcome(check: CheckOf<"screenshot">, scope: Comparing): Promise<Outcome> {
   const { page, deadline, baselines, folder } = scope;
+  const { tolerance = TOLERANCE } = check;
   const device = slugOf(scope.device, "device");
-  const masks = check.masks.map((mask) => targetOn(page, mask));
+  const masks = (check.masks ?? []).map((mask) => targetOn(page, mask));
   const of = check.target === undefined ? undefined : targetOn(page, check.target);
   const count = of === undefined ? 1 : await of.count();
   const failed = (actual: string): Outcome => ({ passed: false, actual });
@@ -113,12 +115,12 @@ export async function visualOutcome(check: CheckOf<"screenshot">, scope: Compari
   const part = different / (then.width * then.height);
   const percent = `${(part * 100).toFixed(part < 0.001 ? 3 : 2)}%`;
   if (diff !== undefined && different > 0) await folder.write(`${stem}.diff.png`, PNG.sync.write(diff));
-  const passed = diff !== undefined && part <= check.tolerance;
+  const passed = diff !== undefined && part <= tolerance;
   if (!passed) await folder.write(`${stem}.expected.png`, wanted);
   const differing =
     diff === undefined
       ? `its size is ${now.width}x${now.height}, the baseline's ${then.width}x${then.height}`
-      : `${different} pixels (${percent}) differ, ${check.tolerance * 100}% may`;
+      : `${different} pixels (${percent}) differ, ${tolerance * 100}% may`;
   return { passed, actual: differing };
 }
 

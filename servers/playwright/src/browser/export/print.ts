@@ -1,4 +1,5 @@
 import type { Target } from "../language/ast.ts";
+import { escaped } from "../language/matching.ts";
 import {
   type Act,
   type Answer,
@@ -13,7 +14,6 @@ import {
   isMatch,
   ONCE,
 } from "../language/plan.ts";
-import { escaped } from "../language/reader.ts";
 
 /** A text as a JavaScript literal. U+2028 and U+2029 are fine in strings since ES2019. */
 export const js = (text: string): string => JSON.stringify(text);
@@ -50,19 +50,24 @@ function printMatch(glob: string): string {
 }
 
 function printAnswer({ method, reply }: Answer): string {
-  const work = reply === "blocked" ? "route.abort()" : `route.fulfill({ ${printReply(reply)} })`;
+  const work =
+    reply === "blocked"
+      ? "route.abort()"
+      : "header" in reply
+        ? `route.fallback({ headers: { ...route.request().headers(), ${js(reply.header[0])}: ${js(reply.header[1])} } })`
+        : `route.fulfill({ ${printReply(reply)} })`;
   if (method === undefined) return `(route) => ${work}`;
   return `(route) => (route.request().method() === ${js(method)} ? ${work} : route.fallback())`;
 }
 
-function printReply({ status, body, file }: Exclude<Answer["reply"], "blocked">): string {
+function printReply({ status, body, file }: Extract<Answer["reply"], { readonly status: number }>): string {
   if (file !== undefined) return `status: ${status}, path: ${js(file)}`;
   if (body === undefined) return `status: ${status}`;
   return `status: ${status}, contentType: ${js(contentTypeOf(body))}, body: ${js(body)}`;
 }
 
 export function printExpectation(
-  { on, counted, not, matcher, args }: Expectation,
+  { on, polls, not, matcher, args }: Expectation,
   timeout: number | undefined,
   page: string,
 ): string {
@@ -71,9 +76,14 @@ export function printExpectation(
   const given = args.map((one) => printArgument(one, page));
   const check = (last: readonly string[]) =>
     `${not ? "not." : ""}${matcher}(${[...given, ...last].join(", ")});`;
-  if (counted && timeout === ONCE) return `expect(await ${locator}.count()).${check([])}`;
-  if (counted)
-    return `await expect.poll(${[`() => ${locator}.count()`, ...options].join(", ")}).${check([])}`;
+  if (polls !== undefined) {
+    const value =
+      polls === "count"
+        ? `${locator}.count()`
+        : `${locator}.evaluate((one) => one.matches(${js(polls.css)}))`;
+    if (timeout === ONCE) return `expect(await ${value}).${check([])}`;
+    return `await expect.poll(${[`() => ${value}`, ...options].join(", ")}).${check([])}`;
+  }
   return `await expect(${locator}).${check(options)}`;
 }
 

@@ -1,12 +1,13 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { BrowserContextOptions } from "playwright";
 import { parseTargetUrl, refusedUrl } from "../language/address.ts";
-import { type Step, setupLength } from "../language/ast.ts";
-import { actsOf, contextOptionsOf, throttlingOf } from "../language/plan.ts";
-import { checksOf, parseScript } from "../language/script.ts";
+import type { Step } from "../language/ast.ts";
+import type { Needs, Spec } from "../language/records.ts";
+import { checksOf, contextOptionsOf, parseScript, rowOf, setupLength } from "../language/script.ts";
+import { statePath } from "../language/steps-around.ts";
 import type { Device } from "../session/devices.ts";
-import { assertionLines, checkLines, type Needs, type Spec, settledLines } from "./checks.ts";
-import { js, printAct, printTarget } from "./print.ts";
+import { assertionLines } from "./checks.ts";
+import { js, printAct } from "./print.ts";
 
 export interface ExportRequest {
   readonly title: string;
@@ -53,10 +54,10 @@ page.on("response", (answer) => {
 page.on("requestfailed", (request) => {
   if (!/ERR_ABORTED/.test(request.failure()?.errorText ?? "")) failedRequests.push(request.url());
 });`,
-  requests: `const requests: { url: string; method: string; body: string; status: number }[] = [];
-const noted = (request: Request, status: number) =>
-  requests.push({ url: request.url(), method: request.method(), body: request.postData() ?? "", status });
-page.on("response", (answer) => noted(answer.request(), answer.status()));
+  requests: `const requests: { url: string; method: string; body: string; status: number; headers: Record<string, string> }[] = [];
+const noted = (request: Request, status: number, headers = {}) =>
+  requests.push({ url: request.url(), method: request.method(), body: request.postData() ?? "", status, headers });
+page.on("response", (answer) => noted(answer.request(), answer.status(), answer.headers()));
 page.on("requestfailed", (request) => noted(request, 0));`,
   settled: `const open = new Set<Request>();
 page.on("request", (request) => open.add(request));
@@ -95,7 +96,7 @@ export function exportSpec(
   const script = parseScript(steps, assertions);
   // It changes how steps are written, so it is needed before the first one.
   const checksDialogs = checksOf(script).some(({ kind }) => kind === "dialog message");
-  const spec: Spec = { needs: new Set(checksDialogs ? ["dialogs"] : []), page: "page" };
+  const spec: Spec = { needs: new Set(checksDialogs ? ["dialogs"] : []), page: "page", url: parsed.href };
   const { needs } = spec;
   const setup = setupLength(script.steps);
   const [before, after] = [script.steps.slice(0, setup), script.steps.slice(setup)];
@@ -116,7 +117,7 @@ export function exportSpec(
     ...assertionLines(script.assertions, spec),
   ];
   // Only the context sees what other tabs do.
-  const isTabbed = script.steps.some(({ action }) => action.kind === "switch tab");
+  const isTabbed = script.steps.some(({ action }) => action.kind.startsWith("switch to"));
   const collectors = [...needs]
     .sort()
     .flatMap((need) => (need === "axe" ? [] : COLLECTORS[need].split("\n")))
@@ -168,8 +169,8 @@ function stepsWithTabs(first: readonly string[], steps: readonly Step[], spec: S
       blocks.push([`await ${spec.page}.close();`]);
       open.splice(open.indexOf(spec.page), 1);
       spec.page = open.at(-1) ?? "page";
-    } else if (action.kind === "switch tab") {
-      const known = action.to === "new" ? undefined : tabs[action.to - 1];
+    } else if (action.kind === "switch to new tab" || action.kind === "switch to tab") {
+      const known = action.kind === "switch to tab" ? tabs[action.position - 1] : undefined;
       if (known !== undefined) {
         spec.page = known;
         blocks.push([`await ${known}.bringToFront();`]);
@@ -186,66 +187,8 @@ function stepsWithTabs(first: readonly string[], steps: readonly Step[], spec: S
   return blocks.flat();
 }
 
-/** Where a spec keeps a saved state: the folder that Playwright's documentation on authentication uses. */
-const statePath = (name: string): string => `playwright/.auth/${name}.json`;
-
 /** A step as lines of a spec. */
 function stepLines({ action }: Step, spec: Spec): string[] {
-  const { page } = spec;
-  switch (action.kind) {
-    case "expect":
-      return assertionLines([action.assertion], spec);
-    case "wait for":
-      return checkLines(action.assertion, spec);
-    case "goto":
-      return [
-        /^https?:/i.test(action.url)
-          ? `await ${page}.goto(${js(action.url)});`
-          : `await ${page}.goto(new URL(${js(action.url)}, ${page}.url()).href);`,
-      ];
-    case "wait":
-      return [`await ${page}.waitForTimeout(${action.milliseconds});`];
-    case "wait for load":
-      if (action.state === "load") return [`await ${page}.waitForLoadState("load");`];
-      // Playwright advises against waiting for "networkidle"; the checks wait by themselves.
-      return settledLines(spec);
-    case "scroll":
-      if (typeof action.to !== "string")
-        return [`await ${printTarget(action.to, page)}.scrollIntoViewIfNeeded();`];
-      return [
-        `await ${page}.evaluate(() => window.scrollTo(0, ${action.to === "top" ? "0" : "document.documentElement.scrollHeight"}));`,
-      ];
-    case "dialog": {
-      const answer = action.accept
-        ? `accept(${action.text === undefined ? "" : js(action.text)})`
-        : "dismiss()";
-      if (spec.needs.has("dialogs")) return [`answers.push((dialog) => dialog.${answer});`];
-      return [`${page}.once("dialog", (dialog) => dialog.${answer});`];
-    }
-    case "history":
-      return [`await ${page}.${action.direction === "back" ? "goBack" : "goForward"}();`];
-    case "screenshot": {
-      const of = action.target === undefined ? page : printTarget(action.target, page);
-      const name = `${action.name ?? "screenshot"}.png`.replace(/[^\w .-]/g, "-");
-      return [`await ${of}.screenshot({ path: test.info().outputPath(${js(name)}) });`];
-    }
-    case "throttle cpu":
-    case "throttle network": {
-      const { command, params } = throttlingOf(action);
-      const session = `await ${page}.context().newCDPSession(${page})`;
-      return [`await (${session}).send(${js(command)}, ${JSON.stringify(params)});`];
-    }
-    case "save state":
-      return [`await ${page}.context().storageState({ path: ${js(statePath(action.name))} });`];
-    case "use state":
-      return [`await ${page}.context().setStorageState(${js(statePath(action.name))});`];
-    case "time zone":
-    case "locale":
-    case "switch tab":
-    case "close tab":
-      // In the spec's `test.use`, and in `stepsWithTabs`.
-      return [];
-    default:
-      return actsOf(action).map((act) => printAct(act, page));
-  }
+  const row = rowOf(action);
+  return row.spec?.(action, spec) ?? (row.acts?.(action) ?? []).map((one) => printAct(one, spec.page));
 }

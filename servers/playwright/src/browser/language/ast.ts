@@ -1,4 +1,7 @@
 import type { Page } from "playwright";
+import type { CHECKS } from "./checks.ts";
+import type { ArgsOf } from "./pattern.ts";
+import type { STEPS } from "./steps.ts";
 
 export type Role = Parameters<Page["getByRole"]>[0];
 
@@ -24,13 +27,14 @@ export type Base =
       exact: boolean /** Of a heading. */;
       level?: number;
     }
+  /** A field by its label or placeholder; without a text, any text field. */
+  | { kind: "field"; text: string | undefined; exact: boolean }
   | {
-      /** `quoted` is a bare string: text on the page, or a field's label or placeholder if a field is needed. */
+      /** `quoted` is a bare string: text on the page, or what names a field or button if one is needed. */
       kind: "text" | "quoted" | "label" | "placeholder" | "alt" | "title" | "testid";
       text: string;
       /** The whole text in this letter case; otherwise a part of it, in any. */
       exact: boolean;
-      at?: number;
     }
   /** A frame by its title, name or id: only around another target. */
   | { kind: "frame"; text: string };
@@ -44,11 +48,14 @@ export interface Target {
   readonly inside: Target | undefined;
 }
 
-/** How a bare quoted text is interpreted: as visible text, as a field's label, or as a field's or button's name. */
-export type Meaning = "text" | "field" | "control";
+/** What a bare quoted text stands for: visible text, something to click, a field, or a field or button. */
+export type Meaning = "text" | "clickable" | "field" | "control";
 
-/** The states of an element: how a bare quoted text names it, Playwright's matcher, and whether that is negated. */
-export const STATE_MATCHERS = {
+/**
+ * The states of an element: how a bare quoted text names it, Playwright's matcher, and whether that is negated; or the
+ * selector that an element in this state matches.
+ */
+export const STATES = {
   visible: ["text", "toBeVisible", false],
   hidden: ["text", "toBeHidden", false],
   enabled: ["control", "toBeEnabled", false],
@@ -60,15 +67,16 @@ export const STATE_MATCHERS = {
   focused: ["control", "toBeFocused", false],
   empty: ["field", "toBeEmpty", false],
   "in viewport": ["text", "toBeInViewport", false],
-} as const satisfies Record<string, readonly [Meaning, string, boolean]>;
-export type State = keyof typeof STATE_MATCHERS;
-const isState = (word: string): word is State => word in STATE_MATCHERS;
-export const STATES: readonly State[] = Object.keys(STATE_MATCHERS).filter(isState);
-
-export type Property =
-  | { kind: "value" | "text" | "class" | "id" | "name"; compare: TextComparison }
-  | { kind: "attribute"; name: string; compare: TextComparison | undefined }
-  | { kind: "style"; name: string; compare: TextComparison };
+  /** Of an image: its width is not 0. */
+  loaded: ["text", "toHaveJSProperty", true],
+  selected: ["field", ':checked, [aria-selected="true"], [aria-current]:not([aria-current="false"])'],
+  expanded: ["control", '[aria-expanded="true"], details[open], details[open] > summary'],
+  collapsed: ["control", '[aria-expanded="false"], details:not([open]), details:not([open]) > summary'],
+  pressed: ["control", '[aria-pressed="true"]'],
+  required: ["field", ':required, [aria-required="true"]'],
+  invalid: ["field", ':invalid, [aria-invalid]:not([aria-invalid="false"])'],
+} as const satisfies Record<string, readonly [Meaning, string, boolean] | readonly [Meaning, string]>;
+export type State = keyof typeof STATES;
 
 export const SEVERITIES = ["minor", "moderate", "serious", "critical"] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -84,7 +92,9 @@ export const ABSENCES = [
 ] as const;
 export type Absence = (typeof ABSENCES)[number];
 
-export type Metric = "response time" | "load time" | "fcp" | "lcp" | "cls" | "page weight";
+export const TIMES = ["response time", "load time", "ttfb", "fcp", "lcp", "inp", "tbt"] as const;
+
+export const DIRECTIONS = { down: [0, 1], up: [0, -1], right: [1, 0], left: [-1, 0] } as const;
 
 /** The requests that a sentence refers to: by URL, and by method if given. */
 export interface RequestPattern {
@@ -92,32 +102,43 @@ export interface RequestPattern {
   readonly glob: string;
 }
 
-export type Check =
-  | { kind: "page"; what: "title" | "url"; compare: TextComparison }
-  /** `from` to `to`, both inclusive: 200 to 200, or 200 to 299 for `2xx`. */
-  | { kind: "status"; from: number; to: number }
-  | { kind: "text"; target: Target; compare: TextComparison }
-  /** Playwright's ARIA snapshot in YAML; the target may have more than it names. */
-  | { kind: "aria snapshot"; target: Target; snapshot: string }
-  | { kind: "state"; target: Target; state: State; negated: boolean }
-  | { kind: "existence"; target: Target; exists: boolean }
-  | { kind: "property"; target: Target; property: Property }
-  | { kind: "count"; target: Target; compare: NumberComparison }
-  | { kind: "absence"; what: Absence }
-  | { kind: "no target"; target: Target }
-  | ({ kind: "no requests" } & RequestPattern)
-  | { kind: "a11y"; severity: Severity; target: Target | undefined }
-  | ({ kind: "request"; contains: string | undefined } & RequestPattern)
-  | ({ kind: "response"; from: number; to: number } & RequestPattern)
-  | ({ kind: "response body"; contains: string } & RequestPattern)
-  | { kind: "console"; text: string }
-  /** A finished download with this file name, in which `*` matches anything. */
-  | { kind: "download"; name: string }
-  | { kind: "dialog message"; compare: TextComparison }
-  /** Milliseconds, a number (cls) or bytes. */
-  | { kind: "metric"; metric: Metric; limit: number }
-  /** `tolerance` is the share of pixels that may differ, 0 to 1. */
-  | { kind: "screenshot"; target: Target | undefined; baseline: string; tolerance: number; masks: Target[] };
+/** `from` to `to`, both inclusive: 200 to 200, or 200 to 299 for `2xx`. */
+export interface StatusRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The value for `fill`: a text, or a secret that only the server knows. */
+export type FillValue = { text: string } | { secret: string };
+
+/** The response to a mocked request; `blocked`: no response at all. */
+export type Reply =
+  | "blocked"
+  /** The request goes on with a header of this name and value. */
+  | { header: readonly [name: string, value: string] }
+  | { status: number; body: string | undefined; file: string | undefined };
+
+/** Presets of Chrome DevTools: latency in milliseconds and bytes per second. */
+export const NETWORK_SPEEDS = {
+  "slow 3g": { latency: 2_000, downloadThroughput: 50_000, uploadThroughput: 50_000 },
+  "fast 3g": { latency: 562.5, downloadThroughput: 180_000, uploadThroughput: 84_375 },
+  "fast 4g": { latency: 165, downloadThroughput: 1_012_500, uploadThroughput: 168_750 },
+} as const;
+export type NetworkSpeed = keyof typeof NETWORK_SPEEDS;
+
+/** Every check and action: the name of its row, and the values of the slots in its sentence. */
+type Parsed<Rows extends Record<string, { readonly form: string }>> = {
+  [Kind in keyof Rows]: { readonly kind: Kind } & ArgsOf<Rows[Kind]["form"]>;
+}[keyof Rows];
+export type Check = Parsed<typeof CHECKS>;
+export type Action = Parsed<typeof STEPS>;
+export type ActionOf<Kind extends Action["kind"]> = Extract<Action, { kind: Kind }>;
+export type CheckOf<Kind extends Check["kind"]> = Extract<Check, { kind: Kind }>;
 
 export interface Assertion {
   readonly text: string;
@@ -126,73 +147,7 @@ export interface Assertion {
   readonly within: number | undefined;
 }
 
-/** The value for `fill`: a text, or a secret that only the server knows. */
-export type FillValue = { text: string } | { secret: string };
-
-export type Action =
-  | { kind: "goto"; url: string }
-  | { kind: "click"; target: Target; button: "left" | "right"; count: 1 | 2 }
-  | { kind: "fill"; target: Target; value: FillValue }
-  | { kind: "type"; value: FillValue; target: Target | undefined }
-  | { kind: "press"; key: string; target: Target | undefined }
-  | { kind: "check"; target: Target; checked: boolean }
-  | { kind: "select"; options: string[]; target: Target }
-  | { kind: "upload"; files: string[]; target: Target }
-  | { kind: "hover" | "focus" | "clear"; target: Target }
-  | { kind: "wait"; milliseconds: number }
-  | { kind: "wait for"; assertion: Assertion }
-  | { kind: "wait for load"; state: "load" | "idle" }
-  | { kind: "scroll"; to: Target | "top" | "bottom" }
-  | { kind: "drag"; from: Target; to: Target }
-  | { kind: "dialog"; accept: boolean; text: string | undefined }
-  | { kind: "history"; direction: "back" | "forward" }
-  | { kind: "reload" }
-  | { kind: "viewport"; width: number; height: number }
-  | { kind: "screenshot"; name: string | undefined; target: Target | undefined }
-  | { kind: "expect"; assertion: Assertion }
-  /** `new`: one that opened and was not switched to yet. */
-  | { kind: "switch tab"; to: number | "new" }
-  | { kind: "close tab" }
-  | ({ kind: "mock"; reply: Reply } & RequestPattern)
-  | { kind: "offline"; offline: boolean }
-  | { kind: "geolocation"; latitude: number; longitude: number }
-  | { kind: "permission"; permission: string }
-  | { kind: "time zone" | "locale"; value: string }
-  | { kind: "clock"; time: string }
-  | { kind: "fast forward"; milliseconds: number }
-  | { kind: "throttle cpu"; rate: number }
-  | { kind: "throttle network"; speed: NetworkSpeed }
-  | { kind: "save state" | "use state"; name: string };
-
-export type ActionOf<Kind extends Action["kind"]> = Extract<Action, { kind: Kind }>;
-export type CheckOf<Kind extends Check["kind"]> = Extract<Check, { kind: Kind }>;
-
-/** The response to a mocked request; `blocked`: no response at all. */
-export type Reply = "blocked" | { status: number; body: string | undefined; file: string | undefined };
-
-/** Presets of Chrome DevTools. */
-export const NETWORK_SPEEDS = ["slow 3g", "fast 3g", "fast 4g"] as const;
-export type NetworkSpeed = (typeof NETWORK_SPEEDS)[number];
-
 export interface Step {
   readonly text: string;
   readonly action: Action;
-}
-
-/** Setup steps: at the beginning of a script they run before the page is opened. */
-const SETUP: ReadonlySet<Action["kind"]> = new Set([
-  "mock",
-  "geolocation",
-  "permission",
-  "time zone",
-  "locale",
-  "clock",
-  "throttle cpu",
-  "throttle network",
-  "use state",
-]);
-
-export function setupLength(steps: readonly Step[]): number {
-  const first = steps.findIndex(({ action }) => !SETUP.has(action.kind));
-  return first < 0 ? steps.length : first;
 }

@@ -1,9 +1,11 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
-import { parseAssertion } from "./assertion.ts";
-import { type Assertion, type Check, type Step, setupLength } from "./ast.ts";
+import { printAssertion } from "./assertion.ts";
+import type { Action, Assertion, Base, Check, Step } from "./ast.ts";
+import { parseAssertion, parseStep, printAction } from "./parse.ts";
 import { LanguageError } from "./reader.ts";
-import { parseStep } from "./step.ts";
+import type { StepRow } from "./step-row.ts";
+import { STEPS } from "./steps.ts";
 
 export interface Script {
   readonly steps: readonly Step[];
@@ -12,10 +14,28 @@ export interface Script {
 
 export const secretsOf = ({ steps }: Script): string[] =>
   steps.flatMap(({ action }) =>
-    (action.kind === "fill" || action.kind === "type") && "secret" in action.value
+    "value" in action && typeof action.value === "object" && "secret" in action.value
       ? [action.value.secret]
       : [],
   );
+
+/** The row of a step. */
+export const rowOf = ({ kind }: Action): StepRow => STEPS[kind];
+
+/** How many steps at the beginning are setup steps, which run before the page is opened. */
+export function setupLength(steps: readonly Step[]): number {
+  const first = steps.findIndex(({ action }) => rowOf(action).isSetup !== true);
+  return first < 0 ? steps.length : first;
+}
+
+/** The options of the browser context that the setup steps set. */
+export function contextOptionsOf(steps: readonly Step[]): { timezoneId?: string; locale?: string } {
+  const set = steps.slice(0, setupLength(steps)).map(({ action }) => {
+    if (action.kind === "time zone") return { timezoneId: action.zone };
+    return action.kind === "locale" ? { locale: action.locale } : {};
+  });
+  return Object.assign({}, ...set);
+}
 
 export const checksOf = ({ steps, assertions }: Script): Check[] => [
   ...steps.flatMap(({ action }) => ("assertion" in action ? [action.assertion.check] : [])),
@@ -96,19 +116,32 @@ function caretText(label: string, text: string, { at, expected, example }: Langu
   return `${label} cannot be parsed:\n  ${shown}\n  ${caret}^ expected ${expected}\n  for example: ${example}`;
 }
 
-/** How each bare quoted text was resolved, by its position in the sentence. */
-export type Found = Map<object, "label" | "placeholder" | "button">;
+/** How each bare quoted text was resolved. */
+export type Found = Map<object, Base>;
 
-/** A sentence with its bare quoted texts made explicit: `fill label 'Email' with 'a'` for `fill 'Email' with 'a'`. */
-export function explicit(sentence: string, parsed: unknown, found: Found): string {
-  return insertions(parsed, found)
-    .sort(([a], [b]) => b - a)
-    .reduce((text, [at, word]) => `${text.slice(0, at)}${word} ${text.slice(at)}`, sentence.trim());
+/** A step in the language's own words, its bare quoted texts as what they turned out to be. */
+export const stepSentence = ({ action }: Step, found: Found = new Map()): string =>
+  printAction(Object.assign({}, action, explicit(action, found)));
+
+/** An assertion in the language's own words. */
+export const assertionSentence = (assertion: Assertion, found: Found = new Map()): string =>
+  printAssertion(Object.assign({}, assertion, explicit(assertion, found)));
+
+/** A copy in which each bare quoted text is what it turned out to be. */
+function explicit(part: unknown, found: Found): unknown {
+  if (typeof part !== "object" || part === null || found.size === 0) return part;
+  const known = found.get(part);
+  if (known !== undefined) return known;
+  if (Array.isArray(part)) return part.map((one) => explicit(one, found));
+  return Object.fromEntries(Object.entries(part).map(([name, inner]) => [name, explicit(inner, found)]));
 }
 
-function insertions(part: unknown, found: Found): [at: number, word: string][] {
-  if (typeof part !== "object" || part === null) return [];
-  const word = found.get(part);
-  const own: [number, string][] = word === undefined ? [] : [[Number(Reflect.get(part, "at")), word]];
-  return [...own, ...Object.values(part).flatMap((inner) => insertions(inner, found))];
-}
+/** Whether two sentences have the same words, whichever quotes they use. */
+export const isSameWording = (one: string, other: string): boolean => plainWords(one) === plainWords(other);
+const plainWords = (text: string) =>
+  text
+    .trim()
+    .replace(/^expect\s+/i, "")
+    .replace(/`/g, "")
+    .replace(/["“”‘’]/g, "'")
+    .replace(/\s+/g, " ");

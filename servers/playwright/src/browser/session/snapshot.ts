@@ -1,7 +1,7 @@
 import { oneLine } from "@refmcp/boundary/answer";
 import type { Page } from "playwright";
 import type { CheckScope } from "../check/check.ts";
-import { parseStep } from "../language/step.ts";
+import { parseStep } from "../language/parse.ts";
 import { sentenceFor, snapshotLine } from "../library.ts";
 import { guardDocuments } from "../secrets/guard.ts";
 import { targetOn } from "./targets.ts";

@@ -3,19 +3,19 @@ import type { NetworkGuard } from "@refmcp/boundary/forward-proxy";
 import type { Page, Route } from "playwright";
 import { type CheckScope, holds, until } from "../check/check.ts";
 import { parseTargetUrl } from "../language/address.ts";
-import type { Step, Target } from "../language/ast.ts";
+import { NETWORK_SPEEDS, type Step, type Target } from "../language/ast.ts";
+import { urlMatcher } from "../language/matching.ts";
 import {
   type Act,
   type Answer,
   type Argument,
-  actsOf,
   contentTypeOf,
   isAnswer,
   isChain,
   isMatch,
-  throttlingOf,
 } from "../language/plan.ts";
-import { urlMatcher } from "../language/reader.ts";
+import { rowOf } from "../language/script.ts";
+import { CONDITIONS, CPU } from "../language/steps-around.ts";
 import { describeTarget } from "../language/target.ts";
 import { ambiguity, isMissing, plain, reasonOf, receivedAtClose, refuseSelector, shown } from "../library.ts";
 import { focused, refusedComparison, refusedEdit, writeSecret } from "../secrets/guard.ts";
@@ -25,6 +25,7 @@ import type { Upload } from "./downloads.ts";
 import { locatorOf, missing, noteFound, targetOn } from "./targets.ts";
 
 export interface StepScope extends CheckScope {
+  readonly url: URL;
   readonly states: StateStore;
   readonly stepMs?: number | undefined;
   readonly guard: NetworkGuard;
@@ -60,7 +61,7 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
     case "goto":
       return goto(action.url, scope);
     case "wait":
-      return deadline.sleep(action.milliseconds);
+      return deadline.sleep(action.duration);
     case "wait for":
     case "expect": {
       const { passed, actual } = await (action.kind === "expect" ? holds : until)(action.assertion, scope);
@@ -68,27 +69,28 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
       return;
     }
     case "wait for load":
-      if (action.state === "load") return page.waitForLoadState("load", { timeout });
+      return page.waitForLoadState("load", { timeout });
+    case "wait for idle":
       if (!(await scope.settling.settled(deadline, { quietMs: IDLE_MS, atMostMs: timeout })))
         throw new StepFailed(`requests kept the network busy for ${Math.round(timeout / 1_000)} s`);
       return;
-    case "scroll": {
-      const { to } = action;
-      if (typeof to !== "string")
-        return explained(page, to, targetOn(page, to).scrollIntoViewIfNeeded({ timeout }));
+    case "scroll":
       return page.evaluate(
         (edge) => window.scrollTo(0, edge === "top" ? 0 : document.documentElement.scrollHeight),
-        to,
+        action.edge,
       );
-    }
-    case "dialog":
-      events.answers.push({ accept: action.accept, text: action.text });
+    case "accept dialog":
+      events.answers.push({ accept: true, text: action.text });
       return;
-    case "history": {
+    case "dismiss dialog":
+      events.answers.push({ accept: false, text: undefined });
+      return;
+    case "back":
+    case "forward": {
       const before = page.url();
-      await (action.direction === "back" ? page.goBack({ timeout }) : page.goForward({ timeout }));
+      await (action.kind === "back" ? page.goBack({ timeout }) : page.goForward({ timeout }));
       // Navigation within a page has no response either, but the address changes.
-      if (page.url() === before) throw new StepFailed(`there is no page to go ${action.direction} to`);
+      if (page.url() === before) throw new StepFailed(`there is no page to go ${action.kind} to`);
       return;
     }
     case "screenshot": {
@@ -97,15 +99,17 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
       const taken = scope.artifacts.takeScreenshot({ page, deadline, name, of });
       return target === undefined ? taken : explained(page, target, taken);
     }
-    case "switch tab": {
+    case "switch to new tab":
+    case "switch to tab": {
+      const wanted = action.kind === "switch to tab" ? action.position : "new";
       const ends = performance.now() + timeout;
-      let tab = tabs.find(action.to);
+      let tab = tabs.find(wanted);
       while (tab === undefined && performance.now() < ends) {
         await deadline.sleep(LOOK_MS);
-        tab = tabs.find(action.to);
+        tab = tabs.find(wanted);
       }
       const none =
-        action.to === "new" ? "no new tab opened" : `there is no open tab ${action.to} of ${tabs.all.length}`;
+        wanted === "new" ? "no new tab opened" : `there is no open tab ${wanted} of ${tabs.all.length}`;
       if (tab === undefined) throw new StepFailed(none);
       await tabs.switchTo(tab);
       const left = Math.max(1, ends - performance.now());
@@ -115,16 +119,16 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
     case "close tab":
       if (tabs.all.filter((tab) => !tab.isClosed()).length === 1) throw new StepFailed("it is the only tab");
       return page.close();
-    case "throttle cpu":
-    case "throttle network": {
-      const { command, params } = throttlingOf(action);
-      if (context.browser()?.browserType().name() !== "chromium")
-        throw new StepFailed("only Chromium can be throttled");
-      const session = await context.newCDPSession(page);
-      // The protocol's types tie each command to its parameters; here both come from one place.
-      await Reflect.apply(session.send, session, [command, params]);
-      return;
+    case "cookie": {
+      const { name, value } = action;
+      return context.addCookies([{ name, value, url: siteOf(scope) }]);
     }
+    case "local storage":
+      return store(page, siteOf(scope), action.name, action.value);
+    case "throttle cpu":
+      return throttle(page, CPU, { rate: action.rate });
+    case "throttle network":
+      return throttle(page, CONDITIONS, { offline: false, ...NETWORK_SPEEDS[action.speed] });
     case "save state": {
       const state = await context.storageState({ indexedDB: true });
       secrets.all.hide(action.name, tokensOf(state));
@@ -140,8 +144,31 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
       // Context options, set when the context was created.
       return;
     default:
-      for (const one of actsOf(action)) await act(one, scope, timeout);
+      for (const one of rowOf(action).acts?.(action) ?? []) await act(one, scope, timeout);
   }
+}
+
+/** The origin that a setup step is about: that of the page, or of the one that is opened next. */
+const siteOf = ({ page, url }: StepScope): string =>
+  new URL(page.url() === "about:blank" ? url : page.url()).origin;
+
+/** Sets an item of the local storage, also before its page is opened: then once, when it is. */
+async function store(page: Page, origin: string, name: string, value: string): Promise<void> {
+  const item = { origin, name, value };
+  await page.addInitScript(({ origin: site, name: key, value: text }) => {
+    if (location.origin === site && localStorage.getItem(key) === null) localStorage.setItem(key, text);
+  }, item);
+  if (page.url() !== "about:blank")
+    await page.evaluate(({ name: key, value: text }) => localStorage.setItem(key, text), item);
+}
+
+/** Sends a command of the Chrome DevTools Protocol. */
+async function throttle(page: Page, command: string, params: object): Promise<void> {
+  if (page.context().browser()?.browserType().name() !== "chromium")
+    throw new StepFailed("only Chromium can be throttled");
+  const session = await page.context().newCDPSession(page);
+  // The protocol's types tie each command to its parameters; here both come from one place.
+  await Reflect.apply(session.send, session, [command, params]);
 }
 
 /** Executes a plan on the current tab, which may close itself on the input or before it, as sign-in popups do. */
@@ -188,7 +215,7 @@ async function actOn(
   }
   const locator = locatorOf(page, on);
   const perform = async () => {
-    if (target.base.kind === "quoted") {
+    if (target.base.kind === "quoted" || target.base.kind === "field") {
       await locator.waitFor({ state: "attached", timeout });
       await noteFound(page, on, target, scope.found);
     }
@@ -241,6 +268,10 @@ async function handlerOf(
   scope: StepScope,
 ): Promise<(route: Route) => Promise<void>> {
   if (reply === "blocked") return (route) => route.abort();
+  if ("header" in reply) {
+    const [name, value] = reply.header;
+    return (route) => route.fallback({ headers: { ...route.request().headers(), [name]: value } });
+  }
   const { status, body, file } = reply;
   const content =
     file !== undefined

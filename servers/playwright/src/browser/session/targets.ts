@@ -1,5 +1,5 @@
 import type { Locator, Page } from "playwright";
-import type { Meaning, Target } from "../language/ast.ts";
+import type { Base, Meaning, Role, Target } from "../language/ast.ts";
 import { type Chain, chainOf, isChain } from "../language/plan.ts";
 import type { Found } from "../language/script.ts";
 import { describeTarget } from "../language/target.ts";
@@ -25,19 +25,20 @@ export const targetOn = (page: Page, target: Target, meaning?: Meaning): Locator
 
 const countOf = (locator: Locator): Promise<number> => locator.count().catch(() => 0);
 
-/** Records which alternative of a bare quoted text matches, if its plan has several. */
+/** Records which alternative of a bare quoted text, or of a field, matches, if its plan has several. */
 export async function noteFound(page: Page, plan: Chain, target: Target, found: Found): Promise<void> {
   const { base } = target;
-  if (base.kind !== "quoted" || !plan.calls.some(({ name }) => name === "or")) return;
-  const { text, exact } = base;
-  const alternatives = {
-    label: { kind: "label", text, exact },
-    placeholder: { kind: "placeholder", text, exact },
-    button: { kind: "role", role: "button", name: text, exact },
-  } as const;
-  for (const word of ["label", "placeholder", "button"] as const) {
-    if ((await targetOn(page, { ...target, base: alternatives[word] }).count()) === 0) continue;
-    found.set(base, word);
+  if ((base.kind !== "quoted" && base.kind !== "field") || !plan.calls.some(({ name }) => name === "or"))
+    return;
+  const { text = "", exact } = base;
+  const byRole = (role: Role) => ({ kind: "role", role, name: text, exact }) as const;
+  // As in `chainOf`: a text, unless only the name of a button or link has it; or a label, or what else names a field.
+  const alternatives: readonly Base[] = plan.calls.some(({ name }) => name === "getByText")
+    ? [{ kind: "quoted", text, exact }, byRole("button"), byRole("link")]
+    : [{ kind: "label", text, exact }, { kind: "placeholder", text, exact }, byRole("button")];
+  for (const alternative of alternatives) {
+    if ((await targetOn(page, { ...target, base: alternative }).count()) === 0) continue;
+    if (alternative.kind !== "quoted") found.set(base, alternative);
     return;
   }
 }

@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from "node:util";
 import { startDeadline } from "@refmcp/boundary";
 import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
-import { escaped } from "../language/reader.ts";
+import { escaped } from "../language/matching.ts";
 import { type Secrets, SecretsInRun } from "../secrets/secrets.ts";
 import { type Calling, workMs } from "../session/deadline.ts";
 import { type RunFolder, slugOf } from "../store/disk.ts";

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ensureDirectory } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import { isBaselineName } from "../language/assertion.ts";
+import { isBaselineName } from "../language/values.ts";
 import { diskProblem, replaceFile, slugOf } from "./disk.ts";
 import type { RunStore } from "./runs.ts";
 

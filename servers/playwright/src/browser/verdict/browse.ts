@@ -1,7 +1,7 @@
 import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
-import { contextOptionsOf } from "../language/plan.ts";
-import { type Script, secretsOf } from "../language/script.ts";
+import type { Step } from "../language/ast.ts";
+import { contextOptionsOf, type Script, secretsOf } from "../language/script.ts";
 import { SecretsInRun } from "../secrets/secrets.ts";
 import { type Calling, Deadline, workMs } from "../session/deadline.ts";
 import {
@@ -11,6 +11,7 @@ import {
   type PageSession,
   performAll,
   playSteps,
+  readingNotes,
   titleOf,
 } from "../session/page-session.ts";
 import { type Look, type Seen, snapshotOf } from "../session/snapshot.ts";
@@ -87,7 +88,7 @@ export class BrowseSession {
       const play = begins ? playSteps : performAll;
       const failed = await play(steps, session, (index) => call.progress(index, steps.length));
       await session.settling.settled(session.deadline);
-      return this.#report(session, look === undefined ? {} : await snapshotOf(session, look), failed);
+      return this.#report(session, look === undefined ? {} : await snapshotOf(session, look), failed, steps);
     });
   }
 
@@ -141,10 +142,15 @@ export class BrowseSession {
     }
   }
 
-  async #report(session: PageSession, seen: Partial<Seen>, failed: string | undefined) {
+  async #report(
+    session: PageSession,
+    seen: Partial<Seen>,
+    failed: string | undefined,
+    steps: readonly Step[] = [],
+  ) {
     const { page, events, artifacts, folder } = session;
     const title = await titleOf(session);
-    const notes = [...folder.notes(), ...notesOf(session)].slice(0, 10);
+    const notes = [...folder.notes(), ...notesOf(session), ...readingNotes(steps)].slice(0, 10);
     const kept = (await this.#tester.options.runs.kept(folder)).filter(({ name }) => !this.#shown.has(name));
     for (const { name } of kept) this.#shown.add(name);
     const report = session.secrets.redactIn({

@@ -6,6 +6,8 @@ import type { Artifact } from "../store/runs.ts";
 export interface CheckResult {
   readonly name: string;
   readonly passed: boolean;
+  /** The sentence in the language's own words, if the caller used others. */
+  readonly read_as?: string;
   readonly actual?: string;
   readonly device?: string;
 }
@@ -76,7 +78,11 @@ const CUTS: readonly ((report: RunReport) => Partial<RunReport>)[] = [
   ({ assertions }) => ({ assertions: assertions.slice(0, 100).map((one) => clipped(one, 60, 0)) }),
 ];
 
-function clipped({ actual, ...check }: CheckResult, nameChars: number, actualChars: number): CheckResult {
+function clipped(
+  { actual, read_as: _, ...check }: CheckResult,
+  nameChars: number,
+  actualChars: number,
+): CheckResult {
   const shown = actual === undefined || actualChars === 0 ? {} : { actual: shortened(actual, actualChars) };
   return { ...check, name: shortened(check.name, nameChars), ...shown };
 }
@@ -114,9 +120,9 @@ export function textOf(report: RunReport): string {
         : `All checks passed (${plural(assertions.length, "assertion")}).`;
     lines.push(pictures.length === 0 ? verdict : `${verdict} See screenshot.`);
   }
-  for (const { name, actual, device } of failed)
+  for (const { name, read_as, actual, device } of failed)
     lines.push(
-      `✗ ${oneLine(name)}${device === undefined ? "" : ` [${device}]`}${actual === undefined ? "" : `: ${actual}`}`,
+      `✗ ${read_as === undefined ? oneLine(name) : `${oneLine(read_as)} (you wrote: ${oneLine(name)})`}${device === undefined ? "" : ` [${device}]`}${actual === undefined ? "" : `: ${actual}`}`,
     );
   const facts = [
     report.final_url === undefined || report.final_url === new URL(report.url).href

@@ -2,7 +2,14 @@ import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { checkAll } from "../check/check.ts";
 import type { Outcome } from "../check/expectation.ts";
 import type { Assertion } from "../language/ast.ts";
-import { checksOf, type Found, type Script, secretsOf } from "../language/script.ts";
+import {
+  assertionSentence,
+  checksOf,
+  type Found,
+  isSameWording,
+  type Script,
+  secretsOf,
+} from "../language/script.ts";
 import { reasonOf } from "../library.ts";
 import type { EvidenceKind } from "../session/artifacts.ts";
 import { Deadline } from "../session/deadline.ts";
@@ -15,6 +22,7 @@ import {
   openSession,
   type PageSession,
   playSteps,
+  readingNotes,
   type SessionServices,
   titleOf,
 } from "../session/page-session.ts";
@@ -95,11 +103,16 @@ function resultsOf(
     return {
       name: assertion.text,
       passed,
+      ...readAs(assertion.text, assertionSentence(assertion)),
       ...(passed ? {} : { actual: clip(actual, 600) }),
       ...(matrix ? { device: device.name } : {}),
     };
   });
 }
+
+/** What a sentence means, if it was not written in the language's own words. */
+const readAs = (text: string, canonical: string) =>
+  isSameWording(text, canonical) ? {} : { read_as: canonical };
 
 async function play(options: DeviceRunOptions, session: PageSession, outcomes: Outcomes): Promise<DeviceRun> {
   const { opened, events, settling, deadline, artifacts } = session;
@@ -135,7 +148,7 @@ async function play(options: DeviceRunOptions, session: PageSession, outcomes: O
     artifacts.notes.push(`incomplete evidence: ${reasonOf(error, "the page")}`);
   });
   const title = await naming;
-  const notes = [...(passed ? [] : errorNotes(events)), ...notesOf(session)];
+  const notes = [...(passed ? [] : errorNotes(events)), ...notesOf(session), ...readingNotes(steps)];
   return {
     assertions,
     passed,

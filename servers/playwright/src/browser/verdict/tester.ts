@@ -1,7 +1,15 @@
 import type { Launched } from "../driver/launch.ts";
 import { type Semaphore, semaphoreOf } from "../driver/semaphore.ts";
 import { parseTargetUrl, refusedUrl } from "../language/address.ts";
-import { explicit, type Found, parseScript, type Script, secretsOf, statesOf } from "../language/script.ts";
+import {
+  assertionSentence,
+  type Found,
+  parseScript,
+  type Script,
+  secretsOf,
+  statesOf,
+  stepSentence,
+} from "../language/script.ts";
 import { registerGuard } from "../secrets/guard.ts";
 import { type Secrets, SecretsInRun } from "../secrets/secrets.ts";
 import type { EvidenceKind } from "../session/artifacts.ts";
@@ -154,10 +162,10 @@ export class Tester {
         };
       };
       // With the script, so that an inspection can repeat it and a spec can be written from it.
-      const said = (texts: readonly string[], parsed: readonly object[]) =>
-        texts.map((text, index) => explicit(text, parsed[index], found));
-      const steps = said(request.steps, script.steps);
-      const sentences = { steps, assertions: said(request.assertions, script.assertions) };
+      const sentences = {
+        steps: script.steps.map((one) => stepSentence(one, found)),
+        assertions: script.assertions.map((one) => assertionSentence(one, found)),
+      };
       await runs.finish<Done>(folder, { ...answer(), done: { ...sentences, devices: request.devices } });
       // Again, since the report's own file may not have been kept.
       return answer();

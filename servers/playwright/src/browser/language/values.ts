@@ -1,0 +1,263 @@
+import { parseTargetUrl } from "./address.ts";
+import type { FillValue, RequestPattern, StatusRange } from "./ast.ts";
+import { pageNames } from "./comparisons.ts";
+import type { Reading, Sentence, Slot } from "./reader.ts";
+import { patterned, printed } from "./slot-kinds.ts";
+import type { SlotValues } from "./slot-values.ts";
+import { quoted, unquoted, words } from "./target.ts";
+import { KEYS, NUMBERS, SIZES, UNITS } from "./words.ts";
+
+const SECRET = /(?:the\s+)?secret(?![\w-])\s*/iy;
+export const fillValue: Slot<FillValue> = {
+  read(sentence, at) {
+    const secret = sentence.end(at, SECRET);
+    if (secret === undefined || !sentence.isString(secret)) {
+      const start = sentence.end(at, /(?:the\s+)?(?:text|value|string|number|word)\s+(?=['"“‘])/iy) ?? at;
+      return words(sentence, start, "a text in quotes, or secret and its name").map((one) => ({
+        ...one,
+        value: { text: one.value },
+      }));
+    }
+    const example = "fill label 'Password' with secret 'PASSWORD'";
+    const name = sentence.string(secret);
+    if (name === undefined) return [];
+    if (!/^[A-Za-z]\w{0,63}$/.test(name.value))
+      return sentence.fail(secret, "a name of letters, digits and _", { example, isSure: true });
+    return [{ ...name, value: { secret: name.value } }];
+  },
+  noun: "a text in quotes, or secret and its name",
+  print: (value) => ("secret" in value ? `secret ${quoted(value.secret)}` : quoted(value.text)),
+};
+
+export const duration: Slot<number> = {
+  ...patterned(
+    "a time such as 500ms or 2s, at most 10m",
+    /["'“]?(\d+(?:\.\d+)?|an?|one|two|three|five|ten)["'”]?\s*([a-z]+)["'”]?(?!\w)/iy,
+    ([, amount = "", unit = ""]) => {
+      const number = /^\d/.test(amount)
+        ? Number(amount)
+        : (NUMBERS.find(([pattern]) => amount.search(new RegExp(pattern.source, "i")) === 0)?.[1] ?? 1);
+      const milliseconds = number * (UNITS[unit.toLowerCase()] ?? Number.NaN);
+      return milliseconds > 0 && milliseconds <= 600_000 ? milliseconds : undefined;
+    },
+    (ms) =>
+      ms % 60_000 === 0 && ms > 60_000
+        ? `${ms / 60_000}m`
+        : ms % 1_000 === 0 || (ms > 1_000 && ms % 100 === 0)
+          ? `${ms / 1_000}s`
+          : `${ms}ms`,
+  ),
+};
+
+export const size = patterned(
+  "a size such as 500 kB or 2 MB",
+  /(\d+(?:\.\d+)?)\s*([a-z]+)(?!\w)/iy,
+  ([, amount, unit = ""]) => {
+    const bytes = Number(amount) * (SIZES[unit.toLowerCase()] ?? Number.NaN);
+    return bytes > 0 ? bytes : undefined;
+  },
+  (bytes) =>
+    bytes % 1e5 === 0 ? `${bytes / 1e6} MB` : bytes % 100 === 0 ? `${bytes / 1e3} kB` : `${bytes} B`,
+);
+
+export const range = patterned<StatusRange>(
+  "a status such as 200 or 2xx",
+  /(?:(?:is|be|are|of|equals?|equal\s+to|=+)\s*)?([1-5])(\d\d|xx)(?!\w)/iy,
+  ([, first = "", tail = ""]) =>
+    tail.toLowerCase() === "xx"
+      ? { from: Number(first) * 100, to: Number(first) * 100 + 99 }
+      : { from: Number(first + tail), to: Number(first + tail) },
+  ({ from, to }) => (from === to ? String(from) : `${from / 100}xx`),
+);
+
+const globWord = (value: string) =>
+  /^[^\s'"“‘`]+$/.test(value) && !/[.,;]$/.test(value) ? value : quoted(value);
+export const glob: Slot<string> = {
+  read(sentence, at) {
+    const text = sentence.isString(at) ? sentence.string(at) : undefined;
+    if (text !== undefined && text.value !== "") return [text];
+    const word = sentence.take(at, /[^\s'"“‘]\S*/y);
+    return word === undefined
+      ? sentence.fail(at, "a URL pattern such as **/api/*")
+      : [{ value: word.found[0], at: word.at, cost: 0 }];
+  },
+  print: globWord,
+};
+
+const METHOD = /(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\s+(?:requests?\s+(?:to\s+)?)?/y;
+export const request: Slot<RequestPattern> = {
+  read(sentence, at) {
+    const method = sentence.take(at, METHOD);
+    return glob
+      .read(sentence, method?.at ?? at)
+      .map((one) => ({ ...one, value: { method: method?.found[1], glob: one.value } }));
+  },
+  print: ({ method, glob: url }) => `${method === undefined ? "" : `${method} `}${globWord(url)}`,
+};
+
+/** `the login page` as a path: /login. */
+function pagePaths(sentence: Sentence, at: number): Reading<string>[] {
+  const home =
+    sentence.end(
+      at,
+      /(?:the\s+|my\s+)?["'“]?(?:home|main|landing|start|index|front)["'”]?\s?-?(?:page|screen)(?![\w-])/iy,
+    ) ??
+    sentence.end(
+      at,
+      /(?:the\s+)?(?:homepage|home|site|website|application|app|web\s?page|page\s+under\s+test)(?=\s*[.,]?$)/iy,
+    );
+  if (home !== undefined) return [{ value: "/", at: home, cost: 1 }];
+  return pageNames(sentence, at).map((one) => {
+    if (/^\\?\//.test(one.value.value))
+      return { value: one.value.value.replace(/\\/g, ""), at: one.at, cost: 0 };
+    const slug = one.value.value.replace(/\\s\+/g, "-").replace(/\\/g, "").toLowerCase();
+    return { value: `/${encodeURI(slug)}`, at: one.at, cost: one.cost + 0.3 };
+  });
+}
+
+export const url: Slot<string> = {
+  read(sentence, at) {
+    const start =
+      sentence.end(
+        at,
+        /(?:the\s+)?(?:(?:relative\s+)?(?:url|address|page|site|website|path|link))\s+(?=['"“‘]|https?:|\/)/iy,
+      ) ?? at;
+    const text = sentence.isString(start) ? sentence.string(start) : undefined;
+    const word =
+      text === undefined
+        ? sentence.take(
+            start,
+            /(?:[a-z][a-z0-9+.-]*:|\/|\.{1,2}\/|\?|#)\S*|[\w-]+(?:\.[\w-]+)*(?:\/\S*|\.(?:com|org|net|io|dev|html?|php|aspx?)\b\S*)/iy,
+          )
+        : undefined;
+    const named = text === undefined && word === undefined ? pagePaths(sentence, at) : [];
+    if (named.length > 0) return named;
+    if (text !== undefined && !/^(?:[a-z]+:|[/.?#])|\.\w+|\//i.test(text.value)) {
+      const paths = pagePaths(sentence, at);
+      if (paths.length > 0) return paths;
+    }
+    const value = text?.value ?? word?.found[0];
+    if (value === undefined || value === "") return sentence.fail(start, "a URL, or a path on the same site");
+    const parsed = parseTargetUrl(value, "http://localhost/");
+    if (typeof parsed === "string")
+      return sentence.fail(start, `an http or https URL, or a path (${parsed})`, { isSure: true });
+    const end = text?.at ?? word?.at ?? start;
+    return [
+      { value, at: sentence.end(end, /(?:url|page|website|site|address|path)(?![\w-])/iy) ?? end, cost: 0 },
+    ];
+  },
+  print: (value) => (/^(?:https?:|\/)[^\s'"]*$/.test(value) ? value : quoted(value)),
+};
+
+export const reply: Slot<SlotValues["reply"]> = {
+  noun: "a status, a text in quotes, or file and its name",
+  read(sentence, at) {
+    const status = sentence.take(
+      at,
+      /(?:status\s+(?:code\s+)?)?([2-5]\d\d)(?!\w)(?:\s+and\s+(?:body\s+)?)?/iy,
+    );
+    const next = status?.at ?? at;
+    const keyword = sentence.end(next, /file(?![\w-])\s*/iy);
+    const start = keyword ?? sentence.end(next, /(?:body|json|text)(?![\w-])\s*/iy) ?? next;
+    const text = sentence.isString(start) ? sentence.string(start) : undefined;
+    if (status === undefined && text === undefined)
+      return sentence.fail(start, "a status from 200 to 599, a text in quotes, or file and its name");
+    if (keyword !== undefined && text === undefined) return sentence.fail(keyword, "a text in quotes");
+    const isFile = keyword !== undefined;
+    const value = {
+      status: Number(status?.found[1] ?? 200),
+      file: isFile ? text?.value : undefined,
+      body: isFile ? undefined : text?.value,
+    };
+    return [{ value, at: text?.at ?? next, cost: 0 }];
+  },
+  print: ({ status, body, file }) =>
+    [
+      status === 200 && (body ?? file) !== undefined ? "" : status,
+      file === undefined ? "" : `file ${quoted(file)}`,
+      body === undefined ? "" : quoted(body),
+    ]
+      .filter((one) => one !== "")
+      .join(" "),
+};
+
+/** Keys as Playwright names them, alone or with modifiers. */
+function keyOf(text: string): string | undefined {
+  const parts = text.length === 1 ? [text] : text.split(/\s*(?:\+|-(?=.))\s*/);
+  const named = parts.map((part) => {
+    const known =
+      KEYS[
+        part
+          .toLowerCase()
+          .replace(/\s+/g, " ")
+          .replace(/\s*key$/, "")
+      ];
+    return (
+      known ??
+      (/^(?:[!-~]|F(?:[1-9]|1[0-2])|Key[A-Z]|Digit\d)$/i.test(part)
+        ? part.length === 1
+          ? part
+          : part.charAt(0).toUpperCase() + part.slice(1)
+        : undefined)
+    );
+  });
+  const last = named.at(-1);
+  const isModifier = (one: string | undefined) =>
+    /^(?:Control|Shift|Alt|Meta|ControlOrMeta)$/.test(one ?? "");
+  if (last === undefined || (parts.length > 1 && isModifier(last)) || !named.slice(0, -1).every(isModifier))
+    return undefined;
+  return named.join("+");
+}
+export const key: Slot<string> = {
+  read(sentence, at) {
+    const start = sentence.end(at, /(?:the\s+)?(?:(?:keyboard\s+)?(?:key|keys|shortcut)\s+)?(?=\S)/iy) ?? at;
+    const readings = sentence.isString(start)
+      ? [sentence.string(start)].filter((one) => one !== undefined)
+      : unquoted(sentence, start, 3);
+    const exact = sentence.take(start, /\S(?=\s|$)/y);
+    const all = exact === undefined ? readings : [{ value: exact.found[0], at: exact.at, cost: 0 }];
+    const keys = all.flatMap(({ value, at: end }) => {
+      const known = keyOf(value);
+      const after = sentence.end(end, /(?:key|button)s?(?:\s+on\s+(?:the\s+)?keyboard)?(?![\w-])/iy) ?? end;
+      return known === undefined ? [] : [{ value: known, at: after, cost: 0 }];
+    });
+    return keys.length > 0
+      ? keys
+      : sentence.fail(start, "a key such as Enter, Escape, ArrowDown or Control+A");
+  },
+  print: printed,
+};
+
+export const KNOWN_ATTRIBUTES =
+  "href src alt placeholder title type role target rel lang action method maxlength min max step pattern tabindex aria-label aria-expanded aria-current autocomplete name for width height srcset data-testid".split(
+    " ",
+  );
+
+/** Permissions that Chromium lets a test grant (Playwright, `BrowserContext.grantPermissions`). */
+export const PERMISSIONS: readonly string[] = (
+  "accelerometer ambient-light-sensor background-sync camera clipboard-read clipboard-write geolocation gyroscope " +
+  "local-fonts magnetometer microphone midi midi-sysex notifications payment-handler storage-access"
+).split(" ");
+
+/** Names of saved states and baselines are file names: no separator, no dot at the beginning. */
+export const isStateName = (name: string) => /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name);
+export const isBaselineName = (name: string): boolean =>
+  /^[A-Za-z0-9][A-Za-z0-9 _.-]{0,79}$/.test(name) && !name.includes("..");
+
+export const negatable = (
+  lists: readonly [RegExp, boolean][],
+  word: readonly [string, string],
+): Slot<boolean> => ({
+  read(sentence, at) {
+    const found = lists.find(([pattern]) => sentence.end(at, pattern) !== undefined);
+    const end = found === undefined ? undefined : sentence.end(at, found[0]);
+    if (found === undefined || end === undefined) return sentence.fail(at, word[0]);
+    const again = found[1] ? undefined : sentence.end(end, /(?:not|no longer|never)(?![\w-])/iy);
+    const extra = sentence.end(
+      again ?? end,
+      /(?:now|also|still|all|currently|currently|initially|correctly|automatically)(?![\w-])/iy,
+    );
+    return [{ value: found[1] || again !== undefined, at: extra ?? again ?? end, cost: 0 }];
+  },
+  print: (value) => word[Number(value)] ?? "",
+});
