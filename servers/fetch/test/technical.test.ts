@@ -126,7 +126,7 @@ describe("markup of documentation", () => {
     );
   });
 
-  it("a title in a section, a section with code and a hash in a class are no navigation", async () => {
+  it("a title in a section, a section with code and a hash in a class are not navigation", async () => {
     const text = await read(
       documented(
         '<section><header><h1>The wheel title</h1></header><p>It turns.</p></section><section id="sql-share"><h2>Locks</h2><pre>lock</pre></section><div class="m:ad3d947d3e32b1521bb1ccd9eab4c46cb">A member</div>',

@@ -73,9 +73,9 @@ export const EVERYTHING: Base = {
     { tool: "git_apply_patch", args: { patch: PATCH, dry_run: true } },
     { tool: "git_stash_apply", args: { drop: true } },
     // Ids of the changes that makeDirty makes.
-    { tool: "git_add", args: { hunks: ["84e5104"] } },
-    { tool: "git_commit", args: { message: "Part", hunks: ["84e5104"] } },
-    { tool: "git_restore", args: { hunks: ["84e5104"] } },
-    { tool: "git_reset", args: { hunks: ["3283f6b"] } },
+    { tool: "git_add", args: { hunks: ["84604ee"] } },
+    { tool: "git_commit", args: { message: "Part", hunks: ["84604ee"] } },
+    { tool: "git_restore", args: { hunks: ["84604ee"] } },
+    { tool: "git_reset", args: { hunks: ["32f62b9"] } },
   ],
 };

@@ -255,11 +255,16 @@ export async function runWhole(
   args: Arguments,
   options: RunOptions,
 ): Promise<GitResult> {
+  const before = await repository.head();
   try {
     return await repository.run(args, { ...options, silent: true });
   } catch (error) {
     const operation = operationOf(repository);
-    if (operation !== undefined) await repository.undo([operation, "--abort"]).catch(() => undefined);
+    const undo = (how: Arguments) => repository.undo(how).catch(() => undefined);
+    if (operation !== undefined) await undo([operation, "--abort"]);
+    // git does not rewind HEAD if it was ended between a commit and its abort-safety file.
+    if (operation !== undefined && operation !== "rebase" && before !== undefined)
+      await undo(["reset", "--merge", "--quiet", before]);
     throw error;
   }
 }

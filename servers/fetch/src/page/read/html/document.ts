@@ -73,7 +73,7 @@ export function removeNavigation(document: PageDocument, kept?: PageElement): vo
 /**
  * The outermost elements whose class or id marks them as navigation, ads or similar.
  *
- * @param isGenerated whether it is a generated reference, whose ids are no marks
+ * @param isGenerated whether it is a generated reference, whose ids do not mark anything
  * @param chars the length of the page's text
  */
 export function boilerplateIn(
