@@ -48,7 +48,7 @@ export interface Target {
   readonly inside: Target | undefined;
 }
 
-/** What a bare quoted text stands for: visible text, something to click, a field, or a field or button. */
+/** What a bare quoted text means: visible text, something to click, a field, or a field or button. */
 export type Meaning = "text" | "clickable" | "field" | "control";
 
 /**
