@@ -1,4 +1,5 @@
-import { CHECKS, type CheckRow } from "./checks.ts";
+import { CHECKS } from "./checks.ts";
+import type { Row } from "./rows.ts";
 import { STEPS } from "./steps.ts";
 
 /** Examples by topic. */
@@ -23,10 +24,10 @@ const TARGETS: Topics = [
 ];
 
 /** The examples of some rows, by their topics. */
-function topicsOf(rows: Readonly<Record<string, Pick<CheckRow, "topic" | "example" | "examples">>>): Topics {
+function topicsOf(rows: Readonly<Record<string, Row>>): Topics {
   const topics = new Map<string, string[]>();
-  for (const { topic, example, examples = [] } of Object.values(rows))
-    topics.set(topic, [...(topics.get(topic) ?? []), example, ...examples]);
+  for (const { topic, examples } of Object.values(rows))
+    topics.set(topic, [...(topics.get(topic) ?? []), ...examples]);
   return [...topics];
 }
 

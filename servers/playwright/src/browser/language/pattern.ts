@@ -1,11 +1,15 @@
 import type { Sentence, Slot } from "./reader.ts";
-import type { SlotValues } from "./slot-values.ts";
+import type { SLOTS } from "./slots.ts";
 import { spellingOf } from "./words.ts";
 
 // A form is a template of words and slots: `fill {field} with {value}`, `{from:target}` for a slot with another name,
 // `[in {target}]` for an optional part, and `(a b|c)` for alternatives.
 
-type Value<Kind> = Kind extends keyof SlotValues ? SlotValues[Kind] : never;
+type Value<Kind> = Kind extends keyof typeof SLOTS
+  ? (typeof SLOTS)[Kind] extends Slot<infer Read>
+    ? Read
+    : never
+  : never;
 type Named<Text extends string> = Text extends `${infer Name}:${infer Kind}`
   ? { readonly [Key in Name]: Value<Kind> }
   : { readonly [Key in Text]: Value<Text> };
@@ -19,7 +23,6 @@ export type ArgsOf<Form extends string> = Form extends `${infer Before}[${infer 
   : Needed<Form>;
 
 export type Args = Readonly<Record<string, unknown>>;
-export type Slots = { readonly [Kind in keyof SlotValues]: Slot<SlotValues[Kind]> };
 
 type Node =
   | { readonly word: string; readonly pattern: RegExp }

@@ -1,17 +1,22 @@
-import { awaited, printAssertion, readAssertion } from "./assertion.ts";
 import {
   ABSENCES,
+  type Absence,
+  type Assertion,
+  type DIRECTIONS,
+  type FillValue,
   NETWORK_SPEEDS,
   type NetworkSpeed,
+  type RequestPattern,
   SEVERITIES,
   STATES,
   type State,
   type Target,
+  type TextComparison,
   TIMES,
 } from "./ast.ts";
 import { comparisons, count, is, isSlug, pageNames, printComparison } from "./comparisons.ts";
-import type { Slots } from "./pattern.ts";
-import type { Slot } from "./reader.ts";
+import { awaited, printAssertion, readAssertion } from "./parse.ts";
+import type { Reading, Sentence, Slot } from "./reader.ts";
 import { checked, isKnown, oneOf, patterned, same, several, textSlot } from "./slot-kinds.ts";
 import { describeTarget, isBox, quoted, readTarget, type Taking, words } from "./target.ts";
 import {
@@ -45,8 +50,24 @@ const isField = ({ base }: Target) => base.kind === "field";
 const STATE_NAMES = Object.keys(STATES).filter((one): one is State => one in STATES);
 const stateLists = Object.fromEntries(STATE_NAMES.map((one) => [STATE_WORDS[one] ?? one, one]));
 
-export const SLOTS: Slots = {
+/** A slot with a comparison of texts. */
+const comparing = (
+  read: (sentence: Sentence, at: number) => readonly Reading<TextComparison>[],
+): Slot<TextComparison> => ({ read, print: printComparison });
+/** A text alone, as a comparison. */
+const as =
+  (more: Partial<TextComparison>) =>
+  (one: Reading<string>): Reading<TextComparison> => ({ ...one, value: { ...is(one.value), ...more } });
+const inQuotes = (sentence: Sentence, at: number, most?: number) =>
+  words(sentence, at, "a text in quotes", most);
+const assertion = (
+  read: (sentence: Sentence, at: number) => readonly Reading<Assertion>[],
+): Slot<Assertion> => ({ read, print: (one) => printAssertion(one), noun: "an assertion" });
+
+/** The kinds of values in forms: how each is read, and printed in the language's own words. */
+export const SLOTS = {
   target: targetSlot("element"),
+  /** One that is named by its text alone, also without quotes. */
   clickable: targetSlot("any"),
   field: {
     ...targetSlot("any"),
@@ -56,85 +77,77 @@ export const SLOTS: Slots = {
           !(base.kind === "role" && (NOT_FIELDS.test(base.role) || (cost > 2 && base.role === "option"))) &&
           !(base.kind === "text" && cost > 2),
       ),
-  },
+  } satisfies Slot<Target>,
+  /** A field that people compare with a value: `field 'Email' contains 'x'`. */
+  filled: targetSlot("element", isField),
+  /** A checkbox, radio button or switch. */
   box: {
     ...targetSlot("named", isBox),
     // `select checkbox 'x'` checks it, though other things are clicked.
     read: (sentence, at) =>
       readTarget(sentence, at).flatMap((one) => (isBox(one.value) ? [{ ...one, cost: one.cost - 0.2 }] : [])),
-  },
+  } satisfies Slot<Target>,
+  /** What people see: also named by its text alone, without quotes. */
   seen: targetSlot("named"),
+  /** A text that people see. */
+  said: {
+    read: (sentence, at) =>
+      inQuotes(sentence, at, 0).map((one) => ({
+        ...one,
+        value: { pick: undefined, base: { kind: "text", text: one.value, exact: false }, inside: undefined },
+      })),
+    print: describeTarget,
+  } satisfies Slot<Target>,
+  /** What opens and closes above the page. */
   popup: targetSlot(
     "element",
     ({ base }) => base.kind === "role" && /dialog|tooltip|menu$|listbox/.test(base.role),
   ),
-  filled: targetSlot("element", isField),
+  /** Any element but a field: its text is compared. */
   texted: targetSlot("element", (target) => !isField(target)),
   targets: several(targetSlot("element")),
   text: textSlot,
-  quoted: {
-    read: (sentence, at) => words(sentence, at, "a text in quotes", 0),
-    print: quoted,
-    noun: "a text in quotes",
-  },
+  /** One that must be in quotes. */
+  quoted: { ...textSlot, read: (sentence, at) => inQuotes(sentence, at, 0) } satisfies Slot<string>,
   texts: several(textSlot),
   value: fillValue,
+  /** In quotes. */
   given: {
     ...fillValue,
     read: (sentence, at) => fillValue.read(sentence, at).filter(({ cost }) => cost === 0),
-  },
-  givens: several({ ...textSlot, read: (sentence, at) => words(sentence, at, "a text in quotes", 0) }),
-  compare: { read: (sentence, at) => comparisons(sentence, at, false), print: printComparison },
-  compared: { read: (sentence, at) => comparisons(sentence, at, true), print: printComparison },
-  unwanted: {
-    read: (sentence, at) =>
-      words(sentence, at, "a text in quotes").map((one) => ({
-        ...one,
-        value: { ...is(one.value), negated: true },
-      })),
-    print: printComparison,
-  },
-  contained: {
-    read: (sentence, at) =>
-      words(sentence, at, "a text in quotes").map((one) => ({
-        ...one,
-        value: { ...is(one.value), how: "contains" },
-      })),
-    print: printComparison,
-  },
-  urlPart: {
-    read: (sentence, at) =>
-      url
-        .read(sentence, at)
-        .filter(({ value }) => /^(?:https?:|\/)/.test(value))
-        .map((one) => ({ ...one, value: { ...is(one.value), how: "contains" } })),
-    print: printComparison,
-  },
-  pageName: {
-    read: (sentence, at) => pageNames(sentence, at).filter(({ value }) => !isSlug(value.value)),
-    print: printComparison,
-  },
-  pageSlug: {
-    read: (sentence, at) =>
-      pageNames(sentence, at)
-        .filter(({ value }) => isSlug(value.value))
-        .map((one) => ({ ...one, value: { ...is(one.value.value), how: "contains" } })),
-    print: printComparison,
-  },
+  } satisfies Slot<FillValue>,
+  givens: several({ ...textSlot, read: (sentence, at) => inQuotes(sentence, at, 0) }),
+  compare: comparing((sentence, at) => comparisons(sentence, at, false)),
+  /** Also without quotes after `is`. */
+  compared: comparing((sentence, at) => comparisons(sentence, at, true)),
+  /** A text that it is not, one that is contained, and one that it is, also without a verb. */
+  unwanted: comparing((sentence, at) => inQuotes(sentence, at).map(as({ negated: true }))),
+  contained: comparing((sentence, at) => inQuotes(sentence, at).map(as({ how: "contains" }))),
   wanted: {
     read: (sentence, at) => [
       ...comparisons(sentence, at, false),
-      ...words(sentence, at, "a text in quotes, contains or matches").map((one) => ({
-        ...one,
-        value: is(one.value),
-      })),
+      ...words(sentence, at, "a text in quotes, contains or matches").map(as({})),
     ],
     print: (compare) =>
       compare.how === "is" && !compare.negated ? quoted(compare.value) : printComparison(compare),
-  },
+  } satisfies Slot<TextComparison>,
+  /** The beginning of a path, which the URL contains. */
+  urlPart: comparing((sentence, at) =>
+    url
+      .read(sentence, at)
+      .filter(({ value }) => /^(?:https?:|\/)/.test(value))
+      .map(as({ how: "contains" })),
+  ),
+  /** `the Login page`, by its title; `the login page`, by its URL. */
+  pageName: comparing((sentence, at) => pageNames(sentence, at).filter(({ value }) => !isSlug(value.value))),
+  pageSlug: comparing((sentence, at) =>
+    pageNames(sentence, at)
+      .filter(({ value }) => isSlug(value.value))
+      .map((one) => as({ how: "contains" })({ ...one, value: one.value.value })),
+  ),
   number: count,
   be: negatable(BEING, ["is", "is not"]),
-  exists: oneOf(
+  exists: oneOf<boolean>(
     "",
     {
       "exists|exist|should exist|must exist|to exist|does exist|do exist|is in the dom|should be in the dom": true,
@@ -143,14 +156,14 @@ export const SLOTS: Slots = {
     (value) => (value ? "exists" : "does not exist"),
   ),
   state: oneOf(STATE_NAMES.join(", "), stateLists),
-  page: oneOf("", {
+  page: oneOf<"title" | "url">("", {
     "title|page title|the title|the page title|browser title|document title|title of the page|tab title":
       "title",
     "url|page url|the url|current url|the current url|address|page address|browser url|the page url": "url",
   }),
   attribute: checked("a name", (name) => /^[A-Za-z_:-][\w:.-]*$/.test(name)),
   known: oneOf("", same(KNOWN_ATTRIBUTES)),
-  absence: oneOf(ABSENCES.join(", "), {
+  absence: oneOf<Absence>(ABSENCES.join(", "), {
     ...same(ABSENCES),
     "errors in the console|errors in console|errors on the console|js errors|javascript errors|console error|browser console errors":
       "console errors",
@@ -163,7 +176,7 @@ export const SLOTS: Slots = {
       "horizontal overflow",
   }),
   severity: oneOf(SEVERITIES.join(", "), same(SEVERITIES)),
-  time: oneOf("", {
+  time: oneOf<(typeof TIMES)[number]>("", {
     ...same(TIMES),
     "page load time|page load|loading time": "load time",
     "first contentful paint": "fcp",
@@ -174,18 +187,20 @@ export const SLOTS: Slots = {
   }),
   range,
   request,
+  /** One that is clearly a URL. */
   endpoint: {
     ...request,
     read: (sentence, at) =>
       request.read(sentence, at).filter(({ value }) => /^(?:[/*]|https?:)/.test(value.glob)),
-  },
+  } satisfies Slot<RequestPattern>,
   glob,
   url,
+  /** One that is clearly a URL, or a page of the site. */
   address: {
     ...url,
     read: (sentence, at) =>
       url.read(sentence, at).filter(({ value }) => /^[a-z]+:|[/.?#]/i.test(value) && !/\s/.test(value)),
-  },
+  } satisfies Slot<string>,
   reply,
   duration,
   size,
@@ -202,12 +217,12 @@ export const SLOTS: Slots = {
     ([, text]) => Number(text),
   ),
   key,
-  edge: oneOf("top, bottom", {
+  edge: oneOf<"top" | "bottom">("top, bottom", {
     "top|the top|page top|top of the page|the top of the page|top of page|beginning": "top",
     "bottom|the bottom|the end|page bottom|bottom of the page|the bottom of the page|bottom of page|end of the page|the end of the page":
       "bottom",
   }),
-  direction: oneOf("", same(["down", "up", "right", "left"])),
+  direction: oneOf<keyof typeof DIRECTIONS>("", same(["down", "up", "right", "left"])),
   pixels: patterned(
     "a number of pixels such as 300px",
     /(\d{1,5})\s*(?:px|pixels?)?(?!\w)/iy,
@@ -267,10 +282,6 @@ export const SLOTS: Slots = {
     "a name of letters, digits, spaces, _, . and - (at most 80)",
     (name) => isBaselineName(name) && !name.endsWith("."),
   ),
-  assertion: {
-    read: (sentence, at) => readAssertion(sentence, at),
-    print: (one) => printAssertion(one),
-    noun: "an assertion",
-  },
-  awaited: { read: (sentence, at) => awaited(sentence, at), print: (one) => printAssertion(one) },
+  assertion: assertion((sentence, at) => readAssertion(sentence, at)),
+  awaited: assertion((sentence, at) => awaited(sentence, at)),
 };

@@ -1,9 +1,8 @@
 import { parseTargetUrl } from "./address.ts";
-import type { FillValue, RequestPattern, StatusRange } from "./ast.ts";
+import type { FillValue, Reply, RequestPattern, StatusRange } from "./ast.ts";
 import { pageNames } from "./comparisons.ts";
 import type { Reading, Sentence, Slot } from "./reader.ts";
 import { patterned, printed } from "./slot-kinds.ts";
-import type { SlotValues } from "./slot-values.ts";
 import { quoted, unquoted, words } from "./target.ts";
 import { KEYS, NUMBERS, SIZES, UNITS } from "./words.ts";
 
@@ -149,7 +148,7 @@ export const url: Slot<string> = {
   print: (value) => (/^(?:https?:|\/)[^\s'"]*$/.test(value) ? value : quoted(value)),
 };
 
-export const reply: Slot<SlotValues["reply"]> = {
+export const reply: Slot<Extract<Reply, { readonly status: number }>> = {
   noun: "a status, a text in quotes, or file and its name",
   read(sentence, at) {
     const status = sentence.take(
