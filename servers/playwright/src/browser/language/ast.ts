@@ -35,7 +35,13 @@ export type Base =
       text: string;
       /** The whole text in this letter case; otherwise a part of it, in any. */
       exact: boolean;
+      isGuess?: boolean;
     }
+  /**
+   * One that people describe, `the cart badge`: by its test id, id, class or aria-label. `isGuess`: from words without
+   * quotes, so no check may pass because there is no such element.
+   */
+  | { kind: "element"; text: string; isGuess?: boolean }
   /** A frame by its title, name or id: only around another target. */
   | { kind: "frame"; text: string };
 

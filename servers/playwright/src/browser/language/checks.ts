@@ -57,7 +57,7 @@ export const ELEMENTS = {
       (am|be|is|are|remain|stay|land|end up|stays|remains) [still|now|then|back] (on|at) {compare:pageName} => what=title
       (be|am|is|are|get|gets|was) (redirected|taken|navigated|directed|sent|brought|returned) [back] to {compare:pageName} => what=title
       (see|view) {compare:pageName} => what=title
-      {compare:pageName} (is|should be|gets) (displayed|shown|opened|loaded|visible) => what=title
+      {compare:pageName} [is|should be|gets] (displayed|shown|opened|loaded|visible) => what=title
       {compare:pageName} (opens|loads|appears|should open|should load|should appear) => what=title
       (see|find) {compare:contained} (in|as|within) [the|a] {what:page}
       (see) [the|a] {compare:contained} {what:page}
@@ -80,7 +80,8 @@ export const ELEMENTS = {
     ["h1 contains 'Docs'", "h1 is 'Docs'", "h1 does not contain 'x'", "first li matches /^\\d+/"],
     {
       also: `text (of|in|on|inside) {target:texted} {compare}
-      {target:texted} [the] text {compare}
+      {target:texted} [the] (text|label|caption) {compare:shown}
+      ~ {target:described} {compare:shown}
       {target:texted} (with|has) [the] [text|label|title|message|content] (of|as|:|is|equal to) {compare:wanted}
       {target:texted} has [the|a] (text|content|label|message) {compare:wanted}`,
       expect: ({ target, compare }) => text(target, compare),
@@ -122,7 +123,10 @@ export const ELEMENTS = {
       {target} has focus => state=focused, negated=false
       ~ {target:seen} {state} => negated=false
       ~ (display|show|has|contain|render|present|include) {target:seen} => state=visible, negated=false
-      ~ {inside:target} (is visible|is shown|is displayed|appears) [with|:|saying|containing] [the|text|the text|message|the words|the message] {target:said} [message|text] => state=visible, negated=false
+      ~ {near:seen} (is visible|is shown|is displayed|appears) [with|:|saying|containing] [the|text|the text|message|the words|the message] {target:said} [message|text] => state=visible, negated=false
+      {target.inside:around} contains {target:part} => state=visible, negated=false
+      {target} not contains [any] text => state=empty, negated=false
+      {target} contains [any|some] text => state=empty, negated=true
       ~ (verify|check|assert|ensure|confirm|validate|expect|make sure) [for|that|the presence of] {target:seen} => state=visible, negated=false`,
       expect: ({ target, negated, state: name }) => state(target, name, negated),
     },
@@ -139,7 +143,9 @@ export const ELEMENTS = {
     also: `number of {target} {compare:number}
       (see|view|find|there|has|have|page has|page contains|be|contains|with) {compare:number} {target}
       {target} has [a] (count|length) [of] {compare:number}
-      {target.inside:target} (has|contains) {compare:number} {target}
+      {target.inside:around} (has|contains) {compare:number} {target}
+      (see|view|find|there|has|have|page has|page contains) {compare:number} {target:things}
+      {compare:number} {target:things} is (visible|displayed|shown|present|listed)
       count of {target} {compare:number}
       {target} has count {compare:number}`,
     expect: ({ target, compare: { how, value } }) => {
@@ -197,6 +203,7 @@ export const ELEMENTS = {
       {target} (links to|points to|leads to|should link to|should point to|goes to|link to) {compare:wanted} => name=href
       {target} attribute {name:attribute} {compare}
       attribute {name:attribute} of {target} {compare}
+      attribute {name:attribute} of {target} has [the] value {compare:wanted}
       {name:known} [attribute] of {target} {compare}
       {target} has name {compare:wanted} => name=name`,
       expect: ({ target, name, compare }) =>

@@ -2,7 +2,7 @@ import type { NumberComparison, TextComparison } from "./ast.ts";
 import { compiled, escaped } from "./matching.ts";
 import type { Reading, Sentence, Slot } from "./reader.ts";
 import { isKnown } from "./slot-kinds.ts";
-import { quoted, words } from "./target.ts";
+import { quoted, unquoted, words } from "./target.ts";
 import { BEING, COMPARING, COUNTING, MODAL, NEGATION, NUMBERS } from "./words.ts";
 
 /** A pattern between slashes, in RE2's syntax. */
@@ -33,7 +33,11 @@ export const isSlug = (name: string) => /^[a-z][a-z-]*$/.test(name);
 /** `the 'Sign in' page`, in any letter case. */
 export function pageNames(sentence: Sentence, at: number): Reading<TextComparison>[] {
   const start = sentence.end(at, /(?:the|a|an|my|your)\s+/iy) ?? at;
-  return words(sentence, start, "a page's name", 4).flatMap((name) => {
+  const names =
+    sentence.isString(start) || sentence.text.charAt(start) === "`"
+      ? words(sentence, start, "")
+      : unquoted(sentence, start, 4);
+  return names.flatMap((name) => {
     const end = sentence.end(name.at, /(?:web\s?)?(?:page|screen|site|view)(?![\w-])/iy);
     if (end === undefined) return [];
     const cost = name.cost > 0 ? name.cost - 3 : 0;
@@ -79,7 +83,8 @@ export function comparisons(sentence: Sentence, at: number, takesWords: boolean)
     for (const [pattern, how] of COMPARING) {
       const end = sentence.end(from, pattern);
       if (end === undefined) continue;
-      add(end, how, isNegated, false);
+      // `contains the page's slug 'x'`
+      add(sentence.end(end, /(?:the|an?)\s+(?:[\w-]+\s+){1,3}(?=['"“])/iy) ?? end, how, isNegated, false);
       break;
     }
   };

@@ -12,6 +12,7 @@ const TARGETS: Topics = [
     "label, text and others",
     ["label 'Email'", "text 'Hello'", "placeholder 'Search'", "alt 'Logo'", "title 'Close'", "testid 'row'"],
   ],
+  ["what has no role, by its test id, id, class or aria-label", ["element 'cart badge'"]],
   ["heading level", ["heading 'News' level 2", "heading level 1"]],
   ["by its text", ["li containing 'Lamp'", "button 'Add' in listitem containing 'Lamp'"]],
   ["the whole name", ["button exactly 'Save'", "exactly 'Welcome'"]],

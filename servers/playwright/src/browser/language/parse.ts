@@ -126,8 +126,14 @@ export const readAssertion = remembered((sentence: Sentence, from: number): read
       readRows(sentence, checks, { at: first, cost: lead }, (check, next, cost) => {
         const add = (last: number, within: number | undefined) => {
           const more = ending(sentence, last, "the end, or within and a time");
-          if (more !== undefined && isCheck(check))
-            readings.push({ value: { text, negated, check, within }, at: end, cost: cost + more });
+          if (more === undefined || !isCheck(check)) return;
+          if (isGuessedAbsence(check, negated))
+            sentence.fail(
+              start,
+              "an element that is surely meant, such as testid 'toast', .toast or its text in quotes: if nothing has that name, this would always pass",
+              { isSure: true },
+            );
+          else readings.push({ value: { text, negated, check, within }, at: end, cost: cost + more });
         };
         add(next, undefined);
         const suffix = sentence.end(next, WITHIN);
@@ -146,6 +152,26 @@ export const readAssertion = remembered((sentence: Sentence, from: number): read
 const NOT = /not(?![\w-])\s*/iy;
 const WITHIN =
   /(?:within|in\s+less\s+than|in\s+under|(?:after|before|in|for)(?=\s+["']?\d)|for\s+up\s+to)(?:\s+(?:the\s+next|at\s+most))?(?![\w-])\s*/iy;
+
+/** A check that passes if there is no such element, about one that is named by words without quotes. */
+function isGuessedAbsence(check: Check, negated: boolean): boolean {
+  if (!("target" in check) || !Object(check.target?.base).isGuess) return false;
+  switch (check.kind) {
+    case "state":
+      return (
+        (check.state === "hidden" && !check.negated !== negated) ||
+        (check.state === "visible" && check.negated !== negated)
+      );
+    case "existence":
+      return check.exists === negated;
+    case "no target":
+      return !negated;
+    case "count":
+      return !negated && (check.compare.how.startsWith("<") || check.compare.value === 0);
+    default:
+      return false;
+  }
+}
 
 /** An assertion, or a target alone, which becomes visible. */
 export function awaited(sentence: Sentence, at: number): readonly Reading<Assertion>[] {

@@ -1,3 +1,4 @@
+import { nearest } from "@refmcp/boundary/answer";
 import {
   ABSENCES,
   type Absence,
@@ -35,7 +36,7 @@ import {
   size,
   url,
 } from "./values.ts";
-import { BEING, STATE_WORDS } from "./words.ts";
+import { BEING, KEYS, STATE_WORDS } from "./words.ts";
 
 const targetSlot = (taking: Taking, fits: (target: Target) => boolean = () => true): Slot<Target> => ({
   read: (sentence, at) => readTarget(sentence, at, taking).filter(({ value }) => fits(value)),
@@ -45,6 +46,18 @@ const targetSlot = (taking: Taking, fits: (target: Target) => boolean = () => tr
 /** Roles that nothing is written into: `set header 'x' to 'y'` is not about a heading. */
 const NOT_FIELDS =
   /^(?:heading|img|table|row|cell|region|navigation|status|tooltip|progressbar|list|listitem)$/;
+const NOT_WRITABLE = new RegExp(
+  `${NOT_FIELDS.source}|^(?:button|link|radio|checkbox|switch|option|form|tab)$`,
+);
+const fieldSlot = (not: RegExp): Slot<Target> => ({
+  ...targetSlot("any"),
+  read: (sentence, at) =>
+    readTarget(sentence, at, "any").filter(
+      ({ value: { base }, cost }) =>
+        !(base.kind === "role" && (not.test(base.role) || (cost > 2 && base.role === "option"))) &&
+        !(base.kind === "text" && cost > 2),
+    ),
+});
 const isField = ({ base }: Target) => base.kind === "field";
 
 const STATE_NAMES = Object.keys(STATES).filter((one): one is State => one in STATES);
@@ -69,15 +82,11 @@ export const SLOTS = {
   target: targetSlot("element"),
   /** One that is named by its text alone, also without quotes. */
   clickable: targetSlot("any"),
-  field: {
-    ...targetSlot("any"),
-    read: (sentence, at) =>
-      readTarget(sentence, at, "any").filter(
-        ({ value: { base }, cost }) =>
-          !(base.kind === "role" && (NOT_FIELDS.test(base.role) || (cost > 2 && base.role === "option"))) &&
-          !(base.kind === "text" && cost > 2),
-      ),
-  } satisfies Slot<Target>,
+  field: fieldSlot(NOT_FIELDS),
+  /** One that a text can be written into. */
+  writable: fieldSlot(NOT_WRITABLE),
+  /** One that is surely a field. */
+  input: targetSlot("element", ({ base }) => base.kind === "field" || base.kind === "css"),
   /** A field that people compare with a value: `field 'Email' contains 'x'`. */
   filled: targetSlot("element", isField),
   /** A checkbox, radio button or switch. */
@@ -104,7 +113,24 @@ export const SLOTS = {
     ({ base }) => base.kind === "role" && /dialog|tooltip|menu$|listbox/.test(base.role),
   ),
   /** Any element but a field: its text is compared. */
-  texted: targetSlot("element", (target) => !isField(target)),
+  texted: targetSlot("described", (target) => !isField(target)),
+  /** What is counted, and what is around something; frames are around everything. */
+  things: targetSlot("described"),
+  around: targetSlot("around"),
+  /** One with a role and a name. */
+  part: targetSlot("element", ({ base }) => base.kind === "role" && base.name !== undefined),
+  /** One that has its text by itself. */
+  described: targetSlot(
+    "described",
+    ({ base }) => base.kind === "element" || (base.kind === "role" && base.name !== undefined),
+  ),
+  /** A link or button, but not a key or anything that words in lower case may be. */
+  linked: targetSlot(
+    "any",
+    ({ base }) =>
+      !("isGuess" in base && base.isGuess) ||
+      (/^[A-Z]/.test(base.text) && nearest(base.text, Object.keys(KEYS)).length === 0),
+  ),
   targets: several(targetSlot("element")),
   text: textSlot,
   /** One that must be in quotes. */
@@ -120,6 +146,12 @@ export const SLOTS = {
   compare: comparing((sentence, at) => comparisons(sentence, at, false)),
   /** Also without quotes after `is`. */
   compared: comparing((sentence, at) => comparisons(sentence, at, true)),
+  /** Also without quotes, if it begins like a text or a number. */
+  shown: comparing((sentence, at) =>
+    comparisons(sentence, at, true).filter(
+      ({ value: { value }, cost }) => cost === 0 || /^[A-Z\d$€£-]/.test(value),
+    ),
+  ),
   /** A text that it is not, one that is contained, and one that it is, also without a verb. */
   unwanted: comparing((sentence, at) => inQuotes(sentence, at).map(as({ negated: true }))),
   contained: comparing((sentence, at) => inQuotes(sentence, at).map(as({ how: "contains" }))),

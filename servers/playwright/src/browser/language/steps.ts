@@ -54,9 +54,9 @@ export const STEPS = {
   }),
   click: step(MOUSE, "click {target:clickable}", ["click button 'Save'"], {
     also: `(click|tap) [on|onto|at] {target:clickable}
-      (press|push|hit|touch) [on|onto|at] {target}
+      (press|push|hit|touch) [on|onto|at] {target:linked}
       ~ (choose|select|pick|follow|open|toggle|expand|collapse|view) [on] {target:clickable}
-      ~ (activate|trigger|launch|go to|navigate to) {target:seen}`,
+      ~ (activate|trigger|launch|go to|navigate to) {target:linked}`,
     acts: ({ target }) => [act(target, "clickable", "click")],
   }),
   "click at": step(
@@ -114,24 +114,25 @@ export const STEPS = {
   }),
   fill: step(
     FIELDS,
-    "fill {field} with {value}",
+    "fill {field:writable} with {value}",
     ["fill label 'Email' with 'a@b.c'", "fill 'Password' with secret 'PASSWORD'"],
     {
-      also: `(fill|fill in|fill out|fill up|complete|populate|input|enter|type|write|replace|set) {field} (with|using|=|:) {value}
-      (fill|fill in|fill out|populate|input|enter|type|write|set) {field} (as|by) {value:given}
-      (enter|input|write|put|fill|fill in|key in|insert|provide|specify|add|paste|supply|give) {value} (in|into|to|for|as|on|inside|within|under|at|in to) {field}
-      (set|change|update|edit|fill|fill in) {field} to {value}
-      (enter|input|fill|fill in|provide|specify|set|add|insert|write|supply|type|key in|give) {field} [:] {value:given}
-      search (for|with) {value} in {field}
-      ~ (enter|input) {value:given} {field}
-      ~ set {value:given} (to|in|into|for|on) {field:filled}
-      ~ (enter|input|fill|provide|specify|insert|write|supply|type) {field} : {value}`,
+      also: `(fill|fill in|fill out|fill up|complete|populate|input|enter|type|write|replace|set) {field:writable} (with|using|=|:) {value}
+      (fill|fill in|fill out|populate|input|enter|type|write|set) {field:writable} (as|by) {value:given}
+      (set|use|choose) {value:given} as {field:writable}
+      (enter|input|write|put|fill|fill in|key in|insert|provide|specify|add|paste|supply|give) {value} (in|into|to|for|as|on|inside|within|under|at|in to) {field:writable}
+      (set|change|update|edit|fill|fill in) {field:writable} to {value}
+      (enter|input|fill|fill in|provide|specify|set|add|insert|write|supply|type|key in|give) {field:writable} [:] {value:given}
+      search (for|with) {value} in {field:writable}
+      ~ (enter|input) {value:given} {field:writable}
+      ~ set {value:given} (to|in|into|for|on) {field:input}
+      ~ (enter|input|fill|provide|specify|insert|write|supply|type) {field:writable} : {value}`,
       acts: ({ field, value }) => [act(field, "field", "fill", writing(value))],
     },
   ),
-  type: step(FIELDS, "type {value} [into {field}]", ["type 'ber' into 'City'", "type 'hello'"], {
+  type: step(FIELDS, "type {value} [into {field:writable}]", ["type 'ber' into 'City'", "type 'hello'"], {
     also: `(type|type in|enter|input|write|key in) {value:given}
-      (type|type in) {value} (in|into|to|inside|on|for|as) {field}`,
+      (type|type in) {value} (in|into|to|inside|on|for|as) {field:writable}`,
     acts: ({ value, field }) => [
       field === undefined
         ? onPage("keyboard.type", writing(value))

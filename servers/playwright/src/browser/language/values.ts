@@ -96,6 +96,10 @@ export const request: Slot<RequestPattern> = {
 
 /** `the login page` as a path: /login. */
 function pagePaths(sentence: Sentence, at: number): Reading<string>[] {
+  const [, inner] =
+    /^(\S.*)\s(?:page|screen)$/i.exec((sentence.isString(at) && sentence.string(at)?.value) || "") ?? [];
+  const end = sentence.isString(at) ? sentence.string(at)?.at : undefined;
+  if (inner !== undefined && end !== undefined) return [{ value: pathOf(inner), at: end, cost: 0 }];
   const home =
     sentence.end(
       at,
@@ -109,10 +113,20 @@ function pagePaths(sentence: Sentence, at: number): Reading<string>[] {
   return pageNames(sentence, at).map((one) => {
     if (/^\\?\//.test(one.value.value))
       return { value: one.value.value.replace(/\\/g, ""), at: one.at, cost: 0 };
-    const slug = one.value.value.replace(/\\s\+/g, "-").replace(/\\/g, "").toLowerCase();
-    return { value: `/${encodeURI(slug)}`, at: one.at, cost: one.cost + 0.3 };
+    const name = one.value.value.replace(/\\s\+/g, " ").replace(/\\/g, "");
+    return { value: pathOf(name), at: one.at, cost: one.cost + 0.3 };
   });
 }
+
+/** A page's name as people write it in its path: `Log in` is /login. */
+const pathOf = (name: string) =>
+  `/${encodeURI(
+    name
+      .toLowerCase()
+      .replace(/^(?:the|application|app|site|website)\s+/, "")
+      .replace(/\blog\s(?=in$|out$)/, "log")
+      .replace(/\s+/g, "-"),
+  )}`;
 
 export const url: Slot<string> = {
   read(sentence, at) {
@@ -121,7 +135,13 @@ export const url: Slot<string> = {
         at,
         /(?:the\s+)?(?:(?:relative\s+)?(?:url|address|page|site|website|path|link))\s+(?=['"“‘]|https?:|\/)/iy,
       ) ?? at;
-    const text = sentence.isString(start) ? sentence.string(start) : undefined;
+    const code = sentence.take(start, /`([^`\s]+)`/y);
+    const text =
+      code !== undefined
+        ? { value: code.found[1] ?? "", at: code.at }
+        : sentence.isString(start)
+          ? sentence.string(start)
+          : undefined;
     const word =
       text === undefined
         ? sentence.take(
