@@ -24,8 +24,10 @@ export type Base =
       kind: "role";
       role: Role;
       name: string | undefined;
-      exact: boolean /** Of a heading. */;
+      exact: boolean;
+      /** Of a heading. */
       level?: number;
+      isGuess?: boolean;
     }
   /** A field by its label or placeholder; without a text, any text field. */
   | { kind: "field"; text: string | undefined; exact: boolean }

@@ -172,7 +172,8 @@ export const ELEMENTS = {
       [the] (selected option|selected value|selection) (of|in|for) {field} {compare}
       {field} has [the] selected (option|value|text) {compare:wanted}
       option {compare:wanted} is selected in {field}
-      {compare:wanted} is selected in {field}`,
+      {compare:wanted} is selected in {field}
+      selected option [text] {field:dropdown} {compare}`,
       expect: ({ field, compare }) => {
         const on = chainOf(field, "field");
         return { ...text(field, compare), on: { calls: [...on.calls, call("locator", "option:checked")] } };

@@ -1,12 +1,13 @@
 import { nearest } from "@refmcp/boundary/answer";
 import type { Action, Assertion, Check, Step } from "./ast.ts";
 import { CHECKS } from "./checks.ts";
+import { TARGET_WORDS } from "./nouns.ts";
 import { type Args, compile, match, print } from "./pattern.ts";
 import { LanguageError, type Reading, remembered, Sentence, TIE } from "./reader.ts";
 import type { Row } from "./rows.ts";
 import { SLOTS } from "./slots.ts";
 import { STEPS } from "./steps.ts";
-import { readTarget, TARGET_WORDS } from "./target.ts";
+import { readTarget } from "./target.ts";
 import { ASSURING, ENDING, LEADS, WITHOUT } from "./words.ts";
 
 const STEP_EXAMPLE = "click button 'Save'";
@@ -155,7 +156,7 @@ const WITHIN =
 
 /** A check that passes if there is no such element, about one that is named by words without quotes. */
 function isGuessedAbsence(check: Check, negated: boolean): boolean {
-  if (!("target" in check) || !Object(check.target?.base).isGuess) return false;
+  if (!("target" in check) || Object(check.target?.base).isGuess !== true) return false;
   switch (check.kind) {
     case "state":
       return (
@@ -175,7 +176,9 @@ function isGuessedAbsence(check: Check, negated: boolean): boolean {
 
 /** An assertion, or a target alone, which becomes visible. */
 export function awaited(sentence: Sentence, at: number): readonly Reading<Assertion>[] {
-  const alone = readTarget(sentence, at).flatMap(({ value: target, at: next, cost }) => {
+  // A step that waits for an element fails without one, so a selector in quotes is no risk.
+  const selectors = readTarget(sentence, at, "any").filter(({ value: { base } }) => base.kind === "css");
+  const alone = [...readTarget(sentence, at), ...selectors].flatMap(({ value: target, at: next, cost }) => {
     const more = ending(sentence, next, "the end, or within and a time");
     if (more === undefined) return [];
     const check = { kind: "state", target, state: "visible", negated: false } as const;

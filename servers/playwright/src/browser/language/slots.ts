@@ -15,11 +15,12 @@ import {
   type TextComparison,
   TIMES,
 } from "./ast.ts";
-import { comparisons, count, is, isSlug, pageNames, printComparison } from "./comparisons.ts";
+import { comparisons, count, is, isSlug, pageNames, printComparison, spacedPattern } from "./comparisons.ts";
+import type { Taking } from "./nouns.ts";
 import { awaited, printAssertion, readAssertion } from "./parse.ts";
-import type { Reading, Sentence, Slot } from "./reader.ts";
+import { made, quoted, type Reading, type Sentence, type Slot } from "./reader.ts";
 import { checked, isKnown, oneOf, patterned, same, several, textSlot } from "./slot-kinds.ts";
-import { describeTarget, isBox, quoted, readTarget, type Taking, words } from "./target.ts";
+import { describeTarget, isBox, readTarget } from "./target.ts";
 import {
   duration,
   fillValue,
@@ -58,6 +59,11 @@ const fieldSlot = (not: RegExp): Slot<Target> => ({
         !(base.kind === "text" && cost > 2),
     ),
 });
+const DROPDOWN: Target = {
+  pick: undefined,
+  base: { kind: "role", role: "combobox", name: undefined, exact: false },
+  inside: undefined,
+};
 const isField = ({ base }: Target) => base.kind === "field";
 
 const STATE_NAMES = Object.keys(STATES).filter((one): one is State => one in STATES);
@@ -67,12 +73,11 @@ const stateLists = Object.fromEntries(STATE_NAMES.map((one) => [STATE_WORDS[one]
 const comparing = (
   read: (sentence: Sentence, at: number) => readonly Reading<TextComparison>[],
 ): Slot<TextComparison> => ({ read, print: printComparison });
-/** A text alone, as a comparison. */
-const as =
-  (more: Partial<TextComparison>) =>
-  (one: Reading<string>): Reading<TextComparison> => ({ ...one, value: { ...is(one.value), ...more } });
-const inQuotes = (sentence: Sentence, at: number, most?: number) =>
-  words(sentence, at, "a text in quotes", most);
+/** Texts alone, as comparisons. */
+const as = (
+  texts: readonly Reading<string>[],
+  more: Partial<TextComparison> = {},
+): Reading<TextComparison>[] => made(texts, (text) => ({ ...is(text), ...more }));
 const assertion = (
   read: (sentence: Sentence, at: number) => readonly Reading<Assertion>[],
 ): Slot<Assertion> => ({ read, print: (one) => printAssertion(one), noun: "an assertion" });
@@ -101,10 +106,16 @@ export const SLOTS = {
   /** A text that people see. */
   said: {
     read: (sentence, at) =>
-      inQuotes(sentence, at, 0).map((one) => ({
-        ...one,
+      sentence.words(sentence.end(at, /\(/y) ?? at, undefined, 0).map((one) => ({
         value: { pick: undefined, base: { kind: "text", text: one.value, exact: false }, inside: undefined },
+        at: sentence.end(one.at, /\)/y) ?? one.at,
+        cost: one.cost,
       })),
+    print: describeTarget,
+  } satisfies Slot<Target>,
+  /** No word: the only dropdown. */
+  dropdown: {
+    read: (_, at) => [{ value: DROPDOWN, at, cost: 0 }],
     print: describeTarget,
   } satisfies Slot<Target>,
   /** What opens and closes above the page. */
@@ -128,13 +139,14 @@ export const SLOTS = {
   linked: targetSlot(
     "any",
     ({ base }) =>
-      !("isGuess" in base && base.isGuess) ||
+      base.kind !== "quoted" ||
+      base.isGuess !== true ||
       (/^[A-Z]/.test(base.text) && nearest(base.text, Object.keys(KEYS)).length === 0),
   ),
   targets: several(targetSlot("element")),
   text: textSlot,
   /** One that must be in quotes. */
-  quoted: { ...textSlot, read: (sentence, at) => inQuotes(sentence, at, 0) } satisfies Slot<string>,
+  quoted: { ...textSlot, read: (sentence, at) => sentence.words(at, undefined, 0) } satisfies Slot<string>,
   texts: several(textSlot),
   value: fillValue,
   /** In quotes. */
@@ -142,7 +154,7 @@ export const SLOTS = {
     ...fillValue,
     read: (sentence, at) => fillValue.read(sentence, at).filter(({ cost }) => cost === 0),
   } satisfies Slot<FillValue>,
-  givens: several({ ...textSlot, read: (sentence, at) => inQuotes(sentence, at, 0) }),
+  givens: several({ ...textSlot, read: (sentence, at) => sentence.words(at, undefined, 0) }),
   compare: comparing((sentence, at) => comparisons(sentence, at, false)),
   /** Also without quotes after `is`. */
   compared: comparing((sentence, at) => comparisons(sentence, at, true)),
@@ -153,29 +165,37 @@ export const SLOTS = {
     ),
   ),
   /** A text that it is not, one that is contained, and one that it is, also without a verb. */
-  unwanted: comparing((sentence, at) => inQuotes(sentence, at).map(as({ negated: true }))),
-  contained: comparing((sentence, at) => inQuotes(sentence, at).map(as({ how: "contains" }))),
+  unwanted: comparing((sentence, at) => as(sentence.words(at), { negated: true })),
+  contained: comparing((sentence, at) => as(sentence.words(at), { how: "contains" })),
   wanted: {
     read: (sentence, at) => [
       ...comparisons(sentence, at, false),
-      ...words(sentence, at, "a text in quotes, contains or matches").map(as({})),
+      ...as(sentence.words(at, "a text in quotes, contains or matches")),
     ],
     print: (compare) =>
       compare.how === "is" && !compare.negated ? quoted(compare.value) : printComparison(compare),
   } satisfies Slot<TextComparison>,
   /** The beginning of a path, which the URL contains. */
   urlPart: comparing((sentence, at) =>
-    url
-      .read(sentence, at)
-      .filter(({ value }) => /^(?:https?:|\/)/.test(value))
-      .map(as({ how: "contains" })),
+    as(
+      url.read(sentence, at).filter(({ value }) => /^(?:https?:|\/)/.test(value)),
+      { how: "contains" },
+    ),
   ),
   /** `the Login page`, by its title; `the login page`, by its URL. */
-  pageName: comparing((sentence, at) => pageNames(sentence, at).filter(({ value }) => !isSlug(value.value))),
-  pageSlug: comparing((sentence, at) =>
+  pageName: comparing((sentence, at) =>
     pageNames(sentence, at)
-      .filter(({ value }) => isSlug(value.value))
-      .map((one) => as({ how: "contains" })({ ...one, value: one.value.value })),
+      .filter(({ value }) => !isSlug(value) && !value.startsWith("/"))
+      .map((one) => ({
+        ...one,
+        value: { how: "matches", value: spacedPattern(one.value), flags: "i", negated: false },
+      })),
+  ),
+  pageSlug: comparing((sentence, at) =>
+    as(
+      pageNames(sentence, at).filter(({ value }) => isSlug(value)),
+      { how: "contains" },
+    ),
   ),
   number: count,
   be: negatable(BEING, ["is", "is not"]),

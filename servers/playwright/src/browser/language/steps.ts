@@ -159,6 +159,7 @@ export const STEPS = {
   select: step(FIELDS, "select {options:texts} in {field}", ["select 'Blue' in label 'Color'"], {
     also: `(select|choose|pick) [option|the option|value|the value] {options:texts} [option|as] (in|from|for|on|under|within|at|of) {field}
       (select|choose|pick) {options:givens} as {field}
+      (select|choose|pick) {options:givens} {field:dropdown}
       (select|choose|pick) {field} {options:givens}
       (select|choose|pick) {field} (as|to|with|=|:) {options:givens}`,
     acts: ({ options, field }) => [act(field, "field", "selectOption", sole(options))],

@@ -115,7 +115,7 @@ export const MODAL = words(`${SHOULD}|should then|to`);
 export const COMPARING = vocabulary<"is" | "contains" | "matches" | "starts" | "ends">({
   "equals|equal|equal to|equals to|is equal to|be equal to|is exactly|be exactly|has text|have text|has the text|have the text|reads|read|says|say|shows exactly|is the same as|be the same as|is set to|be set to|matches the text|match the text|matches text|has content|=|==|===":
     "is",
-  "contains|contain|containing|includes|include|has text containing|contains text|contain text|contains the text|contain the text|contains the word|contains value|contain value|contains string|mentions|displays|display|shows|show|shows the text|displays the text":
+  "contains|contain|contains element with text|contains an element with text|contains the element with text|containing|includes|include|has text containing|contains text|contain text|contains the text|contain the text|contains the word|contains value|contain value|contains string|mentions|displays|display|shows|show|shows the text|displays the text":
     "contains",
   "matches|match|is like|matches pattern|match pattern|matches regex": "matches",
   "starts with|start with|begins with|begin with|starting with|is prefixed with": "starts",
@@ -181,7 +181,9 @@ export const ADJECTIVE =
 export const FRINGE = new RegExp(String.raw`(?:\([\w ]+\)|(?:(?!${STOPS})[a-z][a-z-]*\s+){1,2})\s*`, "y");
 
 /** People's nouns for the elements of a page. `part`: what is clicked by its name. `{name} noun`, `noun {name}`. */
-export const NOUNS = vocabulary<Role | "field" | "search" | "text" | "part" | "frame" | "element">(
+export const NOUNS = vocabulary<
+  Role | "field" | "search" | "text" | "part" | "placeholder" | "frame" | "element"
+>(
   {
     "button|btn|push button": "button",
     "link|hyperlink|link text|anchor|anchor link|text link|nav link|nav item|navigation item|navigation link":
@@ -218,8 +220,9 @@ export const NOUNS = vocabulary<Role | "field" | "search" | "text" | "part" | "f
     textbox: "textbox",
     "field|input|input field|input box|inputbox|text box|text field|text input|textfield|textarea|text area|box|inputfield|entry field|form field|edit box|date picker|datepicker|filter|text input field|input text|textbox field":
       "field",
-    "text|message|notification|error|error message|success message|warning|label|word|string|toast|snackbar|banner|caption|phrase|validation message|flash message|confirmation message|status message|content|title text|paragraph|value|error text|warning message|info message|confirmation|description|placeholder text|chip|badge|tag|pill|headline text|sentence|information|details|button text|keyword|tab text|copy|hint|notice":
+    "text|message|notification|error|error message|success message|warning|label|word|string|toast|snackbar|banner|caption|phrase|validation message|flash message|confirmation message|status message|content|title text|paragraph|value|error text|warning message|info message|confirmation|description|chip|badge|tag|pill|headline text|sentence|information|details|button text|keyword|tab text|copy|hint|notice":
       "text",
+    "placeholder|placeholder text": "placeholder",
     "iframe|frame": "frame",
     "css|css selector|selector|locator|element|css element|css_element|xpath|xpath_element|input element":
       "element",
@@ -243,7 +246,7 @@ export const INSIDE = /(?:in|inside|inside of|within(?!\s+\d)|of|on|from|under|a
 
 /** Words after a sentence that add nothing: `on the page`, `again`. */
 export const ENDING =
-  /(?:to\s+(?:submit|save|create|open|proceed|continue|confirm|finish|complete|add|view|see|start|close|go|navigate|return|log|sign|edit|delete|update|send|apply|get|trigger|show)\b[^'"]*$|(?:until|unless)\b[^'"]*$|(?:(?:on|in|at|from|of|to(?!\s+be\b)|within|inside|under|across)\s+(?:(?:the|this|that|my|our|a|an|its|their|current)\s+)?(?:['"“][^'"”]*['"”]\s+|(?:[\w'&/-]+\s+){0,5})(?:page|screen|site|website|app|application|browser|view|webpage|viewport|ui|interface|dashboard|homepage))|(?:again|now|too|also|as well|please|successfully|correctly|properly|immediately|once|first|then|here|there|twice a day|by default|at all|instead|as expected|manually|once more|to the user|to me|on it|for me|anymore|any more|any longer|only|yet|in the browser|to proceed|to continue|written|visibly)|(?:in|on|at)\s+(?:the\s+)?(?:top|bottom|upper|lower|left|right)(?:[\s-](?:left|right|hand))?\s+(?:corner|side|of\s+the\s+page)|(?:during|expecting\s|(?:after|when|by)\s+\w+ing)\b[^'"]*$|[.!;,:…]+)(?![\w-])\s*/iy;
+  /(?:to\s+(?:submit|save|create|open|proceed|continue|confirm|finish|complete|add|view|see|start|close|go|navigate|return|log|sign|edit|delete|update|send|apply|get|trigger|show)\b[^'"]*$|(?:until|unless)\b[^'"]*$|(?:(?:on|in|at|from|of|to(?!\s+be\b)|within|inside|under|across)\s+(?:(?:the|this|that|my|our|a|an|its|their|current)\s+)?(?:['"“][^'"”]*['"”]\s+|(?:[\w'&/-]+\s+){0,5})(?:page|screen|site|website|app|application|browser|view|webpage|viewport|ui|interface|dashboard|homepage))|(?:again|now|too|also|as well|please|successfully|correctly|properly|immediately|once|first|then|here|there|twice a day|by default|at all|instead|as expected|manually|once more|to the user|to me|on it|for me|anymore|any more|any longer|only|yet|in the browser|to proceed|to continue|written|visibly)|(?:in|on|at)\s+(?:the\s+)?(?:top|bottom|upper|lower|left|right)(?:[\s-](?:left|right|hand))?(?:\s+\w+)?\s+(?:corner|side|area|of\s+the\s+page)|(?:for\s+(?:the|this|that)\s+(?:selected|current|given|same|chosen)|below\s+the|above\s+the|next\s+to\s+the)\b[^'"]*$|[-–—#@]+\s*\w+$|(?:during|expecting\s|(?:after|when|by)\s+\w+ing)\b[^'"]*$|[.!;,:…]+)(?![\w-])\s*/iy;
 
 /** Subjects, modal verbs and other words before a sentence, which add nothing. */
 export const LEADS: readonly RegExp[] = [
@@ -259,6 +262,7 @@ export const LEADS: readonly RegExp[] = [
   /(?:should|shall|must|can|could|will|would|may|need|needs|wants?|have|has|tr(?:y|ies)|attempts?|proceeds?|(?:am|is|are|be)\s+able|going|'d\s+like|would\s+like|(?:am|is|are)\s+going)(?:\s+(?:now|also|still|then|be\s+able))?\s+(?:to\s+)?(?!be\b|have\b|not\b)(?=\w)/iy,
   /(?:(?:first|next|lastly),|please|now|also|finally|simply|just|then|afterwards|again|immediately|once\s+more|manually|successfully|to|able\s+to|let's|let\s+us|the\s+browser\s+should|go\s+ahead\s+and|use\s[\w\s]{1,20}\sto)(?=[\s,]),?\s+(?=\S)/iy,
   /(?:is|are)\s+(?=(?:the|there|text|element)\b)/iy,
+  /[^'"]{1,60}\bby\s+(?=(?:click|press|select|enter|tapp|typ)ing\b)/iy,
 ];
 /** `The page loads without errors` is about errors. */
 export const WITHOUT =
