@@ -80,6 +80,7 @@ export const ELEMENTS = {
     ["h1 contains 'Docs'", "h1 is 'Docs'", "h1 does not contain 'x'", "first li matches /^\\d+/"],
     {
       also: `text (of|in|on|inside) {target:texted} {compare}
+      see text (matching|that matches) {target:body}{compare:pattern}
       {target:texted} [the] (text|label|caption) {compare:shown}
       ~ {target:described} {compare:shown}
       {target:texted} (with|has) [the] [text|label|title|message|content] (of|as|:|is|equal to) {compare:wanted}
@@ -146,6 +147,8 @@ export const ELEMENTS = {
       {target.inside:around} (has|contains) {compare:number} {target}
       (see|view|find|there|has|have|page has|page contains) {compare:number} {target:things}
       {compare:number} {target:things} is (visible|displayed|shown|present|listed)
+      (see|there|find) {compare:some}{target:plural}
+      (see|there|find) all {compare:some}{target}
       count of {target} {compare:number}
       {target} has count {compare:number}`,
     expect: ({ target, compare: { how, value } }) => {

@@ -4,20 +4,22 @@ import { made, quoted, type Reading, type Sentence, type Slot } from "./reader.t
 import { isKnown } from "./slot-kinds.ts";
 import { BEING, COMPARING, COUNTING, MODAL, NEGATION, NUMBERS } from "./words.ts";
 
-/** A pattern between slashes, in RE2's syntax. */
-function regex(sentence: Sentence, at: number): Reading<{ value: string; flags: string }>[] {
+/** A pattern between slashes, in RE2's syntax; or as a text that is no plain text. */
+export function regex(sentence: Sentence, at: number, isText = false): Reading<TextComparison>[] {
   const example = "title matches /^Docs/i";
   const taken = sentence.take(
     at,
     /\/((?:[^/\\[\n\r\u2028\u2029]|\\.|\[(?:[^\]\\\n\r\u2028\u2029]|\\.)*\])+)\/([a-z]*)/y,
   );
-  if (taken === undefined) return sentence.fail(at, "a pattern between slashes", { example });
-  const [, value = "", flags = ""] = taken.found;
+  const bare = isText ? sentence.take(at, /["']?([^"'/]*[\\+*?^$|][^"']*)["']?()/y) : undefined;
+  const whole = taken ?? bare;
+  if (whole === undefined) return sentence.fail(at, "a pattern between slashes", { example });
+  const [, value = "", flags = ""] = whole.found;
   if (/[^imsu]/.test(flags))
     return sentence.fail(at, "only the flags i, m, s and u", { example, isSure: true });
   // An exported pattern runs in JavaScript, which does not know RE2's (?i).
   if (isKnown(() => compiled(value, flags)) && isKnown(() => new RegExp(value, flags)))
-    return [{ value: { value, flags }, at: taken.at, cost: 0 }];
+    return [{ value: { how: "matches", value, flags, negated: false }, at: whole.at, cost: 0 }];
   const expected = "a pattern that both JavaScript and RE2 support (no look-around and no back-references)";
   return sentence.fail(at, expected, { example, isSure: true });
 }
@@ -45,7 +47,7 @@ export function comparisons(sentence: Sentence, at: number, takesWords: boolean)
   const found: Reading<TextComparison>[] = [];
   const add = (from: number, how: (typeof COMPARING)[number][1], isNegated: boolean, isBare: boolean) => {
     if (how === "matches") {
-      found.push(...made(regex(sentence, from), (one) => ({ how, ...one, negated: isNegated })));
+      found.push(...made(regex(sentence, from), (one) => ({ ...one, negated: isNegated })));
       return;
     }
     const texts =

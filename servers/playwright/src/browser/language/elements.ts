@@ -52,4 +52,4 @@ export const NO_NAME =
   /\b(?:to\s+be|into|is|are|was|should|must|will|contains?|has|have|does|displayed|visible)\b|\b(?:in|on|of|for|from|to|with|at|by|and|or)\s+(?:the|a|an)\b/i;
 /** What no value without quotes begins with: it is not a text of the page. */
 export const NO_VALUE =
-  /^(?:the|an?|any|some|no|all|text|content|correct|valid|same|appears?|at|to|in|on|with|not)\b/i;
+  /^(?:the|an?|any|some|no|all|text|content|correct|valid|same|appears?|at|to|in|on|with|not)(?![\w-])/i;

@@ -2,7 +2,7 @@ import { nearest } from "@refmcp/boundary/answer";
 import type { Base } from "./ast.ts";
 import { isRole, NAMED, NO_BEGINNING, NO_NAME, ROLES, STOP, TAGS } from "./elements.ts";
 import { quoted, type Reading, remembered, type Sentence } from "./reader.ts";
-import { FRINGE, NAMED_BY, NOUNS, type Noun } from "./words.ts";
+import { BOX_BY, FRINGE, NAMED_BY, NOUNS, type Noun } from "./words.ts";
 
 /** The words that a target can begin with, for suggestions. */
 export const TARGET_WORDS: readonly string[] = [...TAGS, ...ROLES, ...NAMED];
@@ -140,7 +140,10 @@ export function nouns(sentence: Sentence, at: number, taking: Taking): Reading<B
       { example: "button 'Save' is visible" },
     );
   return found.flatMap((noun) => {
-    const by = noun.isOwn === true ? noun.at : (sentence.end(noun.at, NAMED_BY) ?? noun.at);
+    const by =
+      noun.isOwn === true
+        ? noun.at
+        : (sentence.end(noun.at, noun.noun === "radio" ? BOX_BY : NAMED_BY) ?? noun.at);
     const exactly = sentence.end(by, /exactly(?=\s*['"“‘])/iy);
     const isQuoted = sentence.isString(exactly ?? by);
     if (!isQuoted && noun.isOwn !== true && (isRole(noun.word) || TAGS.has(noun.word))) return [];

@@ -71,6 +71,21 @@ export function isKnown(test: () => unknown): boolean {
   }
 }
 
+/** A slot that takes only some of another one's readings. */
+export const only = <Value>(
+  slot: Slot<Value>,
+  fits: (value: Value, cost: number) => boolean,
+): Slot<Value> => ({
+  ...slot,
+  read: (sentence, at) => slot.read(sentence, at).filter(({ value, cost }) => fits(value, cost)),
+});
+
+/** A slot that no word of the sentence is for. */
+export const implied = <Value>(value: Value, print: (value: Value) => string = printed): Slot<Value> => ({
+  read: (_, at) => [{ value, at, cost: 0 }],
+  print,
+});
+
 /** Several values, with a comma or `and` between them. */
 export function several<Value>(one: Slot<Value>): Slot<readonly Value[]> {
   const next = /(?:,\s*(?:and\s+)?|and\s+)/iy;

@@ -3,11 +3,11 @@ import {
   ABSENCES,
   type Absence,
   type Assertion,
+  type Base,
   type DIRECTIONS,
-  type FillValue,
   NETWORK_SPEEDS,
   type NetworkSpeed,
-  type RequestPattern,
+  type NumberComparison,
   SEVERITIES,
   STATES,
   type State,
@@ -15,11 +15,20 @@ import {
   type TextComparison,
   TIMES,
 } from "./ast.ts";
-import { comparisons, count, is, isSlug, pageNames, printComparison, spacedPattern } from "./comparisons.ts";
+import {
+  comparisons,
+  count,
+  is,
+  isSlug,
+  pageNames,
+  printComparison,
+  regex,
+  spacedPattern,
+} from "./comparisons.ts";
 import type { Taking } from "./nouns.ts";
 import { awaited, printAssertion, readAssertion } from "./parse.ts";
 import { made, quoted, type Reading, type Sentence, type Slot } from "./reader.ts";
-import { checked, isKnown, oneOf, patterned, same, several, textSlot } from "./slot-kinds.ts";
+import { checked, implied, isKnown, oneOf, only, patterned, same, several, textSlot } from "./slot-kinds.ts";
 import { describeTarget, isBox, readTarget } from "./target.ts";
 import {
   duration,
@@ -39,31 +48,29 @@ import {
 } from "./values.ts";
 import { BEING, KEYS, STATE_WORDS } from "./words.ts";
 
-const targetSlot = (taking: Taking, fits: (target: Target) => boolean = () => true): Slot<Target> => ({
-  read: (sentence, at) => readTarget(sentence, at, taking).filter(({ value }) => fits(value)),
-  print: describeTarget,
-  noun: taking === "element" ? "a target" : "a field or another target",
-});
+const targetSlot = (taking: Taking, fits: (target: Target, cost: number) => boolean = () => true) =>
+  only<Target>(
+    {
+      read: (sentence, at) => readTarget(sentence, at, taking),
+      print: describeTarget,
+      noun: taking === "element" ? "a target" : "a field or another target",
+    },
+    fits,
+  );
 /** Roles that nothing is written into: `set header 'x' to 'y'` is not about a heading. */
 const NOT_FIELDS =
   /^(?:heading|img|table|row|cell|region|navigation|status|tooltip|progressbar|list|listitem)$/;
-const NOT_WRITABLE = new RegExp(
-  `${NOT_FIELDS.source}|^(?:button|link|radio|checkbox|switch|option|form|tab)$`,
-);
-const fieldSlot = (not: RegExp): Slot<Target> => ({
-  ...targetSlot("any"),
-  read: (sentence, at) =>
-    readTarget(sentence, at, "any").filter(
-      ({ value: { base }, cost }) =>
-        !(base.kind === "role" && (not.test(base.role) || (cost > 2 && base.role === "option"))) &&
-        !(base.kind === "text" && cost > 2),
-    ),
-});
-const DROPDOWN: Target = {
-  pick: undefined,
-  base: { kind: "role", role: "combobox", name: undefined, exact: false },
-  inside: undefined,
-};
+/** Those that people do not mean when they write into something, unless they say so in the language's own words. */
+const NOT_WRITABLE = /^(?:button|link|radio|checkbox|switch|option|form|tab)$/;
+const fieldSlot = (not: RegExp): Slot<Target> =>
+  targetSlot("any", ({ base }, cost) =>
+    base.kind === "role"
+      ? !NOT_FIELDS.test(base.role) &&
+        !(cost > 0 && not.test(base.role)) &&
+        !(cost > 2 && base.role === "option")
+      : base.kind !== "text" || cost <= 2,
+  );
+const targetOf = (base: Base): Target => ({ pick: undefined, base, inside: undefined });
 const isField = ({ base }: Target) => base.kind === "field";
 
 const STATE_NAMES = Object.keys(STATES).filter((one): one is State => one in STATES);
@@ -87,7 +94,7 @@ export const SLOTS = {
   target: targetSlot("element"),
   /** One that is named by its text alone, also without quotes. */
   clickable: targetSlot("any"),
-  field: fieldSlot(NOT_FIELDS),
+  field: fieldSlot(/^$/),
   /** One that a text can be written into. */
   writable: fieldSlot(NOT_WRITABLE),
   /** One that is surely a field. */
@@ -96,28 +103,40 @@ export const SLOTS = {
   filled: targetSlot("element", isField),
   /** A checkbox, radio button or switch. */
   box: {
-    ...targetSlot("named", isBox),
+    ...targetSlot("element"),
     // `select checkbox 'x'` checks it, though other things are clicked.
     read: (sentence, at) =>
-      readTarget(sentence, at).flatMap((one) => (isBox(one.value) ? [{ ...one, cost: one.cost - 0.2 }] : [])),
+      made(
+        readTarget(sentence, at).filter(({ value }) => isBox(value)),
+        (one) => one,
+        -0.2,
+      ),
   } satisfies Slot<Target>,
   /** What people see: also named by its text alone, without quotes. */
   seen: targetSlot("named"),
   /** A text that people see. */
   said: {
     read: (sentence, at) =>
-      sentence.words(sentence.end(at, /\(/y) ?? at, undefined, 0).map((one) => ({
-        value: { pick: undefined, base: { kind: "text", text: one.value, exact: false }, inside: undefined },
-        at: sentence.end(one.at, /\)/y) ?? one.at,
-        cost: one.cost,
-      })),
+      made(sentence.words(sentence.end(at, /\(/y) ?? at, undefined, 0), (text) =>
+        targetOf({ kind: "text", text, exact: false }),
+      ).map((one) => ({ ...one, at: sentence.end(one.at, /\)/y) ?? one.at })),
     print: describeTarget,
   } satisfies Slot<Target>,
-  /** No word: the only dropdown. */
-  dropdown: {
-    read: (_, at) => [{ value: DROPDOWN, at, cost: 0 }],
-    print: describeTarget,
-  } satisfies Slot<Target>,
+  /** Without a word: the only dropdown, or the page's text. */
+  dropdown: implied(targetOf({ kind: "role", role: "combobox", name: undefined, exact: false })),
+  body: implied(targetOf({ kind: "css", css: "body" })),
+  /** What people name only by what it does: a cookie banner's button, and `Log out`. */
+  command: patterned(
+    "",
+    /(accept|reject|decline|allow)\s+(?:all\s+)?(?:the\s+)?cookies?(?!\w)|((?:log|sign)\s(?:out|off))(?!\w)/iy,
+    ([, answer, text = ""]) =>
+      targetOf(
+        answer === undefined
+          ? { kind: "quoted", text, exact: false }
+          : { kind: "role", role: "button", name: answer, exact: false },
+      ),
+    describeTarget,
+  ),
   /** What opens and closes above the page. */
   popup: targetSlot(
     "element",
@@ -127,6 +146,7 @@ export const SLOTS = {
   texted: targetSlot("described", (target) => !isField(target)),
   /** What is counted, and what is around something; frames are around everything. */
   things: targetSlot("described"),
+  plural: targetSlot("described", ({ base }) => base.kind === "element" && base.text.endsWith("s")),
   around: targetSlot("around"),
   /** One with a role and a name. */
   part: targetSlot("element", ({ base }) => base.kind === "role" && base.name !== undefined),
@@ -150,10 +170,7 @@ export const SLOTS = {
   texts: several(textSlot),
   value: fillValue,
   /** In quotes. */
-  given: {
-    ...fillValue,
-    read: (sentence, at) => fillValue.read(sentence, at).filter(({ cost }) => cost === 0),
-  } satisfies Slot<FillValue>,
+  given: only(fillValue, (_, cost) => cost === 0),
   givens: several({ ...textSlot, read: (sentence, at) => sentence.words(at, undefined, 0) }),
   compare: comparing((sentence, at) => comparisons(sentence, at, false)),
   /** Also without quotes after `is`. */
@@ -197,7 +214,11 @@ export const SLOTS = {
       { how: "contains" },
     ),
   ),
+  /** Between slashes, or a text or words with the signs of a pattern. */
+  pattern: comparing((sentence, at) => regex(sentence, at, true)),
   number: count,
+  /** Without a word: at least one. */
+  some: implied<NumberComparison>({ how: ">=", value: 1 }),
   be: negatable(BEING, ["is", "is not"]),
   exists: oneOf<boolean>(
     "",
@@ -209,7 +230,7 @@ export const SLOTS = {
   ),
   state: oneOf(STATE_NAMES.join(", "), stateLists),
   page: oneOf<"title" | "url">("", {
-    "title|page title|the title|the page title|browser title|document title|title of the page|tab title":
+    "title|page title|the title|the page title|browser title|document title|title of the page|title of this page|title this page|tab title":
       "title",
     "url|page url|the url|current url|the current url|address|page address|browser url|the page url": "url",
   }),
@@ -240,19 +261,11 @@ export const SLOTS = {
   range,
   request,
   /** One that is clearly a URL. */
-  endpoint: {
-    ...request,
-    read: (sentence, at) =>
-      request.read(sentence, at).filter(({ value }) => /^(?:[/*]|https?:)/.test(value.glob)),
-  } satisfies Slot<RequestPattern>,
+  endpoint: only(request, ({ glob }) => /^(?:[/*]|https?:)/.test(glob)),
   glob,
   url,
   /** One that is clearly a URL, or a page of the site. */
-  address: {
-    ...url,
-    read: (sentence, at) =>
-      url.read(sentence, at).filter(({ value }) => /^[a-z]+:|[/.?#]/i.test(value) && !/\s/.test(value)),
-  } satisfies Slot<string>,
+  address: only(url, (value) => /^[a-z]+:|[/.?#]/i.test(value) && !/\s/.test(value)),
   reply,
   duration,
   size,

@@ -55,6 +55,7 @@ export const STEPS = {
   click: step(MOUSE, "click {target:clickable}", ["click button 'Save'"], {
     also: `(click|tap) [on|onto|at] {target:clickable}
       (press|push|hit|touch) [on|onto|at] {target:linked}
+      {target:command}
       ~ (choose|select|pick|follow|open|toggle|expand|collapse|view) [on] {target:clickable}
       ~ (activate|trigger|launch|go to|navigate to) {target:linked}`,
     acts: ({ target }) => [act(target, "clickable", "click")],

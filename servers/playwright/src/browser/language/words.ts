@@ -236,6 +236,10 @@ export type Noun = (typeof NOUNS)[number][1] | (typeof NAMED)[number];
 export const NAMED_BY = words(
   "labeled|labelled|named|called|titled|entitled|with text|with the text|with label|with the label|with name|with the name|with the name of|with title|with the title|that says|saying|reading|with caption|stating|containing the text|containing the words|of|for|with message|with the message|that reads|marked|which says|that includes|which includes|that contains|including|with value|with placeholder|with the placeholder|with the words|matching|element|:|-",
 );
+/** `set the radio button to 'x'` */
+export const BOX_BY = words(
+  "labeled|labelled|named|called|with label|with the label|with value|with the value|for|to|:|-",
+);
 /** Words between an element and a text within it, or an attribute of it. */
 export const CONTAINING = words(
   "containing|that contains|which contains|that has|containing text|containing the text|with text|with the text|having text|having",
