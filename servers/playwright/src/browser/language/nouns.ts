@@ -239,6 +239,12 @@ export function unquotedNames(sentence: Sentence, at: number, taking: Taking): R
       // `Welcome message` has this text; an `error message` has another, and a `footer logo` another name.
       if (isTitle || !/^(?:text|img|part|heading)$/.test(noun.noun) || /^(?:section|region)$/.test(noun.word))
         add(named(noun, alone, false, taking), noun.at, name.cost - 2);
+      else if (
+        taking === "any" &&
+        /^(?:img|part)$/.test(noun.noun) &&
+        /^[\w-]+(?: [\w-]+)?$/.test(name.value)
+      )
+        add({ kind: "element", text: `${name.value} ${noun.word}`, isGuess: true }, noun.at, name.cost - 1);
     }
     if (isName(name.value, taking)) {
       const isSeen = taking === "named" && isTitle;

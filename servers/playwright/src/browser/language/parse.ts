@@ -128,13 +128,15 @@ export const readAssertion = remembered((sentence: Sentence, from: number): read
         const add = (last: number, within: number | undefined) => {
           const more = ending(sentence, last, "the end, or within and a time");
           if (more === undefined || !isCheck(check)) return;
-          if (isGuessedAbsence(check, negated))
+          const guess = guessedAbsence(check, negated);
+          if (guess === undefined)
+            readings.push({ value: { text, negated, check, within }, at: end, cost: cost + more });
+          else
             sentence.fail(
               start,
-              "an element that is surely meant, such as testid 'toast', .toast or its text in quotes: if nothing has that name, this would always pass",
-              { isSure: true },
+              `a name in quotes, testid '…', .… or #…, since this would also pass if nothing is called "${guess}"`,
+              { example: "testid 'toast' is hidden", isSure: true },
             );
-          else readings.push({ value: { text, negated, check, within }, at: end, cost: cost + more });
         };
         add(next, undefined);
         const suffix = sentence.end(next, WITHIN);
@@ -154,24 +156,19 @@ const NOT = /not(?![\w-])\s*/iy;
 const WITHIN =
   /(?:within|in\s+less\s+than|in\s+under|(?:after|before|in|for)(?=\s+["']?\d)|for\s+up\s+to)(?:\s+(?:the\s+next|at\s+most))?(?![\w-])\s*/iy;
 
-/** A check that passes if there is no such element, about one that is named by words without quotes. */
-function isGuessedAbsence(check: Check, negated: boolean): boolean {
-  if (!("target" in check) || Object(check.target?.base).isGuess !== true) return false;
-  switch (check.kind) {
-    case "state":
-      return (
-        (check.state === "hidden" && !check.negated !== negated) ||
-        (check.state === "visible" && check.negated !== negated)
-      );
-    case "existence":
-      return check.exists === negated;
-    case "no target":
-      return !negated;
-    case "count":
-      return !negated && (check.compare.how.startsWith("<") || check.compare.value === 0);
-    default:
-      return false;
-  }
+/** The words without quotes that name an element, in a check that passes without such an element. */
+function guessedAbsence(check: Check, negated: boolean): string | undefined {
+  const base = "target" in check ? check.target?.base : undefined;
+  if (base === undefined || !("isGuess" in base)) return undefined;
+  const isAbsent =
+    check.kind === "state"
+      ? /visible|hidden/.test(check.state) && (check.state === "hidden") !== (check.negated !== negated)
+      : check.kind === "existence"
+        ? check.exists === negated
+        : check.kind === "count"
+          ? !negated && (check.compare.how.startsWith("<") || check.compare.value === 0)
+          : check.kind === "no target" && !negated;
+  return isAbsent ? ("text" in base ? base.text : "it") : undefined;
 }
 
 /** An assertion, or a target alone, which becomes visible. */
