@@ -80,11 +80,11 @@ export const ELEMENTS = {
     ["h1 contains 'Docs'", "h1 is 'Docs'", "h1 does not contain 'x'", "first li matches /^\\d+/"],
     {
       also: `text (of|in|on|inside) {target:texted} {compare}
-      see text (matching|that matches) {target:body}{compare:pattern}
-      {target:texted} [the] (text|label|caption) {compare:shown}
-      ~ {target:described} {compare:shown}
-      {target:texted} (with|has) [the] [text|label|title|message|content] (of|as|:|is|equal to) {compare:wanted}
-      {target:texted} has [the|a] (text|content|label|message) {compare:wanted}`,
+        see text (matching|that matches) {target:body}{compare:pattern}
+        {target:texted} (text|label|caption) {compare:shown}
+        ~ {target:described} {compare:shown}
+        {target:texted} (with|has) [text|label|title|message|content] (of|as|:|is|equal to) {compare:wanted}
+      {target:texted} has (text|content|label|message) {compare:wanted}`,
       expect: ({ target, compare }) => text(target, compare),
     },
   ),

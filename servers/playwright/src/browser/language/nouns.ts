@@ -283,7 +283,7 @@ function isName(text: string, taking: Taking): boolean {
       ? /^[\p{L}\d]/u
       : /^(?!(?:title|url|page|status|cookie|console|request|response|download|dialog|header|screenshot|focus)\b)\p{L}/iu
     ).test(text) &&
-    /^[\p{L}\d\s'’&.,+#/-]*$/u.test(text) &&
+    (taking === "any" ? /^[\p{L}\d\s'’&.,+#/-]*$/u : /^[\p{L}\d\s'’&_-]*$/u).test(text) &&
     !parts.some((word, n) => word.length > 2 && STOP.test(word) && !(n > 0 && word === "count")) &&
     (taking === "any" || !/^(?:in|on|of|to|at|as|do)$/.test(parts.at(-1) ?? "")) &&
     // `button to accept all cookies`, `index link Contact Us`

@@ -57,6 +57,9 @@ export function compile(form: string, isVerb = false): Pattern {
   return sequence(isVerb);
 }
 
+/** Articles add nothing before the words of a form. */
+const THE = /(?:the|an?)\s+/iy;
+
 type Next = (at: number, cost: number, args: Args) => void;
 
 /** Finds every way in which a sentence, from `at`, matches a pattern. */
@@ -75,7 +78,10 @@ export function match(
         run(part, 0, at, cost, args, (...reached) => run(nodes, index + 1, ...reached, then));
       if (node.isOptional) run(nodes, index + 1, at, cost, args, then);
     } else if ("word" in node) {
-      const end = sentence.end(at, node.pattern);
+      const after = sentence.end(at, THE);
+      const end =
+        sentence.end(at, node.pattern) ??
+        (after === undefined ? undefined : sentence.end(after, node.pattern));
       if (end === undefined) {
         const following = nodes[index + 1];
         const noun = following !== undefined && "name" in following ? slots[following.slot]?.noun : undefined;

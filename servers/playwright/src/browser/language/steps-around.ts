@@ -60,21 +60,20 @@ export const AROUND_STEPS = {
   ),
   offline: step(NETWORK, "offline", ["offline"], {
     also: `(go|be|become|work) offline
-      (set|switch|turn|put) [the] (network|browser|page) [to] offline
-      (simulate|emulate) (offline|offline mode|being offline)
-      (turn off|disable|disconnect) [the] (network|internet|network connection|internet connection)`,
+      (set|switch|turn|put) (network|browser|page) [to] offline
+      (simulate|emulate) [being] offline [mode]
+      (turn off|disable|disconnect) (network|internet|network connection|internet connection)`,
     acts: () => [onPage("context().setOffline", true)],
   }),
   online: step(NETWORK, "online", ["online"], {
     also: `(go|be|come) [back] online
-      (set|switch|turn|put) [the] (network|browser|page) [back] [to] online
-      (turn on|enable|restore) [the] (network|internet|network connection|internet connection)`,
+      (set|switch|turn|put) (network|browser|page) [back] [to] online
+      (turn on|enable|restore) (network|internet|network connection|internet connection)`,
     acts: () => [onPage("context().setOffline", false)],
   }),
   "throttle network": step(NETWORK, "throttle network to {speed}", ["throttle network to slow 3g"], {
-    also: `(throttle|limit|set|slow) [the] network [speed|down] (to|as) {speed}
-      (simulate|emulate|use) [a] {speed} [network|connection]
-      throttle network {speed}`,
+    also: `(throttle|limit|set|slow) network [speed|down] [to|as] {speed}
+      (simulate|emulate|use) {speed} [network|connection]`,
     isSetup: true,
     spec: ({ speed }, spec) => sent(spec, CONDITIONS, { offline: false, ...NETWORK_SPEEDS[speed] }),
   }),
@@ -97,8 +96,7 @@ export const AROUND_STEPS = {
     acts: ({ permission }) => [onPage("context().grantPermissions", [permission])],
   }),
   "time zone": step(AROUND, "time zone {zone}", ["time zone 'Europe/Berlin'"], {
-    also: `(set|use|change) [the] (time zone|timezone) [to|as] {zone}
-      timezone {zone}`,
+    also: "[set|use|change] (time zone|timezone) [to|as] {zone}",
     isSetup: true,
     // In the spec's `test.use`.
     spec: () => [],
@@ -114,8 +112,7 @@ export const AROUND_STEPS = {
     acts: ({ time }) => [onPage("clock.install", { time })],
   }),
   "fast forward": step(AROUND, "fast forward {duration}", ["fast forward 5m"], {
-    also: `(fast-forward|advance) [the] [time|clock] [by] {duration}
-      fast forward [the] [time|clock] [by] {duration}`,
+    also: "(fast-forward|advance|fast forward) [time|clock] [by] {duration}",
     acts: ({ duration }) => [onPage("clock.fastForward", duration)],
   }),
   cookie: step(STATE, "set cookie {name:text} to {value:text}", ["set cookie 'theme' to 'dark'"], {

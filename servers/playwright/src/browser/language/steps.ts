@@ -25,11 +25,8 @@ const answered = ({ needs, page }: Spec, answer: string) =>
 
 export const STEPS = {
   goto: step(GO, "goto {url}", ["goto /login"], {
-    also: `(visit|load|browse to|launch|access|head to|return to|start at|start on|go back to|browse|open the browser to|open the browser at|open browser to|go to url|open url|navigate to url|go|navigate) {url:address}
-      (am on|am at|is on|is at|are on|be on|land on|be at) {url:address}
-      (am|is|are) (currently|already|back|now) on {url:address}
-      (have|has) (opened|visited|navigated to) {url:address}
-      (go to|open|navigate to) {url:address}`,
+    also: `(visit|load|browse to|launch|access|head to|return to|start at|start on|go back to|browse|open the browser to|open the browser at|open browser to|go to url|open url|navigate to url|go|navigate|go to|open|navigate to) {url:address}
+      (am|is|are|be|land) [currently|already|back|now] (on|at) {url:address}`,
     spec: ({ url }, { page }) => [
       /^https?:/i.test(url)
         ? `await ${page}.goto(${js(url)});`
@@ -37,15 +34,14 @@ export const STEPS = {
     ],
   }),
   back: step(GO, "go back", ["go back"], {
-    also: `(navigate|browse|move|return) back
-      (go|navigate|return) [back] to [the] previous page
+    also: `(navigate|browse|move|return|go) back [to the previous page|to previous page]
+      (go|navigate|return) to [the] previous page
       (press|click|hit) [the] [browser] back button
       back`,
     spec: (_, { page }) => [`await ${page}.goBack();`],
   }),
   forward: step(GO, "go forward", ["go forward"], {
-    also: `(navigate|browse|move) forward
-      forward`,
+    also: "[navigate|browse|move] forward",
     spec: (_, { page }) => [`await ${page}.goForward();`],
   }),
   reload: step(GO, "reload", ["reload"], {
@@ -91,23 +87,18 @@ export const STEPS = {
     acts: ({ from, to }) => [act(from, "text", "dragTo", act(to, "text", "").on)],
   }),
   "scroll to": step(MOUSE, "scroll to {target}", ["scroll to footer"], {
-    also: `scroll (to|down to|up to|until|into view|to view|to the|until i see|to see) {target}
-      scroll {target} into view
-      (bring|move) {target} into view
-      scroll {target}`,
+    also: `scroll [to|down to|up to|until|into view|to view|until i see|to see] {target}
+      (scroll|bring|move) {target} into view`,
     acts: ({ target }) => [act(target, "text", "scrollIntoViewIfNeeded")],
   }),
   scroll: step(MOUSE, "scroll to {edge}", ["scroll to bottom"], {
-    also: `scroll [down|up|all the way] [to] {edge}
-      scroll {edge}`,
+    also: "scroll [down|up|all the way] [to] {edge}",
     spec: ({ edge }, { page }) => [
       `await ${page}.evaluate(() => window.scrollTo(0, ${edge === "top" ? "0" : "document.documentElement.scrollHeight"}));`,
     ],
   }),
   wheel: step(MOUSE, "scroll {direction} [by {pixels}]", ["scroll down by 300px", "scroll down"], {
-    also: `scroll [the] [page] {direction} {pixels}
-      scroll [the] page {direction} [by {pixels}]
-      (scroll|page) {direction} [a bit|a little|the page|a page|one page]`,
+    also: "(scroll|page) [the] [page] {direction} [by] [{pixels}] [a bit|a little|the page|a page|one page]",
     acts: ({ direction, pixels = WHEEL_PX }) => {
       const [x, y] = DIRECTIONS[direction];
       return [onPage("mouse.wheel", x * pixels, y * pixels)];
@@ -119,15 +110,15 @@ export const STEPS = {
     ["fill label 'Email' with 'a@b.c'", "fill 'Password' with secret 'PASSWORD'"],
     {
       also: `(fill|fill in|fill out|fill up|complete|populate|input|enter|type|write|replace|set) {field:writable} (with|using|=|:) {value}
-      (fill|fill in|fill out|populate|input|enter|type|write|set) {field:writable} (as|by) {value:given}
-      (set|use|choose) {value:given} as {field:writable}
-      (enter|input|write|put|fill|fill in|key in|insert|provide|specify|add|paste|supply|give) {value} (in|into|to|for|as|on|inside|within|under|at|in to) {field:writable}
-      (set|change|update|edit|fill|fill in) {field:writable} to {value}
-      (enter|input|fill|fill in|provide|specify|set|add|insert|write|supply|type|key in|give) {field:writable} [:] {value:given}
-      search (for|with) {value} in {field:writable}
-      ~ (enter|input) {value:given} {field:writable}
-      ~ set {value:given} (to|in|into|for|on) {field:input}
-      ~ (enter|input|fill|provide|specify|insert|write|supply|type) {field:writable} : {value}`,
+        (fill|fill in|fill out|populate|input|enter|type|write|set) {field:writable} (as|by) {value:given}
+        (set|use|choose) {value:given} as {field:writable}
+        (enter|input|write|put|fill|fill in|key in|insert|provide|specify|add|paste|supply|give) {value} (in|into|to|for|as|on|inside|within|under|at|in to) {field:writable}
+        (set|change|update|edit|fill|fill in) {field:writable} to {value}
+        (enter|input|fill|fill in|provide|specify|set|add|insert|write|supply|type|key in|give) {field:writable} [:] {value:given}
+        search (for|with) {value} in {field:writable}
+        ~ (enter|input) {value:given} {field:writable}
+        ~ set {value:given} (to|in|into|for|on) {field:input}
+        ~ (enter|input|fill|provide|specify|insert|write|supply|type) {field:writable} : {value}`,
       acts: ({ field, value }) => [act(field, "field", "fill", writing(value))],
     },
   ),
@@ -141,8 +132,7 @@ export const STEPS = {
     ],
   }),
   press: step(FIELDS, "press {key} [on {field}]", ["press Control+A on 'Email'", "press Enter"], {
-    also: `(press|hit|strike|tap|push|type|send|use) {key} [(on|in|at|inside|within|while on) {field}]
-      (press|send) {key} (key|keys) [(on|in|to) {field}]`,
+    also: "(press|hit|strike|tap|push|type|send|use) {key} [key|keys] [(on|in|at|inside|within|while on) {field}]",
     acts: ({ key, field }) => [
       field === undefined ? onPage("keyboard.press", key) : act(field, "field", "press", key),
     ],
@@ -166,8 +156,7 @@ export const STEPS = {
     acts: ({ options, field }) => [act(field, "field", "selectOption", sole(options))],
   }),
   upload: step(FIELDS, "upload {files:texts} to {field}", ["upload 'notes.txt' to label 'File'"], {
-    also: `(upload|attach|add) [file|the file|files|a file] {files:texts} (to|in|into|on|for|using|through|via|with|as|from) {field}
-      upload {files:texts} in {field}`,
+    also: "(upload|attach|add) [file|the file|files|a file] {files:texts} (to|in|into|on|for|using|through|via|with|as|from) {field}",
     acts: ({ files: names, field }) => [act(field, "field", "setInputFiles", files(names))],
   }),
   focus: step(FIELDS, "focus {control:field}", ["focus 'Email'"], {
@@ -177,22 +166,19 @@ export const STEPS = {
   clear: step(FIELDS, "clear {field}", ["clear 'Email'"], {
     also: `(empty|erase|reset) {field}
       (leave|keep) {field} (blank|empty)
-      (clear|delete|erase|remove|empty) [the|all] (text|value|content|contents|input) (of|in|from|inside) {field}`,
+      (clear|delete|erase|remove|empty) [the|all] (text|value|contents|input) (of|in|from|inside) {field}`,
     acts: ({ field }) => [act(field, "field", "clear")],
   }),
   wait: step(WAIT, "wait for {duration}", ["wait for 500ms"], {
-    also: `(wait|pause|sleep|delay) [for|about|at least|another|for about] {duration}
-      wait {duration}`,
+    also: "(wait|pause|sleep|delay) [for|about|at least|another|for about] {duration}",
     spec: ({ duration }, { page }) => [`await ${page}.waitForTimeout(${duration});`],
   }),
   "wait for load": step(WAIT, "wait for load", ["wait for load"], {
-    also: `wait (for|until|till) [the] (navigation|page load|load event|page to load|page to be loaded|page loads|page is loaded|page has loaded|page finishes loading|page has finished loading|page is fully loaded|page to fully load|navigation to finish|navigation to complete|page to finish loading|page to be fully loaded|page load to complete|new page to load|redirect|site to load|page is ready|page to be ready|everything to load)
-      wait load`,
+    also: "wait [for|until|till] (load|navigation|page load|load event|page to load|page to be loaded|page loads|page is loaded|page has loaded|page finishes loading|page has finished loading|page is fully loaded|page to fully load|navigation to finish|navigation to complete|page to finish loading|page to be fully loaded|page load to complete|new page to load|redirect|site to load|page is ready|page to be ready|everything to load)",
     spec: (_, { page }) => [`await ${page}.waitForLoadState("load");`],
   }),
   "wait for idle": step(WAIT, "wait for network idle", ["wait for network idle"], {
-    also: `wait (for|until|till) [the] (network is idle|network to be idle|networkidle|network idle|network to become idle|network becomes idle|all requests to finish|requests to finish|all network requests to complete|network to settle|network settles)
-      wait network idle`,
+    also: "wait [for|until|till] (network is idle|network to be idle|networkidle|network idle|network to become idle|network becomes idle|all requests to finish|requests to finish|all network requests to complete|network to settle|network settles)",
     // Playwright advises against waiting for "networkidle"; the checks wait by themselves.
     spec: (_, spec) => settledLines(spec),
   }),
@@ -201,8 +187,7 @@ export const STEPS = {
     "wait for {assertion:awaited}",
     ["wait for .spinner is hidden", "wait for h1", "wait for request to /api/items"],
     {
-      also: `wait (until|till|to see|for) {assertion:awaited}
-      wait {assertion:awaited}`,
+      also: "wait [until|till|to see|for] {assertion:awaited}",
       spec: ({ assertion }, spec) => checkLines(assertion, spec),
     },
   ),
@@ -215,15 +200,15 @@ export const STEPS = {
     "accept dialog [with {text}]",
     ["accept dialog with 'yes'", "accept dialog"],
     {
-      also: `(accept|confirm|approve|ok) [the|a|an|this] dialog [with {text}]
-      (click|press) ok (on|in) [the|a|an] dialog
-      answer [the|a|an] dialog with {text}`,
+      also: `(accept|confirm|approve|ok) [this] dialog [with {text}]
+        (click|press) ok (on|in) dialog
+        answer dialog with {text}`,
       spec: ({ text }, spec) => answered(spec, `accept(${text === undefined ? "" : js(text)})`),
     },
   ),
   "dismiss dialog": step(DIALOGS, "dismiss dialog", ["dismiss dialog"], {
-    also: `(dismiss|cancel|reject|decline) [the|a|an|this] dialog
-      (click|press) cancel (on|in) [the|a|an] dialog`,
+    also: `(dismiss|cancel|reject|decline) [this] dialog
+      (click|press) cancel (on|in) dialog`,
     spec: (_, spec) => answered(spec, "dismiss()"),
   }),
   "switch to new tab": step(TABS, "switch to new tab", ["switch to new tab"], {

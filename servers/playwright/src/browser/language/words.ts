@@ -255,7 +255,7 @@ export const ENDING =
 /** Subjects, modal verbs and other words before a sentence, which add nothing. */
 export const LEADS: readonly RegExp[] = [
   /(?:[#*•]+|[-–]\s|\[[ x]?\])\s*/y,
-  /the\s+/iy,
+  /(?:the|an?)\s+/iy,
   /(?:is|are|am)\s+(?=\w+ing\b|click\b)/iy,
   /(?:the\s+)?[\w-]+(?:\s[\w-]+)?\s+page\s+(?=(?:has|shows|displays|should|contains|must|will)\b)/iy,
   /(?:step\s*)?\d{1,3}\s*[.):]\s+/iy,
