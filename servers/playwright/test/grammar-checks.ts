@@ -104,6 +104,7 @@ export const CHECKS: readonly CheckForm[] = [
   ["label exactly 'Email' exists", "label exactly 'email' exists", "nothing matches"],
   ["navigation 'Main' exists", "link 'Docs' in nav in footer exists", "there is no nav in footer"],
   ["testid 'save' is 'Save'", "testid 'send' exists", "nothing matches"],
+  ["element 'save' is 'Save'", "element 'send button' exists", "nothing matches element 'send button'"],
   ["link 'Docs' in navigation 'Main' exists", "link 'Docs' in footer exists", "nothing matches"],
   ["`ul > li:nth-child(2)` is 'two'", "`ul > li:nth-child(9)` exists", "nothing matches"],
   ["li containing 'two' is 'two'", "li containing 'four' exists", "nothing matches li containing 'four'"],

@@ -27,6 +27,7 @@ const BASES: All<Base["kind"]> = {
   alt: true,
   title: true,
   testid: true,
+  element: true,
   frame: true,
 };
 const COMPARISONS: All<TextComparison["how"]> = { is: true, contains: true, matches: true };

@@ -3,7 +3,7 @@ import { clip, oneLine } from "@refmcp/boundary/answer";
 import type { Locator, Page } from "playwright";
 import { failure } from "./errors.ts";
 import { spaced } from "./language/matching.ts";
-import { quoted } from "./language/target.ts";
+import { quoted } from "./language/reader.ts";
 
 /**
  * Everything that depends on Playwright's private parts: how it prints locators and errors, and a query that has no

@@ -1,7 +1,7 @@
 import type { Assertion } from "../language/ast.ts";
 import { expectationOf, isElementCheck, isLate, isRepeated, recordOf } from "../language/expectations.ts";
 import { ONCE } from "../language/plan.ts";
-import type { Spec } from "../language/records.ts";
+import type { Spec } from "../language/rows.ts";
 import { printExpectation } from "./print.ts";
 
 /** Assertions as lines of a spec: first those that wait, then those for which the page must have settled. */

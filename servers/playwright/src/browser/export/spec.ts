@@ -2,7 +2,7 @@ import { ToolError } from "@refmcp/boundary/answer";
 import type { BrowserContextOptions } from "playwright";
 import { parseTargetUrl, refusedUrl } from "../language/address.ts";
 import type { Step } from "../language/ast.ts";
-import type { Needs, Spec } from "../language/records.ts";
+import type { Needs, Spec } from "../language/rows.ts";
 import { checksOf, contextOptionsOf, parseScript, rowOf, setupLength } from "../language/script.ts";
 import { statePath } from "../language/steps-around.ts";
 import type { Device } from "../session/devices.ts";

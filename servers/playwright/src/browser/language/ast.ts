@@ -24,8 +24,10 @@ export type Base =
       kind: "role";
       role: Role;
       name: string | undefined;
-      exact: boolean /** Of a heading. */;
+      exact: boolean;
+      /** Of a heading. */
       level?: number;
+      isGuess?: boolean;
     }
   /** A field by its label or placeholder; without a text, any text field. */
   | { kind: "field"; text: string | undefined; exact: boolean }
@@ -35,7 +37,13 @@ export type Base =
       text: string;
       /** The whole text in this letter case; otherwise a part of it, in any. */
       exact: boolean;
+      isGuess?: boolean;
     }
+  /**
+   * One that people describe, `the cart badge`: by its test id, id, class or aria-label. `isGuess`: from words without
+   * quotes, so no check may pass because there is no such element.
+   */
+  | { kind: "element"; text: string; isGuess?: boolean }
   /** A frame by its title, name or id: only around another target. */
   | { kind: "frame"; text: string };
 

@@ -1,49 +1,44 @@
 import type { NumberComparison, TextComparison } from "./ast.ts";
 import { compiled, escaped } from "./matching.ts";
-import type { Reading, Sentence, Slot } from "./reader.ts";
+import { made, quoted, type Reading, type Sentence, type Slot } from "./reader.ts";
 import { isKnown } from "./slot-kinds.ts";
-import { quoted, words } from "./target.ts";
 import { BEING, COMPARING, COUNTING, MODAL, NEGATION, NUMBERS } from "./words.ts";
 
-/** A pattern between slashes, in RE2's syntax. */
-function regex(sentence: Sentence, at: number): Reading<{ value: string; flags: string }>[] {
+/** A pattern between slashes, in RE2's syntax; or as a text that is no plain text. */
+export function regex(sentence: Sentence, at: number, isText = false): Reading<TextComparison>[] {
   const example = "title matches /^Docs/i";
   const taken = sentence.take(
     at,
     /\/((?:[^/\\[\n\r\u2028\u2029]|\\.|\[(?:[^\]\\\n\r\u2028\u2029]|\\.)*\])+)\/([a-z]*)/y,
   );
-  if (taken === undefined) return sentence.fail(at, "a pattern between slashes", { example });
-  const [, value = "", flags = ""] = taken.found;
+  const bare = isText ? sentence.take(at, /["']?([^"'/]*[\\+*?^$|][^"']*)["']?()/y) : undefined;
+  const whole = taken ?? bare;
+  if (whole === undefined) return sentence.fail(at, "a pattern between slashes", { example });
+  const [, value = "", flags = ""] = whole.found;
   if (/[^imsu]/.test(flags))
     return sentence.fail(at, "only the flags i, m, s and u", { example, isSure: true });
   // An exported pattern runs in JavaScript, which does not know RE2's (?i).
   if (isKnown(() => compiled(value, flags)) && isKnown(() => new RegExp(value, flags)))
-    return [{ value: { value, flags }, at: taken.at, cost: 0 }];
+    return [{ value: { how: "matches", value, flags, negated: false }, at: whole.at, cost: 0 }];
   const expected = "a pattern that both JavaScript and RE2 support (no look-around and no back-references)";
   return sentence.fail(at, expected, { example, isSure: true });
 }
 
-const spacedPattern = (text: string) => text.trim().split(/\s+/).map(escaped).join("\\s+");
+export const spacedPattern = (text: string) => text.trim().split(/\s+/).map(escaped).join("\\s+");
 
 export const is = (value: string): TextComparison => ({ how: "is", value, flags: "", negated: false });
 
 /** Whether a page's name is more like a part of its URL than like a title. */
 export const isSlug = (name: string) => /^[a-z][a-z-]*$/.test(name);
 
-/** `the 'Sign in' page`, in any letter case. */
-export function pageNames(sentence: Sentence, at: number): Reading<TextComparison>[] {
-  const start = sentence.end(at, /(?:the|a|an|my|your)\s+/iy) ?? at;
-  return words(sentence, start, "a page's name", 4).flatMap((name) => {
-    const end = sentence.end(name.at, /(?:web\s?)?(?:page|screen|site|view)(?![\w-])/iy);
-    if (end === undefined) return [];
-    const cost = name.cost > 0 ? name.cost - 3 : 0;
-    return [
-      {
-        value: { how: "matches", value: spacedPattern(name.value), flags: "i", negated: false },
-        at: end,
-        cost,
-      },
-    ];
+/** The name in `the 'Sign in' page`. */
+export function pageNames(sentence: Sentence, at: number): Reading<string>[] {
+  const start = sentence.end(at, /(?:the|a|an|my|your)\s+(?:[\w-]+\s+(?=['"“]))?/iy) ?? at;
+  const isQuoted = sentence.isString(start) || sentence.text.charAt(start) === "`";
+  const names = isQuoted ? sentence.words(start) : sentence.unquoted(start, 4);
+  return names.flatMap(({ value, at: next, cost }) => {
+    const end = sentence.end(next, /(?:web\s?)?(?:page|screen|site|view)(?![\w-])/iy);
+    return end === undefined ? [] : [{ value, at: end, cost: Math.max(0, cost - 3) }];
   });
 }
 
@@ -52,34 +47,29 @@ export function comparisons(sentence: Sentence, at: number, takesWords: boolean)
   const found: Reading<TextComparison>[] = [];
   const add = (from: number, how: (typeof COMPARING)[number][1], isNegated: boolean, isBare: boolean) => {
     if (how === "matches") {
-      for (const one of regex(sentence, from))
-        found.push({ ...one, value: { how, ...one.value, negated: isNegated } });
+      found.push(...made(regex(sentence, from), (one) => ({ ...one, negated: isNegated })));
       return;
     }
     const texts =
       isBare && !sentence.isString(from)
         ? sentence.fail(from, "a text in quotes", { example: "h1 contains 'Docs'" })
-        : words(sentence, from, "a text in quotes");
-    for (const { value, ...end } of texts) {
-      const flags = "";
-      if (how === "starts")
-        found.push({
-          ...end,
-          value: { how: "matches", value: `^\\s*${spacedPattern(value)}`, flags, negated: isNegated },
-        });
-      else if (how === "ends")
-        found.push({
-          ...end,
-          value: { how: "matches", value: `${spacedPattern(value)}\\s*$`, flags, negated: isNegated },
-        });
-      else found.push({ ...end, value: { how, value, flags, negated: isNegated } });
-    }
+        : sentence.words(from);
+    const pattern = { starts: (text: string) => `^\\s*${text}`, ends: (text: string) => `${text}\\s*$` };
+    found.push(
+      ...made(texts, (value): TextComparison => {
+        const shared = { flags: "", negated: isNegated };
+        return how === "starts" || how === "ends"
+          ? { ...shared, how: "matches", value: pattern[how](spacedPattern(value)) }
+          : { ...shared, how, value };
+      }),
+    );
   };
   const verbs = (from: number, isNegated: boolean) => {
     for (const [pattern, how] of COMPARING) {
       const end = sentence.end(from, pattern);
       if (end === undefined) continue;
-      add(end, how, isNegated, false);
+      // `contains the page's slug 'x'`
+      add(sentence.end(end, /(?:the|an?)\s+(?:[\w-]+\s+){1,3}(?=['"“])/iy) ?? end, how, isNegated, false);
       break;
     }
   };

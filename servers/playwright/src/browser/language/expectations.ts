@@ -1,7 +1,8 @@
 import type { Assertion, Check } from "./ast.ts";
-import { ELEMENTS, type ElementRow } from "./checks.ts";
+import { ELEMENTS } from "./checks.ts";
 import type { Expectation } from "./plan.ts";
-import { RECORDS, type RecordRow } from "./records.ts";
+import { RECORDS } from "./records.ts";
+import type { ElementRow, RecordRow } from "./rows.ts";
 
 /** The checks that Playwright's `expect` runs on a page or an element; the others use what the run recorded. */
 export type ElementCheck = Extract<Check, { kind: keyof typeof ELEMENTS }>;
@@ -12,7 +13,7 @@ export const recordOf = ({ kind }: RecordCheck): RecordRow => RECORDS[kind];
 
 /** Whether a check runs once, after the page has settled: absence is trivially true at first. */
 export const isLate = (check: Check): boolean =>
-  isElementCheck(check) ? check.kind === "no target" : recordOf(check).isLate;
+  isElementCheck(check) ? check.kind === "no target" : recordOf(check).isLate === true;
 
 const NEGATIVE: ReadonlySet<string> = new Set(["toBeHidden", "toBeDisabled", "toBeEmpty"]);
 

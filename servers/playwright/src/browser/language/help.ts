@@ -1,4 +1,5 @@
-import { CHECKS, type CheckRow } from "./checks.ts";
+import { CHECKS } from "./checks.ts";
+import type { Row } from "./rows.ts";
 import { STEPS } from "./steps.ts";
 
 /** Examples by topic. */
@@ -11,6 +12,7 @@ const TARGETS: Topics = [
     "label, text and others",
     ["label 'Email'", "text 'Hello'", "placeholder 'Search'", "alt 'Logo'", "title 'Close'", "testid 'row'"],
   ],
+  ["what has no role, by its test id, id, class or aria-label", ["element 'cart badge'"]],
   ["heading level", ["heading 'News' level 2", "heading level 1"]],
   ["by its text", ["li containing 'Lamp'", "button 'Add' in listitem containing 'Lamp'"]],
   ["the whole name", ["button exactly 'Save'", "exactly 'Welcome'"]],
@@ -23,10 +25,10 @@ const TARGETS: Topics = [
 ];
 
 /** The examples of some rows, by their topics. */
-function topicsOf(rows: Readonly<Record<string, Pick<CheckRow, "topic" | "example" | "examples">>>): Topics {
+function topicsOf(rows: Readonly<Record<string, Row>>): Topics {
   const topics = new Map<string, string[]>();
-  for (const { topic, example, examples = [] } of Object.values(rows))
-    topics.set(topic, [...(topics.get(topic) ?? []), example, ...examples]);
+  for (const { topic, examples } of Object.values(rows))
+    topics.set(topic, [...(topics.get(topic) ?? []), ...examples]);
   return [...topics];
 }
 

@@ -1,11 +1,15 @@
 import type { Sentence, Slot } from "./reader.ts";
-import type { SlotValues } from "./slot-values.ts";
+import type { SLOTS } from "./slots.ts";
 import { spellingOf } from "./words.ts";
 
 // A form is a template of words and slots: `fill {field} with {value}`, `{from:target}` for a slot with another name,
 // `[in {target}]` for an optional part, and `(a b|c)` for alternatives.
 
-type Value<Kind> = Kind extends keyof SlotValues ? SlotValues[Kind] : never;
+type Value<Kind> = Kind extends keyof typeof SLOTS
+  ? (typeof SLOTS)[Kind] extends Slot<infer Read>
+    ? Read
+    : never
+  : never;
 type Named<Text extends string> = Text extends `${infer Name}:${infer Kind}`
   ? { readonly [Key in Name]: Value<Kind> }
   : { readonly [Key in Text]: Value<Text> };
@@ -19,7 +23,6 @@ export type ArgsOf<Form extends string> = Form extends `${infer Before}[${infer 
   : Needed<Form>;
 
 export type Args = Readonly<Record<string, unknown>>;
-export type Slots = { readonly [Kind in keyof SlotValues]: Slot<SlotValues[Kind]> };
 
 type Node =
   | { readonly word: string; readonly pattern: RegExp }
@@ -54,6 +57,9 @@ export function compile(form: string, isVerb = false): Pattern {
   return sequence(isVerb);
 }
 
+/** Articles add nothing before the words of a form. */
+const THE = /(?:the|an?)\s+/iy;
+
 type Next = (at: number, cost: number, args: Args) => void;
 
 /** Finds every way in which a sentence, from `at`, matches a pattern. */
@@ -72,7 +78,10 @@ export function match(
         run(part, 0, at, cost, args, (...reached) => run(nodes, index + 1, ...reached, then));
       if (node.isOptional) run(nodes, index + 1, at, cost, args, then);
     } else if ("word" in node) {
-      const end = sentence.end(at, node.pattern);
+      const after = sentence.end(at, THE);
+      const end =
+        sentence.end(at, node.pattern) ??
+        (after === undefined ? undefined : sentence.end(after, node.pattern));
       if (end === undefined) {
         const following = nodes[index + 1];
         const noun = following !== undefined && "name" in following ? slots[following.slot]?.noun : undefined;

@@ -116,6 +116,12 @@ function baseCalls(base: Base, root: Chain, meaning: Meaning): Call[] {
     }
     case "testid":
       return [call("getByTestId", base.text)];
+    case "element": {
+      const slug = base.text.replace(/[^\p{L}\d_-]+/gu, "-");
+      const name = /\s/.test(base.text) ? slug.toLowerCase() : slug;
+      const css = `[id="${name}"], .${/^\d/.test(name) ? "-" : ""}${name}, [aria-label=${JSON.stringify(base.text)} i]`;
+      return [call("getByTestId", name), or(call("locator", css))];
+    }
     case "field":
       return base.text === undefined ? [call("getByRole", "textbox")] : field(base.text, base.exact);
     case "quoted": {

@@ -1,3 +1,5 @@
+import { NO_VALUE } from "./elements.ts";
+
 /** A sentence that cannot be parsed: the position, what was expected there, and a valid example. */
 export class LanguageError extends Error {
   override readonly name = "LanguageError";
@@ -55,6 +57,13 @@ export function best<Value>(
 /** Readings whose costs differ by less are equally good. */
 export const TIE = 0.05;
 
+/** Readings of a value, as readings of what is made from it. */
+export const made = <Value, Made>(
+  readings: readonly Reading<Value>[],
+  make: (value: Value) => Made,
+  more = 0,
+): Reading<Made>[] => readings.map(({ value, at, cost }) => ({ value: make(value), at, cost: cost + more }));
+
 /** A kind of value in a sentence. */
 export interface Slot<Value> {
   /** Every way to read it at a position; none if it is not there, after telling `sentence.fail` what was expected. */
@@ -97,7 +106,9 @@ export class Sentence {
 
   constructor(text: string) {
     // Bold text in Markdown: the same length, so that positions stay.
-    this.text = text.replace(/\*\*(["'“]?\w[^*]*)\*\*(?![/*])/g, "  $1  ");
+    this.text = text.replace(/\*\*(["'“]?\w[^*]*)\*\*(?![/*])/g, (_, bold: string) =>
+      /["'“’]/.test(bold) ? `  ${bold}  ` : ` '${bold}' `,
+    );
   }
 
   /** Notes what was expected at a position. */
@@ -173,6 +184,37 @@ export class Sentence {
     return undefined;
   }
 
+  /** A text in quotes that is not empty. */
+  quoted(at: number, expected?: string): Reading<string>[] {
+    const text = this.string(at, expected);
+    if (text === undefined || text.value.trim() !== "") return text === undefined ? [] : [text];
+    return this.fail(at, "a text that is not empty", { isSure: true });
+  }
+
+  /** A text in quotes or backticks; or without them, which costs more with each word. */
+  words(at: number, expected = "a text in quotes", most = 8): readonly Reading<string>[] {
+    const code = this.take(at, /`([^`]+)`/y);
+    if (code !== undefined) return [{ value: code.found[1] ?? "", at: code.at, cost: 0 }];
+    if (this.isString(at)) return this.quoted(at);
+    this.fail(at, expected);
+    return this.unquoted(at, most).filter(({ value }) => !NO_VALUE.test(value));
+  }
+
+  /** The next words without quotes, one reading for each number of words. */
+  unquoted(at: number, most: number): Reading<string>[] {
+    const readings: Reading<string>[] = [];
+    const word = /[^\s'"“”‘’`«»]+(?:['’][^\s'"“”‘’`]+)*/y;
+    let end = at;
+    for (let count = 1; count <= most; count++) {
+      const next = this.take(end, word);
+      if (next === undefined) break;
+      const text = this.text.slice(at, end + next.found[0].length).replace(/[.,;:!\s]+$|^[*<]+|[*>]+$/g, "");
+      if (text !== "") readings.push({ value: text, at: next.at, cost: 4 + count });
+      end = next.at;
+    }
+    return readings;
+  }
+
   /** Whether a quote is within a word, and another one ends the text: `'It's done'`. */
   #isApostrophe(at: number, close: string): boolean {
     return (
@@ -182,4 +224,8 @@ export class Sentence {
       new RegExp(`^[^'"“‘’]*${close}(?!\\w)`).test(this.text.slice(at + 1))
     );
   }
+}
+
+export function quoted(text: string): string {
+  return `'${text.replace(/[\\']/g, "\\$&").replace(/\n/g, "\\n").replace(/\t/g, "\\t")}'`;
 }

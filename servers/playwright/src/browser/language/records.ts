@@ -1,44 +1,8 @@
 import { globRegex, js, printTarget } from "../export/print.ts";
 import { type Absence, type RequestPattern, SEVERITIES, type TextComparison, type TIMES } from "./ast.ts";
-import type { CheckRow } from "./checks.ts";
 import { escaped } from "./matching.ts";
-import type { ArgsOf } from "./pattern.ts";
 import { containing } from "./plan.ts";
-
-/** A spec that is being written: what it needs, and the variable of the current tab. */
-export interface Spec {
-  readonly url: string;
-  readonly needs: Set<Needs>;
-  page: string;
-}
-
-/** What a check needs collected from the start, or imported. */
-export type Needs =
-  | "axe"
-  | "consoleErrors"
-  | "consoleWarnings"
-  | "consoleLines"
-  | "pageErrors"
-  | "failedRequests"
-  | "requests"
-  | "exchanges"
-  | "downloads"
-  | "dialogs"
-  | "settled"
-  | "status";
-
-/** A form about what a run recorded; `check/` decides it. */
-export interface RecordRow<Form extends string = string> extends CheckRow<Form> {
-  /** It is checked once, after the page has settled: absence is trivially true at first. */
-  readonly isLate: boolean;
-  /** Its lines in a spec. */
-  spec(args: ArgsOf<Form>, spec: Spec): string[];
-}
-
-const recorded = <Form extends string>(
-  form: Form,
-  row: Omit<RecordRow<Form>, "form" | "also" | "isLate"> & Partial<Pick<RecordRow<Form>, "also" | "isLate">>,
-): RecordRow<Form> => ({ form, also: [], isLate: false, ...row });
+import { type Needs, recorded, type Spec } from "./rows.ts";
 
 /** `expect(value)…`, after the collector that it needs. */
 const none = ({ needs }: Spec, need: Needs) => {
@@ -81,14 +45,9 @@ function stored(value: string, compare: TextComparison): string[] {
 const nameRegex = (name: string) => `/^${name.split("*").map(escaped).join(".*")}$/s`;
 
 export const RECORDS = {
-  status: recorded("status is {range}", {
-    topic: "the page",
-    example: "status is 200",
-    examples: ["status 2xx"],
-    also: [
-      "[page|it] (returns|responds with|has|gives|has status) [status|code|a|http] [status|code] {range}",
-      "status {range}",
-    ],
+  status: recorded("the page", "status is {range}", ["status is 200", "status 2xx"], {
+    also: `[page|it] (returns|responds with|has|gives|has status) [status|code|a|http] [status|code] {range}
+      status {range}`,
     spec({ range: { from, to } }, { needs }) {
       needs.add("status");
       return from === to
@@ -96,23 +55,11 @@ export const RECORDS = {
         : [`expect(Math.floor(status / 100)).toBe(${from / 100});`];
     },
   }),
-  absence: recorded("no {what:absence}", {
-    topic: "absence",
-    example: "no console errors",
-    also: [
-      "(there|see|has|with|without|page has|be) no {what:absence} [in the console]",
-      "without [any] {what:absence}",
-      [
-        "console (has|shows|contains|reports) no (errors|error|js errors|javascript errors)",
-        { what: "console errors" },
-      ],
-      ["console is (clean|empty|free of errors|error free)", { what: "console errors" }],
-      ["(not have|not see|not contain|not has|not) [any] {what:absence}", {}],
-      ["page not scroll horizontally", { what: "horizontal overflow" }],
-      ["(page|console) not has [any] {what:absence}", {}],
-      "page (has|contains|shows|reports) no {what:absence}",
-    ],
-    examples: [
+  absence: recorded(
+    "absence",
+    "no {what:absence}",
+    [
+      "no console errors",
       "no console warnings",
       "no page errors",
       "no failed requests",
@@ -120,173 +67,160 @@ export const RECORDS = {
       "no horizontal overflow",
       "no mixed content",
     ],
-    isLate: true,
-    spec: ({ what }, spec) => ABSENT[what](spec),
-  }),
-  "no requests": recorded("no requests to {request}", {
-    topic: "absence",
-    example: "no requests to **/ads/**",
-    also: ["(there|see|has|makes|send) no requests (to|made to|sent to|for) {request}"],
+    {
+      also: `(there|see|has|with|be|page has|page contains|page shows|page reports) no {what:absence} [in the console]
+        without [any] {what:absence}
+        console (has|shows|contains|reports) no (errors|error|js errors|javascript errors) => what=console errors
+        console is (clean|empty|free of errors|error free) => what=console errors
+        [page|console] not (have|see|contain|has) [any] {what:absence}
+        page not scroll horizontally => what=horizontal overflow`,
+      isLate: true,
+      spec: ({ what }, spec) => ABSENT[what](spec),
+    },
+  ),
+  "no requests": recorded("absence", "no requests to {request}", ["no requests to **/ads/**"], {
+    also: "(there|see|has|makes|send) no requests (to|made to|sent to|for) {request}",
     isLate: true,
     spec({ request }, { needs }) {
       needs.add("requests");
       return [`expect(requests.filter((request) => ${printPattern(request)})).toEqual([]);`];
     },
   }),
-  a11y: recorded("no [{severity}] a11y violations [in {target}]", {
-    topic: "absence",
-    example: "no serious a11y violations in main",
-    also: [
-      "(there|has|have|see) no [{severity}] a11y violations [in {target}]",
-      "(page|site|app|application) is accessible",
-      "(page|site|app|application) (has|have) no [{severity}] a11y violations",
-    ],
-    isLate: true,
-    /** Checks that axe-core finds no violations of a severity. */
-    spec({ severity = "minor", target }, { needs, page }) {
-      needs.add("axe");
-      const scope = target === undefined ? page : printTarget(target, page);
-      const argument = target === undefined ? "" : "scope";
-      const wanted = js(SEVERITIES.slice(SEVERITIES.indexOf(severity)).join(" "));
-      return [
-        `await ${page}.evaluate(axe.source);`,
-        `expect(await ${scope}.evaluate(async (${argument}) => {`,
-        `  const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(${argument || "document"}, { resultTypes: ["violations"], iframes: false });`,
-        `  return violations.filter((one) => ${wanted}.includes(String(one.impact))).map((one) => one.id);`,
-        "})).toEqual([]);",
-      ];
+  a11y: recorded(
+    "absence",
+    "no [{severity}] a11y violations [in {target}]",
+    ["no serious a11y violations in main"],
+    {
+      also: `[page|site|app|application] (there|has|have|see) no [{severity}] a11y violations [in {target}]
+        (page|site|app|application) is accessible`,
+      isLate: true,
+      /** Checks that axe-core finds no violations of a severity. */
+      spec({ severity = "minor", target }, { needs, page }) {
+        needs.add("axe");
+        const scope = target === undefined ? page : printTarget(target, page);
+        const argument = target === undefined ? "" : "scope";
+        const wanted = js(SEVERITIES.slice(SEVERITIES.indexOf(severity)).join(" "));
+        return [
+          `await ${page}.evaluate(axe.source);`,
+          `expect(await ${scope}.evaluate(async (${argument}) => {`,
+          `  const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(${argument || "document"}, { resultTypes: ["violations"], iframes: false });`,
+          `  return violations.filter((one) => ${wanted}.includes(String(one.impact))).map((one) => one.id);`,
+          "})).toEqual([]);",
+        ];
+      },
     },
-  }),
-  request: recorded("request to {request} [contains {contains:text}]", {
-    topic: "the network",
-    example: "request to POST /api/items contains 'Lamp'",
-    also: [
-      "(a|an|the) request (to|is made to|was made to|is sent to|was sent to|goes to|for) {request} [contains {contains:text}]",
-      "request (is made to|was made to|is sent to|was sent to|for|should be made to|should be sent to) {request}",
-    ],
-    examples: ["request to **/api/items"],
-    spec: ({ request, contains }, spec) =>
-      requested(spec, "requests", request, contains === undefined ? "" : bodyHas(contains)),
-  }),
-  response: recorded("response {request} status is {range}", {
-    topic: "the network",
-    example: "response /api/items status is 200",
-    also: [
-      "(a|an|the) response (of|from|to|for) {request} (is|has|has status|status is|was|should be) {range}",
-      "response (of|from|to|for) {request} (is|has|has status|was) {range}",
-      "{request:endpoint} (responds with|returns|should return|should respond with|returned) [status|a|http] [code] {range}",
-      "response of {request} [has] status {range}",
-      "response {request} [has] status {range}",
-    ],
-    spec: ({ request, range: { from, to } }, spec) =>
-      requested(
-        spec,
-        "requests",
-        request,
-        ` && request.status ${from === to ? `=== ${from}` : `>= ${from} && request.status <= ${to}`}`,
-      ),
-  }),
-  "response body": recorded("response {request} contains {contains:text}", {
-    topic: "the network",
-    example: "response /api/items contains 'Lamp'",
-    also: [
-      "(a|an|the) response (of|from|to|for) {request} contains {contains:text}",
-      "response (from|to|for) {request} contains {contains:text}",
-      "response of {request} contains {contains:text}",
-    ],
-    spec: ({ request, contains }, spec) => requested(spec, "exchanges", request, bodyHas(contains)),
-  }),
-  header: recorded("response {request} has header {name:header} [{compare:wanted}]", {
-    topic: "the network",
-    example: "response /api/items has header 'content-type' contains 'json'",
-    also: [
-      "response (of|from|to|for) {request} has [the|a] header {name:header} [{compare:wanted}]",
-      "response {request} header {name:header} {compare}",
-      "[response] header {name:header} (of|from) {request} {compare}",
-    ],
-    spec({ request, name, compare }, { needs }) {
-      needs.add("requests");
-      const value = `request.headers[${js(name.toLowerCase())}] ?? ""`;
-      const test =
-        compare === undefined
-          ? `${js(name.toLowerCase())} in request.headers`
-          : `${compare.negated ? "!" : ""}${compares(`(${value})`, compare, true)}`;
-      return [`expect(requests.some((request) => ${printPattern(request)} && ${test})).toBe(true);`];
+  ),
+  request: recorded(
+    "the network",
+    "request to {request} [contains {contains:text}]",
+    ["request to POST /api/items contains 'Lamp'", "request to **/api/items"],
+    {
+      also: "request (to|is made to|was made to|is sent to|was sent to|goes to|for|should be made to|should be sent to) {request} [contains {contains:text}]",
+      spec: ({ request, contains }, spec) =>
+        requested(spec, "requests", request, contains === undefined ? "" : bodyHas(contains)),
     },
-  }),
-  cookie: recorded("cookie {name:text} {compare}", {
-    topic: "what it stored",
-    example: "cookie 'theme' is 'dark'",
-    also: ["value of cookie {name:text} {compare}", "cookie {name:text} has [the] value {compare:wanted}"],
+  ),
+  response: recorded(
+    "the network",
+    "response {request} status is {range}",
+    ["response /api/items status is 200"],
+    {
+      also: `response (of|from|to|for) {request} (is|has|has status|was) {range}
+      response [of|from|to|for] {request} [has] status [is] {range}
+        {request:endpoint} (responds with|returns|should return|should respond with|returned) [status|a|http] [code] {range}`,
+      spec: ({ request, range: { from, to } }, spec) =>
+        requested(
+          spec,
+          "requests",
+          request,
+          ` && request.status ${from === to ? `=== ${from}` : `>= ${from} && request.status <= ${to}`}`,
+        ),
+    },
+  ),
+  "response body": recorded(
+    "the network",
+    "response {request} contains {contains:text}",
+    ["response /api/items contains 'Lamp'"],
+    {
+      also: "response (of|from|to|for) {request} contains {contains:text}",
+      spec: ({ request, contains }, spec) => requested(spec, "exchanges", request, bodyHas(contains)),
+    },
+  ),
+  header: recorded(
+    "the network",
+    "response {request} has header {name:header} [{compare:wanted}]",
+    ["response /api/items has header 'content-type' contains 'json'"],
+    {
+      also: `response [of|from|to|for] {request} has header {name:header} [{compare:wanted}]
+        response {request} header {name:header} {compare}
+        [response] header {name:header} (of|from) {request} {compare}`,
+      spec({ request, name, compare }, { needs }) {
+        needs.add("requests");
+        const value = `request.headers[${js(name.toLowerCase())}] ?? ""`;
+        const test =
+          compare === undefined
+            ? `${js(name.toLowerCase())} in request.headers`
+            : `${compare.negated ? "!" : ""}${compares(`(${value})`, compare, true)}`;
+        return [`expect(requests.some((request) => ${printPattern(request)} && ${test})).toBe(true);`];
+      },
+    },
+  ),
+  cookie: recorded("what it stored", "cookie {name:text} {compare}", ["cookie 'theme' is 'dark'"], {
+    also: `value of cookie {name:text} {compare}
+      cookie {name:text} has [the] value {compare:wanted}`,
     spec: ({ name, compare }, { page }) =>
       stored(
         `(await ${page}.context().cookies(${page}.url())).find(({ name }) => name === ${js(name)})?.value`,
         compare,
       ),
   }),
-  "cookie exists": recorded("cookie {name:text} {exists}", {
-    topic: "what it stored",
-    example: "cookie 'sid' exists",
-    also: [
-      ["cookie {name:text} is (set|present|stored|there)", { exists: true }],
-      ["there cookie {name:text}", { exists: true }],
-      ["no cookie {name:quoted}", { exists: false }],
-      ["there is no cookie {name:text}", { exists: false }],
-      ["cookie {name:text} is not (set|present|stored|there)", { exists: false }],
-    ],
+  "cookie exists": recorded("what it stored", "cookie {name:text} {exists}", ["cookie 'sid' exists"], {
+    also: `cookie {name:text} is (set|present|stored|there) => exists=true
+      there cookie {name:text} => exists=true
+      no cookie {name:quoted} => exists=false
+      there is no cookie {name:text} => exists=false
+      cookie {name:text} is not (set|present|stored|there) => exists=false`,
     spec: ({ name, exists }, { page }) => [
       `expect((await ${page}.context().cookies(${page}.url())).some(({ name }) => name === ${js(name)})).toBe(${exists});`,
     ],
   }),
-  "local storage": recorded("localStorage {name:text} {compare}", {
-    topic: "what it stored",
-    example: "localStorage 'theme' is 'dark'",
-    also: [
-      "value of localStorage {name:text} {compare}",
-      "localStorage {name:text} has [the] value {compare:wanted}",
-    ],
-    spec: ({ name, compare }, { page }) =>
-      stored(`(await ${page}.evaluate((name) => localStorage.getItem(name), ${js(name)}))`, compare),
-  }),
-  "local storage exists": recorded("localStorage {name:text} {exists}", {
-    topic: "what it stored",
-    example: "localStorage 'theme' exists",
-    also: [
-      ["localStorage {name:text} is (set|present|stored|there)", { exists: true }],
-      ["localStorage {name:text} is not (set|present|stored|there)", { exists: false }],
-      ["no localStorage {name:quoted}", { exists: false }],
-    ],
-    spec: ({ name, exists }, { page }) => [
-      `expect(await ${page}.evaluate((name) => localStorage.getItem(name) !== null, ${js(name)})).toBe(${exists});`,
-    ],
-  }),
-  console: recorded("console contains {contains:text}", {
-    topic: "the network",
-    example: "console contains 'ready'",
-    also: [
-      "[the] [browser] console [log|output] (contains|shows|has|logs|prints) [message|the message|text|log] {contains:text}",
-    ],
+  "local storage": recorded(
+    "what it stored",
+    "localStorage {name:text} {compare}",
+    ["localStorage 'theme' is 'dark'"],
+    {
+      also: `value of localStorage {name:text} {compare}
+      localStorage {name:text} has [the] value {compare:wanted}`,
+      spec: ({ name, compare }, { page }) =>
+        stored(`(await ${page}.evaluate((name) => localStorage.getItem(name), ${js(name)}))`, compare),
+    },
+  ),
+  "local storage exists": recorded(
+    "what it stored",
+    "localStorage {name:text} {exists}",
+    ["localStorage 'theme' exists"],
+    {
+      also: `localStorage {name:text} is (set|present|stored|there) => exists=true
+      localStorage {name:text} is not (set|present|stored|there) => exists=false
+      no localStorage {name:quoted} => exists=false`,
+      spec: ({ name, exists }, { page }) => [
+        `expect(await ${page}.evaluate((name) => localStorage.getItem(name) !== null, ${js(name)})).toBe(${exists});`,
+      ],
+    },
+  ),
+  console: recorded("the network", "console contains {contains:text}", ["console contains 'ready'"], {
+    also: "[browser] console [log|output] (contains|shows|has|logs|prints) [message|text|log] {contains:text}",
     spec: ({ contains }, spec) => some(spec, "consoleLines", `(line) => ${containing(contains)}.test(line)`),
   }),
-  download: recorded("download {name:text}", {
-    topic: "what it did",
-    example: "download 'report.csv'",
-    also: [
-      "(file|a file|the file|a download of|download of|the download|a download named|download named) {name:text} (is|was|gets|should be|should get|has been|to be) downloaded",
-      "{name:quoted} (is|was|gets|should be|has been) downloaded",
-      "(a file named|file) {name:text} [downloads|starts downloading|is downloading]",
-    ],
-    examples: ["download '*.pdf'"],
+  download: recorded("what it did", "download {name:text}", ["download 'report.csv'", "download '*.pdf'"], {
+    also: `(file|a file|the file|a download of|download of|the download|a download named|download named) {name:text} (is|was|gets|should be|should get|has been|to be) downloaded
+      {name:quoted} (is|was|gets|should be|has been) downloaded
+      (a file named|file) {name:text} [downloads|starts downloading|is downloading]`,
     spec: ({ name }, spec) => some(spec, "downloads", `(name) => ${nameRegex(name)}.test(name)`),
   }),
-  "dialog message": recorded("dialog message {compare}", {
-    topic: "what it did",
-    example: "dialog message is 'Sure?'",
-    also: [
-      "(a|an|the|see an|see a|see the) dialog (with|says|saying|shows|message|with message|with text|with the text|with the message|text|reads|displays) {compare:wanted}",
-      "dialog text {compare}",
-      "(a|an|the) dialog message {compare}",
-    ],
+  "dialog message": recorded("what it did", "dialog message {compare}", ["dialog message is 'Sure?'"], {
+    also: `[see] dialog (with|says|saying|shows|with message|with the message|with text|with the text|reads|displays) {compare:wanted}
+      dialog text {compare}`,
     spec({ compare }, { needs }) {
       needs.add("dialogs");
       return [
@@ -294,16 +228,11 @@ export const RECORDS = {
       ];
     },
   }),
-  time: recorded("{metric:time} under {limit:duration}", {
-    topic: "quality",
-    example: "load time under 2s",
-    also: [
-      [
-        "(page|site|it|app|the site) (loads|load|is loaded|loaded|should load|must load|opens) (in|within|in under|in less than|under|faster than) {limit:duration}",
-        { metric: "load time" },
-      ],
-    ],
-    examples: [
+  time: recorded(
+    "quality",
+    "{metric:time} under {limit:duration}",
+    [
+      "load time under 2s",
       "response time under 500ms",
       "ttfb under 200ms",
       "fcp under 1s",
@@ -311,13 +240,14 @@ export const RECORDS = {
       "inp under 200ms",
       "tbt under 200ms",
     ],
-    isLate: true,
-    spec: ({ metric, limit }, { page }) => measured(TIMED[metric](page), limit),
-  }),
-  cls: recorded("cls under {limit:decimal}", {
-    topic: "quality",
-    example: "cls under 0.1",
-    also: ["(cumulative layout shift|layout shift|cls score) under {limit:decimal}"],
+    {
+      also: "(page|site|it|app|the site) (loads|load|is loaded|loaded|should load|must load|opens) (in|within|in under|in less than|under|faster than) {limit:duration} => metric=load time",
+      isLate: true,
+      spec: ({ metric, limit }, { page }) => measured(TIMED[metric](page), limit),
+    },
+  ),
+  cls: recorded("quality", "cls under {limit:decimal}", ["cls under 0.1"], {
+    also: "(cumulative layout shift|layout shift|cls score) under {limit:decimal}",
     isLate: true,
     spec: ({ limit }, { page }) =>
       measured(
@@ -325,12 +255,8 @@ export const RECORDS = {
         limit,
       ),
   }),
-  "page weight": recorded("page weight under {limit:size}", {
-    topic: "quality",
-    example: "page weight under 2 MB",
-    also: [
-      "(page size|total page weight|total page size|transfer size|weight of the page|the page weight) under {limit:size}",
-    ],
+  "page weight": recorded("quality", "page weight under {limit:size}", ["page weight under 2 MB"], {
+    also: "(page size|total page weight|total page size|transfer size|weight of the page|the page weight) under {limit:size}",
     isLate: true,
     spec: ({ limit }, { page }) =>
       measured(
@@ -340,14 +266,14 @@ export const RECORDS = {
       ),
   }),
   screenshot: recorded(
+    "a picture",
     "screenshot [of {target}] matches baseline {baseline} [within {tolerance:percent}] [masking {masks:targets}]",
+    [
+      "screenshot of main matches baseline 'home' within 1% masking .clock",
+      "screenshot matches baseline 'home'",
+    ],
     {
-      topic: "a picture",
-      example: "screenshot of main matches baseline 'home' within 1% masking .clock",
-      examples: ["screenshot matches baseline 'home'"],
-      also: [
-        "screenshot [of {target}] matches {baseline} [within {tolerance:percent}] [masking {masks:targets}]",
-      ],
+      also: "screenshot [of {target}] matches {baseline} [within {tolerance:percent}] [masking {masks:targets}]",
       isLate: true,
       spec({ target, baseline, tolerance = TOLERANCE, masks = [] }, { page }) {
         const of = target === undefined ? page : printTarget(target, page);

@@ -1,10 +1,9 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
-import { printAssertion } from "./assertion.ts";
 import type { Action, Assertion, Base, Check, Step } from "./ast.ts";
-import { parseAssertion, parseStep, printAction } from "./parse.ts";
+import { parseAssertion, parseStep, printAction, printAssertion } from "./parse.ts";
 import { LanguageError } from "./reader.ts";
-import type { StepRow } from "./step-row.ts";
+import type { StepRow } from "./rows.ts";
 import { STEPS } from "./steps.ts";
 
 export interface Script {

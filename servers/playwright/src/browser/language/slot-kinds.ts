@@ -1,5 +1,4 @@
-import { best, type Reading, remembered, type Sentence, type Slot } from "./reader.ts";
-import { quoted, words } from "./target.ts";
+import { best, quoted, type Reading, remembered, type Sentence, type Slot } from "./reader.ts";
 import { vocabulary } from "./words.ts";
 
 export const printed = (value: unknown) => String(value);
@@ -56,7 +55,7 @@ export const checked = (
   print = quoted,
 ): Slot<string> => ({
   read(sentence, at) {
-    const all = words(sentence, at, expected, 1);
+    const all = sentence.words(at, expected, 1);
     const valid = all.filter(({ value }) => isValid(value));
     return valid.length > 0 || all.length === 0 ? valid : sentence.fail(at, expected, { isSure: true });
   },
@@ -71,6 +70,21 @@ export function isKnown(test: () => unknown): boolean {
     return false;
   }
 }
+
+/** A slot that takes only some of another one's readings. */
+export const only = <Value>(
+  slot: Slot<Value>,
+  fits: (value: Value, cost: number) => boolean,
+): Slot<Value> => ({
+  ...slot,
+  read: (sentence, at) => slot.read(sentence, at).filter(({ value, cost }) => fits(value, cost)),
+});
+
+/** A slot that no word of the sentence is for. */
+export const implied = <Value>(value: Value, print: (value: Value) => string = printed): Slot<Value> => ({
+  read: (_, at) => [{ value, at, cost: 0 }],
+  print,
+});
 
 /** Several values, with a comma or `and` between them. */
 export function several<Value>(one: Slot<Value>): Slot<readonly Value[]> {
@@ -95,7 +109,7 @@ export function several<Value>(one: Slot<Value>): Slot<readonly Value[]> {
 }
 
 export const textSlot: Slot<string> = {
-  read: (sentence, at) => words(sentence, at, "a text in quotes"),
+  read: (sentence, at) => sentence.words(at, "a text in quotes"),
   print: quoted,
   noun: "a text in quotes",
 };

@@ -1,19 +1,35 @@
-import { awaited, printAssertion, readAssertion } from "./assertion.ts";
+import { nearest } from "@refmcp/boundary/answer";
 import {
   ABSENCES,
+  type Absence,
+  type Assertion,
+  type Base,
+  type DIRECTIONS,
   NETWORK_SPEEDS,
   type NetworkSpeed,
+  type NumberComparison,
   SEVERITIES,
   STATES,
   type State,
   type Target,
+  type TextComparison,
   TIMES,
 } from "./ast.ts";
-import { comparisons, count, is, isSlug, pageNames, printComparison } from "./comparisons.ts";
-import type { Slots } from "./pattern.ts";
-import type { Slot } from "./reader.ts";
-import { checked, isKnown, oneOf, patterned, same, several, textSlot } from "./slot-kinds.ts";
-import { describeTarget, isBox, quoted, readTarget, type Taking, words } from "./target.ts";
+import {
+  comparisons,
+  count,
+  is,
+  isSlug,
+  pageNames,
+  printComparison,
+  regex,
+  spacedPattern,
+} from "./comparisons.ts";
+import type { Taking } from "./nouns.ts";
+import { awaited, printAssertion, readAssertion } from "./parse.ts";
+import { made, quoted, type Reading, type Sentence, type Slot } from "./reader.ts";
+import { checked, implied, isKnown, oneOf, only, patterned, same, several, textSlot } from "./slot-kinds.ts";
+import { describeTarget, isBox, readTarget } from "./target.ts";
 import {
   duration,
   fillValue,
@@ -30,111 +46,181 @@ import {
   size,
   url,
 } from "./values.ts";
-import { BEING, STATE_WORDS } from "./words.ts";
+import { BEING, KEYS, STATE_WORDS } from "./words.ts";
 
-const targetSlot = (taking: Taking, fits: (target: Target) => boolean = () => true): Slot<Target> => ({
-  read: (sentence, at) => readTarget(sentence, at, taking).filter(({ value }) => fits(value)),
-  print: describeTarget,
-  noun: taking === "element" ? "a target" : "a field or another target",
-});
+const targetSlot = (taking: Taking, fits: (target: Target, cost: number) => boolean = () => true) =>
+  only<Target>(
+    {
+      read: (sentence, at) => readTarget(sentence, at, taking),
+      print: describeTarget,
+      noun: taking === "element" ? "a target" : "a field or another target",
+    },
+    fits,
+  );
 /** Roles that nothing is written into: `set header 'x' to 'y'` is not about a heading. */
 const NOT_FIELDS =
   /^(?:heading|img|table|row|cell|region|navigation|status|tooltip|progressbar|list|listitem)$/;
+/** Those that people do not mean when they write into something, unless they say so in the language's own words. */
+const NOT_WRITABLE = /^(?:button|link|radio|checkbox|switch|option|form|tab)$/;
+const fieldSlot = (not: RegExp): Slot<Target> =>
+  targetSlot("any", ({ base }, cost) =>
+    base.kind === "role"
+      ? !NOT_FIELDS.test(base.role) &&
+        !(cost > 0 && not.test(base.role)) &&
+        !(cost > 2 && base.role === "option")
+      : base.kind !== "text" || cost <= 2,
+  );
+const targetOf = (base: Base): Target => ({ pick: undefined, base, inside: undefined });
 const isField = ({ base }: Target) => base.kind === "field";
 
 const STATE_NAMES = Object.keys(STATES).filter((one): one is State => one in STATES);
 const stateLists = Object.fromEntries(STATE_NAMES.map((one) => [STATE_WORDS[one] ?? one, one]));
 
-export const SLOTS: Slots = {
+/** A slot with a comparison of texts. */
+const comparing = (
+  read: (sentence: Sentence, at: number) => readonly Reading<TextComparison>[],
+): Slot<TextComparison> => ({ read, print: printComparison });
+/** Texts alone, as comparisons. */
+const as = (
+  texts: readonly Reading<string>[],
+  more: Partial<TextComparison> = {},
+): Reading<TextComparison>[] => made(texts, (text) => ({ ...is(text), ...more }));
+const assertion = (
+  read: (sentence: Sentence, at: number) => readonly Reading<Assertion>[],
+): Slot<Assertion> => ({ read, print: (one) => printAssertion(one), noun: "an assertion" });
+
+/** The kinds of values in forms: how each is read, and printed in the language's own words. */
+export const SLOTS = {
   target: targetSlot("element"),
+  /** One that is named by its text alone, also without quotes. */
   clickable: targetSlot("any"),
-  field: {
-    ...targetSlot("any"),
-    read: (sentence, at) =>
-      readTarget(sentence, at, "any").filter(
-        ({ value: { base }, cost }) =>
-          !(base.kind === "role" && (NOT_FIELDS.test(base.role) || (cost > 2 && base.role === "option"))) &&
-          !(base.kind === "text" && cost > 2),
-      ),
-  },
+  field: fieldSlot(/^$/),
+  /** One that a text can be written into. */
+  writable: fieldSlot(NOT_WRITABLE),
+  /** One that is surely a field. */
+  input: targetSlot("element", ({ base }) => base.kind === "field" || base.kind === "css"),
+  /** A field that people compare with a value: `field 'Email' contains 'x'`. */
+  filled: targetSlot("element", isField),
+  /** A checkbox, radio button or switch. */
   box: {
-    ...targetSlot("named", isBox),
+    ...targetSlot("element"),
     // `select checkbox 'x'` checks it, though other things are clicked.
     read: (sentence, at) =>
-      readTarget(sentence, at).flatMap((one) => (isBox(one.value) ? [{ ...one, cost: one.cost - 0.2 }] : [])),
-  },
+      made(
+        readTarget(sentence, at).filter(({ value }) => isBox(value)),
+        (one) => one,
+        -0.2,
+      ),
+  } satisfies Slot<Target>,
+  /** What people see: also named by its text alone, without quotes. */
   seen: targetSlot("named"),
+  /** A text that people see. */
+  said: {
+    read: (sentence, at) =>
+      made(sentence.words(sentence.end(at, /\(/y) ?? at, undefined, 0), (text) =>
+        targetOf({ kind: "text", text, exact: false }),
+      ).map((one) => ({ ...one, at: sentence.end(one.at, /\)/y) ?? one.at })),
+    print: describeTarget,
+  } satisfies Slot<Target>,
+  /** Without a word: the only dropdown, or the page's text. */
+  dropdown: implied(targetOf({ kind: "role", role: "combobox", name: undefined, exact: false })),
+  body: implied(targetOf({ kind: "css", css: "body" })),
+  /** What people name only by what it does: a cookie banner's button, and `Log out`. */
+  command: patterned(
+    "",
+    /(accept|reject|decline|allow)\s+(?:all\s+)?(?:the\s+)?cookies?(?!\w)|((?:log|sign)\s(?:out|off))(?!\w)/iy,
+    ([, answer, text = ""]) =>
+      targetOf(
+        answer === undefined
+          ? { kind: "quoted", text, exact: false }
+          : { kind: "role", role: "button", name: answer, exact: false },
+      ),
+    describeTarget,
+  ),
+  /** What opens and closes above the page. */
   popup: targetSlot(
     "element",
     ({ base }) => base.kind === "role" && /dialog|tooltip|menu$|listbox/.test(base.role),
   ),
-  filled: targetSlot("element", isField),
-  texted: targetSlot("element", (target) => !isField(target)),
+  /** Any element but a field: its text is compared. */
+  texted: targetSlot("described", (target) => !isField(target)),
+  /** What is counted, and what is around something; frames are around everything. */
+  things: targetSlot("described"),
+  plural: targetSlot("described", ({ base }) => base.kind === "element" && base.text.endsWith("s")),
+  around: targetSlot("around"),
+  /** One with a role and a name. */
+  part: targetSlot("element", ({ base }) => base.kind === "role" && base.name !== undefined),
+  /** One that has its text by itself. */
+  described: targetSlot(
+    "described",
+    ({ base }) => base.kind === "element" || (base.kind === "role" && base.name !== undefined),
+  ),
+  /** A link or button, but not a key or anything that words in lower case may be. */
+  linked: targetSlot(
+    "any",
+    ({ base }) =>
+      base.kind !== "quoted" ||
+      base.isGuess !== true ||
+      (/^[A-Z]/.test(base.text) && nearest(base.text, Object.keys(KEYS)).length === 0),
+  ),
   targets: several(targetSlot("element")),
   text: textSlot,
-  quoted: {
-    read: (sentence, at) => words(sentence, at, "a text in quotes", 0),
-    print: quoted,
-    noun: "a text in quotes",
-  },
+  /** One that must be in quotes. */
+  quoted: { ...textSlot, read: (sentence, at) => sentence.words(at, undefined, 0) } satisfies Slot<string>,
   texts: several(textSlot),
   value: fillValue,
-  given: {
-    ...fillValue,
-    read: (sentence, at) => fillValue.read(sentence, at).filter(({ cost }) => cost === 0),
-  },
-  givens: several({ ...textSlot, read: (sentence, at) => words(sentence, at, "a text in quotes", 0) }),
-  compare: { read: (sentence, at) => comparisons(sentence, at, false), print: printComparison },
-  compared: { read: (sentence, at) => comparisons(sentence, at, true), print: printComparison },
-  unwanted: {
-    read: (sentence, at) =>
-      words(sentence, at, "a text in quotes").map((one) => ({
-        ...one,
-        value: { ...is(one.value), negated: true },
-      })),
-    print: printComparison,
-  },
-  contained: {
-    read: (sentence, at) =>
-      words(sentence, at, "a text in quotes").map((one) => ({
-        ...one,
-        value: { ...is(one.value), how: "contains" },
-      })),
-    print: printComparison,
-  },
-  urlPart: {
-    read: (sentence, at) =>
-      url
-        .read(sentence, at)
-        .filter(({ value }) => /^(?:https?:|\/)/.test(value))
-        .map((one) => ({ ...one, value: { ...is(one.value), how: "contains" } })),
-    print: printComparison,
-  },
-  pageName: {
-    read: (sentence, at) => pageNames(sentence, at).filter(({ value }) => !isSlug(value.value)),
-    print: printComparison,
-  },
-  pageSlug: {
-    read: (sentence, at) =>
-      pageNames(sentence, at)
-        .filter(({ value }) => isSlug(value.value))
-        .map((one) => ({ ...one, value: { ...is(one.value.value), how: "contains" } })),
-    print: printComparison,
-  },
+  /** In quotes. */
+  given: only(fillValue, (_, cost) => cost === 0),
+  givens: several({ ...textSlot, read: (sentence, at) => sentence.words(at, undefined, 0) }),
+  compare: comparing((sentence, at) => comparisons(sentence, at, false)),
+  /** Also without quotes after `is`. */
+  compared: comparing((sentence, at) => comparisons(sentence, at, true)),
+  /** Also without quotes, if it begins like a text or a number. */
+  shown: comparing((sentence, at) =>
+    comparisons(sentence, at, true).filter(
+      ({ value: { value }, cost }) => cost === 0 || /^[A-Z\d$€£-]/.test(value),
+    ),
+  ),
+  /** A text that it is not, one that is contained, and one that it is, also without a verb. */
+  unwanted: comparing((sentence, at) => as(sentence.words(at), { negated: true })),
+  contained: comparing((sentence, at) => as(sentence.words(at), { how: "contains" })),
   wanted: {
     read: (sentence, at) => [
       ...comparisons(sentence, at, false),
-      ...words(sentence, at, "a text in quotes, contains or matches").map((one) => ({
-        ...one,
-        value: is(one.value),
-      })),
+      ...as(sentence.words(at, "a text in quotes, contains or matches")),
     ],
     print: (compare) =>
       compare.how === "is" && !compare.negated ? quoted(compare.value) : printComparison(compare),
-  },
+  } satisfies Slot<TextComparison>,
+  /** The beginning of a path, which the URL contains. */
+  urlPart: comparing((sentence, at) =>
+    as(
+      url.read(sentence, at).filter(({ value }) => /^(?:https?:|\/)/.test(value)),
+      { how: "contains" },
+    ),
+  ),
+  /** `the Login page`, by its title; `the login page`, by its URL. */
+  pageName: comparing((sentence, at) =>
+    pageNames(sentence, at)
+      .filter(({ value }) => !isSlug(value) && !value.startsWith("/"))
+      .map((one) => ({
+        ...one,
+        value: { how: "matches", value: spacedPattern(one.value), flags: "i", negated: false },
+      })),
+  ),
+  pageSlug: comparing((sentence, at) =>
+    as(
+      pageNames(sentence, at).filter(({ value }) => isSlug(value)),
+      { how: "contains" },
+    ),
+  ),
+  /** Between slashes, or a text or words with the signs of a pattern. */
+  pattern: comparing((sentence, at) => regex(sentence, at, true)),
   number: count,
+  /** Without a word: at least one. */
+  some: implied<NumberComparison>({ how: ">=", value: 1 }),
   be: negatable(BEING, ["is", "is not"]),
-  exists: oneOf(
+  exists: oneOf<boolean>(
     "",
     {
       "exists|exist|should exist|must exist|to exist|does exist|do exist|is in the dom|should be in the dom": true,
@@ -143,14 +229,14 @@ export const SLOTS: Slots = {
     (value) => (value ? "exists" : "does not exist"),
   ),
   state: oneOf(STATE_NAMES.join(", "), stateLists),
-  page: oneOf("", {
-    "title|page title|the title|the page title|browser title|document title|title of the page|tab title":
+  page: oneOf<"title" | "url">("", {
+    "title|page title|the title|the page title|browser title|document title|title of the page|title of this page|title this page|tab title":
       "title",
     "url|page url|the url|current url|the current url|address|page address|browser url|the page url": "url",
   }),
   attribute: checked("a name", (name) => /^[A-Za-z_:-][\w:.-]*$/.test(name)),
   known: oneOf("", same(KNOWN_ATTRIBUTES)),
-  absence: oneOf(ABSENCES.join(", "), {
+  absence: oneOf<Absence>(ABSENCES.join(", "), {
     ...same(ABSENCES),
     "errors in the console|errors in console|errors on the console|js errors|javascript errors|console error|browser console errors":
       "console errors",
@@ -163,7 +249,7 @@ export const SLOTS: Slots = {
       "horizontal overflow",
   }),
   severity: oneOf(SEVERITIES.join(", "), same(SEVERITIES)),
-  time: oneOf("", {
+  time: oneOf<(typeof TIMES)[number]>("", {
     ...same(TIMES),
     "page load time|page load|loading time": "load time",
     "first contentful paint": "fcp",
@@ -174,18 +260,12 @@ export const SLOTS: Slots = {
   }),
   range,
   request,
-  endpoint: {
-    ...request,
-    read: (sentence, at) =>
-      request.read(sentence, at).filter(({ value }) => /^(?:[/*]|https?:)/.test(value.glob)),
-  },
+  /** One that is clearly a URL. */
+  endpoint: only(request, ({ glob }) => /^(?:[/*]|https?:)/.test(glob)),
   glob,
   url,
-  address: {
-    ...url,
-    read: (sentence, at) =>
-      url.read(sentence, at).filter(({ value }) => /^[a-z]+:|[/.?#]/i.test(value) && !/\s/.test(value)),
-  },
+  /** One that is clearly a URL, or a page of the site. */
+  address: only(url, (value) => /^[a-z]+:|[/.?#]/i.test(value) && !/\s/.test(value)),
   reply,
   duration,
   size,
@@ -202,12 +282,12 @@ export const SLOTS: Slots = {
     ([, text]) => Number(text),
   ),
   key,
-  edge: oneOf("top, bottom", {
+  edge: oneOf<"top" | "bottom">("top, bottom", {
     "top|the top|page top|top of the page|the top of the page|top of page|beginning": "top",
     "bottom|the bottom|the end|page bottom|bottom of the page|the bottom of the page|bottom of page|end of the page|the end of the page":
       "bottom",
   }),
-  direction: oneOf("", same(["down", "up", "right", "left"])),
+  direction: oneOf<keyof typeof DIRECTIONS>("", same(["down", "up", "right", "left"])),
   pixels: patterned(
     "a number of pixels such as 300px",
     /(\d{1,5})\s*(?:px|pixels?)?(?!\w)/iy,
@@ -267,10 +347,6 @@ export const SLOTS: Slots = {
     "a name of letters, digits, spaces, _, . and - (at most 80)",
     (name) => isBaselineName(name) && !name.endsWith("."),
   ),
-  assertion: {
-    read: (sentence, at) => readAssertion(sentence, at),
-    print: (one) => printAssertion(one),
-    noun: "an assertion",
-  },
-  awaited: { read: (sentence, at) => awaited(sentence, at), print: (one) => printAssertion(one) },
+  assertion: assertion((sentence, at) => readAssertion(sentence, at)),
+  awaited: assertion((sentence, at) => awaited(sentence, at)),
 };

@@ -1,8 +1,7 @@
 import { js, printTarget } from "../export/print.ts";
 import { NETWORK_SPEEDS } from "./ast.ts";
 import { onPage } from "./plan.ts";
-import type { Spec } from "./records.ts";
-import { step } from "./step-row.ts";
+import { type Spec, step } from "./rows.ts";
 
 const NETWORK = "network";
 const AROUND = "place and time";
@@ -21,191 +20,148 @@ const sent = ({ page }: Spec, command: string, params: object) => [
 
 /** The steps for what surrounds a page: its network, place, time, storage and screen. */
 export const AROUND_STEPS = {
-  mock: step("mock {request} with {reply}", {
-    topic: NETWORK,
-    example: "mock GET /api/users with 500",
-    also: [
-      "(mock|stub|intercept|fake|route) [requests to|request to|calls to|the] {request} (with|to return|and return|returning|to respond with|and respond with|to reply with|to|to fail with|as) {reply}",
-    ],
-    examples: [
+  mock: step(
+    NETWORK,
+    "mock {request} with {reply}",
+    [
+      "mock GET /api/users with 500",
       "mock /api/users with '[]'",
       "mock /api/users with 404 'gone'",
       "mock /api/users with file 'users.json'",
     ],
-    isSetup: true,
-    acts: ({ request: { glob, method }, reply }) => [onPage("context().route", { glob }, { method, reply })],
-  }),
-  block: step("block {glob}", {
-    topic: NETWORK,
-    example: "block **/ads/**",
-    also: ["(block|abort|intercept and abort) [requests to|all requests to|any requests to|calls to] {glob}"],
+    {
+      also: "(mock|stub|intercept|fake|route) [requests to|request to|calls to|the] {request} (with|to return|and return|returning|to respond with|and respond with|to reply with|to|to fail with|as) {reply}",
+      isSetup: true,
+      acts: ({ request: { glob, method }, reply }) => [
+        onPage("context().route", { glob }, { method, reply }),
+      ],
+    },
+  ),
+  block: step(NETWORK, "block {glob}", ["block **/ads/**"], {
+    also: "(block|abort|intercept and abort) [requests to|all requests to|any requests to|calls to] {glob}",
     isSetup: true,
     acts: ({ glob }) => [onPage("context().route", { glob }, { method: undefined, reply: "blocked" })],
   }),
-  header: step("set header {name:header} to {value:text}", {
-    topic: NETWORK,
-    example: "set header 'Accept-Language' to 'de'",
-    also: [
-      "(set|add|send|use) [the|a|an] [request|http|extra] header {name:header} (to|with value|with|as|=|:) {value:text}",
-    ],
-    isSetup: true,
-    acts: ({ name, value }) => [
-      onPage(
-        "context().route",
-        { glob: "**" },
-        { method: undefined, reply: { header: [name.toLowerCase(), value] } },
-      ),
-    ],
-  }),
-  offline: step("offline", {
-    topic: NETWORK,
-    example: "offline",
-    also: [
-      "(go|be|become|work) offline",
-      "(set|switch|turn|put) [the] (network|browser|page) [to] offline",
-      "(simulate|emulate) (offline|offline mode|being offline)",
-      "(turn off|disable|disconnect) [the] (network|internet|network connection|internet connection)",
-    ],
+  header: step(
+    NETWORK,
+    "set header {name:header} to {value:text}",
+    ["set header 'Accept-Language' to 'de'"],
+    {
+      also: "(set|add|send|use) [the|a|an] [request|http|extra] header {name:header} (to|with value|with|as|=|:) {value:text}",
+      isSetup: true,
+      acts: ({ name, value }) => [
+        onPage(
+          "context().route",
+          { glob: "**" },
+          { method: undefined, reply: { header: [name.toLowerCase(), value] } },
+        ),
+      ],
+    },
+  ),
+  offline: step(NETWORK, "offline", ["offline"], {
+    also: `(go|be|become|work) offline
+      (set|switch|turn|put) (network|browser|page) [to] offline
+      (simulate|emulate) [being] offline [mode]
+      (turn off|disable|disconnect) (network|internet|network connection|internet connection)`,
     acts: () => [onPage("context().setOffline", true)],
   }),
-  online: step("online", {
-    topic: NETWORK,
-    example: "online",
-    also: [
-      "(go|be|come) [back] online",
-      "(set|switch|turn|put) [the] (network|browser|page) [back] [to] online",
-      "(turn on|enable|restore) [the] (network|internet|network connection|internet connection)",
-    ],
+  online: step(NETWORK, "online", ["online"], {
+    also: `(go|be|come) [back] online
+      (set|switch|turn|put) (network|browser|page) [back] [to] online
+      (turn on|enable|restore) (network|internet|network connection|internet connection)`,
     acts: () => [onPage("context().setOffline", false)],
   }),
-  "throttle network": step("throttle network to {speed}", {
-    topic: NETWORK,
-    example: "throttle network to slow 3g",
-    also: [
-      "(throttle|limit|set|slow) [the] network [speed|down] (to|as) {speed}",
-      "(simulate|emulate|use) [a] {speed} [network|connection]",
-      "throttle network {speed}",
-    ],
+  "throttle network": step(NETWORK, "throttle network to {speed}", ["throttle network to slow 3g"], {
+    also: `(throttle|limit|set|slow) network [speed|down] [to|as] {speed}
+      (simulate|emulate|use) {speed} [network|connection]`,
     isSetup: true,
     spec: ({ speed }, spec) => sent(spec, CONDITIONS, { offline: false, ...NETWORK_SPEEDS[speed] }),
   }),
-  "throttle cpu": step("throttle cpu {rate}", {
-    topic: NETWORK,
-    example: "throttle cpu 4x",
-    also: ["(throttle|slow) [the|down] [the] cpu [by|to|down] {rate}"],
+  "throttle cpu": step(NETWORK, "throttle cpu {rate}", ["throttle cpu 4x"], {
+    also: "(throttle|slow) [the|down] [the] cpu [by|to|down] {rate}",
     isSetup: true,
     spec: ({ rate }, spec) => sent(spec, CPU, { rate }),
   }),
-  geolocation: step("geolocation {place}", {
-    topic: AROUND,
-    example: "geolocation 52.52, 13.405",
-    also: ["(set|mock|use) [the|my] (geolocation|location|position) [to|as] {place}"],
+  geolocation: step(AROUND, "geolocation {place}", ["geolocation 52.52, 13.405"], {
+    also: "(set|mock|use) [the|my] (geolocation|location|position) [to|as] {place}",
     isSetup: true,
     acts: ({ place }) => [
       onPage("context().grantPermissions", ["geolocation"]),
       onPage("context().setGeolocation", { ...place }),
     ],
   }),
-  permission: step("grant permission {permission}", {
-    topic: AROUND,
-    example: "grant permission 'notifications'",
-    also: [
-      "(grant|allow|give) [the] [permission|permissions] [for|to] {permission} [permission|permissions]",
-    ],
+  permission: step(AROUND, "grant permission {permission}", ["grant permission 'notifications'"], {
+    also: "(grant|allow|give) [the] [permission|permissions] [for|to] {permission} [permission|permissions]",
     isSetup: true,
     acts: ({ permission }) => [onPage("context().grantPermissions", [permission])],
   }),
-  "time zone": step("time zone {zone}", {
-    topic: AROUND,
-    example: "time zone 'Europe/Berlin'",
-    also: ["(set|use|change) [the] (time zone|timezone) [to|as] {zone}", "timezone {zone}"],
+  "time zone": step(AROUND, "time zone {zone}", ["time zone 'Europe/Berlin'"], {
+    also: "[set|use|change] (time zone|timezone) [to|as] {zone}",
     isSetup: true,
     // In the spec's `test.use`.
     spec: () => [],
   }),
-  locale: step("locale {locale}", {
-    topic: AROUND,
-    example: "locale 'de-DE'",
-    also: ["(set|use|change) [the] (locale|language|browser language) [to|as] {locale}"],
+  locale: step(AROUND, "locale {locale}", ["locale 'de-DE'"], {
+    also: "(set|use|change) [the] (locale|language|browser language) [to|as] {locale}",
     isSetup: true,
     spec: () => [],
   }),
-  clock: step("clock at {time:clock}", {
-    topic: AROUND,
-    example: "clock at '2026-12-24T18:00:00Z'",
-    also: ["(set|freeze|mock|fake) [the] (clock|time|date|system time|current time) (to|at|as) {time:clock}"],
+  clock: step(AROUND, "clock at {time:clock}", ["clock at '2026-12-24T18:00:00Z'"], {
+    also: "(set|freeze|mock|fake) [the] (clock|time|date|system time|current time) (to|at|as) {time:clock}",
     isSetup: true,
     acts: ({ time }) => [onPage("clock.install", { time })],
   }),
-  "fast forward": step("fast forward {duration}", {
-    topic: AROUND,
-    example: "fast forward 5m",
-    also: [
-      "(fast-forward|advance) [the] [time|clock] [by] {duration}",
-      "fast forward [the] [time|clock] [by] {duration}",
-    ],
+  "fast forward": step(AROUND, "fast forward {duration}", ["fast forward 5m"], {
+    also: "(fast-forward|advance|fast forward) [time|clock] [by] {duration}",
     acts: ({ duration }) => [onPage("clock.fastForward", duration)],
   }),
-  cookie: step("set cookie {name:text} to {value:text}", {
-    topic: STATE,
-    example: "set cookie 'theme' to 'dark'",
-    also: [
-      "(set|add|create) [the|a] cookie {name:text} (to|with value|with the value|with|as|=|:) {value:text}",
-    ],
+  cookie: step(STATE, "set cookie {name:text} to {value:text}", ["set cookie 'theme' to 'dark'"], {
+    also: "(set|add|create) [the|a] cookie {name:text} (to|with value|with the value|with|as|=|:) {value:text}",
     isSetup: true,
     spec: ({ name, value }, { page, url }) => [
       `await ${page}.context().addCookies([{ name: ${js(name)}, value: ${js(value)}, url: ${js(new URL(url).origin)} }]);`,
     ],
   }),
-  "local storage": step("set localStorage {name:text} to {value:text}", {
-    topic: STATE,
-    example: "set localStorage 'theme' to 'dark'",
-    also: [
-      "(set|add) [the] localStorage [item|key] {name:text} (to|with value|with the value|with|as|=|:) {value:text}",
-    ],
-    isSetup: true,
-    spec: ({ name, value }, { page, url }) => [
-      `await ${page}.addInitScript(([origin, name, value]) => { if (location.origin === origin && localStorage.getItem(name) === null) localStorage.setItem(name, value); }, [${js(new URL(url).origin)}, ${js(name)}, ${js(value)}] as const);`,
-      `if (${page}.url() !== "about:blank") await ${page}.evaluate(([name, value]) => localStorage.setItem(name, value), [${js(name)}, ${js(value)}] as const);`,
-    ],
-  }),
-  "save state": step("save state {name:savedState}", {
-    topic: STATE,
-    example: "save state 'admin'",
-    also: ["save [the] [session|login|auth|browser|storage|signed-in] state [as|to|under] {name:savedState}"],
+  "local storage": step(
+    STATE,
+    "set localStorage {name:text} to {value:text}",
+    ["set localStorage 'theme' to 'dark'"],
+    {
+      also: "(set|add) [the] localStorage [item|key] {name:text} (to|with value|with the value|with|as|=|:) {value:text}",
+      isSetup: true,
+      spec: ({ name, value }, { page, url }) => [
+        `await ${page}.addInitScript(([origin, name, value]) => { if (location.origin === origin && localStorage.getItem(name) === null) localStorage.setItem(name, value); }, [${js(new URL(url).origin)}, ${js(name)}, ${js(value)}] as const);`,
+        `if (${page}.url() !== "about:blank") await ${page}.evaluate(([name, value]) => localStorage.setItem(name, value), [${js(name)}, ${js(value)}] as const);`,
+      ],
+    },
+  ),
+  "save state": step(STATE, "save state {name:savedState}", ["save state 'admin'"], {
+    also: "save [the] [session|login|auth|browser|storage|signed-in] state [as|to|under] {name:savedState}",
     spec: ({ name }, { page }) => [`await ${page}.context().storageState({ path: ${js(statePath(name))} });`],
   }),
-  "use state": step("use state {name:savedState}", {
-    topic: STATE,
-    example: "use state 'admin'",
-    also: [
-      "(use|load|restore|apply) [the] [session|login|auth|browser|storage|saved|signed-in] state [from|of] {name:savedState}",
-    ],
+  "use state": step(STATE, "use state {name:savedState}", ["use state 'admin'"], {
+    also: "(use|load|restore|apply) [the] [session|login|auth|browser|storage|saved|signed-in] state [from|of] {name:savedState}",
     isSetup: true,
     spec: ({ name }, { page }) => [`await ${page}.context().setStorageState(${js(statePath(name))});`],
   }),
-  viewport: step("viewport {size:viewport}", {
-    topic: REST,
-    example: "viewport 390x844",
-    also: [
-      "(window|viewport|browser|screen) size is {size:viewport}",
-      "(set|resize|change) [the|my] (viewport|window|browser|browser window|screen) [size|viewport] [to|as] {size:viewport}",
-      "viewport [size] [of|to] {size:viewport}",
-    ],
+  viewport: step(REST, "viewport {size:viewport}", ["viewport 390x844"], {
+    also: `(window|viewport|browser|screen) size is {size:viewport}
+      (set|resize|change) [the|my] (viewport|window|browser|browser window|screen) [size|viewport] [to|as] {size:viewport}
+      viewport [size] [of|to] {size:viewport}`,
     acts: ({ size }) => [onPage("setViewportSize", { ...size })],
   }),
-  screenshot: step("screenshot [{name:quoted}] [of {target}]", {
-    topic: REST,
-    example: "screenshot 'menu' of nav",
-    also: [
-      "(take|capture|save|grab|make) [a|the] [full page|full-page|page] screenshot [named|as|called] [{name:quoted}] [of {target}]",
-      "(take|capture|save|grab) [a|the] [full page] screenshot [of|of the page|of the screen|of page] [(named|as|called) {name:quoted}]",
-    ],
-    examples: ["screenshot"],
-    spec({ name = "screenshot", target }, { page }) {
-      const of = target === undefined ? page : printTarget(target, page);
-      const file = `${name}.png`.replace(/[^\w .-]/g, "-");
-      return [`await ${of}.screenshot({ path: test.info().outputPath(${js(file)}) });`];
+  screenshot: step(
+    REST,
+    "screenshot [{name:quoted}] [of {target}]",
+    ["screenshot 'menu' of nav", "screenshot"],
+    {
+      also: `(take|capture|save|grab|make) [a|the] [full page|full-page|page] screenshot [named|as|called] [{name:quoted}] [of {target}]
+      (take|capture|save|grab) [a|the] [full page] screenshot [of|of the page|of the screen|of page] [(named|as|called) {name:quoted}]`,
+      spec({ name = "screenshot", target }, { page }) {
+        const of = target === undefined ? page : printTarget(target, page);
+        const file = `${name}.png`.replace(/[^\w .-]/g, "-");
+        return [`await ${of}.screenshot({ path: test.info().outputPath(${js(file)}) });`];
+      },
     },
-  }),
+  ),
 };

@@ -2,8 +2,7 @@ import { assertionLines, checkLines, settledLines } from "../export/checks.ts";
 import { js } from "../export/print.ts";
 import { DIRECTIONS } from "./ast.ts";
 import { type Argument, act, onPage, sole, writing } from "./plan.ts";
-import type { Spec } from "./records.ts";
-import { step } from "./step-row.ts";
+import { type Spec, step } from "./rows.ts";
 import { AROUND_STEPS } from "./steps-around.ts";
 
 const GO = "go";
@@ -25,311 +24,203 @@ const answered = ({ needs, page }: Spec, answer: string) =>
     : [`${page}.once("dialog", (dialog) => dialog.${answer});`];
 
 export const STEPS = {
-  goto: step("goto {url}", {
-    topic: GO,
-    example: "goto /login",
-    also: [
-      "(visit|load|browse to|launch|access|head to|return to|start at|start on|go back to|browse|open the browser to|open the browser at|open browser to|go to url|open url|navigate to url|go|navigate) {url:address}",
-      "(am on|am at|is on|is at|are on|be on|land on|be at) {url:address}",
-      "(am|is|are) (currently|already|back|now) on {url:address}",
-      "(have|has) (opened|visited|navigated to) {url:address}",
-      "(go to|open|navigate to) {url:address}",
-    ],
+  goto: step(GO, "goto {url}", ["goto /login"], {
+    also: `(visit|load|browse to|launch|access|head to|return to|start at|start on|go back to|browse|open the browser to|open the browser at|open browser to|go to url|open url|navigate to url|go|navigate|go to|open|navigate to) {url:address}
+      (am|is|are|be|land) [currently|already|back|now] (on|at) {url:address}`,
     spec: ({ url }, { page }) => [
       /^https?:/i.test(url)
         ? `await ${page}.goto(${js(url)});`
         : `await ${page}.goto(new URL(${js(url)}, ${page}.url()).href);`,
     ],
   }),
-  back: step("go back", {
-    topic: GO,
-    example: "go back",
-    also: [
-      "(navigate|browse|move|return) back",
-      "(go|navigate|return) [back] to [the] previous page",
-      "(press|click|hit) [the] [browser] back button",
-      "back",
-    ],
+  back: step(GO, "go back", ["go back"], {
+    also: `(navigate|browse|move|return|go) back [to the previous page|to previous page]
+      (go|navigate|return) to [the] previous page
+      (press|click|hit) [the] [browser] back button
+      back`,
     spec: (_, { page }) => [`await ${page}.goBack();`],
   }),
-  forward: step("go forward", {
-    topic: GO,
-    example: "go forward",
-    also: ["(navigate|browse|move) forward", "forward"],
+  forward: step(GO, "go forward", ["go forward"], {
+    also: "[navigate|browse|move] forward",
     spec: (_, { page }) => [`await ${page}.goForward();`],
   }),
-  reload: step("reload", {
-    topic: GO,
-    example: "reload",
-    also: ["(reload|refresh) [the|this|current|the current] [page|browser|site|window]"],
+  reload: step(GO, "reload", ["reload"], {
+    also: "(reload|refresh) [the|this|current|the current] [page|browser|site|window]",
     acts: () => [{ ...onPage("reload"), timed: true }],
   }),
-  click: step("click {target:clickable}", {
-    topic: MOUSE,
-    example: "click button 'Save'",
-    loose: [
-      "(choose|select|pick|follow|open|toggle|expand|collapse|view) [on] {target:clickable}",
-      "(activate|trigger|launch|go to|navigate to) {target:seen}",
-    ],
-    also: ["(click|tap) [on|onto|at] {target:clickable}", "(press|push|hit|touch) [on|onto|at] {target}"],
+  click: step(MOUSE, "click {target:clickable}", ["click button 'Save'"], {
+    also: `(click|tap) [on|onto|at] {target:clickable}
+      (press|push|hit|touch) [on|onto|at] {target:linked}
+      {target:command}
+      ~ (choose|select|pick|follow|open|toggle|expand|collapse|view) [on] {target:clickable}
+      ~ (activate|trigger|launch|go to|navigate to) {target:linked}`,
     acts: ({ target }) => [act(target, "clickable", "click")],
   }),
-  "click at": step("click [{target:clickable}] at {point}", {
-    topic: MOUSE,
-    example: "click canvas at 10, 20",
-    examples: ["click at 10, 20"],
-    also: ["(click|tap) [on] [{target:clickable}] at [the] (position|point|coordinates|offset) {point}"],
-    acts: ({ target, point }) => [
-      target === undefined
-        ? onPage("mouse.click", point.x, point.y)
-        : { ...act(target, "clickable", "click"), options: { position: point } },
-    ],
-  }),
-  "double click": step("double click {target:clickable}", {
-    topic: MOUSE,
-    example: "double click first li",
-    also: ["(double-click|doubleclick|double click|dblclick|double tap) [on] {target:clickable}"],
+  "click at": step(
+    MOUSE,
+    "click [{target:clickable}] at {point}",
+    ["click canvas at 10, 20", "click at 10, 20"],
+    {
+      also: "(click|tap) [on] [{target:clickable}] at [the] (position|point|coordinates|offset) {point}",
+      acts: ({ target, point }) => [
+        target === undefined
+          ? onPage("mouse.click", point.x, point.y)
+          : { ...act(target, "clickable", "click"), options: { position: point } },
+      ],
+    },
+  ),
+  "double click": step(MOUSE, "double click {target:clickable}", ["double click first li"], {
+    also: "(double-click|doubleclick|double click|dblclick|double tap) [on] {target:clickable}",
     acts: ({ target }) => [act(target, "clickable", "dblclick")],
   }),
-  "right click": step("right click {target:clickable}", {
-    topic: MOUSE,
-    example: "right click nth 2 li",
-    also: ["(right-click|rightclick|right click|context click) [on] {target:clickable}"],
+  "right click": step(MOUSE, "right click {target:clickable}", ["right click nth 2 li"], {
+    also: "(right-click|rightclick|right click|context click) [on] {target:clickable}",
     acts: ({ target }) => [{ ...act(target, "clickable", "click"), options: { button: "right" } }],
   }),
-  hover: step("hover {target:clickable}", {
-    topic: MOUSE,
-    example: "hover nav",
-    also: [
-      "(hover|mouse|mouseover|point|move|hovering) [the mouse|mouse|the cursor|my mouse] [over|on|at|to|onto|above] {target:clickable}",
-    ],
+  hover: step(MOUSE, "hover {target:clickable}", ["hover nav"], {
+    also: "(hover|mouse|mouseover|point|move|hovering) [the mouse|mouse|the cursor|my mouse] [over|on|at|to|onto|above] {target:clickable}",
     acts: ({ target }) => [act(target, "clickable", "hover")],
   }),
-  drag: step("drag {from:target} to {to:target}", {
-    topic: MOUSE,
-    example: "drag #card to #done",
-    also: [
-      "(drag|drag and drop|move|drop) {from:target} (to|onto|on|over|into|on to|in) {to:target}",
-      "drag {from:target} and drop [it] (to|onto|on|over|into|in) {to:target}",
-    ],
+  drag: step(MOUSE, "drag {from:target} to {to:target}", ["drag #card to #done"], {
+    also: `(drag|drag and drop|move|drop) {from:target} (to|onto|on|over|into|on to|in) {to:target}
+      drag {from:target} and drop [it] (to|onto|on|over|into|in) {to:target}`,
     acts: ({ from, to }) => [act(from, "text", "dragTo", act(to, "text", "").on)],
   }),
-  "scroll to": step("scroll to {target}", {
-    topic: MOUSE,
-    example: "scroll to footer",
-    also: [
-      "scroll (to|down to|up to|until|into view|to view|to the|until i see|to see) {target}",
-      "scroll {target} into view",
-      "(bring|move) {target} into view",
-      "scroll {target}",
-    ],
+  "scroll to": step(MOUSE, "scroll to {target}", ["scroll to footer"], {
+    also: `scroll [to|down to|up to|until|into view|to view|until i see|to see] {target}
+      (scroll|bring|move) {target} into view`,
     acts: ({ target }) => [act(target, "text", "scrollIntoViewIfNeeded")],
   }),
-  scroll: step("scroll to {edge}", {
-    topic: MOUSE,
-    example: "scroll to bottom",
-    also: ["scroll [down|up|all the way] [to] {edge}", "scroll {edge}"],
+  scroll: step(MOUSE, "scroll to {edge}", ["scroll to bottom"], {
+    also: "scroll [down|up|all the way] [to] {edge}",
     spec: ({ edge }, { page }) => [
       `await ${page}.evaluate(() => window.scrollTo(0, ${edge === "top" ? "0" : "document.documentElement.scrollHeight"}));`,
     ],
   }),
-  wheel: step("scroll {direction} [by {pixels}]", {
-    topic: MOUSE,
-    example: "scroll down by 300px",
-    examples: ["scroll down"],
-    also: [
-      "scroll [the] [page] {direction} {pixels}",
-      "scroll [the] page {direction} [by {pixels}]",
-      "(scroll|page) {direction} [a bit|a little|the page|a page|one page]",
-    ],
+  wheel: step(MOUSE, "scroll {direction} [by {pixels}]", ["scroll down by 300px", "scroll down"], {
+    also: "(scroll|page) [the] [page] {direction} [by] [{pixels}] [a bit|a little|the page|a page|one page]",
     acts: ({ direction, pixels = WHEEL_PX }) => {
       const [x, y] = DIRECTIONS[direction];
       return [onPage("mouse.wheel", x * pixels, y * pixels)];
     },
   }),
-  fill: step("fill {field} with {value}", {
-    topic: FIELDS,
-    example: "fill label 'Email' with 'a@b.c'",
-    loose: [
-      "(enter|input) {value:given} {field}",
-      "set {value:given} (to|in|into|for|on) {field:filled}",
-      "(enter|input|fill|provide|specify|insert|write|supply|type) {field} : {value}",
-    ],
-    also: [
-      "(fill|fill in|fill out|fill up|complete|populate|input|enter|type|write|replace|set) {field} (with|using|=|:) {value}",
-      "(fill|fill in|fill out|populate|input|enter|type|write|set) {field} (as|by) {value:given}",
-      "(enter|input|write|put|fill|fill in|key in|insert|provide|specify|add|paste|supply|give) {value} (in|into|to|for|as|on|inside|within|under|at|in to) {field}",
-      "(set|change|update|edit|fill|fill in) {field} to {value}",
-      "(enter|input|fill|fill in|provide|specify|set|add|insert|write|supply|type|key in|give) {field} [:] {value:given}",
-      "search (for|with) {value} in {field}",
-    ],
-    examples: ["fill 'Password' with secret 'PASSWORD'"],
-    acts: ({ field, value }) => [act(field, "field", "fill", writing(value))],
-  }),
-  type: step("type {value} [into {field}]", {
-    topic: FIELDS,
-    example: "type 'ber' into 'City'",
-    also: [
-      "(type|type in|enter|input|write|key in) {value:given}",
-      "(type|type in) {value} (in|into|to|inside|on|for|as) {field}",
-    ],
-    examples: ["type 'hello'"],
+  fill: step(
+    FIELDS,
+    "fill {field:writable} with {value}",
+    ["fill label 'Email' with 'a@b.c'", "fill 'Password' with secret 'PASSWORD'"],
+    {
+      also: `(fill|fill in|fill out|fill up|complete|populate|input|enter|type|write|replace|set) {field:writable} (with|using|=|:) {value}
+        (fill|fill in|fill out|populate|input|enter|type|write|set) {field:writable} (as|by) {value:given}
+        (set|use|choose) {value:given} as {field:writable}
+        (enter|input|write|put|fill|fill in|key in|insert|provide|specify|add|paste|supply|give) {value} (in|into|to|for|as|on|inside|within|under|at|in to) {field:writable}
+        (set|change|update|edit|fill|fill in) {field:writable} to {value}
+        (enter|input|fill|fill in|provide|specify|set|add|insert|write|supply|type|key in|give) {field:writable} [:] {value:given}
+        search (for|with) {value} in {field:writable}
+        ~ (enter|input) {value:given} {field:writable}
+        ~ set {value:given} (to|in|into|for|on) {field:input}
+        ~ (enter|input|fill|provide|specify|insert|write|supply|type) {field:writable} : {value}`,
+      acts: ({ field, value }) => [act(field, "field", "fill", writing(value))],
+    },
+  ),
+  type: step(FIELDS, "type {value} [into {field:writable}]", ["type 'ber' into 'City'", "type 'hello'"], {
+    also: `(type|type in|enter|input|write|key in) {value:given}
+      (type|type in) {value} (in|into|to|inside|on|for|as) {field:writable}`,
     acts: ({ value, field }) => [
       field === undefined
         ? onPage("keyboard.type", writing(value))
         : act(field, "field", "pressSequentially", writing(value)),
     ],
   }),
-  press: step("press {key} [on {field}]", {
-    topic: FIELDS,
-    example: "press Control+A on 'Email'",
-    also: [
-      "(press|hit|strike|tap|push|type|send|use) {key} [(on|in|at|inside|within|while on) {field}]",
-      "(press|send) {key} (key|keys) [(on|in|to) {field}]",
-    ],
-    examples: ["press Enter"],
+  press: step(FIELDS, "press {key} [on {field}]", ["press Control+A on 'Email'", "press Enter"], {
+    also: "(press|hit|strike|tap|push|type|send|use) {key} [key|keys] [(on|in|at|inside|within|while on) {field}]",
     acts: ({ key, field }) => [
       field === undefined ? onPage("keyboard.press", key) : act(field, "field", "press", key),
     ],
   }),
-  check: step("check {field}", {
-    topic: FIELDS,
-    example: "check 'I agree'",
-    also: [
-      "(tick|mark|check off) {field}",
-      "(select|choose|enable|turn on|switch on|toggle on|accept|pick|set|mark|tick|activate) {field:box}",
-    ],
+  check: step(FIELDS, "check {field}", ["check 'I agree'"], {
+    also: `(tick|mark|check off) {field}
+      (select|choose|enable|turn on|switch on|toggle on|accept|pick|set|mark|tick|activate) {field:box}`,
     acts: ({ field }) => [act(field, "field", "check")],
   }),
-  uncheck: step("uncheck {field}", {
-    topic: FIELDS,
-    example: "uncheck 'I agree'",
-    also: [
-      "(untick|deselect|unselect|unmark|un-check) {field}",
-      "(clear|disable|turn off|switch off|toggle off|deactivate) {field:box}",
-    ],
+  uncheck: step(FIELDS, "uncheck {field}", ["uncheck 'I agree'"], {
+    also: `(untick|deselect|unselect|unmark|un-check) {field}
+      (clear|disable|turn off|switch off|toggle off|deactivate) {field:box}`,
     acts: ({ field }) => [act(field, "field", "uncheck")],
   }),
-  select: step("select {options:texts} in {field}", {
-    topic: FIELDS,
-    example: "select 'Blue' in label 'Color'",
-    also: [
-      "(select|choose|pick) [option|the option|value|the value] {options:texts} [option|as] (in|from|for|on|under|within|at|of) {field}",
-      "(select|choose|pick) {options:givens} as {field}",
-      "(select|choose|pick) {field} {options:givens}",
-      "(select|choose|pick) {field} (as|to|with|=|:) {options:givens}",
-    ],
+  select: step(FIELDS, "select {options:texts} in {field}", ["select 'Blue' in label 'Color'"], {
+    also: `(select|choose|pick) [option|the option|value|the value] {options:texts} [option|as] (in|from|for|on|under|within|at|of) {field}
+      (select|choose|pick) {options:givens} as {field}
+      (select|choose|pick) {options:givens} {field:dropdown}
+      (select|choose|pick) {field} {options:givens}
+      (select|choose|pick) {field} (as|to|with|=|:) {options:givens}`,
     acts: ({ options, field }) => [act(field, "field", "selectOption", sole(options))],
   }),
-  upload: step("upload {files:texts} to {field}", {
-    topic: FIELDS,
-    example: "upload 'notes.txt' to label 'File'",
-    also: [
-      "(upload|attach|add) [file|the file|files|a file] {files:texts} (to|in|into|on|for|using|through|via|with|as|from) {field}",
-      "upload {files:texts} in {field}",
-    ],
+  upload: step(FIELDS, "upload {files:texts} to {field}", ["upload 'notes.txt' to label 'File'"], {
+    also: "(upload|attach|add) [file|the file|files|a file] {files:texts} (to|in|into|on|for|using|through|via|with|as|from) {field}",
     acts: ({ files: names, field }) => [act(field, "field", "setInputFiles", files(names))],
   }),
-  focus: step("focus {control:field}", {
-    topic: FIELDS,
-    example: "focus 'Email'",
-    also: [
-      "(focus|set focus|put focus|move focus|place the cursor|put the cursor) (on|to|in|into) {control:field}",
-    ],
+  focus: step(FIELDS, "focus {control:field}", ["focus 'Email'"], {
+    also: "(focus|set focus|put focus|move focus|place the cursor|put the cursor) (on|to|in|into) {control:field}",
     acts: ({ control }) => [act(control, "control", "focus")],
   }),
-  clear: step("clear {field}", {
-    topic: FIELDS,
-    example: "clear 'Email'",
-    also: [
-      "(empty|erase|reset) {field}",
-      "(leave|keep) {field} (blank|empty)",
-      "(clear|delete|erase|remove|empty) [the|all] (text|value|content|contents|input) (of|in|from|inside) {field}",
-    ],
+  clear: step(FIELDS, "clear {field}", ["clear 'Email'"], {
+    also: `(empty|erase|reset) {field}
+      (leave|keep) {field} (blank|empty)
+      (clear|delete|erase|remove|empty) [the|all] (text|value|contents|input) (of|in|from|inside) {field}`,
     acts: ({ field }) => [act(field, "field", "clear")],
   }),
-  wait: step("wait for {duration}", {
-    topic: WAIT,
-    example: "wait for 500ms",
-    also: ["(wait|pause|sleep|delay) [for|about|at least|another|for about] {duration}", "wait {duration}"],
+  wait: step(WAIT, "wait for {duration}", ["wait for 500ms"], {
+    also: "(wait|pause|sleep|delay) [for|about|at least|another|for about] {duration}",
     spec: ({ duration }, { page }) => [`await ${page}.waitForTimeout(${duration});`],
   }),
-  "wait for load": step("wait for load", {
-    topic: WAIT,
-    example: "wait for load",
-    also: [
-      "wait (for|until|till) [the] (navigation|page load|load event|page to load|page to be loaded|page loads|page is loaded|page has loaded|page finishes loading|page has finished loading|page is fully loaded|page to fully load|navigation to finish|navigation to complete|page to finish loading|page to be fully loaded|page load to complete|new page to load|redirect|site to load|page is ready|page to be ready|everything to load)",
-      "wait load",
-    ],
+  "wait for load": step(WAIT, "wait for load", ["wait for load"], {
+    also: "wait [for|until|till] (load|navigation|page load|load event|page to load|page to be loaded|page loads|page is loaded|page has loaded|page finishes loading|page has finished loading|page is fully loaded|page to fully load|navigation to finish|navigation to complete|page to finish loading|page to be fully loaded|page load to complete|new page to load|redirect|site to load|page is ready|page to be ready|everything to load)",
     spec: (_, { page }) => [`await ${page}.waitForLoadState("load");`],
   }),
-  "wait for idle": step("wait for network idle", {
-    topic: WAIT,
-    example: "wait for network idle",
-    also: [
-      "wait (for|until|till) [the] (network is idle|network to be idle|networkidle|network idle|network to become idle|network becomes idle|all requests to finish|requests to finish|all network requests to complete|network to settle|network settles)",
-      "wait network idle",
-    ],
+  "wait for idle": step(WAIT, "wait for network idle", ["wait for network idle"], {
+    also: "wait [for|until|till] (network is idle|network to be idle|networkidle|network idle|network to become idle|network becomes idle|all requests to finish|requests to finish|all network requests to complete|network to settle|network settles)",
     // Playwright advises against waiting for "networkidle"; the checks wait by themselves.
     spec: (_, spec) => settledLines(spec),
   }),
-  "wait for": step("wait for {assertion:awaited}", {
-    topic: WAIT,
-    example: "wait for .spinner is hidden",
-    examples: ["wait for h1", "wait for request to /api/items"],
-    also: ["wait (until|till|to see|for) {assertion:awaited}", "wait {assertion:awaited}"],
-    spec: ({ assertion }, spec) => checkLines(assertion, spec),
-  }),
-  expect: step("expect {assertion}", {
-    topic: WAIT,
-    example: "expect h1 contains 'Docs'",
-    loose: ["{assertion}"],
-    examples: ["expect download 'report.csv'"],
+  "wait for": step(
+    WAIT,
+    "wait for {assertion:awaited}",
+    ["wait for .spinner is hidden", "wait for h1", "wait for request to /api/items"],
+    {
+      also: "wait [until|till|to see|for] {assertion:awaited}",
+      spec: ({ assertion }, spec) => checkLines(assertion, spec),
+    },
+  ),
+  expect: step(WAIT, "expect {assertion}", ["expect h1 contains 'Docs'", "expect download 'report.csv'"], {
+    also: "~ {assertion}",
     spec: ({ assertion }, spec) => assertionLines([assertion], spec),
   }),
-  "accept dialog": step("accept dialog [with {text}]", {
-    topic: DIALOGS,
-    example: "accept dialog with 'yes'",
-    also: [
-      "(accept|confirm|approve|ok) [the|a|an|this] dialog [with {text}]",
-      "(click|press) ok (on|in) [the|a|an] dialog",
-      "answer [the|a|an] dialog with {text}",
-    ],
-    examples: ["accept dialog"],
-    spec: ({ text }, spec) => answered(spec, `accept(${text === undefined ? "" : js(text)})`),
-  }),
-  "dismiss dialog": step("dismiss dialog", {
-    topic: DIALOGS,
-    example: "dismiss dialog",
-    also: [
-      "(dismiss|cancel|reject|decline) [the|a|an|this] dialog",
-      "(click|press) cancel (on|in) [the|a|an] dialog",
-    ],
+  "accept dialog": step(
+    DIALOGS,
+    "accept dialog [with {text}]",
+    ["accept dialog with 'yes'", "accept dialog"],
+    {
+      also: `(accept|confirm|approve|ok) [this] dialog [with {text}]
+        (click|press) ok (on|in) dialog
+        answer dialog with {text}`,
+      spec: ({ text }, spec) => answered(spec, `accept(${text === undefined ? "" : js(text)})`),
+    },
+  ),
+  "dismiss dialog": step(DIALOGS, "dismiss dialog", ["dismiss dialog"], {
+    also: `(dismiss|cancel|reject|decline) [this] dialog
+      (click|press) cancel (on|in) dialog`,
     spec: (_, spec) => answered(spec, "dismiss()"),
   }),
-  "switch to new tab": step("switch to new tab", {
-    topic: TABS,
-    example: "switch to new tab",
-    also: [
-      "(switch|change|move|go|focus) (to|on) [the] (new|newly opened|next|latest|newly opened|other|opened) tab",
-    ],
+  "switch to new tab": step(TABS, "switch to new tab", ["switch to new tab"], {
+    also: "(switch|change|move|go|focus) (to|on) [the] (new|newly opened|next|latest|newly opened|other|opened) tab",
   }),
-  "switch to tab": step("switch to tab {position}", {
-    topic: TABS,
-    example: "switch to tab 1",
-    also: [
-      "(switch|change|move|go|focus|return) (to|back to|on) [the] tab [number|with index|index|no] {position}",
-      [
-        "(switch|change|move|go|focus|return) (to|back to) [the] (first|original|main|previous|initial) tab",
-        { position: 1 },
-      ],
-      ["(switch|change|move|go|focus|return) (to|back to) [the] second tab", { position: 2 }],
-    ],
+  "switch to tab": step(TABS, "switch to tab {position}", ["switch to tab 1"], {
+    also: `(switch|change|move|go|focus|return) (to|back to|on) [the] tab [number|with index|index|no] {position}
+      (switch|change|move|go|focus|return) (to|back to) [the] (first|original|main|previous|initial) tab => position=1
+      (switch|change|move|go|focus|return) (to|back to) [the] second tab => position=2`,
   }),
-  "close tab": step("close tab", {
-    topic: TABS,
-    example: "close tab",
-    also: ["close [the|this|current|the current|the new|new] tab"],
+  "close tab": step(TABS, "close tab", ["close tab"], {
+    also: "close [the|this|current|the current|the new|new] tab",
   }),
   ...AROUND_STEPS,
 };

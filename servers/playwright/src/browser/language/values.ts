@@ -1,10 +1,8 @@
 import { parseTargetUrl } from "./address.ts";
-import type { FillValue, RequestPattern, StatusRange } from "./ast.ts";
+import type { FillValue, Reply, RequestPattern, StatusRange } from "./ast.ts";
 import { pageNames } from "./comparisons.ts";
-import type { Reading, Sentence, Slot } from "./reader.ts";
+import { made, quoted, type Reading, type Sentence, type Slot } from "./reader.ts";
 import { patterned, printed } from "./slot-kinds.ts";
-import type { SlotValues } from "./slot-values.ts";
-import { quoted, unquoted, words } from "./target.ts";
 import { KEYS, NUMBERS, SIZES, UNITS } from "./words.ts";
 
 const SECRET = /(?:the\s+)?secret(?![\w-])\s*/iy;
@@ -13,10 +11,7 @@ export const fillValue: Slot<FillValue> = {
     const secret = sentence.end(at, SECRET);
     if (secret === undefined || !sentence.isString(secret)) {
       const start = sentence.end(at, /(?:the\s+)?(?:text|value|string|number|word)\s+(?=['"“‘])/iy) ?? at;
-      return words(sentence, start, "a text in quotes, or secret and its name").map((one) => ({
-        ...one,
-        value: { text: one.value },
-      }));
+      return made(sentence.words(start, "a text in quotes, or secret and its name"), (text) => ({ text }));
     }
     const example = "fill label 'Password' with secret 'PASSWORD'";
     const name = sentence.string(secret);
@@ -97,6 +92,10 @@ export const request: Slot<RequestPattern> = {
 
 /** `the login page` as a path: /login. */
 function pagePaths(sentence: Sentence, at: number): Reading<string>[] {
+  const [, inner] =
+    /^(\S.*)\s(?:page|screen)$/i.exec((sentence.isString(at) && sentence.string(at)?.value) || "") ?? [];
+  const end = sentence.isString(at) ? sentence.string(at)?.at : undefined;
+  if (inner !== undefined && end !== undefined) return [{ value: pathOf(inner), at: end, cost: 0 }];
   const home =
     sentence.end(
       at,
@@ -107,13 +106,20 @@ function pagePaths(sentence: Sentence, at: number): Reading<string>[] {
       /(?:the\s+)?(?:homepage|home|site|website|application|app|web\s?page|page\s+under\s+test)(?=\s*[.,]?$)/iy,
     );
   if (home !== undefined) return [{ value: "/", at: home, cost: 1 }];
-  return pageNames(sentence, at).map((one) => {
-    if (/^\\?\//.test(one.value.value))
-      return { value: one.value.value.replace(/\\/g, ""), at: one.at, cost: 0 };
-    const slug = one.value.value.replace(/\\s\+/g, "-").replace(/\\/g, "").toLowerCase();
-    return { value: `/${encodeURI(slug)}`, at: one.at, cost: one.cost + 0.3 };
-  });
+  return pageNames(sentence, at).map(({ value, cost, ...end }) =>
+    value.startsWith("/") ? { value, cost: 0, ...end } : { value: pathOf(value), cost: cost + 0.3, ...end },
+  );
 }
+
+/** A page's name as people write it in its path: `Log in` is /login. */
+const pathOf = (name: string) =>
+  `/${encodeURI(
+    name
+      .toLowerCase()
+      .replace(/^(?:the|application|app|site|website)\s+/, "")
+      .replace(/\blog\s(?=in$|out$)/, "log")
+      .replace(/\s+/g, "-"),
+  )}`;
 
 export const url: Slot<string> = {
   read(sentence, at) {
@@ -122,7 +128,13 @@ export const url: Slot<string> = {
         at,
         /(?:the\s+)?(?:(?:relative\s+)?(?:url|address|page|site|website|path|link))\s+(?=['"“‘]|https?:|\/)/iy,
       ) ?? at;
-    const text = sentence.isString(start) ? sentence.string(start) : undefined;
+    const code = sentence.take(start, /`([^`\s]+)`/y);
+    const text =
+      code !== undefined
+        ? { value: code.found[1] ?? "", at: code.at }
+        : sentence.isString(start)
+          ? sentence.string(start)
+          : undefined;
     const word =
       text === undefined
         ? sentence.take(
@@ -149,7 +161,7 @@ export const url: Slot<string> = {
   print: (value) => (/^(?:https?:|\/)[^\s'"]*$/.test(value) ? value : quoted(value)),
 };
 
-export const reply: Slot<SlotValues["reply"]> = {
+export const reply: Slot<Extract<Reply, { readonly status: number }>> = {
   noun: "a status, a text in quotes, or file and its name",
   read(sentence, at) {
     const status = sentence.take(
@@ -213,7 +225,7 @@ export const key: Slot<string> = {
     const start = sentence.end(at, /(?:the\s+)?(?:(?:keyboard\s+)?(?:key|keys|shortcut)\s+)?(?=\S)/iy) ?? at;
     const readings = sentence.isString(start)
       ? [sentence.string(start)].filter((one) => one !== undefined)
-      : unquoted(sentence, start, 3);
+      : sentence.unquoted(start, 3);
     const exact = sentence.take(start, /\S(?=\s|$)/y);
     const all = exact === undefined ? readings : [{ value: exact.found[0], at: exact.at, cost: 0 }];
     const keys = all.flatMap(({ value, at: end }) => {

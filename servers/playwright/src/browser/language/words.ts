@@ -1,4 +1,5 @@
 import type { Role } from "./ast.ts";
+import { type NAMED, STOPS } from "./elements.ts";
 
 // The words that people use in place of the language's own, as data for the reader.
 
@@ -35,7 +36,9 @@ const SPELLINGS: Readonly<Record<string, string>> = {
   has: "has|have|having|should have|must have|should now have|will have|shows|should show",
   in: "in|inside|within|inside of|on|of|from|under",
   into: "into|in|inside|to|on|as|for",
-  contains: modal("contains|contain|includes|include|has|have|shows|show|displays|display|presents"),
+  contains: modal(
+    "contains|contain|includes|include|has|have|shows|show|displays|display|presents|to have|to contain|to include|to show|to display",
+  ),
   under:
     "under|below|less than|faster than|within|<|at most|no more than|lower than|is under|should be under|is below|is less than|should be below|should be less than|must be under",
   status:
@@ -112,7 +115,7 @@ export const MODAL = words(`${SHOULD}|should then|to`);
 export const COMPARING = vocabulary<"is" | "contains" | "matches" | "starts" | "ends">({
   "equals|equal|equal to|equals to|is equal to|be equal to|is exactly|be exactly|has text|have text|has the text|have the text|reads|read|says|say|shows exactly|is the same as|be the same as|is set to|be set to|matches the text|match the text|matches text|has content|=|==|===":
     "is",
-  "contains|contain|containing|includes|include|has text containing|contains text|contain text|contains the text|contain the text|contains the word|contains value|contain value|contains string|mentions|displays|display|shows|show|shows the text|displays the text":
+  "contains|contain|contains element with text|contains an element with text|contains the element with text|containing|includes|include|has text containing|contains text|contain text|contains the text|contain the text|contains the word|contains value|contain value|contains string|mentions|displays|display|shows|show|shows the text|displays the text":
     "contains",
   "matches|match|is like|matches pattern|match pattern|matches regex": "matches",
   "starts with|start with|begins with|begin with|starting with|is prefixed with": "starts",
@@ -171,15 +174,21 @@ export const NTH = /(?:nth\s+(\d+)|(\d+)(?:st|nd|rd|th))(?![\w-])\s*/iy;
 
 /** Words before a name that add nothing: not before what follows a selector, since `a` is one. */
 export const ARTICLE =
-  /(?:(?:the|an|that|my|your|its|his|her|their|these|those|our|any|some)|(?:a|this)(?!\s+(?:is|are|has|have|in|exists?|does|contains?|matches|count|should|not|and|to|with|\W)))\s+(?:(?:following|new|given|same|current|corresponding|appropriate|respective)\s+(?=['"“‘]))?/iy;
+  /(?:(?:the|an|that|(?:my|your)(?=\s+['"“‘])|its|his|her|their|these|those|our|any|some)|(?:a|this)(?!\s+(?:is|are|has|have|in|exists?|does|contains?|matches|count|should|not|and|to|with|\W)))\s+(?:(?:following|new|given|same|current|corresponding|appropriate|respective)\s+(?=['"“‘]))?/iy;
+/** How a thing looks, before its name; and words between a name in quotes and its noun. */
+export const ADJECTIVE =
+  /(?:big|large|small|tiny|blue|red|green|yellow|orange|white|black|gr[ae]y|purple|pink|bold)(?!\w)\s+(?=\S)/iy;
+export const FRINGE = new RegExp(String.raw`(?:\([\w ]+\)|(?:(?!${STOPS})[a-z][a-z-]*\s+){1,2})\s*`, "y");
 
-/** People's nouns for the elements of a page: a role, a field, or a text. `{name} noun`, `noun {name}`. */
-export const NOUNS = vocabulary<Role | "field" | "search" | "text" | "page" | "frame" | "css">(
+/** People's nouns for the elements of a page. `part`: what is clicked by its name. `{name} noun`, `noun {name}`. */
+export const NOUNS = vocabulary<
+  Role | "field" | "search" | "text" | "part" | "placeholder" | "frame" | "element"
+>(
   {
     "button|btn|push button": "button",
     "link|hyperlink|link text|anchor|anchor link|text link|nav link|nav item|navigation item|navigation link":
       "link",
-    "heading|header|headline|title": "heading",
+    "heading|header|headline|title|section header|page heading|page header|section heading": "heading",
     "image|img|icon|logo|picture|photo|avatar|thumbnail": "img",
     "checkbox|check box|tickbox|check-box": "checkbox",
     "radio|radio button|radio option|radiobutton": "radio",
@@ -196,10 +205,11 @@ export const NOUNS = vocabulary<Role | "field" | "search" | "text" | "page" | "f
     "row|table row": "row",
     "cell|table cell": "cell",
     "column|column header|columnheader": "columnheader",
-    "table|data table": "table",
+    "table|data table|web table|html table|table element": "table",
     form: "form",
-    "navigation|nav bar|navbar|navigation bar|navigation menu": "navigation",
-    "section|region|panel|area": "region",
+    "navigation|nav|nav bar|navbar|navigation bar|navigation menu": "navigation",
+    region: "region",
+    "section|panel|area|card|tile|block|widget|page|screen|webpage|web page|view": "part",
     "switch|toggle|toggle switch|toggle button": "switch",
     "slider|range slider": "slider",
     "progress bar|progressbar": "progressbar",
@@ -210,43 +220,53 @@ export const NOUNS = vocabulary<Role | "field" | "search" | "text" | "page" | "f
     textbox: "textbox",
     "field|input|input field|input box|inputbox|text box|text field|text input|textfield|textarea|text area|box|inputfield|entry field|form field|edit box|date picker|datepicker|filter|text input field|input text|textbox field":
       "field",
-    "text|message|notification|error|error message|success message|warning|label|word|string|toast|snackbar|banner|caption|phrase|validation message|flash message|confirmation message|status message|content|title text|paragraph|value|error text|warning message|info message|confirmation|description|placeholder text|chip|badge|tag|pill|card|tile|entry|component|widget|product|name|headline text|sentence|info|information|details|button text|feature|block|keyword|category|line|tab text":
+    "text|message|notification|error|error message|success message|warning|label|word|string|toast|snackbar|banner|caption|phrase|validation message|flash message|confirmation message|status message|content|title text|paragraph|value|error text|warning message|info message|confirmation|description|chip|badge|tag|pill|headline text|sentence|information|details|button text|keyword|tab text|copy|hint|notice":
       "text",
-    "page|screen|webpage|web page|view": "page",
+    "placeholder|placeholder text": "placeholder",
     "iframe|frame": "frame",
     "css|css selector|selector|locator|element|css element|css_element|xpath|xpath_element|input element":
-      "css",
+      "element",
   },
   "(?:e?s)?",
 );
+/** What a noun is, or one of the language's own words before a name. */
+export type Noun = (typeof NOUNS)[number][1] | (typeof NAMED)[number];
+
 /** Words between a noun and its name. */
 export const NAMED_BY = words(
-  "labeled|labelled|named|called|titled|entitled|with text|with the text|with label|with the label|with name|with the name|with title|with the title|that says|saying|reading|with caption|stating|containing the text|of|for|with message|with the message|that reads|marked|which says|with value|with placeholder|with the placeholder|with the words|:|-",
+  "labeled|labelled|named|called|titled|entitled|with text|with the text|with label|with the label|with name|with the name|with the name of|with title|with the title|that says|saying|reading|with caption|stating|containing the text|containing the words|of|for|with message|with the message|that reads|marked|which says|that includes|which includes|that contains|including|with value|with placeholder|with the placeholder|with the words|matching|element|:|-",
 );
-/** Words between an element and a text within it. */
+/** `set the radio button to 'x'` */
+export const BOX_BY = words(
+  "labeled|labelled|named|called|with label|with the label|with value|with the value|for|to|:|-",
+);
+/** Words between an element and a text within it, or an attribute of it. */
 export const CONTAINING = words(
   "containing|that contains|which contains|that has|containing text|containing the text|with text|with the text|having text|having",
 );
-export const INSIDE =
-  /(?:in|inside|inside of|within(?!\s+\d)|of|on|from|under|at)(?![\w-])\s*(?:the\s+)?(?=\S)/iy;
+export const ATTRIBUTED =
+  /(?:with|having|whose)\s+(?:the\s+|an?\s+)?(id|class|name|href|src|css|css selector|selector|data-[\w-]+)(?:\s+(?:of|is|=))?\s+(?=['"“‘])/iy;
+export const INSIDE = /(?:in|inside|inside of|within(?!\s+\d)|of|on|from|under|at)(?![\w-])\s*(?=\S)/iy;
 
 /** Words after a sentence that add nothing: `on the page`, `again`. */
 export const ENDING =
-  /(?:to\s+(?:submit|save|create|open|proceed|continue|confirm|finish|complete|add|view|see|start|close|go|navigate|return|log|sign|edit|delete|update|send|apply|get|trigger|show)\b[^'"]*$|(?:until|unless)\b[^'"]*$|(?:(?:on|in|at|from|of|to|into|within|inside|under|across)\s+(?:(?:the|this|that|my|our|a|an|its|their|current)\s+)?(?:['"“][^'"”]*['"”]\s+|(?:[\w'&/-]+\s+){0,5})(?:page|screen|site|website|app|application|browser|view|webpage|viewport|ui|interface|dashboard|homepage))|(?:again|now|too|also|as well|please|successfully|correctly|properly|immediately|once|first|then|here|there|twice a day|by default|at all|instead|as expected|manually|once more|to the user|to me|on it|for me|anymore|any more|any longer|only|yet|in the browser|to proceed|to continue|written|visibly)|(?:in|on|at)\s+(?:the\s+)?(?:top|bottom|upper|lower|left|right)(?:[\s-](?:left|right|hand))?\s+(?:corner|side|of\s+the\s+page)|(?:during|(?:after|when|by)\s+\w+ing)\b[^'"]*$|[.!;,:…]+)(?![\w-])\s*/iy;
+  /(?:to\s+(?:submit|save|create|open|proceed|continue|confirm|finish|complete|add|view|see|start|close|go|navigate|return|log|sign|edit|delete|update|send|apply|get|trigger|show)\b[^'"]*$|(?:until|unless)\b[^'"]*$|(?:(?:on|in|at|from|of|to(?!\s+be\b)|within|inside|under|across)\s+(?:(?:the|this|that|my|our|a|an|its|their|current)\s+)?(?:['"“][^'"”]*['"”]\s+|(?:[\w'&/-]+\s+){0,5})(?:page|screen|site|website|app|application|browser|view|webpage|viewport|ui|interface|dashboard|homepage))|(?:again|now|too|also|as well|please|successfully|correctly|properly|immediately|once|first|then|here|there|twice a day|by default|at all|instead|as expected|manually|once more|to the user|to me|on it|for me|anymore|any more|any longer|only|yet|in the browser|to proceed|to continue|written|visibly)|(?:in|on|at)\s+(?:the\s+)?(?:top|bottom|upper|lower|left|right)(?:[\s-](?:left|right|hand))?(?:\s+\w+)?\s+(?:corner|side|area|of\s+the\s+page)|(?:for\s+(?:the|this|that)\s+(?:selected|current|given|same|chosen)|below\s+the|above\s+the|next\s+to\s+the)\b[^'"]*$|[-–—#@]+\s*\w+$|(?:during|expecting\s|(?:after|when|by)\s+\w+ing)\b[^'"]*$|[.!;,:…]+)(?![\w-])\s*/iy;
 
 /** Subjects, modal verbs and other words before a sentence, which add nothing. */
 export const LEADS: readonly RegExp[] = [
   /(?:[#*•]+|[-–]\s|\[[ x]?\])\s*/y,
-  /the\s+/iy,
+  /(?:the|an?)\s+/iy,
   /(?:is|are|am)\s+(?=\w+ing\b|click\b)/iy,
   /(?:the\s+)?[\w-]+(?:\s[\w-]+)?\s+page\s+(?=(?:has|shows|displays|should|contains|must|will)\b)/iy,
   /(?:step\s*)?\d{1,3}\s*[.):]\s+/iy,
   /(?:given|when|then|and|but|so)\b:?(?!\s*$)\s*/iy,
   /(?:(?:on|in|at)\s+)?(?:the\s+)?[A-Za-z][\w'&-]*(?:\s[\w'&-]+){0,4}\s(?:page|screen)[:,]\s+/iy,
   /(?:step|scenario|test case|test|action|expected|expected results?|result|note|todo)\s*:\s*/iy,
-  /(?::user|(?:the|a|an|that|this)\s+(?:[\w-]+\s+)?(?:user|visitor|customer|tester|admin|member|client|person)|users?|i|we|you|he|she|they)(?:'m|'ll|'d|'ve)?(?=\s)\s+/iy,
+  /(?::user|(?:the|a|an|that|this)\s+(?:[\w-]+\s+)?(?:user|visitor|customer|tester|admin|member|client|person|system|application|app|website|site|test|browser)|users?|i|we|you|he|she|they)(?:'m|'ll|'d|'ve)?(?=\s)\s+/iy,
   /(?:should|shall|must|can|could|will|would|may|need|needs|wants?|have|has|tr(?:y|ies)|attempts?|proceeds?|(?:am|is|are|be)\s+able|going|'d\s+like|would\s+like|(?:am|is|are)\s+going)(?:\s+(?:now|also|still|then|be\s+able))?\s+(?:to\s+)?(?!be\b|have\b|not\b)(?=\w)/iy,
-  /(?:please|now|next|also|first|finally|lastly|simply|just|then|afterwards|again|immediately|once\s+more|manually|successfully|to|able\s+to|let's|let\s+us|the\s+browser\s+should|go\s+ahead\s+and)\b,?\s+(?=\S)/iy,
+  /(?:(?:first|next|lastly),|please|now|also|finally|simply|just|then|afterwards|again|immediately|once\s+more|manually|successfully|to|able\s+to|let's|let\s+us|the\s+browser\s+should|go\s+ahead\s+and|use\s[\w\s]{1,20}\sto)(?=[\s,]),?\s+(?=\S)/iy,
+  /(?:is|are)\s+(?=(?:the|there|text|element)\b)/iy,
+  /[^'"]{1,60}\bby\s+(?=(?:click|press|select|enter|tapp|typ)ing\b)/iy,
 ];
 /** `The page loads without errors` is about errors. */
 export const WITHOUT =

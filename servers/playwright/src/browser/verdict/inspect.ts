@@ -1,5 +1,5 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import { quoted } from "../language/target.ts";
+import { quoted } from "../language/reader.ts";
 import type { Calling } from "../session/deadline.ts";
 import type { Tester } from "./tester.ts";
 
