@@ -1,5 +1,5 @@
-import { assertionLines, checkLines, settledLines } from "../export/checks.ts";
-import { js } from "../export/print.ts";
+import { checkLines, settledLines } from "../export/checks.ts";
+import { js, printAddress } from "../export/print.ts";
 import { DIRECTIONS } from "./ast.ts";
 import { type Argument, act, onPage, sole, writing } from "./plan.ts";
 import type { Spec } from "./records.ts";
@@ -35,11 +35,7 @@ export const STEPS = {
       "(have|has) (opened|visited|navigated to) {url:address}",
       "(go to|open|navigate to) {url:address}",
     ],
-    spec: ({ url }, { page }) => [
-      /^https?:/i.test(url)
-        ? `await ${page}.goto(${js(url)});`
-        : `await ${page}.goto(new URL(${js(url)}, ${page}.url()).href);`,
-    ],
+    spec: ({ url }, spec) => [`await ${spec.page}.goto(${printAddress(url, spec)});`],
   }),
   back: step("go back", {
     topic: GO,
@@ -284,8 +280,8 @@ export const STEPS = {
     topic: WAIT,
     example: "expect h1 contains 'Docs'",
     loose: ["{assertion}"],
+    // In a spec, several in a row are one group of checks.
     examples: ["expect download 'report.csv'"],
-    spec: ({ assertion }, spec) => assertionLines([assertion], spec),
   }),
   "accept dialog": step("accept dialog [with {text}]", {
     topic: DIALOGS,

@@ -22,7 +22,7 @@ import { focused, refusedComparison, refusedEdit, writeSecret } from "../secrets
 import { type StateStore, tokensOf } from "../store/states.ts";
 import type { RunArtifacts } from "./artifacts.ts";
 import type { Upload } from "./downloads.ts";
-import { locatorOf, missing, noteFound, targetOn } from "./targets.ts";
+import { isMarked, locatorOf, missing, noteFound, noteNamed, targetOn } from "./targets.ts";
 
 export interface StepScope extends CheckScope {
   readonly url: URL;
@@ -218,6 +218,9 @@ async function actOn(
     if (target.base.kind === "quoted" || target.base.kind === "field") {
       await locator.waitFor({ state: "attached", timeout });
       await noteFound(page, on, target, scope.found);
+    } else if (isMarked(target)) {
+      await locator.waitFor({ state: "attached", timeout });
+      await noteNamed(page, locator, target, scope).catch(() => undefined);
     }
     if (secret !== undefined) return writeSecret(secret, locator, method, given, scope, timeout);
     await checkEdit(page, locator, method, given);

@@ -1,9 +1,12 @@
 import type { Locator, Page } from "playwright";
 import type { Base, Meaning, Role, Target } from "../language/ast.ts";
+import { isRole } from "../language/elements.ts";
 import { type Chain, chainOf, isChain } from "../language/plan.ts";
 import type { Found } from "../language/script.ts";
 import { describeTarget } from "../language/target.ts";
+import { snapshotLine } from "../library.ts";
 import { startOf } from "../secrets/guard.ts";
+import type { SecretsInRun } from "../secrets/secrets.ts";
 
 /** A planned locator on a page. */
 export function locatorOf(page: Page, { calls }: Chain): Locator {
@@ -23,6 +26,8 @@ const isLocator = (value: object): value is Locator => "waitFor" in value;
 export const targetOn = (page: Page, target: Target, meaning?: Meaning): Locator =>
   locatorOf(page, chainOf(target, meaning));
 
+const NAME_MS = 1_000;
+
 const countOf = (locator: Locator): Promise<number> => locator.count().catch(() => 0);
 
 /** Records which alternative of a bare quoted text, or of a field, matches, if its plan has several. */
@@ -39,6 +44,30 @@ export async function noteFound(page: Page, plan: Chain, target: Target, found: 
   for (const alternative of alternatives) {
     if ((await targetOn(page, { ...target, base: alternative }).count()) === 0) continue;
     if (alternative.kind !== "quoted") found.set(base, alternative);
+    return;
+  }
+}
+
+/** Whether a selector names an element by its markup: `#user-name`, `[data-test="username"]`. */
+export const isMarked = ({ base, pick, containing }: Target): boolean =>
+  base.kind === "css" && /[#.[]/.test(base.css) && pick === undefined && containing === undefined;
+
+/**
+ * Records the role and name of an element that a selector found, if they match no other: a spec with them survives a
+ * change of the markup.
+ */
+export async function noteNamed(
+  page: Page,
+  locator: Locator,
+  target: Target,
+  { found, secrets }: { readonly found: Found; readonly secrets: Pick<SecretsInRun, "redact"> },
+): Promise<void> {
+  const { role, name } = snapshotLine(await locator.ariaSnapshot({ depth: 1, timeout: NAME_MS }));
+  if (name === undefined || !isRole(role) || secrets.redact(name) !== name) return;
+  for (const exact of [false, true]) {
+    const named: Base = { kind: "role", role, name, exact };
+    if ((await countOf(targetOn(page, { ...target, base: named }))) !== 1) continue;
+    found.set(target.base, named);
     return;
   }
 }
