@@ -217,7 +217,8 @@ async function actOn(
   const perform = async () => {
     if (target.base.kind === "quoted" || target.base.kind === "field") {
       await locator.waitFor({ state: "attached", timeout });
-      await noteFound(page, on, target, scope.found);
+      // If there are several, the step itself says so.
+      await noteFound(page, on, target, scope.found).catch(() => undefined);
     } else if (isMarked(target)) {
       await locator.waitFor({ state: "attached", timeout });
       await noteNamed(page, locator, target, scope).catch(() => undefined);

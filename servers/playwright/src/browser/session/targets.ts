@@ -37,13 +37,20 @@ export async function noteFound(page: Page, plan: Chain, target: Target, found: 
     return;
   const { text = "", exact } = base;
   const byRole = (role: Role) => ({ kind: "role", role, name: text, exact }) as const;
-  // As in `chainOf`: a text, unless only the name of a button or link has it; or a label, or what else names a field.
-  const alternatives: readonly Base[] = plan.calls.some(({ name }) => name === "getByText")
-    ? [{ kind: "quoted", text, exact }, byRole("button"), byRole("link")]
+  const isClicked = plan.calls.some(({ name }) => name === "getByText");
+  // As in `chainOf`: a text, or what has it as its name only; or a label, or what else names a field.
+  const alternatives: readonly Base[] = isClicked
+    ? [byRole("button"), byRole("link"), { kind: "text", text, exact }]
     : [{ kind: "label", text, exact }, { kind: "placeholder", text, exact }, byRole("button")];
+  const one = isClicked ? await locatorOf(page, plan).elementHandle({ timeout: NAME_MS }) : null;
   for (const alternative of alternatives) {
-    if ((await targetOn(page, { ...target, base: alternative }).count()) === 0) continue;
-    if (alternative.kind !== "quoted") found.set(base, alternative);
+    const locator = targetOn(page, { ...target, base: alternative });
+    const count = await locator.count();
+    if (count === 0) continue;
+    // The text can be in a deeper element of the button.
+    const isAround = (outer: Node, inner: Node | null) => outer.contains(inner);
+    if (isClicked && (count > 1 || !(await locator.evaluate(isAround, one, { timeout: NAME_MS })))) continue;
+    found.set(base, alternative);
     return;
   }
 }
