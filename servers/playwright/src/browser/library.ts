@@ -41,8 +41,9 @@ export async function expectSnapshot(
   expectedValue: string,
   isNot: boolean,
   timeout: number,
+  signal?: AbortSignal,
 ): Promise<void> {
-  const params = { expectedValue, isNot, timeout };
+  const params = { expectedValue, isNot, timeout, signal };
   const ask: unknown = Reflect.get(locator, "_expect");
   if (typeof ask !== "function")
     throw new TypeError("this version of Playwright cannot compare ARIA snapshots");
@@ -76,7 +77,7 @@ export function refuseSelector(message: string): void {
 
 /** Whether a message says that an action found no element in its time. */
 export const isMissing = (message: string): boolean =>
-  /Timeout .*exceeded/.test(message) && !/locator resolved to/.test(message);
+  /Timeout .*exceeded|operation was aborted/.test(message) && !/locator resolved to/.test(message);
 
 /**
  * What a page had received of an action when it was closed: its input, or nothing because the element was not found yet.

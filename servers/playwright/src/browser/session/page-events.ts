@@ -37,6 +37,8 @@ export class PageEvents {
   readonly answers: { accept: boolean; text: string | undefined }[] = [];
   readonly tabs: Tabs;
   downloads: Downloads | undefined;
+  /** Whether a step replaced the page's clock, so that its timers are not the browser's. */
+  hasOtherClock = false;
   /** Resolves when the page's process has crashed. */
   readonly crashed: Promise<void>;
   /** Open requests, and until when each counts as in progress. */
@@ -159,7 +161,7 @@ export class PageEvents {
     return [...this.#open.values()].filter((until) => now < until).length;
   }
 
-  /** Whether a message can arrive at any time: over a WebSocket or an open request. */
+  /** Whether a message can arrive at any time: over a WebSocket, an EventSource or an open request. */
   get isListening(): boolean {
     return this.#hasSockets || this.#open.size > 0;
   }
@@ -200,7 +202,10 @@ export class PageEvents {
     if (page !== undefined) this.tabs.place(page).wanted = request.url();
     this.counts.requests += 1;
     this.#activity += 1;
-    this.#open.set(request, request.resourceType() === "eventsource" ? 0 : performance.now() + OPEN_MS);
+    const isStream = request.resourceType() === "eventsource";
+    // It connects again by itself.
+    if (isStream) this.#hasSockets = true;
+    this.#open.set(request, isStream ? 0 : performance.now() + OPEN_MS);
     const line: RequestLine = {
       url: clip(request.url(), URL_CHARS),
       method: request.method(),
