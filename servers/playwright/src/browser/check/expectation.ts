@@ -15,7 +15,8 @@ import {
   unrun,
 } from "../library.ts";
 import { refusedComparison } from "../secrets/guard.ts";
-import { locatorOf, missing, targetOn } from "../session/targets.ts";
+import { missing } from "../session/miss.ts";
+import { locatorOf, targetOn } from "../session/targets.ts";
 
 export interface Outcome {
   readonly passed: boolean;

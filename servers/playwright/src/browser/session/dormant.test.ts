@@ -77,7 +77,7 @@ describe("a miss on a page that can no longer change", () => {
   });
 });
 
-const show = `document.body.append(document.createElement("h2"))`;
+const show = `document.body.append(Object.assign(document.createElement("h2"), { textContent: "Done" }))`;
 const after = (script: string) =>
   page(`<h1>Docs</h1><script>const show = () => { ${show} }; ${script}</script>`);
 const slow = (_: unknown, response: Parameters<Handler>[1]) =>
@@ -144,13 +144,16 @@ describe("a page that is still working is waited for", () => {
     };
     const report = await run(html, ["wait for h2 exists within 100s"], [], others);
     expect(report.failed_step).toBeUndefined();
-    expect((await run(html, ["hover h2"], [], others)).failed_step ?? "").not.toContain("nothing matches");
+  });
+
+  it("by an action", async () => {
+    expect((await run(after("setTimeout(show, 2500)"), ["hover h2"])).failed_step).toBeUndefined();
   });
 
   it("a clock that a step replaced", async () => {
     const html = after("setTimeout(show, 2500)");
     expect(
-      (await run(html, ["clock 2026-01-01 12:00", "wait for h2 within 100s"])).failed_step,
+      (await run(html, ["clock at '2026-12-24T18:00:00Z'", "wait for h2 within 100s"])).failed_step,
     ).toBeUndefined();
   });
 

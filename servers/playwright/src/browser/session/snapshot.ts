@@ -18,7 +18,7 @@ export interface Seen {
 }
 
 /** Roles for which targets are offered. */
-const TARGETED = new Set(
+export const TARGETED = new Set(
   (
     "button link textbox searchbox checkbox radio combobox listbox switch slider spinbutton tab " +
     "menuitem menuitemcheckbox menuitemradio option treeitem img alert status dialog heading"

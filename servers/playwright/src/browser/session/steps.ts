@@ -22,7 +22,8 @@ import { focused, refusedComparison, refusedEdit, writeSecret } from "../secrets
 import { type StateStore, tokensOf } from "../store/states.ts";
 import type { RunArtifacts } from "./artifacts.ts";
 import type { Upload } from "./downloads.ts";
-import { isMarked, locatorOf, missing, noteFound, noteNamed, targetOn } from "./targets.ts";
+import { missing } from "./miss.ts";
+import { isMarked, locatorOf, noteFound, noteNamed, targetOn } from "./targets.ts";
 
 export interface StepScope extends CheckScope {
   readonly url: URL;

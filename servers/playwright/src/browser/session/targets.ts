@@ -3,7 +3,6 @@ import type { Base, Meaning, Role, Target } from "../language/ast.ts";
 import { isRole } from "../language/elements.ts";
 import { type Chain, chainOf, isChain } from "../language/plan.ts";
 import type { Found } from "../language/script.ts";
-import { describeTarget } from "../language/target.ts";
 import { snapshotLine } from "../library.ts";
 import { startOf } from "../secrets/guard.ts";
 import type { SecretsInRun } from "../secrets/secrets.ts";
@@ -28,7 +27,7 @@ export const targetOn = (page: Page, target: Target, meaning?: Meaning): Locator
 
 const NAME_MS = 1_000;
 
-const countOf = (locator: Locator): Promise<number> => locator.count().catch(() => 0);
+export const countOf = (locator: Locator): Promise<number> => locator.count().catch(() => 0);
 
 /** Records which alternative of a bare quoted text, or of a field, matches, if its plan has several. */
 export async function noteFound(page: Page, plan: Chain, target: Target, found: Found): Promise<void> {
@@ -77,22 +76,4 @@ export async function noteNamed(
     found.set(target.base, named);
     return;
   }
-}
-
-/** Explains that nothing matches, and which half of `X in Y` is missing. */
-export async function missing(page: Page, target: Target): Promise<string> {
-  const nothing = `nothing matches ${describeTarget(target)}`;
-  const { inside, base } = target;
-  if (inside !== undefined && inside.base.kind !== "frame") {
-    const around = await countOf(targetOn(page, inside));
-    if (around === 0) return `${nothing}: there is no ${describeTarget(inside)}`;
-    const alone = await countOf(targetOn(page, { ...target, inside: undefined }));
-    return `${nothing}: ${describeTarget(inside)} exists, ${alone === 0 ? "the rest does not" : "the rest is elsewhere"}`;
-  }
-  if (base.kind === "role" && base.name === undefined && (await countOf(page.locator(base.role))) > 0)
-    return `${nothing} (the role); for the HTML element write \`${base.role}\` in backticks`;
-  const frames = inside === undefined ? page.frames().length - 1 : 0;
-  return frames > 0
-    ? `${nothing}; the page has ${frames} frame${frames === 1 ? "" : "s"}: … in frame 'its title'`
-    : nothing;
 }
