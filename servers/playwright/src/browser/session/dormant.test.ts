@@ -153,7 +153,7 @@ describe("a page that is still working is waited for", () => {
   it("a clock that a step replaced", async () => {
     const html = after("setTimeout(show, 2500)");
     expect(
-      (await run(html, ["clock at '2026-12-24T18:00:00Z'", "wait for h2 within 100s"])).failed_step,
+      (await run(html, ["clock at '2026-12-24T18:00:00Z'", "wait for h2 exists within 100s"])).failed_step,
     ).toBeUndefined();
   });
 
