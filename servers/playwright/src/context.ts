@@ -67,7 +67,9 @@ export const visited = {
   artifacts,
 };
 
-export const browsed = z.object({ ...visited, ...seen }).partial({ snapshot: true, targets: true });
+export const browsed = z
+  .object({ ...visited, ...seen, assertions: z.array(check).optional() })
+  .partial({ snapshot: true, targets: true });
 
 /** Links to artifacts, pictures first. */
 export function linksOf(artifacts: readonly ShownArtifact[] = []) {

@@ -12,7 +12,7 @@ import { project } from "./fixture.ts";
 import { ABSENCES, CHECKS, PICTURES } from "./grammar-checks.ts";
 import { grammarSite } from "./grammar-page.ts";
 import { AROUND, FILE, STEPS } from "./grammar-steps.ts";
-import type { Site } from "./lab.ts";
+import { SHOP, type Site, serve } from "./lab.ts";
 
 const require = createRequire(import.meta.url);
 let site: Site;
@@ -115,4 +115,45 @@ it("specs of every form pass with the real playwright test, and fail if the chec
   });
   const failed = await playwrightTest("wrong", "negated", "counted", "bad");
   expect(failed).toEqual({ passed: false, output: expect.stringContaining("4 failed") });
+});
+
+it("the spec of a session passes with the real playwright test, on any host, and fails if the page is broken", async () => {
+  const shop = await serve({ "/": SHOP, "/next": SHOP.replace("Lamps", "Next") });
+  const broken = await serve({ "/": SHOP.replace('+= "<li>', '+= "<p>'), "/next": SHOP });
+  const args = ["--executable-path", browser.executablePath, "--toolsets", "default,browse"];
+  const { client, close } = await connectInMemory(server, { args });
+  const call = async (name: string, given: Record<string, unknown>) => {
+    const { content, isError } = await client.callTool({ name, arguments: given });
+    const [block] = content;
+    if (isError === true || block?.type !== "text") throw new Error(JSON.stringify(content));
+    return block.text;
+  };
+  try {
+    await call("pw_browse_open", { url: shop.url, device: "iPhone 15", steps: ["wait for h1"] });
+    const steps = ["fill 'Name' with 'Desk lamp'", "click 'Missing' in nav", "click 'Add'"];
+    await call("pw_browse_act", { steps });
+    const assertions = [
+      "li count is 1",
+      "first li is 'Desk lamp'",
+      "no page errors",
+      "h1 is 'x' within 10ms",
+    ];
+    await call("pw_browse_act", { steps: ["click 'Add'"], assertions });
+    await call("pw_browse_act", {
+      steps: ["goto /next"],
+      assertions: ["h1 is 'Next'", "no failed requests"],
+    });
+    const code = await call("pw_export_spec", { session: "main", title: "session" });
+    expect(code).toContain(`baseURL: "${shop.url}"`);
+    await writeFile(join(home, "session.spec.ts"), code);
+    expect(await playwrightTest("session")).toEqual({
+      passed: true,
+      output: expect.stringContaining("1 passed"),
+    });
+    await writeFile(join(home, "session.spec.ts"), code.replace(shop.url, broken.url));
+    expect((await playwrightTest("session")).output).toContain("toHaveCount");
+  } finally {
+    await close();
+    await Promise.all([shop.close(), broken.close()]);
+  }
 });

@@ -41,8 +41,9 @@ export async function expectSnapshot(
   expectedValue: string,
   isNot: boolean,
   timeout: number,
+  signal?: AbortSignal,
 ): Promise<void> {
-  const params = { expectedValue, isNot, timeout };
+  const params = { expectedValue, isNot, timeout, signal };
   const ask: unknown = Reflect.get(locator, "_expect");
   if (typeof ask !== "function")
     throw new TypeError("this version of Playwright cannot compare ARIA snapshots");
@@ -76,7 +77,7 @@ export function refuseSelector(message: string): void {
 
 /** Whether a message says that an action found no element in its time. */
 export const isMissing = (message: string): boolean =>
-  /Timeout .*exceeded/.test(message) && !/locator resolved to/.test(message);
+  /Timeout .*exceeded|operation was aborted/.test(message) && !/locator resolved to/.test(message);
 
 /**
  * What a page had received of an action when it was closed: its input, or nothing because the element was not found yet.
@@ -176,17 +177,22 @@ function sentenceOf(locator: string): string | undefined {
   return parts.reverse().join(" in ");
 }
 
-/** One line of Playwright's ARIA snapshot for models: the line without its marks, and its element's reference. */
+/**
+ * One line of Playwright's ARIA snapshot for models: the line without its marks, and its element's reference, role and
+ * accessible name.
+ */
 export function snapshotLine(text: string): {
   line: string;
   ref: string | undefined;
   role: string;
-  plain: string;
+  name: string | undefined;
 } {
   const ref = /\[ref=((?:f\d+)?e\d+)\]/.exec(text)?.[1];
-  const [, role = "", json] = /^\s*- '?([a-z]+)(?: ("(?:[^"\\]|\\.)*"))?/.exec(text) ?? [];
+  // YAML doubles apostrophes in a key that is in apostrophes.
+  const key = /^\s*- '/.test(text) ? text.replace(/''/g, "'") : text;
+  const [, role = "", json] = /^\s*- '?([a-z]+)(?: ("(?:[^"\\]|\\.)*"))?/.exec(key) ?? [];
   const line = oneLine(text.replace(/ \[(?:ref=\w+|cursor=pointer|active)\]/g, ""));
-  return { line, ref, role, plain: json === undefined ? role : `${role} '${json.slice(1, -1)}'` };
+  return { line, ref, role, name: json === undefined ? undefined : String(JSON.parse(json)) };
 }
 
 /** Our words for the element of a reference in a snapshot. */

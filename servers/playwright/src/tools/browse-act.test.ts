@@ -43,6 +43,34 @@ describe("pw_browse_act", () => {
     expect((await close("shop")).text).toContain("closed");
   });
 
+  it("checks assertions as a run does, and sees everything since the session was opened", async () => {
+    await open("checked");
+    const checks = async (steps: string[], assertions: string[]) => {
+      const { data } = await talk.good("pw_browse_act", { session: "checked", steps, assertions });
+      return data;
+    };
+    await act("checked", "fill textbox 'Name' with 'Desk lamp'", "click button 'Add'");
+    const assertions = ["li count is 1", "h1 is 'Chairs' within 50ms", "page contains 'Desk'"];
+    const data = await checks([], [...assertions, "no console errors", "console contains 'added 1'"]);
+    expect(data).toMatchObject({
+      assertions: [
+        { name: "li count is 1", passed: true },
+        { name: "h1 is 'Chairs' within 50ms", passed: false, actual: 'its text is "Lamps"' },
+        { name: "page contains 'Desk'", passed: true, read_as: "'Desk' is visible" },
+        { passed: false, actual: expect.stringContaining('1 console error, the first: "added 1') },
+        { passed: true },
+      ],
+      // The earlier answer contained it.
+      console: [],
+    });
+    const failed = await checks(["expect h1 is 'Chairs' within 50ms"], ["h1 exists"]);
+    expect(failed).toMatchObject({
+      failed_step: expect.stringContaining("expect h1"),
+      assertions: [{ passed: false, actual: "not checked: a step failed" }],
+    });
+    await close("checked");
+  });
+
   it("performs calls one after another", async () => {
     await open("line");
     const calls = ["one", "two", "three"].map((name) =>

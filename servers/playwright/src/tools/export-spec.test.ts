@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { page } from "../../test/lab.ts";
+import { page, SHOP } from "../../test/lab.ts";
 import { type Session, session, site } from "../../test/session.ts";
 
 let talk: Session;
@@ -20,8 +20,9 @@ describe("pw_export_spec", () => {
     expect(text).toContain("PW_SECRET_PASSWORD");
     expect(text).toContain('import { devices, expect, test } from "@playwright/test";');
     expect(text).toContain(
-      'test.use({ ...devices["iPhone 15"], defaultBrowserType: "chromium", colorScheme: "dark" });',
+      'test.use({ ...devices["iPhone 15"], baseURL: "http://localhost:3000", defaultBrowserType: "chromium", colorScheme: "dark" });',
     );
+    expect(text).toContain('await page.goto("/docs");');
     expect(text).toContain('await expect(page.locator("h1")).toContainText("Docs");');
     expect(text).not.toMatch(/first\(\)|networkidle|evaluateAll/);
   });
@@ -46,6 +47,59 @@ describe("pw_export_spec", () => {
       'expect(await page.locator("li").count()).toBeLessThanOrEqual(2);',
       "expect(consoleErrors).toEqual([]);",
     ]);
+  });
+
+  it("lets the page settle once for checks in a row, at the end or as steps", async () => {
+    const late = ["no console errors", "no failed requests", "no serious a11y violations"];
+    const steps = late.map((one) => `expect ${one}`);
+    const url = "http://localhost:3000/";
+    const both = await talk.good("pw_export_spec", { url, steps, assertions: late });
+    expect(both.text.match(/await settled/g)).toHaveLength(1);
+    const apart = await talk.good("pw_export_spec", { url, steps: [...steps, "reload", ...steps] });
+    expect(apart.text.match(/await settled/g)).toHaveLength(2);
+    expect(apart.text).toContain('.filter((one) => ["serious","critical"].includes(String(one.impact)))');
+  });
+
+  it.each([
+    ["http://localhost:3000/a?b=1#c", "goto /d", ['goto("/a?b=1#c")', 'goto("/d")']],
+    ["http://localhost:3000/a", "goto http://localhost:3000/b", ['goto("/a")', 'goto("/b")']],
+    [
+      "http://localhost:3000//evil.test/a",
+      "goto ./b",
+      ['goto("http://localhost:3000//evil.test/a")', 'new URL("./b"'],
+    ],
+    ["http://localhost:3000/", "goto http://localhost:30001/", ['goto("http://localhost:30001/")']],
+  ])("writes %s and %s for its baseURL", async (url, step, lines) => {
+    const { text } = await talk.good("pw_export_spec", { url, steps: [step] });
+    expect(text).toContain('test.use({ baseURL: "http://localhost:3000" });');
+    for (const line of lines) expect(text).toContain(line);
+  });
+
+  it("writes a path for the page that is open, if a step left the baseURL", async () => {
+    const steps = ["goto http://other.test/", "goto /x"];
+    const { text } = await talk.good("pw_export_spec", { url: "http://localhost:3000/", steps });
+    expect(text).toContain('new URL("/x", page.url()).href');
+  });
+
+  it("writes the role and name of what a run found by its markup, where they are unambiguous", async () => {
+    const { url } = await site({
+      "/": page(
+        `<input placeholder="Username" data-test="username"><label>It's "new" <input id="n" type="checkbox"></label>
+         <button class="a">Save</button><button>Save all</button><button class="b">Same</button><button>Same</button>`,
+      ),
+    });
+    const run = await talk.good("pw_run_test", {
+      url,
+      steps: ["fill `[data-test=\"username\"]` with 'Ada'", "check #n", "click .a", "click .b"],
+    });
+    const { text } = await talk.good("pw_export_spec", { run_id: run.data.run_id });
+    for (const line of [
+      'getByRole("textbox", { name: "Username" }).fill("Ada")',
+      'getByRole("checkbox", { name: "It\'s \\"new\\"" }).check()',
+      'getByRole("button", { name: "Save", exact: true }).click()',
+      'locator(".b").click()',
+    ])
+      expect(text).toContain(line);
   });
 
   it("writes the locator that a run found for each bare quoted text", async () => {
@@ -92,9 +146,63 @@ describe("pw_export_spec", () => {
     expect(withoutStrings).not.toContain("process.exit");
   });
 
+  it("writes a session: what succeeded, with its checks in place, also after it was closed", async () => {
+    const { url } = await site({ "/": SHOP, "/next": page("<h1>Next</h1>") });
+    const shop = await session({ args: ["--toolsets", "default,browse", "--allow-evaluate"] });
+    const act = (...steps: string[]) => ({ session: "shop", steps });
+    await shop.good("pw_browse_open", {
+      ...{ url, device: "dark" },
+      ...act("locale 'de-DE'", "wait for h1"),
+    });
+    await shop.good("pw_browse_act", {
+      ...act(
+        "I fill in the Name field with 'Desk lamp'",
+        "expect h1 is 'Chairs' within 10ms",
+        "click button 'Add'",
+      ),
+    });
+    await shop.good("pw_browse_act", {
+      ...act("click 'Add'", "set cookie 'a' to 'b'"),
+      assertions: ["there is 1 li", "li count is 2 within 10ms", "no page errors", "no failed requests"],
+    });
+    await shop.good("pw_browse_evaluate", { session: "shop", expression: "1 +\n1" });
+    await shop.good("pw_browse_act", { ...act("goto /next"), assertions: ["h1 is 'Next'"] });
+    const { text } = await shop.good("pw_export_spec", { session: "shop", title: "shop" });
+    expect(text).toContain(`test.use({ baseURL: "${url}", colorScheme: "dark", locale: "de-DE" });`);
+    expect(text.slice(text.indexOf("// Left out"), text.indexOf("test("))).toBe(
+      [
+        "expect h1 is 'Chairs' within 10ms (it failed)",
+        "li count is 2 within 10ms (it failed)",
+        "pw_browse_evaluate 1 +\\n1",
+        "",
+      ]
+        .map((one) => (one === "" ? "" : `// Left out: ${one}\n`))
+        .join(""),
+    );
+    const body = text.slice(text.indexOf("await page.goto"), text.lastIndexOf("});"));
+    expect(body.trim().split(/\n\s*/)).toEqual([
+      'await page.goto("/");',
+      'await expect(page.locator("h1")).toBeVisible();',
+      'await page.getByLabel("Name").fill("Desk lamp");',
+      'await page.getByRole("button", { name: "Add" }).click();',
+      `await page.context().addCookies([{ name: "a", value: "b", url: "${url}" }]);`,
+      'await expect(page.locator("li")).toHaveCount(1);',
+      "await settled(page, open);",
+      'await expect(page.locator("li")).toHaveCount(1, { timeout: 1 });',
+      "expect(pageErrors).toEqual([]);",
+      "expect(failedRequests).toEqual([]);",
+      'await page.goto("/next");',
+      'await expect(page.locator("h1")).toHaveText("Next");',
+    ]);
+    await shop.good("pw_browse_close", { session: "shop" });
+    expect((await shop.good("pw_export_spec", { session: "shop", title: "shop" })).text).toBe(text);
+  });
+
   it.each([
-    [{ url: undefined }, "Neither url nor run_id was given"],
+    [{ url: undefined }, "None of url, run_id and session was given"],
     [{ run_id: "20260101-000000-00000000" }, "There is no run"],
+    [{ session: "nobody" }, "There is no session"],
+    [{ session: "a", run_id: "20260101-000000-00000000" }, "Both run_id and session were given"],
     [{ url: "file:///etc/passwd" }, "file: is not allowed"],
     [{ assertions: ["h1 contans 'x'"] }, "cannot be parsed"],
     [{ device: "iPhon 15" }, "iPhone 15"],

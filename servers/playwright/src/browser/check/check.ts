@@ -79,45 +79,62 @@ export async function holds(assertion: Assertion, scope: CheckScope): Promise<Ou
 }
 
 /**
- * Waits until an assertion passes or times out; the last check decides. Absence is checked once, unless the assertion
+ * Waits until an assertion passes, times out, or can no longer pass; the last check decides. Absence is checked once, unless the assertion
  * has `within`.
  */
 export async function until(assertion: Assertion, scope: CheckScope): Promise<Outcome> {
-  const { page } = scope;
+  const { page, settling } = scope;
+  const { check, within } = assertion;
+  const waitMs = within ?? (isLate(check) ? ONCE : WAIT_MS);
+  // Once nothing on the page can change any more, one last look decides.
+  const [over, dormant] = [new AbortController(), new AbortController()];
+  if (waitMs !== ONCE)
+    void settling.dormant(over.signal).then((isDormant) => {
+      if (isDormant) dormant.abort();
+    });
   try {
-    return await untilOn(page, assertion, scope);
+    return await untilOn(page, assertion, scope, waitMs, dormant.signal);
   } catch (error) {
     // The tab closed itself, so that another is current.
     if (error instanceof ToolError || scope.page === page) throw error;
     return until(assertion, scope);
+  } finally {
+    over.abort();
   }
 }
 
 async function untilOn(
   page: Page,
-  { check, negated, within }: Assertion,
+  { check, negated }: Assertion,
   scope: CheckScope,
+  waitMs: number,
+  signal: AbortSignal,
 ): Promise<Outcome> {
   const { deadline } = scope;
-  const waitMs = within ?? (isLate(check) ? ONCE : WAIT_MS);
   if (isElementCheck(check) && !(check.kind === "page" && secretsOn(page) !== undefined)) {
     const plan = expectationOf(check, negated);
     // Repeated often enough, checks of an element's content would reveal a secret.
     if (plan.reads !== undefined && (await deadline.race(readsSecret(plan.on, scope))))
       return { passed: false, actual: "it is a field with a secret, so it is not read" };
-    const outcome = await deadline.race(expectationOutcome(check, plan, page, waitMs));
+    const judge = async () => {
+      const outcome = await expectationOutcome(check, plan, page, waitMs, signal);
+      // Its last look can be older than the page's last change.
+      return outcome.passed || !signal.aborted ? outcome : expectationOutcome(check, plan, page, ONCE);
+    };
+    const outcome = await deadline.race(judge());
     if (outcome.passed && "target" in check)
       await noteFound(page, plan.on, check.target, scope.found).catch(() => undefined);
     return outcome;
   }
   const ends = performance.now() + waitMs;
   for (let look = 0; ; look++) {
+    const isLast = waitMs === ONCE || signal.aborted;
     const outcome = await deadline.race(tolerant(check, scope));
     if (outcome === undefined) return { passed: false, actual: "the page navigates too fast to be checked" };
     const { actual } = outcome;
     const passed = outcome.passed !== negated;
     const left = ends - performance.now();
-    if (passed || left <= 0 || waitMs === ONCE) return { passed, actual };
+    if (passed || left <= 0 || isLast) return { passed, actual };
     await deadline.sleep(Math.min(left, PAUSES_MS[look] ?? PAUSES_MS.at(-1) ?? 100));
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "playwright";
 import type { Target } from "../language/ast.ts";
 import type { ElementCheck } from "../language/expectations.ts";
@@ -14,7 +15,8 @@ import {
   unrun,
 } from "../library.ts";
 import { refusedComparison } from "../secrets/guard.ts";
-import { locatorOf, missing, targetOn } from "../session/targets.ts";
+import { missing } from "../session/miss.ts";
+import { locatorOf, targetOn } from "../session/targets.ts";
 
 export interface Outcome {
   readonly passed: boolean;
@@ -25,6 +27,7 @@ export interface Outcome {
  * Checks the page with Playwright's `expect`.
  *
  * @param timeout maximum wait in milliseconds.
+ * @param signal ends the wait early.
  * @throws ToolError `invalid` for a selector that the browser rejects.
  */
 export async function expectationOutcome(
@@ -32,9 +35,10 @@ export async function expectationOutcome(
   plan: Expectation,
   page: Page,
   timeout: number,
+  signal?: AbortSignal,
 ): Promise<Outcome> {
   try {
-    await hold(plan, page, timeout);
+    await hold(plan, page, timeout, signal);
     return { passed: true, actual: "" };
   } catch (error) {
     const message = plain(error);
@@ -49,37 +53,48 @@ export async function expectationOutcome(
   }
 }
 
-/** How long an element may take to answer if it is asked only once: it was there before. */
+/** How long an element may take to answer, and the time between two questions. */
 const ASK_MS = 5_000;
+const POLL_MS = 100;
 
 async function hold(
   { on, polls, not, matcher, args }: Expectation,
   page: Page,
   timeout: number,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   if (matcher === "toMatchAriaSnapshot")
-    return expectSnapshot(locatorOf(page, on), String(args[0]), not, timeout);
+    return expectSnapshot(locatorOf(page, on), String(args[0]), not, timeout, signal);
   const expect = expectation();
-  const value = (): Promise<unknown> => {
-    const found = locatorOf(page, on);
-    return polls === "count"
-      ? found.count()
-      : found.evaluate((one, css) => one.matches(css), polls?.css ?? "*", {
-          timeout: timeout === ONCE ? ASK_MS : timeout,
-        });
-  };
-  // Unlike other expectations, `poll` looks at the clock before its first check has ended.
-  const polling = async () => (timeout === ONCE ? expect(await value()) : expect.poll(value, { timeout }));
-  const all =
-    polls !== undefined ? await polling() : expect(on.calls.length === 0 ? page : locatorOf(page, on));
-  const assertions: unknown = not ? all.not : all;
   const given = args.map((one) => (one instanceof RegExp ? unrun(one) : one));
-  await Reflect.apply(
-    Reflect.get(Object(assertions), matcher),
-    assertions,
-    polls !== undefined ? given : [...given, { timeout }],
-  );
+  const check = async (all: object, options: readonly unknown[]) => {
+    const assertions: unknown = not ? Reflect.get(all, "not") : all;
+    await Reflect.apply(Reflect.get(Object(assertions), matcher), assertions, [...given, ...options]);
+  };
+  if (polls === undefined)
+    return check(expect(on.calls.length === 0 ? page : locatorOf(page, on)), [
+      { timeout, ...(signal === undefined ? {} : { signal }) },
+    ]);
+  const ends = performance.now() + timeout;
+  for (;;) {
+    const found = locatorOf(page, on);
+    const count = await found.count();
+    const value =
+      polls === "count" || count === 0
+        ? count
+        : await found.evaluate((one, css) => one.matches(css), polls.css, { timeout: ASK_MS });
+    const isLast = timeout === ONCE || performance.now() >= ends || signal?.aborted === true;
+    try {
+      if (polls !== "count" && count === 0) throw new Error(NOT_FOUND);
+      return await check(expect(value), []);
+    } catch (error) {
+      if (isLast) throw error;
+    }
+    await sleep(POLL_MS);
+  }
 }
+
+const NOT_FOUND = "element(s) not found";
 
 async function reason(
   check: ElementCheck,
@@ -89,8 +104,7 @@ async function reason(
   target: Target | undefined,
 ): Promise<string> {
   const message = plain(error);
-  const isAbsent = /element\(s\) not found/.test(message) || (await isNowhere(plan, page));
-  if (isAbsent && target !== undefined) return missing(page, target);
+  if (message.includes(NOT_FOUND) && target !== undefined) return missing(page, target);
   const own = /^Error: (.*)$/m.exec(message)?.[1];
   if (own !== undefined) return shown(own, 300).slice(1, -1);
   const actual = actualOf(error);
@@ -121,10 +135,6 @@ async function reason(
       return `its ${plan.reads} is ${shown(text)}`;
   }
 }
-
-/** Whether a poll found no element to ask. */
-const isNowhere = async ({ polls, on }: Expectation, page: Page): Promise<boolean> =>
-  typeof polls === "object" && (await locatorOf(page, on).count()) === 0;
 
 const STATE_WORDS: Readonly<Record<string, string>> = {
   notEmpty: "not empty",

@@ -38,6 +38,11 @@ export function methodsFor(
       session ??= await BrowseSession.open(tester, request, call);
       return session.act(request, call);
     },
+    /** The session as a test. */
+    script: async () => {
+      if (session === undefined) throw new TypeError("no session");
+      return session.script();
+    },
     evaluate: async (request: Evaluation, call: Calling) => {
       if (session === undefined) throw new TypeError("no session");
       return session.evaluate(request, call);

@@ -1,7 +1,7 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Calling } from "../session/deadline.ts";
 import type { RunStore } from "../store/runs.ts";
-import { BROWSE_MS, type Browsed, type BrowseRequest } from "../verdict/browse.ts";
+import { BROWSE_MS, type Browsed, type BrowseRequest, type SessionScript } from "../verdict/browse.ts";
 import type { Driver } from "./driver.ts";
 import type { Drivers } from "./drivers.ts";
 import { type Semaphore, semaphoreOf } from "./semaphore.ts";
@@ -20,8 +20,21 @@ const IDLE_MS = 10 * 60_000;
 /** Number of closed sessions whose reason is kept, for error messages. */
 const MAX_ENDED = 20;
 const NAME = /^[\w-]{1,40}$/;
+const ASK_MS = 2_000;
+const CLOSING: Calling = {
+  signal: new AbortController().signal,
+  leftMs: ASK_MS,
+  progress: () => undefined,
+};
+const scriptOf = (driver: Driver, call: Calling) => driver.call("script", undefined, call, ASK_MS);
 /** Errors after which a page cannot be used: it crashed, or navigated to a forbidden URL. */
 const FATAL = new Set(["crash", "refused"]);
+
+/** A closed session: why, and what it did, if its browser still answered. */
+interface Ended {
+  readonly reason: string;
+  script: SessionScript | undefined;
+}
 
 interface Held {
   readonly driver: Driver;
@@ -35,7 +48,7 @@ interface Held {
 export class Sessions {
   readonly #options: Required<SessionsOptions>;
   readonly #all = new Map<string, Held>();
-  readonly #ended = new Map<string, string>();
+  readonly #ended = new Map<string, Ended>();
 
   constructor(options: SessionsOptions) {
     this.#options = { idleMs: IDLE_MS, ...options };
@@ -74,7 +87,11 @@ export class Sessions {
   }
 
   /** Performs steps in a session, and looks at its page if asked to. */
-  act(name: string, request: Pick<BrowseRequest, "steps" | "look">, call: Calling): Promise<Browsed> {
+  act(
+    name: string,
+    request: Pick<BrowseRequest, "steps" | "assertions" | "look">,
+    call: Calling,
+  ): Promise<Browsed> {
     const held = this.#held(name);
     return this.#act(name, held, { ...request, url: held.url, begins: false }, call);
   }
@@ -83,6 +100,16 @@ export class Sessions {
     return this.#use(name, this.#held(name), call, (driver) =>
       driver.call("evaluate", { expression, budget }, call, BROWSE_MS),
     );
+  }
+
+  /**
+   * What a session did so far, as a test; also of one that was closed.
+   *
+   * @throws ToolError `not_found` if there is no such session.
+   */
+  async script(name: string, call: Calling): Promise<SessionScript> {
+    const ended = this.#all.has(name) ? undefined : this.#ended.get(name)?.script;
+    return ended ?? this.#use(name, this.#held(name), call, (driver) => scriptOf(driver, call));
   }
 
   async close(name: string): Promise<void> {
@@ -123,7 +150,7 @@ export class Sessions {
   #held(name: string): Held {
     const held = this.#all.get(name);
     if (held !== undefined) return held;
-    const reason = this.#ended.get(name);
+    const reason = this.#ended.get(name)?.reason;
     const open = [...this.#all.keys()];
     throw new ToolError(
       "not_found",
@@ -136,6 +163,9 @@ export class Sessions {
 
   async #end(name: string, held: Held, reason: string): Promise<void> {
     this.#forget(name, held, reason);
+    const ended = this.#ended.get(name);
+    if (ended !== undefined && held.runId !== undefined)
+      ended.script = await scriptOf(held.driver, CLOSING).catch(() => undefined);
     await held.driver.close();
     if (held.runId !== undefined) await this.#options.runs.dropEmpty(held.runId);
   }
@@ -145,7 +175,7 @@ export class Sessions {
     if (this.#all.get(name) !== held) return;
     this.#all.delete(name);
     this.#ended.delete(name);
-    this.#ended.set(name, reason);
+    this.#ended.set(name, { reason, script: undefined });
     const [oldest] = this.#ended.keys();
     if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
   }

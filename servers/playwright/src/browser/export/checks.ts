@@ -4,7 +4,10 @@ import { ONCE } from "../language/plan.ts";
 import type { Spec } from "../language/rows.ts";
 import { printExpectation } from "./print.ts";
 
-/** Assertions as lines of a spec: first those that wait, then those for which the page must have settled. */
+/**
+ * Assertions as lines of a spec: first those that wait; then, after it has settled once, those for which the page must
+ * have settled.
+ */
 export function assertionLines(assertions: readonly Assertion[], spec: Spec): string[] {
   const early = assertions.filter(({ check }) => !isLate(check));
   const late = assertions.filter(({ check }) => isLate(check));

@@ -14,9 +14,23 @@ import {
   isMatch,
   ONCE,
 } from "../language/plan.ts";
+import type { Spec } from "../language/rows.ts";
 
 /** A text as a JavaScript literal. U+2028 and U+2029 are fine in strings since ES2019. */
 export const js = (text: string): string => JSON.stringify(text);
+
+/** The address of a page as code for `goto`: a path where it is on the origin of the spec's `baseURL`. */
+export function printAddress(address: string, spec: Pick<Spec, "base" | "url" | "page">): string {
+  const { base, url, page } = spec;
+  const isPath = (text: string) => /^\/(?!\/)/.test(text);
+  if (/^https?:/i.test(address) && URL.canParse(address)) {
+    spec.url = new URL(address).href;
+    const path = spec.url.slice(base.length);
+    return js(spec.url.startsWith(`${base}/`) && isPath(path) ? path : address);
+  }
+  if (isPath(address) && new URL(url).origin === base) return js(address);
+  return `new URL(${js(address)}, ${page}.url()).href`;
+}
 
 /** A locator as code: `page.getByRole("button", { name: "Save" })`; `page` is the name of the tab's variable. */
 export const printChain = ({ calls }: Chain, page: string): string =>

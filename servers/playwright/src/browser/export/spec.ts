@@ -1,13 +1,13 @@
-import { ToolError } from "@refmcp/boundary/answer";
+import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { BrowserContextOptions } from "playwright";
 import { parseTargetUrl, refusedUrl } from "../language/address.ts";
-import type { Step } from "../language/ast.ts";
+import type { Assertion, Step } from "../language/ast.ts";
 import type { Needs, Spec } from "../language/rows.ts";
 import { checksOf, contextOptionsOf, parseScript, rowOf, setupLength } from "../language/script.ts";
 import { statePath } from "../language/steps-around.ts";
 import type { Device } from "../session/devices.ts";
 import { assertionLines } from "./checks.ts";
-import { js, printAct } from "./print.ts";
+import { js, printAct, printAddress } from "./print.ts";
 
 export interface ExportRequest {
   readonly title: string;
@@ -15,7 +15,14 @@ export interface ExportRequest {
   readonly steps: readonly string[];
   readonly assertions: readonly string[];
   readonly device: Pick<Device, "descriptors" | "others"> | undefined;
+  /** How many of the steps come before the page is opened; by default the setup steps at the beginning. */
+  readonly setup?: number;
+  /** What a session did that is not in the spec. */
+  readonly leftOut?: readonly string[];
 }
+
+/** Maximum sentences of a spec: those of a session's calls together. */
+const MAX_SENTENCES = 1_000;
 
 /** Collectors, set up before the first page is opened, for the checks that need them. */
 const COLLECTORS: Readonly<Record<Exclude<Needs, "axe">, string>> = {
@@ -86,25 +93,29 @@ async function settled(page: Page, open: ReadonlySet<Request>) {
  * @throws ToolError `invalid` for sentences that cannot be parsed, `denied` for a URL that no run may open.
  */
 export function exportSpec(
-  { title, url, steps, assertions, device }: ExportRequest,
+  { title, url, steps, assertions, device, leftOut = [], ...given }: ExportRequest,
   budget = Number.POSITIVE_INFINITY,
 ): string {
   if (url === undefined)
-    throw new ToolError("invalid", "Neither url nor run_id was given.", { hint: "Pass one of them." });
+    throw new ToolError("invalid", "None of url, run_id and session was given.", {
+      hint: "Pass one of them.",
+    });
   const parsed = parseTargetUrl(url);
   if (typeof parsed === "string") throw refusedUrl(url, parsed);
-  const script = parseScript(steps, assertions);
+  const script = parseScript(steps, assertions, MAX_SENTENCES);
   // It changes how steps are written, so it is needed before the first one.
   const checksDialogs = checksOf(script).some(({ kind }) => kind === "dialog message");
-  const spec: Spec = { needs: new Set(checksDialogs ? ["dialogs"] : []), page: "page", url: parsed.href };
+  const needed: Spec["needs"] = new Set(checksDialogs ? ["dialogs"] : []);
+  const spec: Spec = { needs: needed, page: "page", url: parsed.href, base: parsed.origin };
   const { needs } = spec;
-  const setup = setupLength(script.steps);
+  const { setup = setupLength(script.steps) } = given;
   const [before, after] = [script.steps.slice(0, setup), script.steps.slice(setup)];
   const states = before.flatMap(({ action }) =>
     action.kind === "use state" ? [statePath(action.name)] : [],
   );
   const descriptors = device?.descriptors ?? [];
   const used = {
+    baseURL: parsed.origin,
     // The run was in Chromium; a project of the configuration may choose another browser.
     ...(descriptors.length === 0 ? {} : { defaultBrowserType: "chromium" }),
     ...device?.others,
@@ -113,8 +124,7 @@ export function exportSpec(
   };
   const body = [
     ...before.flatMap((step) => (step.action.kind === "use state" ? [] : stepLines(step, spec))),
-    ...stepsWithTabs([`await page.goto(${js(parsed.href)});`], after, spec),
-    ...assertionLines(script.assertions, spec),
+    ...linesOf([`await page.goto(${printAddress(parsed.href, spec)});`], after, script.assertions, spec),
   ];
   // Only the context sees what other tabs do.
   const isTabbed = script.steps.some(({ action }) => action.kind.startsWith("switch to"));
@@ -131,6 +141,7 @@ export function exportSpec(
     "",
     ...(isSettled ? [SETTLED] : []),
     ...useLines(descriptors, used),
+    ...leftOut.slice(0, 20).map((one) => `// Left out: ${clip(oneLine(one), 200)}`),
     `test(${js(title)}, async ({ page }) => {`,
     ...[...collectors, ...body].map((line) => (line === "" ? "" : `  ${line}`)),
     "});",
@@ -157,14 +168,28 @@ function useLines(
 }
 
 /**
- * Steps with the tabs that they open. Waiting for a tab starts before the step that opens it, as Playwright advises.
+ * Steps with the tabs that they open, and the checks. Waiting for a tab starts before the step that opens it, as
+ * Playwright advises. Checks in a row are one group, for which the page settles once.
  */
-function stepsWithTabs(first: readonly string[], steps: readonly Step[], spec: Spec): string[] {
-  const blocks: string[][] = [[...first]];
+function linesOf(
+  first: readonly string[],
+  steps: readonly Step[],
+  assertions: readonly Assertion[],
+  spec: Spec,
+): string[] {
+  let opener = [...first];
+  const blocks = [opener];
+  const checks: Assertion[] = [];
+  const check = () => void blocks.push(assertionLines(checks.splice(0), spec));
   const tabs = [spec.page];
   const open = [spec.page];
   for (const step of steps) {
     const { action } = step;
+    if (action.kind === "expect") {
+      checks.push(action.assertion);
+      continue;
+    }
+    check();
     if (action.kind === "close tab") {
       blocks.push([`await ${spec.page}.close();`]);
       open.splice(open.indexOf(spec.page), 1);
@@ -177,13 +202,18 @@ function stepsWithTabs(first: readonly string[], steps: readonly Step[], spec: S
         continue;
       }
       const name = `tab${tabs.length + 1}`;
-      blocks.at(-1)?.unshift(`const ${name}Opened = ${spec.page}.waitForEvent("popup");`);
+      opener.unshift(`const ${name}Opened = ${spec.page}.waitForEvent("popup");`);
       blocks.push([`const ${name} = await ${name}Opened;`]);
       tabs.push(name);
       open.push(name);
       spec.page = name;
-    } else blocks.push(stepLines(step, spec));
+    } else {
+      opener = stepLines(step, spec);
+      blocks.push(opener);
+    }
   }
+  checks.push(...assertions);
+  check();
   return blocks.flat();
 }
 

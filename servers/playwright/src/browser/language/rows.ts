@@ -42,7 +42,10 @@ export interface RecordRow<Form extends string = string> extends Row<Form> {
 
 /** A spec that is being written: what it needs, and the variable of the current tab. */
 export interface Spec {
-  readonly url: string;
+  /** The origin of the first page, its `baseURL`. */
+  readonly base: string;
+  /** The last page that a step opened by its address. */
+  url: string;
   readonly needs: Set<Needs>;
   page: string;
 }

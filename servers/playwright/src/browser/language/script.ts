@@ -59,17 +59,17 @@ const MAX_SENTENCE_CHARS = 2_000;
  *
  * @throws ToolError `invalid` that shows each sentence that cannot be parsed (at most five), with a caret.
  */
-export function parseScript(steps: readonly string[], assertions: readonly string[]): Script {
+export function parseScript(
+  steps: readonly string[],
+  assertions: readonly string[],
+  max = MAX_SENTENCES,
+): Script {
   const problems: string[] = [];
   for (const [label, all] of Object.entries({ steps, assertions }))
-    if (all.length > MAX_SENTENCES)
-      throw new ToolError(
-        "invalid",
-        `There are ${all.length} ${label}; at most ${MAX_SENTENCES} are allowed.`,
-        {
-          hint: "Split them into several tests with pw_run_suite.",
-        },
-      );
+    if (all.length > max)
+      throw new ToolError("invalid", `There are ${all.length} ${label}; at most ${max} are allowed.`, {
+        hint: "Split them into several tests with pw_run_suite.",
+      });
   const script = {
     steps: readAll("steps", steps, parseStep, problems),
     assertions: readAll("assertions", assertions, parseAssertion, problems),

@@ -26,8 +26,9 @@ function canonicalOf(kind: string, text: string): string {
 function codeOf(kind: string, text: string): string | undefined {
   const url = "http://localhost/";
   const spec = exportSpec({ title: "t", url, device: undefined, ...listsOf(kind, text) });
-  const [, body = ""] = spec.split(`await page.goto("${url}");`);
-  return body
+  const opened = `await page.goto("/");`;
+  return spec
+    .slice(spec.indexOf(opened) + opened.length)
     .split("\n")
     .map((line) => line.trim())
     .find((line) => line !== "" && !line.startsWith("await settled"));

@@ -1,5 +1,5 @@
-import { assertionLines, checkLines, settledLines } from "../export/checks.ts";
-import { js } from "../export/print.ts";
+import { checkLines, settledLines } from "../export/checks.ts";
+import { js, printAddress } from "../export/print.ts";
 import { DIRECTIONS } from "./ast.ts";
 import { type Argument, act, onPage, sole, writing } from "./plan.ts";
 import { type Spec, step } from "./rows.ts";
@@ -27,11 +27,7 @@ export const STEPS = {
   goto: step(GO, "goto {url}", ["goto /login"], {
     also: `(visit|load|browse to|launch|access|head to|return to|start at|start on|go back to|browse|open the browser to|open the browser at|open browser to|go to url|open url|navigate to url|go|navigate|go to|open|navigate to) {url:address}
       (am|is|are|be|land) [currently|already|back|now] (on|at) {url:address}`,
-    spec: ({ url }, { page }) => [
-      /^https?:/i.test(url)
-        ? `await ${page}.goto(${js(url)});`
-        : `await ${page}.goto(new URL(${js(url)}, ${page}.url()).href);`,
-    ],
+    spec: ({ url }, spec) => [`await ${spec.page}.goto(${printAddress(url, spec)});`],
   }),
   back: step(GO, "go back", ["go back"], {
     also: `(navigate|browse|move|return|go) back [to the previous page|to previous page]
@@ -192,8 +188,8 @@ export const STEPS = {
     },
   ),
   expect: step(WAIT, "expect {assertion}", ["expect h1 contains 'Docs'", "expect download 'report.csv'"], {
+    // In a spec, several in a row are one group of checks.
     also: "~ {assertion}",
-    spec: ({ assertion }, spec) => assertionLines([assertion], spec),
   }),
   "accept dialog": step(
     DIALOGS,

@@ -37,6 +37,8 @@ export class PageEvents {
   readonly answers: { accept: boolean; text: string | undefined }[] = [];
   readonly tabs: Tabs;
   downloads: Downloads | undefined;
+  /** Whether a step replaced the page's clock, so that its timers are not the browser's. */
+  hasOtherClock = false;
   /** Resolves when the page's process has crashed. */
   readonly crashed: Promise<void>;
   /** Open requests, and until when each counts as in progress. */
@@ -46,6 +48,8 @@ export class PageEvents {
   #activity = 0;
   readonly #lines = new WeakMap<Request, RequestLine>();
   #popups = 0;
+  /** How much of each list earlier answers contained. */
+  #answered = { console: 0, pageErrors: 0, dialogs: 0, errors: 0 };
 
   /** @param refusal why the network boundary blocked a request, if it did. */
   constructor(context: BrowserContext, page: Page, refusal: (url: URL) => string | undefined) {
@@ -65,7 +69,8 @@ export class PageEvents {
       const frame = /^\s+at (.*)$/m.exec((thrown instanceof Error && thrown.stack) || "")?.[1];
       const at = frame === undefined ? "" : ` at ${clip(frame, URL_CHARS / 10)}`;
       const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}${at}` : String(thrown);
-      if (this.pageErrors.length < MAX_LINES) this.pageErrors.push(clip(text, LINE_CHARS));
+      if (hasRoom(this.pageErrors, this.#answered.pageErrors, MAX_LINES))
+        this.pageErrors.push(clip(text, LINE_CHARS));
     });
     context.on("request", (request) => this.#onRequest(request));
     context.on("response", (response) => this.#onResponse(response));
@@ -83,7 +88,7 @@ export class PageEvents {
     });
     context.on("dialog", (dialog) => {
       const answer = this.answers.shift();
-      if (this.dialogs.length < MAX_DIALOGS)
+      if (hasRoom(this.dialogs, this.#answered.dialogs, MAX_DIALOGS))
         this.dialogs.push({ type: dialog.type(), message: clip(dialog.message(), LINE_CHARS) });
       const accepted = answer?.accept ?? dialog.type() === "beforeunload";
       (accepted ? dialog.accept(answer?.text) : dialog.dismiss()).catch(() => undefined);
@@ -108,20 +113,32 @@ export class PageEvents {
     return this.tabs.place(this.page);
   }
 
-  /** Warnings, console errors and uncaught errors, for an answer. */
+  /** Warnings, console errors and uncaught errors since the last answer. */
   problems(): string[] {
     const logged = this.console
+      .slice(this.#answered.console)
       .filter(({ level }) => level !== "info")
       .map(({ level, text }) => `${level}: ${oneLine(text).slice(0, 200)}`);
-    const thrown = this.pageErrors.map((text) => `uncaught ${oneLine(text).slice(0, 200)}`);
+    const thrown = this.pageErrors
+      .slice(this.#answered.pageErrors)
+      .map((text) => `uncaught ${oneLine(text).slice(0, 200)}`);
     return [...thrown, ...logged].slice(0, 8);
   }
 
-  forget(): void {
-    for (const list of [this.console, this.pageErrors, this.dialogs]) list.length = 0;
+  /** The dialogs since the last answer. */
+  get newDialogs(): PageEvents["dialogs"] {
+    return this.dialogs.slice(this.#answered.dialogs);
+  }
+
+  /** Begins a new answer; checks still see everything that was recorded. */
+  answered(): void {
+    const { console, pageErrors, dialogs, counts } = this;
+    this.#answered = {
+      ...{ console: console.length, pageErrors: pageErrors.length, dialogs: dialogs.length },
+      errors: counts.errors,
+    };
     this.notes.clear();
     this.#popups = 0;
-    Object.assign(this.counts, { errors: 0, warnings: 0, pageErrors: 0 });
   }
 
   #watch(page: Page): void {
@@ -144,7 +161,7 @@ export class PageEvents {
     return [...this.#open.values()].filter((until) => now < until).length;
   }
 
-  /** Whether a message can arrive at any time: over a WebSocket or an open request. */
+  /** Whether a message can arrive at any time: over a WebSocket, an EventSource or an open request. */
   get isListening(): boolean {
     return this.#hasSockets || this.#open.size > 0;
   }
@@ -174,8 +191,9 @@ export class PageEvents {
     const place = url === "" ? undefined : `${clip(url, URL_CHARS / 10)}:${lineNumber + 1}`;
     const line = { level, text: clip(message.text(), LINE_CHARS), place } as const;
     // Errors are kept even if other messages have filled the list.
-    if (this.console.length < MAX_LINES || (level === "error" && this.counts.errors <= MAX_LINES))
-      this.console.push(line);
+    const { console: before, errors } = this.#answered;
+    const isKeptError = level === "error" && this.counts.errors - errors <= MAX_LINES;
+    if (hasRoom(this.console, before, isKeptError ? 2 * MAX_LINES : MAX_LINES)) this.console.push(line);
     else this.notes.add("too many console messages; the rest were dropped");
   }
 
@@ -184,7 +202,10 @@ export class PageEvents {
     if (page !== undefined) this.tabs.place(page).wanted = request.url();
     this.counts.requests += 1;
     this.#activity += 1;
-    this.#open.set(request, request.resourceType() === "eventsource" ? 0 : performance.now() + OPEN_MS);
+    const isStream = request.resourceType() === "eventsource";
+    // It connects again by itself.
+    if (isStream) this.#hasSockets = true;
+    this.#open.set(request, isStream ? 0 : performance.now() + OPEN_MS);
     const line: RequestLine = {
       url: clip(request.url(), URL_CHARS),
       method: request.method(),
@@ -211,6 +232,10 @@ export class PageEvents {
     this.#activity += 1;
   }
 }
+
+/** Whether a list may grow: by `most` between two answers, and not without end. */
+const hasRoom = ({ length }: readonly unknown[], before: number, most: number): boolean =>
+  length < Math.min(before + most, MAX_REQUESTS);
 
 /** Whether a response may never end: a player reads it as needed, or a script, and its length is unknown. */
 function isStream(response: Response): boolean {

@@ -258,7 +258,7 @@ export const notesOf = ({ events, artifacts }: PageSession): string[] => [
   ...events.notes,
   ...artifacts.notes,
   ...[...events.tabs.notes(), ...(events.downloads?.notes() ?? [])].map((text) => oneLine(text)),
-  ...events.dialogs.slice(0, 5).map(({ type, message }) => `dialog ${type}: ${oneLine(message)}`),
+  ...events.newDialogs.slice(0, 5).map(({ type, message }) => `dialog ${type}: ${oneLine(message)}`),
 ];
 
 /** Converts an error that ended the work on a page to one for the caller; returns internal errors unchanged. */

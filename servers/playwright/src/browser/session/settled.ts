@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BrowserContext, CDPSession, Frame, Page } from "playwright";
 import type { Deadline } from "./deadline.ts";
+import { Dormancy } from "./dormant.ts";
 import type { PageEvents } from "./page-events.ts";
 
 /** How long a page must be quiet (also after its load event) to count as settled, and the maximum wait for that. */
@@ -35,10 +36,12 @@ type QuietTime = { readonly quietMs: number; readonly afterLoadMs?: number; read
 export class Settling {
   readonly #events: PageEvents;
   readonly #clock: PageClock;
+  readonly #dormancy: Dormancy;
 
   constructor(page: Page, events: PageEvents) {
     this.#events = events;
     this.#clock = new PageClock(page.context());
+    this.#dormancy = new Dormancy(events, () => this.#clock.isAlone);
     // While the page is loading; if it fails, it is retried.
     this.#clock.attach(page).catch(() => undefined);
   }
@@ -69,6 +72,15 @@ export class Settling {
     if (afterLoadMs > 0 && !(await deadline.within(SHARE * deadline.leftMs, this.#pastLoad(afterLoadMs))))
       this.#events.notes.add("the page never settled, so checks of absence may have missed something");
     return false;
+  }
+
+  /**
+   * Waits until nothing on the page can change any more by itself, so that waiting for anything else is pointless.
+   *
+   * @returns false if `stop` aborts first.
+   */
+  dormant(stop: AbortSignal): Promise<boolean> {
+    return this.#dormancy.until(stop);
   }
 
   /**

@@ -2,6 +2,7 @@ import { oneLine } from "@refmcp/boundary/answer";
 import type { Page } from "playwright";
 import type { CheckScope } from "../check/check.ts";
 import { parseStep } from "../language/parse.ts";
+import { quoted } from "../language/reader.ts";
 import { sentenceFor, snapshotLine } from "../library.ts";
 import { guardDocuments } from "../secrets/guard.ts";
 import { targetOn } from "./targets.ts";
@@ -17,7 +18,7 @@ export interface Seen {
 }
 
 /** Roles for which targets are offered. */
-const TARGETED = new Set(
+export const TARGETED = new Set(
   (
     "button link textbox searchbox checkbox radio combobox listbox switch slider spinbutton tab " +
     "menuitem menuitemcheckbox menuitemradio option treeitem img alert status dialog heading"
@@ -42,17 +43,18 @@ export async function snapshotOf(
   const whole = await deadline.race(page.ariaSnapshot({ mode: "ai", timeout }));
   const lines = whole.slice(0, MAX_SNAPSHOT_CHARS).split("\n");
   const shownLines: string[] = [];
-  const wanted: { line: number; ref: string; plain: string }[] = [];
+  const wanted: { line: number; ref: string; plain: string; name: string | undefined }[] = [];
   let chars = 0;
   let found = 0;
   for (const text of lines) {
-    const { line: clean, ref, role, plain } = snapshotLine(text);
+    const { line: clean, ref, role, name } = snapshotLine(text);
     const line = clean.length > MAX_LINE_CHARS ? `${clean.slice(0, MAX_LINE_CHARS).toWellFormed()}…` : clean;
     chars += JSON.stringify(line).length;
     const isShown = chars <= budget * 0.7;
     if (ref !== undefined && TARGETED.has(role)) {
       found += 1;
-      if (isShown) wanted.push({ line: shownLines.length, ref, plain });
+      const plain = name === undefined ? role : `${role} ${quoted(name)}`;
+      if (isShown) wanted.push({ line: shownLines.length, ref, plain, name });
     }
     if (isShown) shownLines.push(line);
   }
@@ -61,7 +63,7 @@ export async function snapshotOf(
   const taken = wanted.slice(0, limit);
   for (let from = 0; from < taken.length; from += TOGETHER) {
     const part = taken.slice(from, from + TOGETHER);
-    const names = await deadline.race(Promise.all(part.map(({ ref }) => targetFor(page, ref))));
+    const names = await deadline.race(Promise.all(part.map((one) => targetFor(page, one))));
     for (const [index, target] of names.entries()) {
       const at = part[index];
       if (target === undefined || at === undefined) continue;
@@ -82,17 +84,24 @@ export async function snapshotOf(
   };
 }
 
-/** A target that matches exactly this element; undefined if there is none. */
-async function targetFor(page: Page, ref: string): Promise<string | undefined> {
+/** A target that matches exactly this element: its role and name if they do; undefined if there is none. */
+async function targetFor(
+  page: Page,
+  { ref, plain, name }: { readonly ref: string; readonly plain: string; readonly name: string | undefined },
+): Promise<string | undefined> {
   try {
+    if (name !== undefined && (await isOne(page, plain))) return plain;
     const sentence = await sentenceFor(page, ref);
-    if (sentence === undefined || sentence !== oneLine(sentence)) return undefined;
-    const { action } = parseStep(`hover ${sentence}`);
-    if (action.kind !== "hover") return undefined;
-    const count = await targetOn(page, action.target).count();
-    return count === 1 ? sentence : undefined;
+    return sentence !== undefined && (await isOne(page, sentence)) ? sentence : undefined;
   } catch {
     // It disappeared, or its name cannot be written in a sentence.
     return undefined;
   }
+}
+
+/** Whether a target, as a sentence has it, matches one element. */
+async function isOne(page: Page, sentence: string): Promise<boolean> {
+  if (sentence !== oneLine(sentence)) return false;
+  const { action } = parseStep(`hover ${sentence}`);
+  return action.kind === "hover" && (await targetOn(page, action.target).count()) === 1;
 }

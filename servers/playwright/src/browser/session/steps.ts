@@ -1,6 +1,6 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { NetworkGuard } from "@refmcp/boundary/forward-proxy";
-import type { Page, Route } from "playwright";
+import type { Locator, Page, Route } from "playwright";
 import { type CheckScope, holds, until } from "../check/check.ts";
 import { parseTargetUrl } from "../language/address.ts";
 import { NETWORK_SPEEDS, type Step, type Target } from "../language/ast.ts";
@@ -22,7 +22,8 @@ import { focused, refusedComparison, refusedEdit, writeSecret } from "../secrets
 import { type StateStore, tokensOf } from "../store/states.ts";
 import type { RunArtifacts } from "./artifacts.ts";
 import type { Upload } from "./downloads.ts";
-import { locatorOf, missing, noteFound, targetOn } from "./targets.ts";
+import { missing } from "./miss.ts";
+import { isMarked, locatorOf, noteFound, noteNamed, targetOn } from "./targets.ts";
 
 export interface StepScope extends CheckScope {
   readonly url: URL;
@@ -192,12 +193,9 @@ async function act(plan: Act, scope: StepScope, timeout: number): Promise<void> 
 }
 
 /** Executes a plan: one call of Playwright with a strict locator. */
-async function actOn(
-  page: Page,
-  { on, method, args, options, timed = false, target }: Act,
-  scope: StepScope,
-  timeout: number,
-): Promise<void> {
+async function actOn(page: Page, plan: Act, scope: StepScope, timeout: number): Promise<void> {
+  const { on, method, args, options, timed = false, target } = plan;
+  if (method.startsWith("clock.")) scope.events.hasOtherClock = true;
   const given = await Promise.all(args.map((one) => resolved(one, scope)));
   const [secret] = args.flatMap((one) =>
     typeof one === "object" && "secret" in one ? [String(one.secret)] : [],
@@ -214,16 +212,37 @@ async function actOn(
     return call(page, method, timed ? [...given, { timeout }] : given);
   }
   const locator = locatorOf(page, on);
-  const perform = async () => {
-    if (target.base.kind === "quoted" || target.base.kind === "field") {
-      await locator.waitFor({ state: "attached", timeout });
-      await noteFound(page, on, target, scope.found);
-    }
+  const perform = async (signal: AbortSignal) => {
+    const { kind } = target.base;
+    const isNoted = kind === "quoted" || kind === "field";
+    if (isNoted || secret !== undefined || isMarked(target))
+      await locator.waitFor({ state: "attached", timeout, signal });
+    // If there are several, the step itself says so.
+    if (isNoted) await noteFound(page, on, target, scope.found).catch(() => undefined);
+    else if (isMarked(target)) await noteNamed(page, locator, target, scope).catch(() => undefined);
     if (secret !== undefined) return writeSecret(secret, locator, method, given, scope, timeout);
     await checkEdit(page, locator, method, given);
-    return Reflect.apply(Reflect.get(locator, method), locator, [...given, { ...options, timeout }]);
+    return Reflect.apply(Reflect.get(locator, method), locator, [...given, { ...options, timeout, signal }]);
   };
-  await explained(page, target, perform());
+  await explained(page, target, unlessAbsent(locator, scope, perform));
+}
+
+/** Ends an action early if its element is not on a page that can no longer change by itself. */
+async function unlessAbsent(
+  locator: Locator,
+  { settling }: StepScope,
+  work: (signal: AbortSignal) => Promise<unknown>,
+): Promise<void> {
+  const [over, absent] = [new AbortController(), new AbortController()];
+  const looking = settling.dormant(over.signal).then(async (isDormant) => {
+    if (isDormant && (await locator.count()) === 0) absent.abort();
+  });
+  looking.catch(() => undefined);
+  try {
+    await work(absent.signal);
+  } finally {
+    over.abort();
+  }
 }
 
 async function checkEdit(...edit: Parameters<typeof refusedEdit>): Promise<void> {

@@ -1,9 +1,11 @@
 import type { Locator, Page } from "playwright";
 import type { Base, Meaning, Role, Target } from "../language/ast.ts";
+import { isRole } from "../language/elements.ts";
 import { type Chain, chainOf, isChain } from "../language/plan.ts";
 import type { Found } from "../language/script.ts";
-import { describeTarget } from "../language/target.ts";
+import { snapshotLine } from "../library.ts";
 import { startOf } from "../secrets/guard.ts";
+import type { SecretsInRun } from "../secrets/secrets.ts";
 
 /** A planned locator on a page. */
 export function locatorOf(page: Page, { calls }: Chain): Locator {
@@ -23,7 +25,9 @@ const isLocator = (value: object): value is Locator => "waitFor" in value;
 export const targetOn = (page: Page, target: Target, meaning?: Meaning): Locator =>
   locatorOf(page, chainOf(target, meaning));
 
-const countOf = (locator: Locator): Promise<number> => locator.count().catch(() => 0);
+const NAME_MS = 1_000;
+
+export const countOf = (locator: Locator): Promise<number> => locator.count().catch(() => 0);
 
 /** Records which alternative of a bare quoted text, or of a field, matches, if its plan has several. */
 export async function noteFound(page: Page, plan: Chain, target: Target, found: Found): Promise<void> {
@@ -32,31 +36,44 @@ export async function noteFound(page: Page, plan: Chain, target: Target, found: 
     return;
   const { text = "", exact } = base;
   const byRole = (role: Role) => ({ kind: "role", role, name: text, exact }) as const;
-  // As in `chainOf`: a text, unless only the name of a button or link has it; or a label, or what else names a field.
-  const alternatives: readonly Base[] = plan.calls.some(({ name }) => name === "getByText")
-    ? [{ kind: "quoted", text, exact }, byRole("button"), byRole("link")]
+  const isClicked = plan.calls.some(({ name }) => name === "getByText");
+  // As in `chainOf`: a text, or what has it as its name only; or a label, or what else names a field.
+  const alternatives: readonly Base[] = isClicked
+    ? [byRole("button"), byRole("link"), { kind: "text", text, exact }]
     : [{ kind: "label", text, exact }, { kind: "placeholder", text, exact }, byRole("button")];
+  const one = isClicked ? await locatorOf(page, plan).elementHandle({ timeout: NAME_MS }) : null;
   for (const alternative of alternatives) {
-    if ((await targetOn(page, { ...target, base: alternative }).count()) === 0) continue;
-    if (alternative.kind !== "quoted") found.set(base, alternative);
+    const locator = targetOn(page, { ...target, base: alternative });
+    const count = await locator.count();
+    if (count === 0) continue;
+    // The text can be in a deeper element of the button.
+    const isAround = (outer: Node, inner: Node | null) => outer.contains(inner);
+    if (isClicked && (count > 1 || !(await locator.evaluate(isAround, one, { timeout: NAME_MS })))) continue;
+    found.set(base, alternative);
     return;
   }
 }
 
-/** Explains that nothing matches, and which half of `X in Y` is missing. */
-export async function missing(page: Page, target: Target): Promise<string> {
-  const nothing = `nothing matches ${describeTarget(target)}`;
-  const { inside, base } = target;
-  if (inside !== undefined && inside.base.kind !== "frame") {
-    const around = await countOf(targetOn(page, inside));
-    if (around === 0) return `${nothing}: there is no ${describeTarget(inside)}`;
-    const alone = await countOf(targetOn(page, { ...target, inside: undefined }));
-    return `${nothing}: ${describeTarget(inside)} exists, ${alone === 0 ? "the rest does not" : "the rest is elsewhere"}`;
+/** Whether a selector names an element by its markup: `#user-name`, `[data-test="username"]`. */
+export const isMarked = ({ base, pick, containing }: Target): boolean =>
+  base.kind === "css" && /[#.[]/.test(base.css) && pick === undefined && containing === undefined;
+
+/**
+ * Records the role and name of an element that a selector found, if they match no other: a spec with them survives a
+ * change of the markup.
+ */
+export async function noteNamed(
+  page: Page,
+  locator: Locator,
+  target: Target,
+  { found, secrets }: { readonly found: Found; readonly secrets: Pick<SecretsInRun, "redact"> },
+): Promise<void> {
+  const { role, name } = snapshotLine(await locator.ariaSnapshot({ depth: 1, timeout: NAME_MS }));
+  if (name === undefined || !isRole(role) || secrets.redact(name) !== name) return;
+  for (const exact of [false, true]) {
+    const named: Base = { kind: "role", role, name, exact };
+    if ((await countOf(targetOn(page, { ...target, base: named }))) !== 1) continue;
+    found.set(target.base, named);
+    return;
   }
-  if (base.kind === "role" && base.name === undefined && (await countOf(page.locator(base.role))) > 0)
-    return `${nothing} (the role); for the HTML element write \`${base.role}\` in backticks`;
-  const frames = inside === undefined ? page.frames().length - 1 : 0;
-  return frames > 0
-    ? `${nothing}; the page has ${frames} frame${frames === 1 ? "" : "s"}: … in frame 'its title'`
-    : nothing;
 }

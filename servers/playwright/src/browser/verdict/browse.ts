@@ -1,10 +1,20 @@
 import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { checkAll } from "../check/check.ts";
+import type { Outcome } from "../check/expectation.ts";
 import { failure } from "../errors.ts";
-import type { Step } from "../language/ast.ts";
-import { contextOptionsOf, type Script, secretsOf } from "../language/script.ts";
+import type { Assertion, Step } from "../language/ast.ts";
+import {
+  assertionSentence,
+  contextOptionsOf,
+  type Script,
+  secretsOf,
+  setupLength,
+  stepSentence,
+} from "../language/script.ts";
 import { SecretsInRun } from "../secrets/secrets.ts";
 import { type Calling, Deadline, workMs } from "../session/deadline.ts";
 import {
+  checkRefusal,
   explained,
   notesOf,
   openSession,
@@ -15,13 +25,15 @@ import {
   titleOf,
 } from "../session/page-session.ts";
 import { type Look, type Seen, snapshotOf } from "../session/snapshot.ts";
-import { shownArtifact } from "./report.ts";
+import { type CheckResult, shownArtifact } from "./report.ts";
+import { resultsOf } from "./run.ts";
 import type { Tester } from "./tester.ts";
 
 export interface BrowseRequest {
   readonly url: string;
   readonly begins: boolean;
   readonly steps: readonly string[];
+  readonly assertions?: readonly string[];
   readonly device?: string | undefined;
   readonly look?: Look | undefined;
 }
@@ -29,6 +41,16 @@ export interface BrowseRequest {
 export interface Evaluation {
   readonly expression: string;
   readonly budget: number;
+}
+
+/** What a session did, as a test: the sentences that succeeded, in the language's own words. */
+export interface SessionScript {
+  readonly url: string;
+  readonly device: string | undefined;
+  readonly steps: readonly string[];
+  /** How many of them came before the page was opened. */
+  readonly setup: number;
+  readonly leftOut: readonly string[];
 }
 
 /** Maximum duration of one call to a session. */
@@ -46,10 +68,20 @@ export class BrowseSession {
   readonly #shown = new Set<string>();
   #isPrivate = false;
   #isScripted = false;
+  /** What succeeded, checks as `expect` steps, and how many of these came before the page was opened. */
+  readonly #done: Step[] = [];
+  #setup = 0;
+  readonly #leftOut: string[] = [];
+  readonly #start: Pick<SessionScript, "url" | "device">;
 
-  private constructor(tester: Tester, session: PageSession) {
+  private constructor(
+    tester: Tester,
+    session: PageSession,
+    { url, device }: Pick<BrowseRequest, "url" | "device">,
+  ) {
     this.#tester = tester;
     this.#session = session;
+    this.#start = { url, device };
   }
 
   /** Opens a browser context, without a page yet. */
@@ -63,14 +95,14 @@ export class BrowseSession {
     const artifacts = { kinds: [], stem: "page", writesSecrets: true };
     const options = { url, device, steps: script.steps, folder, deadline, artifacts, keepsDownloads: true };
     try {
-      return new BrowseSession(tester, await openSession(options, services));
+      return new BrowseSession(tester, await openSession(options, services), request);
     } finally {
       deadline.end();
     }
   }
 
   /**
-   * Performs steps, then looks at the page if asked to.
+   * Performs steps and checks assertions, then looks at the page if asked to.
    *
    * @returns the state of the page; console lines, notes and artifacts are those since the last call.
    * @throws ToolError as a run does; `denied` for steps with secrets or saved states after `evaluate`.
@@ -79,17 +111,76 @@ export class BrowseSession {
     const { script } = await this.#tester.prepare(testOf(request));
     const { steps } = script;
     this.#keepApart(script);
-    this.#session.secrets.know([request.url, ...request.steps]);
+    this.#session.secrets.know([request.url, ...request.steps, ...(request.assertions ?? [])]);
     if (!begins && Object.keys(contextOptionsOf(steps)).length > 0)
       throw new ToolError("invalid", "A session's time zone and locale cannot change after it is opened.", {
         hint: "Pass these steps to pw_browse_open.",
       });
     return this.#work(call, async (session) => {
-      const play = begins ? playSteps : performAll;
-      const failed = await play(steps, session, (index) => call.progress(index, steps.length));
+      const failed = await this.#perform(steps, begins, session, call);
+      const checked = await this.#check(script, failed, session);
       await session.settling.settled(session.deadline);
-      return this.#report(session, look === undefined ? {} : await snapshotOf(session, look), failed, steps);
+      const seen = look === undefined ? {} : await snapshotOf(session, look);
+      return this.#report(session, { ...seen, ...checked }, failed, steps);
     });
+  }
+
+  async #perform(
+    steps: readonly Step[],
+    begins: boolean,
+    session: PageSession,
+    call: Calling,
+  ): Promise<string | undefined> {
+    let performed = 0;
+    const starting = (index: number) => {
+      performed = index;
+      call.progress(index, steps.length);
+    };
+    try {
+      const failed = await (begins ? playSteps : performAll)(steps, session, starting);
+      if (failed === undefined) performed = steps.length;
+      return failed;
+    } finally {
+      if (begins) this.#setup = Math.min(performed, setupLength(steps));
+      this.#done.push(...steps.slice(0, performed));
+      const failing = steps[performed];
+      if (failing !== undefined) this.#leftOut.push(`${stepSentence(failing)} (it failed)`);
+    }
+  }
+
+  /** Checks assertions as a run does. */
+  async #check(
+    script: Script,
+    failed: string | undefined,
+    session: PageSession,
+  ): Promise<{ assertions?: CheckResult[] }> {
+    const { assertions } = script;
+    if (assertions.length === 0) return {};
+    const outcomes = new Map<Assertion, Outcome>();
+    if (failed === undefined) {
+      await checkAll(assertions, session, outcomes);
+      checkRefusal(session);
+    }
+    for (const assertion of assertions) {
+      const passed = outcomes.get(assertion)?.passed;
+      if (passed === true) this.#done.push({ text: assertion.text, action: { kind: "expect", assertion } });
+      else if (passed === false) this.#leftOut.push(`${assertionSentence(assertion)} (it failed)`);
+    }
+    const { device } = session;
+    const report = { script, matrix: false, device };
+    return { assertions: resultsOf(report, outcomes, "not checked: a step failed") };
+  }
+
+  /** What the session did so far, for a spec. */
+  script(): SessionScript {
+    const { found, secrets } = this.#session;
+    const steps = this.#done.map((step) => stepSentence(step, found));
+    return {
+      ...this.#start,
+      steps,
+      setup: this.#setup,
+      leftOut: secrets.redactIn(this.#leftOut),
+    };
   }
 
   /**
@@ -104,6 +195,7 @@ export class BrowseSession {
         hint: "Open another session for pw_browse_evaluate.",
       });
     this.#isScripted = true;
+    this.#leftOut.push(`pw_browse_evaluate ${clip(expression, 100)}`);
     return this.#work(call, async ({ page, deadline, secrets }) => {
       const evaluating = page
         .evaluateHandle(expression)
@@ -144,7 +236,7 @@ export class BrowseSession {
 
   async #report(
     session: PageSession,
-    seen: Partial<Seen>,
+    seen: Partial<Seen> & { readonly assertions?: CheckResult[] },
     failed: string | undefined,
     steps: readonly Step[] = [],
   ) {
@@ -162,7 +254,7 @@ export class BrowseSession {
       ...seen,
       notes: notes.length === 0 ? undefined : notes,
     });
-    events.forget();
+    events.answered();
     artifacts.notes.length = 0;
     folder.forget();
     return { ...report, run_id: folder.id, artifacts: kept.map(shownArtifact) };
@@ -171,9 +263,12 @@ export class BrowseSession {
 
 export type Browsed = Awaited<ReturnType<BrowseSession["act"]>>;
 
-const testOf = ({ url, steps, device = "desktop" }: Omit<BrowseRequest, "begins" | "look">) => ({
-  ...{ url, steps, assertions: [], devices: [device] },
-});
+const testOf = ({
+  url,
+  steps,
+  assertions = [],
+  device = "desktop",
+}: Omit<BrowseRequest, "begins" | "look">) => ({ url, steps, assertions, devices: [device] });
 
 function jsonOf(value: unknown): string {
   try {

@@ -61,6 +61,7 @@ export type DeviceRun = Omit<RunReport, "url" | "durationMs" | "run_id" | "artif
  */
 export async function runOnDevice(options: DeviceRunOptions, services: SessionServices): Promise<DeviceRun> {
   const { url, script, device, matrix, evidence: kinds, signal } = options;
+  const named = { script, matrix, device: device.name };
   const stem = slugOf(url.pathname.replace(/\.[a-z]+$/i, ""), "home");
   const artifacts = {
     kinds,
@@ -81,7 +82,7 @@ export async function runOnDevice(options: DeviceRunOptions, services: SessionSe
     const failure = await explained(error, session);
     if (!(failure instanceof ToolError)) throw failure;
     // With the verdicts so far.
-    const data = { assertions: resultsOf(options, outcomes, "not decided: the run ended first") };
+    const data = { assertions: resultsOf(named, outcomes, "not decided: the run ended first") };
     throw new ToolError(failure.kind, failure.message, { ...failure, data, cause: failure.cause });
   } finally {
     deadline.end();
@@ -93,8 +94,8 @@ export async function runOnDevice(options: DeviceRunOptions, services: SessionSe
 }
 
 /** The assertions with their verdicts; `undecided` says why one has none. */
-function resultsOf(
-  { script, matrix, device }: DeviceRunOptions,
+export function resultsOf(
+  { script, matrix, device }: Pick<DeviceRunOptions, "script" | "matrix"> & { readonly device: string },
   outcomes: Outcomes,
   undecided: string,
 ): CheckResult[] {
@@ -105,7 +106,7 @@ function resultsOf(
       passed,
       ...readAs(assertion.text, assertionSentence(assertion)),
       ...(passed ? {} : { actual: clip(actual, 600) }),
-      ...(matrix ? { device: device.name } : {}),
+      ...(matrix ? { device } : {}),
     };
   });
 }
@@ -137,7 +138,8 @@ async function play(options: DeviceRunOptions, session: PageSession, outcomes: O
   checkRefusal(session);
   if (look !== undefined) await settling.settled(deadline);
   const seen = look === undefined ? undefined : await snapshotOf(session, look);
-  const assertions = resultsOf(options, outcomes, "not checked: a step failed");
+  const named = { script, matrix, device: device.name };
+  const assertions = resultsOf(named, outcomes, "not checked: a step failed");
   const passed = failed === undefined && assertions.every((one) => one.passed);
   const { page } = session;
   const naming = titleOf(session);
