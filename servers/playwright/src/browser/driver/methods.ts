@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { type AuditRequest, auditPage } from "../audit/report.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import type { Calling } from "../session/deadline.ts";
 import { devicesOf } from "../session/devices.ts";
@@ -29,6 +30,7 @@ export function methodsFor(
   return {
     run: (request: RunRequest, call: Calling) => tester.run(request, call),
     inspect: (request: InspectRequest, call: Calling) => inspectPage(tester, request, call),
+    audit: (request: AuditRequest, call: Calling) => auditPage(tester, request, call),
     prepare: async (request: RunRequest) => void (await tester.prepare(request)),
     devices: (names: readonly string[]) => devicesOf(names),
     browser: () => tester.browser(),

@@ -1,5 +1,5 @@
 import { oneLine } from "@refmcp/boundary/answer";
-import type { Page } from "playwright";
+import type { Locator, Page } from "playwright";
 import type { CheckScope } from "../check/check.ts";
 import { parseStep } from "../language/parse.ts";
 import { sentenceFor, snapshotLine } from "../library.ts";
@@ -61,7 +61,9 @@ export async function snapshotOf(
   const taken = wanted.slice(0, limit);
   for (let from = 0; from < taken.length; from += TOGETHER) {
     const part = taken.slice(from, from + TOGETHER);
-    const names = await deadline.race(Promise.all(part.map(({ ref }) => targetFor(page, ref))));
+    const names = await deadline.race(
+      Promise.all(part.map(({ ref }) => targetFor(page, page.getByRef(ref)))),
+    );
     for (const [index, target] of names.entries()) {
       const at = part[index];
       if (target === undefined || at === undefined) continue;
@@ -83,9 +85,9 @@ export async function snapshotOf(
 }
 
 /** A target that matches exactly this element; undefined if there is none. */
-async function targetFor(page: Page, ref: string): Promise<string | undefined> {
+export async function targetFor(page: Page, element: Locator): Promise<string | undefined> {
   try {
-    const sentence = await sentenceFor(page, ref);
+    const sentence = await sentenceFor(element);
     if (sentence === undefined || sentence !== oneLine(sentence)) return undefined;
     const { action } = parseStep(`hover ${sentence}`);
     if (action.kind !== "hover") return undefined;

@@ -1,0 +1,133 @@
+import { secretsOf } from "../language/script.ts";
+import { SecretsInRun } from "../secrets/secrets.ts";
+import { type Calling, Deadline, workMs } from "../session/deadline.ts";
+import { readingNotes } from "../session/page-session.ts";
+import { shortened, shownArtifact } from "../verdict/report.ts";
+import type { Tester } from "../verdict/tester.ts";
+import { auditOn, type DeviceAudit, type Finding } from "./audit.ts";
+import { CATEGORIES, type Category } from "./rules.ts";
+
+export interface AuditRequest {
+  readonly url: string;
+  readonly steps: readonly string[];
+  readonly devices: readonly string[];
+  /** None for all. */
+  readonly categories: readonly Category[];
+  readonly timeoutMs: number;
+}
+
+/** An answer of pw_audit has at most this many characters. */
+const MAX_CHARS = 6_000;
+const FILE = "audit.json";
+/** Findings and places shown, in the order in which they are tried. */
+const CUTS: readonly { readonly findings: number; readonly where: number; readonly chars: number }[] = [
+  { findings: 40, where: 5, chars: 200 },
+  { findings: 40, where: 2, chars: 120 },
+  { findings: 25, where: 1, chars: 100 },
+  { findings: 12, where: 1, chars: 80 },
+  { findings: 6, where: 1, chars: 60 },
+  { findings: 2, where: 1, chars: 40 },
+];
+
+/**
+ * Audits a page on each device, one after the other.
+ *
+ * @returns scores and what to change, at most 6,000 characters; the artifact has everything.
+ * @throws ToolError as a run does.
+ */
+export async function auditPage(tester: Tester, request: AuditRequest, call: Calling) {
+  const { runs } = tester.options;
+  const secrets = new SecretsInRun(tester.options.secrets, [request.url, ...request.steps]);
+  try {
+    const { url, script, devices } = await tester.prepare({ ...request, assertions: [] });
+    const services = await tester.servicesFor(url, secrets);
+    const folder = await runs.begin();
+    const deadline = new Deadline(Math.min(request.timeoutMs, workMs(call)), call.signal);
+    try {
+      const categories = new Set(request.categories.length === 0 ? CATEGORIES : request.categories);
+      const given = {
+        ...{ url, folder, categories, deadline, steps: script.steps },
+        writesSecrets: secretsOf(script).length > 0,
+      };
+      const audits: DeviceAudit[] = [];
+      for (const [index, device] of devices.entries()) {
+        call.progress(index, devices.length, device.name);
+        audits.push(await auditOn({ ...given, device }, services));
+      }
+      const notes = readingNotes(script.steps);
+      const full = { url: request.url, audits, notes };
+      await folder.write(FILE, `${secrets.redactFile(JSON.stringify(full, undefined, 2))}\n`);
+      const answer = fitting(secrets.redactIn(full));
+      await runs.finish(folder, { ...answer, run_id: folder.id });
+      return {
+        ...answer,
+        run_id: folder.id,
+        artifacts: (await runs.kept(folder)).filter(({ name }) => name === FILE).map(shownArtifact),
+      };
+    } catch (error) {
+      await runs.drop(folder.id);
+      throw error;
+    } finally {
+      deadline.end();
+    }
+  } catch (error) {
+    throw secrets.redactError(error);
+  }
+}
+
+type Shown = Omit<Finding, "where"> & { where?: string[]; devices?: string[] };
+
+/** The audits as one answer: each finding once, with the devices that it is about if not all. */
+function fitting({
+  url,
+  audits,
+  notes,
+}: {
+  readonly url: string;
+  readonly audits: readonly DeviceAudit[];
+  readonly notes: readonly string[];
+}) {
+  const merged = new Map<string, Finding & { readonly devices: string[] }>();
+  for (const { device, findings } of audits)
+    for (const finding of findings) {
+      const key = `${finding.category} ${finding.rule}`;
+      const known = merged.get(key);
+      if (known === undefined) merged.set(key, { ...finding, devices: [device] });
+      else known.devices.push(device);
+    }
+  const all = [...merged.values()].sort((a, b) => b.costs - a.costs || (a.rule < b.rule ? -1 : 1));
+  const [first] = audits;
+  const failed = audits.find(({ failed_step }) => failed_step !== undefined)?.failed_step;
+  const noted = [...new Set([...audits.flatMap((one) => one.notes), ...notes])].slice(0, 5);
+  const of = (cut: (typeof CUTS)[number]) => ({
+    url: first?.url ?? url,
+    status: first?.status,
+    title: shortened(first?.title ?? "", cut.chars),
+    devices: audits.map(({ device, scores, vitals, weight }) => ({
+      device,
+      scores,
+      vitals,
+      ...(weight === undefined
+        ? {}
+        : { weight: { bytes: weight.bytes, requests: weight.requests, by_kind: weight.by_kind } }),
+    })),
+    findings: all.slice(0, cut.findings).map(({ devices, where, reason, fix, ...finding }): Shown => {
+      const places = where.slice(0, cut.where).map((one) => shortened(one, cut.chars));
+      return {
+        ...finding,
+        fix: shortened(fix, 160),
+        ...(reason === undefined || cut.where === 1 ? {} : { reason: shortened(reason, cut.chars) }),
+        ...(places.length === 0 ? {} : { where: places }),
+        ...(devices.length === audits.length ? {} : { devices }),
+      };
+    }),
+    more_findings: all.length > cut.findings ? all.length - cut.findings : undefined,
+    failed_step: failed === undefined ? undefined : shortened(failed, 400),
+    notes: noted.length === 0 ? undefined : noted.map((one) => shortened(one, 200)),
+  });
+  const answers = CUTS.map(of);
+  return (
+    answers.find((one) => JSON.stringify(one).length <= MAX_CHARS - 400) ??
+    of({ findings: 0, where: 0, chars: 40 })
+  );
+}
