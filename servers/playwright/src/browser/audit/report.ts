@@ -2,9 +2,12 @@ import { secretsOf } from "../language/script.ts";
 import { SecretsInRun } from "../secrets/secrets.ts";
 import { type Calling, Deadline, workMs } from "../session/deadline.ts";
 import { readingNotes } from "../session/page-session.ts";
+import { slugOf } from "../store/disk.ts";
+import { REPORT } from "../store/runs.ts";
 import { shortened, shownArtifact } from "../verdict/report.ts";
 import type { Tester } from "../verdict/tester.ts";
 import { auditOn, type DeviceAudit, type Finding } from "./audit.ts";
+import { type Lighthouse, lighthouseOf, runLighthouse } from "./lighthouse.ts";
 import { CATEGORIES, type Category } from "./rules.ts";
 
 export interface AuditRequest {
@@ -19,6 +22,8 @@ export interface AuditRequest {
 /** An answer of pw_audit has at most this many characters. */
 const MAX_CHARS = 6_000;
 const FILE = "audit.json";
+/** What Lighthouse leaves of the time for the answer. */
+const LEAVE_MS = 1_000;
 /** Findings and places shown, in the order in which they are tried. */
 const CUTS: readonly { readonly findings: number; readonly where: number; readonly chars: number }[] = [
   { findings: 40, where: 5, chars: 200 },
@@ -35,7 +40,7 @@ const CUTS: readonly { readonly findings: number; readonly where: number; readon
  * @returns scores and what to change, at most 6,000 characters; the artifact has everything.
  * @throws ToolError as a run does.
  */
-export async function auditPage(tester: Tester, request: AuditRequest, call: Calling) {
+export async function auditPage(tester: Tester, given: Lighthouse, request: AuditRequest, call: Calling) {
   const { runs } = tester.options;
   const secrets = new SecretsInRun(tester.options.secrets, [request.url, ...request.steps]);
   try {
@@ -45,24 +50,43 @@ export async function auditPage(tester: Tester, request: AuditRequest, call: Cal
     const deadline = new Deadline(Math.min(request.timeoutMs, workMs(call)), call.signal);
     try {
       const categories = new Set(request.categories.length === 0 ? CATEGORIES : request.categories);
-      const given = {
+      const options = {
         ...{ url, folder, categories, deadline, steps: script.steps },
         writesSecrets: secretsOf(script).length > 0,
       };
       const audits: DeviceAudit[] = [];
       for (const [index, device] of devices.entries()) {
         call.progress(index, devices.length, device.name);
-        audits.push(await auditOn({ ...given, device }, services));
+        audits.push(await auditOn({ ...options, device }, services));
       }
-      const notes = readingNotes(script.steps);
-      const full = { url: request.url, audits, notes };
+      const notes = [...folder.notes(), ...readingNotes(script.steps)];
+      // Last: it takes the longest, and its scores are only an addition.
+      const cli = categories.has("lighthouse") ? await lighthouseOf(given.project) : undefined;
+      const lighthouse: Record<string, Record<string, number>> = {};
+      for (const device of cli === undefined ? [] : devices) {
+        call.progress(devices.length, devices.length + 1, `lighthouse ${device.name}`);
+        const scores = await runLighthouse(cli ?? "", {
+          ...{ url, folder, signal: deadline.signal, launchShared: given.launchShared },
+          ...{ guard: services.guard, isMobile: device.options.isMobile === true },
+          file: `lighthouse-${slugOf(device.name, "device")}.json`,
+          milliseconds: Math.max(1, deadline.leftMs - LEAVE_MS),
+          redact: (text) => secrets.redactFile(text),
+        });
+        if (typeof scores === "string") notes.push(`lighthouse: ${scores}`);
+        else lighthouse[device.name] = scores;
+      }
+      if (cli === undefined && request.categories.includes("lighthouse"))
+        notes.push("lighthouse is not installed: npm install -D lighthouse in the project, or -g");
+      if (cli !== undefined && script.steps.length > 0)
+        notes.push("lighthouse loads the page without the steps");
+      const full = { url: request.url, audits, lighthouse, notes };
       await folder.write(FILE, `${secrets.redactFile(JSON.stringify(full, undefined, 2))}\n`);
       const answer = fitting(secrets.redactIn(full));
       await runs.finish(folder, { ...answer, run_id: folder.id });
       return {
         ...answer,
         run_id: folder.id,
-        artifacts: (await runs.kept(folder)).filter(({ name }) => name === FILE).map(shownArtifact),
+        artifacts: (await runs.kept(folder)).filter(({ name }) => name !== REPORT).map(shownArtifact),
       };
     } catch (error) {
       await runs.drop(folder.id);
@@ -81,10 +105,12 @@ type Shown = Omit<Finding, "where"> & { where?: string[]; devices?: string[] };
 function fitting({
   url,
   audits,
+  lighthouse,
   notes,
 }: {
   readonly url: string;
   readonly audits: readonly DeviceAudit[];
+  readonly lighthouse: Readonly<Record<string, Record<string, number>>>;
   readonly notes: readonly string[];
 }) {
   const merged = new Map<string, Finding & { readonly devices: string[] }>();
@@ -107,6 +133,7 @@ function fitting({
       device,
       scores,
       vitals,
+      lighthouse: lighthouse[device],
       ...(weight === undefined
         ? {}
         : { weight: { bytes: weight.bytes, requests: weight.requests, by_kind: weight.by_kind } }),
