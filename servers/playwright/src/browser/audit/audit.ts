@@ -85,6 +85,8 @@ interface Judged extends Verdict {
 const LOADS = 3;
 /** What another load needs at least. */
 const LOAD_MS = 3_000;
+/** Rules of WCAG 2.2 that axe-core leaves out by default. */
+const MORE_RULES = ["target-size"];
 /** Elements named for one rule, and for all. */
 const MAX_WHERE = 10;
 const MAX_NAMES = 80;
@@ -218,7 +220,7 @@ async function readPage(session: PageSession, categories: ReadonlySet<Category>)
 }
 
 async function accessibilityOf(page: Page): Promise<Judged[]> {
-  return (await axeRulesOf(page)).map(({ id, impact, help, reason, elements, count }) => ({
+  return (await axeRulesOf(page, null, MORE_RULES)).map(({ id, impact, help, reason, elements, count }) => ({
     category: "accessibility",
     rule: `${id} (${impact})`,
     weight: IMPACT_WEIGHTS[impact],

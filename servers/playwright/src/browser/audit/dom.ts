@@ -156,10 +156,7 @@ async function readDocument(cssOf: (element: Element) => string) {
                 const href = link.getAttribute("href");
                 if (href === null)
                   return !link.hasAttribute("name") && link.id === "" && !link.hasAttribute("role");
-                return (
-                  /^\s*(?:javascript:|file:)/i.test(href) ||
-                  (href.trim() === "" && !link.hasAttribute("role"))
-                );
+                return /^\s*(?:javascript:|file:)/i.test(href);
               }),
             ),
       "link texts":

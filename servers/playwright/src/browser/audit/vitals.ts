@@ -62,8 +62,10 @@ export function vitalVerdicts(vitals: Vitals, causes: Readonly<Record<string, It
 export const causesOf = (page: Page): Promise<Record<string, Item>> => evaluateWithCss(page, readCauses);
 
 async function readCauses(cssOf: (element: Element) => string): Promise<Record<string, Item>> {
-  const at = (element: unknown): Item =>
-    element instanceof Element && element.isConnected ? { css: cssOf(element) } : {};
+  const at = (node: unknown): Item => {
+    const element = node instanceof Element ? node : node instanceof Node ? node.parentElement : null;
+    return element?.isConnected === true ? { css: cssOf(element) } : {};
+  };
   const entries = (type: string) =>
     new Promise<PerformanceEntry[]>((resolve) => {
       if (!PerformanceObserver.supportedEntryTypes.includes(type)) return resolve([]);

@@ -22,11 +22,19 @@ interface AxeRule {
 export const violationsOf = async (page: Page, scope: ElementHandle | null = null) =>
   (await axeRulesOf(page, scope)).filter(({ count }) => count > 0);
 
-/** The rules of axe-core that apply to the page or the given element, the worst violations first. */
-export async function axeRulesOf(page: Page, scope: ElementHandle | null = null): Promise<AxeRule[]> {
+/**
+ * The rules of axe-core that apply to the page or the given element, the worst violations first.
+ *
+ * @param more names of rules that axe-core does not run unless asked to.
+ */
+export async function axeRulesOf(
+  page: Page,
+  scope: ElementHandle | null = null,
+  more: readonly string[] = [],
+): Promise<AxeRule[]> {
   const { source } = (await import("axe-core")).default;
   await page.evaluate(`if (!window.axe) { ${source} }`);
-  const found = await page.evaluate(runAxe, scope);
+  const found = await page.evaluate(runAxe, { scope, more });
   return found
     .map(({ impacts, ...one }) => ({
       ...one,
@@ -38,15 +46,20 @@ export async function axeRulesOf(page: Page, scope: ElementHandle | null = null)
 }
 
 /** Runs in the page, where axe-core is loaded. */
-async function runAxe(
-  scope: Node | null,
-): Promise<{ id: string; impacts: string[]; help: string; elements: string[]; reason: string }[]> {
+async function runAxe({
+  scope,
+  more,
+}: {
+  readonly scope: Node | null;
+  readonly more: readonly string[];
+}): Promise<{ id: string; impacts: string[]; help: string; elements: string[]; reason: string }[]> {
   const axe: {
     run(context: Node, options: object): Promise<{ violations: unknown[]; passes: unknown[] }>;
   } = Reflect.get(window, "axe");
   const { violations, passes } = await axe.run(scope ?? document, {
     resultTypes: ["violations"],
     iframes: false,
+    rules: Object.fromEntries(more.map((rule) => [rule, { enabled: true }])),
   });
   const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
   const rule = (isViolated: boolean) => (one: unknown) => {
