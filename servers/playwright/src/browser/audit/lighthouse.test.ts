@@ -17,7 +17,7 @@ import { writeFileSync } from "node:fs";
 const given = Object.fromEntries(process.argv.slice(3).map((one) => one.replace(/^--/, "").split("=")));
 const url = process.argv[2];
 const opened = async (to) => {
-  await fetch(\`http://127.0.0.1:\${given.port}/json/new?\${to}\`, { method: "PUT" });
+  await fetch(\`http://127.0.0.1:\${given.port}/json/new?\${encodeURIComponent(to)}\`, { method: "PUT" });
   for (let i = 0; i < 100; i++) {
     const tabs = await (await fetch(\`http://127.0.0.1:\${given.port}/json\`)).json();
     const tab = tabs.find((one) => one.url.startsWith(to));
