@@ -50,14 +50,14 @@ async function projectWithLighthouse(): Promise<string> {
   return project;
 }
 
-async function run(path: string, milliseconds = 60_000) {
+async function run(path: string, { milliseconds = 60_000, denyHosts = [] as string[] } = {}) {
   const web = await site({ "/page": page("<h1>Hi</h1>"), "/hang": "", "/fail": "" });
   const { executablePath } = await ensureBrowser();
   const folder = await folderOf("lighthouse");
   const guard = createUrlGuard({
     allowLoopback: true,
     allowHosts: [],
-    denyHosts: ["127.0.0.2"],
+    denyHosts,
     allowPrivate: false,
   });
   const scores = await runLighthouse((await lighthouseOf(await projectWithLighthouse())) ?? "", {
@@ -84,9 +84,11 @@ describe("Lighthouse", () => {
   });
 
   it("runs in a browser that reaches the page and nothing that is denied, without our secrets", async () => {
-    const denied = await site({ "*": page("<h1>No</h1>") }, "127.0.0.2");
+    const denied = await site({ "*": page("<h1>No</h1>") });
     process.env.PW_SECRET_LIGHT = "bulb";
-    const { scores, web, file } = await run(`/page?other=${encodeURIComponent(`${denied.url}/x`)}`);
+    const { scores, web, file } = await run(`/page?other=${encodeURIComponent(`${denied.url}/x`)}`, {
+      denyHosts: [`127.0.0.1:${denied.port}`],
+    });
     expect(scores).toEqual({ performance: 81, seo: 100 });
     expect(web.hits.length).toBeGreaterThan(0);
     expect(denied.connections()).toBe(0);
@@ -97,7 +99,7 @@ describe("Lighthouse", () => {
   });
 
   it("that hangs or fails costs only its scores", async () => {
-    expect((await run("/hang", 3_000)).scores).toBe("it did not end within 3 s");
+    expect((await run("/hang", { milliseconds: 3_000 })).scores).toBe("it did not end within 3 s");
     expect((await run("/fail")).scores).toBe("it ended with code 1: Runtime error encountered: no page");
   });
 
