@@ -190,5 +190,8 @@ function stepsWithTabs(first: readonly string[], steps: readonly Step[], spec: S
 /** A step as lines of a spec. */
 function stepLines({ action }: Step, spec: Spec): string[] {
   const row = rowOf(action);
-  return row.spec?.(action, spec) ?? (row.acts?.(action) ?? []).map((one) => printAct(one, spec.page));
+  return (
+    row.spec?.(action, spec) ??
+    (row.acts?.(action) ?? []).flatMap((one) => printAct(one, spec.page).split("\n"))
+  );
 }

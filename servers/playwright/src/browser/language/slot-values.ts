@@ -82,6 +82,8 @@ export interface SlotValues {
   readonly decimal: number;
   readonly percent: number;
   readonly position: number;
+  /** Of a request, from 1. */
+  readonly nth: number;
   readonly key: string;
   readonly edge: "top" | "bottom";
   readonly direction: keyof typeof DIRECTIONS;

@@ -1,6 +1,6 @@
 import { js, printTarget } from "../export/print.ts";
 import { NETWORK_SPEEDS } from "./ast.ts";
-import { onPage } from "./plan.ts";
+import { onPage, routed } from "./plan.ts";
 import type { Spec } from "./records.ts";
 import { step } from "./step-row.ts";
 
@@ -21,26 +21,58 @@ const sent = ({ page }: Spec, command: string, params: object) => [
 
 /** The steps for what surrounds a page: its network, place, time, storage and screen. */
 export const AROUND_STEPS = {
-  mock: step("mock {request} with {reply}", {
+  mock: step("mock {request} with {reply} [after {delay:duration}] [on the {nth} request]", {
     topic: NETWORK,
     example: "mock GET /api/users with 500",
     also: [
-      "(mock|stub|intercept|fake|route) [requests to|request to|calls to|the] {request} (with|to return|and return|returning|to respond with|and respond with|to reply with|to|to fail with|as) {reply}",
+      "(mock|stub|intercept|fake|route) [requests to|request to|calls to|the] {request} (with|to return|and return|returning|to respond with|and respond with|to reply with|to|to fail with|as) {reply} [(after|with a delay of) {delay:duration}] [on [the] {nth} request]",
+      "(mock|stub|fake) the {nth} request to {request} (with|to return|and return) {reply} [after {delay:duration}]",
+      "(replace|override|serve) [requests to|the file|the response of] {request:endpoint} (with|by|from) {reply} [on the {nth} request]",
     ],
     examples: [
       "mock /api/users with '[]'",
       "mock /api/users with 404 'gone'",
-      "mock /api/users with file 'users.json'",
+      "mock **/app.js with file 'app.js'",
+      "mock /api/users with 503 on the 2nd request",
+      "mock /api/users with '[]' after 2s",
     ],
     isSetup: true,
-    acts: ({ request: { glob, method }, reply }) => [onPage("context().route", { glob }, { method, reply })],
+    acts: ({ request, reply, delay, nth }) => [routed(request, { reply, delay, nth })],
   }),
-  block: step("block {glob}", {
+  delay: step("delay {request} by {delay:duration} [on the {nth} request]", {
+    topic: NETWORK,
+    example: "delay **/api/* by 2s",
+    also: [
+      "(delay|slow down|hold|hold back) [requests to|all requests to|responses of|calls to] {request} (by|for) {delay:duration} [on the {nth} request]",
+      "(delay|hold) the {nth} request to {request} (by|for) {delay:duration}",
+    ],
+    isSetup: true,
+    acts: ({ request, delay, nth }) => [routed(request, { reply: "sent", delay, nth })],
+  }),
+  har: step("use har {file:quoted}", {
+    topic: NETWORK,
+    example: "use har 'shop.har'",
+    also: [
+      "(use|replay|load|play back|respond from) [the|a] har [file|recording] {file:quoted}",
+      "(replay|mock|answer) [all|the] requests (from|with) [the] har [file] {file:quoted}",
+    ],
+    isSetup: true,
+    acts: ({ file }) => [routed({ glob: "**", method: undefined }, { reply: { har: file } })],
+    spec: ({ file }, { page }) => [
+      `await ${page}.context().routeFromHAR(${js(file)}, { notFound: "fallback" });`,
+    ],
+  }),
+  block: step("block {request} [on the {nth} request]", {
     topic: NETWORK,
     example: "block **/ads/**",
-    also: ["(block|abort|intercept and abort) [requests to|all requests to|any requests to|calls to] {glob}"],
+    examples: ["block **/api/* on the 3rd request"],
+    also: [
+      "(block|abort|intercept and abort) [requests to|all requests to|any requests to|calls to] {request} [on the {nth} request]",
+      "(block|abort|fail) [the] {nth} request to {request}",
+      "(fail|break) [requests to|all requests to|calls to] {request:endpoint}",
+    ],
     isSetup: true,
-    acts: ({ glob }) => [onPage("context().route", { glob }, { method: undefined, reply: "blocked" })],
+    acts: ({ request, nth }) => [routed(request, { reply: "blocked", nth })],
   }),
   header: step("set header {name:header} to {value:text}", {
     topic: NETWORK,
@@ -50,11 +82,7 @@ export const AROUND_STEPS = {
     ],
     isSetup: true,
     acts: ({ name, value }) => [
-      onPage(
-        "context().route",
-        { glob: "**" },
-        { method: undefined, reply: { header: [name.toLowerCase(), value] } },
-      ),
+      routed({ glob: "**", method: undefined }, { reply: { header: [name.toLowerCase(), value] } }),
     ],
   }),
   offline: step("offline", {
