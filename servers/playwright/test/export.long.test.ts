@@ -27,7 +27,7 @@ beforeAll(async () => {
   const launch = JSON.stringify({ executablePath: browser.executablePath });
   home = await project(folder, {
     "playwright.config.js": `export default { testDir: ".", workers: 2, retries: 0, timeout: 90_000, expect: { timeout: 20_000 }, use: { launchOptions: ${launch} } };\n`,
-    "notes.txt": "notes\n",
+    "notes.txt": '{"log":{"entries":[]}}\n',
   });
   // npm's @playwright/test is the same module under another name.
   const other = join(home, "node_modules", "@playwright", "test");

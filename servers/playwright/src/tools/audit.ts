@@ -56,7 +56,7 @@ export default tool({
     artifacts,
   }),
   async run({ timeout_ms: timeoutMs, ...request }, { drivers }, call) {
-    const audit = await drivers.audit({ ...request, timeoutMs }, call);
+    const audit = await drivers.audit({ ...request, timeoutMs, budget: call.budget }, call);
     return withLinks(withUris(audit), linksOf(audit.artifacts));
   },
 });

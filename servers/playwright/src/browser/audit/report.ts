@@ -17,10 +17,13 @@ export interface AuditRequest {
   /** None for all. */
   readonly categories: readonly Category[];
   readonly timeoutMs: number;
+  /** The most characters of an answer. */
+  readonly budget: number;
 }
 
-/** An answer of pw_audit has at most this many characters. */
+/** An answer has at most this many characters, also where more are allowed; the run's id and links are in them. */
 const MAX_CHARS = 6_000;
+const LINK_CHARS = 400;
 const FILE = "audit.json";
 /** What Lighthouse leaves of the time for the answer. */
 const LEAVE_MS = 1_000;
@@ -81,7 +84,10 @@ export async function auditPage(tester: Tester, given: Lighthouse, request: Audi
         notes.push("lighthouse loads the page without the steps");
       const full = { url: request.url, audits, lighthouse, notes };
       await folder.write(FILE, `${secrets.redactFile(JSON.stringify(full, undefined, 2))}\n`);
-      const answer = fitting(secrets.redactIn(full));
+      const answer = fitting(
+        secrets.redactIn(full),
+        Math.min(MAX_CHARS, request.budget) - LINK_CHARS * (1 + devices.length),
+      );
       await runs.finish(folder, { ...answer, run_id: folder.id });
       return {
         ...answer,
@@ -101,18 +107,15 @@ export async function auditPage(tester: Tester, given: Lighthouse, request: Audi
 
 type Shown = Omit<Finding, "where"> & { where?: string[]; devices?: string[] };
 
-/** The audits as one answer: each finding once, with the devices that it is about if not all. */
-function fitting({
-  url,
-  audits,
-  lighthouse,
-  notes,
-}: {
+interface Full {
   readonly url: string;
   readonly audits: readonly DeviceAudit[];
   readonly lighthouse: Readonly<Record<string, Record<string, number>>>;
   readonly notes: readonly string[];
-}) {
+}
+
+/** The audits as one answer: each finding once, with the devices that it is about if not all. */
+function fitting({ url, audits, lighthouse, notes }: Full, budget: number) {
   const merged = new Map<string, Finding & { readonly devices: string[] }>();
   for (const { device, findings } of audits)
     for (const finding of findings) {
@@ -126,7 +129,7 @@ function fitting({
   const failed = audits.find(({ failed_step }) => failed_step !== undefined)?.failed_step;
   const noted = [...new Set([...audits.flatMap((one) => one.notes), ...notes])].slice(0, 5);
   const of = (cut: (typeof CUTS)[number]) => ({
-    url: first?.url ?? url,
+    url: shortened(first?.url ?? url, 500),
     status: first?.status,
     title: shortened(first?.title ?? "", cut.chars),
     devices: audits.map(({ device, scores, vitals, weight }) => ({
@@ -154,7 +157,6 @@ function fitting({
   });
   const answers = CUTS.map(of);
   return (
-    answers.find((one) => JSON.stringify(one).length <= MAX_CHARS - 400) ??
-    of({ findings: 0, where: 0, chars: 40 })
+    answers.find((one) => JSON.stringify(one).length <= budget) ?? of({ findings: 0, where: 0, chars: 40 })
   );
 }
