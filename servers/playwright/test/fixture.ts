@@ -184,7 +184,7 @@ export async function world(): Promise<World> {
       pw_audit: {
         url: `${site.url}/crowd`,
         devices: ["desktop", "iPhone 15"],
-        categories: ["accessibility", "seo"],
+        categories: ["accessibility", "weight", "seo", "headers", "best_practices"],
       },
       pw_inspect_page: { url: `${site.url}/crowd`, limit: 500 },
       pw_list_specs: { limit: 1_000 },

@@ -41,7 +41,7 @@ export const AROUND: readonly StepForm[] = [
   { steps: ["click button 'Time'"], effect: "#log contains 'time 2026-12-24T18;'" },
   {
     steps: ["delay /api/users by 50ms on the 9th request", `use har '${FILE}'`, "click button 'Users'"],
-    effect: "#log contains 'users nobody;users nobody;'",
+    effect: "#log contains 'time 2026-12-24T18; users nobody;'",
   },
   {
     steps: ["block /api/users", "offline", "online", "click button 'Users'"],
