@@ -120,6 +120,12 @@ export const tasks: readonly Task[] = [
     check: async (_answer, world) => (await reports(world)).filter((one) => one.passed).length >= 3,
   },
   {
+    name: "what costs points",
+    prompt: `How can the score of /login for search engines be improved? Name what costs the most. ${WHERE}`,
+    reference: async (call) => call("pw_audit", { url: `${await siteOf(call)}/login`, categories: ["seo"] }),
+    check: (answer) => /description/i.test(answer),
+  },
+  {
     name: "why did the run fail",
     prompt: `Look into the trace of the run ${RUN}: what did it do last, and how did the site respond?`,
     reference: (call) => call("pw_inspect_trace", { run_id: RUN }),

@@ -6,7 +6,8 @@ export const options = defineOptions({
   project: {
     type: "directory",
     heading: "Your tests",
-    description: "The folder of your own Playwright project; pw_list_specs and pw_run_specs use its specs.",
+    description:
+      "The folder of your own Playwright project; pw_list_specs and pw_run_specs use its specs, and pw_audit its Lighthouse.",
   },
   baselineDir: {
     type: "directory",

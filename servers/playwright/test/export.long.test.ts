@@ -11,7 +11,7 @@ import { ensureBrowser } from "./browser.mjs";
 import { project } from "./fixture.ts";
 import { ABSENCES, CHECKS, PICTURES } from "./grammar-checks.ts";
 import { grammarSite } from "./grammar-page.ts";
-import { AROUND, FILE, STEPS } from "./grammar-steps.ts";
+import { AROUND, FILE, STEPS, type StepForm } from "./grammar-steps.ts";
 import { SHOP, type Site, serve } from "./lab.ts";
 
 const require = createRequire(import.meta.url);
@@ -27,7 +27,7 @@ beforeAll(async () => {
   const launch = JSON.stringify({ executablePath: browser.executablePath });
   home = await project(folder, {
     "playwright.config.js": `export default { testDir: ".", workers: 2, retries: 0, timeout: 90_000, expect: { timeout: 20_000 }, use: { launchOptions: ${launch} } };\n`,
-    "notes.txt": "notes\n",
+    "notes.txt": '{"log":{"entries":[]}}\n',
   });
   // npm's @playwright/test is the same module under another name.
   const other = join(home, "node_modules", "@playwright", "test");
@@ -89,6 +89,11 @@ const OPPOSITES = CHECKS.filter(([, , actual]) => !/matches h6|Choose one/.test(
   opposite(fails.replace(/ within \d+ms$/, "")),
 );
 
+const stepsOf = (forms: readonly StepForm[]) =>
+  forms
+    .flatMap((form) => [...form.steps, `expect ${form.effect}`])
+    .map((text) => text.replace(FILE, "notes.txt"));
+
 it("specs of every form pass with the real playwright test, and fail if the check does", async () => {
   await exported({
     holds: { assertions: CHECKS.slice(0, 60).map(([holds]) => holds) },
@@ -96,12 +101,8 @@ it("specs of every form pass with the real playwright test, and fail if the chec
     opposite: { assertions: OPPOSITES.slice(0, 60) },
     others: { assertions: OPPOSITES.slice(60) },
     pictures: { assertions: PICTURES.map(([holds]) => holds) },
-    around: { steps: AROUND.flatMap((form) => [...form.steps, `expect ${form.effect}`]) },
-    steps: {
-      steps: STEPS.flatMap((form) => [...form.steps, `expect ${form.effect}`]).map((text) =>
-        text.replace(FILE, "notes.txt"),
-      ),
-    },
+    around: { steps: stepsOf(AROUND) },
+    steps: { steps: stepsOf(STEPS) },
   });
   // The first run creates the baselines, as a person would.
   await playwrightTest("--update-snapshots=all", "pictures");

@@ -125,6 +125,7 @@ export async function world(): Promise<World> {
     env: { PW_SECRET_PASSWORD: SECRET },
     calls: {
       pw_approve_baseline: { run_id: RUN, baseline: "home" },
+      pw_audit: { url: `${site.url}/login`, categories: ["accessibility", "seo"] },
       pw_browse_act: { steps: ["click button 'Like'"], snapshot: true },
       pw_browse_close: {},
       pw_browse_evaluate: { expression: "document.title" },
@@ -160,6 +161,10 @@ export async function world(): Promise<World> {
       ]),
     ),
     failures: {
+      pw_audit: {
+        url: `${site.url}/login`,
+        steps: ["fill label 'Password' with secret 'PASSWORD'", "goto http://169.254.169.254/"],
+      },
       pw_browse_act: { session: "unknown", steps: ["click button 'Like'"] },
       pw_approve_baseline: { run_id: RUN, baseline: "../../etc" },
       pw_export_spec: { url: "file:///etc/passwd", assertions: [] },
@@ -176,6 +181,11 @@ export async function world(): Promise<World> {
       pw_view_artifact: { run_id: "../..", name: "private.txt" },
     },
     large: {
+      pw_audit: {
+        url: `${site.url}/crowd`,
+        devices: ["desktop", "iPhone 15"],
+        categories: ["accessibility", "weight", "seo", "headers", "best_practices"],
+      },
       pw_inspect_page: { url: `${site.url}/crowd`, limit: 500 },
       pw_list_specs: { limit: 1_000 },
       pw_run_test: {

@@ -64,6 +64,8 @@ export const EVERY_FORM = {
     "wait for load",
     "accept dialog",
     "mock",
+    "delay",
+    "har",
     "block",
     "header",
     "offline",

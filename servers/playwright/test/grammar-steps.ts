@@ -40,6 +40,10 @@ export const AROUND: readonly StepForm[] = [
   { steps: ["fast forward 5m", "fast forward 5m"], effect: "h1 is visible" },
   { steps: ["click button 'Time'"], effect: "#log contains 'time 2026-12-24T18;'" },
   {
+    steps: ["delay /api/users by 50ms on the 9th request", `use har '${FILE}'`, "click button 'Users'"],
+    effect: "#log contains 'time 2026-12-24T18; users nobody;'",
+  },
+  {
     steps: ["block /api/users", "offline", "online", "click button 'Users'"],
     effect: "#log contains 'users failed;'",
   },
@@ -319,6 +323,9 @@ export const MALFORMED_STEPS: readonly (readonly [marked: string, expected: stri
   ["mock GET /x ‸500", "with and a status"],
   ["mock /x with ‸teapot", "a status from 200 to 599"],
   ["block ‸", "a URL pattern"],
+  ["block /x on the ‸0th request", "the number of a request"],
+  ["delay /x by ‸soon", "a time such as"],
+  ["use har ‸shop", "a text in quotes"],
   ["geolocation ‸91, 0", "a latitude and a longitude"],
   ["grant permission ‸'root'", "notifications"],
   ["time zone ‸'Mars/Base'", "a time zone such as"],

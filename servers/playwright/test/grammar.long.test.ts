@@ -29,7 +29,7 @@ beforeAll(async () => {
   lab = await makeTester({ ignoreHttpsErrors: true, stepMs: 200_000 });
   hasty = await makeTester({ stepMs: 1_000 });
   file = join(lab.folder, "notes.txt");
-  await writeFile(file, "notes\n");
+  await writeFile(file, '{"log":{"entries":[]}}\n');
 });
 afterAll(async () => {
   await lab?.close();

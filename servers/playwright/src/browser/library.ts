@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { clip, oneLine } from "@refmcp/boundary/answer";
-import type { Locator, Page } from "playwright";
+import type { Locator } from "playwright";
 import { failure } from "./errors.ts";
 import { spaced } from "./language/matching.ts";
 import { quoted } from "./language/reader.ts";
@@ -195,6 +195,6 @@ export function snapshotLine(text: string): {
   return { line, ref, role, name: json === undefined ? undefined : String(JSON.parse(json)) };
 }
 
-/** Our words for the element of a reference in a snapshot. */
-export const sentenceFor = async (page: Page, ref: string): Promise<string | undefined> =>
-  sentenceOf((await page.getByRef(ref).normalize()).toString());
+/** Our words for an element, such as the one of a reference in a snapshot. */
+export const sentenceFor = async (locator: Locator): Promise<string | undefined> =>
+  sentenceOf((await locator.normalize()).toString());

@@ -47,7 +47,7 @@ export class Services {
     this.baselines = new BaselineStore(baselinesFolder);
     this.specs = new Specs(project, this.runs, Secrets.from(env));
     this.drivers = new Drivers(
-      { ...rest, runsPlace: runs, baselinesFolder },
+      { ...rest, project, runsPlace: runs, baselinesFolder },
       { readUpload: (path) => this.#upload(path), log, changed },
     );
     this.sessions = new Sessions({ drivers: this.drivers, runs: this.runs, changed });

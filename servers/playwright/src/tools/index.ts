@@ -1,5 +1,6 @@
 // Written by `pnpm generate`.
 import approveBaseline from "./approve-baseline.ts";
+import audit from "./audit.ts";
 import browseAct from "./browse-act.ts";
 import browseClose from "./browse-close.ts";
 import browseEvaluate from "./browse-evaluate.ts";
@@ -16,6 +17,7 @@ import viewArtifact from "./view-artifact.ts";
 
 export const tools = [
   approveBaseline,
+  audit,
   browseAct,
   browseClose,
   browseEvaluate,

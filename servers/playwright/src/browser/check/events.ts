@@ -228,6 +228,13 @@ export async function exchangesOf({ requests }: PageEvents): Promise<object[]> {
 
 const cut = (name: string, body: string) => (body === "" ? {} : { [name]: body.slice(0, MAX_SHOWN_CHARS) });
 
+/** What a page on https loaded, or tried to load, without encryption. */
+export function mixedContent(page: Page, { requests, console }: PageEvents): string[] {
+  if (!page.url().startsWith("https:")) return [];
+  const plain = requests.map(({ url }) => url).filter((url) => /^(?:http|ws):/i.test(url));
+  return [...plain, ...console.map(({ text }) => text).filter((text) => text.startsWith("Mixed Content:"))];
+}
+
 /** Checks that something has not happened so far. */
 export async function absenceOutcome(what: Absence, page: Page, events: PageEvents): Promise<Outcome> {
   switch (what) {
@@ -258,13 +265,8 @@ export async function absenceOutcome(what: Absence, page: Page, events: PageEven
       return { passed: false, actual: `the page is ${over} px too wide${widest}` };
     }
     case "mixed content": {
-      const secure = page.url().startsWith("https:");
-      const plain = events.requests.map(({ url }) => url).filter((url) => /^(?:http|ws):/i.test(url));
-      const blocked = events.console
-        .map(({ text }) => text)
-        .filter((text) => text.startsWith("Mixed Content:"));
-      const all = [...plain, ...blocked];
-      return outcome(secure ? all.length : 0, what, all);
+      const all = mixedContent(page, events);
+      return outcome(all.length, what, all);
     }
   }
 }

@@ -7,15 +7,38 @@ import type { Outcome } from "./expectation.ts";
 
 const MAX_ELEMENTS = 10;
 
+interface AxeRule {
+  readonly id: string;
+  readonly impact: Severity;
+  readonly help: string;
+  /** The elements that violate it, as CSS; empty if it passed. */
+  readonly elements: readonly string[];
+  readonly count: number;
+  /** What is wrong with the first of them. */
+  readonly reason: string;
+}
+
 /** The violations that axe-core finds in the page or the given element, worst first. */
-export async function violationsOf(page: Page, scope: ElementHandle | null = null) {
+export const violationsOf = async (page: Page, scope: ElementHandle | null = null) =>
+  (await axeRulesOf(page, scope)).filter(({ count }) => count > 0);
+
+/**
+ * The rules of axe-core that apply to the page or the given element, the worst violations first.
+ *
+ * @param more names of rules that axe-core does not run unless asked to.
+ */
+export async function axeRulesOf(
+  page: Page,
+  scope: ElementHandle | null = null,
+  more: readonly string[] = [],
+): Promise<AxeRule[]> {
   const { source } = (await import("axe-core")).default;
   await page.evaluate(`if (!window.axe) { ${source} }`);
-  const found = await page.evaluate(runAxe, scope);
+  const found = await page.evaluate(runAxe, { scope, more });
   return found
-    .map((one) => ({
+    .map(({ impacts, ...one }) => ({
       ...one,
-      impact: SEVERITIES.find((severity) => severity === one.impact) ?? "minor",
+      impact: SEVERITIES.findLast((severity) => impacts.includes(severity)) ?? "minor",
       elements: one.elements.slice(0, MAX_ELEMENTS),
       count: one.elements.length,
     }))
@@ -23,21 +46,40 @@ export async function violationsOf(page: Page, scope: ElementHandle | null = nul
 }
 
 /** Runs in the page, where axe-core is loaded. */
-async function runAxe(
-  scope: Node | null,
-): Promise<{ id: string; impact: string; help: string; elements: string[] }[]> {
-  const axe: { run(context: Node, options: object): Promise<{ violations: unknown[] }> } = Reflect.get(
-    window,
-    "axe",
-  );
-  const { violations } = await axe.run(scope ?? document, { resultTypes: ["violations"], iframes: false });
-  return violations.map((violation) => {
-    const { id, impact, help, nodes } = Object(violation);
-    const elements: string[] = Array.isArray(nodes)
-      ? nodes.slice(0, 200).map((node) => String(node.target).slice(0, 200))
-      : [];
-    return { id: String(id), impact: String(impact), help: String(help).slice(0, 300), elements };
+async function runAxe({
+  scope,
+  more,
+}: {
+  readonly scope: Node | null;
+  readonly more: readonly string[];
+}): Promise<{ id: string; impacts: string[]; help: string; elements: string[]; reason: string }[]> {
+  const axe: {
+    run(context: Node, options: object): Promise<{ violations: unknown[]; passes: unknown[] }>;
+  } = Reflect.get(window, "axe");
+  const { violations, passes } = await axe.run(scope ?? document, {
+    resultTypes: ["violations"],
+    iframes: false,
+    rules: Object.fromEntries(more.map((rule) => [rule, { enabled: true }])),
   });
+  const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+  const rule = (isViolated: boolean) => (one: unknown) => {
+    const { id, impact, help, nodes } = Object(one);
+    // A rule that passed has no impact itself, but its checks have.
+    const checks = listOf(nodes).flatMap((node) => {
+      const { any, all, none } = Object(node);
+      return [any, all, none].flatMap(listOf);
+    });
+    const impacts = isViolated ? [String(impact)] : checks.map((check) => String(Object(check).impact));
+    const elements = isViolated
+      ? listOf(nodes)
+          .slice(0, 200)
+          .map((node) => String(Object(node).target).slice(0, 200))
+      : [];
+    const summary = String(Object(listOf(nodes)[0]).failureSummary ?? "");
+    const reason = (summary.split("\n")[1] ?? "").trim().slice(0, 300);
+    return { id: String(id), impacts, help: String(help).slice(0, 300), elements, reason };
+  };
+  return [...violations.map(rule(true)), ...passes.map(rule(false))];
 }
 
 /** Checks that there is no violation of at least this severity. */
@@ -59,12 +101,14 @@ export async function a11yOutcome(page: Page, minimum: Severity, target?: Target
   return { passed: false, actual: `${count}: ${lines.join("; ")}${rest}` };
 }
 
-/** Runs in the page: one of the browser's measurements of it; times in milliseconds. */
-async function measure({
-  metric,
-}: {
-  readonly metric: CheckOf<"time">["metric"] | "cls";
-}): Promise<number | undefined> {
+export type Metric = CheckOf<"time">["metric"] | "cls";
+
+/** One of the browser's measurements of a page; undefined if there is none. Times are in milliseconds. */
+export const metricOf = (page: Page, metric: Metric): Promise<number | undefined> =>
+  page.evaluate<number | undefined, { metric: Metric }>(measure, { metric });
+
+/** Runs in the page. */
+async function measure({ metric }: { readonly metric: Metric }): Promise<number | undefined> {
   const buffered = (type: string) =>
     new Promise<PerformanceEntry[]>((resolve) => {
       if (!PerformanceObserver.supportedEntryTypes.includes(type)) return resolve([]);
@@ -115,8 +159,7 @@ export async function weightOutcome(limit: number, events: PageEvents): Promise<
 
 /** Checks a time or the layout shift. */
 export async function metricOutcome(check: CheckOf<"time" | "cls">, page: Page): Promise<Outcome> {
-  const metric = check.kind === "cls" ? "cls" : check.metric;
-  const value = await page.evaluate<number | undefined, { metric: typeof metric }>(measure, { metric });
+  const value = await metricOf(page, check.kind === "cls" ? "cls" : check.metric);
   if (value === undefined) return { passed: false, actual: "the browser has not measured it" };
   const text = check.kind === "cls" ? value.toFixed(3) : `${Math.round(value)} ms`;
   return { passed: value < check.limit, actual: `it is ${text}` };

@@ -1,4 +1,5 @@
 import { ToolError } from "@refmcp/boundary/answer";
+import type { AuditRequest } from "../audit/report.ts";
 import type { Calling } from "../session/deadline.ts";
 import type { InspectRequest } from "../verdict/inspect.ts";
 import { failureOf } from "../verdict/report.ts";
@@ -71,6 +72,13 @@ export class Drivers {
 
   inspect(request: InspectRequest, call: Calling) {
     return this.#use(1, call, (driver) => driver.call("inspect", request, call, INSPECT_MS));
+  }
+
+  /** Audits a page; it takes one turn, because its devices follow each other. */
+  audit(request: AuditRequest, call: Calling) {
+    return this.#use(1, call, (driver) =>
+      driver.call("audit", request, call, Math.min(request.timeoutMs, call.leftMs)),
+    );
   }
 
   /** @throws ToolError if a sentence or a device is invalid. */

@@ -20,6 +20,14 @@ export interface LaunchOptions {
   readonly wsEndpoint: string | undefined;
   readonly sandbox: boolean;
   readonly env: NodeJS.ProcessEnv;
+  /** For a Chromium that another program drives, too. */
+  readonly shared?: Shared;
+}
+
+/** Whatever else uses the browser, it has only this proxy. */
+export interface Shared {
+  readonly debuggingPort: number;
+  readonly proxy: { readonly server: string; readonly bypass: string };
 }
 
 /** A running browser and its origin. */
@@ -85,7 +93,7 @@ export async function launch(options: LaunchOptions, candidates = candidatesOf):
       ? await candidates({ ...options, env, platform: process.platform, chromium: type })
       : buildOf(type, executablePath);
   for (const candidate of found) {
-    const outcome = await start(type, candidate, sandboxed, env);
+    const outcome = await start(type, candidate, sandboxed, options);
     if (typeof outcome !== "string")
       return { browser: outcome, from: candidate.place, sandboxed, local: true };
     if (candidate.required) {
@@ -119,7 +127,7 @@ async function start(
   type: BrowserType,
   { program }: Candidate,
   sandboxed: boolean,
-  env: NodeJS.ProcessEnv,
+  { env, shared }: LaunchOptions,
 ): Promise<Browser | string> {
   if ("executablePath" in program) {
     const there = await access(program.executablePath).then(
@@ -133,7 +141,7 @@ async function start(
     const starting = type.launch({
       ...guarded,
       ...(type.name() === "chromium"
-        ? { ignoreDefaultArgs, args, chromiumSandbox: sandboxed }
+        ? { ignoreDefaultArgs, ...sharing(args, shared), chromiumSandbox: sandboxed }
         : { firefoxUserPrefs: FIREFOX_PREFERENCES }),
       ...program,
       headless: true,
@@ -147,6 +155,11 @@ async function start(
     return reasonOf(error, sandboxed);
   }
 }
+
+const sharing = (args: string[], shared: Shared | undefined) =>
+  shared === undefined
+    ? { args }
+    : { args: [...args, `--remote-debugging-port=${shared.debuggingPort}`], proxy: { ...shared.proxy } };
 
 /** @throws ToolError `unavailable` for a cause that has nothing to do with the browser. */
 function throwIfGeneral(error: unknown): void {

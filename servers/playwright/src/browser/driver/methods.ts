@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import type { Lighthouse } from "../audit/lighthouse.ts";
+import { type AuditRequest, auditPage } from "../audit/report.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import type { Calling } from "../session/deadline.ts";
 import { devicesOf } from "../session/devices.ts";
@@ -12,8 +14,11 @@ import { type RunRequest, Tester, type TesterOptions } from "../verdict/tester.t
 import type { DriverOptions } from "./protocol.ts";
 
 export function methodsFor(
-  { rules, runsPlace, baselinesFolder, links, ...rest }: Omit<DriverOptions, "launch">,
-  host: Pick<TesterOptions, "launch" | "unfit" | "readUpload" | "log">,
+  { rules, runsPlace, baselinesFolder, links, project, ...rest }: Omit<DriverOptions, "launch">,
+  {
+    launchShared,
+    ...host
+  }: Pick<TesterOptions, "launch" | "unfit" | "readUpload" | "log"> & Pick<Lighthouse, "launchShared">,
 ) {
   const tester = new Tester({
     ...rest,
@@ -29,6 +34,8 @@ export function methodsFor(
   return {
     run: (request: RunRequest, call: Calling) => tester.run(request, call),
     inspect: (request: InspectRequest, call: Calling) => inspectPage(tester, request, call),
+    audit: (request: AuditRequest, call: Calling) =>
+      auditPage(tester, { project, launchShared }, request, call),
     prepare: async (request: RunRequest) => void (await tester.prepare(request)),
     devices: (names: readonly string[]) => devicesOf(names),
     browser: () => tester.browser(),

@@ -14,6 +14,8 @@ export interface DriverOptions {
   readonly links: LinkScheme;
   readonly ignoreHttpsErrors: boolean;
   readonly concurrency: number;
+  /** The user's project. */
+  readonly project?: string | undefined;
 }
 
 /** An error as sent between processes. */

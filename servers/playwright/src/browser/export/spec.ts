@@ -220,5 +220,8 @@ function linesOf(
 /** A step as lines of a spec. */
 function stepLines({ action }: Step, spec: Spec): string[] {
   const row = rowOf(action);
-  return row.spec?.(action, spec) ?? (row.acts?.(action) ?? []).map((one) => printAct(one, spec.page));
+  return (
+    row.spec?.(action, spec) ??
+    (row.acts?.(action) ?? []).flatMap((one) => printAct(one, spec.page).split("\n"))
+  );
 }

@@ -124,9 +124,12 @@ export interface Point {
 /** The value for `fill`: a text, or a secret that only the server knows. */
 export type FillValue = { text: string } | { secret: string };
 
-/** The response to a mocked request; `blocked`: no response at all. */
+/** The response to a mocked request; `blocked`: no response at all; `sent`: the server's own. */
 export type Reply =
   | "blocked"
+  | "sent"
+  /** The recorded ones of a HAR file. */
+  | { har: string }
   /** The request goes on with a header of this name and value. */
   | { header: readonly [name: string, value: string] }
   | { status: number; body: string | undefined; file: string | undefined };

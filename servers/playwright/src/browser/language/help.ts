@@ -78,9 +78,11 @@ ${rowsOf(TABLES.steps)}
 Ordinary English works too: "I click on the 'Save' button", "the Email field should contain 'a@b.c'". The answer then has the
 sentence in the words above; one with two meanings is refused, and shows both.
 
-Setup steps (mock, block, throttle, the steps for place and time except fast forward, set header, cookie and localStorage, use
-state) at the beginning of a script run before the page is opened. time zone and locale are only allowed there. A saved state
+Setup steps (mock, delay, use har, block, throttle, the steps for place and time except fast forward, set header, cookie
+and localStorage, use state) at the beginning of a script run before the page is opened. time zone and locale are only allowed there. A saved state
 (cookies and local storage) stays in the server's own folder. Put a dialog step before the step that opens the dialog; other dialogs are dismissed.
 Downloads are kept as artifacts: 5 per run, 20 MiB each. A secret NAME is the server's environment variable PW_SECRET_NAME; its
-value is never returned. Its field is not read, edited, copied or pictured: fill or clear it to change it. Files for upload and mocks must be below an allowed directory.
+value is never returned. Its field is not read, edited, copied or pictured: fill or clear it to change it. Files for upload, mocks
+and use har must be below an allowed directory. Of several mocks, delays and blocks for one request, the last one comes first;
+use har answers what it has recorded, with its bodies in the file, and leaves the rest to the server.
 `;

@@ -1,5 +1,14 @@
 import { isJson } from "@refmcp/boundary/answer";
-import type { Base, FillValue, Meaning, Point, Reply, Target, TextComparison } from "./ast.ts";
+import type {
+  Base,
+  FillValue,
+  Meaning,
+  Point,
+  Reply,
+  RequestPattern,
+  Target,
+  TextComparison,
+} from "./ast.ts";
 import { escaped } from "./matching.ts";
 
 /** One call of Playwright's API: `getByRole("button", { name: "Save" })`. */
@@ -15,8 +24,12 @@ export interface Chain {
 
 /** A route's response to requests with this method, or with any. */
 export interface Answer {
-  readonly method: string | undefined;
+  readonly method?: string | undefined;
   readonly reply: Reply;
+  /** Only to the request with this number, from 1. */
+  readonly nth?: number | undefined;
+  /** After this time in milliseconds. */
+  readonly delay?: number | undefined;
 }
 
 export type Argument =
@@ -169,6 +182,10 @@ export const onPage = (method: string, ...args: Argument[]): Act => ({
 
 export const writing = (value: FillValue): Argument =>
   "text" in value ? value.text : { secret: value.secret };
+
+/** A route for matching requests. */
+export const routed = ({ glob, method }: RequestPattern, answer: Omit<Answer, "method">): Act =>
+  onPage("context().route", { glob }, { method, ...answer });
 
 /** One value alone, several as a list. */
 export const sole = (all: readonly Argument[]): Argument =>

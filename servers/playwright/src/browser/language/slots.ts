@@ -39,6 +39,7 @@ import {
   KNOWN_ATTRIBUTES,
   key,
   negatable,
+  nth,
   PERMISSIONS,
   range,
   reply,
@@ -281,6 +282,7 @@ export const SLOTS = {
     /(?:#|number\s+|with\s+index\s+)?["']?([1-9])["']?(?!\w)/iy,
     ([, text]) => Number(text),
   ),
+  nth,
   key,
   edge: oneOf<"top" | "bottom">("top, bottom", {
     "top|the top|page top|top of the page|the top of the page|top of page|beginning": "top",

@@ -1,6 +1,6 @@
 import { js, printTarget } from "../export/print.ts";
 import { NETWORK_SPEEDS } from "./ast.ts";
-import { onPage } from "./plan.ts";
+import { onPage, routed } from "./plan.ts";
 import { type Spec, step } from "./rows.ts";
 
 const NETWORK = "network";
@@ -22,26 +22,55 @@ const sent = ({ page }: Spec, command: string, params: object) => [
 export const AROUND_STEPS = {
   mock: step(
     NETWORK,
-    "mock {request} with {reply}",
+    "mock {request} with {reply} [after {delay:duration}] [on the {nth} request]",
     [
       "mock GET /api/users with 500",
       "mock /api/users with '[]'",
       "mock /api/users with 404 'gone'",
-      "mock /api/users with file 'users.json'",
+      "mock **/app.js with file 'app.js'",
+      "mock /api/users with 503 on the 2nd request",
+      "mock /api/users with '[]' after 2s",
     ],
     {
-      also: "(mock|stub|intercept|fake|route) [requests to|request to|calls to|the] {request} (with|to return|and return|returning|to respond with|and respond with|to reply with|to|to fail with|as) {reply}",
+      also: `(mock|stub|intercept|fake|route) [requests to|request to|calls to] {request} (with|to return|and return|returning|to respond with|and respond with|to reply with|to|to fail with|as) {reply} [(after|with a delay of) {delay:duration}] [on {nth} request]
+        (mock|stub|fake) {nth} request to {request} (with|to return|and return) {reply} [after {delay:duration}]
+        (replace|override|serve) [requests to|file|response of] {request:endpoint} (with|by|from) {reply} [on {nth} request]`,
       isSetup: true,
-      acts: ({ request: { glob, method }, reply }) => [
-        onPage("context().route", { glob }, { method, reply }),
-      ],
+      acts: ({ request, reply, delay, nth }) => [routed(request, { reply, delay, nth })],
     },
   ),
-  block: step(NETWORK, "block {glob}", ["block **/ads/**"], {
-    also: "(block|abort|intercept and abort) [requests to|all requests to|any requests to|calls to] {glob}",
+  delay: step(
+    NETWORK,
+    "delay {request} by {delay:duration} [on the {nth} request]",
+    ["delay **/api/* by 2s"],
+    {
+      also: `(delay|slow down|hold|hold back) [requests to|all requests to|responses of|calls to] {request} (by|for) {delay:duration} [on {nth} request]
+        (delay|hold) {nth} request to {request} (by|for) {delay:duration}`,
+      isSetup: true,
+      acts: ({ request, delay, nth }) => [routed(request, { reply: "sent", delay, nth })],
+    },
+  ),
+  har: step(NETWORK, "use har {file:quoted}", ["use har 'shop.har'"], {
+    also: `(use|replay|load|play back|respond from) har [file|recording] {file:quoted}
+      (replay|mock|answer) [all] requests (from|with) har [file] {file:quoted}`,
     isSetup: true,
-    acts: ({ glob }) => [onPage("context().route", { glob }, { method: undefined, reply: "blocked" })],
+    acts: ({ file }) => [routed({ glob: "**", method: undefined }, { reply: { har: file } })],
+    spec: ({ file }, { page }) => [
+      `await ${page}.context().routeFromHAR(${js(file)}, { notFound: "fallback" });`,
+    ],
   }),
+  block: step(
+    NETWORK,
+    "block {request} [on the {nth} request]",
+    ["block **/ads/**", "block **/api/* on the 3rd request"],
+    {
+      also: `(block|abort|intercept and abort) [requests to|all requests to|any requests to|calls to] {request} [on {nth} request]
+        (block|abort|fail) {nth} request to {request}
+        (fail|break) [requests to|all requests to|calls to] {request:endpoint}`,
+      isSetup: true,
+      acts: ({ request, nth }) => [routed(request, { reply: "blocked", nth })],
+    },
+  ),
   header: step(
     NETWORK,
     "set header {name:header} to {value:text}",
@@ -50,11 +79,7 @@ export const AROUND_STEPS = {
       also: "(set|add|send|use) [the|a|an] [request|http|extra] header {name:header} (to|with value|with|as|=|:) {value:text}",
       isSetup: true,
       acts: ({ name, value }) => [
-        onPage(
-          "context().route",
-          { glob: "**" },
-          { method: undefined, reply: { header: [name.toLowerCase(), value] } },
-        ),
+        routed({ glob: "**", method: undefined }, { reply: { header: [name.toLowerCase(), value] } }),
       ],
     },
   ),

@@ -3,7 +3,7 @@ import type { FillValue, Reply, RequestPattern, StatusRange } from "./ast.ts";
 import { pageNames } from "./comparisons.ts";
 import { made, quoted, type Reading, type Sentence, type Slot } from "./reader.ts";
 import { patterned, printed } from "./slot-kinds.ts";
-import { KEYS, NUMBERS, SIZES, UNITS } from "./words.ts";
+import { KEYS, NUMBERS, ORDINALS, SIZES, UNITS } from "./words.ts";
 
 const SECRET = /(?:the\s+)?secret(?![\w-])\s*/iy;
 export const fillValue: Slot<FillValue> = {
@@ -191,6 +191,24 @@ export const reply: Slot<Extract<Reply, { readonly status: number }>> = {
     ]
       .filter((one) => one !== "")
       .join(" "),
+};
+
+const nthDigits = patterned(
+  "the number of a request such as 2nd, at most 999th",
+  /(\d{1,3})(?:st|nd|rd|th)(?![\w-])/iy,
+  ([, text]) => (Number(text) > 0 ? Number(text) : undefined),
+  (number) =>
+    `${number}${/1[1-3]$/.test(String(number)) ? "th" : (["th", "st", "nd", "rd"][number % 10] ?? "th")}`,
+);
+export const nth: Slot<number> = {
+  ...nthDigits,
+  read(sentence, at) {
+    for (const [pattern, value] of ORDINALS) {
+      const end = value === "last" ? undefined : sentence.end(at, pattern);
+      if (end !== undefined) return [{ value: value === "first" ? 1 : Number(value), at: end, cost: 0 }];
+    }
+    return nthDigits.read(sentence, at);
+  },
 };
 
 /** Keys as Playwright names them, alone or with modifiers. */

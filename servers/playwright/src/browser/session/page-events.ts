@@ -44,6 +44,7 @@ export class PageEvents {
   /** Open requests, and until when each counts as in progress. */
   readonly #open = new Map<Request, number>();
   readonly #finished: Request[] = [];
+  #delayed: { readonly request: Request; readonly until: number } | undefined;
   #hasSockets = false;
   #activity = 0;
   readonly #lines = new WeakMap<Request, RequestLine>();
@@ -153,6 +154,19 @@ export class PageEvents {
       if (frame === page.mainFrame() && !/^(?:https?:|about:|chrome-error:|blob:https?:)/i.test(frame.url()))
         this.tabs.place(page).forbidden = clip(frame.url(), 200);
     });
+  }
+
+  /** Counts a request as in progress for longer: a step delays it. */
+  delay(request: Request, milliseconds: number): void {
+    const until = performance.now() + milliseconds + OPEN_MS;
+    this.#open.set(request, until);
+    this.#delayed = { request, until };
+  }
+
+  /** Whether a request that a step delays is in progress. */
+  get isDelayed(): boolean {
+    const { request, until } = this.#delayed ?? {};
+    return request !== undefined && this.#open.has(request) && performance.now() < (until ?? 0);
   }
 
   /** Requests in progress, without those that stay open. */

@@ -58,7 +58,8 @@ export class Settling {
   ): Promise<boolean> {
     const tickMs = quietMs / TICKS;
     let past = 0;
-    const until = performance.now() + Math.min(SLOWEST * atMostMs, SHARE * deadline.leftMs);
+    const patience = performance.now() + SHARE * deadline.leftMs;
+    let until = Math.min(performance.now() + SLOWEST * atMostMs, patience);
     while (past < atMostMs && performance.now() < until) {
       const { activity } = this.#events;
       const isIdle = () => this.#events.inFlight === 0 && this.#events.activity === activity;
@@ -67,7 +68,10 @@ export class Settling {
       if (pageMs !== undefined && isIdle()) return true;
       // There is no document, for example during a navigation, and so no page clock.
       if (pageMs === undefined) await deadline.sleep(tickMs);
-      past += pageMs ?? performance.now() - began;
+      const tookMs = performance.now() - began;
+      // The time that a step delays a response is in addition.
+      if (afterLoadMs > 0 && this.#events.isDelayed) until = Math.min(until + tookMs, patience);
+      else past += pageMs ?? tookMs;
     }
     if (afterLoadMs > 0 && !(await deadline.within(SHARE * deadline.leftMs, this.#pastLoad(afterLoadMs))))
       this.#events.notes.add("the page never settled, so checks of absence may have missed something");

@@ -1,5 +1,5 @@
 import { oneLine } from "@refmcp/boundary/answer";
-import type { Page } from "playwright";
+import type { Locator, Page } from "playwright";
 import type { CheckScope } from "../check/check.ts";
 import { parseStep } from "../language/parse.ts";
 import { quoted } from "../language/reader.ts";
@@ -63,7 +63,9 @@ export async function snapshotOf(
   const taken = wanted.slice(0, limit);
   for (let from = 0; from < taken.length; from += TOGETHER) {
     const part = taken.slice(from, from + TOGETHER);
-    const names = await deadline.race(Promise.all(part.map((one) => targetFor(page, one))));
+    const names = await deadline.race(
+      Promise.all(part.map(({ ref, ...one }) => targetFor(page, page.getByRef(ref), one))),
+    );
     for (const [index, target] of names.entries()) {
       const at = part[index];
       if (target === undefined || at === undefined) continue;
@@ -85,13 +87,14 @@ export async function snapshotOf(
 }
 
 /** A target that matches exactly this element: its role and name if they do; undefined if there is none. */
-async function targetFor(
+export async function targetFor(
   page: Page,
-  { ref, plain, name }: { readonly ref: string; readonly plain: string; readonly name: string | undefined },
+  element: Locator,
+  { plain, name }: { readonly plain?: string; readonly name?: string | undefined } = {},
 ): Promise<string | undefined> {
   try {
-    if (name !== undefined && (await isOne(page, plain))) return plain;
-    const sentence = await sentenceFor(page, ref);
+    if (plain !== undefined && name !== undefined && (await isOne(page, plain))) return plain;
+    const sentence = await sentenceFor(element);
     return sentence !== undefined && (await isOne(page, sentence)) ? sentence : undefined;
   } catch {
     // It disappeared, or its name cannot be written in a sentence.

@@ -1,19 +1,11 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { NetworkGuard } from "@refmcp/boundary/forward-proxy";
-import type { Locator, Page, Route } from "playwright";
+import type { Locator, Page } from "playwright";
 import { type CheckScope, holds, until } from "../check/check.ts";
 import { parseTargetUrl } from "../language/address.ts";
 import { NETWORK_SPEEDS, type Step, type Target } from "../language/ast.ts";
 import { urlMatcher } from "../language/matching.ts";
-import {
-  type Act,
-  type Answer,
-  type Argument,
-  contentTypeOf,
-  isAnswer,
-  isChain,
-  isMatch,
-} from "../language/plan.ts";
+import { type Act, type Argument, isAnswer, isChain, isMatch } from "../language/plan.ts";
 import { rowOf } from "../language/script.ts";
 import { CONDITIONS, CPU } from "../language/steps-around.ts";
 import { describeTarget } from "../language/target.ts";
@@ -23,6 +15,7 @@ import { type StateStore, tokensOf } from "../store/states.ts";
 import type { RunArtifacts } from "./artifacts.ts";
 import type { Upload } from "./downloads.ts";
 import { missing } from "./miss.ts";
+import { handlerOf } from "./routes.ts";
 import { isMarked, locatorOf, noteFound, noteNamed, targetOn } from "./targets.ts";
 
 export interface StepScope extends CheckScope {
@@ -275,41 +268,6 @@ async function resolved(one: Argument, scope: StepScope): Promise<unknown> {
   if (typeof one === "object" && "secret" in one) return scope.secrets.all.value(String(one.secret));
   if (typeof one === "object" && "file" in one) return scope.readUpload(String(one.file));
   return one;
-}
-
-/** Requests whose response a page does not run by itself, and content that it may run all the same. */
-const DATA = /^(?:fetch|xhr|image|media|font)$/;
-const CODE = /html|xml|svg|script|css/;
-
-/** Responds to mocked requests; the file is read once, before the first. */
-async function handlerOf(
-  { method, reply }: Answer,
-  scope: StepScope,
-): Promise<(route: Route) => Promise<void>> {
-  if (reply === "blocked") return (route) => route.abort();
-  if ("header" in reply) {
-    const [name, value] = reply.header;
-    return (route) => route.fallback({ headers: { ...route.request().headers(), [name]: value } });
-  }
-  const { status, body, file } = reply;
-  const content =
-    file !== undefined
-      ? await scope.readUpload(file)
-      : body === undefined
-        ? undefined
-        : { buffer: body, mimeType: contentTypeOf(body) };
-  const type = content?.mimeType ?? "";
-  const answer = { status, ...(content === undefined ? {} : { body: content.buffer, contentType: type }) };
-  return (route) => {
-    const request = route.request();
-    if (method !== undefined && request.method() !== method) return route.fallback();
-    const isCode = type !== "" && (!DATA.test(request.resourceType()) || CODE.test(type));
-    if (isCode && !scope.secrets.allowCode()) {
-      scope.events.notes.add("a mock with a page, script or style sheet was not used: a secret was written");
-      return route.abort();
-    }
-    return route.fulfill(answer);
-  };
 }
 
 async function goto(text: string, { page, guard, deadline }: StepScope): Promise<void> {

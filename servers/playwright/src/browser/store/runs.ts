@@ -29,7 +29,7 @@ export interface Done {
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,120}$/;
 /** An unfinished run that changed this recently may still belong to another process. */
 const RECENT_MS = 2 * 3_600_000;
-const REPORT = "report.json";
+export const REPORT = "report.json";
 const SWEEP_MS = 2_000;
 
 const MIME: Readonly<Record<string, string>> = {

@@ -1,0 +1,252 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { page, type Site } from "../../../test/lab.ts";
+import { session, site } from "../../../test/session.ts";
+import { makeTester, type TestTester } from "../../../test/testers.ts";
+import { exportSpec } from "../export/spec.ts";
+import { Secrets } from "../secrets/secrets.ts";
+
+/** A page that lists the responses to a script of requests. */
+const asks = (script: string, more = "") =>
+  page(`<h1>Asks</h1><ul></ul><label>Token <input oninput="search(this.value)"></label><script>
+    const show = (text) => { document.querySelector("ul").append(Object.assign(document.createElement("li"), { textContent: text })); };
+    const ask = async (path, given) => {
+      try {
+        const got = await fetch(path, given);
+        show(path + " " + got.status + " " + (await got.text()));
+      } catch { show(path + " failed"); }
+    };
+    const search = (text) => ask("/search?q=" + text);
+    ${script}</script>${more}`);
+
+let web: Site;
+let lab: TestTester;
+beforeAll(async () => {
+  lab = await makeTester({ secrets: new Secrets([["TOKEN", "hunter22Zq"]]) });
+  web = await site({
+    "/four": asks("(async () => { for (const n of [1, 2, 3, 4]) await ask('/api/n'); show('done'); })()"),
+    "/two": asks("ask('/api/one'); ask('/api/two')"),
+    "/late": asks("ask('/api/late')"),
+    "/app": asks("", '<script src="/app.js"></script>'),
+    "/har": asks(
+      `(async () => {
+        await ask("/api/users"); await ask("/api/users"); await ask("/api/users");
+        await ask("/api/add", { method: "POST", body: "lamp" });
+        await ask("/api/add", { method: "POST", body: "chair" });
+        await ask("/api/else");
+        show("done");
+      })()`,
+      '<img src="/dot.png" alt="Dot">',
+    ),
+    "/form": asks(""),
+    "/app.js": "show('the site')",
+    "/search": "no recording",
+    "/api/n": "ok",
+    "/api/one": "ok",
+    "/api/two": (_request, response) => setTimeout(() => response.end("ok"), 300),
+    "/api/late": "late",
+    "/api/users": "from the site",
+    "/api/add": "from the site",
+    "/api/else": "from the site",
+  });
+});
+afterAll(() => lab?.close());
+
+const file = async (name: string, content: string) => {
+  const path = join(lab.folder, name);
+  await writeFile(path, content);
+  return path;
+};
+
+/** The list of a page after steps. */
+async function listed(path: string, ...steps: string[]): Promise<string[]> {
+  const report = await lab.run({
+    url: web.url + path,
+    steps,
+    assertions: ["ul is 'x' within 1ms", "no page errors"],
+  });
+  const look = await lab.run({
+    url: web.url + path,
+    steps: [...steps, "wait for network idle"],
+    look: { limit: 10, budget: 10_000 },
+  });
+  expect(report.failed_step).toBeUndefined();
+  return [...(look.seen?.snapshot ?? "").matchAll(/listitem(?: \[\w+\])*: (.*)$/gm)].map(([, text = ""]) =>
+    text.replace(/^"|"$/g, ""),
+  );
+}
+
+describe.concurrent("routes", () => {
+  it("fail, mock or delay only the request with their number", async () => {
+    expect(await listed("/four", "fail the 3rd request to **/api/*")).toEqual([
+      "/api/n 200 ok",
+      "/api/n 200 ok",
+      "/api/n failed",
+      "/api/n 200 ok",
+      "done",
+    ]);
+    expect(await listed("/four", "mock GET /api/n with 503 'busy' on the second request")).toEqual([
+      "/api/n 200 ok",
+      "/api/n 503 busy",
+      "/api/n 200 ok",
+      "/api/n 200 ok",
+      "done",
+    ]);
+    expect(await listed("/four", "block POST /api/n on the 1st request")).not.toContain("/api/n failed");
+  });
+
+  it("delay a response, and the checks wait for it", async () => {
+    const order = async (...steps: string[]) =>
+      (await listed("/two", ...steps)).map((line) => line.split(" ")[0]);
+    expect(await order()).toEqual(["/api/one", "/api/two"]);
+    expect(await order("delay **/api/one by 2s")).toEqual(["/api/two", "/api/one"]);
+    expect(await order("mock /api/one with 'x' after 2s")).toEqual(["/api/two", "/api/one"]);
+    const { assertions } = await lab.run({
+      url: `${web.url}/late`,
+      steps: ["delay /api/late by 4s"],
+      assertions: ["no 'late'"],
+    });
+    expect(assertions[0]).toMatchObject({ passed: false });
+  });
+
+  it("replace a script with a file", async () => {
+    const mine = await file("app.js", "show('mine')");
+    expect(await listed("/app")).toEqual(["the site"]);
+    expect(await listed("/app", `replace **/app.js with file '${mine}'`)).toEqual(["mine"]);
+  });
+
+  it("replay a HAR: by method, URL and body, in its order; other requests go to the server", async () => {
+    const entry = (method: string, path: string, content: object, more: object = {}, status = 200) => ({
+      request: { method, url: web.url + path, headers: [], ...more },
+      response: {
+        status,
+        headers: [
+          { name: "Content-Encoding", value: "br" },
+          { name: "X-From", value: "har" },
+        ],
+        content,
+      },
+    });
+    const json = (text: string) => ({ mimeType: "application/json", text });
+    const dot = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
+    const entries = [
+      entry("GET", "/api/users", json("first")),
+      entry("GET", "/api/users", json("second"), {}, 418),
+      entry("POST", "/api/add", json("added a chair"), { postData: { text: "chair" } }),
+      entry("GET", "/dot.png", { mimeType: "image/gif", text: dot, encoding: "base64" }),
+      entry("GET", "/api/else", {}, {}, -1),
+    ];
+    const har = await file("shop.har", JSON.stringify({ log: { entries } }));
+    const before = web.hits.length;
+    expect(await listed("/har", `use har '${har}'`)).toEqual([
+      "/api/users 200 first",
+      "/api/users 418 second",
+      "/api/users 418 second",
+      "/api/add 200 from the site",
+      "/api/add 200 added a chair",
+      "/api/else 200 from the site",
+      "done",
+    ]);
+    expect(web.hits.slice(before)).not.toContain("/api/users");
+    const report = await lab.run({
+      url: `${web.url}/har`,
+      steps: [`use har '${har}'`],
+      assertions: ["img is loaded", "response /api/users has header 'x-from' is 'har'"],
+    });
+    expect(report).toMatchObject({ passed: true });
+  });
+
+  it("refuse what is no recording, and files that the server may not read", async () => {
+    const talk = await session();
+    const root = join(talk.folder, "root");
+    const run = async (name: string, content: string, folder = root) => {
+      await writeFile(join(folder, name), content);
+      const steps = [`use har '${join(folder, name)}'`];
+      return talk.call("pw_run_test", { url: `${web.url}/four`, steps });
+    };
+    expect((await run("a.har", '{"log": {}}')).text).toContain(
+      "is not a HAR file: it has no log with entries",
+    );
+    expect((await run("b.har", "PK zip")).text).toContain("is not a HAR file");
+    const elsewhere = {
+      request: { method: "GET", url: "http://x/" },
+      response: { status: 200, headers: [], content: { _file: "../../../etc/passwd" } },
+    };
+    expect((await run("c.har", JSON.stringify({ log: { entries: [elsewhere] } }))).text).toMatch(
+      /has its bodies in other files\.\s+Record it with content: "embed"/,
+    );
+    const outside = await run("d.har", '{"log": {"entries": []}}', talk.folder);
+    expect(outside).toMatchObject({ isError: true, text: expect.stringContaining("outside") });
+  });
+
+  it("run no code of a HAR with secrets, before or after, and compare no URL that has one", async () => {
+    const entry = (path: string, mimeType: string, text: string) => ({
+      request: { method: "GET", url: web.url + path },
+      response: { status: 200, headers: [], content: { mimeType, text } },
+    });
+    const entries = [
+      entry("/frame", "text/html", "<p>code</p>"),
+      entry("/search?q=hunter22Zq", "application/json", "guessed"),
+    ];
+    const har = await file("code.har", JSON.stringify({ log: { entries } }));
+    const fill = "fill 'Token' with secret 'TOKEN'";
+    const url = `${web.url}/form`;
+    await expect(
+      lab.run({ url, steps: [`use har '${har}'`, "goto /frame", "goto /form", fill] }),
+    ).rejects.toMatchObject({ kind: "denied", message: expect.stringContaining("cannot use secrets") });
+    const report = await lab.run({
+      url,
+      steps: [`use har '${har}'`, fill, "wait for network idle", "goto /frame"],
+      assertions: ["li contains 'no recording'"],
+    });
+    expect(report.failed_step).toContain("goto /frame");
+    expect(report.notes?.join()).toContain("a secret was written");
+    const guess = await lab.run({
+      url,
+      steps: [`use har '${har}'`, fill],
+      assertions: ["li contains 'no recording'"],
+    });
+    expect(guess).toMatchObject({ passed: true });
+  });
+
+  it("are lines of a spec", () => {
+    const spec = exportSpec({
+      title: "routes",
+      url: "http://shop.example/",
+      steps: [
+        "use har 'shop.har'",
+        "fail the 3rd request to POST /api/items",
+        "delay **/api/* by 2s",
+        "replace **/app.js with file 'app.js'",
+        "mock /api/users with '[]' after 500ms on the 2nd request",
+      ],
+      assertions: [],
+      device: undefined,
+    });
+    expect(spec.split("\n").slice(3, -3).join("\n")).toMatchInlineSnapshot(`
+      "  await page.context().routeFromHAR("shop.har", { notFound: "fallback" });
+        {
+          let count = 0;
+          await page.context().route((url) => url.pathname === "/api/items", async (route) => {
+            if (route.request().method() !== "POST") return route.fallback();
+            if (++count !== 3) return route.fallback();
+            return route.abort();
+          });
+        }
+        await page.context().route(/^.*\\/api\\/[^/]*(?:\\?.*)?$/su, async (route) => {
+          await new Promise((done) => setTimeout(done, 2000));
+          return route.fallback();
+        });
+        await page.context().route(/^.*\\/app\\.js(?:\\?.*)?$/su, (route) => route.fulfill({ status: 200, path: "app.js" }));
+        {
+          let count = 0;
+          await page.context().route((url) => url.pathname === "/api/users", async (route) => {
+            if (++count !== 2) return route.fallback();
+            await new Promise((done) => setTimeout(done, 500));
+            return route.fulfill({ status: 200, contentType: "application/json", body: "[]" });
+          });
+        }"
+    `);
+  });
+});
