@@ -189,6 +189,19 @@ export function snapshotLine(text: string): {
   return { line, ref, role, plain: json === undefined ? role : `${role} '${json.slice(1, -1)}'` };
 }
 
+/** One line of an ARIA snapshot with boxes: its element in our words, with its text if it has no name. */
+export function boxedLine(text: string) {
+  const { line, role, plain, ref } = snapshotLine(text);
+  const [, x, y, width, height] = / \[box=(-?\d+),(-?\d+),(\d+),(\d+)\]/.exec(line) ?? [];
+  const box =
+    x === undefined
+      ? undefined
+      : { x: Number(x), y: Number(y), width: Number(width), height: Number(height) };
+  const said = /\]: "?(.+?)"?$/.exec(line)?.[1];
+  const name = plain !== role || said === undefined ? plain : `${role} '${said}'`;
+  return { name, box, depth: text.length - text.trimStart().length, isInFrame: ref?.startsWith("f") === true };
+}
+
 /** Our words for the element of a reference in a snapshot. */
 export const sentenceFor = async (page: Page, ref: string): Promise<string | undefined> =>
   sentenceOf((await page.getByRef(ref).normalize()).toString());

@@ -80,6 +80,23 @@ export class RunStore {
     return new RunFolder(path, this.#note, problemOf(path));
   }
 
+  /** The folder of a run that another process began. */
+  resume(id: string): RunFolder {
+    const path = join(this.folder, id);
+    return new RunFolder(path, this.#note, problemOf(path));
+  }
+
+  /** The newest run with an artifact of this name; undefined if there is none. */
+  async newestWith(name: string): Promise<string | undefined> {
+    const found = await Promise.all(
+      (await this.ids()).map(async (id) => {
+        const stat = await lstat(join(this.folder, id, name)).catch(() => undefined);
+        return stat === undefined ? [] : [{ id, changed: stat.mtimeMs }];
+      }),
+    );
+    return found.flat().sort((a, b) => b.changed - a.changed)[0]?.id;
+  }
+
   /** Prevents another process from deleting a long run. */
   async touch(id: string): Promise<void> {
     const now = new Date();
