@@ -16,17 +16,17 @@ import { isChanged, type PageDifference, pageDifference } from "./difference.ts"
 
 export interface CompareRequest {
   /** A URL, a run_id or `base:NAME`; without it, only the base is kept. */
-  readonly before: string | undefined;
+  readonly before?: string | undefined;
   readonly after: string;
   readonly paths: readonly string[];
   readonly steps: readonly string[];
   readonly devices: readonly string[];
   /** Keeps the after side as the base of this name. */
-  readonly keep: string | undefined;
+  readonly keep?: string | undefined;
   readonly timeoutMs: number;
 }
 
-/** Loads pages and compares captures, in processes of their own. */
+/** Loads pages and compares captures, in other processes. */
 interface Comparer {
   prepare(request: RunRequest): Promise<unknown>;
   run(request: RunRequest, call: Calling): Promise<unknown>;
@@ -34,7 +34,7 @@ interface Comparer {
 }
 
 /** The captures of one page: paths without `.capture.json` and `.capture.png`. */
-interface DifferenceRequest {
+export interface DifferenceRequest {
   readonly run: string;
   readonly stem: string;
   readonly before: readonly string[];
@@ -278,9 +278,9 @@ async function comparedPage(page: CaptureOf, scope: Scope): Promise<ComparedPage
     const reason = call.signal.aborted ? "not finished in time" : error instanceof Error ? error.message : String(error);
     return { ...entry, changed: false, error: oneLine(clip(reason, 400)) };
   } finally {
-    for (const at of made)
-      if (request.keep === undefined ? !at.includes(`${stem}.after`) : at.includes(`${stem}.before`))
-        for (const end of [CAPTURE, ".capture.png"]) await rm(at + end, { force: true });
+    // Those of the after side stay: the run_id or the base can be compared later.
+    for (const at of made.filter((one) => one.includes(`${stem}.before`)))
+      for (const end of [CAPTURE, ".capture.png"]) await rm(at + end, { force: true });
   }
 }
 

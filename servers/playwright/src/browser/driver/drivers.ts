@@ -1,4 +1,5 @@
 import { ToolError } from "@refmcp/boundary/answer";
+import type { DifferenceRequest } from "../compare/compare.ts";
 import type { Calling } from "../session/deadline.ts";
 import type { InspectRequest } from "../verdict/inspect.ts";
 import { failureOf } from "../verdict/report.ts";
@@ -20,6 +21,7 @@ const LIMITS = {
   calls: 200,
 };
 const INSPECT_MS = 40_000;
+const DIFFERENCE_MS = 60_000;
 const ASK_MS = 30_000;
 const BACKGROUND_CALL: Calling = {
   signal: new AbortController().signal,
@@ -71,6 +73,11 @@ export class Drivers {
 
   inspect(request: InspectRequest, call: Calling) {
     return this.#use(1, call, (driver) => driver.call("inspect", request, call, INSPECT_MS));
+  }
+
+  /** Compares the captures of a page, which takes memory and time like a run. */
+  difference(request: DifferenceRequest, call: Calling) {
+    return this.#use(1, call, (driver) => driver.call("difference", request, call, DIFFERENCE_MS));
   }
 
   /** @throws ToolError if a sentence or a device is invalid. */

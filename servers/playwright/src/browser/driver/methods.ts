@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { type DifferenceRequest, differenceOf } from "../compare/compare.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import type { Calling } from "../session/deadline.ts";
 import { devicesOf } from "../session/devices.ts";
@@ -25,10 +26,12 @@ export function methodsFor(
     secrets: Secrets.from(process.env),
   });
   tester.prewarm();
+  const { runs } = tester.options;
   let session: BrowseSession | undefined;
   return {
     run: (request: RunRequest, call: Calling) => tester.run(request, call),
     inspect: (request: InspectRequest, call: Calling) => inspectPage(tester, request, call),
+    difference: (request: DifferenceRequest) => differenceOf(runs, request),
     prepare: async (request: RunRequest) => void (await tester.prepare(request)),
     devices: (names: readonly string[]) => devicesOf(names),
     browser: () => tester.browser(),
