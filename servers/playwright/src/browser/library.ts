@@ -197,9 +197,14 @@ export function boxedLine(text: string) {
     x === undefined
       ? undefined
       : { x: Number(x), y: Number(y), width: Number(width), height: Number(height) };
-  const said = /\]: "?(.+?)"?$/.exec(line)?.[1];
+  const said = /^[ -]*[a-z]+(?: \[[^\]]*\])*: "?(.+?)"?$/.exec(line)?.[1];
   const name = plain !== role || said === undefined ? plain : `${role} '${said}'`;
-  return { name, box, depth: text.length - text.trimStart().length, isInFrame: ref?.startsWith("f") === true };
+  return {
+    name,
+    box,
+    depth: text.length - text.trimStart().length,
+    isInFrame: ref?.startsWith("f") === true,
+  };
 }
 
 /** Our words for the element of a reference in a snapshot. */

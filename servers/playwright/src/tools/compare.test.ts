@@ -55,11 +55,13 @@ describe("pw_compare", () => {
     const { text, page: only, links } = await compared(edited("Desk lamp, 49", "Desk lamp, 59"));
     expect(text).toMatch(/^1 of 1 page changed\.\n/);
     expect(only.tree).toEqual([
-      '    - heading "Lamps" [level=1]',
-      "-   - paragraph: Desk lamp, 49 euros.",
-      "+   - paragraph: Desk lamp, 59 euros.",
+      '    heading "Lamps" [level=1]',
+      "-   paragraph: Desk lamp, 49 euros.",
+      "+   paragraph: Desk lamp, 59 euros.",
     ]);
-    expect(only.regions).toEqual([expect.stringMatching(/^paragraph 'Desk lamp, 59 euros\.' \(\d+,\d+ \d+x\d+, \d+ px\)$/)]);
+    expect(only.regions).toEqual([
+      expect.stringMatching(/^paragraph 'Desk lamp, 59 euros\.' \(\d+,\d+ \d+x\d+, \d+ px\)$/),
+    ]);
     expect(only.moved).toBeUndefined();
     expect(links.map(({ name }) => name)).toEqual([
       "home-desktop.actual.png",

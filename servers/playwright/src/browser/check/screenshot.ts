@@ -1,8 +1,8 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Locator, Page } from "playwright";
 import type { PNGWithMetadata } from "pngjs";
-import type { CheckOf } from "../language/ast.ts";
 import { type Box, pictureDifference } from "../compare/picture.ts";
+import type { CheckOf } from "../language/ast.ts";
 import { TOLERANCE } from "../language/records.ts";
 import { masksOn } from "../secrets/guard.ts";
 import type { Deadline } from "../session/deadline.ts";
@@ -93,7 +93,8 @@ export async function visualOutcome(check: CheckOf<"screenshot">, scope: Compari
     return failed(
       `there is no baseline '${check.baseline}' yet; look at ${stem}.actual.png and accept it with pw_approve_baseline`,
     );
-  if (moving.length > 0) return failed("the page keeps changing: no two frames are the same; mask what changes");
+  if (moving.length > 0)
+    return failed("the page keeps changing: no two frames are the same; mask what changes");
   const now = PNG.sync.read(actual);
   let then: typeof now;
   try {

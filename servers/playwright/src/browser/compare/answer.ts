@@ -52,8 +52,17 @@ function cutPage(page: Page, { lines, chars }: (typeof SIZES)[number]): Page {
 }
 
 /** The answer for people and for hosts without structured content. */
-export function comparisonText({ summary, pages, run_id, notes = [], artifacts, durationMs }: Comparison): string {
-  const same = pages.filter((page) => !page.changed && page.error === undefined && page.measured === undefined);
+export function comparisonText({
+  summary,
+  pages,
+  run_id,
+  notes = [],
+  artifacts,
+  durationMs,
+}: Comparison): string {
+  const same = pages.filter(
+    (page) => !page.changed && page.error === undefined && page.measured === undefined,
+  );
   const ignored = [...new Set(same.flatMap((page) => page.ignored ?? []))];
   const others = pages.filter((page) => !same.includes(page));
   const timed = pages.some(({ measured }) => measured !== undefined);
@@ -61,7 +70,9 @@ export function comparisonText({ summary, pages, run_id, notes = [], artifacts, 
     summary,
     ...others.flatMap(pageLines),
     ...ignored.map((line) => `ignored on unchanged pages: ${line}`),
-    ...(timed ? ["Times are ranges over the loads of each version on this machine: a hint, not a verdict."] : []),
+    ...(timed
+      ? ["Times are ranges over the loads of each version on this machine: a hint, not a verdict."]
+      : []),
     ...notes.map((note) => `note: ${note}`),
     `${durationMs} ms, run ${run_id}`,
     ...artifacts.map(({ path }) => path),
@@ -71,6 +82,7 @@ export function comparisonText({ summary, pages, run_id, notes = [], artifacts, 
 function pageLines(page: Page): string[] {
   const state = page.error ?? (page.changed ? "changed" : "measured differently");
   const lines = LISTS.flatMap(([list, begins]) => (page[list] ?? []).map((line) => `  ${begins}${line}`));
-  const more = page.not_shown === undefined ? [] : [`  ${page.not_shown} more lines in the run's report.json`];
+  const more =
+    page.not_shown === undefined ? [] : [`  ${page.not_shown} more lines in the run's report.json`];
   return [`${page.page} [${page.device}]: ${state}`, ...lines, ...more];
 }

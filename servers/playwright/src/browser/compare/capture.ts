@@ -6,7 +6,7 @@ import { boxedLine } from "../library.ts";
 import { guardDocuments } from "../secrets/guard.ts";
 import type { Deadline } from "../session/deadline.ts";
 import { isFailed, type PageEvents } from "../session/page-events.ts";
-import type { Box } from "./picture.ts";
+import { type Box, pictureDifference } from "./picture.ts";
 
 /** The page that was captured, for finding it again. */
 export interface CaptureOf {
@@ -48,6 +48,8 @@ const MAX_LINES = 5_000;
 const MAX_LINE_CHARS = 300;
 const MAX_FRAMES = 10;
 const MAX_SCREENS = 10;
+/** Ids that a script or framework generates: they differ at each load. */
+const GENERATED = /\d{5,}|(?=[0-9a-f]*\d)[0-9a-f]{8,}|\\:r[0-9a-z]+\\:/gi;
 
 interface Capturing {
   readonly page: Page;
@@ -68,17 +70,21 @@ export async function capture(
   const timeout = Math.max(1, Math.min(10_000, deadline.leftMs));
   if (await deadline.race(page.evaluate(scrollThrough, MAX_SCREENS))) await settle();
   let isCut = false;
-  const { png, moving } = await stillPicture(async () => {
+  const shot = async () => {
     const { png, cut } = await takeScreenshot(page, { fullPage: true, still: true }, deadline);
     isCut = cut;
     return png;
-  });
+  };
+  const { png, moving } = await stillPicture(shot);
   await deadline.race(guardDocuments(page));
   const { origin } = new URL(page.url());
   const local = (text: string) => localText(text, origin);
   const tree = await deadline.race(page.ariaSnapshot({ timeout }));
   const scrolled = await deadline.race(page.evaluate(() => ({ x: window.scrollX, y: window.scrollY })));
-  const places = placesIn(await deadline.race(page.ariaSnapshot({ mode: "ai", boxes: true, timeout })), scrolled);
+  const places = placesIn(
+    await deadline.race(page.ariaSnapshot({ mode: "ai", boxes: true, timeout })),
+    scrolled,
+  );
   const inFrames: string[] = [];
   for (const frame of page.frames().slice(1, MAX_FRAMES + 1)) {
     const reading = frame.locator(":root").ariaSnapshot({ timeout: Math.min(timeout, 1_000) });
@@ -86,6 +92,8 @@ export async function capture(
     if (lines !== "") inFrames.push("- in a frame:", ...lines.split("\n").map((line) => `  ${line}`));
   }
   const violations = await deadline.race(violationsOf(page));
+  // Some time later: what blinks slowly looks still in two frames in a row.
+  const { regions: late } = await pictureDifference(png, await shot());
   const weight = { weight: await deadline.race(events.weight()), requests: events.counts.requests };
   return {
     png,
@@ -98,10 +106,10 @@ export async function capture(
       places,
       problems: problemsOf(events).map((line) => short(local(line))),
       violations: violations.flatMap(({ id, impact, elements }) =>
-        elements.map((element) => short(`${id} (${impact}) at ${element}`)),
+        elements.map((element) => short(`${id} (${impact}) at ${element.replace(GENERATED, "*")}`)),
       ),
       measured: { ...(await deadline.race(measured(page))), ...weight },
-      moving,
+      moving: [...moving, ...late.map(({ box }) => box)],
       isCut,
     },
   };
@@ -117,7 +125,10 @@ const short = (text: string) => {
 export function localText(text: string, origin: string): string {
   return text
     .replaceAll(origin, "")
-    .replace(/([./-])(?=[0-9a-f]*\d)[0-9a-f]{7,40}(?=\.(?:m?js|css|map|png|jpe?g|svg|webp|woff2?)\b)/gi, "$1*");
+    .replace(
+      /([./-])(?=[0-9a-f]*\d)[0-9a-f]{7,40}(?=\.(?:m?js|css|map|png|jpe?g|svg|webp|woff2?)\b)/gi,
+      "$1*",
+    );
 }
 
 function problemsOf(events: PageEvents): string[] {

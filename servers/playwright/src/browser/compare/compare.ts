@@ -9,7 +9,7 @@ import { isBaselineName } from "../language/values.ts";
 import { type Calling, workMs } from "../session/deadline.ts";
 import { type RunFolder, slugOf } from "../store/disk.ts";
 import type { RunStore } from "../store/runs.ts";
-import { type ShownArtifact, shownArtifact } from "../verdict/report.ts";
+import { type RunReport, type ShownArtifact, shownArtifact } from "../verdict/report.ts";
 import type { RunRequest } from "../verdict/tester.ts";
 import type { Capture, CaptureOf } from "./capture.ts";
 import { isChanged, type PageDifference, pageDifference } from "./difference.ts";
@@ -29,7 +29,7 @@ export interface CompareRequest {
 /** Loads pages and compares captures, in other processes. */
 interface Comparer {
   prepare(request: RunRequest): Promise<unknown>;
-  run(request: RunRequest, call: Calling): Promise<unknown>;
+  run(request: RunRequest, call: Calling): Promise<Pick<RunReport, "failed_step">>;
   difference(request: DifferenceRequest, call: Calling): Promise<PageDifference>;
 }
 
@@ -107,7 +107,10 @@ export async function comparePages(
     });
   const before = request.before === undefined ? undefined : await sideOf(runs, request.before, "before");
   const after = await sideOf(runs, request.after, "after");
-  const pages = pagesOf(request, [before, after].filter((side) => side !== undefined));
+  const pages = pagesOf(
+    request,
+    [before, after].filter((side) => side !== undefined),
+  );
   for (const { path, device, steps } of pages)
     for (const side of [before, after])
       if (side !== undefined && "url" in side)
@@ -180,8 +183,16 @@ function pagesOf(request: CompareRequest, sides: readonly Side[]): CaptureOf[] {
   const known = kept[0]?.kept ?? [];
   const or = (asked: readonly string[], found: readonly string[], otherwise: string) =>
     asked.length > 0 ? [...new Set(asked)] : found.length > 0 ? [...new Set(found)] : [otherwise];
-  const paths = or(request.paths, known.map(({ path }) => path), "");
-  const devices = or(request.devices, known.map(({ device }) => device), "desktop");
+  const paths = or(
+    request.paths,
+    known.map(({ path }) => path),
+    "",
+  );
+  const devices = or(
+    request.devices,
+    known.map(({ device }) => device),
+    "desktop",
+  );
   const steps = request.steps.length > 0 ? request.steps : (known[0]?.steps ?? []);
   for (const { kept: captures, name } of kept) {
     const other = captures.find((one) => JSON.stringify(one.steps) !== JSON.stringify(steps));
@@ -191,7 +202,9 @@ function pagesOf(request: CompareRequest, sides: readonly Side[]): CaptureOf[] {
       });
     const has = (path: string, device: string) =>
       captures.some((one) => one.path === path && one.device === device);
-    const missing = paths.flatMap((path) => devices.flatMap((device) => (has(path, device) ? [] : [{ path, device }])));
+    const missing = paths.flatMap((path) =>
+      devices.flatMap((device) => (has(path, device) ? [] : [{ path, device }])),
+    );
     const [first] = missing;
     if (first !== undefined)
       throw new ToolError("not_found", `${name} has no page ${labelOf(first)}.`, {
@@ -200,7 +213,10 @@ function pagesOf(request: CompareRequest, sides: readonly Side[]): CaptureOf[] {
   }
   const pages = paths.flatMap((path) => devices.map((device) => ({ path, device, steps })));
   if (pages.length > MAX_PAGES)
-    throw new ToolError("invalid", `There are ${pages.length} pages and devices; at most ${MAX_PAGES} are allowed at once.`);
+    throw new ToolError(
+      "invalid",
+      `There are ${pages.length} pages and devices; at most ${MAX_PAGES} are allowed at once.`,
+    );
   return pages;
 }
 
@@ -240,12 +256,15 @@ async function comparedPage(page: CaptureOf, scope: Scope): Promise<ComparedPage
   const entry = { page: page.path === "" ? "/" : page.path, device: page.device };
   const stem = stemOf(page);
   const made: string[] = [];
+  const stopped = new Map<Side, string>();
   const load = async (side: Side, name: string): Promise<string> => {
     if ("kept" in side) throw new TypeError("it is already loaded");
     const part = { run: folder.id, stem: `${stem}.${name}`, path: page.path };
-    const report = Object(await comparer.run({ ...loadOf(side.url, page, request.timeoutMs), part }, call));
-    if (typeof report.failed_step === "string")
-      throw new ToolError("invalid", `a step failed: ${report.failed_step}`);
+    const { failed_step: step } = await comparer.run(
+      { ...loadOf(side.url, page, request.timeoutMs), part },
+      call,
+    );
+    if (step !== undefined) stopped.set(side, step);
     const at = join(folder.path, part.stem);
     made.push(at);
     return at;
@@ -259,15 +278,25 @@ async function comparedPage(page: CaptureOf, scope: Scope): Promise<ComparedPage
     if ("url" in side && loads.length === 1) loads.push(await load(side, `${name}-2`));
   };
   try {
-    const [old, fresh] = await bothOf(before === undefined ? [] : loadsOf(before, "before"), loadsOf(after, "after"));
+    const [old, fresh] = await bothOf(
+      before === undefined ? [] : loadsOf(before, "before"),
+      loadsOf(after, "after"),
+    );
     if (request.keep !== undefined && "url" in after) await again(after, "after", fresh);
     // A base outlives the run that it was kept by.
     if (request.keep !== undefined && "kept" in after) await copyCaptures(fresh, folder, stem);
+    const [oldStep, freshStep] = [before, after].map((side) => side && stopped.get(side));
+    if (
+      freshStep !== undefined &&
+      (before === undefined || oldStep !== undefined || request.keep !== undefined)
+    )
+      throw new ToolError("invalid", `a step failed: ${freshStep}`);
     if (before === undefined) return { ...entry, changed: false };
-    const compare = () =>
-      comparer.difference({ run: folder.id, stem, before: old, after: fresh }, call);
+    const compare = () => comparer.difference({ run: folder.id, stem, before: old, after: fresh }, call);
     let difference = await compare();
-    if (isChanged(difference) || difference.measured.length > 0) {
+    if (oldStep !== undefined) difference.facts.push(`a step failed before: ${oldStep}`);
+    if (freshStep !== undefined) difference.facts.push(`a step failed after: ${freshStep}`);
+    if (stopped.size === 0 && (isChanged(difference) || difference.measured.length > 0)) {
       const counts = old.length + fresh.length;
       await bothOf(again(before, "before", old), again(after, "after", fresh));
       if (old.length + fresh.length > counts) difference = await compare();
@@ -275,7 +304,11 @@ async function comparedPage(page: CaptureOf, scope: Scope): Promise<ComparedPage
     return { ...entry, changed: isChanged(difference), ...difference };
   } catch (error) {
     if (error instanceof ToolError && error.code === "no_browser") throw error;
-    const reason = call.signal.aborted ? "not finished in time" : error instanceof Error ? error.message : String(error);
+    const reason = call.signal.aborted
+      ? "not finished in time"
+      : error instanceof Error
+        ? error.message
+        : String(error);
     return { ...entry, changed: false, error: oneLine(clip(reason, 400)) };
   } finally {
     // Those of the after side stay: the run_id or the base can be compared later.
@@ -316,10 +349,11 @@ export async function differenceOf(
   };
   const [old, fresh] = await Promise.all([before, after].map((all) => Promise.all(all.map(read))));
   const { difference, picture } = await pageDifference(old ?? [], fresh ?? []);
+  const isSeen = difference.regions.length + difference.moved.length > 0;
   const pictures = { actual: fresh?.[0]?.png, expected: old?.[0]?.png, diff: picture.diff };
   for (const [end, png] of Object.entries(pictures)) {
     const name = `${stem}.${end}.png`;
-    if (isChanged(difference) && png !== undefined) await folder.write(name, png);
+    if (isSeen && png !== undefined) await folder.write(name, png);
     else await rm(join(folder.path, name), { force: true });
   }
   return difference;

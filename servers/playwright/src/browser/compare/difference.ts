@@ -1,4 +1,5 @@
 import { oneLine } from "@refmcp/boundary/answer";
+import { boxedLine } from "../library.ts";
 import type { Capture, Place } from "./capture.ts";
 import { type Box, type PictureDifference, pictureDifference, type Region } from "./picture.ts";
 
@@ -37,7 +38,8 @@ export async function pageDifference(
   const [old, fresh] = [then.capture, now.capture];
   const tree = await treeDifference(before, after);
   const places = placesDifference(before, after);
-  const noise = { before: await noiseIn(before), after: await noiseIn(after) };
+  const unsteady = new Set(tree.ignored.map((line) => boxedLine(line).name));
+  const noise = { before: await noiseIn(before, unsteady), after: await noiseIn(after, unsteady) };
   const picture = await pictureDifference(then.png, now.png, noise);
   const problems = listDifference(before, after, ({ problems }) => problems);
   const violations = listDifference(before, after, ({ violations }) => violations);
@@ -59,14 +61,22 @@ export async function pageDifference(
       gone: [...problems.gone, ...violations.gone.map(violated)],
       measured: measuredDifference(before, after),
       ignored: [
-        ...parts.map((name) => `picture of ${name}: differs at each load`),
-        ...[...tree.ignored, ...problems.ignored, ...violations.ignored].map(
-          (line) => `${line}: differs at each load`,
-        ),
+        ...varying(parts, "in the picture", "parts"),
+        ...varying(tree.ignored.map(plain), "in the tree", "lines"),
+        ...varying([...problems.ignored, ...violations.ignored], "", "problems"),
         ...(old.isCut || fresh.isCut ? ["the end of the page, which is too high for a picture"] : []),
       ],
     },
   };
+}
+
+const MAX_VARYING = 3;
+
+/** One line about what differs at each load. */
+function varying(all: readonly string[], where: string, noun: string): string[] {
+  const more = all.length > MAX_VARYING ? ` and ${all.length - MAX_VARYING} more ${noun}` : "";
+  const names = `${all.slice(0, MAX_VARYING).join("; ")}${more}`;
+  return all.length === 0 ? [] : [`${where === "" ? "" : `${where}, `}what differs at each load: ${names}`];
 }
 
 /** Whether any difference counts as a change; times never do. */
@@ -110,15 +120,24 @@ function listDifference(
 
 const treeOf = ({ capture }: Loaded) => capture.tree.map((line) => line.trim());
 
+const kindOf = (line: string) => /^- '?([a-z]+)/.exec(line)?.[1] ?? line;
+
 /** Lines that differ, each run of them after the line before it; the indentation alone does not count. */
 async function treeDifference(before: readonly Loaded[], after: readonly Loaded[]) {
   const { diffArrays } = await import("diff");
   const [old, fresh] = [before.map(treeOf), after.map(treeOf)];
   const isMoving = new Set<string>();
+  /** Kinds of lines whose order differs at each load. */
+  const shuffled = new Set<string>();
   for (const [first = [], ...again] of [old, fresh])
     for (const other of again)
       for (const { added, removed, value } of diffArrays(first, other))
-        if (added || removed) for (const line of value) isMoving.add(line);
+        for (const line of added || removed ? value : []) {
+          isMoving.add(line);
+          if (countOf(first, line) === countOf(other, line)) shuffled.add(kindOf(line));
+        }
+  const isShuffled = (line: string) =>
+    shuffled.has(kindOf(line)) && countOf(old[0] ?? [], line) === countOf(fresh[0] ?? [], line);
   const lines: string[] = [];
   const ignored: string[] = [];
   const [then, now] = [before[0]?.capture.tree ?? [], after[0]?.capture.tree ?? []];
@@ -130,11 +149,11 @@ async function treeDifference(before: readonly Loaded[], after: readonly Loaded[
       const line = text.trim();
       if (added || removed) {
         const [own, other] = removed ? [old, fresh] : [fresh, old];
-        if (isMoving.has(line) || isChance(line, own, other)) ignored.push(line);
+        if (isMoving.has(line) || isShuffled(line) || isChance(line, own, other)) ignored.push(line);
         else {
           const context = now[z - 1];
-          if (context !== undefined && shown < z - 1) lines.push(`  ${context}`);
-          lines.push(`${removed ? "-" : "+"} ${text}`);
+          if (context !== undefined && shown < z - 1) lines.push(`  ${plain(context)}`);
+          lines.push(`${removed ? "-" : "+"} ${plain(text)}`);
           shown = removed ? z - 1 : z;
         }
       }
@@ -145,10 +164,17 @@ async function treeDifference(before: readonly Loaded[], after: readonly Loaded[
   return { lines, ignored: [...new Set(ignored)] };
 }
 
+/** A line of the tree without the mark of a list. */
+const plain = (line: string) => line.replace(/^(\s*)- /, "$1");
+
 type Named = Box & { readonly name: string };
 
-/** The parts of the first picture that differ between loads, each as large as the element that contains it. */
-async function noiseIn(loads: readonly Loaded[]): Promise<Named[]> {
+/**
+ * The parts of the first picture that differ between loads, each as large as the element that contains it.
+ *
+ * @param unsteady names of elements that differ in the tree.
+ */
+async function noiseIn(loads: readonly Loaded[], unsteady: ReadonlySet<string>): Promise<Named[]> {
   const [first, ...again] = loads;
   if (first === undefined) return [];
   const { capture, png } = first;
@@ -157,10 +183,15 @@ async function noiseIn(loads: readonly Loaded[]): Promise<Named[]> {
     const { regions } = await pictureDifference(other.png, png);
     boxes.push(...regions.flatMap(({ box, isRemoved }) => (isRemoved ? [] : [box])));
   }
-  return boxes.map((box) => {
+  const known = capture.places.filter(({ name, isLeaf }) => isLeaf && unsteady.has(name));
+  const found = boxes.map((box) => {
     const around = containerOf(box, capture.places);
-    return { ...(around?.isLeaf === true ? joined(box, around.box) : grown(box, 12)), name: nameAt(box, capture) };
+    return {
+      ...(around?.isLeaf === true ? joined(box, around.box) : grown(box, 12)),
+      name: nameAt(box, capture),
+    };
   });
+  return [...found, ...known.map(({ name, box }) => ({ ...box, name }))];
 }
 
 const grown = ({ x, y, width, height }: Box, by: number): Box => ({
@@ -232,26 +263,28 @@ function placesDifference(before: readonly Loaded[], after: readonly Loaded[]): 
       const other = boxes.get(key);
       return other !== undefined && Math.abs(other.x - box.x) + Math.abs(other.y - box.y) <= ROUNDING;
     });
-  const groups = new Map<string, { names: string[]; first: string }>();
+  const groups = new Map<string, { names: string[]; how: string; boxes: string }>();
   for (const [key, a] of old) {
     const b = fresh.get(key);
     if (b === undefined || !isSteady(key, a, oldAgain) || !isSteady(key, b, freshAgain)) continue;
     const moves = [b.x - a.x, b.y - a.y, b.width - a.width, b.height - a.height];
     if (moves.every((one) => Math.abs(one) <= ROUNDING)) continue;
     const [dx = 0, dy = 0, dw = 0, dh = 0] = moves;
-    const isSized = Math.abs(dw) + Math.abs(dh) > ROUNDING;
-    const how = isSized && Math.abs(dx) + Math.abs(dy) <= ROUNDING ? "resized" : "moved";
-    const group = groups.get(`${how} ${moves}`) ?? { names: [], first: `${how}: ${rounded(a)} → ${rounded(b)}` };
+    const isMoved = Math.abs(dx) + Math.abs(dy) > ROUNDING;
+    const how = isMoved ? `moved by ${signed(dx)},${signed(dy)}` : `resized by ${signed(dw)},${signed(dh)}`;
+    const group = groups.get(how) ?? { names: [], how, boxes: `${rounded(a)} → ${rounded(b)}` };
     group.names.push(key);
-    groups.set(`${how} ${moves}`, group);
+    groups.set(how, group);
   }
   return [...groups.values()]
     .sort((a, b) => a.names.length - b.names.length)
-    .map(({ names, first }) => {
+    .map(({ names, how, boxes }) => {
       const more = names.length > 2 ? ` and ${names.length - 2} more` : "";
-      return oneLine(`${names.slice(0, 2).join(", ")}${more} ${first}`);
+      return oneLine(`${names.slice(0, 2).join(", ")}${more} ${how}${names.length > 1 ? "" : ` (${boxes})`}`);
     });
 }
+
+const signed = (by: number) => (by > 0 ? `+${by}` : `${by}`);
 
 /** The boxes of the elements without others inside whose name occurs once. */
 function boxesOf({ capture: { places } }: Loaded): Map<string, Box> {

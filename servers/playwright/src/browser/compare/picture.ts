@@ -63,8 +63,7 @@ export async function pictureDifference(
     if (row.before === undefined) fillRow(right, left, at, width);
     if (row.after === undefined) fillRow(left, right, at, width);
   }
-  if (rows.length > 0)
-    pixelmatch(left, right, out, width, rows.length, { threshold: 0.1, diffMask: true });
+  if (rows.length > 0) pixelmatch(left, right, out, width, rows.length, { threshold: 0.1, diffMask: true });
   const shown = { after: new Cells(), removed: new Cells() };
   const picture = pale(now, PNG);
   for (const [at, row] of rows.entries()) {
@@ -126,7 +125,9 @@ async function unequalRows(then: PNGWithMetadata, now: PNGWithMetadata): Promise
 
 const hashes = ({ width, height, data }: PNGWithMetadata): string[] =>
   Array.from({ length: height }, (_, y) =>
-    createHash("sha1").update(data.subarray(y * width * 4, (y + 1) * width * 4)).digest("base64"),
+    createHash("sha1")
+      .update(data.subarray(y * width * 4, (y + 1) * width * 4))
+      .digest("base64"),
   );
 
 function copyRow({ width, data }: PNGWithMetadata, y: number, into: Uint8Array, at: number): void {
@@ -145,7 +146,10 @@ const isIn = (boxes: readonly Box[], x: number, y: number) =>
 
 /** Differing pixels by cell of a grid. */
 class Cells {
-  readonly #cells = new Map<string, { x: number; y: number; right: number; bottom: number; pixels: number }>();
+  readonly #cells = new Map<
+    string,
+    { x: number; y: number; right: number; bottom: number; pixels: number }
+  >();
 
   add(x: number, y: number): void {
     const key = `${Math.floor(x / CELL)},${Math.floor(y / CELL)}`;
@@ -166,7 +170,13 @@ class Cells {
     const found: Region[] = [];
     for (const start of this.#cells.keys()) {
       if (!left.has(start)) continue;
-      const region = { x: Number.POSITIVE_INFINITY, y: Number.POSITIVE_INFINITY, right: 0, bottom: 0, pixels: 0 };
+      const region = {
+        x: Number.POSITIVE_INFINITY,
+        y: Number.POSITIVE_INFINITY,
+        right: 0,
+        bottom: 0,
+        pixels: 0,
+      };
       const next = [start];
       for (let key = next.pop(); key !== undefined; key = next.pop()) {
         const cell = left.get(key);

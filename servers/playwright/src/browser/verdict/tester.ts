@@ -140,7 +140,21 @@ export class Tester {
       const { evidence, look } = request;
       const { signal } = call;
       const deviceRun = await runOnDevice(
-        { url, script, device, matrix, evidence, look, timeoutMs, lateHint, signal, folder, found, part, progress },
+        {
+          url,
+          script,
+          device,
+          matrix,
+          evidence,
+          look,
+          timeoutMs,
+          lateHint,
+          signal,
+          folder,
+          found,
+          part,
+          progress,
+        },
         services,
       );
       done += 1;
@@ -168,7 +182,8 @@ export class Tester {
         steps: script.steps.map((one) => stepSentence(one, found)),
         assertions: script.assertions.map((one) => assertionSentence(one, found)),
       };
-      if (part === undefined) await runs.finish<Done>(folder, { ...answer(), done: { ...sentences, devices: request.devices } });
+      if (part === undefined)
+        await runs.finish<Done>(folder, { ...answer(), done: { ...sentences, devices: request.devices } });
       // Again, since the report's own file may not have been kept.
       return answer();
     } catch (error) {
