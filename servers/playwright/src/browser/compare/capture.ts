@@ -58,9 +58,9 @@ interface Capturing {
 }
 
 /**
- * Captures a page that has settled, at full height: animations finished, carets hidden.
+ * Captures a page at full height, once it has settled: animations finished, carets hidden.
  *
- * @param settle waits until the page is quiet again after its lower part was scrolled into view, which loads lazy images.
+ * @param settle waits until the page is quiet, after its lower part was scrolled into view, which loads lazy images.
  */
 export async function capture(
   { page, events, deadline }: Capturing,
@@ -68,7 +68,8 @@ export async function capture(
   settle: () => Promise<unknown>,
 ): Promise<{ capture: Capture; png: Buffer }> {
   const timeout = Math.max(1, Math.min(10_000, deadline.leftMs));
-  if (await deadline.race(page.evaluate(scrollThrough, MAX_SCREENS))) await settle();
+  await deadline.race(page.evaluate(scrollThrough, MAX_SCREENS));
+  await settle();
   let isCut = false;
   const shot = async () => {
     const { png, cut } = await takeScreenshot(page, { fullPage: true, still: true }, deadline);
@@ -154,15 +155,14 @@ function placesIn(snapshot: string, scrolled: { readonly x: number; readonly y: 
   });
 }
 
-/** Runs in the page: shows each part of it once, and returns whether there was more than one. */
-async function scrollThrough(maxScreens: number): Promise<boolean> {
+/** Runs in the page: shows each part of it once. */
+async function scrollThrough(maxScreens: number): Promise<void> {
   const { scrollX: left, scrollY: top, innerHeight: step } = window;
   const end = Math.min(document.documentElement.scrollHeight, maxScreens * step);
-  if (end <= step) return false;
+  if (end <= step) return;
   for (let y = 0; y < end; y += step) {
     window.scrollTo({ left, top: y, behavior: "instant" });
     await new Promise((done) => setTimeout(done, 20));
   }
   window.scrollTo({ left, top, behavior: "instant" });
-  return true;
 }

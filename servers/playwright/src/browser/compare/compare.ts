@@ -8,11 +8,11 @@ import { parseTargetUrl, refusedUrl } from "../language/address.ts";
 import { isBaselineName } from "../language/values.ts";
 import { type Calling, workMs } from "../session/deadline.ts";
 import { type RunFolder, slugOf } from "../store/disk.ts";
-import type { RunStore } from "../store/runs.ts";
+import { CAPTURE, CAPTURE_PICTURE, type RunStore } from "../store/runs.ts";
 import { type RunReport, type ShownArtifact, shownArtifact } from "../verdict/report.ts";
 import type { RunRequest } from "../verdict/tester.ts";
 import type { Capture, CaptureOf } from "./capture.ts";
-import { isChanged, type PageDifference, pageDifference } from "./difference.ts";
+import type { DifferenceRequest, PageDifference } from "./difference.ts";
 
 export interface CompareRequest {
   /** A URL, a run_id or `base:NAME`; without it, only the base is kept. */
@@ -31,14 +31,6 @@ interface Comparer {
   prepare(request: RunRequest): Promise<unknown>;
   run(request: RunRequest, call: Calling): Promise<Pick<RunReport, "failed_step">>;
   difference(request: DifferenceRequest, call: Calling): Promise<PageDifference>;
-}
-
-/** The captures of one page: paths without `.capture.json` and `.capture.png`. */
-export interface DifferenceRequest {
-  readonly run: string;
-  readonly stem: string;
-  readonly before: readonly string[];
-  readonly after: readonly string[];
 }
 
 const lines = z.array(z.string()).optional();
@@ -76,7 +68,10 @@ export interface Comparison extends z.infer<typeof comparison> {
 
 const MAX_PAGES = 60;
 const RUN_ID = /^\d{8}-\d{6}-[0-9a-f]{8}$/;
-const CAPTURE = ".capture.json";
+
+/** Whether any difference counts as a change; times never do. */
+const isChanged = ({ facts, tree, regions, moved, added, gone }: PageDifference): boolean =>
+  [facts, tree, regions, moved, added, gone].some((list) => list.length > 0);
 
 /** A version of the pages: one to load, or captures that a run kept. */
 type Side = { readonly url: URL } | { readonly kept: readonly Kept[]; readonly name: string };
@@ -313,7 +308,7 @@ async function comparedPage(page: CaptureOf, scope: Scope): Promise<ComparedPage
   } finally {
     // Those of the after side stay: the run_id or the base can be compared later.
     for (const at of made.filter((one) => one.includes(`${stem}.before`)))
-      for (const end of [CAPTURE, ".capture.png"]) await rm(at + end, { force: true });
+      for (const end of [CAPTURE, CAPTURE_PICTURE]) await rm(at + end, { force: true });
   }
 }
 
@@ -325,7 +320,7 @@ async function bothOf<A, B>(a: A | Promise<A>, b: B | Promise<B>): Promise<[A, B
 
 async function copyCaptures(all: readonly string[], folder: RunFolder, stem: string): Promise<void> {
   for (const [n, at] of all.entries())
-    for (const end of [CAPTURE, ".capture.png"])
+    for (const end of [CAPTURE, CAPTURE_PICTURE])
       await folder.keep(`${stem}.after${n === 0 ? "" : "-2"}${end}`, (path) => copyFile(at + end, path));
 }
 
@@ -335,28 +330,6 @@ function stemOf({ path, device }: CaptureOf): string {
   const slug = slugOf(path, "home");
   const isPlain = path === "" || path.replace(/^\//, "") === slug;
   return `${slug}${isPlain ? "" : `-${sum.toString(36)}`}-${slugOf(device, "device")}`;
-}
-
-/** Reads the captures of both versions of a page, compares them, and keeps the pictures if they differ. */
-export async function differenceOf(
-  runs: RunStore,
-  { run, stem, before, after }: DifferenceRequest,
-): Promise<PageDifference> {
-  const folder = runs.resume(run);
-  const read = async (at: string) => {
-    const capture: Capture = JSON.parse(await readFile(at + CAPTURE, "utf8"));
-    return { capture, png: await readFile(`${at}.capture.png`) };
-  };
-  const [old, fresh] = await Promise.all([before, after].map((all) => Promise.all(all.map(read))));
-  const { difference, picture } = await pageDifference(old ?? [], fresh ?? []);
-  const isSeen = difference.regions.length + difference.moved.length > 0;
-  const pictures = { actual: fresh?.[0]?.png, expected: old?.[0]?.png, diff: picture.diff };
-  for (const [end, png] of Object.entries(pictures)) {
-    const name = `${stem}.${end}.png`;
-    if (isSeen && png !== undefined) await folder.write(name, png);
-    else await rm(join(folder.path, name), { force: true });
-  }
-  return difference;
 }
 
 interface Facts extends Pick<CompareRequest, "keep" | "before"> {

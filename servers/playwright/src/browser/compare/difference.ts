@@ -1,5 +1,8 @@
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { oneLine } from "@refmcp/boundary/answer";
 import { boxedLine } from "../library.ts";
+import { CAPTURE, CAPTURE_PICTURE, type RunStore } from "../store/runs.ts";
 import type { Capture, Place } from "./capture.ts";
 import { type Box, type PictureDifference, pictureDifference, type Region } from "./picture.ts";
 
@@ -24,12 +27,42 @@ export interface PageDifference {
   readonly ignored: string[];
 }
 
+/** The captures of one page: paths without `.capture.json` and `.capture.png`. */
+export interface DifferenceRequest {
+  readonly run: string;
+  readonly stem: string;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+/** Reads the captures of both versions of a page, compares them, and keeps the pictures if they differ. */
+export async function differenceOf(
+  runs: RunStore,
+  { run, stem, before, after }: DifferenceRequest,
+): Promise<PageDifference> {
+  const folder = runs.resume(run);
+  const read = async (at: string) => {
+    const capture: Capture = JSON.parse(await readFile(at + CAPTURE, "utf8"));
+    return { capture, png: await readFile(at + CAPTURE_PICTURE) };
+  };
+  const [old, fresh] = await Promise.all([before, after].map((all) => Promise.all(all.map(read))));
+  const { difference, picture } = await pageDifference(old ?? [], fresh ?? []);
+  const isSeen = difference.regions.length + difference.moved.length > 0;
+  const pictures = { actual: fresh?.[0]?.png, expected: old?.[0]?.png, diff: picture.diff };
+  for (const [end, png] of Object.entries(pictures)) {
+    const name = `${stem}.${end}.png`;
+    if (isSeen && png !== undefined) await folder.write(name, png);
+    else await rm(join(folder.path, name), { force: true });
+  }
+  return difference;
+}
+
 /**
  * Compares two versions of a page.
  *
  * @param before the loads of the first version, at least one. What differs between the loads of one version is ignored.
  */
-export async function pageDifference(
+async function pageDifference(
   before: readonly Loaded[],
   after: readonly Loaded[],
 ): Promise<{ difference: PageDifference; picture: PictureDifference }> {
@@ -37,10 +70,10 @@ export async function pageDifference(
   if (then === undefined || now === undefined) throw new TypeError("a version was not loaded");
   const [old, fresh] = [then.capture, now.capture];
   const tree = await treeDifference(before, after);
-  const places = placesDifference(before, after);
   const unsteady = new Set(tree.ignored.map((line) => boxedLine(line).name));
+  const places = placesDifference(before, after, unsteady);
   const noise = { before: await noiseIn(before, unsteady), after: await noiseIn(after, unsteady) };
-  const picture = await pictureDifference(then.png, now.png, noise);
+  const picture = await pictureDifference(then.png, now.png, noise, true);
   const problems = listDifference(before, after, ({ problems }) => problems);
   const violations = listDifference(before, after, ({ violations }) => violations);
   const facts = (["status", "title", "url"] as const).flatMap((name) =>
@@ -78,10 +111,6 @@ function varying(all: readonly string[], where: string, noun: string): string[] 
   const names = `${all.slice(0, MAX_VARYING).join("; ")}${more}`;
   return all.length === 0 ? [] : [`${where === "" ? "" : `${where}, `}what differs at each load: ${names}`];
 }
-
-/** Whether any difference counts as a change; times never do. */
-export const isChanged = ({ facts, tree, regions, moved, added, gone }: PageDifference): boolean =>
-  [facts, tree, regions, moved, added, gone].some((list) => list.length > 0);
 
 const isUnsteady = (loads: readonly Loaded[], name: "status" | "title" | "url") =>
   new Set(loads.map(({ capture }) => capture[name])).size > 1;
@@ -187,12 +216,15 @@ async function noiseIn(loads: readonly Loaded[], unsteady: ReadonlySet<string>):
   const found = boxes.map((box) => {
     const around = containerOf(box, capture.places);
     return {
-      ...(around?.isLeaf === true ? joined(box, around.box) : grown(box, 12)),
+      ...(around?.isLeaf === true ? grown(joined(box, around.box), MARKER) : grown(box, MARKER)),
       name: nameAt(box, capture),
     };
   });
-  return [...found, ...known.map(({ name, box }) => ({ ...box, name }))];
+  return [...found, ...known.map(({ name, box }) => ({ ...grown(box, MARKER), name }))];
 }
+
+/** How far outside of its box an element may be drawn: the marker of a list item, an outline, a shadow. */
+const MARKER = 20;
 
 const grown = ({ x, y, width, height }: Box, by: number): Box => ({
   ...{ x: x - by, y: y - by, width: width + 2 * by, height: height + 2 * by },
@@ -254,7 +286,11 @@ function regionLine({ box, pixels, isRemoved }: Region, capture: Capture): strin
 const ROUNDING = 2;
 
 /** Elements that are elsewhere or have another size, those with the same movement in one line. */
-function placesDifference(before: readonly Loaded[], after: readonly Loaded[]): string[] {
+function placesDifference(
+  before: readonly Loaded[],
+  after: readonly Loaded[],
+  unsteady: ReadonlySet<string>,
+): string[] {
   const [old, ...oldAgain] = before.map(boxesOf);
   const [fresh, ...freshAgain] = after.map(boxesOf);
   if (old === undefined || fresh === undefined) return [];
@@ -266,7 +302,8 @@ function placesDifference(before: readonly Loaded[], after: readonly Loaded[]): 
   const groups = new Map<string, { names: string[]; how: string; boxes: string }>();
   for (const [key, a] of old) {
     const b = fresh.get(key);
-    if (b === undefined || !isSteady(key, a, oldAgain) || !isSteady(key, b, freshAgain)) continue;
+    if (b === undefined || unsteady.has(key) || !isSteady(key, a, oldAgain) || !isSteady(key, b, freshAgain))
+      continue;
     const moves = [b.x - a.x, b.y - a.y, b.width - a.width, b.height - a.height];
     if (moves.every((one) => Math.abs(one) <= ROUNDING)) continue;
     const [dx = 0, dy = 0, dw = 0, dh = 0] = moves;

@@ -18,8 +18,6 @@ export interface Region {
 
 export interface PictureDifference {
   readonly regions: readonly Region[];
-  /** The share of the second picture that differs. */
-  readonly share: number;
   /** The second picture with what differs in red. */
   readonly diff: Buffer | undefined;
 }
@@ -31,7 +29,7 @@ export interface Ignored {
 }
 
 /** Rows that were inserted or deleted; beyond that, pictures are compared without moving rows. */
-const MAX_EDITS = 3_000;
+const MAX_EDITS = 1_000;
 /** Differing pixels that are less than two cells apart belong to one region. */
 const CELL = 12;
 /** Fewer pixels are shades that browsers draw differently now and then. */
@@ -42,13 +40,16 @@ const NOTHING: Ignored = { before: [], after: [] };
 /**
  * Compares two pictures of a page. Rows that moved up or down as a whole are aligned first, so that a new banner at the
  * top is one region and not the whole page.
+ *
+ * @param isPainted asks for `diff`.
  */
 export async function pictureDifference(
   before: Buffer,
   after: Buffer,
   ignored: Ignored = NOTHING,
+  isPainted = false,
 ): Promise<PictureDifference> {
-  if (before.equals(after)) return { regions: [], share: 0, diff: undefined };
+  if (before.equals(after)) return { regions: [], diff: undefined };
   const { PNG } = (await import("pngjs")).default;
   const pixelmatch = (await import("pixelmatch")).default;
   const [then, now] = [PNG.sync.read(before), PNG.sync.read(after)];
@@ -65,7 +66,7 @@ export async function pictureDifference(
   }
   if (rows.length > 0) pixelmatch(left, right, out, width, rows.length, { threshold: 0.1, diffMask: true });
   const shown = { after: new Cells(), removed: new Cells() };
-  const picture = pale(now, PNG);
+  const picture = isPainted ? pale(now, PNG) : undefined;
   for (const [at, row] of rows.entries()) {
     for (let x = 0; x < width; x++) {
       if (out[(at * width + x) * 4 + 3] === 0) continue;
@@ -74,15 +75,14 @@ export async function pictureDifference(
       if (row.after === undefined) shown.removed.add(x, row.before ?? 0);
       else {
         shown.after.add(x, row.after);
-        if (x < now.width) picture.data.set(RED, (row.after * now.width + x) * 4);
+        if (x < now.width) picture?.data.set(RED, (row.after * now.width + x) * 4);
       }
     }
   }
   const regions = [...shown.after.regions(false), ...shown.removed.regions(true)];
   const pixels = regions.reduce((sum, region) => sum + region.pixels, 0);
-  if (pixels === 0) return { regions, share: 0, diff: undefined };
-  const share = Math.min(1, pixels / (now.width * now.height));
-  return { regions, share, diff: PNG.sync.write(picture) };
+  if (pixels === 0 || picture === undefined) return { regions, diff: undefined };
+  return { regions, diff: PNG.sync.write(picture) };
 }
 
 /** A row of each picture; one of them is missing where rows were inserted or deleted. */
@@ -94,7 +94,8 @@ interface Row {
 /** The rows that are not equal, after those that only moved were paired. */
 async function unequalRows(then: PNGWithMetadata, now: PNGWithMetadata): Promise<Row[]> {
   const { diffArrays } = await import("diff");
-  const edits = diffArrays(hashes(then), hashes(now), { maxEditLength: MAX_EDITS }) ?? [
+  const [old, fresh] = [hashes(then), hashes(now)];
+  const edits = diffArrays(old, fresh, { maxEditLength: MAX_EDITS }) ?? [
     { removed: true, added: false, count: then.height },
     { removed: false, added: true, count: now.height },
   ];
@@ -104,6 +105,7 @@ async function unequalRows(then: PNGWithMetadata, now: PNGWithMetadata): Promise
     const count = Math.max(removed.length, added.length);
     for (let n = 0; n < count; n++) {
       const [before, after] = [removed[n], added[n]];
+      if (before !== undefined && after !== undefined && old[before] === fresh[after]) continue;
       rows.push({ ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) });
     }
     removed.length = 0;

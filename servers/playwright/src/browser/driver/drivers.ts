@@ -1,5 +1,5 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import type { DifferenceRequest } from "../compare/compare.ts";
+import type { DifferenceRequest } from "../compare/difference.ts";
 import type { Calling } from "../session/deadline.ts";
 import type { InspectRequest } from "../verdict/inspect.ts";
 import { failureOf } from "../verdict/report.ts";

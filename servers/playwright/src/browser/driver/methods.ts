@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type DifferenceRequest, differenceOf } from "../compare/compare.ts";
+import { type DifferenceRequest, differenceOf } from "../compare/difference.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import type { Calling } from "../session/deadline.ts";
 import { devicesOf } from "../session/devices.ts";

@@ -8,6 +8,7 @@ import { MAX_HEIGHT, takeScreenshot } from "../check/screenshot.ts";
 import { type CaptureOf, capture } from "../compare/capture.ts";
 import type { SecretsInRun } from "../secrets/secrets.ts";
 import { NotKept, type RunFolder, slugOf } from "../store/disk.ts";
+import { CAPTURE, CAPTURE_PICTURE } from "../store/runs.ts";
 import { redactZip } from "../store/zip.ts";
 import type { Deadline } from "./deadline.ts";
 import type { PageSession } from "./page-session.ts";
@@ -151,10 +152,9 @@ export class RunArtifacts {
     const { captured } = this.#options;
     if (captured !== undefined && this.#wants("capture")) {
       const settle = () => settling.settled(deadline);
-      await settle();
       const made = await capture({ page, deadline, events }, captured, settle);
-      await this.#write(".capture.png", made.png);
-      await this.#writeJson(".capture.json", made.capture);
+      await this.#write(CAPTURE_PICTURE, made.png);
+      await this.#writeJson(CAPTURE, made.capture);
     }
     await this.#stopTrace(deadline);
   }
