@@ -28,10 +28,13 @@ const edited = (from: string, to: string) => {
   return page(BODY.replace(from, to));
 };
 
+/** A busy machine is slow. */
+const PATIENT = ["--timeout-ms", "500000"];
+
 let talk: Session;
 let old: Site;
 beforeAll(async () => {
-  talk = await session({ args: ["--concurrency", "2"] });
+  talk = await session({ args: ["--concurrency", "2", ...PATIENT] });
   old = await site({ "*": page(BODY) });
 });
 
@@ -252,7 +255,7 @@ describe("pw_compare", () => {
   it("never shows a secret, in lines or in kept files", async () => {
     const secret = "hunter22Zq";
     process.env.PW_SECRET_TOKEN = secret;
-    const own = await session();
+    const own = await session({ args: PATIENT });
     const form = (label: string) =>
       page(
         `<label>${label} <input id="t" oninput="o.textContent = document.title = this.value; console.error(this.value); fetch('/x?' + this.value)"></label><p id="o"></p>`,
@@ -280,14 +283,12 @@ describe("pw_compare", () => {
   });
 
   it("stays within the network boundary", async () => {
-    for (const [side, url] of [
-      ["before", "file:///etc/passwd"],
-      ["after", "http://169.254.169.254/"],
-    ] as const) {
-      const answer = await talk.call("pw_compare", { before: old.url, after: old.url, [side]: url });
-      expect(answer.text).toMatch(/only http and https|Only http|link-local|refused|private|metadata/i);
-      expect(answer.text).not.toContain("root:");
-    }
+    const local = await talk.call("pw_compare", { before: "file:///etc/passwd", after: old.url });
+    expect(local).toMatchObject({ isError: true, text: expect.stringContaining("file:") });
+    const inner = await talk.good("pw_compare", { before: old.url, after: "http://169.254.169.254/" });
+    expect((inner.data.pages as Page[])[0]?.error).toMatch(
+      /169\.254\.169\.254.*(?:blocked|refused|not reached)/,
+    );
   });
 
   it.each([

@@ -73,6 +73,8 @@ const RUN_ID = /^\d{8}-\d{6}-[0-9a-f]{8}$/;
 const isChanged = ({ facts, tree, regions, moved, added, gone }: PageDifference): boolean =>
   [facts, tree, regions, moved, added, gone].some((list) => list.length > 0);
 
+const UNCONFIRMED = "nothing; there was no time for a second load, so some of this may differ at each load";
+
 /** A version of the pages: one to load, or captures that a run kept. */
 type Side = { readonly url: URL } | { readonly kept: readonly Kept[]; readonly name: string };
 interface Kept extends CaptureOf {
@@ -272,6 +274,7 @@ async function comparedPage(page: CaptureOf, scope: Scope): Promise<ComparedPage
   const again = async (side: Side, name: string, loads: string[]) => {
     if ("url" in side && loads.length === 1) loads.push(await load(side, `${name}-2`));
   };
+  let difference: PageDifference | undefined;
   try {
     const [old, fresh] = await bothOf(
       before === undefined ? [] : loadsOf(before, "before"),
@@ -288,7 +291,7 @@ async function comparedPage(page: CaptureOf, scope: Scope): Promise<ComparedPage
       throw new ToolError("invalid", `a step failed: ${freshStep}`);
     if (before === undefined) return { ...entry, changed: false };
     const compare = () => comparer.difference({ run: folder.id, stem, before: old, after: fresh }, call);
-    let difference = await compare();
+    difference = await compare();
     if (oldStep !== undefined) difference.facts.push(`a step failed before: ${oldStep}`);
     if (freshStep !== undefined) difference.facts.push(`a step failed after: ${freshStep}`);
     if (stopped.size === 0 && (isChanged(difference) || difference.measured.length > 0)) {
@@ -299,6 +302,10 @@ async function comparedPage(page: CaptureOf, scope: Scope): Promise<ComparedPage
     return { ...entry, changed: isChanged(difference), ...difference };
   } catch (error) {
     if (error instanceof ToolError && error.code === "no_browser") throw error;
+    if (difference !== undefined && call.signal.aborted) {
+      const ignored = [...difference.ignored, UNCONFIRMED];
+      return { ...entry, changed: isChanged(difference), ...difference, ignored };
+    }
     const reason = call.signal.aborted
       ? "not finished in time"
       : error instanceof Error
