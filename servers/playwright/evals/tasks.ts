@@ -126,6 +126,15 @@ export const tasks: readonly Task[] = [
     check: (answer) => /description/i.test(answer),
   },
   {
+    name: "what is different",
+    prompt: `Compare the start page with /login: which heading is new on /login? ${WHERE}`,
+    async reference(call) {
+      const url = await siteOf(call);
+      return call("pw_compare", { before: url, after: `${url}/login` });
+    },
+    check: (answer) => answer.includes("Sign in"),
+  },
+  {
     name: "why did the run fail",
     prompt: `Look into the trace of the run ${RUN}: what did it do last, and how did the site respond?`,
     reference: (call) => call("pw_inspect_trace", { run_id: RUN }),

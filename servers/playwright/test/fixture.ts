@@ -131,6 +131,7 @@ export async function world(): Promise<World> {
       pw_browse_evaluate: { expression: "document.title" },
       pw_browse_open: { url: `${site.url}/` },
       pw_browse_snapshot: {},
+      pw_compare: { before: `${site.url}/`, after: `${site.url}/login` },
       pw_export_spec: {
         url: "http://localhost:1313",
         steps: ["click link 'Sign in'", "fill label 'Password' with secret 'PASSWORD'"],
@@ -167,6 +168,7 @@ export async function world(): Promise<World> {
       },
       pw_browse_act: { session: "unknown", steps: ["click button 'Like'"] },
       pw_approve_baseline: { run_id: RUN, baseline: "../../etc" },
+      pw_compare: { before: "base:none", after: `${site.url}/` },
       pw_export_spec: { url: "file:///etc/passwd", assertions: [] },
       pw_inspect_page: { url: "view-source:file:///etc/passwd" },
       pw_inspect_trace: { path: join(folder, "private.txt") },
@@ -186,6 +188,7 @@ export async function world(): Promise<World> {
         devices: ["desktop", "iPhone 15"],
         categories: ["accessibility", "weight", "seo", "headers", "best_practices"],
       },
+      pw_compare: { before: `${site.url}/`, after: `${site.url}/crowd` },
       pw_inspect_page: { url: `${site.url}/crowd`, limit: 500 },
       pw_list_specs: { limit: 1_000 },
       pw_run_test: {

@@ -195,6 +195,25 @@ export function snapshotLine(text: string): {
   return { line, ref, role, name: json === undefined ? undefined : String(JSON.parse(json)) };
 }
 
+/** One line of an ARIA snapshot with boxes: its element in our words, with its text if it has no name. */
+export function boxedLine(text: string) {
+  const { line, role, name: named, ref } = snapshotLine(text);
+  const [, x, y, width, height] = / \[box=(-?\d+),(-?\d+),(\d+),(\d+)\]/.exec(line) ?? [];
+  const box =
+    x === undefined
+      ? undefined
+      : { x: Number(x), y: Number(y), width: Number(width), height: Number(height) };
+  const said = /^[ -]*[a-z]+(?: \[[^\]]*\])*: "?(.+?)"?$/.exec(line)?.[1];
+  const shown = named ?? said;
+  const name = shown === undefined ? role : `${role} ${quoted(shown)}`;
+  return {
+    name,
+    box,
+    depth: text.length - text.trimStart().length,
+    isInFrame: ref?.startsWith("f") === true,
+  };
+}
+
 /** Our words for an element, such as the one of a reference in a snapshot. */
 export const sentenceFor = async (locator: Locator): Promise<string | undefined> =>
   sentenceOf((await locator.normalize()).toString());

@@ -6,6 +6,7 @@ import browseClose from "./browse-close.ts";
 import browseEvaluate from "./browse-evaluate.ts";
 import browseOpen from "./browse-open.ts";
 import browseSnapshot from "./browse-snapshot.ts";
+import compare from "./compare.ts";
 import exportSpec from "./export-spec.ts";
 import inspectPage from "./inspect-page.ts";
 import inspectTrace from "./inspect-trace.ts";
@@ -23,6 +24,7 @@ export const tools = [
   browseEvaluate,
   browseOpen,
   browseSnapshot,
+  compare,
   exportSpec,
   inspectPage,
   inspectTrace,

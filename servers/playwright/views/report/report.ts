@@ -18,6 +18,8 @@ export interface Artifact {
 
 export interface Report {
   readonly passed: boolean;
+  /** Of a comparison of two versions, which has no verdict. */
+  readonly isComparison: boolean;
   readonly verdict: string;
   readonly facts: readonly string[];
   /** Why the run did not finish. */
@@ -28,7 +30,20 @@ export interface Report {
   readonly artifacts: readonly Artifact[];
 }
 
-/** The structure of an answer of pw_run_test, pw_run_suite or pw_run_specs: each has a part of it. */
+/** A page of a comparison; each list has one line for each difference. */
+interface ComparedPage extends Partial<Record<(typeof DIFFERENCES)[number], readonly string[]>> {
+  readonly page: string;
+  readonly device: string;
+  readonly changed: boolean;
+  readonly error?: string;
+}
+
+const DIFFERENCES = ["facts", "tree", "regions", "moved", "added", "gone", "measured", "ignored"] as const;
+const BEGINNINGS: Readonly<Record<string, string>> = {
+  ...{ regions: "picture: ", added: "new ", gone: "gone: ", ignored: "ignored: " },
+};
+
+/** The structure of an answer of pw_run_test, pw_run_suite, pw_run_specs or pw_compare: each has a part of it. */
 interface Answer {
   readonly passed?: boolean;
   readonly url?: string;
@@ -40,6 +55,7 @@ interface Answer {
   readonly assertions?: readonly { name: string; passed: boolean; actual?: string; device?: string }[];
   readonly tests?: readonly { name: string; passed: boolean; failures?: readonly string[] }[];
   readonly failures?: readonly { test: string; error: string }[];
+  readonly pages?: readonly ComparedPage[];
   readonly summary?: string;
   readonly failed_step?: string;
   readonly error?: string;
@@ -53,7 +69,10 @@ const CONSOLE = "console error: ";
 /** The report in an answer; undefined for an error without a run. */
 export function reportOf({ structuredContent, content = [] }: ToolResult): Report | undefined {
   const answer = structuredContent as Answer | undefined;
-  if (answer?.passed === undefined) return undefined;
+  const { pages } = answer ?? {};
+  const isSame = pages?.every(({ changed, error }) => !changed && error === undefined);
+  const passed = answer?.passed ?? isSame;
+  if (answer === undefined || passed === undefined) return undefined;
   const lines: Line[] = [
     ...(answer.assertions ?? []).map(({ actual, ...check }) => ({ ...check, ...said(actual) })),
     ...(answer.tests ?? []).map(({ name, passed, failures = [] }) => ({
@@ -61,12 +80,17 @@ export function reportOf({ structuredContent, content = [] }: ToolResult): Repor
       passed,
       ...said(failures.join("\n") || undefined),
     })),
+    ...(pages ?? []).map(({ page, device, changed, error, ...lists }) => ({
+      ...{ name: page, device, passed: !changed && error === undefined },
+      ...said(error ?? (differencesOf(lists).join("\n") || undefined)),
+    })),
     ...(answer.failures ?? []).map(({ test, error }) => ({ name: test, passed: false, said: error })),
   ];
   const { notes = [], failed_step: step, error } = answer;
   return {
-    passed: answer.passed,
-    verdict: answer.summary ?? verdictOf(answer, lines),
+    passed,
+    isComparison: pages !== undefined,
+    verdict: answer.summary ?? verdictOf({ ...answer, passed }, lines),
     facts: factsOf(answer),
     stopped: step === undefined ? error : `This step failed: ${step}`,
     lines,
@@ -79,6 +103,9 @@ export function reportOf({ structuredContent, content = [] }: ToolResult): Repor
     ),
   };
 }
+
+const differencesOf = (lists: Partial<Record<string, readonly string[]>>) =>
+  DIFFERENCES.flatMap((list) => (lists[list] ?? []).map((line) => `${BEGINNINGS[list] ?? ""}${line}`));
 
 const said = (text: string | undefined) => (text === undefined ? {} : { said: text });
 

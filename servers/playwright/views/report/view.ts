@@ -22,8 +22,17 @@ function partsOf(report: Report): HTMLElement[] {
   return [
     verdict(report),
     ...text.map((line) => element("p", { class: line === report.stopped ? "failure" : "note" }, line)),
-    ...(report.lines.length === 0 ? [] : [element("ul", { class: "checks" }, ...report.lines.map(check))]),
-    ...group("Differences", comparisons.map(comparison)),
+    ...(report.lines.length === 0
+      ? []
+      : [
+          element("ul", { class: "checks" }, ...report.lines.map((line) => check(line, report.isComparison))),
+        ]),
+    ...group(
+      "Differences",
+      comparisons.map((one) =>
+        comparison(one, report.isComparison ? ["Before", "After"] : ["Baseline", "Now"]),
+      ),
+    ),
     ...group(
       "Screenshots",
       pictures.map((picture, index) => folded(picture.name, index === 0, () => shot(picture))),
@@ -37,19 +46,20 @@ function group(title: string, parts: readonly HTMLElement[]): HTMLElement[] {
   return parts.length === 0 ? [] : [element("h2", {}, title), ...parts];
 }
 
-function verdict({ passed, verdict: text, facts }: Report): HTMLElement {
+function verdict({ passed, verdict: text, facts, isComparison }: Report): HTMLElement {
   const word = element("span", { class: passed ? "good" : "bad" }, passed ? "✓ Passed" : "✗ Failed");
-  const heading = element("h1", {}, word, `: ${text}`);
+  const heading = isComparison ? element("h1", {}, text) : element("h1", {}, word, `: ${text}`);
   const shown = element("p", {}, facts.join(" · "));
   return element("div", { class: passed ? "verdict passed" : "verdict" }, heading, shown);
 }
 
-function check({ name, passed, device, said }: Line): HTMLElement {
-  const label = { role: "img", "aria-label": passed ? "passed" : "failed", class: passed ? "good" : "bad" };
+function check({ name, passed, device, said }: Line, isComparison: boolean): HTMLElement {
+  const [good, bad] = isComparison ? ["unchanged", "changed"] : ["passed", "failed"];
+  const label = { role: "img", "aria-label": passed ? good : bad, class: passed ? "good" : "bad" };
   const text = element("span", {}, name);
   if (device !== undefined) text.append(" ", element("span", { class: "device" }, device));
-  const line = element("li", {}, element("span", label, passed ? "✓" : "✗"), text);
-  if (said !== undefined && !passed) line.append(element("p", {}, said));
+  const line = element("li", {}, element("span", label, passed ? "✓" : isComparison ? "≠" : "✗"), text);
+  if (said !== undefined && (isComparison || !passed)) line.append(element("p", {}, said));
   return line;
 }
 
@@ -77,12 +87,15 @@ async function shot(artifact: Artifact): Promise<HTMLElement> {
 }
 
 /** Two images on top of each other, with a slider between them. */
-function comparison({ name, actual, expected, diff }: Comparison): HTMLElement {
-  const [other, title] = expected === undefined ? [diff, "Differences"] : [expected, "Baseline"];
+function comparison(
+  { name, actual, expected, diff }: Comparison,
+  [then, now]: readonly [string, string],
+): HTMLElement {
+  const [other, title] = expected === undefined ? [diff, "Differences"] : [expected, then];
   return folded(name, true, async () => {
     if (other === undefined) return shot(actual);
     const under = picture(other, `${title}: ${name}`);
-    const over = await picture(actual, `Now: ${name}`);
+    const over = await picture(actual, `${now}: ${name}`);
     over.className = "over";
     const edge = element("span", { class: "edge" });
     const box = element("div", { class: "shot compare", style: "--at: 50%" }, await under, over, edge);
@@ -91,11 +104,11 @@ function comparison({ name, actual, expected, diff }: Comparison): HTMLElement {
       min: "0",
       max: "100",
       value: "50",
-      "aria-label": `${title} to now, ${name}`,
+      "aria-label": `${title} to ${now.toLowerCase()}, ${name}`,
     };
     const input = element("input", range);
     input.addEventListener("input", () => box.style.setProperty("--at", `${input.value}%`));
-    const slider = element("div", { class: "slider" }, title, input, "Now");
+    const slider = element("div", { class: "slider" }, title, input, now);
     const more =
       expected === undefined || diff === undefined
         ? []

@@ -150,6 +150,21 @@ async function measure({ metric }: { readonly metric: Metric }): Promise<number 
   }
 }
 
+const MEASURED = ["ttfb", "fcp", "lcp", "load time", "cls", "tbt", "inp"] as const;
+
+/** Those of the browser's measurements that it has of a page. */
+export async function measured(page: Page): Promise<Record<string, number>> {
+  const values = await Promise.all(MEASURED.map((metric) => page.evaluate(measure, { metric })));
+  return Object.fromEntries(
+    MEASURED.flatMap((metric, n) => {
+      const value = values[n];
+      return value === undefined ? [] : [[metric, metric === "cls" ? round(value, 3) : round(value, 0)]];
+    }),
+  );
+}
+
+const round = (value: number, digits: number) => Number(value.toFixed(digits));
+
 /** Checks the page's weight. */
 export async function weightOutcome(limit: number, events: PageEvents): Promise<Outcome> {
   const bytes = await events.weight();

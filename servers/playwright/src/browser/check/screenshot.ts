@@ -1,6 +1,7 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Locator, Page } from "playwright";
 import type { PNGWithMetadata } from "pngjs";
+import { type Box, pictureDifference } from "../compare/picture.ts";
 import type { CheckOf } from "../language/ast.ts";
 import { TOLERANCE } from "../language/records.ts";
 import { masksOn } from "../secrets/guard.ts";
@@ -84,14 +85,7 @@ export async function visualOutcome(check: CheckOf<"screenshot">, scope: Compari
   const shot = async () =>
     (await takeScreenshot(page, { of, masks, fullPage: of === undefined, still: true }, deadline)).png;
   const { PNG } = (await import("pngjs")).default;
-  let actual = await shot();
-  let alike = false;
-  for (let i = 1; i < MAX_FRAMES && !alike; i++) {
-    const next = await shot();
-    alike =
-      next.equals(actual) || (await comparison(PNG.sync.read(next), PNG.sync.read(actual)))?.different === 0;
-    actual = next;
-  }
+  const { png: actual, moving } = await stillPicture(shot);
   const stem = baselineStem(check.baseline, device);
   await folder.write(`${stem}.actual.png`, actual);
   const wanted = await baselines.read(check.baseline, device);
@@ -99,7 +93,8 @@ export async function visualOutcome(check: CheckOf<"screenshot">, scope: Compari
     return failed(
       `there is no baseline '${check.baseline}' yet; look at ${stem}.actual.png and accept it with pw_approve_baseline`,
     );
-  if (!alike) return failed("the page keeps changing: no two frames are the same; mask what changes");
+  if (moving.length > 0)
+    return failed("the page keeps changing: no two frames are the same; mask what changes");
   const now = PNG.sync.read(actual);
   let then: typeof now;
   try {
@@ -122,6 +117,24 @@ export async function visualOutcome(check: CheckOf<"screenshot">, scope: Compari
       ? `its size is ${now.width}x${now.height}, the baseline's ${then.width}x${then.height}`
       : `${different} pixels (${percent}) differ, ${tolerance * 100}% may`;
   return { passed, actual: differing };
+}
+
+/**
+ * Takes pictures until two in a row are equal.
+ *
+ * @returns the last one, and the parts of it that kept changing.
+ */
+export async function stillPicture(shot: () => Promise<Buffer>): Promise<{ png: Buffer; moving: Box[] }> {
+  const moving: Box[] = [];
+  let png = await shot();
+  for (let i = 1; i < MAX_FRAMES; i++) {
+    const next = await shot();
+    const { regions } = await pictureDifference(png, next);
+    png = next;
+    if (regions.length === 0) return { png, moving: [] };
+    moving.push(...regions.map(({ box }) => box));
+  }
+  return { png, moving };
 }
 
 /** How many pixels differ visibly, and a picture of where; undefined if the sizes differ. */

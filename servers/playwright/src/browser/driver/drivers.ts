@@ -1,5 +1,6 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { AuditRequest } from "../audit/report.ts";
+import type { DifferenceRequest } from "../compare/difference.ts";
 import type { Calling } from "../session/deadline.ts";
 import type { InspectRequest } from "../verdict/inspect.ts";
 import { failureOf } from "../verdict/report.ts";
@@ -21,6 +22,7 @@ const LIMITS = {
   calls: 200,
 };
 const INSPECT_MS = 40_000;
+const DIFFERENCE_MS = 60_000;
 const ASK_MS = 30_000;
 const BACKGROUND_CALL: Calling = {
   signal: new AbortController().signal,
@@ -79,6 +81,11 @@ export class Drivers {
     return this.#use(1, call, (driver) =>
       driver.call("audit", request, call, Math.min(request.timeoutMs, call.leftMs)),
     );
+  }
+
+  /** Compares the captures of a page, which takes memory and time like a run. */
+  difference(request: DifferenceRequest, call: Calling) {
+    return this.#use(1, call, (driver) => driver.call("difference", request, call, DIFFERENCE_MS));
   }
 
   /** @throws ToolError if a sentence or a device is invalid. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Lighthouse } from "../audit/lighthouse.ts";
 import { type AuditRequest, auditPage } from "../audit/report.ts";
+import { type DifferenceRequest, differenceOf } from "../compare/difference.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import type { Calling } from "../session/deadline.ts";
 import { devicesOf } from "../session/devices.ts";
@@ -30,12 +31,14 @@ export function methodsFor(
     secrets: Secrets.from(process.env),
   });
   tester.prewarm();
+  const { runs } = tester.options;
   let session: BrowseSession | undefined;
   return {
     run: (request: RunRequest, call: Calling) => tester.run(request, call),
     inspect: (request: InspectRequest, call: Calling) => inspectPage(tester, request, call),
     audit: (request: AuditRequest, call: Calling) =>
       auditPage(tester, { project, launchShared }, request, call),
+    difference: (request: DifferenceRequest) => differenceOf(runs, request),
     prepare: async (request: RunRequest) => void (await tester.prepare(request)),
     devices: (names: readonly string[]) => devicesOf(names),
     browser: () => tester.browser(),

@@ -5,11 +5,13 @@ import type { BrowserContext, BrowserContextOptions, Locator, Page } from "playw
 import { exchangesOf } from "../check/events.ts";
 import { violationsOf } from "../check/quality.ts";
 import { MAX_HEIGHT, takeScreenshot } from "../check/screenshot.ts";
+import { type CaptureOf, capture } from "../compare/capture.ts";
 import type { SecretsInRun } from "../secrets/secrets.ts";
 import { NotKept, type RunFolder, slugOf } from "../store/disk.ts";
+import { CAPTURE, CAPTURE_PICTURE } from "../store/runs.ts";
 import { redactZip } from "../store/zip.ts";
 import type { Deadline } from "./deadline.ts";
-import type { PageEvents } from "./page-events.ts";
+import type { PageSession } from "./page-session.ts";
 import { watchChanges } from "./settled.ts";
 
 export const EVIDENCE = [
@@ -21,6 +23,7 @@ export const EVIDENCE = [
   "network",
   "video",
   "a11y",
+  "capture",
 ] as const;
 export type EvidenceKind = (typeof EVIDENCE)[number];
 
@@ -31,13 +34,15 @@ export interface ArtifactOptions {
   readonly secrets: SecretsInRun;
   /** The run uses a secret, which a video or a trace's frames could show. */
   readonly writesSecrets: boolean;
+  /** Describes the page in its capture. */
+  readonly captured?: CaptureOf;
 }
 
 interface Pictured {
   readonly page: Page;
   readonly deadline: Deadline;
 }
-type Final = Pictured & { readonly events: PageEvents };
+type Final = Pictured & Pick<PageSession, "events" | "settling">;
 
 /** Maximum time to ask a page whether it has changed. */
 const ASK_MS = 1_000;
@@ -128,8 +133,8 @@ export class RunArtifacts {
     this.#early = { shot, changed };
   }
 
-  /** After the verdict: the screenshot, the trace, the accessibility report. */
-  async collect({ page, deadline, events }: Final, passed: boolean): Promise<void> {
+  /** After the verdict: the screenshot, the trace, the accessibility report, the capture. */
+  async collect({ page, deadline, events, settling }: Final, passed: boolean): Promise<void> {
     const fullPage = this.#wants("full_page");
     if (this.hasPicture || (this.#wants("on_failure") && !passed)) {
       const early = this.#early;
@@ -144,6 +149,13 @@ export class RunArtifacts {
     }
     if (this.#wants("network"))
       await this.#writeJson(".network.json", await deadline.race(exchangesOf(events)));
+    const { captured } = this.#options;
+    if (captured !== undefined && this.#wants("capture")) {
+      const settle = () => settling.settled(deadline);
+      const made = await capture({ page, deadline, events }, captured, settle);
+      await this.#write(CAPTURE_PICTURE, made.png);
+      await this.#writeJson(CAPTURE, made.capture);
+    }
     await this.#stopTrace(deadline);
   }
 

@@ -83,7 +83,8 @@ export class PageEvents {
       const line = this.#lines.get(request);
       const failure = request.failure()?.errorText ?? "failed";
       const wasCut = /ERR_ABORTED/.test(failure) || !URL.canParse(request.url());
-      if (line !== undefined)
+      // The browser also aborts an error response that is not of the type it asked for, such as a style sheet.
+      if (line !== undefined && line.status < 400)
         line.failure = (wasCut ? undefined : refusal(new URL(request.url()))) ?? failure;
       this.#onDone(request);
     });

@@ -30,6 +30,9 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,120}$/;
 /** An unfinished run that changed this recently may still belong to another process. */
 const RECENT_MS = 2 * 3_600_000;
 export const REPORT = "report.json";
+/** The ends of the names of a captured page's files. */
+export const CAPTURE = ".capture.json";
+export const CAPTURE_PICTURE = ".capture.png";
 const SWEEP_MS = 2_000;
 
 const MIME: Readonly<Record<string, string>> = {
@@ -78,6 +81,23 @@ export class RunStore {
     const path = join(this.folder, id);
     this.#live.add(id);
     return new RunFolder(path, this.#note, problemOf(path));
+  }
+
+  /** The folder of a run that another process began. */
+  resume(id: string): RunFolder {
+    const path = join(this.folder, id);
+    return new RunFolder(path, this.#note, problemOf(path));
+  }
+
+  /** The newest run with an artifact of this name; undefined if there is none. */
+  async newestWith(name: string): Promise<string | undefined> {
+    const found = await Promise.all(
+      (await this.ids()).map(async (id) => {
+        const stat = await lstat(join(this.folder, id, name)).catch(() => undefined);
+        return stat === undefined ? [] : [{ id, changed: stat.mtimeMs }];
+      }),
+    );
+    return found.flat().sort((a, b) => b.changed - a.changed)[0]?.id;
   }
 
   /** Prevents another process from deleting a long run. */

@@ -48,7 +48,18 @@ export interface DeviceRunOptions {
   readonly look?: Look | undefined;
   readonly found: Found;
   readonly folder: RunFolder;
+  readonly part: RunPart | undefined;
   readonly progress: (note: string) => void;
+}
+
+/** A run that belongs to a comparison. */
+export interface RunPart {
+  /** The run whose folder keeps the artifacts. */
+  readonly run: string;
+  /** The beginning of their names. */
+  readonly stem: string;
+  /** The page, relative to the URL of the comparison. */
+  readonly path: string;
 }
 
 type Outcomes = Map<Assertion, Outcome>;
@@ -65,8 +76,13 @@ export async function runOnDevice(options: DeviceRunOptions, services: SessionSe
   const stem = slugOf(url.pathname.replace(/\.[a-z]+$/i, ""), "home");
   const artifacts = {
     kinds,
-    stem: matrix ? `${stem}-${slugOf(device.name, "device")}` : stem,
+    stem: options.part?.stem ?? (matrix ? `${stem}-${slugOf(device.name, "device")}` : stem),
     writesSecrets: secretsOf(script).length > 0,
+    captured: {
+      path: options.part?.path ?? "",
+      device: device.name,
+      steps: script.steps.map((step) => step.text),
+    },
   };
   const keepsDownloads = checksOf(script).some(({ kind }) => kind === "download");
   const deadline = new Deadline(options.timeoutMs, signal, options.lateHint);

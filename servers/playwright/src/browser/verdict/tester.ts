@@ -23,7 +23,7 @@ import type { BaselineStore } from "../store/baselines.ts";
 import type { Done, RunStore } from "../store/runs.ts";
 import type { StateStore } from "../store/states.ts";
 import { failureOf, type RunReport, shownArtifact } from "./report.ts";
-import { type DeviceRun, runOnDevice } from "./run.ts";
+import { type DeviceRun, type RunPart, runOnDevice } from "./run.ts";
 
 export interface TesterOptions extends Omit<ContextsOptions, "closeMs"> {
   readonly policy: Pick<NetworkPolicy, "guardFor">;
@@ -45,6 +45,7 @@ export interface RunRequest {
   readonly evidence: readonly EvidenceKind[];
   readonly timeoutMs: number;
   readonly look?: Look;
+  readonly part?: RunPart;
 }
 
 interface ParsedTest {
@@ -123,7 +124,8 @@ export class Tester {
   ): Promise<RunReport> {
     const services = await this.servicesFor(url, secrets);
     const { runs } = this.options;
-    const folder = await runs.begin();
+    const { part } = request;
+    const folder = part === undefined ? await runs.begin() : runs.resume(part.run);
     const found: Found = new Map();
     const matrix = devices.length > 1;
     let done = 0;
@@ -138,7 +140,21 @@ export class Tester {
       const { evidence, look } = request;
       const { signal } = call;
       const deviceRun = await runOnDevice(
-        { url, script, device, matrix, evidence, look, timeoutMs, lateHint, signal, folder, found, progress },
+        {
+          url,
+          script,
+          device,
+          matrix,
+          evidence,
+          look,
+          timeoutMs,
+          lateHint,
+          signal,
+          folder,
+          found,
+          part,
+          progress,
+        },
         services,
       );
       done += 1;
@@ -166,11 +182,12 @@ export class Tester {
         steps: script.steps.map((one) => stepSentence(one, found)),
         assertions: script.assertions.map((one) => assertionSentence(one, found)),
       };
-      await runs.finish<Done>(folder, { ...answer(), done: { ...sentences, devices: request.devices } });
+      if (part === undefined)
+        await runs.finish<Done>(folder, { ...answer(), done: { ...sentences, devices: request.devices } });
       // Again, since the report's own file may not have been kept.
       return answer();
     } catch (error) {
-      await runs.drop(folder.id);
+      if (part === undefined) await runs.drop(folder.id);
       throw error;
     } finally {
       clearInterval(beat);

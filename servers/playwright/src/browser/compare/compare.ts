@@ -1,0 +1,378 @@
+import { setMaxListeners } from "node:events";
+import { copyFile, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { startDeadline } from "@refmcp/boundary";
+import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
+import * as z from "zod";
+import { parseTargetUrl, refusedUrl } from "../language/address.ts";
+import { isBaselineName } from "../language/values.ts";
+import { type Calling, workMs } from "../session/deadline.ts";
+import { type RunFolder, slugOf } from "../store/disk.ts";
+import { CAPTURE, CAPTURE_PICTURE, type RunStore } from "../store/runs.ts";
+import { type RunReport, type ShownArtifact, shownArtifact } from "../verdict/report.ts";
+import type { RunRequest } from "../verdict/tester.ts";
+import type { Capture, CaptureOf } from "./capture.ts";
+import type { DifferenceRequest, PageDifference } from "./difference.ts";
+
+export interface CompareRequest {
+  /** A URL, a run_id or `base:NAME`; without it, only the base is kept. */
+  readonly before?: string | undefined;
+  readonly after: string;
+  readonly paths: readonly string[];
+  readonly steps: readonly string[];
+  readonly devices: readonly string[];
+  /** Keeps the after side as the base of this name. */
+  readonly keep?: string | undefined;
+  readonly timeoutMs: number;
+}
+
+/** Loads pages and compares captures, in other processes. */
+interface Comparer {
+  prepare(request: RunRequest): Promise<unknown>;
+  run(request: RunRequest, call: Calling): Promise<Pick<RunReport, "failed_step">>;
+  difference(request: DifferenceRequest, call: Calling): Promise<PageDifference>;
+}
+
+const lines = z.array(z.string()).optional();
+const compared = z.object({
+  page: z.string(),
+  device: z.string(),
+  changed: z.boolean(),
+  facts: lines,
+  tree: lines,
+  regions: lines,
+  moved: lines,
+  added: lines,
+  gone: lines,
+  measured: lines,
+  ignored: lines,
+  not_shown: z.number().optional(),
+  error: z.string().optional(),
+});
+type ComparedPage = z.infer<typeof compared>;
+
+export const comparison = z.object({
+  summary: z.string(),
+  changed: z.number(),
+  unchanged: z.number(),
+  not_compared: z.number(),
+  durationMs: z.number(),
+  run_id: z.string(),
+  base: z.string().optional(),
+  pages: z.array(compared),
+  notes: z.array(z.string()).optional(),
+});
+export interface Comparison extends z.infer<typeof comparison> {
+  readonly artifacts: readonly ShownArtifact[];
+}
+
+const MAX_PAGES = 60;
+const RUN_ID = /^\d{8}-\d{6}-[0-9a-f]{8}$/;
+
+/** Whether any difference counts as a change; times never do. */
+const isChanged = ({ facts, tree, regions, moved, added, gone }: PageDifference): boolean =>
+  [facts, tree, regions, moved, added, gone].some((list) => list.length > 0);
+
+const UNCONFIRMED = "nothing; there was no time for a second load, so some of this may differ at each load";
+
+/** A version of the pages: one to load, or captures that a run kept. */
+type Side = { readonly url: URL } | { readonly kept: readonly Kept[]; readonly name: string };
+interface Kept extends CaptureOf {
+  readonly at: string;
+}
+
+/**
+ * Compares two versions of pages on each device.
+ *
+ * @throws ToolError `invalid` for a wrong URL, sentence, device or name, `not_found` for an unknown run or base.
+ */
+export async function comparePages(
+  comparer: Comparer,
+  runs: RunStore,
+  request: CompareRequest,
+  call: Calling,
+): Promise<Comparison> {
+  const began = performance.now();
+  const { keep } = request;
+  if (keep !== undefined && !isBaselineName(keep))
+    throw new ToolError("invalid", `keep ${JSON.stringify(keep.slice(0, 80))} is not a valid name.`, {
+      hint: 'Use letters, digits, "-", "_" and ".": main.',
+    });
+  if (request.before === undefined && keep === undefined)
+    throw new ToolError("invalid", "before is missing.", {
+      hint: "Pass the URL of the other version, a run_id or base:NAME. To keep the pages as a base for a later call, pass keep.",
+    });
+  const before = request.before === undefined ? undefined : await sideOf(runs, request.before, "before");
+  const after = await sideOf(runs, request.after, "after");
+  const pages = pagesOf(
+    request,
+    [before, after].filter((side) => side !== undefined),
+  );
+  for (const { path, device, steps } of pages)
+    for (const side of [before, after])
+      if (side !== undefined && "url" in side)
+        await comparer.prepare(loadOf(side.url, { path, device, steps }, request.timeoutMs));
+  const folder = await runs.begin();
+  // Before the call's own time limit, so that the pages so far are returned.
+  const { signal, end } = startDeadline(workMs(call), call.signal);
+  setMaxListeners(0, signal);
+  let done = 0;
+  const limited: Calling = { signal, leftMs: Number.POSITIVE_INFINITY, progress: () => undefined };
+  const scope = { comparer, folder, call: limited, request, before, after };
+  try {
+    const found = await Promise.all(
+      pages.map(async (page) => {
+        const entry = await comparedPage(page, scope);
+        call.signal.throwIfAborted();
+        done += 1;
+        call.progress(done, pages.length, `${entry.page} ${entry.changed ? "changed" : "compared"}`);
+        return entry;
+      }),
+    );
+    if (keep !== undefined) await folder.write(`base-${keep}.json`, `${JSON.stringify({ keep })}\n`);
+    const kept = await runs.kept(folder);
+    const pictures = kept.filter(({ name }) => /\.(?:actual|expected|diff)\.png$/.test(name));
+    const report = reportOf(found, { ...request, run_id: folder.id, began, notes: folder.notes() });
+    await runs.finish(folder, report);
+    return { ...report, artifacts: pictures.map(shownArtifact) };
+  } catch (error) {
+    await runs.drop(folder.id);
+    throw error;
+  } finally {
+    end();
+  }
+}
+
+/** A side of the comparison as the caller named it. */
+async function sideOf(runs: RunStore, text: string, argument: string): Promise<Side> {
+  const base = /^base:(.*)$/s.exec(text)?.[1];
+  if (base === undefined && !RUN_ID.test(text)) {
+    const url = parseTargetUrl(text);
+    if (typeof url !== "string") return { url };
+    if (/^[a-z][a-z0-9+.-]*:/i.test(text)) throw refusedUrl(text, url);
+    throw new ToolError(
+      "invalid",
+      `${argument} ${JSON.stringify(text.slice(0, 80))} is not a URL, a run_id or base:NAME.`,
+      { hint: 'Pass "http://localhost:3000", a run_id from an earlier answer, or "base:main".' },
+    );
+  }
+  const id =
+    base === undefined ? text : isBaselineName(base) ? await runs.newestWith(`base-${base}.json`) : undefined;
+  if (id === undefined)
+    throw new ToolError("not_found", `There is no base ${JSON.stringify(String(base).slice(0, 80))}.`, {
+      hint: "Keep one first: call pw_compare with the URL as after, and keep. Bases are kept with the runs, 50 at most, for 7 days.",
+    });
+  const kept: Kept[] = [];
+  for (const { name, path } of await runs.artifacts(id)) {
+    if (!name.endsWith(CAPTURE)) continue;
+    const captured: Capture = JSON.parse(await readFile(path, "utf8"));
+    kept.push({ ...captured, at: path.slice(0, -CAPTURE.length) });
+  }
+  if (kept.length > 0) return { kept, name: text };
+  throw new ToolError("invalid", `The run ${id} kept no captures of pages.`, {
+    hint: 'Pass the run_id of pw_compare, or of pw_run_test with evidence ["capture"].',
+  });
+}
+
+/** The pages to compare: as asked, or else those of a kept side. */
+function pagesOf(request: CompareRequest, sides: readonly Side[]): CaptureOf[] {
+  const kept = sides.flatMap((side) => ("kept" in side ? [side] : []));
+  const known = kept[0]?.kept ?? [];
+  const or = (asked: readonly string[], found: readonly string[], otherwise: string) =>
+    asked.length > 0 ? [...new Set(asked)] : found.length > 0 ? [...new Set(found)] : [otherwise];
+  const paths = or(
+    request.paths,
+    known.map(({ path }) => path),
+    "",
+  );
+  const devices = or(
+    request.devices,
+    known.map(({ device }) => device),
+    "desktop",
+  );
+  const steps = request.steps.length > 0 ? request.steps : (known[0]?.steps ?? []);
+  for (const { kept: captures, name } of kept) {
+    const other = captures.find((one) => JSON.stringify(one.steps) !== JSON.stringify(steps));
+    if (other !== undefined)
+      throw new ToolError("invalid", `The pages of ${name} were kept after other steps.`, {
+        hint: `Leave steps out, or pass the same: ${JSON.stringify(other.steps).slice(0, 500)}.`,
+      });
+    const has = (path: string, device: string) =>
+      captures.some((one) => one.path === path && one.device === device);
+    const missing = paths.flatMap((path) =>
+      devices.flatMap((device) => (has(path, device) ? [] : [{ path, device }])),
+    );
+    const [first] = missing;
+    if (first !== undefined)
+      throw new ToolError("not_found", `${name} has no page ${labelOf(first)}.`, {
+        hint: `It has ${[...new Set(captures.map(labelOf))].join(", ").slice(0, 500)}.`,
+      });
+  }
+  const pages = paths.flatMap((path) => devices.map((device) => ({ path, device, steps })));
+  if (pages.length > MAX_PAGES)
+    throw new ToolError(
+      "invalid",
+      `There are ${pages.length} pages and devices; at most ${MAX_PAGES} are allowed at once.`,
+    );
+  return pages;
+}
+
+const labelOf = ({ path, device }: Pick<CaptureOf, "path" | "device">) =>
+  `${path === "" ? "/" : oneLine(path)} [${device}]`;
+
+/** The URL of a page, below that of its version. */
+function urlOf(base: URL, path: string): URL {
+  if (path === "") return base;
+  const folder = new URL(base);
+  if (!/\/$|\.[a-z0-9]+$/i.test(folder.pathname)) folder.pathname += "/";
+  const relative = path.replace(/^\/+/, "");
+  const url = URL.canParse(relative, folder) ? new URL(relative || "./", folder) : undefined;
+  if (url?.origin === base.origin) return url;
+  throw new ToolError("invalid", `paths: ${JSON.stringify(path.slice(0, 80))} is not a path.`, {
+    hint: 'Pass paths relative to before and after: "/about", "?page=2", "#/active".',
+  });
+}
+
+function loadOf(base: URL, { path, device, steps }: CaptureOf, timeoutMs: number): RunRequest {
+  const url = urlOf(base, path).href;
+  return { url, steps, devices: [device], assertions: [], evidence: ["capture"], timeoutMs };
+}
+
+interface Scope {
+  readonly comparer: Comparer;
+  readonly folder: RunFolder;
+  readonly call: Calling;
+  readonly request: CompareRequest;
+  readonly before: Side | undefined;
+  readonly after: Side;
+}
+
+/** Compares one page on one device. If it differs, each version is loaded again, to find out what is chance. */
+async function comparedPage(page: CaptureOf, scope: Scope): Promise<ComparedPage> {
+  const { comparer, folder, call, request, before, after } = scope;
+  const entry = { page: page.path === "" ? "/" : page.path, device: page.device };
+  const stem = stemOf(page);
+  const made: string[] = [];
+  const stopped = new Map<Side, string>();
+  const load = async (side: Side, name: string): Promise<string> => {
+    if ("kept" in side) throw new TypeError("it is already loaded");
+    const part = { run: folder.id, stem: `${stem}.${name}`, path: page.path };
+    const { failed_step: step } = await comparer.run(
+      { ...loadOf(side.url, page, request.timeoutMs), part },
+      call,
+    );
+    if (step !== undefined) stopped.set(side, step);
+    const at = join(folder.path, part.stem);
+    made.push(at);
+    return at;
+  };
+  const loadsOf = async (side: Side, name: string): Promise<string[]> => {
+    if ("url" in side) return [await load(side, name)];
+    const own = side.kept.filter((one) => one.path === page.path && one.device === page.device);
+    return own.map(({ at }) => at).sort();
+  };
+  const again = async (side: Side, name: string, loads: string[]) => {
+    if ("url" in side && loads.length === 1) loads.push(await load(side, `${name}-2`));
+  };
+  let difference: PageDifference | undefined;
+  try {
+    const [old, fresh] = await bothOf(
+      before === undefined ? [] : loadsOf(before, "before"),
+      loadsOf(after, "after"),
+    );
+    if (request.keep !== undefined && "url" in after) await again(after, "after", fresh);
+    // A base outlives the run that it was kept by.
+    if (request.keep !== undefined && "kept" in after) await copyCaptures(fresh, folder, stem);
+    const [oldStep, freshStep] = [before, after].map((side) => side && stopped.get(side));
+    if (
+      freshStep !== undefined &&
+      (before === undefined || oldStep !== undefined || request.keep !== undefined)
+    )
+      throw new ToolError("invalid", `a step failed: ${freshStep}`);
+    if (before === undefined) return { ...entry, changed: false };
+    const compare = () => comparer.difference({ run: folder.id, stem, before: old, after: fresh }, call);
+    difference = await compare();
+    if (oldStep !== undefined) difference.facts.push(`a step failed before: ${oldStep}`);
+    if (freshStep !== undefined) difference.facts.push(`a step failed after: ${freshStep}`);
+    if (stopped.size === 0 && (isChanged(difference) || difference.measured.length > 0)) {
+      const counts = old.length + fresh.length;
+      await bothOf(again(before, "before", old), again(after, "after", fresh));
+      if (old.length + fresh.length > counts) difference = await compare();
+    }
+    return { ...entry, changed: isChanged(difference), ...difference };
+  } catch (error) {
+    if (error instanceof ToolError && error.code === "no_browser") throw error;
+    if (difference !== undefined && call.signal.aborted) {
+      const ignored = [...difference.ignored, UNCONFIRMED];
+      return { ...entry, changed: isChanged(difference), ...difference, ignored };
+    }
+    const reason = call.signal.aborted
+      ? "not finished in time"
+      : error instanceof Error
+        ? error.message
+        : String(error);
+    return { ...entry, changed: false, error: oneLine(clip(reason, 400)) };
+  } finally {
+    // Those of the after side stay: the run_id or the base can be compared later.
+    for (const at of made.filter((one) => one.includes(`${stem}.before`)))
+      for (const end of [CAPTURE, CAPTURE_PICTURE]) await rm(at + end, { force: true });
+  }
+}
+
+/** Both results, or the first error once both have settled. */
+async function bothOf<A, B>(a: A | Promise<A>, b: B | Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([a, b]);
+  return [await a, await b];
+}
+
+async function copyCaptures(all: readonly string[], folder: RunFolder, stem: string): Promise<void> {
+  for (const [n, at] of all.entries())
+    for (const end of [CAPTURE, CAPTURE_PICTURE])
+      await folder.keep(`${stem}.after${n === 0 ? "" : "-2"}${end}`, (path) => copyFile(at + end, path));
+}
+
+/** The beginning of a page's file names, which no other page of the call has. */
+function stemOf({ path, device }: CaptureOf): string {
+  const sum = [...path].reduce((hash, char) => (hash * 31 + (char.codePointAt(0) ?? 0)) >>> 0, 7);
+  const slug = slugOf(path, "home");
+  const isPlain = path === "" || path.replace(/^\//, "") === slug;
+  return `${slug}${isPlain ? "" : `-${sum.toString(36)}`}-${slugOf(device, "device")}`;
+}
+
+interface Facts extends Pick<CompareRequest, "keep" | "before"> {
+  readonly run_id: string;
+  readonly began: number;
+  readonly notes: string[];
+}
+
+function reportOf(pages: readonly ComparedPage[], { keep, before, run_id, began, notes }: Facts) {
+  const count = (is: (page: ComparedPage) => unknown) => pages.filter(is).length;
+  const changed = count((page) => page.changed);
+  const failed = count(({ error }) => error !== undefined);
+  const measured = count((page) => !page.changed && (page.measured ?? []).length > 0);
+  const all = `${pages.length} ${pages.length === 1 ? "page" : "pages"}`;
+  const kept = keep === undefined ? "" : `; kept as base:${keep}`;
+  const rest = `${measured === 0 ? "" : `; ${measured} more measured differently`}${failed === 0 ? "" : `; ${failed} not compared`}`;
+  const verdict =
+    before === undefined
+      ? `${all} loaded`
+      : changed === 0
+        ? `No difference in ${pages.length - failed} of ${all}`
+        : `${changed} of ${all} changed`;
+  return {
+    summary: `${verdict}${rest}${kept}.`,
+    changed,
+    unchanged: pages.length - changed - failed,
+    not_compared: failed,
+    durationMs: Math.round(performance.now() - began),
+    run_id,
+    ...(keep === undefined ? {} : { base: `base:${keep}` }),
+    pages: pages.map(withoutEmpty),
+    ...(notes.length === 0 ? {} : { notes }),
+  };
+}
+
+const withoutEmpty = (page: ComparedPage): ComparedPage =>
+  compared.parse(
+    Object.fromEntries(Object.entries(page).filter(([, value]) => !Array.isArray(value) || value.length > 0)),
+  );
