@@ -76,7 +76,7 @@ export async function capture(
     isCut = cut;
     return png;
   };
-  const { png, moving } = await stillPicture(shot);
+  const first = await shot();
   await deadline.race(guardDocuments(page));
   const { origin } = new URL(page.url());
   const local = (text: string) => localText(text, origin);
@@ -94,7 +94,8 @@ export async function capture(
   }
   const violations = await deadline.race(violationsOf(page));
   // Some time later: what blinks slowly looks still in two frames in a row.
-  const { regions: late } = await pictureDifference(png, await shot());
+  const { regions: late } = await pictureDifference(first, await shot());
+  const { png, moving } = late.length === 0 ? { png: first, moving: [] } : await stillPicture(shot);
   const weight = { weight: await deadline.race(events.weight()), requests: events.counts.requests };
   return {
     png,
