@@ -2,6 +2,8 @@ import { readFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
+import { picture } from "../../test/fixture.ts";
+import { secureSite } from "../../test/grammar-page.ts";
 import { type Handler, page, type Site } from "../../test/lab.ts";
 import { type Session, session, site } from "../../test/session.ts";
 import type { Finding } from "../browser/audit/audit.ts";
@@ -36,6 +38,8 @@ beforeAll(async () => {
         <img id="gone" src="/gone.png"><a href="javascript:void 0">Go</a><a href="/x">read more</a><input>
         <script type="application/ld+json">{"@context": </script>
         <script>console.error("it hurts"); setTimeout(() => { throw new Error("lamp") })</script>
+        <img src="/big.png" alt="Lamp" width="200" height="60">
+        <script>const old = new XMLHttpRequest(); old.open("GET", "/plain.js", false); old.send();</script>
         <script src="/plain.js"></script></body></html>`,
       {
         "content-type": "text/html; charset=iso-8859-1",
@@ -46,6 +50,7 @@ beforeAll(async () => {
       },
       500,
     ),
+    "/big.png": sends(picture(900, 900, [200, 30, 30]), { "content-type": "image/png", etag: "1" }),
     "/plain.js": sends(`// ${"x".repeat(5_000)}`, { "content-type": "text/javascript" }),
     "/robots.txt": sends("User-agent: *\nDisallow: /bad\nAllow: /\n", { "content-type": "text/plain" }),
     "/slow": page(`<main><h1>Slow</h1><p id="moved" style="height: 400px">Text</p><button>Slow</button></main>
@@ -114,8 +119,11 @@ describe("pw_audit", () => {
       "broken images",
       "charset",
       "console errors",
+      "deprecations",
       "doctype",
       "failed requests",
+      "image aspect",
+      "image size",
       "page errors",
       "viewport",
     ]);
@@ -182,6 +190,16 @@ describe("pw_audit", () => {
     expect(full.length).toBeGreaterThan(20_000);
   });
 
+  it("applies the rules for https to https pages only", async () => {
+    const secure = await secureSite(`${web.url}/big.png`);
+    const safe = await session({ args: ["--ignore-https-errors"] });
+    const { data } = await safe.good("pw_audit", { url: `${secure.url}/mixed`, categories: ["headers"] });
+    await secure.close();
+    expect(Object(data).findings).toContainEqual(
+      expect.objectContaining({ rule: "mixed content", where: [`${web.url}/big.png`] }),
+    );
+  });
+
   it("hides a secret that the page shows", async () => {
     const { data, full } = await audit({
       url: `${web.url}/secret`,
@@ -211,10 +229,12 @@ describe("pw_audit", () => {
     expect(devices[0]).not.toHaveProperty("lighthouse");
   });
 
-  it("refuses an unknown category and an unreachable page", async () => {
+  it("refuses an unknown category, a device without scripts and an unreachable page", async () => {
     expect((await talk.call("pw_audit", { url: web.url, categories: ["speed"] })).text).toContain(
       "accessibility",
     );
+    const still = await talk.call("pw_audit", { url: web.url, devices: ["dark + no javascript"] });
+    expect(still).toMatchObject({ isError: true, text: expect.stringContaining("needs scripts") });
     const answer = await talk.call("pw_audit", { url: "http://127.0.0.1:1/" });
     expect(answer).toMatchObject({ isError: true, text: expect.stringContaining("cannot be reached") });
   });

@@ -63,6 +63,7 @@ async function run(path: string, { milliseconds = 60_000, denyHosts = [] as stri
   const scores = await runLighthouse((await lighthouseOf(await projectWithLighthouse())) ?? "", {
     url: new URL(path, web.url),
     isMobile: false,
+    ignoreHttpsErrors: false,
     guard: networkGuardOf(guard),
     folder: new RunFolder(folder),
     file: "lighthouse.json",

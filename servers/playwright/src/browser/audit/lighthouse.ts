@@ -26,6 +26,7 @@ export interface LighthouseOptions extends Pick<Lighthouse, "launchShared"> {
   readonly file: string;
   readonly milliseconds: number;
   readonly signal: AbortSignal;
+  readonly ignoreHttpsErrors: boolean;
   readonly redact: (text: string) => string;
 }
 
@@ -61,14 +62,25 @@ export async function lighthouseOf(
  */
 export async function runLighthouse(
   cli: string,
-  { url, isMobile, guard, folder, file, milliseconds, signal, redact, launchShared }: LighthouseOptions,
+  {
+    url,
+    isMobile,
+    guard,
+    folder,
+    file,
+    milliseconds,
+    signal,
+    redact,
+    ignoreHttpsErrors,
+    launchShared,
+  }: LighthouseOptions,
 ): Promise<Record<string, number> | string> {
   const proxy = await ForwardProxy.listen(guard);
   const limit = startDeadline(milliseconds, signal);
   let launched: Launched | undefined;
   try {
     const debuggingPort = await freePort();
-    launched = await launchShared({ debuggingPort, proxy: proxySettings(proxy) });
+    launched = await launchShared({ debuggingPort, ignoreHttpsErrors, proxy: proxySettings(proxy) });
     if (!launched.local || launched.browser.browserType().name() !== "chromium")
       return "it needs a Chromium on this machine";
     // Otherwise Lighthouse would start a browser without the boundary.

@@ -156,6 +156,10 @@ function headerVerdicts(
     /\d/.test(headers[name] ?? ""),
   );
   const own = resources.filter(({ url: from }) => new URL(from).origin === url.origin);
+  // The browser logs what it loads, too.
+  const insecure = [...new Set(mixed)].filter(
+    (text) => !mixed.some((other) => other !== text && text.includes(other)),
+  );
   // Without their values.
   const cookies = own.flatMap(({ cookies: lines }) => lines.map(cookieOf));
   const without = (attribute: RegExp, isMeant = (_name: string) => true) => {
@@ -186,7 +190,7 @@ function headerVerdicts(
       /sess|sid\b|auth|login|jwt|(?<!csrf|xsrf)-?_?token/i.test(name),
     ),
     "cookie SameSite": without(/;\s*samesite=(?:lax|strict)\b/i),
-    "mixed content": isEncrypted ? all(mixed.map((text) => ({ text }))) : undefined,
+    "mixed content": isEncrypted ? all(insecure.map((text) => ({ text }))) : undefined,
     "server version": met(
       versions.length === 0,
       versions.map((name) => `${name}: ${headers[name]}`).join(", "),

@@ -1,3 +1,4 @@
+import { ToolError } from "@refmcp/boundary/answer";
 import { secretsOf } from "../language/script.ts";
 import { SecretsInRun } from "../secrets/secrets.ts";
 import { type Calling, Deadline, workMs } from "../session/deadline.ts";
@@ -48,6 +49,15 @@ export async function auditPage(tester: Tester, given: Lighthouse, request: Audi
   const secrets = new SecretsInRun(tester.options.secrets, [request.url, ...request.steps]);
   try {
     const { url, script, devices } = await tester.prepare({ ...request, assertions: [] });
+    const silent = devices.find(({ options }) => options.javaScriptEnabled === false);
+    if (silent !== undefined)
+      throw new ToolError(
+        "invalid",
+        `devices: ${JSON.stringify(silent.name)} runs no scripts, and an audit needs scripts.`,
+        {
+          hint: "Use another device, or check the page without scripts with pw_run_test.",
+        },
+      );
     const services = await tester.servicesFor(url, secrets);
     const folder = await runs.begin();
     const deadline = new Deadline(Math.min(request.timeoutMs, workMs(call)), call.signal);
@@ -70,6 +80,7 @@ export async function auditPage(tester: Tester, given: Lighthouse, request: Audi
         call.progress(devices.length, devices.length + 1, `lighthouse ${device.name}`);
         const scores = await runLighthouse(cli ?? "", {
           ...{ url, folder, signal: deadline.signal, launchShared: given.launchShared },
+          ignoreHttpsErrors: tester.options.ignoreHttpsErrors,
           ...{ guard: services.guard, isMobile: device.options.isMobile === true },
           file: `lighthouse-${slugOf(device.name, "device")}.json`,
           milliseconds: Math.max(1, deadline.leftMs - LEAVE_MS),

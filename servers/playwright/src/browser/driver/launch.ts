@@ -27,6 +27,7 @@ export interface LaunchOptions {
 /** Whatever else uses the browser, it has only this proxy. */
 export interface Shared {
   readonly debuggingPort: number;
+  readonly ignoreHttpsErrors: boolean;
   readonly proxy: { readonly server: string; readonly bypass: string };
 }
 
@@ -156,10 +157,12 @@ async function start(
   }
 }
 
-const sharing = (args: string[], shared: Shared | undefined) =>
-  shared === undefined
-    ? { args }
-    : { args: [...args, `--remote-debugging-port=${shared.debuggingPort}`], proxy: { ...shared.proxy } };
+function sharing(args: readonly string[], shared: Shared | undefined) {
+  if (shared === undefined) return { args: [...args] };
+  const { debuggingPort, ignoreHttpsErrors, proxy } = shared;
+  const untrusted = ignoreHttpsErrors ? ["--ignore-certificate-errors"] : [];
+  return { args: [...args, `--remote-debugging-port=${debuggingPort}`, ...untrusted], proxy: { ...proxy } };
+}
 
 /** @throws ToolError `unavailable` for a cause that has nothing to do with the browser. */
 function throwIfGeneral(error: unknown): void {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Lighthouse } from "../audit/lighthouse.ts";
-import { type AuditRequest, auditPage } from "../audit/report.ts";
+import type { AuditRequest } from "../audit/report.ts";
 import { type DifferenceRequest, differenceOf } from "../compare/difference.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import type { Calling } from "../session/deadline.ts";
@@ -36,8 +36,11 @@ export function methodsFor(
   return {
     run: (request: RunRequest, call: Calling) => tester.run(request, call),
     inspect: (request: InspectRequest, call: Calling) => inspectPage(tester, request, call),
-    audit: (request: AuditRequest, call: Calling) =>
-      auditPage(tester, { project, launchShared }, request, call),
+    /** Its code is loaded with the first audit: a verdict should not wait for it. */
+    audit: async (request: AuditRequest, call: Calling) => {
+      const { auditPage } = await import("../audit/report.ts");
+      return auditPage(tester, { project, launchShared }, request, call);
+    },
     difference: (request: DifferenceRequest) => differenceOf(runs, request),
     prepare: async (request: RunRequest) => void (await tester.prepare(request)),
     devices: (names: readonly string[]) => devicesOf(names),
