@@ -38,7 +38,6 @@ import {
   isStateName,
   KNOWN_ATTRIBUTES,
   key,
-  negatable,
   PERMISSIONS,
   range,
   reply,
@@ -75,6 +74,8 @@ const isField = ({ base }: Target) => base.kind === "field";
 
 const STATE_NAMES = Object.keys(STATES).filter((one): one is State => one in STATES);
 const stateLists = Object.fromEntries(STATE_NAMES.map((one) => [STATE_WORDS[one] ?? one, one]));
+
+const STILL = /(?:now|also|still|all|currently|initially|correctly|automatically)(?![\w-])/iy;
 
 /** A slot with a comparison of texts. */
 const comparing = (
@@ -219,7 +220,19 @@ export const SLOTS = {
   number: count,
   /** Without a word: at least one. */
   some: implied<NumberComparison>({ how: ">=", value: 1 }),
-  be: negatable(BEING, ["is", "is not"]),
+  be: {
+    read(sentence, at) {
+      for (const [pattern, isNegated] of BEING) {
+        const end = sentence.end(at, pattern);
+        if (end === undefined) continue;
+        const again = isNegated ? undefined : sentence.end(end, /(?:not|no longer|never)(?![\w-])/iy);
+        const next = sentence.end(again ?? end, STILL) ?? again ?? end;
+        return [{ value: isNegated || again !== undefined, at: next, cost: 0 }];
+      }
+      return sentence.fail(at, "is");
+    },
+    print: (isNegated) => (isNegated ? "is not" : "is"),
+  } satisfies Slot<boolean>,
   exists: oneOf<boolean>(
     "",
     {
