@@ -202,7 +202,7 @@ export const ELEMENTS = {
     ["link 'Docs' has attribute 'href' contains '/x'"],
     {
       also: `{target} has [the|an|a] attribute [named] {name:attribute} [with value|with the value|of|with|equal to|set to|=] [{compare:wanted}]
-      {target} has [a|an|the] {name:known} [attribute] [of|equal to|with value|set to] {compare:wanted}
+      {target} has {name:known} [attribute|text] [of|equal to|with value|set to] {compare:wanted}
       {target} [attribute] {name:known} [attribute] {compare}
       {target} (links to|points to|leads to|should link to|should point to|goes to|link to) {compare:wanted} => name=href
       {target} attribute {name:attribute} {compare}

@@ -251,7 +251,7 @@ export function unquotedNames(sentence: Sentence, at: number, taking: Taking): R
       const text = name.value;
       if (taking === "any" || isSeen)
         add({ kind: "quoted", text, exact: false, isGuess: true }, name.at, name.cost + 2);
-      else if (text.length < 6 || nearest(text, TARGET_WORDS).length === 0)
+      else if (text.length < 6 || !nearest(text, TARGET_WORDS).some((one) => isTypo(text, one)))
         add({ kind: "element", text, isGuess: true }, name.at, name.cost + 2);
     }
   }
@@ -272,13 +272,20 @@ export function unquotedNames(sentence: Sentence, at: number, taking: Taking): R
   return readings;
 }
 
+/** Whether a word is another one with two letters swapped, or one too few or too many. */
+const isTypo = (text: string, word: string): boolean => {
+  const [short, long] = text.length < word.length ? [text, word] : [word, text];
+  return short.length === long.length
+    ? [...short].sort().join("") === [...long].sort().join("")
+    : [...long].some((_, n) => long.slice(0, n) + long.slice(n + 1) === short);
+};
+
 /** Whether words without quotes can be a name. */
 function isName(text: string, taking: Taking): boolean {
   const parts = text.split(/\s+/);
   return (
     taking !== "element" &&
     taking !== "container" &&
-    taking !== "around" &&
     (taking === "any"
       ? /^[\p{L}\d]/u
       : /^(?!(?:title|url|page|status|cookie|console|request|response|download|dialog|header|screenshot|focus)\b)\p{L}/iu

@@ -75,6 +75,7 @@ const isField = ({ base }: Target) => base.kind === "field";
 const STATE_NAMES = Object.keys(STATES).filter((one): one is State => one in STATES);
 const stateLists = Object.fromEntries(STATE_NAMES.map((one) => [STATE_WORDS[one] ?? one, one]));
 
+const HOME = { how: "matches", value: "^[a-z]+:\\/\\/[^\\/]+\\/?(?:[?#].*)?$" } as const;
 const STILL = /(?:now|also|still|all|currently|initially|correctly|automatically)(?![\w-])/iy;
 
 /** A slot with a comparison of texts. */
@@ -195,9 +196,10 @@ export const SLOTS = {
   } satisfies Slot<TextComparison>,
   /** The beginning of a path, which the URL contains. */
   urlPart: comparing((sentence, at) =>
-    as(
+    made(
       url.read(sentence, at).filter(({ value }) => /^(?:https?:|\/)/.test(value)),
-      { how: "contains" },
+      // Each URL contains a slash.
+      (value) => ({ ...is(value), ...(value === "/" ? HOME : { how: "contains" }) }),
     ),
   ),
   /** `the Login page`, by its title; `the login page`, by its URL. */

@@ -78,7 +78,8 @@ export const STEPS = {
     acts: ({ target }) => [{ ...act(target, "clickable", "click"), options: { button: "right" } }],
   }),
   hover: step(MOUSE, "hover {target:clickable}", ["hover nav"], {
-    also: "(hover|mouse|mouseover|point|move|hovering) [the mouse|mouse|the cursor|my mouse] [over|on|at|to|onto|above] {target:clickable}",
+    also: `(hover|mouse|mouseover|hovering) [over|on|at|to|onto|above] {target:clickable}
+      (hover|move|point) (mouse|cursor) [over|on|at|to|onto|above] {target:clickable}`,
     acts: ({ target }) => [act(target, "clickable", "hover")],
   }),
   drag: step(MOUSE, "drag {from:target} to {to:target}", ["drag #card to #done"], {

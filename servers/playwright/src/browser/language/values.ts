@@ -1,6 +1,7 @@
 import { parseTargetUrl } from "./address.ts";
 import type { FillValue, Reply, RequestPattern, StatusRange } from "./ast.ts";
 import { pageNames } from "./comparisons.ts";
+import { STOP } from "./elements.ts";
 import { made, quoted, type Reading, type Sentence, type Slot } from "./reader.ts";
 import { patterned, printed } from "./slot-kinds.ts";
 import { KEYS, NUMBERS, SIZES, UNITS } from "./words.ts";
@@ -72,7 +73,7 @@ export const glob: Slot<string> = {
     const text = sentence.isString(at) ? sentence.string(at) : undefined;
     if (text !== undefined && text.value !== "") return [text];
     const word = sentence.take(at, /[^\s'"“‘]\S*/y);
-    return word === undefined
+    return word === undefined || STOP.test(word.found[0])
       ? sentence.fail(at, "a URL pattern such as **/api/*")
       : [{ value: word.found[0], at: word.at, cost: 0 }];
   },
