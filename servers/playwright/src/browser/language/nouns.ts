@@ -92,6 +92,9 @@ function named(
         : { kind: "role", role: "region", name, exact };
     default:
       if (name === undefined && TAGS.has(word) && !isOwn) return undefined;
+      // `the logo`: one of several images.
+      if (name === undefined && noun === "img" && /^(?:logo|icon|avatar|thumbnail)$/.test(word))
+        return { kind: "element", text: word, isGuess: true };
       if (isClicked && name !== undefined && /^(?:menu|listitem|navigation)$/.test(noun))
         return { kind: "quoted", text: name, exact };
       return { kind: "role", role: noun, name, exact };
@@ -291,6 +294,7 @@ function isName(text: string, taking: Taking): boolean {
       : /^(?!(?:title|url|page|status|cookie|console|request|response|download|dialog|header|screenshot|focus)\b)\p{L}/iu
     ).test(text) &&
     (taking === "any" ? /^[\p{L}\d\s'’&.,+#/-]*$/u : /^[\p{L}\d\s'’&_-]*$/u).test(text) &&
+    !/\w['’]s(?:\s(?:text|value|label)|$)/.test(text) &&
     !parts.some((word, n) => word.length > 2 && STOP.test(word) && !(n > 0 && word === "count")) &&
     (taking === "any" || !/^(?:in|on|of|to|at|as|do)$/.test(parts.at(-1) ?? "")) &&
     // `button to accept all cookies`, `index link Contact Us`

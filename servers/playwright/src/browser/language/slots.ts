@@ -124,8 +124,9 @@ export const SLOTS = {
       ).map((one) => ({ ...one, at: sentence.end(one.at, /\)/y) ?? one.at })),
     print: describeTarget,
   } satisfies Slot<Target>,
-  /** Without a word: the only dropdown, or the page's text. */
+  /** Without a word: the only dropdown or file, or the page's text. */
   dropdown: implied(targetOf({ kind: "role", role: "combobox", name: undefined, exact: false })),
+  upload: implied(targetOf({ kind: "css", css: "input[type=file]" })),
   body: implied(targetOf({ kind: "css", css: "body" })),
   /** What people name only by what it does: a cookie banner's button, and `Log out`. */
   command: patterned(
@@ -163,7 +164,8 @@ export const SLOTS = {
     ({ base }) =>
       base.kind !== "quoted" ||
       base.isGuess !== true ||
-      (/^[A-Z]/.test(base.text) && nearest(base.text, Object.keys(KEYS)).length === 0),
+      (/^[A-Z]/.test(base.text) &&
+        nearest(/^\S+/.exec(base.text)?.[0] ?? "", Object.keys(KEYS)).length === 0),
   ),
   targets: several(targetSlot("element")),
   text: textSlot,

@@ -157,7 +157,8 @@ export const STEPS = {
     acts: ({ options, field }) => [act(field, "field", "selectOption", sole(options))],
   }),
   upload: step(FIELDS, "upload {files:texts} to {field}", ["upload 'notes.txt' to label 'File'"], {
-    also: "(upload|attach|add) [file|the file|files|a file] {files:texts} (to|in|into|on|for|using|through|via|with|as|from) {field}",
+    also: `(upload|attach|add) [file|files] {files:texts} (to|in|into|on|for|using|through|via|with|as|from) {field}
+      (upload|attach|choose file|choose files|select file|select files) [file|files] {files:givens}{field:upload}`,
     acts: ({ files: names, field }) => [act(field, "field", "setInputFiles", files(names))],
   }),
   focus: step(FIELDS, "focus {control:field}", ["focus 'Email'"], {
