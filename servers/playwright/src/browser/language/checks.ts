@@ -65,6 +65,8 @@ export const ELEMENTS = {
       (am|be|is|are|remain|stay|land|end up|stays|remains) [still|now|then|back] (on|at) {compare:pageSlug} => what=url
       (be|am|is|are|get|gets|was|redirect|redirects|navigate|navigates) [still|now|then|back] [redirected|taken|navigated|directed|sent|brought|returned] [back] to {compare:pageSlug} => what=url
       (redirects|redirect|navigates|redirected) [me|us|the user|to the] to {compare:urlPart} => what=url
+      {compare:contained} is in {what:page}
+      (see|view) {compare:pageSlug} => what=url
       page {what:page} {compare:compared}`,
       expect: ({ what, compare }) => ({
         on: PAGE,
@@ -120,6 +122,7 @@ export const ELEMENTS = {
       focus is on {target} => state=focused, negated=false
       {target} is (in|the) focus => state=focused, negated=false
       text {target} {negated:be} {state}
+      {target} {negated:be} {state} (in|inside|within) {target.inside:around}
       {target:seen} {negated:be} {state}
       {target} has focus => state=focused, negated=false
       ~ {target:seen} {state} => negated=false
@@ -202,7 +205,7 @@ export const ELEMENTS = {
     ["link 'Docs' has attribute 'href' contains '/x'"],
     {
       also: `{target} has [the|an|a] attribute [named] {name:attribute} [with value|with the value|of|with|equal to|set to|=] [{compare:wanted}]
-      {target} has [a|an|the] {name:known} [attribute] [of|equal to|with value|set to] {compare:wanted}
+      {target} has {name:known} [attribute|text] [of|equal to|with value|set to] {compare:wanted}
       {target} [attribute] {name:known} [attribute] {compare}
       {target} (links to|points to|leads to|should link to|should point to|goes to|link to) {compare:wanted} => name=href
       {target} attribute {name:attribute} {compare}

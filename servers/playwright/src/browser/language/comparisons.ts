@@ -11,10 +11,13 @@ export function regex(sentence: Sentence, at: number, isText = false): Reading<T
     at,
     /\/((?:[^/\\[\n\r\u2028\u2029]|\\.|\[(?:[^\]\\\n\r\u2028\u2029]|\\.)*\])+)\/([a-z]*)/y,
   );
-  const bare = isText ? sentence.take(at, /["']?([^"'/]*[\\+*?^$|][^"']*)["']?()/y) : undefined;
+  const text = /(?:"([^"]*[\\+*?^$|][^"]*)"|([^"'/\s][^"'/]*[\\+*?^$|][^"']*))/y;
+  const bare = isText ? sentence.take(at, text) : undefined;
   const whole = taken ?? bare;
   if (whole === undefined) return sentence.fail(at, "a pattern between slashes", { example });
-  const [, value = "", flags = ""] = whole.found;
+  const [, first, second = ""] = whole.found;
+  const flags = taken === undefined ? "" : second;
+  const value = taken === undefined ? (first ?? second).replace(/(?<!\\)\//g, "\\/") : (first ?? "");
   if (/[^imsu]/.test(flags))
     return sentence.fail(at, "only the flags i, m, s and u", { example, isSure: true });
   // An exported pattern runs in JavaScript, which does not know RE2's (?i).
@@ -47,7 +50,9 @@ export function comparisons(sentence: Sentence, at: number, takesWords: boolean)
   const found: Reading<TextComparison>[] = [];
   const add = (from: number, how: (typeof COMPARING)[number][1], isNegated: boolean, isBare: boolean) => {
     if (how === "matches") {
-      found.push(...made(regex(sentence, from), (one) => ({ ...one, negated: isNegated })));
+      found.push(
+        ...made(regex(sentence, from, sentence.isString(from)), (one) => ({ ...one, negated: isNegated })),
+      );
       return;
     }
     const texts =

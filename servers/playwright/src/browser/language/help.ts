@@ -76,7 +76,8 @@ element, such as dialog, option or table, is the role; \`dialog\` in backticks i
 ${rowsOf(TABLES.steps)}
 
 Ordinary English works too: "I click on the 'Save' button", "the Email field should contain 'a@b.c'". The answer then has the
-sentence in the words above; one with two meanings is refused, and shows both.
+sentence in the words above; one with two meanings is refused, and shows both. A check that something is absent needs a name in
+quotes, a test id or CSS: words that only describe it would also pass if nothing has that name.
 
 Setup steps (mock, delay, use har, block, throttle, the steps for place and time except fast forward, set header, cookie
 and localStorage, use state) at the beginning of a script run before the page is opened. time zone and locale are only allowed there. A saved state

@@ -92,6 +92,9 @@ function named(
         : { kind: "role", role: "region", name, exact };
     default:
       if (name === undefined && TAGS.has(word) && !isOwn) return undefined;
+      // `the logo`: one of several images.
+      if (name === undefined && noun === "img" && /^(?:logo|icon|avatar|thumbnail)$/.test(word))
+        return { kind: "element", text: word, isGuess: true };
       if (isClicked && name !== undefined && /^(?:menu|listitem|navigation)$/.test(noun))
         return { kind: "quoted", text: name, exact };
       return { kind: "role", role: noun, name, exact };
@@ -251,7 +254,7 @@ export function unquotedNames(sentence: Sentence, at: number, taking: Taking): R
       const text = name.value;
       if (taking === "any" || isSeen)
         add({ kind: "quoted", text, exact: false, isGuess: true }, name.at, name.cost + 2);
-      else if (text.length < 6 || nearest(text, TARGET_WORDS).length === 0)
+      else if (text.length < 6 || !nearest(text, TARGET_WORDS).some((one) => isTypo(text, one)))
         add({ kind: "element", text, isGuess: true }, name.at, name.cost + 2);
     }
   }
@@ -272,18 +275,26 @@ export function unquotedNames(sentence: Sentence, at: number, taking: Taking): R
   return readings;
 }
 
+/** Whether a word is another one with two letters swapped, or one too few or too many. */
+const isTypo = (text: string, word: string): boolean => {
+  const [short, long] = text.length < word.length ? [text, word] : [word, text];
+  return short.length === long.length
+    ? [...short].sort().join("") === [...long].sort().join("")
+    : [...long].some((_, n) => long.slice(0, n) + long.slice(n + 1) === short);
+};
+
 /** Whether words without quotes can be a name. */
 function isName(text: string, taking: Taking): boolean {
   const parts = text.split(/\s+/);
   return (
     taking !== "element" &&
     taking !== "container" &&
-    taking !== "around" &&
     (taking === "any"
       ? /^[\p{L}\d]/u
       : /^(?!(?:title|url|page|status|cookie|console|request|response|download|dialog|header|screenshot|focus)\b)\p{L}/iu
     ).test(text) &&
     (taking === "any" ? /^[\p{L}\d\s'’&.,+#/-]*$/u : /^[\p{L}\d\s'’&_-]*$/u).test(text) &&
+    !/\w['’]s(?:\s(?:text|value|label)|$)/.test(text) &&
     !parts.some((word, n) => word.length > 2 && STOP.test(word) && !(n > 0 && word === "count")) &&
     (taking === "any" || !/^(?:in|on|of|to|at|as|do)$/.test(parts.at(-1) ?? "")) &&
     // `button to accept all cookies`, `index link Contact Us`

@@ -158,8 +158,10 @@ const WITHIN =
 
 /** The words without quotes that name an element, in a check that passes without such an element. */
 function guessedAbsence(check: Check, negated: boolean): string | undefined {
-  const base = "target" in check ? check.target?.base : undefined;
-  if (base === undefined || !("isGuess" in base)) return undefined;
+  let target = "target" in check ? check.target : undefined;
+  while (target !== undefined && !("isGuess" in target.base)) target = target.inside;
+  if (target === undefined) return undefined;
+  const { base } = target;
   const isAbsent =
     check.kind === "state"
       ? /visible|hidden/.test(check.state) && (check.state === "hidden") !== (check.negated !== negated)

@@ -132,7 +132,7 @@ function baseCalls(base: Base, root: Chain, meaning: Meaning): Call[] {
     case "element": {
       const slug = base.text.replace(/[^\p{L}\d_-]+/gu, "-");
       const name = /\s/.test(base.text) ? slug.toLowerCase() : slug;
-      const css = `[id="${name}"], .${/^\d/.test(name) ? "-" : ""}${name}, [aria-label=${JSON.stringify(base.text)} i]`;
+      const css = `[id="${name}"], [class~="${name}"], [aria-label=${JSON.stringify(base.text)} i]`;
       return [call("getByTestId", name), or(call("locator", css))];
     }
     case "field":

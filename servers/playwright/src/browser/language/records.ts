@@ -44,6 +44,14 @@ function stored(value: string, compare: TextComparison): string[] {
 /** A file name in which `*` matches anything, as a pattern. */
 const nameRegex = (name: string) => `/^${name.split("*").map(escaped).join(".*")}$/s`;
 
+/** Other wordings about what is stored under a name. */
+const valued = (noun: string) => `value of ${noun} {name:text} {compare}
+      ${noun} {name:text} has value {compare:wanted}`;
+const present = (noun: string) => `${noun} {name:text} is (set|present|stored|there) => exists=true
+      there ${noun} {name:text} => exists=true
+      [there is] no ${noun} {name:quoted} => exists=false
+      ${noun} {name:text} is not (set|present|stored|there) => exists=false`;
+
 export const RECORDS = {
   status: recorded("the page", "status is {range}", ["status is 200", "status 2xx"], {
     also: `[page|it] (returns|responds with|has|gives|has status) [status|code|a|http] [status|code] {range}
@@ -168,8 +176,7 @@ export const RECORDS = {
     },
   ),
   cookie: recorded("what it stored", "cookie {name:text} {compare}", ["cookie 'theme' is 'dark'"], {
-    also: `value of cookie {name:text} {compare}
-      cookie {name:text} has [the] value {compare:wanted}`,
+    also: valued("cookie"),
     spec: ({ name, compare }, { page }) =>
       stored(
         `(await ${page}.context().cookies(${page}.url())).find(({ name }) => name === ${js(name)})?.value`,
@@ -177,11 +184,7 @@ export const RECORDS = {
       ),
   }),
   "cookie exists": recorded("what it stored", "cookie {name:text} {exists}", ["cookie 'sid' exists"], {
-    also: `cookie {name:text} is (set|present|stored|there) => exists=true
-      there cookie {name:text} => exists=true
-      no cookie {name:quoted} => exists=false
-      there is no cookie {name:text} => exists=false
-      cookie {name:text} is not (set|present|stored|there) => exists=false`,
+    also: present("cookie"),
     spec: ({ name, exists }, { page }) => [
       `expect((await ${page}.context().cookies(${page}.url())).some(({ name }) => name === ${js(name)})).toBe(${exists});`,
     ],
@@ -191,8 +194,7 @@ export const RECORDS = {
     "localStorage {name:text} {compare}",
     ["localStorage 'theme' is 'dark'"],
     {
-      also: `value of localStorage {name:text} {compare}
-      localStorage {name:text} has [the] value {compare:wanted}`,
+      also: valued("localStorage"),
       spec: ({ name, compare }, { page }) =>
         stored(`(await ${page}.evaluate((name) => localStorage.getItem(name), ${js(name)}))`, compare),
     },
@@ -202,9 +204,7 @@ export const RECORDS = {
     "localStorage {name:text} {exists}",
     ["localStorage 'theme' exists"],
     {
-      also: `localStorage {name:text} is (set|present|stored|there) => exists=true
-      localStorage {name:text} is not (set|present|stored|there) => exists=false
-      no localStorage {name:quoted} => exists=false`,
+      also: present("localStorage"),
       spec: ({ name, exists }, { page }) => [
         `expect(await ${page}.evaluate((name) => localStorage.getItem(name) !== null, ${js(name)})).toBe(${exists});`,
       ],

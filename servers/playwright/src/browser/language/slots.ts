@@ -38,7 +38,6 @@ import {
   isStateName,
   KNOWN_ATTRIBUTES,
   key,
-  negatable,
   nth,
   PERMISSIONS,
   range,
@@ -76,6 +75,9 @@ const isField = ({ base }: Target) => base.kind === "field";
 
 const STATE_NAMES = Object.keys(STATES).filter((one): one is State => one in STATES);
 const stateLists = Object.fromEntries(STATE_NAMES.map((one) => [STATE_WORDS[one] ?? one, one]));
+
+const HOME = { how: "matches", value: "^[a-z]+:\\/\\/[^\\/]+\\/?(?:[?#].*)?$" } as const;
+const STILL = /(?:now|also|still|all|currently|initially|correctly|automatically)(?![\w-])/iy;
 
 /** A slot with a comparison of texts. */
 const comparing = (
@@ -123,8 +125,9 @@ export const SLOTS = {
       ).map((one) => ({ ...one, at: sentence.end(one.at, /\)/y) ?? one.at })),
     print: describeTarget,
   } satisfies Slot<Target>,
-  /** Without a word: the only dropdown, or the page's text. */
+  /** Without a word: the only dropdown or file, or the page's text. */
   dropdown: implied(targetOf({ kind: "role", role: "combobox", name: undefined, exact: false })),
+  upload: implied(targetOf({ kind: "css", css: "input[type=file]" })),
   body: implied(targetOf({ kind: "css", css: "body" })),
   /** What people name only by what it does: a cookie banner's button, and `Log out`. */
   command: patterned(
@@ -162,7 +165,8 @@ export const SLOTS = {
     ({ base }) =>
       base.kind !== "quoted" ||
       base.isGuess !== true ||
-      (/^[A-Z]/.test(base.text) && nearest(base.text, Object.keys(KEYS)).length === 0),
+      (/^[A-Z]/.test(base.text) &&
+        nearest(/^\S+/.exec(base.text)?.[0] ?? "", Object.keys(KEYS)).length === 0),
   ),
   targets: several(targetSlot("element")),
   text: textSlot,
@@ -195,9 +199,10 @@ export const SLOTS = {
   } satisfies Slot<TextComparison>,
   /** The beginning of a path, which the URL contains. */
   urlPart: comparing((sentence, at) =>
-    as(
+    made(
       url.read(sentence, at).filter(({ value }) => /^(?:https?:|\/)/.test(value)),
-      { how: "contains" },
+      // Each URL contains a slash.
+      (value) => ({ ...is(value), ...(value === "/" ? HOME : { how: "contains" }) }),
     ),
   ),
   /** `the Login page`, by its title; `the login page`, by its URL. */
@@ -220,7 +225,19 @@ export const SLOTS = {
   number: count,
   /** Without a word: at least one. */
   some: implied<NumberComparison>({ how: ">=", value: 1 }),
-  be: negatable(BEING, ["is", "is not"]),
+  be: {
+    read(sentence, at) {
+      for (const [pattern, isNegated] of BEING) {
+        const end = sentence.end(at, pattern);
+        if (end === undefined) continue;
+        const again = isNegated ? undefined : sentence.end(end, /(?:not|no longer|never)(?![\w-])/iy);
+        const next = sentence.end(again ?? end, STILL) ?? again ?? end;
+        return [{ value: isNegated || again !== undefined, at: next, cost: 0 }];
+      }
+      return sentence.fail(at, "is");
+    },
+    print: (isNegated) => (isNegated ? "is not" : "is"),
+  } satisfies Slot<boolean>,
   exists: oneOf<boolean>(
     "",
     {

@@ -74,7 +74,8 @@ export const STEPS = {
     acts: ({ target }) => [{ ...act(target, "clickable", "click"), options: { button: "right" } }],
   }),
   hover: step(MOUSE, "hover {target:clickable}", ["hover nav"], {
-    also: "(hover|mouse|mouseover|point|move|hovering) [the mouse|mouse|the cursor|my mouse] [over|on|at|to|onto|above] {target:clickable}",
+    also: `(hover|mouse|mouseover|hovering) [over|on|at|to|onto|above] {target:clickable}
+      (hover|move|point) (mouse|cursor) [over|on|at|to|onto|above] {target:clickable}`,
     acts: ({ target }) => [act(target, "clickable", "hover")],
   }),
   drag: step(MOUSE, "drag {from:target} to {to:target}", ["drag #card to #done"], {
@@ -152,7 +153,8 @@ export const STEPS = {
     acts: ({ options, field }) => [act(field, "field", "selectOption", sole(options))],
   }),
   upload: step(FIELDS, "upload {files:texts} to {field}", ["upload 'notes.txt' to label 'File'"], {
-    also: "(upload|attach|add) [file|the file|files|a file] {files:texts} (to|in|into|on|for|using|through|via|with|as|from) {field}",
+    also: `(upload|attach|add) [file|files] {files:texts} (to|in|into|on|for|using|through|via|with|as|from) {field}
+      (upload|attach|choose file|choose files|select file|select files) [file|files] {files:givens}{field:upload}`,
     acts: ({ files: names, field }) => [act(field, "field", "setInputFiles", files(names))],
   }),
   focus: step(FIELDS, "focus {control:field}", ["focus 'Email'"], {

@@ -83,7 +83,10 @@ function picks(sentence: Sentence, start: number): Reading<Target["pick"]>[] {
 
 /** `containing 'x'`; `with id 'x'`, which finds the element by itself. */
 function details(sentence: Sentence, at: number, base: Base): Reading<Partial<Target>>[] {
-  const text = sentence.end(at, CONTAINING);
+  // `the row with 'Ada'`
+  const isOneOfMany = base.kind === "role" && base.name === undefined && /^(?:row|listitem)$/.test(base.role);
+  const text =
+    sentence.end(at, CONTAINING) ?? (isOneOfMany ? sentence.end(at, /with\s+(?=['"“‘])/iy) : undefined);
   const attribute = sentence.take(at, ATTRIBUTED);
   const name = attribute?.found[1]?.toLowerCase() ?? "";
   return [

@@ -1,6 +1,7 @@
 import { parseTargetUrl } from "./address.ts";
 import type { FillValue, Reply, RequestPattern, StatusRange } from "./ast.ts";
 import { pageNames } from "./comparisons.ts";
+import { STOP } from "./elements.ts";
 import { made, quoted, type Reading, type Sentence, type Slot } from "./reader.ts";
 import { patterned, printed } from "./slot-kinds.ts";
 import { KEYS, NUMBERS, ORDINALS, SIZES, UNITS } from "./words.ts";
@@ -72,7 +73,7 @@ export const glob: Slot<string> = {
     const text = sentence.isString(at) ? sentence.string(at) : undefined;
     if (text !== undefined && text.value !== "") return [text];
     const word = sentence.take(at, /[^\s'"“‘]\S*/y);
-    return word === undefined
+    return word === undefined || STOP.test(word.found[0])
       ? sentence.fail(at, "a URL pattern such as **/api/*")
       : [{ value: word.found[0], at: word.at, cost: 0 }];
   },
@@ -92,10 +93,9 @@ export const request: Slot<RequestPattern> = {
 
 /** `the login page` as a path: /login. */
 function pagePaths(sentence: Sentence, at: number): Reading<string>[] {
-  const [, inner] =
-    /^(\S.*)\s(?:page|screen)$/i.exec((sentence.isString(at) && sentence.string(at)?.value) || "") ?? [];
-  const end = sentence.isString(at) ? sentence.string(at)?.at : undefined;
-  if (inner !== undefined && end !== undefined) return [{ value: pathOf(inner), at: end, cost: 0 }];
+  const whole = sentence.isString(at) ? sentence.string(at) : undefined;
+  const [, inner] = /^(\S.*)\s(?:page|screen)$/i.exec(whole?.value ?? "") ?? [];
+  if (inner !== undefined && whole !== undefined) return [{ ...whole, value: pathOf(inner) }];
   const home =
     sentence.end(
       at,
@@ -128,13 +128,8 @@ export const url: Slot<string> = {
         at,
         /(?:the\s+)?(?:(?:relative\s+)?(?:url|address|page|site|website|path|link))\s+(?=['"“‘]|https?:|\/)/iy,
       ) ?? at;
-    const code = sentence.take(start, /`([^`\s]+)`/y);
-    const text =
-      code !== undefined
-        ? { value: code.found[1] ?? "", at: code.at }
-        : sentence.isString(start)
-          ? sentence.string(start)
-          : undefined;
+    const isText = sentence.isString(start) || sentence.text.charAt(start) === "`";
+    const [text] = isText ? sentence.words(start, undefined, 0) : [];
     const word =
       text === undefined
         ? sentence.take(
@@ -215,21 +210,13 @@ export const nth: Slot<number> = {
 function keyOf(text: string): string | undefined {
   const parts = text.length === 1 ? [text] : text.split(/\s*(?:\+|-(?=.))\s*/);
   const named = parts.map((part) => {
-    const known =
-      KEYS[
-        part
-          .toLowerCase()
-          .replace(/\s+/g, " ")
-          .replace(/\s*key$/, "")
-      ];
-    return (
-      known ??
-      (/^(?:[!-~]|F(?:[1-9]|1[0-2])|Key[A-Z]|Digit\d)$/i.test(part)
-        ? part.length === 1
-          ? part
-          : part.charAt(0).toUpperCase() + part.slice(1)
-        : undefined)
-    );
+    const word = part
+      .toLowerCase()
+      .replace(/\s+/g, " ")
+      .replace(/\s*key$/, "");
+    if (KEYS[word] !== undefined || /^[!-~]$/.test(part)) return KEYS[word] ?? part;
+    const isKey = /^(?:F(?:[1-9]|1[0-2])|Key[A-Z]|Digit\d)$/i.test(part);
+    return isKey ? part.charAt(0).toUpperCase() + part.slice(1) : undefined;
   });
   const last = named.at(-1);
   const isModifier = (one: string | undefined) =>
@@ -273,21 +260,3 @@ export const PERMISSIONS: readonly string[] = (
 export const isStateName = (name: string) => /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name);
 export const isBaselineName = (name: string): boolean =>
   /^[A-Za-z0-9][A-Za-z0-9 _.-]{0,79}$/.test(name) && !name.includes("..");
-
-export const negatable = (
-  lists: readonly [RegExp, boolean][],
-  word: readonly [string, string],
-): Slot<boolean> => ({
-  read(sentence, at) {
-    const found = lists.find(([pattern]) => sentence.end(at, pattern) !== undefined);
-    const end = found === undefined ? undefined : sentence.end(at, found[0]);
-    if (found === undefined || end === undefined) return sentence.fail(at, word[0]);
-    const again = found[1] ? undefined : sentence.end(end, /(?:not|no longer|never)(?![\w-])/iy);
-    const extra = sentence.end(
-      again ?? end,
-      /(?:now|also|still|all|currently|currently|initially|correctly|automatically)(?![\w-])/iy,
-    );
-    return [{ value: found[1] || again !== undefined, at: extra ?? again ?? end, cost: 0 }];
-  },
-  print: (value) => word[Number(value)] ?? "",
-});
