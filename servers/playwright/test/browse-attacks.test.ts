@@ -9,14 +9,14 @@ let talk: Session;
 beforeAll(async () => {
   process.env.PW_SECRET_BROWSE = SECRET;
   web = await site({
-    "/": page(`<h1>Sign in</h1><label>Password <input type="password"></label><button>Go</button>
-      <script>document.querySelector("input").oninput = ({ target }) => { document.title = target.value; console.warn(target.value) }</script>`),
+    "/": page(`<h1>Sign in</h1><label>Password <input type="password"></label><button id="go">Go</button>
+      <script>document.querySelector("input").oninput = ({ target }) => { document.title = document.querySelector("button").ariaLabel = target.value; console.warn(target.value) }</script>`),
     "/leads": (_, response) => void response.writeHead(302, { location: forbidden.url }).end(),
     "/spins": page("<h1>Spin</h1><button onclick='while (true) {}'>Spin</button>"),
   });
   forbidden = await site({ "*": page("<h1>Secret</h1>") }, "127.0.0.3");
   talk = await session({
-    args: ["--toolsets", "browse", "--allow-evaluate", "--deny-host", "127.0.0.3"],
+    args: ["--toolsets", "default,browse", "--allow-evaluate", "--deny-host", "127.0.0.3"],
   });
 });
 
@@ -62,6 +62,19 @@ describe("browser sessions under attack", () => {
     expect((await act("signed-in", "expect title contains 'h' within 50ms")).data.failed_step).toContain(
       'the title is "[secret BROWSE]"',
     );
+    const assertions = ["title contains 'h' within 50ms", "button 'hunter' exists within 50ms"];
+    const checked = await talk.good("pw_browse_act", {
+      session: "signed-in",
+      steps: ["click #go"],
+      assertions,
+    });
+    expect(checked.data.assertions).toEqual([
+      { name: assertions[0], passed: false, actual: 'the title is "[secret BROWSE]"' },
+      { name: assertions[1], passed: false, actual: "nothing matches button 'hunter'" },
+    ]);
+    const spec = await talk.good("pw_export_spec", { session: "signed-in" });
+    expect(spec.text).toContain('fill(process.env.PW_SECRET_BROWSE ?? "")');
+    expect(spec.text).toContain('locator("#go").click()');
     expect((await evaluate("signed-in", "document.title.split('')")).text).toContain("used a secret");
     expect(JSON.stringify(talk.connected.received)).not.toContain(SECRET.slice(0, 7));
     await close("signed-in");

@@ -28,6 +28,13 @@ export const shown = (text: string, max = 160): string => {
   return JSON.stringify(flat.length > max ? `${clip(flat, max)}…` : flat);
 };
 
+/** Untrusted text whose white space is visible: `"x\\u00a0y"`. */
+export const spelled = (text: string, max = 160): string => {
+  const code = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  const visible = text.slice(0, max).replace(/[^\S ]|\u200b/g, (one) => (one === "\n" ? "\\n" : code(one)));
+  return `"${oneLine(visible)}${text.length > max ? "…" : ""}"`;
+};
+
 export const plain = (error: unknown): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colors begin with the escape character.
   (error instanceof Error ? error.message : String(error)).replace(/\u001b\[[\d;]*m/g, "");

@@ -7,7 +7,7 @@ export default tool({
   name: "pw_browse_act",
   title: "Act in a browser session",
   description:
-    "Perform steps in an open session, then check assertions; return the verdicts, the page's URL, the failed step if any, and new console lines.",
+    "Perform steps and check assertions in an open session; return the verdicts, the failed step and new console lines.",
   toolset: "browse",
   effect: "change",
   openWorld: true,

@@ -66,6 +66,21 @@ describe("pw_inspect_page", () => {
     expect(answer.text).toContain("iPhone 15");
   });
 
+  it("offers role and name before test attributes, where they are unambiguous", async () => {
+    const { url } = await site({
+      "/": page(`<input placeholder="Username" data-test="username"><button data-test="say">Say "it's"</button>
+        <button data-test="a">Same</button><button data-test="b">Same</button><button data-testid="c">Only</button>`),
+    });
+    const { data } = await talk.good("pw_inspect_page", { url });
+    expect(data.targets).toEqual([
+      "textbox 'Username'",
+      String.raw`button 'Say "it\'s"'`,
+      '`[data-test="a"]`',
+      '`[data-test="b"]`',
+      "button 'Only'",
+    ]);
+  });
+
   it("distinguishes equal elements by their surroundings, in frames too", async () => {
     const shop = await site({
       "/": page(`<ul><li>Lamp <button>Add</button></li><li>Chair <button>Add</button></li></ul>

@@ -5,7 +5,11 @@ import { type Session, session, site } from "../../test/session.ts";
 let web: Site;
 let talk: Session;
 beforeAll(async () => {
-  web = await site({ "/": page("<h1>Docs</h1>"), "/b": page("<h1>Bee</h1>") });
+  web = await site({
+    "/": page("<h1>Docs</h1>"),
+    "/b": page("<h1>Bee</h1>"),
+    "/ticks": page("<h1>Docs</h1><script>setInterval(() => 0, 50)</script>"),
+  });
   talk = await session({ args: ["--concurrency", "2"] });
 });
 
@@ -83,7 +87,7 @@ describe("pw_run_suite", () => {
     });
     expect(answer.text).toContain("not run: slow");
     const single = await short.call("pw_run_test", {
-      url: web.url,
+      url: `${web.url}/ticks`,
       assertions: ["h1 is 'Docs'", "h1 is 'Other' within 60s"],
       timeout_ms: 60_000,
     });

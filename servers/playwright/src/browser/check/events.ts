@@ -243,7 +243,10 @@ export async function absenceOutcome(what: Absence, page: Page, events: PageEven
       const level = what === "console errors" ? "error" : "warning";
       const lines = events.console
         .filter((line) => line.level === level)
-        .map(({ text, place }) => (place === undefined ? text : `${text} (${place})`));
+        .map((line) => {
+          const said = events.said(line);
+          return said !== line.text || line.url === "" ? said : `${said} (${line.url}:${line.line})`;
+        });
       return outcome(level === "error" ? events.counts.errors : events.counts.warnings, what, lines);
     }
     case "page errors":

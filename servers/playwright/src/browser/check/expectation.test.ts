@@ -195,6 +195,28 @@ describe("every form of the grammar", () => {
     expect(report.notes?.join()).toContain("late and bad");
   });
 
+  it("of white space shows it", async () => {
+    const { url, close } = await serve({
+      "/": page(`<h1>Hello&nbsp;World</h1><input value=" x  y "><p title="a\u2003b">c</p>`),
+    });
+    try {
+      const assertions = [
+        "h1 matches /hello world/i",
+        "input has value 'x y'",
+        "p has attribute 'title' 'a b'",
+      ];
+      const report = await lab.run({ url, assertions: [...assertions, "h1 is 'Hello'"] });
+      expect(report.assertions.map(({ actual }) => actual)).toEqual([
+        'its text is "Hello\\u00a0World": its white space differs',
+        'its value is " x  y ": its white space differs',
+        'its attribute title is "a\\u2003b": its white space differs',
+        'its text is "Hello World"',
+      ]);
+    } finally {
+      await close();
+    }
+  });
+
   it("of failed requests lists each, with the boundary's reason", async () => {
     const policy = new NetworkPolicy({ allowHosts: [], denyHosts: [], allowPrivate: false });
     const guarded = await makeTester({ policy });
@@ -202,11 +224,17 @@ describe("every form of the grammar", () => {
     const body = images.map((src) => `<img alt="" src="${src}">`).join("");
     const { url, close } = await serve({ "/": page(`<h1>Mixed</h1>${body}`) });
     try {
-      const report = await guarded.run({ url, assertions: ["no failed requests"] });
+      const report = await guarded.run({ url, assertions: ["no failed requests", "no console errors"] });
+      const [, consoleErrors] = report.assertions;
+      for (const said of [report.notes?.join(), consoleErrors?.actual])
+        expect(said).toMatch(
+          /Failed to load resource: [\w:]+ \(http:\/\/10\.1\.2\.3\/x\.png, blocked by this server: .*private.*; --allow-host 10\.1\.2\.3 allows it\)/,
+        );
+      expect(report.notes?.join()).toMatch(/status of 404 .*\(http:\/\/127[^ ]*\/missing\.png\)/);
       const [{ actual } = { actual: "" }] = report.assertions;
       expect(actual).toContain("3 failed requests");
-      expect(actual).toMatch(/10\.1\.2\.3\/x\.png: refused by this server: .*private/);
-      expect(actual).toMatch(/169\.254\.169\.254\/y\.png: refused by this server: /);
+      expect(actual).toMatch(/10\.1\.2\.3\/x\.png: blocked by this server: .*private/);
+      expect(actual).toMatch(/169\.254\.169\.254\/y\.png: blocked by this server: /);
       expect(actual).toContain("/missing.png: 404");
     } finally {
       await close();

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "playwright";
 import type { Target } from "../language/ast.ts";
 import type { ElementCheck } from "../language/expectations.ts";
+import { textMatches } from "../language/matching.ts";
 import { type Expectation, ONCE } from "../language/plan.ts";
 import { describeTarget } from "../language/target.ts";
 import {
@@ -12,6 +13,7 @@ import {
   plain,
   refuseSelector,
   shown,
+  spelled,
   unrun,
 } from "../library.ts";
 import { refusedComparison } from "../secrets/guard.ts";
@@ -132,6 +134,10 @@ async function reason(
     }
     default:
       if (actual === null || actual === "attribute not present") return `it has no ${plan.reads}`;
+      // Playwright compares values, attributes and patterns with the white space of the page.
+      if ("compare" in check && check.compare !== undefined && !check.compare.negated)
+        if (textMatches(text, check.compare))
+          return `its ${plan.reads} is ${spelled(text)}: its white space differs`;
       return `its ${plan.reads} is ${shown(text)}`;
   }
 }

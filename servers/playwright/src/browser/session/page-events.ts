@@ -12,6 +12,14 @@ export interface RequestLine {
   readonly request: Request;
 }
 
+interface ConsoleLine {
+  readonly level: "error" | "warning" | "info";
+  readonly text: string;
+  readonly url: string;
+  /** From 1. */
+  readonly line: number;
+}
+
 const MAX_LINES = 300;
 const MAX_REQUESTS = 5_000;
 const MAX_POPUPS = 4;
@@ -27,7 +35,7 @@ const URL_CHARS = 4_000;
  * page can produce any amount.
  */
 export class PageEvents {
-  readonly console: { level: "error" | "warning" | "info"; text: string; place: string | undefined }[] = [];
+  readonly console: ConsoleLine[] = [];
   readonly pageErrors: string[] = [];
   readonly requests: RequestLine[] = [];
   readonly dialogs: { readonly type: string; readonly message: string }[] = [];
@@ -52,8 +60,12 @@ export class PageEvents {
   /** How much of each list earlier answers contained. */
   #answered = { console: 0, pageErrors: 0, dialogs: 0, errors: 0 };
 
+  /** Why a request could not be made, if the network boundary knows. */
+  readonly #refusal: (url: URL) => string | undefined;
+
   /** @param refusal why the network boundary blocked a request, if it did. */
   constructor(context: BrowserContext, page: Page, refusal: (url: URL) => string | undefined) {
+    this.#refusal = refusal;
     this.tabs = new Tabs(context, page);
     this.crashed = new Promise((resolve) => {
       const watch = (tab: Page) =>
@@ -120,11 +132,18 @@ export class PageEvents {
     const logged = this.console
       .slice(this.#answered.console)
       .filter(({ level }) => level !== "info")
-      .map(({ level, text }) => `${level}: ${oneLine(text).slice(0, 200)}`);
+      .map((line) => `${line.level}: ${oneLine(this.said(line)).slice(0, 300)}`);
     const thrown = this.pageErrors
       .slice(this.#answered.pageErrors)
       .map((text) => `uncaught ${oneLine(text).slice(0, 200)}`);
     return [...thrown, ...logged].slice(0, 8);
+  }
+
+  /** A console line for messages, with the resource that failed and why it did. */
+  said({ text, url }: ConsoleLine): string {
+    if (!text.startsWith("Failed to load resource") || !URL.canParse(url)) return text;
+    const reason = this.#refusal(new URL(url));
+    return `${text} (${url}${reason === undefined ? "" : `, ${reason}`})`;
   }
 
   /** The dialogs since the last answer. */
@@ -203,8 +222,12 @@ export class PageEvents {
     if (level === "error") this.counts.errors += 1;
     if (level === "warning") this.counts.warnings += 1;
     const { url, lineNumber } = message.location();
-    const place = url === "" ? undefined : `${clip(url, URL_CHARS / 10)}:${lineNumber + 1}`;
-    const line = { level, text: clip(message.text(), LINE_CHARS), place } as const;
+    const line = {
+      level,
+      text: clip(message.text(), LINE_CHARS),
+      url: clip(url, URL_CHARS / 10),
+      line: lineNumber + 1,
+    } as const;
     // Errors are kept even if other messages have filled the list.
     const { console: before, errors } = this.#answered;
     const isKeptError = level === "error" && this.counts.errors - errors <= MAX_LINES;

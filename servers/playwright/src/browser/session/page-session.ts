@@ -74,7 +74,9 @@ export async function openSession(options: SessionOptions, services: SessionServ
   const { context, page, proxy } = opened;
   const events = new PageEvents(context, page, (to) => {
     const blocked = proxy.failureAt(authorityOf(to));
-    return blocked?.refused === true ? `refused by this server: ${blocked.reason}` : blocked?.reason;
+    if (blocked?.refused !== true) return blocked?.reason;
+    const advice = blocked.reason.includes("--deny-host") ? "" : `; --allow-host ${to.hostname} allows it`;
+    return `blocked by this server: ${blocked.reason.replace(/\.$/, "")}${advice}`;
   });
   const { secrets } = services;
   events.downloads = new Downloads(context, {

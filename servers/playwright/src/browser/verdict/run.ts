@@ -180,10 +180,11 @@ async function play(options: DeviceRunOptions, session: PageSession, outcomes: O
 }
 
 /** Console errors are included if the run failed: they often explain it. */
-function errorNotes({ console, pageErrors }: PageEvents): string[] {
+function errorNotes(events: PageEvents): string[] {
+  const { console, pageErrors } = events;
   const errors = console
     .filter(({ level }) => level === "error")
-    .map(({ text }) => `console error: ${clip(oneLine(text), 300)}`);
+    .map((line) => `console error: ${clip(oneLine(events.said(line)), 500)}`);
   const thrown = pageErrors.map((text) => `uncaught in the page: ${clip(oneLine(text), 300)}`);
   return [...thrown, ...errors].slice(0, 5);
 }
