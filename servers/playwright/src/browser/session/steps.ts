@@ -2,6 +2,7 @@ import { ToolError } from "@refmcp/boundary/answer";
 import type { NetworkGuard } from "@refmcp/boundary/forward-proxy";
 import type { Page, Route } from "playwright";
 import { type CheckScope, holds, until } from "../check/check.ts";
+import { noteElement } from "../heal/elements.ts";
 import { parseTargetUrl } from "../language/address.ts";
 import { NETWORK_SPEEDS, type Step, type Target } from "../language/ast.ts";
 import { urlMatcher } from "../language/matching.ts";
@@ -215,10 +216,10 @@ async function actOn(
   }
   const locator = locatorOf(page, on);
   const perform = async () => {
-    if (target.base.kind === "quoted" || target.base.kind === "field") {
-      await locator.waitFor({ state: "attached", timeout });
-      await noteFound(page, on, target, scope.found);
-    }
+    const isVague = target.base.kind === "quoted" || target.base.kind === "field";
+    if (isVague || scope.elements !== undefined) await locator.waitFor({ state: "attached", timeout });
+    if (isVague) await noteFound(page, on, target, scope.found);
+    await noteElement(scope.elements, target, locator);
     if (secret !== undefined) return writeSecret(secret, locator, method, given, scope, timeout);
     await checkEdit(page, locator, method, given);
     return Reflect.apply(Reflect.get(locator, method), locator, [...given, { ...options, timeout }]);

@@ -1,5 +1,7 @@
 import type { Launched } from "../driver/launch.ts";
 import { type Semaphore, semaphoreOf } from "../driver/semaphore.ts";
+import type { HealOrder } from "../heal/broken.ts";
+import { type Elements, keptOf } from "../heal/elements.ts";
 import { parseTargetUrl, refusedUrl } from "../language/address.ts";
 import {
   assertionSentence,
@@ -45,6 +47,7 @@ export interface RunRequest {
   readonly evidence: readonly EvidenceKind[];
   readonly timeoutMs: number;
   readonly look?: Look;
+  readonly heal?: HealOrder;
 }
 
 interface ParsedTest {
@@ -125,6 +128,7 @@ export class Tester {
     const { runs } = this.options;
     const folder = await runs.begin();
     const found: Found = new Map();
+    const elements: Elements = new Map();
     const matrix = devices.length > 1;
     let done = 0;
     // Progress that grows with time, to keep a long call alive.
@@ -135,10 +139,25 @@ export class Tester {
       const timeoutMs = Math.min(request.timeoutMs, workMs(call));
       const lateHint = timeoutMs < request.timeoutMs ? LITTLE_TIME : undefined;
       const progress = (note: string) => report(matrix ? `${device.name}: ${note}` : note);
-      const { evidence, look } = request;
+      const { evidence, look, heal } = request;
       const { signal } = call;
       const deviceRun = await runOnDevice(
-        { url, script, device, matrix, evidence, look, timeoutMs, lateHint, signal, folder, found, progress },
+        {
+          url,
+          script,
+          device,
+          matrix,
+          evidence,
+          look,
+          timeoutMs,
+          lateHint,
+          signal,
+          folder,
+          found,
+          elements,
+          heal,
+          progress,
+        },
         services,
       );
       done += 1;
@@ -166,7 +185,12 @@ export class Tester {
         steps: script.steps.map((one) => stepSentence(one, found)),
         assertions: script.assertions.map((one) => assertionSentence(one, found)),
       };
-      await runs.finish<Done>(folder, { ...answer(), done: { ...sentences, devices: request.devices } });
+      const kept = passed ? secrets.redactIn(keptOf(script, elements)) : undefined;
+      const { broken: _, ...told } = answer();
+      await runs.finish<Done>(folder, {
+        ...told,
+        done: { ...sentences, devices: request.devices, ...(kept === undefined ? {} : { kept }) },
+      });
       // Again, since the report's own file may not have been kept.
       return answer();
     } catch (error) {
@@ -213,6 +237,7 @@ function joined(deviceRuns: readonly DeviceRun[]) {
     title: first?.title,
     failed_step: deviceRuns.find((deviceRun) => deviceRun.failed_step !== undefined)?.failed_step,
     seen: first?.seen,
+    broken: deviceRuns.find((deviceRun) => deviceRun.broken !== undefined)?.broken,
   };
 }
 
