@@ -18,7 +18,7 @@ export default tool({
     timeout_ms: fields.timeoutMs(30_000, 600_000).describe("Time limit of each run, in milliseconds."),
   }),
   output: z.object({
-    outcome: z.enum(["healed", "question", "defect", "passes"]),
+    outcome: z.enum(["healed", "question", "defect", "passes", "undecided"]),
     summary: z.string(),
     changes: z.array(change),
     questions: z.array(change),

@@ -6,6 +6,7 @@ import browseEvaluate from "./browse-evaluate.ts";
 import browseOpen from "./browse-open.ts";
 import browseSnapshot from "./browse-snapshot.ts";
 import exportSpec from "./export-spec.ts";
+import heal from "./heal.ts";
 import inspectPage from "./inspect-page.ts";
 import inspectTrace from "./inspect-trace.ts";
 import listSpecs from "./list-specs.ts";
@@ -22,6 +23,7 @@ export const tools = [
   browseOpen,
   browseSnapshot,
   exportSpec,
+  heal,
   inspectPage,
   inspectTrace,
   listSpecs,

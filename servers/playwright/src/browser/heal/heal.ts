@@ -16,17 +16,17 @@ export interface Change {
 }
 
 export interface Healing {
-  readonly outcome: "healed" | "question" | "defect" | "passes";
+  readonly outcome: "healed" | "question" | "defect" | "passes" | "undecided";
   readonly summary: string;
-  readonly changes: readonly Change[];
+  readonly changes: Change[];
   /** Changes of what the test expects, which only the user can decide. */
-  readonly questions: readonly Change[];
+  readonly questions: Change[];
   /** The run that passes with the changes. */
   readonly green_run?: string | undefined;
   /** The runs that fail, each with one healed target removed from the page. */
-  readonly red_runs: readonly string[];
+  readonly red_runs: string[];
   readonly runs: number;
-  readonly notes: readonly string[];
+  readonly notes: string[];
 }
 
 interface Sentences {
@@ -121,7 +121,7 @@ export async function healRun(
       if (first !== undefined && first.offer.score - offer.score > CLOSE) break;
       if (!hasTime())
         return answer(
-          "defect",
+          "undecided",
           `There was no time left to try ${JSON.stringify(offer.sentence)} for ${where}. Call again with a longer --timeout-ms.`,
           { notes },
         );
@@ -160,7 +160,7 @@ export async function healRun(
   for (const { place, point, after } of changes) {
     if (!hasTime())
       return answer(
-        "defect",
+        "undecided",
         "There was no time left to prove the changes. Call again with a longer --timeout-ms.",
         { green_run: report.run_id },
       );
