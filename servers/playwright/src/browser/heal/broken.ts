@@ -1,12 +1,13 @@
-import type { Page } from "playwright";
+import type { Locator, Page } from "playwright";
 import type { Assertion, Target } from "../language/ast.ts";
+import { spaced } from "../language/matching.ts";
 import type { Script } from "../language/script.ts";
 import { describeTarget } from "../language/target.ts";
 import type { PageSession } from "../session/page-session.ts";
 import { locatorOf, targetOn } from "../session/targets.ts";
 import { candidatesOn } from "./candidates.ts";
 import { sentenceAt } from "./elements.ts";
-import { likeness } from "./likeness.ts";
+import { isInOtherRow, likeness } from "./likeness.ts";
 import { type Place, type Point, placesOf, pointsAt } from "./points.ts";
 import type { Item, Surveyed } from "./survey.ts";
 
@@ -68,7 +69,8 @@ function driftedIn(script: Script, { elements }: Pick<PageSession, "elements">, 
     return pointsAt(script, place).some((point) => {
       const [was, is] = [greenOf(script, place, point, greens), elements?.get(point.target)];
       if (was?.item === undefined || is?.item === undefined) return false;
-      return likeness({ ...was, item: was.item }, is.item, is.at, is.keys).score < OTHER;
+      const { score } = likeness({ ...was, item: was.item }, is.item, is.at, is.keys);
+      return score < OTHER || isInOtherRow(was.item, is.item);
     });
   });
 }
@@ -158,21 +160,36 @@ async function asShown(
 
 const textOf = (page: Page, target: Target): Promise<string | undefined> =>
   targetOn(page, target)
-    .innerText({ timeout: 1_000 })
-    .then((text) => text.replace(/\s+/g, " ").trim())
+    .textContent({ timeout: 1_000 })
+    .then((text) => spaced(text ?? ""))
     .catch(() => undefined);
 
 const REMOVE_AGAIN_MS = 20;
 
-/** Removes what a target matches, also when the page shows it again, until the returned function is called. */
-export async function keepRemoved(page: Page, { on }: Point): Promise<() => void> {
+/**
+ * Removes elements, and each equal one that the page adds later. Runs in the page; a change of the page is followed by
+ * its removal before anything else can look.
+ */
+export function removeForGood(all: readonly Element[]): void {
+  for (const one of all) {
+    const copy = one.cloneNode(true);
+    const root = one.getRootNode();
+    one.remove();
+    const clean = (added: Node) => {
+      if (added.isEqualNode(copy)) added.parentNode?.removeChild(added);
+      else if (added instanceof Element)
+        for (const inner of added.querySelectorAll(one.localName)) clean(inner);
+    };
+    new MutationObserver((changes) => {
+      for (const change of changes) for (const added of change.addedNodes) clean(added);
+    }).observe(root, { childList: true, subtree: true });
+  }
+}
+
+/** Removes what a target matches, also what matches it later, until the returned function is called. */
+export async function keepRemoved(page: Page, locator: Pick<Locator, "evaluateAll">): Promise<() => void> {
   let isOver = false;
-  const remove = () =>
-    locatorOf(page, on)
-      .evaluateAll((all) => {
-        for (const one of all) one.remove();
-      })
-      .catch(() => undefined);
+  const remove = () => locator.evaluateAll(removeForGood).catch(() => undefined);
   await remove();
   const again = async () => {
     while (!isOver && !page.isClosed()) {

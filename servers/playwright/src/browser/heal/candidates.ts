@@ -135,7 +135,8 @@ function basesFor({ role, name, text, attributes, tag }: Item, old: Target): Bas
   if (attributes["placeholder"])
     bases.push({ kind: "placeholder", text: attributes["placeholder"], exact: false });
   if (attributes["alt"]) bases.push({ kind: "alt", text: attributes["alt"], exact: false });
-  if (attributes["data-testid"]) bases.push({ kind: "testid", text: attributes["data-testid"], exact: true });
+  if (attributes["data-testid"])
+    bases.push({ kind: "testid", text: attributes["data-testid"], exact: false });
   if (text !== "" && text.length < 100 && !isField)
     for (const exact of [false, true]) bases.push({ kind: "text", text, exact });
   const { id = "" } = attributes;
@@ -143,6 +144,8 @@ function basesFor({ role, name, text, attributes, tag }: Item, old: Target): Bas
   if (/^[a-z][a-z_-]*\d?$/i.test(id)) bases.push({ kind: "css", css: `#${id}` });
   if (/^(?:h[1-6]|main|nav|header|footer|dialog|table|form)$/.test(tag))
     bases.push({ kind: "css", css: tag });
+  // A whole text in its letter case stays one.
+  if ("exact" in old.base && old.base.exact) for (const base of bases) if ("exact" in base) base.exact = true;
   const isLikeOld = (base: Base) => base.kind === old.base.kind;
   return [...bases.filter(isLikeOld), ...bases.filter((base) => !isLikeOld(base))];
 }

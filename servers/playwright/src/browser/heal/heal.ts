@@ -16,6 +16,7 @@ export interface Change {
 }
 
 export interface Healing {
+  /** `defect`: only a weaker check would pass; `question`: what is expected has changed. */
   readonly outcome: "healed" | "question" | "defect" | "passes" | "undecided";
   readonly summary: string;
   readonly changes: Change[];
@@ -27,6 +28,9 @@ export interface Healing {
   readonly red_runs: string[];
   readonly runs: number;
   readonly notes: string[];
+  /** For a spec: the changes as a unified diff, and whether they are written. */
+  readonly patch?: string | undefined;
+  readonly applied?: boolean | undefined;
 }
 
 interface Sentences {
@@ -38,6 +42,8 @@ const MAX_CHANGES = 6;
 const MAX_OFFERS = 4;
 /** Offers this close to each other are both tried: if both pass, the user decides. */
 const CLOSE = 0.06;
+/** How long an action waits for an element that was removed on purpose. */
+const RED_MS = 2_000;
 /** Time to answer after the last run. */
 const ANSWER_MS = 3_000;
 
@@ -56,12 +62,16 @@ export async function healRun(
   const greens = await greensFor(runs, url);
   const began = performance.now();
   let count = 0;
-  const run = (sentences: Sentences, order: Omit<HealOrder, "greens">): Promise<RunReport> => {
+  const run = (
+    sentences: Sentences,
+    order: Omit<HealOrder, "greens">,
+    limit: Pick<RunRequest, "stepMs"> = {},
+  ): Promise<RunReport> => {
     count += 1;
     call.progress(count, undefined, `run ${count}`);
     const request: RunRequest = {
       ...{ url, devices, timeoutMs, evidence: ["on_failure"] },
-      ...{ steps: sentences.steps, assertions: sentences.assertions, heal: { greens, ...order } },
+      ...{ steps: sentences.steps, assertions: sentences.assertions, heal: { greens, ...order }, ...limit },
     };
     return drivers.run(request, call);
   };
@@ -70,9 +80,10 @@ export async function healRun(
   const hasTime = () => workMs(call) > firstMs + ANSWER_MS;
 
   let sentences: Sentences = { steps: given.steps, assertions: given.assertions };
+  const notes = new Set<string>();
   const changes: (Change & { place: Place; point: number })[] = [];
   const answer = (outcome: Healing["outcome"], summary: string, more: Partial<Healing> = {}): Healing => ({
-    ...{ outcome, summary, questions: [], red_runs: [], runs: count, notes: [] },
+    ...{ outcome, summary, questions: [], red_runs: [], runs: count, notes: [...notes] },
     changes: changes.map(({ place: _, point: __, ...change }) => change),
     ...more,
   });
@@ -86,7 +97,7 @@ export async function healRun(
     if (broken === undefined) throw new TypeError("a failed run has no failed sentence");
     const before = sentenceOf(sentences, broken.place);
     const reason = reasonIn(report, broken.place);
-    const notes = broken.hasGreen || broken.point === undefined ? [] : [NO_GREEN];
+    if (!broken.hasGreen && broken.point !== undefined) notes.add(NO_GREEN);
     const where = placeName(broken.place);
     const offers = broken.offers.slice(0, MAX_OFFERS);
     const [best] = offers;
@@ -96,7 +107,6 @@ export async function healRun(
         `${where} expects another text than the page shows. Only you can say which is right.`,
         {
           questions: [{ where, before, after: broken.asShown, why: reason }],
-          notes,
         },
       );
     if (best?.isExpectation === true)
@@ -105,7 +115,6 @@ export async function healRun(
         `${where} checks a text that has changed on the page. Only you can say which is right.`,
         {
           questions: [{ where, before, after: best.sentence, why: best.why }],
-          notes,
         },
       );
     const defect = () =>
@@ -123,7 +132,6 @@ export async function healRun(
         return answer(
           "undecided",
           `There was no time left to try ${JSON.stringify(offer.sentence)} for ${where}. Call again with a longer --timeout-ms.`,
-          { notes },
         );
       const tried = await run(changed(sentences, offer), {});
       if (tried.passed) passing.push({ offer, report: tried });
@@ -138,7 +146,6 @@ export async function healRun(
           after: offer.sentence,
           why: offer.why,
         })),
-        notes,
       });
     const chosen = one ?? farther;
     if (chosen === undefined) return defect();
@@ -164,7 +171,7 @@ export async function healRun(
         "There was no time left to prove the changes. Call again with a longer --timeout-ms.",
         { green_run: report.run_id },
       );
-    const broke = await run(sentences, { remove: { ...place, point } });
+    const broke = await run(sentences, { remove: { ...place, point } }, { stepMs: RED_MS });
     if (!(broke.broken?.failed ?? []).some((one) => one.list === place.list && one.index === place.index))
       return answer(
         "defect",
@@ -189,7 +196,7 @@ async function culprit(
   look: (at: Place) => Promise<RunReport>,
 ): Promise<Broken | undefined> {
   const [drifted] = broken?.drifted ?? [];
-  if (broken === undefined || drifted === undefined || broken.offers.length > 0) return broken;
+  if (broken === undefined || drifted === undefined || broken.matches !== 1) return broken;
   const looked = await look(drifted);
   const found = looked.broken;
   return found === undefined || found.offers.length === 0 ? broken : { ...found, asShown: undefined };
@@ -254,12 +261,13 @@ export function healingText({
   red_runs,
   runs,
   notes,
+  patch,
 }: Healing): string {
   const lines = (all: readonly Change[]) =>
     all.flatMap(({ where, before, after, why }) => [`${where}`, `- ${before}`, `+ ${after}`, `  (${why})`]);
   return [
     `${outcome.toUpperCase()}: ${summary}`,
-    ...lines(changes),
+    ...(patch === undefined ? lines(changes) : [patch]),
     ...(questions.length === 0 ? [] : ["Ask the user whether this is meant:", ...lines(questions)]),
     ...(green_run === undefined ? [] : [`green run ${green_run}`]),
     ...(red_runs.length === 0

@@ -53,7 +53,15 @@ export function similarity(one: string, other: string): number {
 
 const nameOf = ({ name, text }: Item) => (name === "" ? text : name);
 
-export const isSameRole = (one: string, other: string): boolean => one === other;
+/** The row of a list or table that an element is in. */
+const rowOf = ({ around }: Item) => around.find((one) => /^(?:row|listitem|treeitem|article) /.test(one));
+
+/** Whether both elements are in rows, but of different things. */
+export const isInOtherRow = (one: Item, other: Item): boolean => {
+  const rows = [rowOf(one), rowOf(other)];
+  return rows.every((row) => row !== undefined) && rows[0] !== rows[1];
+};
+
 const isRelated = (one: string, other: string) =>
   FAMILIES.some((family) => [one, other].every((role) => role !== "" && family.split(" ").includes(role)));
 
@@ -105,6 +113,8 @@ export function likeness(
   const around = was.around.filter((one) => item.around.includes(one)).length;
   const most = Math.max(was.around.length, item.around.length);
   note(0.1 * (most === 0 ? 1 : around / most), most > 0 && around === most ? "same ancestors" : "");
+  if (isInOtherRow(was, item)) note(-0.2);
+  else if (rowOf(was) !== undefined && rowOf(was) === rowOf(item)) note(0.1, `in ${rowOf(was)}`);
   const [before, now] = [near(green.keys, green.at), near(keys, at)];
   const same = before.filter((key) => now.includes(key)).length;
   const roles = before.filter((key) => now.some((one) => roleIn(one) === roleIn(key))).length;

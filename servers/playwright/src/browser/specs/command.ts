@@ -9,6 +9,8 @@ import { failure } from "../errors.ts";
 export interface CommandOptions {
   readonly project: string;
   readonly args: readonly string[];
+  /** More variables for its environment. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
   readonly signal: AbortSignal;
   readonly onEvent: (event: SpecEvent) => void;
 }
@@ -26,6 +28,7 @@ const GRACE_MS = 2_000;
 export async function playwrightTest({
   project,
   args,
+  env,
   signal,
   onEvent,
 }: CommandOptions): Promise<{ code: number | null; output: string }> {
@@ -35,7 +38,7 @@ export async function playwrightTest({
   const child = spawn(process.execPath, [cliOf(project), "test", "--reporter=null", ...args], {
     cwd: project,
     // Not `--reporter`, which Playwright splits at commas.
-    env: { ...environment(), PW_TEST_REPORTER: reporter },
+    env: { ...environment(), ...env, PW_TEST_REPORTER: reporter },
     stdio: ["ignore", "pipe", "pipe", "pipe"],
     detached: process.platform !== "win32",
     windowsHide: true,
@@ -84,7 +87,7 @@ export async function playwrightTest({
   }
 }
 
-function cliOf(project: string): string {
+export function cliOf(project: string): string {
   const require = createRequire(join(project, "package.json"));
   for (const name of ["@playwright/test", "playwright"]) {
     try {

@@ -162,10 +162,15 @@ export class RunStore {
     });
   }
 
+  /** The report of a run, of whichever kind. */
+  async report<Report extends object>(id: string): Promise<Partial<Report>> {
+    const { path } = await this.artifact(id, REPORT);
+    return JSON.parse(await readFile(path, "utf8"));
+  }
+
   /** @throws ToolError `not_found`; `invalid` for a run of another kind. */
   async done(id: string): Promise<Done["done"] & Pick<Done, "url">> {
-    const { path } = await this.artifact(id, REPORT);
-    const { url, done }: Partial<Done> = JSON.parse(await readFile(path, "utf8"));
+    const { url, done } = await this.report<Done>(id);
     if (url !== undefined && done !== undefined) return { url, ...done };
     throw new ToolError(
       "invalid",

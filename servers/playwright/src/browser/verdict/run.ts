@@ -30,6 +30,7 @@ import {
   titleOf,
 } from "../session/page-session.ts";
 import { type Look, snapshotOf } from "../session/snapshot.ts";
+import { locatorOf } from "../session/targets.ts";
 import { type RunFolder, slugOf } from "../store/disk.ts";
 import type { CheckResult, RunReport } from "./report.ts";
 
@@ -200,7 +201,7 @@ function healingOf({ heal, script }: DeviceRunOptions, session: PageSession) {
         place?.list === list && (list === "assertions" || place.index === index);
       if (heal.remove !== undefined && isHere(heal.remove)) {
         const point = pointsAt(script, heal.remove)[heal.remove.point];
-        if (point !== undefined) stop = await keepRemoved(session.page, point);
+        if (point !== undefined) stop = await keepRemoved(session.page, locatorOf(session.page, point.on));
       }
       if (heal.at !== undefined && isHere(heal.at)) {
         await session.settling.settled(session.deadline, BRIEF);

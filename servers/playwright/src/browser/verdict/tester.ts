@@ -48,6 +48,8 @@ export interface RunRequest {
   readonly timeoutMs: number;
   readonly look?: Look;
   readonly heal?: HealOrder;
+  /** Maximum wait of one action for its element. */
+  readonly stepMs?: number;
 }
 
 interface ParsedTest {
@@ -124,7 +126,8 @@ export class Tester {
     tookMs: () => number,
     secrets: SecretsInRun,
   ): Promise<RunReport> {
-    const services = await this.servicesFor(url, secrets);
+    const usual = await this.servicesFor(url, secrets);
+    const services = { ...usual, stepMs: request.stepMs ?? usual.stepMs };
     const { runs } = this.options;
     const folder = await runs.begin();
     const found: Found = new Map();
