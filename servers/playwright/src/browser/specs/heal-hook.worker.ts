@@ -31,13 +31,13 @@ const ACTING =
   "click dblclick fill type press pressSequentially check uncheck setChecked selectOption setInputFiles hover focus clear tap dragTo scrollIntoViewIfNeeded _expect";
 const ATTACHED_MS = 3_000;
 
-const order: HookOrder | undefined =
-  process.env["TEST_WORKER_INDEX"] === undefined || process.env["REFMCP_HEAL"] === undefined
-    ? undefined
-    : JSON.parse(readFileSync(process.env["REFMCP_HEAL"], "utf8"));
-// For this process alone, not for those that a spec starts.
-delete process.env["NODE_OPTIONS"];
-if (order !== undefined) install(order);
+/** Whether this process runs tests: the workers, not the command that starts them, nor what a spec starts. */
+const isWorker = /[\\/]playwright[\\/]lib[\\/]/.test(process.argv[1] ?? "");
+const path = process.env["REFMCP_HEAL"];
+if (isWorker && path !== undefined) {
+  delete process.env["NODE_OPTIONS"];
+  install(JSON.parse(readFileSync(path, "utf8")));
+}
 
 type Method = (...args: never[]) => unknown;
 

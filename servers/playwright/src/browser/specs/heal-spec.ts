@@ -93,7 +93,8 @@ export async function healSpec(
       );
 
     while (!last.report.passed) {
-      const said = last.report.failures[0]?.error ?? "the test failed";
+      // Without the code, which is the hook's.
+      const [said = ""] = (last.report.failures[0]?.error ?? "the test failed").split(/\n\s+at /);
       const [broken] = last.broken;
       const defect = () => answer("defect", `This looks like a real defect: ${said}`);
       const site = broken?.sites.at(-1);
