@@ -89,7 +89,7 @@ function install({ core, events, greens, targets, remove }: HookOrder): void {
 
   function finding(name: string, method: Method) {
     return function (this: object, ...args: unknown[]) {
-      const site = siteOf(name);
+      const site = siteOf(name, args);
       const parent = written.get(this);
       const page = parent?.page ?? this;
       const made: object = Reflect.apply(method, this, args);
@@ -193,7 +193,7 @@ async function keepRemovedAt(locator: Locator): Promise<() => void> {
 }
 
 /** Where the caller of a method of Playwright is written. */
-function siteOf(method: string): Site | undefined {
+function siteOf(method: string, args: readonly unknown[]): Site | undefined {
   for (const line of (new Error().stack ?? "").split("\n").slice(3)) {
     const found = /\(?((?:file:\/\/)?[^()\s][^()]*?):(\d+):(\d+)\)?$/.exec(
       line.replace(/^\s*at (?:async )?/, "").replace(/^.*\(/, "("),
@@ -204,6 +204,7 @@ function siteOf(method: string): Site | undefined {
       file: path.startsWith("file:") ? fileURLToPath(path) : path,
       line: Number(row),
       column: Number(column),
+      texts: [args[0], Object(args[1]).name].filter((one) => typeof one === "string"),
       method,
     };
   }

@@ -19,6 +19,8 @@ export interface Site {
   readonly line: number;
   readonly column: number;
   readonly method: string;
+  /** The texts among its arguments. */
+  readonly texts: readonly string[];
 }
 
 export type HookEvent =

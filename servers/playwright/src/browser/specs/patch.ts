@@ -22,12 +22,11 @@ export interface Edit {
 export async function editOf(project: string, from: Site, to: Site, code: string): Promise<Edit | undefined> {
   if (from.file !== to.file || !(await isBelow(project, to.file))) return undefined;
   const source = await readFile(to.file, "utf8");
-  const start = offsetOf(source, from);
-  const last = offsetOf(source, to);
-  if (start === undefined || last === undefined || last < start) return undefined;
-  const end = closing(source, last + to.method.length);
-  if (end === undefined || /[;=]/.test(source.slice(start, last).replace(/(["'`]).*?\1/g, "")))
-    return undefined;
+  const start = callAt(source, from)?.start;
+  const last = callAt(source, to);
+  if (start === undefined || last === undefined || last.start < start) return undefined;
+  const { end } = last;
+  if (/[;=]/.test(source.slice(start, last.start).replace(/(["'`]).*?\1/g, ""))) return undefined;
   const isSingle = (source.match(/'/g)?.length ?? 0) > (source.match(/"/g)?.length ?? 0);
   return { file: to.file, start, end, source, text: isSingle ? singleQuoted(code) : code };
 }
@@ -41,15 +40,41 @@ export async function isBelow(project: string, file: string): Promise<boolean> {
   );
 }
 
-/** Where a method's name is in a text: at its line and column, or next to it, as compiled code has other columns. */
-function offsetOf(source: string, { line, column, method }: Site): number | undefined {
-  const lines = source.split("\n");
-  const before = lines.slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
-  const at = source.indexOf(`${method}(`, Math.max(before, before + column - 1));
-  const again =
-    at < 0 || at > before + (lines[line - 1] ?? "").length + 200 ? source.indexOf(`${method}(`, before) : at;
-  return again < 0 ? undefined : again;
+/**
+ * A call in a text: at its line and column or soon after it, as compiled code has other columns. Its arguments must
+ * have the texts that it was called with: with a variable, another call would be changed, too.
+ */
+function callAt(
+  source: string,
+  { line, column, method, texts }: Site,
+): { start: number; end: number } | undefined {
+  const before =
+    source
+      .split("\n")
+      .slice(0, line - 1)
+      .join("\n").length + (line > 1 ? 1 : 0);
+  for (const from of [before + column - 1, before]) {
+    let start = source.indexOf(`${method}(`, from);
+    for (; start >= 0 && start < from + NEAR_CHARS; start = source.indexOf(`${method}(`, start + 1)) {
+      const end = closing(source, start + method.length);
+      const call = source.slice(start, end);
+      if (end !== undefined && texts.every((text) => literals(text).some((one) => call.includes(one))))
+        return { start, end };
+    }
+  }
+  return undefined;
 }
+
+const NEAR_CHARS = 300;
+
+/** How a text can be written as a literal. */
+const literals = (text: string): string[] => {
+  const json = JSON.stringify(text).slice(1, -1);
+  return [
+    `"${json}"`,
+    ...["'", "`"].map((quote) => quote + json.replace(/\\"/g, '"').replaceAll(quote, `\\${quote}`) + quote),
+  ];
+};
 
 /** The end of the parentheses that open at `open`. */
 function closing(source: string, open: number): number | undefined {
@@ -96,8 +121,13 @@ export function diffOf(project: string, edits: readonly Edit[]): string {
       const path = relative(project, file).replaceAll("\\", "/");
       const own = edits.filter((one) => one.file === file).toSorted((a, b) => a.start - b.start);
       const source = own[0]?.source ?? "";
-      const lines = source.split("\n");
+      const isEnded = source.endsWith("\n");
+      const lines = (isEnded ? source.slice(0, -1) : source).split("\n");
       const lineAt = (offset: number) => source.slice(0, offset).split("\n").length - 1;
+      const marked = (all: readonly string[], end: number) =>
+        isEnded || all.length === 0 || end < lines.length - 1
+          ? all
+          : [...all, "\\ No newline at end of file"];
       // Edits whose contexts touch are one hunk.
       const hunks: { from: number; to: number; edits: Edit[] }[] = [];
       for (const edit of own) {
@@ -125,9 +155,18 @@ export function diffOf(project: string, edits: readonly Edit[]): string {
         return [
           head,
           ...lines.slice(first, from).map((line) => ` ${line}`),
-          ...old.map((line) => `-${line}`),
-          ...fresh.map((line) => `+${line}`),
-          ...lines.slice(to + 1, after + 1).map((line) => ` ${line}`),
+          ...marked(
+            old.map((line) => `-${line}`),
+            to,
+          ),
+          ...marked(
+            fresh.map((line) => `+${line}`),
+            to,
+          ),
+          ...marked(
+            lines.slice(to + 1, after + 1).map((line) => ` ${line}`),
+            after,
+          ),
         ].join("\n");
       });
       return [`--- a/${path}`, `+++ b/${path}`, ...shown, ""].join("\n");
