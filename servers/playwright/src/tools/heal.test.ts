@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { project } from "../../test/fixture.ts";
 import { page } from "../../test/lab.ts";
-import { type Session, session, site } from "../../test/session.ts";
+import { folderOf, type Session, session, site } from "../../test/session.ts";
 
 const FORM = page(
   `<h1>Profile</h1><button id="save" onclick="this.after('Saved')">Save</button><button>Cancel</button>`,
@@ -13,7 +14,7 @@ beforeAll(async () => {
     "/": (_, response) => void response.writeHead(200, { "content-type": "text/html" }).end(html),
   });
   url = web.url;
-  talk = await session({ args: ["--project", "."] });
+  talk = await session({ args: ["--project", await project(await folderOf("heal"), {})] });
 });
 
 // browser/heal/heal.test.ts has each kind of break, test/heal.long.test.ts those of specs.

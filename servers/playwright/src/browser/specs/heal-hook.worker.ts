@@ -147,11 +147,12 @@ function install({ core, events, greens, targets, remove }: HookOrder): void {
           ...{ kind: "broken", key, sites: info.sites, matches, method: isPassive ? expression : name },
           isExpectation: /visible|attached|in\.viewport/.test(expression),
           offers: offers
-            .filter(({ target }) => known === undefined || describeTarget(target) !== describeTarget(known))
             .map(({ target, item, score, why }) => ({
               ...{ target, score, why, code: printTarget(target, "page").replace(/^page\./, "") },
               changesName: !saysSame(known, [item.name, item.text]),
-            })),
+              isSame: known !== undefined && describeTarget(target) === describeTarget(known),
+            }))
+            .filter(({ isSame }) => !isSame || info.sites.length > 1),
         });
       };
       try {

@@ -106,7 +106,7 @@ export async function healSpec(
       for (const offer of broken.offers.slice(0, MAX_OFFERS)) {
         const [first] = passing;
         if (first !== undefined && first.offer.score - offer.score > CLOSE) break;
-        for (const isWhole of broken.sites.length > 1 ? [false, true] : [true]) {
+        for (const isWhole of broken.sites.length > 1 && !offer.isSame ? [false, true] : [true]) {
           const edit = await editOf(project, isWhole ? (broken.sites[0] ?? site) : site, site, offer.code);
           if (edit === undefined) {
             notes.add(

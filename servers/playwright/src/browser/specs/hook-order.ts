@@ -42,6 +42,8 @@ export interface SpecOffer {
   readonly score: number;
   readonly why: string;
   readonly changesName: boolean;
+  /** Whether it has the same words, so that only what is before it in the chain is at fault. */
+  readonly isSame: boolean;
 }
 
 export const siteName = ({ file, line, column, method }: Site): string =>
