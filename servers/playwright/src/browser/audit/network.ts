@@ -77,10 +77,10 @@ export async function networkVerdicts(page: Page, events: PageEvents) {
       },
       best_practices: {
         "console errors": all(
-          events.console.flatMap(({ level, text: line, place }) =>
+          events.console.flatMap(({ level, text: message, url: source, line }) =>
             // Those are failed requests.
-            level === "error" && !line.startsWith("Failed to load resource")
-              ? text(place === undefined ? line : `${line} (${place})`)
+            level === "error" && !message.startsWith("Failed to load resource")
+              ? text(source === "" ? message : `${message} (${source}:${line})`)
               : [],
           ),
         ),

@@ -1,5 +1,6 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Page } from "playwright";
+import { type Elements, noteElement } from "../heal/elements.ts";
 import type { Assertion, CheckOf } from "../language/ast.ts";
 import {
   expectationOf,
@@ -26,6 +27,8 @@ export interface CheckScope extends Comparing {
   readonly events: PageEvents;
   readonly settling: Settling;
   readonly found: Found;
+  /** Receives what the targets are on the page, if they are kept. */
+  readonly elements?: Elements | undefined;
   readonly secrets: SecretsInRun;
 }
 
@@ -122,8 +125,10 @@ async function untilOn(
       return outcome.passed || !signal.aborted ? outcome : expectationOutcome(check, plan, page, ONCE);
     };
     const outcome = await deadline.race(judge());
-    if (outcome.passed && "target" in check)
+    if (outcome.passed && "target" in check) {
       await noteFound(page, plan.on, check.target, scope.found).catch(() => undefined);
+      await deadline.race(noteElement(scope.elements, check.target, locatorOf(page, plan.on)));
+    }
     return outcome;
   }
   const ends = performance.now() + waitMs;

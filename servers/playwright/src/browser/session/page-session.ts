@@ -1,6 +1,7 @@
 import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { NetworkGuard } from "@refmcp/boundary/forward-proxy";
 import { browserGone, failure } from "../errors.ts";
+import type { Elements } from "../heal/elements.ts";
 import type { Step } from "../language/ast.ts";
 import {
   contextOptionsOf,
@@ -45,6 +46,7 @@ export interface SessionOptions {
   readonly keepsDownloads: boolean;
   /** How bare quoted texts were resolved. */
   readonly found?: Found;
+  readonly elements?: Elements;
 }
 
 /** A page on which sentences are performed and checked: its context, tabs, network, console and artifacts. */
@@ -86,6 +88,7 @@ export async function openSession(options: SessionOptions, services: SessionServ
     ...services,
     ...{ url, opened, events, deadline, folder, artifacts, device: device.name },
     found: options.found ?? new Map(),
+    elements: options.elements,
     settling: new Settling(page, events),
     ended: endOf(url, opened, events),
     get page() {
@@ -109,17 +112,19 @@ async function openContext(
   }
 }
 
+/** Called before each step with its index. */
+type Starting = (index: number) => unknown;
+
 /**
  * Performs a script's steps: setup steps, then opens the page, then the others, up to the first that fails.
  *
- * @param starting is called with the index of each.
  * @returns the step that failed and why; undefined if all succeeded.
  * @throws ToolError `denied` if the policy refuses the page or one of its redirects, `unavailable` if nothing responds.
  */
 export async function playSteps(
   steps: readonly Step[],
   session: PageSession,
-  starting: (index: number) => void,
+  starting: Starting,
 ): Promise<string | undefined> {
   const setup = setupLength(steps);
   const failed = await performAll(steps.slice(0, setup), session, starting);
@@ -134,10 +139,10 @@ const NO_TAB = "the page closed itself, and no other tab is open";
 export async function performAll(
   steps: readonly Step[],
   session: PageSession,
-  starting: (index: number) => void,
+  starting: Starting,
 ): Promise<string | undefined> {
   for (const [index, step] of steps.entries()) {
-    starting(index);
+    await starting(index);
     try {
       await session.deadline.race(perform(step, session));
       checkRefusal(session);

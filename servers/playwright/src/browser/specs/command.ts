@@ -8,6 +8,8 @@ import { projectEnvironment, runInGroup } from "../process-group.ts";
 export interface CommandOptions {
   readonly project: string;
   readonly args: readonly string[];
+  /** More variables for its environment. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
   readonly signal: AbortSignal;
   readonly onEvent: (event: SpecEvent) => void;
 }
@@ -21,6 +23,7 @@ export interface CommandOptions {
 export async function playwrightTest({
   project,
   args,
+  env,
   signal,
   onEvent,
 }: CommandOptions): Promise<{ code: number | null; output: string }> {
@@ -29,7 +32,7 @@ export async function playwrightTest({
   return runInGroup([cliOf(project), "test", "--reporter=null", ...args], {
     cwd: project,
     // Not `--reporter`, which Playwright splits at commas.
-    env: { ...environment(), PW_TEST_REPORTER: reporter },
+    env: { ...environment(), ...env, PW_TEST_REPORTER: reporter },
     signal,
     onLine: (line) => {
       const event = eventOf(line);
@@ -38,7 +41,7 @@ export async function playwrightTest({
   });
 }
 
-function cliOf(project: string): string {
+export function cliOf(project: string): string {
   const require = createRequire(join(project, "package.json"));
   for (const name of ["@playwright/test", "playwright"]) {
     try {

@@ -4,6 +4,7 @@ import { lstat, open, readdir, readFile, rm, rmdir, utimes } from "node:fs/promi
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { nearest, sized, ToolError } from "@refmcp/boundary/answer";
+import type { KeptElements } from "../heal/elements.ts";
 import { problemOf, RunFolder, type RunsPlace } from "./disk.ts";
 
 export interface Artifact {
@@ -22,7 +23,13 @@ export const RETENTION = { runs: 50, bytes: 500_000_000, milliseconds: 7 * 24 * 
 /** The part of a test's report that is needed to repeat it; bare quoted texts are as they were resolved. */
 export interface Done {
   readonly url: string;
-  readonly done: { steps: readonly string[]; assertions: readonly string[]; devices: readonly string[] };
+  readonly done: {
+    steps: readonly string[];
+    assertions: readonly string[];
+    devices: readonly string[];
+    /** What the targets were, if the run passed. */
+    kept?: KeptElements;
+  };
 }
 
 /** Valid names of artifacts and run ids: no separator and no leading dot, so that none leads out of its folder. */
@@ -175,10 +182,15 @@ export class RunStore {
     });
   }
 
+  /** The report of a run, of whichever kind. */
+  async report<Report extends object>(id: string): Promise<Partial<Report>> {
+    const { path } = await this.artifact(id, REPORT);
+    return JSON.parse(await readFile(path, "utf8"));
+  }
+
   /** @throws ToolError `not_found`; `invalid` for a run of another kind. */
   async done(id: string): Promise<Done["done"] & Pick<Done, "url">> {
-    const { path } = await this.artifact(id, REPORT);
-    const { url, done }: Partial<Done> = JSON.parse(await readFile(path, "utf8"));
+    const { url, done } = await this.report<Done>(id);
     if (url !== undefined && done !== undefined) return { url, ...done };
     throw new ToolError(
       "invalid",

@@ -1,5 +1,7 @@
 import type { Launched } from "../driver/launch.ts";
 import { type Semaphore, semaphoreOf } from "../driver/semaphore.ts";
+import type { HealOrder } from "../heal/broken.ts";
+import { type Elements, keptOf } from "../heal/elements.ts";
 import { parseTargetUrl, refusedUrl } from "../language/address.ts";
 import {
   assertionSentence,
@@ -46,6 +48,9 @@ export interface RunRequest {
   readonly timeoutMs: number;
   readonly look?: Look;
   readonly part?: RunPart;
+  readonly heal?: HealOrder;
+  /** Maximum wait of one action for its element. */
+  readonly stepMs?: number;
 }
 
 interface ParsedTest {
@@ -122,11 +127,13 @@ export class Tester {
     tookMs: () => number,
     secrets: SecretsInRun,
   ): Promise<RunReport> {
-    const services = await this.servicesFor(url, secrets);
+    const usual = await this.servicesFor(url, secrets);
+    const services = { ...usual, stepMs: request.stepMs ?? usual.stepMs };
     const { runs } = this.options;
     const { part } = request;
     const folder = part === undefined ? await runs.begin() : runs.resume(part.run);
     const found: Found = new Map();
+    const elements: Elements = new Map();
     const matrix = devices.length > 1;
     let done = 0;
     // Progress that grows with time, to keep a long call alive.
@@ -137,7 +144,7 @@ export class Tester {
       const timeoutMs = Math.min(request.timeoutMs, workMs(call));
       const lateHint = timeoutMs < request.timeoutMs ? LITTLE_TIME : undefined;
       const progress = (note: string) => report(matrix ? `${device.name}: ${note}` : note);
-      const { evidence, look } = request;
+      const { evidence, look, heal } = request;
       const { signal } = call;
       const deviceRun = await runOnDevice(
         {
@@ -153,6 +160,8 @@ export class Tester {
           folder,
           found,
           part,
+          elements,
+          heal,
           progress,
         },
         services,
@@ -182,8 +191,13 @@ export class Tester {
         steps: script.steps.map((one) => stepSentence(one, found)),
         assertions: script.assertions.map((one) => assertionSentence(one, found)),
       };
+      const kept = passed ? secrets.redactIn(keptOf(script, elements)) : undefined;
+      const { broken: _, ...told } = answer();
       if (part === undefined)
-        await runs.finish<Done>(folder, { ...answer(), done: { ...sentences, devices: request.devices } });
+        await runs.finish<Done>(folder, {
+          ...told,
+          done: { ...sentences, devices: request.devices, ...(kept === undefined ? {} : { kept }) },
+        });
       // Again, since the report's own file may not have been kept.
       return answer();
     } catch (error) {
@@ -230,6 +244,7 @@ function joined(deviceRuns: readonly DeviceRun[]) {
     title: first?.title,
     failed_step: deviceRuns.find((deviceRun) => deviceRun.failed_step !== undefined)?.failed_step,
     seen: first?.seen,
+    broken: deviceRuns.find((deviceRun) => deviceRun.broken !== undefined)?.broken,
   };
 }
 
