@@ -29,8 +29,8 @@ export type Order =
   | { readonly asked: number; readonly failed: Failed };
 
 export type Reply<Value = never> =
-  | { readonly id: number; readonly value: Value; readonly rss: number }
-  | { readonly id: number; readonly failed: Failed; readonly rss: number }
+  | { readonly id: number; readonly value: Value; readonly rss: number; readonly delayMs: number }
+  | { readonly id: number; readonly failed: Failed; readonly rss: number; readonly delayMs: number }
   | { readonly id: number; readonly progress: [done: number, total?: number, note?: string] }
   | { readonly ask: number; readonly path: string }
   /** The browser has ended, hangs or did not start. */
