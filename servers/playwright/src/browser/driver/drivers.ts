@@ -48,7 +48,9 @@ export class Drivers {
   readonly #start: () => Driver;
   readonly #host: DriverHost;
   readonly #limits: typeof LIMITS;
-  readonly #concurrency: number;
+  /** Shares of the semaphore: of a page, and of a browser that only one run uses. */
+  readonly #page: number;
+  readonly #browser: number;
   readonly #semaphore: Semaphore;
   readonly #all = new Map<Driver, Set<Use>>();
   readonly #dedicated = new Set<Driver>();
@@ -59,8 +61,9 @@ export class Drivers {
     this.#host = host;
     this.#limits = { ...LIMITS, ...limits };
     this.#start = () => new Driver(options, host);
-    this.#concurrency = options.concurrency;
-    this.#semaphore = semaphoreOf(options.concurrency);
+    this.#page = options.maxAlone;
+    this.#browser = options.concurrency;
+    this.#semaphore = semaphoreOf(this.#page * this.#browser);
   }
 
   /** Starts one in the background, if there is none. */
@@ -178,7 +181,8 @@ export class Drivers {
     work: (driver: Driver) => Promise<Value>,
     isGood: (value: Value) => boolean = () => true,
   ): Promise<Value> {
-    const weight = Math.min(turns, this.#concurrency);
+    const pages = this.#page * Math.min(turns, this.#browser);
+    const weight = alone ? Math.max(this.#browser, pages) : pages;
     return this.#semaphore.use(signal, weight, async () => {
       clearTimeout(this.#quiet);
       let attempt = await this.#attempt(alone, work);

@@ -13,7 +13,9 @@ export interface DriverOptions {
   readonly baselinesFolder: string;
   readonly links: LinkScheme;
   readonly ignoreHttpsErrors: boolean;
+  /** Maximum pages at the same time, and how many of them may have a browser to themselves. */
   readonly concurrency: number;
+  readonly maxAlone: number;
 }
 
 /** An error as sent between processes. */
