@@ -162,10 +162,13 @@ export class Contexts {
   async #make({ browser, local }: Launched, options: BrowserContextOptions): Promise<Ready> {
     const proxy = await ForwardProxy.listen(CLOSED);
     // Only for Chromium do tests show that nothing bypasses the proxy.
-    const isProxied = local && browser.browserType().name() === "chromium";
+    const engine = browser.browserType().name();
+    const isProxied = local && engine === "chromium";
     const made = async () => {
       const context = await browser.newContext({
         ...options,
+        // Firefox has no mobile mode, and Playwright refuses the option there.
+        ...(engine === "firefox" ? { isMobile: false } : {}),
         ignoreHTTPSErrors: this.#options.ignoreHttpsErrors,
         ...(local ? { proxy: proxySettings(proxy) } : {}),
         ...(isProxied ? {} : { serviceWorkers: "block" }),

@@ -17,7 +17,7 @@ import type { StateStore } from "../store/states.ts";
 import { type ArtifactOptions, RunArtifacts } from "./artifacts.ts";
 import type { Contexts, TestContext } from "./contexts.ts";
 import type { Deadline } from "./deadline.ts";
-import type { Device } from "./devices.ts";
+import { type Device, engineNote } from "./devices.ts";
 import { Downloads, type Upload } from "./downloads.ts";
 import { PageEvents } from "./page-events.ts";
 import { Settling } from "./settled.ts";
@@ -76,6 +76,8 @@ export async function openSession(options: SessionOptions, services: SessionServ
     const blocked = proxy.failureAt(authorityOf(to));
     return blocked?.refused === true ? `refused by this server: ${blocked.reason}` : blocked?.reason;
   });
+  const note = engineNote(device, context.browser()?.browserType().name() ?? "chromium");
+  if (note !== undefined) events.notes.add(note);
   const { secrets } = services;
   events.downloads = new Downloads(context, {
     ...{ folder, secrets, stem: artifacts.stem, isKept: options.keepsDownloads },
