@@ -162,13 +162,10 @@ export class Contexts {
   async #make({ browser, local }: Launched, options: BrowserContextOptions): Promise<Ready> {
     const proxy = await ForwardProxy.listen(CLOSED);
     // Only for Chromium do tests show that nothing bypasses the proxy.
-    const engine = browser.browserType().name();
-    const isProxied = local && engine === "chromium";
+    const isProxied = local && browser.browserType().name() === "chromium";
     const made = async () => {
       const context = await browser.newContext({
         ...options,
-        // Firefox has no mobile mode, and Playwright refuses the option there.
-        ...(engine === "firefox" ? { isMobile: false } : {}),
         ignoreHTTPSErrors: this.#options.ignoreHttpsErrors,
         ...(local ? { proxy: proxySettings(proxy) } : {}),
         ...(isProxied ? {} : { serviceWorkers: "block" }),
