@@ -174,7 +174,7 @@ export class Drivers {
    * @param alone no other run may use the driver at the same time, so the work is never repeated.
    * @param isGood whether a result shows that nothing disturbed the work.
    */
-  #use<Value>(
+  async #use<Value>(
     turns: number,
     alone: boolean,
     { signal }: Calling,
@@ -182,26 +182,24 @@ export class Drivers {
     isGood: (value: Value) => boolean = () => true,
   ): Promise<Value> {
     const pages = this.#page * Math.min(turns, this.#browser);
-    const weight = alone ? Math.max(this.#browser, pages) : pages;
-    return this.#semaphore.use(signal, weight, async () => {
-      clearTimeout(this.#quiet);
-      let attempt = await this.#attempt(alone, work);
-      const { done, wasShared, delayMs } = attempt;
-      const wasDisturbed =
-        "error" in done
-          ? done.error instanceof ToolError && CAUSED.has(done.error.kind)
-          : !isGood(done.value) && delayMs > MAX_DELAY_MS;
-      if (wasShared && wasDisturbed && !signal.aborted) {
-        this.#host.log("a run that another one may have disturbed is repeated alone");
-        attempt = await this.#attempt(true, work);
-      }
-      if ("error" in attempt.done) throw attempt.done.error;
-      this.#host.changed();
-      return attempt.done.value;
-    });
+    const attempt = (own: boolean) =>
+      this.#semaphore.use(signal, own ? Math.max(this.#browser, pages) : pages, () =>
+        this.#attempt(own, work),
+      );
+    let { done, wasDisturbed } = await attempt(alone);
+    const canBeCaused =
+      "error" in done ? done.error instanceof ToolError && CAUSED.has(done.error.kind) : !isGood(done.value);
+    if (canBeCaused && wasDisturbed && !signal.aborted) {
+      this.#host.log("a run that another one may have disturbed is repeated alone");
+      ({ done } = await attempt(true));
+    }
+    if ("error" in done) throw done.error;
+    this.#host.changed();
+    return done.value;
   }
 
   async #attempt<Value>(alone: boolean, work: (driver: Driver) => Promise<Value>) {
+    clearTimeout(this.#quiet);
     const driver = this.#next(alone);
     const uses = this.#all.get(driver) ?? new Set();
     const use: Use = { alone, wasShared: false };
@@ -211,11 +209,12 @@ export class Drivers {
       (value) => ({ value }),
       (error: unknown) => ({ error }),
     );
-    const { delayMs } = driver;
+    const hasCrashed = "error" in done && done.error instanceof ToolError && done.error.code === "crash";
+    const isTrouble = hasCrashed || !driver.isFit || driver.delayMs > MAX_DELAY_MS;
     uses.delete(use);
     if (uses.size === 0 && !this.#canTakeMore(driver)) driver.retire();
     this.#endIdleLater();
-    return { done, wasShared: use.wasShared, delayMs };
+    return { done, wasDisturbed: use.wasShared && isTrouble };
   }
 
   #endIdleLater(): void {

@@ -13,7 +13,7 @@ export interface DriverOptions {
   readonly baselinesFolder: string;
   readonly links: LinkScheme;
   readonly ignoreHttpsErrors: boolean;
-  /** Maximum pages at the same time, and how many of them may have a browser to themselves. */
+  /** Maximum pages at the same time, and how many of them may have a browser that no other page uses. */
   readonly concurrency: number;
   readonly maxAlone: number;
 }
