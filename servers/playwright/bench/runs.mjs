@@ -1,13 +1,11 @@
 // One job, two assertions and a screenshot, three ways: raw Playwright in this process, @playwright/mcp and this server.
 // Needs a browser of the machine (test/browser.mjs finds or installs one). Runs alone too, after a build:
 // node servers/playwright/bench/runs.mjs
-import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { chromium } from "playwright";
 import { expect } from "playwright/test";
 import { figure, inTurn, listen, median, peers, RawClient, ratio } from "../../../scripts/lib/bench-kit.mjs";
@@ -31,6 +29,8 @@ const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>
 <nav>${Array.from({ length: 40 }, (_, n) => `<a href="/page/${n}">Chapter ${n}</a>`).join(" ")}</nav>
 <main><h1>Docs</h1>${Array.from({ length: 120 }, (_, n) => `<section><h2>Part ${n}</h2><p>What part ${n} is about, in a line of text that is neither long nor short.</p><button>Try ${n}</button></section>`).join("\n")}</main></body></html>`;
 
+const SMALL = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Docs</title></head><body><h1>Docs</h1><p>Hello</p></body></html>`;
+
 /** Scripts that keep a request open. A long poll gets no response. */
 const OPEN = {
   "an open EventSource": "new EventSource('/open')",
@@ -45,7 +45,7 @@ function respond({ url = "" }, response) {
   if (!url.startsWith("/open")) {
     response
       .writeHead(200, { "content-type": "text/html; charset=utf-8" })
-      .end(`${PAGE}<script>${script}</script>`);
+      .end(url === "/small" ? SMALL : `${PAGE}<script>${script}</script>`);
     return;
   }
   const type = url.includes("stream") ? "text/plain" : "text/event-stream";
@@ -151,34 +151,31 @@ async function measure(report, { folder, browser, url }) {
   const ours = starts.ours();
   await peer.initialize();
   await ours.initialize();
-  const warm = await inTurn(
-    RUNS,
-    { raw: () => raw(running), peer: () => jobs.peer(peer), ours: () => jobs.ours(ours) },
-    3,
-  );
+  /** @type {(at: string) => Record<"raw" | "peer" | "ours", () => unknown>} */
+  const further = (at) => ({
+    raw: () => raw(running, at),
+    peer: () => jobs.peer(peer, at),
+    ours: () => jobs.ours(ours, at),
+  });
+  const warm = await inTurn(RUNS, further(url), 3);
+  const small = await inTurn(RUNS, further(`${url}small`), 3);
   /** @type {Record<string, { raw: number[], peer: number[], ours: number[] }>} */
   const open = {};
-  for (const [index, what] of Object.keys(OPEN).entries()) {
-    const at = `${url}?open=${index}`;
-    const work = {
-      raw: () => raw(running, at),
-      peer: () => jobs.peer(peer, at),
-      ours: () => jobs.ours(ours, at),
-    };
-    open[what] = await inTurn(COLD, work);
-  }
+  for (const [index, what] of Object.keys(OPEN).entries())
+    open[what] = await inTurn(COLD, further(`${url}?open=${index}`));
   const bytes = {
     peer: JSON.stringify(await jobs.peer(peer)).length,
     ours: JSON.stringify(await jobs.ours(ours)).length,
   };
   const works = { raw: () => raw(running), ours: () => jobs.ours(ours) };
-  const many = await rates(works);
   const memory = { peer: await family(peer.child.pid), ours: await family(ours.child.pid) };
+  const many = await rates(works);
+  const crowded = { peer: memory.peer, ours: await family(ours.child.pid) };
   const session = await running.newBrowserCDPSession();
   const { processInfo } = await session.send("SystemInfo.getProcessInfo");
   const rawPid = processInfo.find(({ type }) => type === "browser")?.id;
   const busy = {
-    raw: await peak(works.raw, async () => (await family(rawPid)) + process.memoryUsage.rss() / 1e6),
+    raw: await peak(works.raw, async () => (await family(rawPid)) + (await memoryOf(process.pid))),
     ours: await peak(works.ours, () => family(ours.child.pid)),
   };
   await Promise.all([running.close(), peer.close(), ours.close()]);
@@ -213,15 +210,18 @@ async function measure(report, { folder, browser, url }) {
       line("from start to the first verdict", medians(cold)),
       line(`first verdict, requested ${PAUSE_MS / 1000} s after initialize`, medians(later)),
       line("a further verdict", medians(warm)),
+      line("a further verdict on a page with a heading and a paragraph", medians(small)),
       ...Object.entries(open).map(([what, taken]) => line(`the same on a page with ${what}`, medians(taken))),
       line("bytes of answers for one verdict", bytes),
       line(`verdicts per second, ${CONTEXTS} at once`, many),
       line("memory of server and browser, MB", memory),
+      line(`the same after ${CONTEXTS} at once, MB`, crowded),
       line(`peak memory of both, ${CONTEXTS} at once, MB`, busy),
     ],
     notes: [
       "The job: open a page of 120 sections, check that h1 contains Docs and that the console has no errors, take a screenshot. @playwright/mcp needs four calls for it (navigate, snapshot, console messages, screenshot) and leaves the verdict to the model; raw Playwright is the library in the benchmark's process. All three start the same browser.",
       "Our run does more: it uses a fresh context behind a proxy that checks every address, waits until the page was quiet for 80 ms by the page's clock and 100 ms after its load event before it reports that there were no errors (less where the browser has nothing scheduled), and writes a report. Raw Playwright does not wait and can miss a late error. Our context is made after the previous answer; raw Playwright makes and closes its context within its time. @playwright/mcp keeps one context for all calls. The time from start to first verdict includes the start of Node.js for the servers, and not for raw Playwright.",
+      "Memory is the proportional set size (PSS): pages that processes share count once. @playwright/mcp has one page and makes no verdicts at the same time, so its memory is the same in both lines.",
       "Nothing tells a long poll from data that is late until there is a response, so our run waits 2 s for one.",
     ],
   });
@@ -296,26 +296,29 @@ async function peak(work, memory) {
   return Math.max(...values);
 }
 
-/**
- * Resident memory of a process and all below it, in MB; shared pages count for each. NaN off Linux.
- *
- * @param {number | undefined} pid
- */
+/** A process's share of memory in MB: what several share counts in parts. NaN off Linux. @param {number} pid */
+async function memoryOf(pid) {
+  const text = await readFile(`/proc/${pid}/smaps_rollup`, "latin1").catch(() => "");
+  return Number(/^Pss:\s+(\d+) kB/m.exec(text)?.[1] ?? Number.NaN) / 1000;
+}
+
+/** The memory of a process and all below it. @param {number | undefined} pid @returns {Promise<number>} */
 async function family(pid) {
-  const { stdout } = await promisify(execFile)("ps", ["-eo", "pid=,ppid=,rss="]).catch(() => ({
-    stdout: "",
-  }));
-  const all = stdout
-    .trim()
-    .split("\n")
-    .map((row) => row.trim().split(/\s+/).map(Number));
-  /** @type {(id: number | undefined) => number} */
-  const sum = (id) =>
-    all.reduce(
-      (total, [own = 0, parent, rss = 0]) => total + (own === id ? rss : 0) + (parent === id ? sum(own) : 0),
-      0,
-    );
-  return stdout === "" ? Number.NaN : sum(pid) / 1000;
+  if (pid === undefined || process.platform !== "linux") return Number.NaN;
+  const parents = await Promise.all(
+    (await readdir("/proc")).map(async (name) => {
+      const stat = await readFile(`/proc/${name}/stat`, "latin1").catch(() => "");
+      return { id: Number(name), parent: Number(stat.slice(stat.lastIndexOf(")")).split(" ")[2]) };
+    }),
+  );
+  /** @type {(id: number) => number[]} */
+  const below = (id) => [
+    id,
+    ...parents.filter(({ parent }) => parent === id).flatMap((one) => below(one.id)),
+  ];
+  const all = await Promise.all(below(pid).map(memoryOf));
+  // One may have ended by now.
+  return all.reduce((sum, one) => sum + (one || 0), 0);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -72,6 +72,7 @@ export async function makeDrivers(
   limits: ConstructorParameters<typeof Drivers>[2] = {},
   log: (sentence: string) => void = () => undefined,
   given?: Partial<LaunchOptions>,
+  concurrency = 1,
 ): Promise<Drivers> {
   const own = given ?? (await ensureBrowser());
   const folder = await folderOf("drivers");
@@ -83,7 +84,8 @@ export async function makeDrivers(
       baselinesFolder: folder,
       links: "file",
       ignoreHttpsErrors: false,
-      concurrency: 1,
+      concurrency,
+      maxAlone: concurrency,
     },
     {
       readUpload: () => Promise.reject(new Error("no uploads here")),

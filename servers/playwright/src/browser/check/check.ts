@@ -51,24 +51,26 @@ export async function checkAll(
 ): Promise<void> {
   const early = assertions.filter(({ check }) => !isLate(check));
   const late = assertions.filter(({ check }) => isLate(check));
-  const settled = () => scope.settling.settled(scope.deadline);
+  const { settling, deadline } = scope;
   let isSettled = false;
-  const settling =
-    late.length === 0 && !early.some(isRepeated)
-      ? undefined
-      : settled().finally(() => {
-          isSettled = true;
-        });
-  // Awaited below; if another wait fails first, that is the error to report.
-  settling?.catch(() => undefined);
+  let settled: Promise<unknown> | undefined;
+  if (late.length > 0 || early.some(isRepeated)) {
+    const begun = settling.begun(deadline);
+    settled = settling.settled(deadline).finally(() => {
+      isSettled = true;
+    });
+    // Awaited below; if another wait fails first, that is the error to report.
+    settled.catch(() => undefined);
+    await begun;
+  }
   const decide = async (assertion: Assertion, within = assertion.within) => {
     outcomes.set(assertion, await until({ ...assertion, within }, scope));
   };
   await Promise.all(early.map((assertion) => decide(assertion)));
-  if (settling === undefined) return;
+  if (settled === undefined) return;
   waiting();
   // If a check had to wait longer, the page changed after it was quiet.
-  await (isSettled ? settled() : settling);
+  await (isSettled ? settling.settled(deadline) : settled);
   const passed = early.filter((one) => isRepeated(one) && outcomes.get(one)?.passed === true);
   await Promise.all(passed.map((assertion) => decide(assertion, ONCE)));
   for (const assertion of late) await decide(assertion);

@@ -41,6 +41,7 @@ export class Driver {
   readonly #host: DriverHost;
   readonly #calls = new Map<number, Pending>();
   #last = 0;
+  #delayMs = 0;
   #said = "";
   #why: ToolError | undefined;
   #needsReplacement = false;
@@ -61,6 +62,11 @@ export class Driver {
     // Not "close", which is not emitted after a disconnect.
     this.ended = once(this.#child, "exit").then(([code, signal]) => this.#fail(code, signal));
     this.#send({ open: options });
+  }
+
+  /** The longest time for which its process did not respond during the run whose reply arrived last. */
+  get delayMs(): number {
+    return this.#delayMs;
   }
 
   get callCount(): number {
@@ -172,6 +178,7 @@ export class Driver {
     else {
       const pending = this.#calls.get(reply.id);
       this.#calls.delete(reply.id);
+      this.#delayMs = reply.delayMs;
       this.#needsReplacement ||= reply.rss > REPLACE_BYTES;
       if ("failed" in reply) pending?.reject(unpacked(reply.failed));
       else pending?.resolve(reply.value);

@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { playwright } from "../library.ts";
 import type { Calling } from "../session/deadline.ts";
 import type { Upload } from "../session/downloads.ts";
@@ -39,6 +40,9 @@ async function open(options: DriverOptions): Promise<object> {
 async function answer({ id, method, given, endsAt }: Extract<Order, { method: string }>): Promise<void> {
   const abort = new AbortController();
   calls.set(id, abort);
+  const delay = monitorEventLoopDelay();
+  delay.enable();
+  const state = () => ({ rss: process.memoryUsage.rss(), delayMs: delay.max / 1e6 });
   const progress = (...all: [number, number?, string?]) => send({ id, progress: all });
   try {
     const run = Reflect.get(Object(await methods), method);
@@ -50,10 +54,11 @@ async function answer({ id, method, given, endsAt }: Extract<Order, { method: st
       },
     };
     const value = await run(given, call);
-    send({ id, value, rss: process.memoryUsage.rss() });
+    send({ id, value, ...state() });
   } catch (error) {
-    send({ id, failed: packed(error), rss: process.memoryUsage.rss() });
+    send({ id, failed: packed(error), ...state() });
   } finally {
+    delay.disable();
     calls.delete(id);
   }
 }

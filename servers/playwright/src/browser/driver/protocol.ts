@@ -13,7 +13,9 @@ export interface DriverOptions {
   readonly baselinesFolder: string;
   readonly links: LinkScheme;
   readonly ignoreHttpsErrors: boolean;
+  /** Maximum pages at the same time, and how many of them may have a browser that no other page uses. */
   readonly concurrency: number;
+  readonly maxAlone: number;
   /** The user's project. */
   readonly project?: string | undefined;
 }
@@ -31,8 +33,8 @@ export type Order =
   | { readonly asked: number; readonly failed: Failed };
 
 export type Reply<Value = never> =
-  | { readonly id: number; readonly value: Value; readonly rss: number }
-  | { readonly id: number; readonly failed: Failed; readonly rss: number }
+  | { readonly id: number; readonly value: Value; readonly rss: number; readonly delayMs: number }
+  | { readonly id: number; readonly failed: Failed; readonly rss: number; readonly delayMs: number }
   | { readonly id: number; readonly progress: [done: number, total?: number, note?: string] }
   | { readonly ask: number; readonly path: string }
   /** The browser has ended, hangs or did not start. */

@@ -76,6 +76,14 @@ async function unlessEnded<Result>(browser: Browser, work: Promise<Result>): Pro
   }
 }
 
+/**
+ * Lets the page's process compile Playwright's scripts, in both of the worlds in which they run. It keeps the result for
+ * the next document, whose first check then takes half the time.
+ */
+async function warmUp(page: Page): Promise<void> {
+  await Promise.all([page.evaluate("0"), page.locator("body").count()]);
+}
+
 /** Creates contexts in this process's only browser, and keeps one ready for the next run of the default device. */
 export class Contexts {
   readonly #options: Required<ContextsOptions>;
@@ -146,9 +154,10 @@ export class Contexts {
   }
 
   #refill(launched: Launched): void {
-    this.#spare ??= this.#make(launched, { viewport: DEFAULT_VIEWPORT });
+    if (this.#spare !== undefined) return;
+    this.#spare = this.#make(launched, { viewport: DEFAULT_VIEWPORT });
     // A run that needs one creates its own.
-    this.#spare.catch(() => undefined);
+    this.#spare.then(({ page }) => warmUp(page)).catch(() => undefined);
   }
 
   async #make({ browser, local }: Launched, options: BrowserContextOptions): Promise<Ready> {

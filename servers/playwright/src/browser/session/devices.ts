@@ -9,9 +9,13 @@ export interface Device {
   /** Its names in Playwright's device list, and the additional options, for a spec. */
   readonly descriptors: readonly string[];
   readonly others: BrowserContextOptions;
+  /** The engine of the real device's browser, which may be another than the one that emulates it. */
+  readonly engine: Engine | undefined;
   /** The default device, for which a context is kept ready. */
   readonly isDefault: boolean;
 }
+
+export type Engine = "chromium" | "firefox" | "webkit";
 
 const MAX_DEVICES = 8;
 export const DEFAULT_VIEWPORT = { width: 1280, height: 720 } as const;
@@ -46,6 +50,7 @@ async function deviceOf(name: string): Promise<Device> {
     name,
     options: Object.assign({ viewport: DEFAULT_VIEWPORT }, ...options.map((one) => one.options)),
     descriptors: options.flatMap(({ descriptor }) => descriptor ?? []),
+    engine: options.findLast(({ engine }) => engine !== undefined)?.engine,
     others: Object.assign({}, ...options.map((one) => (one.descriptor === undefined ? one.options : {}))),
     isDefault: parts.every((part) => part.toLowerCase() === "desktop"),
   };
@@ -54,7 +59,7 @@ async function deviceOf(name: string): Promise<Device> {
 async function partOf(
   part: string,
   name: string,
-): Promise<{ descriptor?: string; options: BrowserContextOptions }> {
+): Promise<{ descriptor?: string; engine?: Engine; options: BrowserContextOptions }> {
   const mode = MODES[part.toLowerCase()];
   if (mode !== undefined) return { options: mode };
   const size = /^(\d{2,4})\s*x\s*(\d{2,4})$/i.exec(part);
@@ -72,11 +77,28 @@ async function partOf(
   const key = known.find((one) => one.toLowerCase() === part.toLowerCase());
   const found = key === undefined ? undefined : devices[key];
   if (found !== undefined && key !== undefined) {
-    const { defaultBrowserType: _browser, ...options } = found;
-    return { descriptor: key, options };
+    const { defaultBrowserType: engine, ...options } = found;
+    return { descriptor: key, engine, options };
   }
   const near = nearest(part, [...known, ...Object.keys(MODES)]);
   throw new ToolError("invalid", `devices: there is no device ${JSON.stringify(part.slice(0, 60))}.`, {
     hint: `${near.length === 0 ? "" : `Did you mean ${near.join(", ")}? `}Use a name from Playwright's device list ("iPhone 15"), a size ("1024x768") or ${Object.keys(MODES).join(", ")}; join several with +.`,
   });
+}
+
+/** How an answer names engines. */
+const ENGINES: Readonly<Record<string, string>> = {
+  chromium: "Chromium",
+  firefox: "Firefox",
+  webkit: "WebKit, Safari's engine",
+};
+
+/**
+ * A note about a device whose real browser has another engine than the one that ran.
+ *
+ * @param ran the engine that ran, as Playwright names it.
+ */
+export function engineNote({ name, engine }: Device, ran: string): string | undefined {
+  if (engine === undefined || engine === ran) return undefined;
+  return `${name} was emulated in ${ENGINES[ran] ?? ran}; the device itself uses ${ENGINES[engine]} (--browser ${engine})`;
 }

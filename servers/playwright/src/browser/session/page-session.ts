@@ -18,7 +18,7 @@ import type { StateStore } from "../store/states.ts";
 import { type ArtifactOptions, RunArtifacts } from "./artifacts.ts";
 import type { Contexts, TestContext } from "./contexts.ts";
 import type { Deadline } from "./deadline.ts";
-import type { Device } from "./devices.ts";
+import { type Device, engineNote } from "./devices.ts";
 import { Downloads, type Upload } from "./downloads.ts";
 import { PageEvents } from "./page-events.ts";
 import { Settling } from "./settled.ts";
@@ -80,6 +80,8 @@ export async function openSession(options: SessionOptions, services: SessionServ
     const advice = blocked.reason.includes("--deny-host") ? "" : `; --allow-host ${to.hostname} allows it`;
     return `blocked by this server: ${blocked.reason.replace(/\.$/, "")}${advice}`;
   });
+  const note = engineNote(device, context.browser()?.browserType().name() ?? "chromium");
+  if (note !== undefined) events.notes.add(note);
   const { secrets } = services;
   events.downloads = new Downloads(context, {
     ...{ folder, secrets, stem: artifacts.stem, isKept: options.keepsDownloads },

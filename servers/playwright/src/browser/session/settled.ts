@@ -16,6 +16,8 @@ const REQUEST_TICK_MS = 100;
  */
 const SLOWEST = 2;
 const SHARE = 1 / 3;
+/** How long to wait for the clocks to start; a busy document starts its clock late. */
+const BEGIN_MS = 50;
 /** Attempts to wait for the time after a load event: the document can be replaced. */
 const PAST_LOAD_ATTEMPTS = 5;
 /**
@@ -37,6 +39,7 @@ export class Settling {
   readonly #events: PageEvents;
   readonly #clock: PageClock;
   readonly #dormancy: Dormancy;
+  #begun = () => {};
 
   constructor(page: Page, events: PageEvents) {
     this.#events = events;
@@ -44,6 +47,17 @@ export class Settling {
     this.#dormancy = new Dormancy(events, () => this.#clock.isAlone);
     // While the page is loading; if it fails, it is retried.
     this.#clock.attach(page).catch(() => undefined);
+  }
+
+  /**
+   * Lets the clocks of a wait start before the caller's next question to the page, because the first one keeps its
+   * thread busy. Call it before `settled`.
+   */
+  begun(deadline: Deadline): Promise<void> {
+    const begun = new Promise<void>((resolve) => {
+      this.#begun = resolve;
+    });
+    return deadline.within(BEGIN_MS, begun);
   }
 
   /**
@@ -118,6 +132,7 @@ export class Settling {
   #pass(tickMs: number, afterLoadMs: number, isIdle: () => boolean): Promise<number | undefined> {
     return this.#inDocuments(async () => {
       await this.#clock.find();
+      this.#begun();
       if (this.#events.inFlight > 0) return this.#requests(tickMs);
       const canEndEarly = this.#clock.isAlone && !this.#events.isListening;
       const began = performance.now();
