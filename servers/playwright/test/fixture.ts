@@ -131,7 +131,7 @@ export async function world(): Promise<World> {
       pw_browse_evaluate: { expression: "document.title" },
       pw_browse_open: { url: `${site.url}/` },
       pw_browse_snapshot: {},
-      pw_compare: { before: `${site.url}/`, after: `${site.url}/login` },
+      pw_compare: { before: `${site.url}/`, after: `${site.url}/` },
       pw_export_spec: {
         url: "http://localhost:1313",
         steps: ["click link 'Sign in'", "fill label 'Password' with secret 'PASSWORD'"],
