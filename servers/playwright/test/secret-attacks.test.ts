@@ -53,6 +53,9 @@ interface Out {
 
 const look = { limit: 40, budget: 8_000 };
 const EVIDENCE = ["full_page", "trace", "har", "network", "a11y"] as const;
+/** Where the texts of all evidence are read; elsewhere only the picture, which is quicker. */
+const isDeep = (on: string, steps: readonly string[]) =>
+  on === "socket" || (on === "mirrors" && steps.length === 1);
 
 async function run(on: string, steps: readonly string[], checks: readonly string[]): Promise<Out> {
   const report = await lab.run({
@@ -60,7 +63,7 @@ async function run(on: string, steps: readonly string[], checks: readonly string
     steps: [...steps, "wait for network idle"],
     assertions: checks.map((one) => (/^no /.test(one) ? one : `${one} within 50ms`)),
     look,
-    evidence: [...EVIDENCE],
+    evidence: isDeep(on, steps) ? [...EVIDENCE] : ["full_page"],
   });
   const files = await Promise.all(
     (report.artifacts ?? []).map(async ({ name, path }) =>
@@ -84,7 +87,7 @@ async function attacked(
     writes = ["fill 'Token' with secret 'KEY'"],
     steps = [],
     checks = [],
-    then,
+    later,
     secrets = ["KEY", "ELSE"],
   }: Attack,
   which: 0 | 1,
@@ -94,9 +97,9 @@ async function attacked(
     [...writes.map((one) => one.replace(`'${secrets[0]}'`, `'${secrets[which]}'`)), ...steps],
     checks,
   );
-  return then === undefined
+  return later === undefined
     ? [first]
-    : [first, await run(then.on ?? "mirrors", then.steps, then.checks ?? [])];
+    : [first, await run(later.on ?? "mirrors", later.steps, later.checks ?? [])];
 }
 
 /** Attacks that differ only in their checks share their runs. */
@@ -140,13 +143,14 @@ describe("a secret stays in the server if a model tries to", () => {
       );
     }
     const [first] = one;
-    if (attack.refused === undefined && attack.then === undefined)
+    if (attack.refused === undefined && attack.later === undefined)
       expect(first?.report.failed_step).toBeUndefined();
     else if (attack.refused !== undefined) expect(first?.report.failed_step).toContain(attack.refused);
     // The guesses in the sentences are parts of the first secret only.
     const text = other.map((out) => out.text.toLowerCase()).join();
     const value = Object.entries(SECRETS).find(([name]) => name === second)?.[1] ?? "";
     expect(partsOf(value).filter((part) => text.includes(part))).toEqual([]);
+    if (value.length < 8) return;
     for (const form of [
       Buffer.from(value).toString("hex"),
       ...[0, 1, 2].map((shift) =>

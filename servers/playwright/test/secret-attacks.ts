@@ -20,7 +20,7 @@ export interface Attack {
   /** Checks; they may wait 50 ms. */
   readonly checks?: readonly string[];
   /** A later run of the same model, without a secret in its steps. */
-  readonly then?: {
+  readonly later?: {
     readonly on?: keyof typeof PAGES;
     readonly steps: readonly string[];
     readonly checks?: readonly string[];
@@ -55,7 +55,7 @@ export const PAGES = {
     <label>Other <input id="o"></label><label>Third <textarea id="a"></textarea></label>
     <p id="m"></p><div id="d">x</div><button onclick="alert(t.value.slice(0, -1))">Ask</button>
     <button onclick="prompt('Token?', t.value)">Prompt</button><button onclick="throw new Error('bad ' + t.value)">Throw</button>
-    <button onclick="o.value = t.value.slice(1)">Shorten</button><button onclick="navigator.clipboard.writeText(t.value)">Copy</button>
+    <button onclick="o.value = t.value.slice(1)">Shorten</button><button onclick="getSelection().selectAllChildren(m), document.execCommand('copy')">Copy</button>
     <a id="dl" download="x.txt" href="data:,x">Save</a></main>
     <script>
       const t = document.querySelector("#t");
@@ -226,7 +226,7 @@ export const ATTACKS: readonly Attack[] = [
   {
     attack: "let the page copy it, and paste it in a later run",
     steps: ["click 'Copy'"],
-    then: {
+    later: {
       steps: ["press Control+V on 'Other'", "press Backspace on 'Other'"],
       checks: ["label 'Other' has value 'hunter22Z'"],
     },
@@ -524,7 +524,7 @@ export const ATTACKS: readonly Attack[] = [
     on: "settings",
     writes: ["fill 'API key' with secret 'KEY'"],
     steps: ["click 'Store'", "save state 'kept'"],
-    then: {
+    later: {
       on: "settings",
       steps: ["use state 'kept'"],
       checks: [
@@ -540,14 +540,14 @@ export const ATTACKS: readonly Attack[] = [
     on: "settings",
     writes: ["fill 'API key' with secret 'KEY'"],
     steps: ["click 'Store'", "save state 'kept'"],
-    then: { on: "settings", steps: ["use state 'kept'", "press Backspace on 'API key'"] },
+    later: { on: "settings", steps: ["use state 'kept'", "press Backspace on 'API key'"] },
   },
   {
     attack: "copy it there",
     on: "settings",
     writes: ["fill 'API key' with secret 'KEY'"],
     steps: ["click 'Store'", "save state 'kept'"],
-    then: {
+    later: {
       on: "settings",
       steps: [
         "use state 'kept'",

@@ -143,7 +143,10 @@ export class RunArtifacts {
       await this.#writeJson(".a11y.json", { url: page.url(), violations });
     }
     if (this.#wants("network"))
-      await this.#writeJson(".network.json", await deadline.race(exchangesOf(events)));
+      await this.#writeJson(
+        ".network.json",
+        await deadline.race(exchangesOf(events, this.#options.secrets.seen)),
+      );
     await this.#stopTrace(deadline);
   }
 

@@ -47,8 +47,19 @@ export class PageEvents {
   readonly #lines = new WeakMap<Request, RequestLine>();
   #popups = 0;
 
-  /** @param refusal why the network boundary blocked a request, if it did. */
-  constructor(context: BrowserContext, page: Page, refusal: (url: URL) => string | undefined) {
+  readonly #see: (text: string) => string;
+
+  /**
+   * @param refusal why the network boundary blocked a request, if it did.
+   * @param see removes secrets; before a text is cut, which would leave the beginning of one.
+   */
+  constructor(
+    context: BrowserContext,
+    page: Page,
+    refusal: (url: URL) => string | undefined,
+    see: (text: string) => string,
+  ) {
+    this.#see = see;
     this.tabs = new Tabs(context, page);
     this.crashed = new Promise((resolve) => {
       const watch = (tab: Page) =>
@@ -65,7 +76,7 @@ export class PageEvents {
       const frame = /^\s+at (.*)$/m.exec((thrown instanceof Error && thrown.stack) || "")?.[1];
       const at = frame === undefined ? "" : ` at ${clip(frame, URL_CHARS / 10)}`;
       const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}${at}` : String(thrown);
-      if (this.pageErrors.length < MAX_LINES) this.pageErrors.push(clip(text, LINE_CHARS));
+      if (this.pageErrors.length < MAX_LINES) this.pageErrors.push(this.#short(text));
     });
     context.on("request", (request) => this.#onRequest(request));
     context.on("response", (response) => this.#onResponse(response));
@@ -84,7 +95,7 @@ export class PageEvents {
     context.on("dialog", (dialog) => {
       const answer = this.answers.shift();
       if (this.dialogs.length < MAX_DIALOGS)
-        this.dialogs.push({ type: dialog.type(), message: clip(dialog.message(), LINE_CHARS) });
+        this.dialogs.push({ type: dialog.type(), message: this.#short(dialog.message()) });
       const accepted = answer?.accept ?? dialog.type() === "beforeunload";
       (accepted ? dialog.accept(answer?.text) : dialog.dismiss()).catch(() => undefined);
     });
@@ -98,6 +109,11 @@ export class PageEvents {
     });
     this.#watch(page);
     context.on("page", (popup) => this.#watch(popup));
+  }
+
+  /** A text as it is kept. */
+  #short(text: string, chars = LINE_CHARS): string {
+    return clip(this.#see(text.slice(0, 10 * chars)), chars);
   }
 
   get page(): Page {
@@ -172,7 +188,7 @@ export class PageEvents {
     if (level === "warning") this.counts.warnings += 1;
     const { url, lineNumber } = message.location();
     const place = url === "" ? undefined : `${clip(url, URL_CHARS / 10)}:${lineNumber + 1}`;
-    const line = { level, text: clip(message.text(), LINE_CHARS), place } as const;
+    const line = { level, text: this.#short(message.text()), place } as const;
     // Errors are kept even if other messages have filled the list.
     if (this.console.length < MAX_LINES || (level === "error" && this.counts.errors <= MAX_LINES))
       this.console.push(line);
@@ -186,7 +202,7 @@ export class PageEvents {
     this.#activity += 1;
     this.#open.set(request, request.resourceType() === "eventsource" ? 0 : performance.now() + OPEN_MS);
     const line: RequestLine = {
-      url: clip(request.url(), URL_CHARS),
+      url: this.#short(request.url(), URL_CHARS),
       method: request.method(),
       status: 0,
       failure: undefined,

@@ -10,6 +10,7 @@ import {
   stepSentence,
 } from "../language/script.ts";
 import { reasonOf } from "../library.ts";
+import { guard } from "../secrets/guard.ts";
 import type { SecretsInRun } from "../secrets/secrets.ts";
 import type { BaselineStore } from "../store/baselines.ts";
 import type { RunFolder } from "../store/disk.ts";
@@ -72,11 +73,13 @@ export async function openSession(options: SessionOptions, services: SessionServ
     throw error;
   });
   const { context, page, proxy } = opened;
-  const events = new PageEvents(context, page, (to) => {
+  const { secrets } = services;
+  if (secrets.all.isUsed) guard(context, secrets);
+  const refusal = (to: URL) => {
     const blocked = proxy.failureAt(authorityOf(to));
     return blocked?.refused === true ? `refused by this server: ${blocked.reason}` : blocked?.reason;
-  });
-  const { secrets } = services;
+  };
+  const events = new PageEvents(context, page, refusal, secrets.seen);
   events.downloads = new Downloads(context, {
     ...{ folder, secrets, stem: artifacts.stem, isKept: options.keepsDownloads },
   });
@@ -251,8 +254,8 @@ function authorityOf(url: URL): string {
   return `${url.hostname.replace(/^\[(.*)\]$/, "$1")}:${port}`;
 }
 
-export const titleOf = async ({ deadline, page }: PageSession): Promise<string> =>
-  clip(oneLine((await deadline.within(1_000, page.title()).catch(() => undefined)) ?? ""), 200);
+export const titleOf = async ({ deadline, page, secrets }: PageSession): Promise<string> =>
+  clip(oneLine(secrets.seen((await deadline.within(1_000, page.title()).catch(() => undefined)) ?? "")), 200);
 
 export const notesOf = ({ events, artifacts }: PageSession): string[] => [
   ...events.notes,
