@@ -1,14 +1,33 @@
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { ToolError } from "@refmcp/boundary/answer";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Secrets } from "../src/browser/secrets/secrets.ts";
 import { unpack } from "../src/browser/store/zip.ts";
 import type { RunReport } from "../src/browser/verdict/report.ts";
 import type { Site } from "./lab.ts";
-import { ATTACKS, type Attack, PAGES, SECRETS } from "./secret-attacks.ts";
-import { site } from "./session.ts";
+import { PAGES, SECRETS } from "./secret-pages.ts";
+import { type Session, session, site } from "./session.ts";
 import { makeTester, type TestTester } from "./testers.ts";
+
+/** An attack of docs/secret-attacks.md: the lines after its sentence, by their first words. */
+interface Attack {
+  readonly attack: string;
+  readonly of: (key: string) => string[];
+}
+
+const LIST = readFileSync(new URL("../docs/secret-attacks.md", import.meta.url), "utf8");
+const ATTACKS: Attack[] = [...LIST.matchAll(/^```text\n([\s\S]*?)^```$/gm)]
+  .flatMap(([, block = ""]) => block.split(/\n(?! )/).filter((one) => one !== ""))
+  .map((text) => {
+    const [attack = "", ...lines] = text.split("\n");
+    const pairs = lines.map((line) => /^ {2}([a-z ]+): (.*)$/.exec(line)?.slice(1) ?? [line, ""]);
+    return { attack, of: (key) => pairs.flatMap(([word, rest = ""]) => (word === key ? rest : [])) };
+  });
+const RUNS = ATTACKS.filter(({ of }) => of("call").length === 0);
+const CALLS = ATTACKS.filter(({ of }) => of("call").length > 0);
 
 let lab: TestTester;
 let web: Site;
@@ -28,23 +47,18 @@ beforeAll(async () => {
     });
   });
   const pages = Object.fromEntries(Object.entries(PAGES).map(([name, html]) => [`/${name}`, html]));
-  web = await site(
-    {
-      ...pages,
-      "/": PAGES.mirrors,
-      "/api": (request, response) => {
-        response.setHeader("x-echo", request.url ?? "");
-        request.pipe(response);
-      },
+  const echo: Parameters<typeof site>[0] = {
+    "/api": (request, response) => {
+      response.setHeader("x-echo", request.url ?? "");
+      request.pipe(response);
     },
-    "127.0.0.1",
-    server,
-  );
+  };
+  web = await site({ ...pages, ...echo, "/": PAGES.mirrors }, "127.0.0.1", server);
   lab = await makeTester({ secrets: new Secrets(Object.entries(SECRETS)) });
 });
 afterAll(() => lab?.close());
 
-/** What came out of a run: its answer without times and names of files, its pictures, and the text of everything. */
+/** What came out of a run: its answer, its pictures, and the text of everything. */
 interface Out {
   readonly report: RunReport;
   readonly pictures: readonly Buffer[];
@@ -54,19 +68,23 @@ interface Out {
 const look = { limit: 40, budget: 8_000 };
 const EVIDENCE = ["full_page", "trace", "har", "network", "a11y"] as const;
 /** Where the texts of all evidence are read; elsewhere only the picture, which is quicker. */
-const isDeep = (on: string, steps: readonly string[]) =>
-  on === "socket" || (on === "mirrors" && steps.length === 1);
+const isDeep = (on: string, steps: readonly string[]) => on === "socket" || (on === "" && steps.length === 1);
 
 async function run(on: string, steps: readonly string[], checks: readonly string[]): Promise<Out> {
-  const report = await lab.run({
-    url: `${web.url}/${on === "mirrors" ? "" : on}`,
+  const request = {
+    url: `${web.url}/${on}`,
     steps: [...steps, "wait for network idle"],
     assertions: checks.map((one) => (/^no /.test(one) ? one : `${one} within 50ms`)),
     look,
-    evidence: isDeep(on, steps) ? [...EVIDENCE] : ["full_page"],
+    evidence: isDeep(on, steps) ? [...EVIDENCE] : (["full_page"] as const),
+  };
+  const report = await lab.run({ ...request, evidence: [...request.evidence] }).catch((error: unknown) => {
+    if (!(error instanceof ToolError)) throw error;
+    return { url: web.url, assertions: [], durationMs: 0, passed: false, failed_step: error.message };
   });
+  const kept = "artifacts" in report ? (report.artifacts ?? []) : [];
   const files = await Promise.all(
-    (report.artifacts ?? []).map(async ({ name, path }) =>
+    kept.map(async ({ name, path }) =>
       name.endsWith(".zip")
         ? [...(await unpack(path))].map(([inner, data]) => ({ name: inner, data: Buffer.from(data) }))
         : [{ name, data: await readFile(path) }],
@@ -80,86 +98,107 @@ async function run(on: string, steps: readonly string[], checks: readonly string
   };
 }
 
-/** Makes the runs of an attack with one of its two secrets. */
-async function attacked(
-  {
-    on = "mirrors",
-    writes = ["fill 'Token' with secret 'KEY'"],
-    steps = [],
-    checks = [],
-    later,
-    secrets = ["KEY", "ELSE"],
-  }: Attack,
-  which: 0 | 1,
-) {
-  const first = await run(
-    on,
-    [...writes.map((one) => one.replace(`'${secrets[0]}'`, `'${secrets[which]}'`)), ...steps],
-    checks,
-  );
-  return later === undefined
-    ? [first]
-    : [first, await run(later.on ?? "mirrors", later.steps, later.checks ?? [])];
+const secretsOf = ({ of }: Attack): string[] => of("secrets")[0]?.split(" ") ?? ["KEY", "ELSE"];
+
+/** Makes the runs of an attack, with these checks, with one of its two secrets. */
+async function attacked(attack: Attack, checks: readonly string[], name: string): Promise<Out[]> {
+  const { of } = attack;
+  const [first = ""] = secretsOf(attack);
+  const given = of("write");
+  const writes = given.length === 0 ? ["fill 'Token' with secret 'KEY'"] : given;
+  const steps = [...writes.map((one) => one.replace(`secret '${first}'`, `secret '${name}'`)), ...of("step")];
+  const now = await run(of("page")[0] ?? "", steps, checks);
+  if (of("later step").length === 0) return [now];
+  return [now, await run(of("later page")[0] ?? "", of("later step"), of("later check"))];
 }
 
 /** Attacks that differ only in their checks share their runs. */
-const groupOf = ({ attack: _, checks: _checks, ...rest }: Attack) => JSON.stringify(rest);
+const keyOf = ({ of }: Attack) =>
+  JSON.stringify(["page", "secrets", "write", "step", "later page", "later step", "later check"].map(of));
 const shared = new Map<string, Promise<Out[][]>>();
 function outOf(attack: Attack): Promise<Out[][]> {
-  const key = groupOf(attack);
-  const checks = ATTACKS.filter((one) => groupOf(one) === key).flatMap((one) => one.checks ?? []);
-  const found =
-    shared.get(key) ??
-    attacked({ ...attack, checks }, 0).then(async (one) => [one, await attacked({ ...attack, checks }, 1)]);
+  const key = keyOf(attack);
+  const checks = RUNS.filter((one) => keyOf(one) === key).flatMap(({ of }) => of("check"));
+  const both = async () => {
+    const all: Out[][] = [];
+    for (const name of secretsOf(attack)) all.push(await attacked(attack, checks, name));
+    return all;
+  };
+  const found = shared.get(key) ?? both();
   shared.set(key, found);
   return found;
 }
 
-/** An answer, the same for both secrets: without times, with the name of the first. */
-function shownOf(
-  { report: { durationMs, run_id, artifacts, assertions, ...rest } }: Out,
-  { secrets = ["KEY", "ELSE"], checks = [] }: Attack,
-) {
+/** An answer as it must be for both secrets: without times and places, with the name of the first. */
+function shownOf({ report }: Out, attack: Attack): string {
+  const { durationMs, run_id, artifacts = [], assertions, ...rest } = report;
+  const [first = "", second = ""] = secretsOf(attack);
+  const checks = [...attack.of("check"), ...attack.of("later check")];
   const own = assertions.filter(({ name }) => checks.some((one) => name.startsWith(one)));
-  const names = artifacts?.map(({ name }) => name);
-  return JSON.stringify([own, rest, names], undefined, 1)
-    .replaceAll(`[secret ${secrets[1]}]`, `[secret ${secrets[0]}]`)
-    .replaceAll(`'${secrets[1]}'`, `'${secrets[0]}'`);
+  return JSON.stringify([own, rest, artifacts.map(({ name }) => name)], undefined, 1)
+    .replaceAll(`secret ${second}]`, `secret ${first}]`)
+    .replaceAll(`'${second}'`, `'${first}'`)
+    .replaceAll(`secret-${second.toLowerCase()}`, `secret-${first.toLowerCase()}`);
 }
 
-/** Four characters in a row, in any letter case. */
-const partsOf = (value: string) =>
-  Array.from({ length: Math.max(1, value.length - 3) }, (_, at) => value.slice(at, at + 4).toLowerCase());
+/** The parts and forms of a secret that are in a text. */
+function leaksIn(text: string, name: string): string[] {
+  const value = Object.entries(SECRETS).find(([one]) => one === name)?.[1] ?? "";
+  const lower = text.toLowerCase();
+  const parts = Array.from({ length: Math.max(1, value.length - 3) }, (_, at) => value.slice(at, at + 4));
+  const forms = [0, 1, 2].map((shift) =>
+    Buffer.from("-".repeat(shift) + value)
+      .toString("base64")
+      .slice(shift + 1, -4),
+  );
+  const all = value.length < 8 ? parts : [...parts, ...forms, Buffer.from(value).toString("hex")];
+  return all.filter((one) => lower.includes(one.toLowerCase()));
+}
 
 describe("a secret stays in the server if a model tries to", () => {
-  it.each(ATTACKS)("$attack", async (attack) => {
+  it.each(RUNS)("$attack", async (attack) => {
     const [one = [], other = []] = await outOf(attack);
-    const [, second] = attack.secrets ?? ["KEY", "ELSE"];
+    const [first, second = ""] = secretsOf(attack);
+    const isSameSize = Object.entries(SECRETS)
+      .filter(([name]) => name === first || name === second)
+      .every(([, { length }], _, [all]) => length === all?.[1].length);
     for (const [index, out] of one.entries()) {
       const twin = other[index];
       expect(shownOf(out, attack)).toBe(twin && shownOf(twin, attack));
-      expect(out.pictures.map((picture, at) => twin?.pictures[at]?.equals(picture))).toEqual(
-        out.pictures.map(() => true),
-      );
+      if (!isSameSize) continue;
+      const isSame = out.pictures.map((picture, at) => twin?.pictures[at]?.equals(picture));
+      expect(isSame).toEqual(out.pictures.map(() => true));
     }
-    const [first] = one;
-    if (attack.refused === undefined && attack.later === undefined)
-      expect(first?.report.failed_step).toBeUndefined();
-    else if (attack.refused !== undefined) expect(first?.report.failed_step).toContain(attack.refused);
+    const [refused] = attack.of("refused");
+    if (refused !== undefined) expect(one.at(-1)?.report.failed_step).toContain(refused);
+    else expect(one[0]?.report.failed_step).toBeUndefined();
     // The guesses in the sentences are parts of the first secret only.
-    const text = other.map((out) => out.text.toLowerCase()).join();
-    const value = Object.entries(SECRETS).find(([name]) => name === second)?.[1] ?? "";
-    expect(partsOf(value).filter((part) => text.includes(part))).toEqual([]);
-    if (value.length < 8) return;
-    for (const form of [
-      Buffer.from(value).toString("hex"),
-      ...[0, 1, 2].map((shift) =>
-        Buffer.from("-".repeat(shift) + value)
-          .toString("base64")
-          .slice(shift + 1, -4)
-          .toLowerCase(),
-      ),
-    ])
-      expect(text).not.toContain(form);
+    expect(leaksIn(other.map(({ text }) => text).join(), second)).toEqual([]);
+  });
+});
+
+describe("no other tool returns the secret of a run if a model tries to", () => {
+  let talk: Session;
+  let runId = "";
+  beforeAll(async () => {
+    process.env.PW_SECRET_KEY = SECRETS.ELSE;
+    talk = await session({ args: ["--toolsets", "all", "--allow-evaluate"] });
+    const steps = ["fill 'Token' with secret 'KEY'", "wait for network idle"];
+    const tested = await talk.good("pw_run_test", { url: web.url, steps, evidence: [...EVIDENCE] });
+    runId = String(tested.data.run_id);
+  });
+
+  it.each(CALLS)("$attack", async ({ of }) => {
+    const [, tool = "", given = ""] = /^(\w+) (.*)$/.exec(of("call")[0] ?? "") ?? [];
+    const answer = await talk.call(
+      tool,
+      JSON.parse(given.replaceAll("RUN", runId).replaceAll("URL", web.url)),
+    );
+    expect(answer.text).not.toBe("");
+    expect(leaksIn(JSON.stringify(talk.connected.received), "ELSE")).toEqual([]);
+    for (const { uri } of answer.links.filter((one) => !/image|zip/.test(one.mimeType ?? ""))) {
+      const { contents } = await talk.connected.client.readResource({ uri });
+      expect(leaksIn(JSON.stringify(contents), "ELSE")).toEqual([]);
+    }
   });
 });

@@ -12,7 +12,7 @@ export const GUARD_SELECTOR = new RegExp(`${ENGINE}=[0-9a-f]*`, "g");
 export interface Order {
   /**
    * `start` returns the root; `shown` the elements that hold or show a secret; `dragged` the same after deselecting;
-   * `held` the root if it holds one; `focused` the focused field if it holds one. `hold` and `changed` hold fields, `note` remembers their values.
+   * `held` the root if it holds one; `focused` the focused field if it holds one. `hold` and `changed` hold fields, the latter returns the root if they hold unrecognizable pieces; `note` remembers their values.
    */
   readonly do: "start" | "shown" | "dragged" | "held" | "focused" | "hold" | "note" | "changed";
   /** The secret that `hold` and `changed` are about. */
@@ -35,6 +35,10 @@ export function guardEngine(hiderFor: typeof hiderOf) {
   let noted = new WeakMap<Node, string>();
   /** Set once fields hold a secret in pieces too short to be recognized. */
   let pieces: string | undefined;
+  /** The browser fills the fields of such a document with what they had before. */
+  const isRestored = performance
+    .getEntriesByType("navigation")
+    .some((one) => one instanceof PerformanceNavigationTiming && /reload|back/.test(one.type));
   let justSet: unknown;
 
   /** Shorter pieces are found only with their neighbors. */
@@ -143,6 +147,7 @@ export function guardEngine(hiderFor: typeof hiderOf) {
     wrap(DOMTokenList.prototype, "toString value", attribute);
     wrap(CSSStyleDeclaration.prototype, "getPropertyValue", attribute);
     wrap(HTMLOptionElement.prototype, "text label value", attribute);
+    wrap(HTMLSelectElement.prototype, "value", attribute);
     window.getComputedStyle = (element, pseudo) => {
       const own = computed.call(window, element, pseudo);
       if (!pseudo || !hasPart(own.content)) return own;
@@ -227,7 +232,7 @@ export function guardEngine(hiderFor: typeof hiderOf) {
 
   const queryAll = (root: Document | Element, body: string): (Document | Element)[] => {
     const bytes = Uint8Array.from(body.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
-    const order: Order & { hidden: readonly Hidden[]; isWritten: boolean } = JSON.parse(
+    const order: Order & { hidden: readonly Hidden[]; isWritten: boolean; pieces?: string } = JSON.parse(
       new TextDecoder().decode(bytes),
     );
     const hidden = JSON.stringify(order.hidden);
@@ -235,6 +240,7 @@ export function guardEngine(hiderFor: typeof hiderOf) {
     known = hidden;
     if (!isOn) turnOn();
     const instead = `[secret ${order.name}]`;
+    if (isRestored) pieces ??= order.pieces;
     holdPieces(root);
     switch (order.do) {
       case "start": {
@@ -273,7 +279,7 @@ export function guardEngine(hiderFor: typeof hiderOf) {
           if (!hasPart(value)) pieces = instead;
           holdAs(one, instead);
         }
-        return [];
+        return pieces === undefined ? [] : [root];
     }
   };
   return {

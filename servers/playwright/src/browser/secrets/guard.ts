@@ -30,8 +30,9 @@ export const secretsOn = (page: Page): SecretsInRun | undefined => guarded.get(p
 function selectorOn(page: Page, order: Order): string | undefined {
   const secrets = secretsOn(page);
   if (secrets === undefined) return undefined;
-  const { hidden, isWritten } = secrets;
-  return `${ENGINE}=${Buffer.from(JSON.stringify({ ...order, hidden, isWritten })).toString("hex")}`;
+  const { hidden, isWritten, pieces } = secrets;
+  const body = JSON.stringify({ ...order, hidden, isWritten, pieces });
+  return `${ENGINE}=${Buffer.from(body).toString("hex")}`;
 }
 
 /** Where a locator starts: at the page or frame, or at its guarded document. */
@@ -138,7 +139,7 @@ export async function writeSecret(
     await element.fill("", { timeout: CLEAR_MS }).catch(() => undefined);
     throw error;
   } finally {
-    await countInFrames(page, { do: "changed", name });
+    if ((await countInFrames(page, { do: "changed", name })) > 0) secrets.pieces = `[secret ${name}]`;
   }
 }
 

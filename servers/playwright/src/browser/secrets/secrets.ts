@@ -178,6 +178,8 @@ export class SecretsInRun {
   readonly #written = new Map<string, string>();
   #ranCode = false;
   #usesState = false;
+  /** What replaces the short values of fields, once a secret was written in pieces too short to be recognized. */
+  pieces: string | undefined;
   #hidden: readonly Hidden[] = [];
   #hide = (text: string) => text;
 
