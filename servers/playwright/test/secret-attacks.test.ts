@@ -26,8 +26,10 @@ const ATTACKS: Attack[] = [...LIST.matchAll(/^```text\n([\s\S]*?)^```$/gm)]
     const pairs = lines.map((line) => /^ {2}([a-z ]+): (.*)$/.exec(line)?.slice(1) ?? [line, ""]);
     return { attack, of: (key) => pairs.flatMap(([word, rest = ""]) => (word === key ? rest : [])) };
   });
-const RUNS = ATTACKS.filter(({ of }) => of("call").length === 0);
-const CALLS = ATTACKS.filter(({ of }) => of("call").length > 0);
+const isCall = ({ of }: Attack) => of("call").length > 0;
+const RUNS = ATTACKS.filter((one) => !isCall(one));
+const CALLS = ATTACKS.filter(isCall);
+const named = (all: readonly Attack[]) => all.map((one) => [one.attack, one] as const);
 
 let lab: TestTester;
 let web: Site;
@@ -151,12 +153,16 @@ function leaksIn(text: string, name: string): string[] {
       .toString("base64")
       .slice(shift + 1, -4),
   );
-  const all = value.length < 8 ? parts : [...parts, ...forms, Buffer.from(value).toString("hex")];
+  // The name of a resource in a trace.
+  const hash = createHash("sha1")
+    .update(JSON.stringify({ token: value }))
+    .digest("hex");
+  const all = value.length < 8 ? parts : [...parts, ...forms, Buffer.from(value).toString("hex"), hash];
   return all.filter((one) => lower.includes(one.toLowerCase()));
 }
 
 describe("a secret stays in the server if a model tries to", () => {
-  it.each(RUNS)("$attack", async (attack) => {
+  it.each(named(RUNS))("%s", async (_name, attack) => {
     const [one = [], other = []] = await outOf(attack);
     const [first, second = ""] = secretsOf(attack);
     const isSameSize = Object.entries(SECRETS)
@@ -188,7 +194,7 @@ describe("no other tool returns the secret of a run if a model tries to", () => 
     runId = String(tested.data.run_id);
   });
 
-  it.each(CALLS)("$attack", async ({ of }) => {
+  it.each(named(CALLS))("%s", async (_name, { of }) => {
     const [, tool = "", given = ""] = /^(\w+) (.*)$/.exec(of("call")[0] ?? "") ?? [];
     const answer = await talk.call(
       tool,

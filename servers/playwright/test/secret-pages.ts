@@ -88,7 +88,7 @@ export const PAGES = {
   ),
   moves: onInput(
     "m.textContent = value",
-    "<p id='m'></p><script>let at = 0; setInterval(() => { m.style.transform = 'translateY(' + (at = (at + 40) % 400) + 'px)' }, 5)</script>",
+    "<p id='m'></p><script>let at = 0; setInterval(() => { m.style.transform = 'translateY(' + (at = (at + 7) % 397) + 'px)' }, 5)</script>",
   ),
   animated: onInput(
     "m.textContent = value",

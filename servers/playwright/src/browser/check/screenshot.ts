@@ -36,16 +36,17 @@ export async function takeScreenshot(
     const before = await at();
     const isShown = before.includes("{");
     const taken = await capture(page, isShown ? { ...masked, still: true, style: FLAT } : masked, deadline);
-    if ((await at()) === before) return taken;
+    // Twice, because what moves in a circle can be back at the same place.
+    if ((await at()) === before && (await at()) === before) return taken;
   }
-  return capture(page, { ...masked, style: BLANK }, deadline);
+  return capture(page, { ...shot, style: BLANK }, deadline);
 }
 
 const MAX_TRIES = 3;
 /** No text is drawn outside of its box. */
 const FLAT = "*, *::before, *::after { text-shadow: none !important; -webkit-box-reflect: none !important }";
 /** What shows a secret keeps moving. */
-const BLANK = "*, *::before, *::after { visibility: hidden !important }";
+const BLANK = "*, *::before, *::after { visibility: hidden !important; opacity: 0 !important }";
 
 async function capture(
   page: Page,

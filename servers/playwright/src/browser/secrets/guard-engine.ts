@@ -12,10 +12,10 @@ export const GUARD_SELECTOR = new RegExp(`${ENGINE}=[0-9a-f]*`, "g");
 export interface Order {
   /**
    * `start` returns the root; `shown` the elements that hold or show a secret; `dragged` the same after deselecting;
-   * `held` the root if it holds one; `focused` the focused field if it holds one. `hold` and `changed` hold fields, the latter returns the root if they hold unrecognizable pieces; `note` remembers their values.
+   * `held` the root if it holds one; `focused` the focused field if it holds one. `note` remembers the values of fields, `changed` holds those that have others, and returns the root if they are unrecognizable pieces.
    */
-  readonly do: "start" | "shown" | "dragged" | "held" | "focused" | "hold" | "note" | "changed";
-  /** The secret that `hold` and `changed` are about. */
+  readonly do: "start" | "shown" | "dragged" | "held" | "focused" | "note" | "changed";
+  /** The secret that `changed` is about. */
   readonly name?: string;
   /** Fails with `refused` if one of these attributes has a part of a secret; without them, if anything may have one. */
   readonly attributes?: readonly string[];
@@ -266,9 +266,6 @@ export function guardEngine(hiderFor: typeof hiderOf) {
         while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
         return active === null || insteadOf(active) === undefined ? [] : [active];
       }
-      case "hold":
-        holdAs(root, instead);
-        return [root];
       case "note":
         noted = new WeakMap(elementsOf(root).map((one) => [one, fieldValue(one) ?? ""]));
         return [];

@@ -130,7 +130,6 @@ export async function writeSecret(
   if (!secrets.hasWritten(name)) secrets.written(name, await textsOf(page));
   // To find out which fields a secret changes: also those that the page fills from the written one are held.
   await countInFrames(page, { do: "note" });
-  await element.$(selectorOn(page, { do: "hold", name }) ?? "");
   const action = method === "pressSequentially" ? "type" : method;
   try {
     await Reflect.apply(Reflect.get(element, action), element, [...given, { timeout }]);
