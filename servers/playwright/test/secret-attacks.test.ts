@@ -120,7 +120,9 @@ const keyOf = ({ of }: Attack) =>
 const shared = new Map<string, Promise<Out[][]>>();
 function outOf(attack: Attack): Promise<Out[][]> {
   const key = keyOf(attack);
-  const checks = RUNS.filter((one) => keyOf(one) === key).flatMap(({ of }) => of("check"));
+  // With a defense taken away, an attack runs alone.
+  const together = process.env.MUTATION === undefined ? RUNS.filter((one) => keyOf(one) === key) : [attack];
+  const checks = together.flatMap(({ of }) => of("check"));
   const both = async () => {
     const all: Out[][] = [];
     for (const name of secretsOf(attack)) all.push(await attacked(attack, checks, name));
@@ -192,6 +194,9 @@ describe("no other tool returns the secret of a run if a model tries to", () => 
     const steps = ["fill 'Token' with secret 'KEY'", "wait for network idle"];
     const tested = await talk.good("pw_run_test", { url: web.url, steps, evidence: [...EVIDENCE] });
     runId = String(tested.data.run_id);
+  });
+  afterAll(() => {
+    delete process.env.PW_SECRET_KEY;
   });
 
   it.each(named(CALLS))("%s", async (_name, { of }) => {

@@ -6,15 +6,15 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { folderOf } from "./session.ts";
 
-/** Each defence of a secret: the code that it takes away, and an attack of docs/secret-attacks.md that succeeds then. */
-const DEFENCES: readonly (readonly [what: string, file: string, from: string, to: string, attack: string])[] =
+/** Each defense of a secret: the code that it takes away, and an attack of docs/secret-attacks.md that succeeds then. */
+const DEFENSES: readonly (readonly [what: string, file: string, from: string, to: string, attack: string])[] =
   [
     [
       "a field with a secret is held",
       "secrets/guard-engine.ts",
       "if (clean !== value) holdAs",
       "if (false) holdAs",
-      "edit the field that replaced it",
+      "edit it there",
     ],
     [
       "keys do not edit a held field",
@@ -90,16 +90,16 @@ const DEFENCES: readonly (readonly [what: string, file: string, from: string, to
     [
       "pieces of text are joined",
       "secrets/guard-engine.ts",
-      "holdPieces(root);\n",
-      "\n",
+      "if (isWritten) holdPieces(root);",
+      "",
       "read its letters, one in each element",
     ],
     [
-      "a mask covers what is drawn outside of an element",
+      "a mask covers what is drawn outside its element",
       "secrets/guard-engine.ts",
       "elementsOf(root).filter(shows).map(coverOf)",
       "elementsOf(root).filter(shows)",
-      "look at a picture of a page that shows it outside of its element",
+      "look at a picture of a page that shows it larger than its element",
     ],
     [
       "generated texts are masked",
@@ -260,8 +260,8 @@ const DEFENCES: readonly (readonly [what: string, file: string, from: string, to
 
 const bin = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs");
 
-describe("without one of its defences, a secret is read", () => {
-  it.each(DEFENCES)("%s", async (_what, file, from, to, attack) => {
+describe("without one of its defenses, a secret is read", () => {
+  it.each(DEFENSES)("%s", async (_what, file, from, to, attack) => {
     const report = join(await folderOf("mutation"), "report.json");
     const args = ["run", "test/secret-attacks.test.ts", "--config", "test/mutation.config.ts", "--root", "."];
     const env = {

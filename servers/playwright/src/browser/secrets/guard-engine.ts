@@ -30,6 +30,7 @@ export function guardEngine(hiderFor: typeof hiderOf) {
   let hide = (text: string) => text;
   let known = "";
   let isOn = false;
+  let isWritten = false;
   const held = new WeakMap<Node, string>();
   let hasHeldTexts = false;
   let noted = new WeakMap<Node, string>();
@@ -173,8 +174,9 @@ export function guardEngine(hiderFor: typeof hiderOf) {
       hasPart(text) || (name === "value" && text !== null && text !== "" && insteadOf(one) !== undefined)
     );
   };
+  /** Only after a secret was written: the styles of every element take time. */
   const generatedOf = (one: Element) =>
-    ["::before", "::after"]
+    (isWritten ? ["::before", "::after"] : [])
       .map((pseudo) => computed.call(window, one, pseudo))
       .filter(({ content }) => hasPart(content));
   const textsIn = (node: ParentNode) => [...node.childNodes].filter(({ nodeType }) => nodeType === 3);
@@ -241,10 +243,11 @@ export function guardEngine(hiderFor: typeof hiderOf) {
     if (!isOn) turnOn();
     const instead = `[secret ${order.name}]`;
     if (isRestored) pieces ??= order.pieces;
-    holdPieces(root);
+    isWritten = order.isWritten;
+    if (isWritten) holdPieces(root);
     switch (order.do) {
       case "start": {
-        const { attributes, refused, isWritten } = order;
+        const { attributes, refused } = order;
         if (
           refused !== undefined &&
           (attributes === undefined
