@@ -217,8 +217,8 @@ const DEFENSES: readonly (readonly [what: string, file: string, from: string, to
     [
       "hexadecimal and Base64 are removed",
       "secrets/secrets.ts",
-      ": binaryFormsOf(value)),",
-      ": []),",
+      'return [bytes.toString("hex"), ...aligned, ...forUrls];',
+      "return [];",
       "match the value of the field",
     ],
     [
