@@ -41,7 +41,7 @@ export const PAGES = {
         o.placeholder = value;
         document.cookie = "v=" + value;
         localStorage.v = value;
-        document.title = "x".repeat(195) + value;
+        document.title = "x".repeat(198) + value;
         dl.download = value.slice(0, 8) + ".txt";
         dl.href = "data:text/plain," + value;
         console.log("x".repeat(145) + " typed " + value);
