@@ -43,7 +43,7 @@ export async function takeScreenshot(
 }
 
 const MAX_TRIES = 3;
-/** No text is drawn outside of its box. */
+/** No text is drawn outside its box. */
 const FLAT = "*, *::before, *::after { text-shadow: none !important; -webkit-box-reflect: none !important }";
 /** What shows a secret keeps moving. */
 const BLANK = "*, *::before, *::after { visibility: hidden !important; opacity: 0 !important }";

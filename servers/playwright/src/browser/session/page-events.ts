@@ -111,7 +111,7 @@ export class PageEvents {
     context.on("page", (popup) => this.#watch(popup));
   }
 
-  /** A text as it is kept. */
+  /** A text without secrets, of limited length. */
   #short(text: string, chars = LINE_CHARS): string {
     return clip(this.#see(text.slice(0, 10 * chars)), chars);
   }
