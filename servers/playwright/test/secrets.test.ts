@@ -171,4 +171,46 @@ describe("secrets", () => {
     ]);
     expect(report.assertions[0]?.actual).toBe("it is a field with a secret, so it is not read");
   });
+
+  it("hide nothing that the page or the model had before", async () => {
+    const { url } = await site({
+      "/": page(
+        "<h1>Sign in</h1><label>Token <input></label><label>Other <input></label><label>Third <input></label>",
+      ),
+    });
+    const own = await makeTester({
+      secrets: new Secrets([
+        ["WEAK", "password1"],
+        ["KEY", "hunter22Zq"],
+        // As in the folder of the artifacts.
+        ["PATH", "-playwright-"],
+      ]),
+    });
+    try {
+      const report = await own.run({
+        url,
+        steps: [
+          "fill 'Token' with secret 'PATH'",
+          "fill 'Token' with secret 'KEY'",
+          "fill 'Token' with secret 'WEAK'",
+          "fill 'Other' with 'my passw'",
+          "fill 'Third' with 'hunt'",
+        ],
+        assertions: [
+          "label 'Other' has value 'my passw'",
+          "h1 is 'Sign in'",
+          "label 'Third' has value 'hunt'",
+        ],
+        look: { limit: 40, budget: 8_000 },
+        evidence: ["screenshot"],
+      });
+      expect(report.assertions.map(({ actual }) => actual)).toEqual([undefined, undefined, undefined]);
+      expect(report.seen?.snapshot).toContain("my passw");
+      expect(report.seen?.snapshot).not.toContain("password1");
+      for (const { path, uri } of report.artifacts ?? []) expect(path + uri).not.toContain("[secret");
+      expect(report.artifacts).not.toEqual([]);
+    } finally {
+      await own.close();
+    }
+  });
 });

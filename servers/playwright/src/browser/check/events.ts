@@ -74,7 +74,7 @@ export async function eventOutcome(
     }
     case "header": {
       const { name, compare } = check;
-      const lines = made(check.request, events, see);
+      const lines = made(check.request, events);
       const headers = await Promise.all(
         lines.map(async ({ request }) => request.existingResponse()?.headerValue(name)),
       );
@@ -87,7 +87,7 @@ export async function eventOutcome(
       const said =
         last === undefined
           ? `no response has this header; ${seen(lines, events)}`
-          : `its value is ${shown(last)}`;
+          : `its value is ${shown(see(last))}`;
       return { passed: values.some(fits), actual: said };
     }
     case "status": {
@@ -96,7 +96,7 @@ export async function eventOutcome(
       return { passed: isIn(check.range, status), actual };
     }
     case "request":
-      if (check.contains === undefined) return requested(check.request, events, see, () => true, true);
+      if (check.contains === undefined) return requested(check.request, events, () => true, true);
       return bodied(
         check.request,
         check.contains,
@@ -105,27 +105,27 @@ export async function eventOutcome(
         async ({ request }) => request.postData() ?? "",
       );
     case "response":
-      return requested(check.request, events, see, ({ status }) => isIn(check.range, status), true);
+      return requested(check.request, events, ({ status }) => isIn(check.range, status), true);
     case "response body":
       return bodied(check.request, check.contains, events, see, ({ request }) => bodyOf(request));
     case "no requests":
-      return requested(check.request, events, see, () => true, false);
+      return requested(check.request, events, () => true, false);
     case "download": {
       const matches = urlMatcher(check.name);
       const lines = events.downloads?.lines ?? [];
-      const passed = lines.some(({ name, state }) => state === "finished" && matches(see(name)));
+      const passed = lines.some(({ name, state }) => state === "finished" && matches(name));
       const seen = lines.map(({ name, state, failure }) => `${shown(name)} ${failure ?? state}`).join(", ");
       return { passed, actual: seen === "" ? "nothing was downloaded" : `downloads: ${seen}` };
     }
     case "dialog message": {
-      const found = events.dialogs.some(({ message }) => textMatches(see(message), check.compare));
+      const found = events.dialogs.some(({ message }) => textMatches(message, check.compare));
       const last = events.dialogs.at(-1);
       const said = last === undefined ? "" : `the last dialog, ${last.type}, said ${shown(last.message)}`;
       return { passed: found !== check.compare.negated, actual: said || "no dialog opened" };
     }
     case "console": {
       const wanted = spaced(check.contains);
-      const passed = events.console.some(({ text }) => spaced(see(text)).includes(wanted));
+      const passed = events.console.some(({ text }) => spaced(text).includes(wanted));
       const last = events.console.at(-1);
       const line = last === undefined ? "the console is empty" : `its last line is ${shown(last.text)}`;
       return { passed, actual: line };
@@ -155,21 +155,20 @@ function storedOutcome(
   return { passed: textMatches(text, check.compare) !== check.compare.negated, actual: say(text) };
 }
 
-function made({ glob, method }: RequestPattern, events: PageEvents, see: See): RequestLine[] {
+function made({ glob, method }: RequestPattern, events: PageEvents): RequestLine[] {
   const matches = urlMatcher(glob);
   return events.requests.filter(
-    (line) => (method === undefined || line.method === method) && matches(see(line.url)),
+    (line) => (method === undefined || line.method === method) && matches(line.url),
   );
 }
 
 function requested(
   pattern: RequestPattern,
   events: PageEvents,
-  see: See,
   fit: (line: RequestLine) => boolean,
   wanted: boolean,
 ): Outcome {
-  const lines = made(pattern, events, see);
+  const lines = made(pattern, events);
   return { passed: lines.some(fit) === wanted, actual: seen(lines, events) };
 }
 
@@ -187,9 +186,11 @@ async function bodied(
   see: See,
   read: (line: RequestLine) => Promise<string>,
 ): Promise<Outcome> {
-  const lines = made(pattern, events, see);
-  const bodies = await Promise.all(lines.slice(-MAX_BODIES).map(read));
-  const passed = bodies.some((body) => spaced(see(body.slice(0, MAX_BODY_CHARS))).includes(spaced(text)));
+  const lines = made(pattern, events);
+  const bodies = await Promise.all(
+    lines.slice(-MAX_BODIES).map(async (line) => see((await read(line)).slice(0, MAX_BODY_CHARS))),
+  );
+  const passed = bodies.some((body) => spaced(body).includes(spaced(text)));
   const last = bodies.at(-1);
   return { passed, actual: last === undefined ? seen(lines, events) : `the last body is ${shown(last)}` };
 }
@@ -208,7 +209,7 @@ const MAX_EXCHANGES = 200;
 const MAX_SHOWN_CHARS = 5_000;
 
 /** The exchanges of scripts and documents: method, URL, status and the beginning of both bodies. */
-export async function exchangesOf({ requests }: PageEvents): Promise<object[]> {
+export async function exchangesOf({ requests }: PageEvents, see: See): Promise<object[]> {
   const wanted = requests.filter(({ request }) => /^(?:document|fetch|xhr)$/.test(request.resourceType()));
   return Promise.all(
     wanted.slice(0, MAX_EXCHANGES).map(async ({ method, url, status, failure, request }) => {
@@ -219,8 +220,8 @@ export async function exchangesOf({ requests }: PageEvents): Promise<object[]> {
         url,
         status,
         ...(failure === undefined ? {} : { failure }),
-        ...cut("request", request.postData() ?? ""),
-        ...(isReadable ? cut("response", await bodyOf(request)) : {}),
+        ...cut("request", see(request.postData() ?? "")),
+        ...(isReadable ? cut("response", see(await bodyOf(request))) : {}),
       };
     }),
   );

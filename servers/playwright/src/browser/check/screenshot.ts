@@ -4,7 +4,7 @@ import type { PNGWithMetadata } from "pngjs";
 import { type Box, pictureDifference } from "../compare/picture.ts";
 import type { CheckOf } from "../language/ast.ts";
 import { TOLERANCE } from "../language/records.ts";
-import { masksOn } from "../secrets/guard.ts";
+import { masksOn, secretsOn, whereShown } from "../secrets/guard.ts";
 import type { Deadline } from "../session/deadline.ts";
 import { targetOn } from "../session/targets.ts";
 import { type BaselineStore, baselineStem } from "../store/baselines.ts";
@@ -26,12 +26,40 @@ export interface Shot {
 /** A screenshot of the page or of an element; `cut` if the page is too high. */
 export async function takeScreenshot(
   page: Page,
-  { fullPage = false, of, masks = [], still = false }: Shot,
+  shot: Shot,
+  deadline: Deadline,
+): Promise<{ png: Buffer; cut: boolean }> {
+  if (secretsOn(page) === undefined) return capture(page, shot, deadline);
+  // A mask stays where its element was when the picture began.
+  const at = async () => JSON.stringify(await deadline.race(whereShown(page)));
+  const masked = { ...shot, masks: [...(shot.masks ?? []), ...masksOn(page)] };
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const before = await at();
+    const isShown = before.includes("{");
+    const taken = await capture(page, isShown ? { ...masked, still: true, style: FLAT } : masked, deadline);
+    // Twice, because what moves in a circle can be back at the same place.
+    if ((await at()) === before && (await at()) === before) return taken;
+  }
+  return capture(page, { ...shot, style: BLANK }, deadline);
+}
+
+const MAX_TRIES = 3;
+/** No text is drawn outside its box. */
+const FLAT = "*, *::before, *::after { text-shadow: none !important; -webkit-box-reflect: none !important }";
+/** What shows a secret keeps moving. */
+const BLANK = "*, *::before, *::after { visibility: hidden !important; opacity: 0 !important }";
+
+async function capture(
+  page: Page,
+  { fullPage = false, of, masks = [], still = false, style }: Shot & { readonly style?: string },
   deadline: Deadline,
 ): Promise<{ png: Buffer; cut: boolean }> {
   const timeout = Math.max(1, Math.min(10_000, deadline.leftMs));
   const animations = still ? ("disabled" as const) : ("allow" as const);
-  const options = { animations, scale: "css" as const, mask: [...masks, ...masksOn(page)], timeout };
+  const options = {
+    ...{ animations, scale: "css" as const, mask: [...masks], timeout },
+    ...(style === undefined ? {} : { style }),
+  };
   if (of !== undefined) {
     const box = await deadline.race(of.boundingBox({ timeout }));
     const cut = box !== null && (box.height > MAX_HEIGHT || box.width > MAX_HEIGHT);

@@ -12,12 +12,12 @@ export const GUARD_SELECTOR = new RegExp(`${ENGINE}=[0-9a-f]*`, "g");
 export interface Order {
   /**
    * `start` returns the root; `shown` the elements that hold or show a secret; `dragged` the same after deselecting;
-   * `held` the root if it holds one; `focused` the focused field if it holds one. `hold` and `changed` hold fields, `note` remembers their values.
+   * `held` the root if it holds one; `focused` the focused field if it holds one. `note` remembers the values of fields, `changed` holds those that have others, and returns the root if they are unrecognizable pieces.
    */
-  readonly do: "start" | "shown" | "dragged" | "held" | "focused" | "hold" | "note" | "changed";
-  /** The secret that `hold` and `changed` are about. */
+  readonly do: "start" | "shown" | "dragged" | "held" | "focused" | "note" | "changed";
+  /** The secret that `changed` is about. */
   readonly name?: string;
-  /** Fails with `refused` if one of these attributes has a part of a secret; without them, always. */
+  /** Fails with `refused` if one of these attributes has a part of a secret; without them, if anything may have one. */
   readonly attributes?: readonly string[];
   readonly refused?: string;
 }
@@ -30,10 +30,21 @@ export function guardEngine(hiderFor: typeof hiderOf) {
   let hide = (text: string) => text;
   let known = "";
   let isOn = false;
+  let isWritten = false;
   const held = new WeakMap<Node, string>();
   let hasHeldTexts = false;
   let noted = new WeakMap<Node, string>();
+  /** Set once fields hold a secret in pieces too short to be recognized. */
+  let pieces: string | undefined;
+  /** The browser fills the fields of such a document with what they had before. */
+  const isRestored = performance
+    .getEntriesByType("navigation")
+    .some((one) => one instanceof PerformanceNavigationTiming && /reload|back/.test(one.type));
   let justSet: unknown;
+
+  /** Shorter pieces are found only with their neighbors. */
+  const MIN_PART = 4;
+  const MAX_PIECES_CHARS = 300;
 
   const getterOf = (prototype: object, key: string) =>
     Object.getOwnPropertyDescriptor(prototype, key)?.get ?? (() => undefined);
@@ -42,6 +53,7 @@ export function guardEngine(hiderFor: typeof hiderOf) {
   const textOf = getterOf(Node.prototype, "textContent");
   const nodeValueOf = getterOf(Node.prototype, "nodeValue");
   const attributeOf = Element.prototype.getAttribute;
+  const computed = getComputedStyle;
 
   const isEditable = (node: unknown): node is HTMLElement =>
     node instanceof HTMLElement && node.isContentEditable;
@@ -60,6 +72,8 @@ export function guardEngine(hiderFor: typeof hiderOf) {
   const insteadOf = (node: Node): string | undefined => {
     const value = fieldValue(node);
     if (value === undefined || value === "") return undefined;
+    // A field that was drawn again since.
+    if (pieces !== undefined && value.length < MIN_PART && !noted.has(node)) holdAs(node, pieces);
     const clean = held.has(node) ? value : hide(value);
     // From now on it is held: the next key would leave another part in it.
     if (clean !== value) holdAs(node, /\[secret \w+\]/.exec(clean)?.[0] ?? "[secret]");
@@ -134,6 +148,18 @@ export function guardEngine(hiderFor: typeof hiderOf) {
     wrap(DOMTokenList.prototype, "toString value", attribute);
     wrap(CSSStyleDeclaration.prototype, "getPropertyValue", attribute);
     wrap(HTMLOptionElement.prototype, "text label value", attribute);
+    wrap(HTMLSelectElement.prototype, "value", attribute);
+    window.getComputedStyle = (element, pseudo) => {
+      const own = computed.call(window, element, pseudo);
+      if (!pseudo || !hasPart(own.content)) return own;
+      return new Proxy(own, {
+        get(_, key) {
+          const value: unknown = Reflect.get(own, key);
+          if (typeof value === "function") return value.bind(own);
+          return typeof value === "string" ? hide(value) : value;
+        },
+      });
+    };
   };
 
   /** All elements of a document or element, in open shadow roots as well. */
@@ -148,27 +174,85 @@ export function guardEngine(hiderFor: typeof hiderOf) {
       hasPart(text) || (name === "value" && text !== null && text !== "" && insteadOf(one) !== undefined)
     );
   };
+  /** Only after a secret was written: the styles of every element take time. */
+  const generatedOf = (one: Element) =>
+    (isWritten ? ["::before", "::after"] : [])
+      .map((pseudo) => computed.call(window, one, pseudo))
+      .filter(({ content }) => hasPart(content));
+  const textsIn = (node: ParentNode) => [...node.childNodes].filter(({ nodeType }) => nodeType === 3);
   const shows = (one: Element) =>
     insteadOf(one) !== undefined ||
+    held.has(one) ||
     one.getAttributeNames().some((name) => hasPart(attributeOf.call(one, name))) ||
     (!/^(?:script|style|title|noscript)$/i.test(one.localName) &&
-      [...one.childNodes].some((node) => node.nodeType === 3 && hasPart(nodeValueOf.call(node))));
+      [one, ...(one.shadowRoot === null ? [] : [one.shadowRoot])].some((node) =>
+        textsIn(node).some((text) => hasPart(nodeValueOf.call(text))),
+      )) ||
+    generatedOf(one).length > 0;
+
+  /** Holds the smallest elements whose pieces of text, one after the other, are a part of a secret. */
+  const holdPieces = (root: ParentNode) => {
+    const around = new Set<Node>();
+    for (const one of elementsOf(root))
+      for (const text of textsIn(one)) {
+        const length = nodeValueOf.call(text).trim().length;
+        if (length === 0 || length >= MIN_PART) continue;
+        let at: Element | null = one;
+        for (let up = 0; up < 3 && at !== null && at !== document.body; up++) {
+          around.add(at);
+          at = at.parentElement;
+        }
+      }
+    const joined = (node: Node) => String(textOf.call(node)).replace(/\s+/g, "");
+    const found = [...around].filter((node) => {
+      if (held.has(node) || String(textOf.call(node)).length > MAX_PIECES_CHARS) return false;
+      const texts = node instanceof Element ? [node, ...elementsOf(node)].flatMap(textsIn) : [];
+      return hasPart(joined(node)) && !texts.some((text) => hasPart(nodeValueOf.call(text)));
+    });
+    for (const node of found)
+      if (!found.some((other) => other !== node && node.contains(other)))
+        holdAs(node, /\[secret \w+\]/.exec(hide(joined(node)))?.[0] ?? "[secret]");
+  };
+
+  /** The smallest element around one whose box has all that one draws. */
+  const coverOf = (one: Element): Element => {
+    const range = document.createRange();
+    const rects = [one, ...(one.shadowRoot === null ? [] : [one.shadowRoot])].flatMap((node) => {
+      range.selectNodeContents(node);
+      return [...range.getClientRects()];
+    });
+    const isFree = generatedOf(one).some(({ position }) => /absolute|fixed/.test(position));
+    let at: Element | null = one.closest("select") ?? one;
+    const isCovered = ({ left, top, right, bottom }: DOMRect, by: DOMRect) =>
+      left >= by.left - 1 && top >= by.top - 1 && right <= by.right + 1 && bottom <= by.bottom + 1;
+    for (; at !== null && !isFree; at = at.parentElement) {
+      const box = at.getBoundingClientRect();
+      if (rects.every((rect) => isCovered(rect, box)) && (box.width > 0 || rects.length === 0)) return at;
+    }
+    return document.documentElement;
+  };
 
   const queryAll = (root: Document | Element, body: string): (Document | Element)[] => {
     const bytes = Uint8Array.from(body.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
-    const order: Order & { hidden: readonly Hidden[] } = JSON.parse(new TextDecoder().decode(bytes));
+    const order: Order & { hidden: readonly Hidden[]; isWritten: boolean; pieces?: string } = JSON.parse(
+      new TextDecoder().decode(bytes),
+    );
     const hidden = JSON.stringify(order.hidden);
     if (hidden !== known) hide = hiderFor(order.hidden);
     known = hidden;
     if (!isOn) turnOn();
     const instead = `[secret ${order.name}]`;
+    if (isRestored) pieces ??= order.pieces;
+    isWritten = order.isWritten;
+    if (isWritten) holdPieces(root);
     switch (order.do) {
       case "start": {
         const { attributes, refused } = order;
         if (
           refused !== undefined &&
-          (attributes === undefined ||
-            elementsOf(root).some((one) => attributes.some((name) => attributeHasPart(one, name))))
+          (attributes === undefined
+            ? isWritten || elementsOf(root).some(shows)
+            : elementsOf(root).some((one) => attributes.some((name) => attributeHasPart(one, name))))
         )
           throw new Error(refused);
         return [root];
@@ -177,7 +261,7 @@ export function guardEngine(hiderFor: typeof hiderOf) {
         document.getSelection()?.removeAllRanges();
         return [...(root instanceof Element ? [root] : []), ...elementsOf(root)].filter(shows);
       case "shown":
-        return elementsOf(root).filter(shows);
+        return [...new Set(elementsOf(root).filter(shows).map(coverOf))];
       case "held":
         return insteadOf(root) === undefined ? [] : [root];
       case "focused": {
@@ -185,18 +269,17 @@ export function guardEngine(hiderFor: typeof hiderOf) {
         while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
         return active === null || insteadOf(active) === undefined ? [] : [active];
       }
-      case "hold":
-        holdAs(root, instead);
-        return [root];
       case "note":
         noted = new WeakMap(elementsOf(root).map((one) => [one, fieldValue(one) ?? ""]));
         return [];
       case "changed":
         for (const one of elementsOf(root)) {
           const value = fieldValue(one);
-          if (value !== undefined && value !== "" && value !== noted.get(one)) holdAs(one, instead);
+          if (value === undefined || value === "" || value === noted.get(one)) continue;
+          if (!hasPart(value)) pieces = instead;
+          holdAs(one, instead);
         }
-        return [];
+        return pieces === undefined ? [] : [root];
     }
   };
   return {

@@ -4,8 +4,8 @@ import { ENGINE, guardEngine, hiderOf, type Order } from "./guard-engine.ts";
 import type { SecretsInRun } from "./secrets.ts";
 
 /** The start of each refusal that the engine throws; `refusedComparison` finds it in Playwright's message. */
-const REFUSED = "after a secret was written, ";
-/** Contexts in which a secret was written. */
+const REFUSED = "to protect a secret, ";
+/** Contexts whose pages may show a secret. */
 const guarded = new WeakMap<BrowserContext, SecretsInRun>();
 let registered: Promise<void> | undefined;
 
@@ -23,14 +23,16 @@ export function guard(context: BrowserContext, secrets: SecretsInRun): void {
   guarded.set(context, secrets);
 }
 
-/** The secrets written in a page's context; undefined if there are none. */
+/** The secrets that a page may show; undefined if there are none. */
 export const secretsOn = (page: Page): SecretsInRun | undefined => guarded.get(page.context());
 
-/** The engine's selector for an order on a page; undefined if no secret was written. */
+/** The engine's selector for an order on a page; undefined if there are no secrets. */
 function selectorOn(page: Page, order: Order): string | undefined {
-  const hidden = secretsOn(page)?.hidden;
-  if (hidden === undefined) return undefined;
-  return `${ENGINE}=${Buffer.from(JSON.stringify({ ...order, hidden })).toString("hex")}`;
+  const secrets = secretsOn(page);
+  if (secrets === undefined) return undefined;
+  const { hidden, isWritten, pieces } = secrets;
+  const body = JSON.stringify({ ...order, hidden, isWritten, pieces });
+  return `${ENGINE}=${Buffer.from(body).toString("hex")}`;
 }
 
 /** Where a locator starts: at the page or frame, or at its guarded document. */
@@ -39,16 +41,21 @@ export function startOf(page: Page, on: object, css: readonly string[]): object 
   return selector === undefined ? on : Object(Reflect.apply(Reflect.get(on, "locator"), on, [selector]));
 }
 
-/** Which attributes CSS selectors compare with a text; the browser compares those itself, unguarded. */
+/** What CSS selectors compare with a text; the browser compares that itself, unguarded. */
 function comparedIn(css: readonly string[]): Pick<Order, "attributes" | "refused"> {
   const all = css.join("\n");
   if (/(?:^|>>|\n)\s*(?:xpath=|_react=|_vue=|\.\.|\(?\/\/)/.test(all))
     return { refused: `${REFUSED}XPath and component selectors are not used; name the element by its role` };
   if (/\[[^\]]*\\/.test(all))
     return { refused: `${REFUSED}attribute selectors with a backslash are not used` };
-  const attributes = [...all.matchAll(/\[\s*(?:[\w-]*\|)?([\w:.-]+)\s*[~|^$*]?=/g)].flatMap(
-    ([, name]) => name ?? [],
-  );
+  if (/:(?:user-)?(?:in)?valid\b|-range\b/.test(all))
+    return { refused: `${REFUSED}selectors do not test whether a field is valid` };
+  const attributes = [
+    ...[...all.matchAll(/\[\s*(?:[\w-]*\|)?([\w:.-]+)\s*[~|^$*]?=/g)].flatMap(([, name]) => name ?? []),
+    ...(/\.[\w\\-]/.test(all) ? ["class"] : []),
+    ...(/#[\w\\-]/.test(all) ? ["id"] : []),
+    ...(all.includes(":lang(") ? ["lang"] : []),
+  ];
   if (attributes.length === 0) return {};
   const names = attributes.join(", ");
   return {
@@ -80,6 +87,14 @@ export const guardDocuments = (page: Page): Promise<unknown> => countInFrames(pa
 
 /** The elements of a page that hold or show a secret: masked in pictures. */
 export const masksOn = (page: Page): Locator[] => inFrames(page, { do: "shown" });
+
+/** Where those are. */
+export const whereShown = (page: Page): Promise<unknown> =>
+  Promise.all(
+    masksOn(page).map((found) =>
+      found.evaluateAll((all) => all.map((one) => one.getBoundingClientRect())).catch(() => []),
+    ),
+  );
 
 /** Whether an order finds anything at an element. */
 async function matches(page: Page, element: Locator, order: Order): Promise<boolean> {
@@ -113,11 +128,8 @@ export async function writeSecret(
   if (element === null) throw new Error("the field disappeared");
   if (secrets.all.isBound(name)) secrets.all.check(name, await documentOf(element));
   if (!secrets.hasWritten(name)) secrets.written(name, await textsOf(page));
-  guard(page.context(), secrets);
-  await guardDocuments(page);
   // To find out which fields a secret changes: also those that the page fills from the written one are held.
   await countInFrames(page, { do: "note" });
-  await element.$(selectorOn(page, { do: "hold", name }) ?? "");
   const action = method === "pressSequentially" ? "type" : method;
   try {
     await Reflect.apply(Reflect.get(element, action), element, [...given, { timeout }]);
@@ -126,7 +138,7 @@ export async function writeSecret(
     await element.fill("", { timeout: CLEAR_MS }).catch(() => undefined);
     throw error;
   } finally {
-    await countInFrames(page, { do: "changed", name });
+    if ((await countInFrames(page, { do: "changed", name })) > 0) secrets.pieces = `[secret ${name}]`;
   }
 }
 
@@ -154,6 +166,10 @@ export async function focused(page: Page): Promise<ElementHandle | undefined> {
   return undefined;
 }
 
+/** Whether the clipboard or the page may have a secret, as far as is known. */
+const mayCopy = async (page: Page): Promise<boolean> =>
+  secretsOn(page)?.isWritten === true || (await countInFrames(page, { do: "shown" })) > 0;
+
 /** Keys that copy, cut, paste and undo: with them a part of a secret could get anywhere. */
 const CLIPBOARD =
   /(?:Control|Meta|ControlOrMeta)\+(?:.*\+)?(?:(?:Key)?[CXVZY]|Insert)$|Shift\+(?:.*\+)?(?:Insert|Delete)$/i;
@@ -173,8 +189,8 @@ export async function refusedEdit(
 ): Promise<string | undefined> {
   if (secretsOn(page) === undefined) return undefined;
   const isPress = /(?:^|\.)press$/.test(method);
-  if (isPress && CLIPBOARD.test(String(first)))
-    return `after a secret was written, ${String(first)} is not pressed: it could copy a part of the secret`;
+  if (isPress && CLIPBOARD.test(String(first)) && (await mayCopy(page)))
+    return `${REFUSED}${String(first)} is not pressed: it could copy a part of it`;
   const isEdit =
     (isPress && !HARMLESS.test(String(first))) || /(?:^|\.)(?:type|pressSequentially)$/.test(method);
   if (isEdit && (await isHeld(page, field)))

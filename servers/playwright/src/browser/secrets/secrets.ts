@@ -142,12 +142,28 @@ export function encodingsOf(value: string): string[] {
     encodeURIComponent(value).replace(/%20/g, "+"),
     new URLSearchParams([["", value]]).toString().slice(1),
     value.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;"),
-    Buffer.from(value).toString("base64"),
+    ...(value.length < LONG_CHARS ? [Buffer.from(value).toString("base64")] : binaryFormsOf(value)),
   ].filter((text) => text.length >= 3);
+}
+
+/** Hexadecimal, and Base64 of a text that contains the value, as in `Authorization: Basic`: three ways to align it. */
+function binaryFormsOf(value: string): string[] {
+  const bytes = Buffer.from(value);
+  const aligned = [0, 1, 2].map((before) =>
+    Buffer.concat([Buffer.alloc(before), bytes])
+      .toString("base64")
+      .slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3)),
+  );
+  const forUrls = aligned.map((one) => one.replaceAll("+", "-").replaceAll("/", "_"));
+  return [bytes.toString("hex"), ...aligned, ...forUrls];
 }
 
 /** Shorter secrets would be found in almost every text; only the fields that they were written into are hidden. */
 const MIN_CHARS = 3;
+/** Secrets of this length are recognized wherever they appear, also in a run that does not write them. */
+const LONG_CHARS = 8;
+/** Characters in a row of a hexadecimal or Base64 form that count as a part: for four characters of the secret. */
+const BINARY_PART_CHARS = 8;
 const MAX_KNOWN = 300_000;
 
 /**
@@ -161,6 +177,9 @@ export class SecretsInRun {
   /** By the names of the written secrets: the text of the pages just before. */
   readonly #written = new Map<string, string>();
   #ranCode = false;
+  #usesState = false;
+  /** What replaces the short values of fields, once a secret was written in pieces too short to be recognized. */
+  pieces: string | undefined;
   #hidden: readonly Hidden[] = [];
   #hide = (text: string) => text;
 
@@ -168,6 +187,7 @@ export class SecretsInRun {
   constructor(all: Secrets, known: readonly string[]) {
     this.all = all;
     this.#known = [...known];
+    this.#update();
   }
 
   know(texts: readonly string[]): void {
@@ -181,17 +201,29 @@ export class SecretsInRun {
    * @throws ToolError `denied` if the model's own code could read it.
    */
   written(name: string, before: string): void {
-    if (this.#ranCode)
-      throw failure(
-        "secret",
-        "A mock gave this run a page, script or style sheet, so it cannot use secrets.",
-        {
-          hint: "Mock data only, or leave the secret out: the code of a mock could read it.",
-        },
-      );
+    this.#refuseAfterCode();
     if (this.#written.has(name)) return;
     this.#written.set(name, before);
     this.#update();
+  }
+
+  /**
+   * A saved state gives pages what keeps a user signed in, and what they stored.
+   *
+   * @throws ToolError `denied` if the model's own code could read it.
+   */
+  usesState(): void {
+    this.#refuseAfterCode();
+    this.#usesState = true;
+  }
+
+  #refuseAfterCode(): void {
+    if (!this.#ranCode) return;
+    throw failure(
+      "secret",
+      "A mock gave this run a page, script or style sheet, so it cannot use secrets or saved states.",
+      { hint: "Mock data only, or leave the secret out: the code of a mock could read it." },
+    );
   }
 
   hasWritten(name: string): boolean {
@@ -208,12 +240,13 @@ export class SecretsInRun {
 
   /** Asks to run the model's code in a page: once it ran, no secret is written, and once one is written, none runs. */
   allowCode(): boolean {
-    this.#ranCode ||= !this.isWritten;
-    return !this.isWritten;
+    const isAllowed = !this.isWritten && !this.#usesState;
+    this.#ranCode ||= isAllowed;
+    return isAllowed;
   }
 
-  /** A text of the page as checks may see it; unchanged until a secret is written. */
-  readonly seen = (text: string): string => (this.isWritten ? this.redact(text) : text);
+  /** A text of the page as checks may see it. */
+  readonly seen = (text: string): string => (this.all.isUsed ? this.redact(text) : text);
 
   redact(text: string): string {
     return this.#hide(this.all.redact(text.replace(GUARD_SELECTOR, "[guard]")));
@@ -248,17 +281,44 @@ export class SecretsInRun {
   }
 
   #update(): void {
-    this.#hidden = [...this.#written].flatMap(([name, before]) => {
+    this.#hidden = this.all.names.flatMap((name) => {
       const value = this.all.value(name);
-      if (value.length < MIN_CHARS) return [];
+      const before = this.#written.get(name);
+      const instead = `[secret ${name}]`;
       const forms = [...new Set(encodingsOf(value).map((form) => form.toLowerCase()))];
-      const size = Math.min(PART_CHARS, value.length);
-      const texts = [...this.#known, before].join("\n").slice(0, MAX_KNOWN).toLowerCase();
-      return [{ instead: `[secret ${name}]`, forms, size, known: knownParts(forms, size, texts) }];
+      // A site may show what another run has written; then only the whole is certain to be the secret.
+      if (before === undefined)
+        return value.length < LONG_CHARS
+          ? []
+          : forms.map((form) => ({ instead, forms: [form], size: form.length, known: [] }));
+      if (value.length < MIN_CHARS) return [];
+      const binary = value.length < LONG_CHARS ? [] : binaryFormsOf(value).map((form) => form.toLowerCase());
+      const texts = [OWN_WORDS, ...this.#known, before].join("\n").slice(0, MAX_KNOWN).toLowerCase();
+      // The whole in a text makes none of its parts known.
+      const other = forms.reduce((rest, form) => rest.replaceAll(form, "\n"), texts);
+      const partly = (some: readonly string[], size: number) =>
+        some.length === 0 ? [] : [{ instead, forms: some, size, known: knownParts(some, size, other) }];
+      return [
+        ...partly(
+          forms.filter((form) => !binary.includes(form)),
+          Math.min(PART_CHARS, value.length),
+        ),
+        ...partly(binary, BINARY_PART_CHARS),
+      ];
     });
     this.#hide = hiderOf(this.#hidden);
   }
 }
+
+/** The words of our own sentences: to hide a part of one would tell that the secret contains it. */
+const OWN_WORDS = `nothing matches element elements match the first with status matched requests request response body
+  headers header value attribute class style text title message dialog console error errors warning uncaught in page
+  field holds secret not read only Enter Tab Escape function keys are pressed fill or clear it protect pressed could
+  copy selectors compare contains part XPath component name by its role shows dragged dropped anywhere wait within
+  visible hidden enabled disabled checked focused empty count exists missing snapshot heading button textbox link
+  paragraph generic main navigation list listitem checkbox radio combobox option img alert level assertion failed
+  passed download downloads finished running cookie localStorage screenshot baseline there none different found
+  action timed out expected different write guard another last line nth covered disabled closed tab opened frame`;
 
 /** A JSON text with its texts hidden; undefined if it is none. */
 function hiddenIn(text: string, hide: (text: string) => string, indent?: number): string | undefined {

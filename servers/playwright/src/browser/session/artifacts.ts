@@ -148,7 +148,10 @@ export class RunArtifacts {
       await this.#writeJson(".a11y.json", { url: page.url(), violations });
     }
     if (this.#wants("network"))
-      await this.#writeJson(".network.json", await deadline.race(exchangesOf(events)));
+      await this.#writeJson(
+        ".network.json",
+        await deadline.race(exchangesOf(events, this.#options.secrets.seen)),
+      );
     const { captured } = this.#options;
     if (captured !== undefined && this.#wants("capture")) {
       const settle = () => settling.settled(deadline);

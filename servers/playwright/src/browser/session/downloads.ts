@@ -69,7 +69,7 @@ export class Downloads {
   async #keep(download: Download): Promise<void> {
     const { folder, stem, secrets, isKept } = this.#options;
     // It becomes the artifact's name.
-    const name = secrets.redact(download.suggestedFilename().slice(0, 200));
+    const name = secrets.redact(download.suggestedFilename()).slice(0, 200);
     if (this.lines.length >= MAX_DOWNLOADS) return void download.cancel().catch(() => undefined);
     const line: DownloadLine = { name, url: download.url(), state: "running" };
     this.lines.push(line);
@@ -91,8 +91,12 @@ export class Downloads {
         await download.saveAs(path);
         const { size } = await stat(path);
         if (size > MAX_DOWNLOAD_BYTES) throw new Error(`it is larger than ${sized(MAX_DOWNLOAD_BYTES)}`);
-        if (!secrets.isEmpty && isText(mimeOf(path)))
-          await writeFile(path, secrets.redact(await readFile(path, "utf8")), { mode: 0o600 });
+        if (!secrets.isEmpty && isText(mimeOf(path))) {
+          const bytes = await readFile(path);
+          // Spreadsheets write UTF-16.
+          const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf16le" : "utf8";
+          await writeFile(path, secrets.redact(bytes.toString(encoding)), { mode: 0o600, encoding });
+        }
       });
       line.state = "finished";
     } catch (error) {

@@ -63,9 +63,20 @@ export class PageEvents {
   /** Why a request could not be made, if the network boundary knows. */
   readonly #refusal: (url: URL) => string | undefined;
 
-  /** @param refusal why the network boundary blocked a request, if it did. */
-  constructor(context: BrowserContext, page: Page, refusal: (url: URL) => string | undefined) {
+  readonly #see: (text: string) => string;
+
+  /**
+   * @param refusal why the network boundary blocked a request, if it did.
+   * @param see removes secrets; before a text is cut, which would leave the beginning of one.
+   */
+  constructor(
+    context: BrowserContext,
+    page: Page,
+    refusal: (url: URL) => string | undefined,
+    see: (text: string) => string,
+  ) {
     this.#refusal = refusal;
+    this.#see = see;
     this.tabs = new Tabs(context, page);
     this.crashed = new Promise((resolve) => {
       const watch = (tab: Page) =>
@@ -83,7 +94,7 @@ export class PageEvents {
       const at = frame === undefined ? "" : ` at ${clip(frame, URL_CHARS / 10)}`;
       const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}${at}` : String(thrown);
       if (hasRoom(this.pageErrors, this.#answered.pageErrors, MAX_LINES))
-        this.pageErrors.push(clip(text, LINE_CHARS));
+        this.pageErrors.push(this.#short(text));
     });
     context.on("request", (request) => this.#onRequest(request));
     context.on("response", (response) => this.#onResponse(response));
@@ -103,7 +114,7 @@ export class PageEvents {
     context.on("dialog", (dialog) => {
       const answer = this.answers.shift();
       if (hasRoom(this.dialogs, this.#answered.dialogs, MAX_DIALOGS))
-        this.dialogs.push({ type: dialog.type(), message: clip(dialog.message(), LINE_CHARS) });
+        this.dialogs.push({ type: dialog.type(), message: this.#short(dialog.message()) });
       const accepted = answer?.accept ?? dialog.type() === "beforeunload";
       (accepted ? dialog.accept(answer?.text) : dialog.dismiss()).catch(() => undefined);
     });
@@ -117,6 +128,11 @@ export class PageEvents {
     });
     this.#watch(page);
     context.on("page", (popup) => this.#watch(popup));
+  }
+
+  /** A text without secrets, of limited length. */
+  #short(text: string, chars = LINE_CHARS): string {
+    return clip(this.#see(text.slice(0, 10 * chars)), chars);
   }
 
   get page(): Page {
@@ -224,8 +240,8 @@ export class PageEvents {
     const { url, lineNumber } = message.location();
     const line = {
       level,
-      text: clip(message.text(), LINE_CHARS),
-      url: clip(url, URL_CHARS / 10),
+      text: this.#short(message.text()),
+      url: this.#short(url, URL_CHARS / 10),
       line: lineNumber + 1,
     } as const;
     // Errors are kept even if other messages have filled the list.
@@ -245,7 +261,7 @@ export class PageEvents {
     if (isStream) this.#hasSockets = true;
     this.#open.set(request, isStream ? 0 : performance.now() + OPEN_MS);
     const line: RequestLine = {
-      url: clip(request.url(), URL_CHARS),
+      url: this.#short(request.url(), URL_CHARS),
       method: request.method(),
       status: 0,
       failure: undefined,

@@ -11,6 +11,7 @@ import {
   stepSentence,
 } from "../language/script.ts";
 import { reasonOf } from "../library.ts";
+import { guard } from "../secrets/guard.ts";
 import type { SecretsInRun } from "../secrets/secrets.ts";
 import type { BaselineStore } from "../store/baselines.ts";
 import type { RunFolder } from "../store/disk.ts";
@@ -74,15 +75,17 @@ export async function openSession(options: SessionOptions, services: SessionServ
     throw error;
   });
   const { context, page, proxy } = opened;
-  const events = new PageEvents(context, page, (to) => {
+  const { secrets } = services;
+  if (secrets.all.isUsed) guard(context, secrets);
+  const refusal = (to: URL) => {
     const blocked = proxy.failureAt(authorityOf(to));
     if (blocked?.refused !== true) return blocked?.reason;
     const advice = blocked.reason.includes("--deny-host") ? "" : `; --allow-host ${to.hostname} allows it`;
     return `blocked by this server: ${blocked.reason.replace(/\.$/, "")}${advice}`;
-  });
+  };
+  const events = new PageEvents(context, page, refusal, secrets.seen);
   const note = engineNote(device, context.browser()?.browserType().name() ?? "chromium");
   if (note !== undefined) events.notes.add(note);
-  const { secrets } = services;
   events.downloads = new Downloads(context, {
     ...{ folder, secrets, stem: artifacts.stem, isKept: options.keepsDownloads },
   });
@@ -260,8 +263,8 @@ function authorityOf(url: URL): string {
   return `${url.hostname.replace(/^\[(.*)\]$/, "$1")}:${port}`;
 }
 
-export const titleOf = async ({ deadline, page }: PageSession): Promise<string> =>
-  clip(oneLine((await deadline.within(1_000, page.title()).catch(() => undefined)) ?? ""), 200);
+export const titleOf = async ({ deadline, page, secrets }: PageSession): Promise<string> =>
+  clip(oneLine(secrets.seen((await deadline.within(1_000, page.title()).catch(() => undefined)) ?? "")), 200);
 
 export const notesOf = ({ events, artifacts }: PageSession): string[] => [
   ...events.notes,

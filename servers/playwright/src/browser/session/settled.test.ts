@@ -108,7 +108,12 @@ describe("a page whose thread is busy after loading", () => {
       deadline.end();
       await tab.close();
     });
-    const events = new PageEvents(tab.context(), tab, () => undefined);
+    const events = new PageEvents(
+      tab.context(),
+      tab,
+      () => undefined,
+      (text) => text,
+    );
     const settling = new Settling(tab, events);
     await tab.goto(url, { waitUntil });
     expect(await settling.settled(deadline, { quietMs: 80, afterLoadMs: 1_000, atMostMs: 20 })).toBe(false);

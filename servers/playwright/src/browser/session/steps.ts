@@ -130,6 +130,7 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
       return states.write(action.name, state);
     }
     case "use state": {
+      secrets.usesState();
       const state = await states.read(action.name);
       secrets.all.hide(action.name, tokensOf(state));
       return context.setStorageState(state);

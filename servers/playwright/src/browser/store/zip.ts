@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { ToolError } from "@refmcp/boundary/answer";
 import { type UnzipFileInfo, unzipSync, zipSync } from "fflate";
@@ -55,11 +56,19 @@ export async function redactZip(path: string, secrets: SecretsInRun): Promise<vo
     const why = error.kind === "too_large" ? "too large" : "not readable";
     throw new NotKept(`${why}, so secrets cannot be removed from it`);
   });
-  const clean: Record<string, Uint8Array> = {};
-  for (const [name, bytes] of files) {
-    const text = /\.(?:jpe?g|png|webp|woff2?|gif)$/.test(name) ? "" : Buffer.from(bytes).toString("utf8");
+  // Resources are named by a hash of their content, with which guesses of a secret could be compared.
+  const names = new Map<string, string>();
+  const texts = [...files].map(([name, bytes]) => {
+    if (/\.(?:jpe?g|png|webp|woff2?|gif)$/.test(name)) return { name, bytes, text: undefined };
+    const text = Buffer.from(bytes).toString("utf8");
     const redacted = secrets.redactFile(text);
-    clean[name] = redacted === text ? bytes : Buffer.from(redacted, "utf8");
-  }
+    const hash = /^resources\/([0-9a-f]{40})\b/.exec(name)?.[1];
+    if (redacted !== text && hash !== undefined) names.set(hash, randomBytes(20).toString("hex"));
+    return { name, bytes, text: redacted === text && hash !== undefined ? undefined : redacted };
+  });
+  const renamed = (text: string) => [...names].reduce((now, [from, to]) => now.replaceAll(from, to), text);
+  const clean: Record<string, Uint8Array> = {};
+  for (const { name, bytes, text } of texts)
+    clean[renamed(name)] = text === undefined ? bytes : Buffer.from(renamed(text), "utf8");
   await writeFile(path, zipSync(clean), { mode: 0o600 });
 }
