@@ -32,9 +32,9 @@ export const AROUND_STEPS = {
       "mock /api/users with '[]' after 2s",
     ],
     {
-      also: `(mock|stub|intercept|fake|route) [requests to|request to|calls to] {request} (with|to return|and return|returning|to respond with|and respond with|to reply with|to|to fail with|as) {reply} [(after|with a delay of) {delay:duration}] [on {nth} request]
-        (mock|stub|fake) {nth} request to {request} (with|to return|and return) {reply} [after {delay:duration}]
-        (replace|override|serve) [requests to|file|response of] {request:endpoint} (with|by|from) {reply} [on {nth} request]`,
+      also: `(mock|stub|intercept|fake|route) [requests to|request to|calls to] {request} (with|to return|and return|returning|to respond with|and respond with|to reply with|to|to fail with|as) {reply} [(after|with a delay of) {delay:duration}] [on [the] {nth} request]
+        (mock|stub|fake) [the] {nth} request to {request} (with|to return|and return) {reply} [after {delay:duration}]
+        (replace|override|serve) [requests to|file|response of] {request:endpoint} (with|by|from) {reply} [on [the] {nth} request]`,
       isSetup: true,
       acts: ({ request, reply, delay, nth }) => [routed(request, { reply, delay, nth })],
     },
@@ -44,8 +44,8 @@ export const AROUND_STEPS = {
     "delay {request} by {delay:duration} [on the {nth} request]",
     ["delay **/api/* by 2s"],
     {
-      also: `(delay|slow down|hold|hold back) [requests to|all requests to|responses of|calls to] {request} (by|for) {delay:duration} [on {nth} request]
-        (delay|hold) {nth} request to {request} (by|for) {delay:duration}`,
+      also: `(delay|slow down|hold|hold back) [requests to|all requests to|responses of|calls to] {request} (by|for) {delay:duration} [on [the] {nth} request]
+        (delay|hold) [the] {nth} request to {request} (by|for) {delay:duration}`,
       isSetup: true,
       acts: ({ request, delay, nth }) => [routed(request, { reply: "sent", delay, nth })],
     },
@@ -64,8 +64,8 @@ export const AROUND_STEPS = {
     "block {request} [on the {nth} request]",
     ["block **/ads/**", "block **/api/* on the 3rd request"],
     {
-      also: `(block|abort|intercept and abort) [requests to|all requests to|any requests to|calls to] {request} [on {nth} request]
-        (block|abort|fail) {nth} request to {request}
+      also: `(block|abort|intercept and abort) [requests to|all requests to|any requests to|calls to] {request} [on [the] {nth} request]
+        (block|abort|fail) [the] {nth} request to {request}
         (fail|break) [requests to|all requests to|calls to] {request:endpoint}`,
       isSetup: true,
       acts: ({ request, nth }) => [routed(request, { reply: "blocked", nth })],
