@@ -224,7 +224,7 @@ describe.concurrent("routes", () => {
       assertions: [],
       device: undefined,
     });
-    expect(spec.split("\n").slice(3, -3).join("\n")).toMatchInlineSnapshot(`
+    expect(spec.split("\n").slice(5, -3).join("\n")).toMatchInlineSnapshot(`
       "  await page.context().routeFromHAR("shop.har", { notFound: "fallback" });
         {
           let count = 0;
