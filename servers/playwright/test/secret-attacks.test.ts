@@ -123,11 +123,7 @@ function outOf(attack: Attack): Promise<Out[][]> {
   // With a defense taken away, an attack runs alone.
   const together = process.env.MUTATION === undefined ? RUNS.filter((one) => keyOf(one) === key) : [attack];
   const checks = together.flatMap(({ of }) => of("check"));
-  const both = async () => {
-    const all: Out[][] = [];
-    for (const name of secretsOf(attack)) all.push(await attacked(attack, checks, name));
-    return all;
-  };
+  const both = () => Promise.all(secretsOf(attack).map((name) => attacked(attack, checks, name)));
   const found = shared.get(key) ?? both();
   shared.set(key, found);
   return found;
@@ -163,7 +159,7 @@ function leaksIn(text: string, name: string): string[] {
   return all.filter((one) => lower.includes(one.toLowerCase()));
 }
 
-describe("a secret stays in the server if a model tries to", () => {
+describe.concurrent("a secret stays in the server if a model tries to", () => {
   it.each(named(RUNS))("%s", async (_name, attack) => {
     const [one = [], other = []] = await outOf(attack);
     const [first, second = ""] = secretsOf(attack);

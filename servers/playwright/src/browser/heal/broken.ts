@@ -3,6 +3,7 @@ import type { Assertion, Target } from "../language/ast.ts";
 import { spaced } from "../language/matching.ts";
 import type { Script } from "../language/script.ts";
 import { describeTarget } from "../language/target.ts";
+import { onAll } from "../secrets/guard.ts";
 import type { PageSession } from "../session/page-session.ts";
 import { locatorOf, targetOn } from "../session/targets.ts";
 import { candidatesOn } from "./candidates.ts";
@@ -187,9 +188,9 @@ export function removeForGood(all: readonly Element[]): void {
 }
 
 /** Removes what a target matches, also what matches it later, until the returned function is called. */
-export async function keepRemoved(page: Page, locator: Pick<Locator, "evaluateAll">): Promise<() => void> {
+export async function keepRemoved(page: Page, locator: Pick<Locator, "elementHandles">): Promise<() => void> {
   let isOver = false;
-  const remove = () => locator.evaluateAll(removeForGood).catch(() => undefined);
+  const remove = () => onAll(locator, removeForGood, undefined).catch(() => undefined);
   await remove();
   const again = async () => {
     while (!isOver && !page.isClosed()) {

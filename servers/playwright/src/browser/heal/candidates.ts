@@ -3,9 +3,10 @@ import type { Frame, Page } from "playwright";
 import type { Base, Meaning, Target } from "../language/ast.ts";
 import { isRole } from "../language/elements.ts";
 import { describeTarget } from "../language/target.ts";
+import { onAll, secretsOn } from "../secrets/guard.ts";
 import { targetOn } from "../session/targets.ts";
 import { type Likeness, likeness, similarity } from "./likeness.ts";
-import { type Item, isOnlyOneAt, type Surveyed, survey } from "./survey.ts";
+import { type Item, isOnlyOneAt, type Surveyed, seenSurvey, survey } from "./survey.ts";
 
 /** A target of the changed page that could be the missing one. */
 export interface Candidate extends Likeness {
@@ -35,6 +36,7 @@ export async function candidatesOn(
     const read = await frame
       .locator(":root")
       .evaluateAll(survey, "all" as const)
+      .then((all) => seenSurvey(all, secretsOn(page)?.seen))
       .catch(() => undefined);
     for (const [at, item] of (read?.items ?? []).entries()) {
       const known = green?.item === undefined ? undefined : { ...green, item: green.item };
@@ -117,8 +119,8 @@ async function targetFor(
 }
 
 const isOnly = (page: Page, target: Target, path: readonly string[], meaning?: Meaning) =>
-  targetOn(page, target, meaning)
-    .evaluateAll(isOnlyOneAt, path)
+  onAll(targetOn(page, target, meaning), isOnlyOneAt, path)
+    .then((is) => is === true)
     .catch(() => false);
 
 /** The names for an element, in the order of how well users know them; the kind that the old one had comes first. */

@@ -2,8 +2,9 @@ import type { Locator } from "playwright";
 import type { Target } from "../language/ast.ts";
 import { assertionSentence, type Replaced, type Script, stepSentence } from "../language/script.ts";
 import { describeTarget } from "../language/target.ts";
+import { onAll, secretsOn } from "../secrets/guard.ts";
 import { type Place, placesOf, pointsAt } from "./points.ts";
-import { type Surveyed, survey } from "./survey.ts";
+import { type Surveyed, seenSurvey, survey } from "./survey.ts";
 
 /** What each target of a run was on the page, by its target in the script. */
 export type Elements = Map<Target, Surveyed>;
@@ -30,7 +31,9 @@ export async function noteElement(
   locator: Locator,
 ): Promise<void> {
   if (elements === undefined) return;
-  const read = await locator.evaluateAll(survey, "keys" as const).catch(() => undefined);
+  const read = await onAll(locator.first(), survey, "keys" as const)
+    .then((one) => one && seenSurvey(one, secretsOn(locator.page())?.seen))
+    .catch(() => undefined);
   if (read?.item === undefined) return;
   const { item, at, keys } = read;
   elements.set(target, { item, at, keys });

@@ -29,6 +29,8 @@ export interface Surveyed {
  * @param wanted `all` also returns the items of all elements.
  */
 export function survey(elements: readonly Element[], wanted: "keys" | "all") {
+  // `seenSurvey` cuts them shorter, once secrets are removed: a beginning of one would not be recognized.
+  const MAX_CHARS = 400;
   const MAX_ITEMS = wanted === "all" ? 1_500 : 250;
   const MAX_VISITED = 20_000;
   const IDENTIFYING =
@@ -74,7 +76,7 @@ export function survey(elements: readonly Element[], wanted: "keys" | "all") {
   };
   const NAMED_BY_TEXT =
     /^(?:button|link|heading|option|tab|menuitem\w*|checkbox|radio|switch|treeitem|cell|columnheader|row|listitem)$/;
-  const flat = (text: string | null | undefined, max = 100) =>
+  const flat = (text: string | null | undefined, max = MAX_CHARS) =>
     (text ?? "")
       .replace(/[\s\u200b]+/g, " ")
       .trim()
@@ -82,7 +84,7 @@ export function survey(elements: readonly Element[], wanted: "keys" | "all") {
   const attribute = (one: Element, name: string) => flat(one.getAttribute(name));
 
   /** The beginning of an element's text, without reading all of a long one. */
-  const textOf = (one: Element, max = 100): string => {
+  const textOf = (one: Element, max = MAX_CHARS): string => {
     const walker = one.ownerDocument.createTreeWalker(one, 4);
     let text = "";
     for (let node = walker.nextNode(); node !== null && text.length < 2 * max; node = walker.nextNode())
@@ -130,7 +132,7 @@ export function survey(elements: readonly Element[], wanted: "keys" | "all") {
     const walker = one.ownerDocument.createTreeWalker(one, 4);
     let node = walker.nextNode();
     while (node !== null && flat(node.nodeValue) === "") node = walker.nextNode();
-    return flat(node?.nodeValue, 60);
+    return flat(node?.nodeValue);
   };
   const parentOf = (one: Element): Element | null => {
     if (one.parentElement !== null) return one.parentElement;
@@ -148,7 +150,7 @@ export function survey(elements: readonly Element[], wanted: "keys" | "all") {
       // A row is told by its first text: the rest names the buttons in it.
       const isRow = /^(?:row|listitem|treeitem|option)$/.test(role);
       const name = isRow ? firstTextOf(up) : nameOf(up, role) || (heading === null ? "" : textOf(heading));
-      found.push(flat(`${role} ${name}`, 80));
+      found.push(flat(`${role} ${name}`));
     }
     return found;
   };
@@ -213,13 +215,35 @@ export function survey(elements: readonly Element[], wanted: "keys" | "all") {
   const [first] = elements;
   const keyOf = (one: Element) => {
     const role = roleOf(one);
-    return `${role || one.localName}|${flat(nameOf(one, role) || textOf(one), 40)}`;
+    return `${role || one.localName}|${flat(nameOf(one, role) || textOf(one))}`;
   };
   return {
     item: first === undefined ? undefined : itemOf(first),
     at: first === undefined ? -1 : found.indexOf(first),
     keys: found.map(keyOf),
     items: wanted === "all" ? found.map(itemOf) : [],
+  };
+}
+
+/** A survey without secrets, and its texts cut after that. */
+export function seenSurvey(read: ReturnType<typeof survey>, see = (text: string) => text): typeof read {
+  const cut = (text: string, max = 100) => see(text).slice(0, max).trim();
+  const itemOf = (item: Item): Item => ({
+    ...item,
+    name: cut(item.name),
+    text: cut(item.text),
+    attributes: Object.fromEntries(
+      Object.entries(item.attributes).map(([name, value]) => [name, cut(value)] as const),
+    ),
+    around: item.around.map((one) => cut(one, 80)),
+  });
+  const keyOf = (key: string) => {
+    const at = key.indexOf("|") + 1;
+    return key.slice(0, at) + cut(key.slice(at), 40);
+  };
+  return {
+    ...{ at: read.at, keys: read.keys.map(keyOf), items: read.items.map(itemOf) },
+    item: read.item === undefined ? undefined : itemOf(read.item),
   };
 }
 

@@ -92,9 +92,29 @@ export const masksOn = (page: Page): Locator[] => inFrames(page, { do: "shown" }
 export const whereShown = (page: Page): Promise<unknown> =>
   Promise.all(
     masksOn(page).map((found) =>
-      found.evaluateAll((all) => all.map((one) => one.getBoundingClientRect())).catch(() => []),
+      onAll(found, (all) => all.map((one) => one.getBoundingClientRect()), undefined).catch(() => undefined),
     ),
   );
+
+/**
+ * Runs a function in the page on all elements of a locator. Playwright's `evaluateAll` finds them in the world of the
+ * page's scripts: the guard would run there, and the page itself would read `[secret NAME]` from its fields.
+ *
+ * @returns what the function returns; undefined if there are no elements.
+ */
+export async function onAll<Value, Arg>(
+  locator: Pick<Locator, "elementHandles">,
+  work: (all: Element[], arg: Arg) => Value,
+  arg: Arg,
+): Promise<Value | undefined> {
+  const all = await locator.elementHandles();
+  try {
+    const frame = await all[0]?.ownerFrame();
+    return await frame?.evaluate<Value, unknown>(`({ all, arg }) => (${work})(all, arg)`, { all, arg });
+  } finally {
+    await Promise.all(all.map((one) => one.dispose()));
+  }
+}
 
 /** Whether an order finds anything at an element. */
 async function matches(page: Page, element: Locator, order: Order): Promise<boolean> {
