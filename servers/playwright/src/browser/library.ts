@@ -29,7 +29,7 @@ export const shown = (text: string, max = 160): string => {
 };
 
 /** Untrusted text whose white space is visible: `"x\\u00a0y"`. */
-export const spelled = (text: string, max = 160): string => {
+export const withEscapes = (text: string, max = 160): string => {
   const code = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`;
   const visible = text.slice(0, max).replace(/[^\S ]|\u200b/g, (one) => (one === "\n" ? "\\n" : code(one)));
   return `"${oneLine(visible)}${text.length > max ? "…" : ""}"`;

@@ -56,7 +56,7 @@ export interface DeviceAudit {
   readonly vitals: Vitals | undefined;
   readonly weight: Weight | undefined;
   readonly findings: readonly Finding[];
-  /** The share of each rule that applies, also of those that are met. */
+  /** The share of each rule that applies, also of those that the page meets. */
   readonly rules: Readonly<Record<string, number>>;
   readonly failed_step: string | undefined;
   readonly notes: readonly string[];

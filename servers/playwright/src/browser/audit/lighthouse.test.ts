@@ -11,7 +11,7 @@ import { launch } from "../driver/launch.ts";
 import { RunFolder } from "../store/disk.ts";
 import { lighthouseOf, runLighthouse } from "./lighthouse.ts";
 
-/** A program in the place of Lighthouse: it opens pages in the browser that it is given, as the real one does. */
+/** A program instead of Lighthouse: it opens pages in the given browser, as the real one does. */
 const FAKE = `
 import { writeFileSync } from "node:fs";
 const given = Object.fromEntries(process.argv.slice(3).map((one) => one.replace(/^--/, "").split("=")));

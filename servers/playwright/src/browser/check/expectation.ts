@@ -13,8 +13,8 @@ import {
   plain,
   refuseSelector,
   shown,
-  spelled,
   unrun,
+  withEscapes,
 } from "../library.ts";
 import { refusedComparison } from "../secrets/guard.ts";
 import { missing } from "../session/miss.ts";
@@ -137,7 +137,7 @@ async function reason(
       // Playwright compares values, attributes and patterns with the white space of the page.
       if ("compare" in check && check.compare !== undefined && !check.compare.negated)
         if (textMatches(text, check.compare))
-          return `its ${plan.reads} is ${spelled(text)}: its white space differs`;
+          return `its ${plan.reads} is ${withEscapes(text)}: its white space differs`;
       return `its ${plan.reads} is ${shown(text)}`;
   }
 }

@@ -223,7 +223,7 @@ async function noiseIn(loads: readonly Loaded[], unsteady: ReadonlySet<string>):
   return [...found, ...known.map(({ name, box }) => ({ ...grown(box, MARKER), name }))];
 }
 
-/** How far outside of its box an element may be drawn: the marker of a list item, an outline, a shadow. */
+/** How far outside its box an element may be drawn: the marker of a list item, an outline, a shadow. */
 const MARKER = 20;
 
 const grown = ({ x, y, width, height }: Box, by: number): Box => ({

@@ -382,6 +382,7 @@ describe("one browser", () => {
     let isCreating = false;
     Object.assign(browser, {
       newContext: async () => ({
+        addInitScript: async () => undefined,
         newPage: () => {
           isCreating = true;
           return new Promise(() => undefined);

@@ -4,7 +4,7 @@ import { made, quoted, type Reading, type Sentence, type Slot } from "./reader.t
 import { isKnown } from "./slot-kinds.ts";
 import { BEING, COMPARING, COUNTING, MODAL, NEGATION, NUMBERS } from "./words.ts";
 
-/** A pattern between slashes, in RE2's syntax; or as a text that is no plain text. */
+/** A pattern between slashes, in RE2's syntax; or as a text that is not plain. */
 export function regex(sentence: Sentence, at: number, isText = false): Reading<TextComparison>[] {
   const example = "title matches /^Docs/i";
   const taken = sentence.take(

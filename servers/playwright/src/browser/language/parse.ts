@@ -175,7 +175,7 @@ function guessedAbsence(check: Check, negated: boolean): string | undefined {
 
 /** An assertion, or a target alone, which becomes visible. */
 export function awaited(sentence: Sentence, at: number): readonly Reading<Assertion>[] {
-  // A step that waits for an element fails without one, so a selector in quotes is no risk.
+  // A step that waits for an element fails without one, so a selector in quotes is not a risk.
   const selectors = readTarget(sentence, at, "any").filter(({ value: { base } }) => base.kind === "css");
   const alone = [...readTarget(sentence, at), ...selectors].flatMap(({ value: target, at: next, cost }) => {
     const more = ending(sentence, next, "the end, or within and a time");

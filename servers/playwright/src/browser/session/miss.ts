@@ -114,7 +114,7 @@ async function nameHints(page: Page, target: Target): Promise<string[]> {
   const { base, inside } = target;
   const wanted = base.kind === "role" ? base.name : textOf(base);
   // Names could tell parts of a secret that the page shows.
-  if (wanted === undefined || secretsOn(page) !== undefined) return [];
+  if (wanted === undefined || secretsOn(page)?.isWritten === true) return [];
   if (base.kind === "role") {
     const part: Target = { ...target, base: { ...base, name: undefined, exact: false }, containing: wanted };
     if ((await countOf(targetOn(page, part))) > 0) return [`write ${describeTarget(part)}`];

@@ -157,7 +157,7 @@ describe.concurrent("routes", () => {
     expect(report).toMatchObject({ passed: true });
   });
 
-  it("refuse what is no recording, and files that the server may not read", async () => {
+  it("refuse what is not a recording, and files that the server may not read", async () => {
     const talk = await session();
     const root = join(talk.folder, "root");
     const run = async (name: string, content: string, folder = root) => {
