@@ -50,7 +50,7 @@ export const ELEMENTS = {
     ["title is 'Docs'", "title matches /^docs/i", "url contains '/done'"],
     {
       also: `(page|the page|site|browser|tab|window) has [a|the] {what:page} {compare:wanted}
-      see [a|the] {what:page} {compare:wanted}
+      see [a|the] {what:page} [as|:] {compare:wanted}
       have [a|the] {what:page} {compare:wanted}
       (am|be|is|are|remain|stay|land|end up|stays|remains) (on|at) {compare:urlPart} => what=url
       (be|am|is|are|get|gets|was) [still|now|then|back|again] (redirected|taken|navigated|directed|sent|brought|returned|forwarded|transferred) [back] to {compare:urlPart} => what=url

@@ -224,7 +224,8 @@ export function unquotedNames(sentence: Sentence, at: number, taking: Taking): R
   const add = (value: Base | undefined, end: number, cost: number) => {
     if (value !== undefined) readings.push({ value, at: end, cost });
   };
-  if (STOP.test(sentence.rest(at)) || NO_BEGINNING.test(sentence.rest(at))) return [];
+  const isStart = /^start\s+(?:button|link|tab)\b/i.test(sentence.rest(at));
+  if ((STOP.test(sentence.rest(at)) && !isStart) || NO_BEGINNING.test(sentence.rest(at))) return [];
   for (const name of sentence.unquoted(at, 6)) {
     if (NO_NAME.test(name.value)) break;
     // Not `sign`, and then `in`.

@@ -76,7 +76,7 @@ export const STEPS = {
     acts: ({ target }) => [{ ...act(target, "clickable", "click"), options: { button: "right" } }],
   }),
   hover: step(MOUSE, "hover {target:clickable}", ["hover nav"], {
-    also: `(hover|mouse|mouseover|hovering) [over|on|at|to|onto|above] {target:clickable}
+    also: `(hover|mouse|mouseover|hovering) [over|over to|on|at|to|onto|above] {target:clickable}
       (hover|move|point) (mouse|cursor) [over|on|at|to|onto|above] {target:clickable}`,
     acts: ({ target }) => [act(target, "clickable", "hover")],
   }),

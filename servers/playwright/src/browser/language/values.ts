@@ -126,7 +126,7 @@ export const url: Slot<string> = {
     const start =
       sentence.end(
         at,
-        /(?:the\s+)?(?:a\s+page\s+with\s+(?:the\s+)?)?(?:(?:relative\s+)?(?:url|address|page|site|website|path|link))\s+(?=['"“‘]|https?:|\/)/iy,
+        /(?:the\s+)?(?:(?:a\s+)?page\s+with\s+(?:the\s+)?)?(?:(?:relative\s+)?(?:url|address|page|home\s?page|site|website|path|link))\s+(?=['"“‘]|https?:|\/)/iy,
       ) ?? at;
     const isText = sentence.isString(start) || sentence.text.charAt(start) === "`";
     const [text] = isText ? sentence.words(start, undefined, 0) : [];

@@ -113,7 +113,7 @@ export const MODAL = words(`${SHOULD}|should then|to`);
 
 /** Verbs that compare a text. */
 export const COMPARING = vocabulary<"is" | "contains" | "matches" | "starts" | "ends">({
-  "equals|equal|equal to|equals to|is equal to|be equal to|is exactly|be exactly|has text|have text|has the text|have the text|reads|read|says|say|shows exactly|is the same as|be the same as|is set to|be set to|matches the text|match the text|matches text|has content|=|==|===":
+  "displayed as|is displayed as|shown as|is shown as|equals|equal|equal to|equals to|is equal to|be equal to|is exactly|be exactly|has text|have text|has the text|have the text|reads|read|says|say|shows exactly|is the same as|be the same as|is set to|be set to|matches the text|match the text|matches text|has content|=|==|===":
     "is",
   "contains|contain|contains element with text|contains an element with text|contains the element with text|containing|includes|include|has text containing|contains text|contain text|contains the text|contain the text|contains the word|contains value|contain value|contains string|mentions|displays|display|shows|show|shows the text|displays the text":
     "contains",
@@ -196,7 +196,7 @@ export const NOUNS = vocabulary<
       "combobox",
     "tab|tab button": "tab",
     "menu item|menuitem|menu option|menu entry": "menuitem",
-    menu: "menu",
+    "menu|submenu|sub menu|sub-menu": "menu",
     "dialog|dialogue|modal|modal dialog|popup|pop-up|dialog box|modal window|popup window|dialog window|overlay":
       "dialog",
     "alert|alert box|alert message": "alert",
@@ -246,6 +246,7 @@ export const CONTAINING = words(
 );
 export const ATTRIBUTED =
   /(?:with|having|whose)\s+(?:the\s+|an?\s+)?(id|class|name|href|src|css|css selector|selector|data-[\w-]+)(?:\s+(?:of|is|=))?\s+(?=['"“‘])/iy;
+export const ATTRIBUTED_ELEMENT = new RegExp(`element\\s+(?=${ATTRIBUTED.source})`, "iy");
 export const INSIDE = /(?:in|inside|inside of|within(?!\s+\d)|of|on|from|under|at)(?![\w-])\s*(?=\S)/iy;
 
 /** Words after a sentence that add nothing: `on the page`, `again`. */
