@@ -19,7 +19,7 @@ export interface NumberComparison {
 }
 
 export type Base =
-  | { kind: "css"; css: string }
+  | { kind: "css"; css: string; isGuess?: boolean }
   | {
       kind: "role";
       role: Role;

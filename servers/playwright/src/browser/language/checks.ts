@@ -50,7 +50,7 @@ export const ELEMENTS = {
     ["title is 'Docs'", "title matches /^docs/i", "url contains '/done'"],
     {
       also: `(page|the page|site|browser|tab|window) has [a|the] {what:page} {compare:wanted}
-      see [a|the] {what:page} {compare:wanted}
+      see [a|the] {what:page} [as|:] {compare:wanted}
       have [a|the] {what:page} {compare:wanted}
       (am|be|is|are|remain|stay|land|end up|stays|remains) (on|at) {compare:urlPart} => what=url
       (be|am|is|are|get|gets|was) [still|now|then|back|again] (redirected|taken|navigated|directed|sent|brought|returned|forwarded|transferred) [back] to {compare:urlPart} => what=url
@@ -66,6 +66,7 @@ export const ELEMENTS = {
       (be|am|is|are|get|gets|was|redirect|redirects|navigate|navigates) [still|now|then|back] [redirected|taken|navigated|directed|sent|brought|returned] [back] to {compare:pageSlug} => what=url
       (redirects|redirect|navigates|redirected) [me|us|the user|to the] to {compare:urlPart} => what=url
       {compare:contained} is in {what:page}
+      (opens|open|goes to|go to) {compare:urlPart} => what=url
       (see|view) {compare:pageSlug} => what=url
       page {what:page} {compare:compared}`,
       expect: ({ what, compare }) => ({
@@ -131,6 +132,8 @@ export const ELEMENTS = {
       {target.inside:around} contains {target:part} => state=visible, negated=false
       {target} not contains [any] text => state=empty, negated=false
       {target} contains [any|some] text => state=empty, negated=true
+      {target:control} should be {state:saidState} => negated=false
+      ~ {target:seen} is in {target.inside:around} => state=visible, negated=false
       ~ (verify|check|assert|ensure|confirm|validate|expect|make sure) [for|that|the presence of] {target:seen} => state=visible, negated=false`,
       expect: ({ target, negated, state: name }) => state(target, name, negated),
     },
@@ -163,7 +166,7 @@ export const ELEMENTS = {
   value: check("a property", "{target} has value {compare:wanted}", ["label 'Email' has value 'a@b.c'"], {
     also: `value (of|in) {target} {compare}
       {target} value {compare}
-      {target} (is filled with|is populated with|is filled in with|is prefilled with|is pre-filled with|is set to|holds|holds the value|has the value|has a value of|has the value of|should be filled with|should be populated with|should be set to|contains the value|contains value|should have the value|is pre-populated with) {compare:wanted}
+      {target} (matches value|matches the value|is filled with|is populated with|is filled in with|is prefilled with|is pre-filled with|is set to|holds|holds the value|has the value|has a value of|has the value of|should be filled with|should be populated with|should be set to|contains the value|contains value|should have the value|is pre-populated with) {compare:wanted}
       {target:filled} has [the|a] (text|content) {compare:wanted}
       {target:filled} {compare}`,
     expect: ({ target, compare }) => reading(target, "value", "toHaveValue", [expected(compare)], compare),
@@ -177,7 +180,7 @@ export const ELEMENTS = {
       [the] selected option (of|in|for) {field} {compare}
       [the] (selected option|selected value|selection) (of|in|for) {field} {compare}
       {field} has [the] selected (option|value|text) {compare:wanted}
-      option {compare:wanted} is selected in {field}
+      ~ option {compare:wanted} is selected in {field}
       {compare:wanted} is selected in {field}
       selected option [text] {field:dropdown} {compare}`,
       expect: ({ field, compare }) => {

@@ -48,7 +48,13 @@ export function pageNames(sentence: Sentence, at: number): Reading<string>[] {
 /** `contains 'x'`, `does not match /x/`, `should be 'x'`, `starts with 'x'`. */
 export function comparisons(sentence: Sentence, at: number, takesWords: boolean): Reading<TextComparison>[] {
   const found: Reading<TextComparison>[] = [];
-  const add = (from: number, how: (typeof COMPARING)[number][1], isNegated: boolean, isBare: boolean) => {
+  const add = (
+    from: number,
+    how: (typeof COMPARING)[number][1],
+    isNegated: boolean,
+    isBare: boolean,
+    cost = 0,
+  ) => {
     if (how === "matches") {
       found.push(
         ...made(regex(sentence, from, sentence.isString(from)), (one) => ({ ...one, negated: isNegated })),
@@ -61,12 +67,16 @@ export function comparisons(sentence: Sentence, at: number, takesWords: boolean)
         : sentence.words(from);
     const pattern = { starts: (text: string) => `^\\s*${text}`, ends: (text: string) => `${text}\\s*$` };
     found.push(
-      ...made(texts, (value): TextComparison => {
-        const shared = { flags: "", negated: isNegated };
-        return how === "starts" || how === "ends"
-          ? { ...shared, how: "matches", value: pattern[how](spacedPattern(value)) }
-          : { ...shared, how, value };
-      }),
+      ...made(
+        texts,
+        (value): TextComparison => {
+          const shared = { flags: "", negated: isNegated };
+          return how === "starts" || how === "ends"
+            ? { ...shared, how: "matches", value: pattern[how](spacedPattern(value)) }
+            : { ...shared, how, value };
+        },
+        cost,
+      ),
     );
   };
   const verbs = (from: number, isNegated: boolean) => {
@@ -74,7 +84,8 @@ export function comparisons(sentence: Sentence, at: number, takesWords: boolean)
       const end = sentence.end(from, pattern);
       if (end === undefined) continue;
       // `contains the page's slug 'x'`
-      add(sentence.end(end, /(?:the|an?)\s+(?:[\w-]+\s+){1,3}(?=['"“])/iy) ?? end, how, isNegated, false);
+      const skipped = sentence.end(end, /(?:the|an?)\s+(?:[\w-]+\s+){1,3}(?=['"])/iy);
+      add(skipped ?? end, how, isNegated, false, skipped === undefined ? 0 : 1);
       break;
     }
   };

@@ -57,6 +57,8 @@ function named(
   taking: Taking,
 ): Base | undefined {
   const isClicked = taking === "any" && !isOwn;
+  // `the text of ".count"`
+  if (noun === "text" && !isOwn && name !== undefined && QUOTED_CSS.test(name)) return undefined;
   switch (noun) {
     case "field":
       if (taking === "container" && !isOwn) return named({ noun: "region", word }, name, exact, taking);
@@ -102,7 +104,7 @@ function named(
 }
 
 const LIVE = /^(?:notification|toast|snackbar|error|warning|confirmation|(?:\w+\s)+message)s?$/;
-export const cssOf = (name: string): Base => ({
+export const cssOf = (name: string): Extract<Base, { kind: "css" }> => ({
   kind: "css",
   css: /^\(?\/\//.test(name) ? `xpath=${name}` : name,
 });
@@ -155,7 +157,7 @@ export function nouns(sentence: Sentence, at: number, taking: Taking): Reading<B
       !isQuoted &&
       taking === "any" &&
       /^[A-Z]/.test(sentence.rest(at)) &&
-      !/button|link|box|radio/.test(noun.word)
+      !/button|link|box|radio|down/.test(noun.word)
     )
       return [];
     const texts: Reading<string | undefined>[] = isQuoted
@@ -173,17 +175,23 @@ export function nouns(sentence: Sentence, at: number, taking: Taking): Reading<B
 export function quotedText(sentence: Sentence, at: number, taking: Taking): Reading<Base>[] {
   const [text] = sentence.quoted(at);
   if (text === undefined) return [];
-  const after = nounsAt(sentence, text.at, true);
+  // `the "Name is missing" label` is a text; before a name, it is the label of a field.
+  const after = nounsAt(sentence, text.at, true).filter(
+    ({ word, isOwn }) => !(word === "label" && isOwn === true && taking !== "any"),
+  );
   if (QUOTED_CSS.test(text.value)) {
     // `".save" button`; a step on an element that is missing fails.
     const [noun] = after;
     if (noun !== undefined || taking === "container" || (taking === "any" && !/^[a-z]/.test(text.value)))
       return [{ value: cssOf(text.value), at: noun?.at ?? text.at, cost: noun === undefined ? 2.1 : 0.1 }];
+    // Only a check that fails without such an element is sure to mean one.
+    const isSeen = taking === "named" || taking === "described";
     const css = /^[a-z]/.test(text.value) ? `\`${text.value}\` in backticks` : `${text.value} without quotes`;
-    return sentence.fail(at, `${css} for CSS, or text ${quoted(text.value)} for the text`, {
+    sentence.fail(at, `${css} for CSS, or text ${quoted(text.value)} for the text`, {
       example: ".spinner is hidden",
       isSure: true,
     });
+    return isSeen ? [{ ...text, value: { ...cssOf(text.value), isGuess: true }, cost: 2.1 }] : [];
   }
   const isContainer =
     taking === "container" || taking === "around" ? endingInNoun(text.value, taking) : undefined;
@@ -208,7 +216,7 @@ export function quotedText(sentence: Sentence, at: number, taking: Taking): Read
   ];
 }
 const QUOTED_CSS =
-  /^(?:(?:(?:h[1-6]|div|span|p|ul|ol|li|input|button|section|form|table|nav|main)?(?:[.#][A-Za-z_][\w-]*)+|[a-z][a-z0-9-]*\[[\w-]+(?:[~|^$*]?=.*)?\]|\[[\w-]+(?:[~|^$*]?=.*)?\])(?:\s+|$))+$/;
+  /^(?:img|h[1-6]|div|span|[uo]l|li|t[rdh]|svg|iframe)$|^(?:(?:(?:h[1-6]|div|span|p|ul|ol|li|input|button|section|form|table|nav|main)?(?:[.#][A-Za-z_][\w-]*)+|[a-z][a-z0-9-]*\[[\w-]+(?:[~|^$*]?=.*)?\]|\[[\w-]+(?:[~|^$*]?=.*)?\])(?::[a-z-]+(?:\([^)]*\))?)*(?:\s+(?:[>+~]\s+)?|$))+$/;
 
 /** `menu button`, `button Save`; `Sign in` alone where a name is expected. */
 export function unquotedNames(sentence: Sentence, at: number, taking: Taking): Reading<Base>[] {
@@ -216,7 +224,8 @@ export function unquotedNames(sentence: Sentence, at: number, taking: Taking): R
   const add = (value: Base | undefined, end: number, cost: number) => {
     if (value !== undefined) readings.push({ value, at: end, cost });
   };
-  if (STOP.test(sentence.rest(at)) || NO_BEGINNING.test(sentence.rest(at))) return [];
+  const isStart = /^start\s+(?:button|link|tab)\b/i.test(sentence.rest(at));
+  if ((STOP.test(sentence.rest(at)) && !isStart) || NO_BEGINNING.test(sentence.rest(at))) return [];
   for (const name of sentence.unquoted(at, 6)) {
     if (NO_NAME.test(name.value)) break;
     // Not `sign`, and then `in`.
@@ -225,6 +234,8 @@ export function unquotedNames(sentence: Sentence, at: number, taking: Taking): R
     const isTitle = /^[A-Z\d]/.test(name.value);
     const isNumber = /^\d+(?:\s|$)/.test(name.value);
     for (const noun of nounsAt(sentence, name.at)) {
+      // `the name and password fields` are two.
+      if (/\band\b/.test(name.value) && noun.word.endsWith("s") && noun.word !== "options") continue;
       if (noun.noun === "element" || noun.isOwn === true || (isNumber && noun.word.endsWith("s"))) continue;
       // `a large button labelled 'Save'`, `the index link Contact Us`
       const by = sentence.end(noun.at, NAMED_BY) ?? noun.at;
@@ -302,7 +313,7 @@ function isName(text: string, taking: Taking): boolean {
       (word, n) =>
         word === word.toLowerCase() &&
         nounNamed(word) !== undefined &&
-        (n === 0
+        (/^(?:in|on|at|from|of|within)$/.test(parts[n + 1] ?? "") || n === 0
           ? !/^(?:text|heading|img|part)$/.test(nounNamed(word) ?? "")
           : /^[A-Z]/.test(parts[n + 1] ?? "")),
     )

@@ -131,7 +131,7 @@ export const readAssertion = remembered((sentence: Sentence, from: number): read
           const guess = guessedAbsence(check, negated);
           if (guess === undefined)
             readings.push({ value: { text, negated, check, within }, at: end, cost: cost + more });
-          else
+          else if (guess !== "")
             sentence.fail(
               start,
               `a name in quotes, testid '…', .… or #…, since this would also pass if nothing is called "${guess}"`,
@@ -170,7 +170,8 @@ function guessedAbsence(check: Check, negated: boolean): string | undefined {
         : check.kind === "count"
           ? !negated && (check.compare.how.startsWith("<") || check.compare.value === 0)
           : check.kind === "no target" && !negated;
-  return isAbsent ? ("text" in base ? base.text : "it") : undefined;
+  // For a selector in quotes, what to write is already known.
+  return isAbsent ? ("text" in base ? base.text : base.kind === "css" ? "" : "it") : undefined;
 }
 
 /** An assertion, or a target alone, which becomes visible. */

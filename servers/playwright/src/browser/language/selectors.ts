@@ -44,6 +44,8 @@ function selectorEnd(text: string, start: number): number | undefined {
   let i = start;
   for (; i < text.length; i++) {
     const letter = text.charAt(i);
+    // The end of a sentence.
+    if (letter === "." && depth === 0 && quote === "" && /^\.\s*$/.test(text.slice(i))) break;
     if (quote !== "") {
       if (letter === "\\") i += 1;
       else if (letter === quote) quote = "";

@@ -70,7 +70,16 @@ const fieldSlot = (not: RegExp): Slot<Target> =>
         !(cost > 2 && base.role === "option")
       : base.kind !== "text" || cost <= 2,
   );
+const isButton = ({ base }: Target) => base.kind === "role" && base.role === "button";
+const SAID_STATES: readonly State[] = ["enabled", "disabled", "checked", "unchecked", "visible", "hidden"];
 const targetOf = (base: Base): Target => ({ pick: undefined, base, inside: undefined });
+const isLinked = ({ base }: Target) =>
+  base.kind !== "quoted" ||
+  base.isGuess !== true ||
+  (/^[A-Z]/.test(base.text) && nearest(/^\S+/.exec(base.text)?.[0] ?? "", Object.keys(KEYS)).length === 0);
+/** The name of a page or the beginning of its path. */
+const NOT_VISITED = /^[a-z]+(?:-[a-z]+)+$|(?:page|site)$/;
+const FROM = /\sfrom\s/;
 const isField = ({ base }: Target) => base.kind === "field";
 
 const STATE_NAMES = Object.keys(STATES).filter((one): one is State => one in STATES);
@@ -160,19 +169,42 @@ export const SLOTS = {
     ({ base }) => base.kind === "element" || (base.kind === "role" && base.name !== undefined),
   ),
   /** A link or button, but not a key or anything that words in lower case may be. */
-  linked: targetSlot(
+  linked: targetSlot("any", (target) => isLinked(target)),
+  /** A tab of the page, by its name. */
+  sheet: targetSlot(
     "any",
-    ({ base }) =>
-      base.kind !== "quoted" ||
-      base.isGuess !== true ||
-      (/^[A-Z]/.test(base.text) &&
-        nearest(/^\S+/.exec(base.text)?.[0] ?? "", Object.keys(KEYS)).length === 0),
+    ({ base }) => base.kind === "role" && base.role === "tab" && base.name !== undefined,
   ),
+  /** What is gone to by its name, but not a page: nobody knows where that is. */
+  visited: targetSlot(
+    "any",
+    (target) => isLinked(target) && !("text" in target.base && NOT_VISITED.test(target.base.text ?? "")),
+  ),
+  /** What is chosen by a click; an option of a dropdown is not. */
+  chosen: targetSlot(
+    "any",
+    ({ base, inside }) =>
+      !(inside?.base.kind === "role" && /^(?:combobox|option|radio)$/.test(inside.base.role)) &&
+      !("isGuess" in base && "text" in base && FROM.test(base.text ?? "")) &&
+      !(base.kind === "role" && FROM.test(base.name ?? "")),
+  ),
+  /** A field with options; of radio buttons, one is checked. */
+  listed: only<Target>(fieldSlot(/^$/), (target) => !isBox(target)),
+  /** The only search field. */
+  search: implied(targetOf({ kind: "field", text: "search", exact: false })),
   targets: several(targetSlot("element")),
   text: textSlot,
   /** One that must be in quotes. */
   quoted: { ...textSlot, read: (sentence, at) => sentence.words(at, undefined, 0) } satisfies Slot<string>,
   texts: several(textSlot),
+  /** Options; `Option 1` is the name of one. */
+  choices: several({
+    ...textSlot,
+    read: (sentence, at) =>
+      sentence.words(
+        sentence.end(at, /(?:the\s+)?(?:option|value)(?!\w)|(?:the\s+)?Option(?=\s+['"“])|the(?!\w)/y) ?? at,
+      ),
+  }),
   value: fillValue,
   /** In quotes. */
   given: only(fillValue, (_, cost) => cost === 0),
@@ -246,11 +278,21 @@ export const SLOTS = {
     },
     (value) => (value ? "exists" : "does not exist"),
   ),
+  /** `should be "enabled"`, of what is used and not read. */
+  control: targetSlot("element", (target) => isField(target) || isBox(target) || isButton(target)),
+  saidState: {
+    read: (sentence, at) =>
+      made(sentence.words(at, undefined, 0), (word) =>
+        SAID_STATES.find((one) => one === word.toLowerCase()),
+      ).flatMap(({ value, ...one }) => (value === undefined ? [] : [{ ...one, value, cost: -0.2 }])),
+    print: (state) => state,
+  } satisfies Slot<State>,
   state: oneOf(STATE_NAMES.join(", "), stateLists),
   page: oneOf<"title" | "url">("", {
-    "title|page title|the title|the page title|browser title|document title|title of the page|title of this page|title this page|tab title":
+    "title|page title|new page title|the new page title|the title|the page title|browser title|document title|title of the page|title of this page|title this page|tab title":
       "title",
-    "url|page url|the url|current url|the current url|address|page address|browser url|the page url": "url",
+    "url|page url|new url|new page url|the url|current url|the current url|address|page address|browser url|the page url":
+      "url",
   }),
   attribute: checked("a name", (name) => /^[A-Za-z_:-][\w:.-]*$/.test(name)),
   known: oneOf("", same(KNOWN_ATTRIBUTES)),
@@ -324,7 +366,7 @@ export const SLOTS = {
   ),
   viewport: patterned(
     "a size from 50x50 to 4000x4000",
-    /(\d{2,4})\s*(?:x|×|by|,)\s*(\d{2,4})(?!\w)/iy,
+    /["'“]?(\d{2,4})\s*(?:x|×|by|,)\s*(\d{2,4})(?!\w)["'”]?/iy,
     ([, wide, high]) => {
       const [width, height] = [Number(wide), Number(high)];
       return width >= 50 && width <= 4_000 && height >= 50 && height <= 4_000 ? { width, height } : undefined;

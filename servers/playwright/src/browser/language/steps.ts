@@ -26,7 +26,7 @@ const answered = ({ needs, page }: Spec, answer: string) =>
 export const STEPS = {
   goto: step(GO, "goto {url}", ["goto /login"], {
     also: `(visit|load|browse to|launch|access|head to|return to|start at|start on|go back to|browse|open the browser to|open the browser at|open browser to|go to url|open url|navigate to url|go|navigate|go to|open|navigate to) {url:address}
-      (am|is|are|be|land) [currently|already|back|now] (on|at) {url:address}`,
+      [am|is|are|be|land] [currently|already|back|now] (on|at|in) {url:address}`,
     spec: ({ url }, spec) => [`await ${spec.page}.goto(${printAddress(url, spec)});`],
   }),
   back: step(GO, "go back", ["go back"], {
@@ -48,8 +48,10 @@ export const STEPS = {
     also: `(click|tap) [on|onto|at] {target:clickable}
       (press|push|hit|touch) [on|onto|at] {target:linked}
       {target:command}
-      ~ (choose|select|pick|follow|open|toggle|expand|collapse|view) [on] {target:clickable}
-      ~ (activate|trigger|launch|go to|navigate to) {target:linked}`,
+      ~ (follow|open|toggle|expand|collapse|view) [on] {target:clickable}
+      ~ (choose|select|pick) [on] {target:chosen}
+      ~ (switch|change|move|go) to {target:sheet}
+      ~ (activate|trigger|launch|go to|navigate to) {target:visited}`,
     acts: ({ target }) => [act(target, "clickable", "click")],
   }),
   "click at": step(
@@ -74,7 +76,7 @@ export const STEPS = {
     acts: ({ target }) => [{ ...act(target, "clickable", "click"), options: { button: "right" } }],
   }),
   hover: step(MOUSE, "hover {target:clickable}", ["hover nav"], {
-    also: `(hover|mouse|mouseover|hovering) [over|on|at|to|onto|above] {target:clickable}
+    also: `(hover|mouse|mouseover|hovering) [over|over to|on|at|to|onto|above] {target:clickable}
       (hover|move|point) (mouse|cursor) [over|on|at|to|onto|above] {target:clickable}`,
     acts: ({ target }) => [act(target, "clickable", "hover")],
   }),
@@ -113,6 +115,7 @@ export const STEPS = {
         (set|change|update|edit|fill|fill in) {field:writable} to {value}
         (enter|input|fill|fill in|provide|specify|set|add|insert|write|supply|type|key in|give) {field:writable} [:] {value:given}
         search (for|with) {value} in {field:writable}
+        search [for|with] {value:given}{field:search}
         ~ (enter|input) {value:given} {field:writable}
         ~ set {value:given} (to|in|into|for|on) {field:input}
         ~ (enter|input|fill|provide|specify|insert|write|supply|type) {field:writable} : {value}`,
@@ -135,7 +138,7 @@ export const STEPS = {
     ],
   }),
   check: step(FIELDS, "check {field}", ["check 'I agree'"], {
-    also: `(tick|mark|check off) {field}
+    also: `(tick|mark|check off) {field} [as (completed|complete|done|checked|selected)]
       (select|choose|enable|turn on|switch on|toggle on|accept|pick|set|mark|tick|activate) {field:box}`,
     acts: ({ field }) => [act(field, "field", "check")],
   }),
@@ -145,7 +148,7 @@ export const STEPS = {
     acts: ({ field }) => [act(field, "field", "uncheck")],
   }),
   select: step(FIELDS, "select {options:texts} in {field}", ["select 'Blue' in label 'Color'"], {
-    also: `(select|choose|pick) [option|the option|value|the value] {options:texts} [option|as] (in|from|for|on|under|within|at|of) {field}
+    also: `(select|choose|pick) {options:choices} [option|value|as] (in|from|for|on|under|within|at|of) {field:listed}
       (select|choose|pick) {options:givens} as {field}
       (select|choose|pick) {options:givens} {field:dropdown}
       (select|choose|pick) {field} {options:givens}
@@ -168,7 +171,7 @@ export const STEPS = {
     acts: ({ field }) => [act(field, "field", "clear")],
   }),
   wait: step(WAIT, "wait for {duration}", ["wait for 500ms"], {
-    also: "(wait|pause|sleep|delay) [for|about|at least|another|for about] {duration}",
+    also: "(wait|pause|sleep|delay) [for|about|at least|another|for about|max|max of|up to] {duration}",
     spec: ({ duration }, { page }) => [`await ${page}.waitForTimeout(${duration});`],
   }),
   "wait for load": step(WAIT, "wait for load", ["wait for load"], {
@@ -176,7 +179,7 @@ export const STEPS = {
     spec: (_, { page }) => [`await ${page}.waitForLoadState("load");`],
   }),
   "wait for idle": step(WAIT, "wait for network idle", ["wait for network idle"], {
-    also: "wait [for|until|till] (network is idle|network to be idle|networkidle|network idle|network to become idle|network becomes idle|all requests to finish|requests to finish|all network requests to complete|network to settle|network settles)",
+    also: "wait [for|until|till] (network is idle|network to be idle|networkidle|network idle|network to become idle|network becomes idle|all requests to finish|requests to finish|all network requests to complete|ajax to finish|ajax requests to finish|ajax calls to finish|ajax response|network to settle|network settles)",
     // Playwright advises against waiting for "networkidle"; the checks wait by themselves.
     spec: (_, spec) => settledLines(spec),
   }),
@@ -185,7 +188,8 @@ export const STEPS = {
     "wait for {assertion:awaited}",
     ["wait for .spinner is hidden", "wait for h1", "wait for request to /api/items"],
     {
-      also: "wait [until|till|to see|for] {assertion:awaited}",
+      also: `wait [until|till|to see|for] {assertion:awaited}
+        wait [for] [up to|at most|max|max of|a maximum of] {assertion.within:duration} (for|until|to see) {assertion:awaited}`,
       spec: ({ assertion }, spec) => checkLines(assertion, spec),
     },
   ),

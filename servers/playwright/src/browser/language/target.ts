@@ -1,8 +1,17 @@
 import type { Base, Target } from "./ast.ts";
-import { nouns, quotedText, type Taking, unquotedNames } from "./nouns.ts";
+import { cssOf, nouns, quotedText, type Taking, unquotedNames } from "./nouns.ts";
 import { best, made, quoted, type Reading, remembered, type Sentence } from "./reader.ts";
 import { selectors } from "./selectors.ts";
-import { ADJECTIVE, ARTICLE, ATTRIBUTED, CONTAINING, INSIDE, NTH, ORDINALS } from "./words.ts";
+import {
+  ADJECTIVE,
+  ARTICLE,
+  ATTRIBUTED,
+  ATTRIBUTED_ELEMENT,
+  CONTAINING,
+  INSIDE,
+  NTH,
+  ORDINALS,
+} from "./words.ts";
 
 /** Every way to read a target: `["first" | "last" | "nth" N] base ["containing" STR] ["in" target]`. */
 export const readTarget = (
@@ -92,7 +101,9 @@ function details(sentence: Sentence, at: number, base: Base): Reading<Partial<Ta
   return [
     ...made(text === undefined ? [] : sentence.words(text), (containing) => ({ containing })),
     ...made(
-      attribute === undefined || base.kind === "css" ? [] : sentence.words(attribute.at, "", 0),
+      attribute === undefined || (base.kind === "css" && !/^(?:\*|[a-z]+)$/.test(base.css))
+        ? []
+        : sentence.words(attribute.at, "", 0),
       (value): Partial<Target> => ({ base: { kind: "css", css: attributeSelector(name, value) } }),
       0.1,
     ),
@@ -117,7 +128,9 @@ function bases(sentence: Sentence, at: number, taking: Taking, isAfterArticle: b
   const exactly = sentence.end(at, /exactly(?![\w-])/iy);
   if (exactly !== undefined)
     return made(sentence.quoted(exactly), (text) => ({ kind: "quoted", text, exact: true }));
+  const any = sentence.end(at, ATTRIBUTED_ELEMENT);
   return [
+    ...(any === undefined ? [] : [{ value: cssOf("*"), at: any, cost: 0.1 }]),
     ...nouns(sentence, at, taking),
     ...selectors(sentence, at).map((one) =>
       // `the main nav` is not a nav in main.

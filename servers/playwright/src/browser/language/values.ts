@@ -103,7 +103,7 @@ function pagePaths(sentence: Sentence, at: number): Reading<string>[] {
     ) ??
     sentence.end(
       at,
-      /(?:the\s+)?(?:homepage|home|site|website|application|app|web\s?page|page\s+under\s+test)(?=\s*[.,]?$)/iy,
+      /(?:the\s+)?(?:[\w-]+\s+)?(?:homepage|home|site|website|application|app|web\s?page|page\s+under\s+test)(?=\s*[.,]?$)/iy,
     );
   if (home !== undefined) return [{ value: "/", at: home, cost: 1 }];
   return pageNames(sentence, at).map(({ value, cost, ...end }) =>
@@ -126,7 +126,7 @@ export const url: Slot<string> = {
     const start =
       sentence.end(
         at,
-        /(?:the\s+)?(?:(?:relative\s+)?(?:url|address|page|site|website|path|link))\s+(?=['"“‘]|https?:|\/)/iy,
+        /(?:the\s+)?(?:(?:a\s+)?page\s+with\s+(?:the\s+)?)?(?:(?:relative\s+)?(?:url|address|page|home\s?page|site|website|path|link))\s+(?=['"“‘]|https?:|\/)/iy,
       ) ?? at;
     const isText = sentence.isString(start) || sentence.text.charAt(start) === "`";
     const [text] = isText ? sentence.words(start, undefined, 0) : [];
@@ -198,11 +198,12 @@ const nthDigits = patterned(
 export const nth: Slot<number> = {
   ...nthDigits,
   read(sentence, at) {
+    const start = sentence.end(at, /the\s+/iy) ?? at;
     for (const [pattern, value] of ORDINALS) {
-      const end = value === "last" ? undefined : sentence.end(at, pattern);
+      const end = value === "last" ? undefined : sentence.end(start, pattern);
       if (end !== undefined) return [{ value: value === "first" ? 1 : Number(value), at: end, cost: 0 }];
     }
-    return nthDigits.read(sentence, at);
+    return nthDigits.read(sentence, start);
   },
 };
 
@@ -212,7 +213,7 @@ function keyOf(text: string): string | undefined {
   const named = parts.map((part) => {
     const word = part
       .toLowerCase()
-      .replace(/\s+/g, " ")
+      .replace(/[\s_]+/g, " ")
       .replace(/\s*key$/, "");
     if (KEYS[word] !== undefined || /^[!-~]$/.test(part)) return KEYS[word] ?? part;
     const isKey = /^(?:F(?:[1-9]|1[0-2])|Key[A-Z]|Digit\d)$/i.test(part);

@@ -113,7 +113,7 @@ export const MODAL = words(`${SHOULD}|should then|to`);
 
 /** Verbs that compare a text. */
 export const COMPARING = vocabulary<"is" | "contains" | "matches" | "starts" | "ends">({
-  "equals|equal|equal to|equals to|is equal to|be equal to|is exactly|be exactly|has text|have text|has the text|have the text|reads|read|says|say|shows exactly|is the same as|be the same as|is set to|be set to|matches the text|match the text|matches text|has content|=|==|===":
+  "displayed as|is displayed as|shown as|is shown as|equals|equal|equal to|equals to|is equal to|be equal to|is exactly|be exactly|has text|have text|has the text|have the text|reads|read|says|say|shows exactly|is the same as|be the same as|is set to|be set to|matches the text|match the text|matches text|has content|=|==|===":
     "is",
   "contains|contain|contains element with text|contains an element with text|contains the element with text|containing|includes|include|has text containing|contains text|contain text|contains the text|contain the text|contains the word|contains value|contain value|contains string|mentions|displays|display|shows|show|shows the text|displays the text":
     "contains",
@@ -127,9 +127,9 @@ export const STATE_WORDS = {
   visible:
     "visible|displayed|shown|present|displaying|showing|presented|displayed correctly|visible to the user|displayed on the page|there|on the page|on screen|available|rendered|appearing|seen|displayed properly|found|listed|appeared|rendered|existing|presented",
   hidden: "hidden|invisible|gone|not there|dismissed|hidden from view|removed|absent",
-  enabled: "enabled|clickable|active|activated",
-  disabled: "disabled|inactive|greyed out|grayed out|deactivated|unclickable",
-  checked: "checked|ticked|turned on|switched on",
+  enabled: "enabled|enable|clickable|active|activated",
+  disabled: "disabled|disable|inactive|greyed out|grayed out|deactivated|unclickable",
+  checked: "checked|ticked|turned on|switched on|marked checked|marked as checked",
   unchecked: "unchecked|unticked|not ticked|turned off|switched off",
   editable: "editable|writable",
   readonly: "readonly|read-only|read only",
@@ -174,7 +174,7 @@ export const NTH = /(?:nth\s+(\d+)|(\d+)(?:st|nd|rd|th))(?![\w-])\s*/iy;
 
 /** Words before a name that add nothing: not before what follows a selector, since `a` is one. */
 export const ARTICLE =
-  /(?:(?:the|an|that|(?:my|your)(?=\s+['"“‘])|its|his|her|their|these|those|our|any|some)|(?:a|this)(?!\s+(?:is|are|has|have|in|exists?|does|contains?|matches|count|should|not|and|to|with|\W)))\s+(?:(?:following|new|given|same|current|corresponding|appropriate|respective)\s+(?=['"“‘]))?/iy;
+  /(?:(?:the|an|that|(?:my|your)(?=\s+['"“‘])|its|his|her|their|these|those|our|any|some)|(?:a|this)(?!\s+(?:is|are|has|have|in|exists?|does|contains?|matches|count|should|not|and|to|with|[^\w\s'"“‘])))\s+(?:(?:following|new|given|same|current|corresponding|appropriate|respective)\s+(?=['"“‘]))?/iy;
 /** How a thing looks, before its name; and words between a name in quotes and its noun. */
 export const ADJECTIVE =
   /(?:big|large|small|tiny|blue|red|green|yellow|orange|white|black|gr[ae]y|purple|pink|bold)(?!\w)\s+(?=\S)/iy;
@@ -196,7 +196,7 @@ export const NOUNS = vocabulary<
       "combobox",
     "tab|tab button": "tab",
     "menu item|menuitem|menu option|menu entry": "menuitem",
-    menu: "menu",
+    "menu|submenu|sub menu|sub-menu": "menu",
     "dialog|dialogue|modal|modal dialog|popup|pop-up|dialog box|modal window|popup window|dialog window|overlay":
       "dialog",
     "alert|alert box|alert message": "alert",
@@ -246,11 +246,12 @@ export const CONTAINING = words(
 );
 export const ATTRIBUTED =
   /(?:with|having|whose)\s+(?:the\s+|an?\s+)?(id|class|name|href|src|css|css selector|selector|data-[\w-]+)(?:\s+(?:of|is|=))?\s+(?=['"“‘])/iy;
+export const ATTRIBUTED_ELEMENT = new RegExp(`element\\s+(?=${ATTRIBUTED.source})`, "iy");
 export const INSIDE = /(?:in|inside|inside of|within(?!\s+\d)|of|on|from|under|at)(?![\w-])\s*(?=\S)/iy;
 
 /** Words after a sentence that add nothing: `on the page`, `again`. */
 export const ENDING =
-  /(?:to\s+(?:submit|save|create|open|proceed|continue|confirm|finish|complete|add|view|see|start|close|go|navigate|return|log|sign|edit|delete|update|send|apply|get|trigger|show)\b[^'"]*$|(?:until|unless)\b[^'"]*$|(?:(?:on|in|at|from|of|to(?!\s+be\b)|within|inside|under|across)\s+(?:(?:the|this|that|my|our|a|an|its|their|current)\s+)?(?:['"“][^'"”]*['"”]\s+|(?:[\w'&/-]+\s+){0,5})(?:page|screen|site|website|app|application|browser|view|webpage|viewport|ui|interface|dashboard|homepage))|(?:again|now|too|also|as well|please|successfully|correctly|properly|immediately|once|first|then|here|there|twice a day|by default|at all|instead|as expected|manually|once more|to the user|to me|on it|for me|anymore|any more|any longer|only|yet|in the browser|to proceed|to continue|written|visibly)|(?:in|on|at)\s+(?:the\s+)?(?:top|bottom|upper|lower|left|right)(?:[\s-](?:left|right|hand))?(?:\s+\w+)?\s+(?:corner|side|area|of\s+the\s+page)|(?:for\s+(?:the|this|that)\s+(?:selected|current|given|same|chosen)|below\s+the|above\s+the|next\s+to\s+the)\b[^'"]*$|[-–—#@]+\s*\w+$|(?:during|expecting\s|(?:after|when|by)\s+\w+ing)\b[^'"]*$|[.!;,:…]+)(?![\w-])\s*/iy;
+  /(?:to\s+(?:submit|save|create|open|proceed|continue|confirm|finish|complete|add|view|see|start|close|go|navigate|return|log|sign|edit|delete|update|send|apply|get|trigger|show|search|filter|upload|download|verify|reveal|expand|reset|cancel|load)\b[^'"]*$|(?:until|unless)\b[^'"]*$|(?:(?:on|in|at|from|of|to(?!\s+be\b)|within|inside|under|across)\s+(?:(?:the|this|that|my|our|a|an|its|their|current)\s+)?(?:['"“][^'"”]*['"”]\s+|(?:[\w'&/-]+\s+){0,5})(?:page|screen|site|website|app|application|browser|view|webpage|viewport|ui|interface|dashboard|homepage))|(?:again|now|too|also|as well|please|successfully|correctly|properly|immediately|once|first|then|here|there|twice a day|by default|at all|instead|as expected|manually|once more|to the user|to me|on it|for me|anymore|any more|any longer|only|yet|in the browser|to proceed|to continue|written|visibly)|(?:in|on|at)\s+(?:the\s+)?(?:top|bottom|upper|lower|left|right)(?:[\s-](?:left|right|hand))?(?:\s+\w+)?\s+(?:corner|side|area|of\s+the\s+page)|(?:for\s+(?:the|this|that)\s+(?:selected|current|given|same|chosen)|below\s+the|above\s+the|next\s+to\s+the)\b[^'"]*$|[-–—#@]+\s*\w+$|(?:during|expecting\s|(?:after|when|by)\s+\w+ing)\b[^'"]*$|[.!;,:…]+)(?![\w-])\s*/iy;
 
 /** Subjects, modal verbs and other words before a sentence, which add nothing. */
 export const LEADS: readonly RegExp[] = [
@@ -258,8 +259,9 @@ export const LEADS: readonly RegExp[] = [
   /(?:the|an?)\s+/iy,
   /(?:is|are|am)\s+(?=\w+ing\b|click\b)/iy,
   /(?:the\s+)?[\w-]+(?:\s[\w-]+)?\s+page\s+(?=(?:has|shows|displays|should|contains|must|will)\b)/iy,
-  /(?:step\s*)?\d{1,3}\s*[.):]\s+/iy,
-  /(?:given|when|then|and|but|so)\b:?(?!\s*$)\s*/iy,
+  /(?:step\s*)?\d{1,3}\s*[.):](?:\s+|(?=\p{L}))/iuy,
+  /(?:given|when|then|and|but|so)\b:?(?:\s+that\b)?(?!\s*$)\s*/iy,
+  /opens?\s+(?:the|a)\s+browser\s+and\s+/iy,
   /(?:(?:on|in|at)\s+)?(?:the\s+)?[A-Za-z][\w'&-]*(?:\s[\w'&-]+){0,4}\s(?:page|screen)[:,]\s+/iy,
   /(?:step|scenario|test case|test|action|expected|expected results?|result|note|todo)\s*:\s*/iy,
   /(?::user|(?:the|a|an|that|this)\s+(?:[\w-]+\s+)?(?:user|visitor|customer|tester|admin|member|client|person|system|application|app|website|site|test|browser)|users?|i|we|you|he|she|they)(?:'m|'ll|'d|'ve)?(?=\s)\s+/iy,
