@@ -147,7 +147,7 @@ export async function auditOn(options: AuditOptions, services: SessionServices):
           costs: Math.round((1_000 * part * (1 - share)) / whole) / 10,
           fix,
           ...(reason === undefined ? {} : { reason }),
-          where: items.slice(0, MAX_WHERE).flatMap((item) => whereOf(item, names)),
+          where: items.slice(0, MAX_WHERE).flatMap((item) => whereOf(item, names, services.secrets.seen)),
           count: count ?? items.length,
         });
   }
@@ -251,7 +251,11 @@ async function namesOf(page: Page, items: readonly Item[]): Promise<ReadonlyMap<
   return names;
 }
 
-const whereOf = ({ css, text }: Item, names: ReadonlyMap<string, string>): string[] => {
+const whereOf = (
+  { css, text }: Item,
+  names: ReadonlyMap<string, string>,
+  see: (text: string) => string,
+): string[] => {
   if (css !== undefined) return [names.get(css) ?? `\`${oneLine(css)}\``];
-  return text === undefined ? [] : [shown(text, 200).slice(1, -1)];
+  return text === undefined ? [] : [shown(see(text), 200).slice(1, -1)];
 };

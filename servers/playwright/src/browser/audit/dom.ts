@@ -22,7 +22,7 @@ async function readDocument(cssOf: (element: Element) => string) {
   const at = (elements: readonly Element[]): Item[] => elements.map((one) => ({ css: cssOf(one) }));
   const every = (css: string) => [...document.querySelectorAll(css)].slice(0, 5_000);
   const page = (isMet: boolean, text?: string): Item[] =>
-    isMet ? [] : [text === undefined ? {} : { text: text.slice(0, 200) }];
+    isMet ? [] : [text === undefined ? {} : { text: text.slice(0, 2_000) }];
   const content = (name: string) =>
     every(`meta[name="${name}" i]`)
       .map((meta) => meta.getAttribute("content") ?? "")
@@ -121,7 +121,7 @@ async function readDocument(cssOf: (element: Element) => string) {
     const observer: unknown = Reflect.construct(Observer, [
       (reports: { body: { message: string; sourceFile: string; lineNumber: number } }[]) => {
         for (const { body } of reports)
-          texts.add(`${body.message.slice(0, 200)} (${body.sourceFile}:${body.lineNumber})`);
+          texts.add(`${body.message.slice(0, 2_000)} (${body.sourceFile}:${body.lineNumber})`);
       },
       { types: ["deprecation"], buffered: true },
     ]);

@@ -1,6 +1,7 @@
 import type { ElementHandle, Page } from "playwright";
 import { type CheckOf, SEVERITIES, type Severity, type Target } from "../language/ast.ts";
 import { shown } from "../library.ts";
+import { secretsOn } from "../secrets/guard.ts";
 import type { PageEvents } from "../session/page-events.ts";
 import { targetOn } from "../session/targets.ts";
 import type { Outcome } from "./expectation.ts";
@@ -35,12 +36,16 @@ export async function axeRulesOf(
   const { source } = (await import("axe-core")).default;
   await page.evaluate(`if (!window.axe) { ${source} }`);
   const found = await page.evaluate(runAxe, { scope, more });
+  // The page's texts in them are cut once secrets are removed: a beginning of one would not be recognized.
+  const see = secretsOn(page)?.seen ?? ((text: string) => text);
   return found
-    .map(({ impacts, ...one }) => ({
+    .map(({ impacts, help, reason, elements, ...one }) => ({
       ...one,
+      help: see(help).slice(0, 300),
+      reason: see(reason).slice(0, 300),
       impact: SEVERITIES.findLast((severity) => impacts.includes(severity)) ?? "minor",
-      elements: one.elements.slice(0, MAX_ELEMENTS),
-      count: one.elements.length,
+      elements: elements.slice(0, MAX_ELEMENTS).map((css) => see(css).slice(0, 200)),
+      count: elements.length,
     }))
     .sort((a, b) => SEVERITIES.indexOf(b.impact) - SEVERITIES.indexOf(a.impact) || (a.id < b.id ? -1 : 1));
 }
@@ -73,11 +78,11 @@ async function runAxe({
     const elements = isViolated
       ? listOf(nodes)
           .slice(0, 200)
-          .map((node) => String(Object(node).target).slice(0, 200))
+          .map((node) => String(Object(node).target).slice(0, 2_000))
       : [];
     const summary = String(Object(listOf(nodes)[0]).failureSummary ?? "");
-    const reason = (summary.split("\n")[1] ?? "").trim().slice(0, 300);
-    return { id: String(id), impacts, help: String(help).slice(0, 300), elements, reason };
+    const reason = (summary.split("\n")[1] ?? "").trim().slice(0, 2_000);
+    return { id: String(id), impacts, help: String(help).slice(0, 2_000), elements, reason };
   };
   return [...violations.map(rule(true)), ...passes.map(rule(false))];
 }

@@ -4,8 +4,10 @@ import { measured, violationsOf } from "../check/quality.ts";
 import { stillPicture, takeScreenshot } from "../check/screenshot.ts";
 import { boxedLine } from "../library.ts";
 import { guardDocuments } from "../secrets/guard.ts";
+import type { SecretsInRun } from "../secrets/secrets.ts";
 import type { Deadline } from "../session/deadline.ts";
 import { isFailed, type PageEvents } from "../session/page-events.ts";
+import { titleOf } from "../session/page-session.ts";
 import { type Box, pictureDifference } from "./picture.ts";
 
 /** The page that was captured, for finding it again. */
@@ -52,6 +54,7 @@ const MAX_SCREENS = 10;
 const GENERATED = /\d{5,}|(?=[0-9a-f]*\d)[0-9a-f]{8,}|\\:r[0-9a-z]+\\:/gi;
 
 interface Capturing {
+  readonly secrets: SecretsInRun;
   readonly page: Page;
   readonly events: PageEvents;
   readonly deadline: Deadline;
@@ -63,7 +66,7 @@ interface Capturing {
  * @param settle waits until the page is quiet, after its lower part was scrolled into view, which loads lazy images.
  */
 export async function capture(
-  { page, events, deadline }: Capturing,
+  { page, events, deadline, secrets }: Capturing,
   of: CaptureOf,
   settle: () => Promise<unknown>,
 ): Promise<{ capture: Capture; png: Buffer }> {
@@ -102,7 +105,7 @@ export async function capture(
     capture: {
       ...of,
       url: local(page.url()),
-      title: oneLine(clip(await deadline.race(page.title()), 200)),
+      title: await titleOf({ page, deadline, secrets }),
       status: events.place.response?.status(),
       tree: [...tree.split("\n"), ...inFrames].slice(0, MAX_LINES).map((line) => short(local(line))),
       places,

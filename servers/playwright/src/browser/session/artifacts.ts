@@ -155,7 +155,11 @@ export class RunArtifacts {
     const { captured } = this.#options;
     if (captured !== undefined && this.#wants("capture")) {
       const settle = () => settling.settled(deadline);
-      const made = await capture({ page, deadline, events }, captured, settle);
+      const made = await capture(
+        { page, deadline, events, secrets: this.#options.secrets },
+        captured,
+        settle,
+      );
       await this.#write(CAPTURE_PICTURE, made.png);
       await this.#writeJson(CAPTURE, made.capture);
     }

@@ -263,7 +263,11 @@ function authorityOf(url: URL): string {
   return `${url.hostname.replace(/^\[(.*)\]$/, "$1")}:${port}`;
 }
 
-export const titleOf = async ({ deadline, page, secrets }: PageSession): Promise<string> =>
+export const titleOf = async ({
+  deadline,
+  page,
+  secrets,
+}: Pick<PageSession, "deadline" | "page" | "secrets">): Promise<string> =>
   clip(oneLine(secrets.seen((await deadline.within(1_000, page.title()).catch(() => undefined)) ?? "")), 200);
 
 export const notesOf = ({ events, artifacts }: PageSession): string[] => [
