@@ -31,11 +31,12 @@ const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>
 
 const SMALL = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Docs</title></head><body><h1>Docs</h1><p>Hello</p></body></html>`;
 
-/** Scripts that keep a request open. A long poll gets no response. */
+/** Scripts that keep a request open. A poll gets no response. */
 const OPEN = {
   "an open EventSource": "new EventSource('/open')",
   "a response that streams on": "fetch('/open?stream')",
-  "a long poll": "fetch('/open?poll')",
+  "a long poll of Socket.IO": "fetch('/open?poll&EIO=4&transport=polling&sid=a')",
+  "a request that gets no response": "fetch('/open?poll')",
 };
 
 /** @type {import("node:http").RequestListener} */
@@ -222,7 +223,7 @@ async function measure(report, { folder, browser, url }) {
       "The job: open a page of 120 sections, check that h1 contains Docs and that the console has no errors, take a screenshot. @playwright/mcp needs four calls for it (navigate, snapshot, console messages, screenshot) and leaves the verdict to the model; raw Playwright is the library in the benchmark's process. All three start the same browser.",
       "Our run does more: it uses a fresh context behind a proxy that checks every address, waits until the page was quiet for 80 ms by the page's clock and 100 ms after its load event before it reports that there were no errors (less where the browser has nothing scheduled), and writes a report. Raw Playwright does not wait and can miss a late error. Our context is made after the previous answer; raw Playwright makes and closes its context within its time. @playwright/mcp keeps one context for all calls. The time from start to first verdict includes the start of Node.js for the servers, and not for raw Playwright.",
       "Memory is the proportional set size (PSS): pages that processes share count once. @playwright/mcp has one page and makes no verdicts at the same time, so its memory is the same in both lines.",
-      "Nothing tells a long poll from data that is late until there is a response, so our run waits 2 s for one.",
+      "A long poll is known by its protocol: Socket.IO, SockJS, SignalR, Bayeux, CouchDB. Nothing tells any other from data that is late until there is a response, so our run waits 2 s for one.",
     ],
   });
 }

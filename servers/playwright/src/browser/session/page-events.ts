@@ -1,6 +1,7 @@
 import { clip, oneLine } from "@refmcp/boundary/answer";
 import type { BrowserContext, ConsoleMessage, Page, Request, Response } from "playwright";
 import type { Downloads } from "./downloads.ts";
+import { isLongPoll } from "./long-poll.ts";
 
 export interface RequestLine {
   readonly url: string;
@@ -25,7 +26,7 @@ const MAX_REQUESTS = 5_000;
 const MAX_POPUPS = 4;
 const MAX_DIALOGS = 50;
 const LINE_CHARS = 1_000;
-/** How long a request counts as in progress: a long poll stays open, and a stream after its headers. */
+/** How long a request counts as in progress, and one that stays open: a long poll, or a stream after its headers. */
 const OPEN_MS = 2_000;
 const STREAM_MS = 200;
 const URL_CHARS = 4_000;
@@ -259,7 +260,8 @@ export class PageEvents {
     const isStream = request.resourceType() === "eventsource";
     // It connects again by itself.
     if (isStream) this.#hasSockets = true;
-    this.#open.set(request, isStream ? 0 : performance.now() + OPEN_MS);
+    const openMs = isLongPoll(request) ? STREAM_MS : OPEN_MS;
+    this.#open.set(request, isStream ? 0 : performance.now() + openMs);
     const line: RequestLine = {
       url: this.#short(request.url(), URL_CHARS),
       method: request.method(),

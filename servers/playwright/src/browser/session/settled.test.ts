@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { ensureBrowser } from "../../../test/browser.mjs";
 import { page } from "../../../test/lab.ts";
 import { folderOf, site } from "../../../test/session.ts";
@@ -40,6 +40,19 @@ const WORKER = `
   addEventListener("load", () => worker.postMessage(0));`;
 
 const script = (text: string) => page(`<h1>Good</h1><script>${text}</script>`);
+
+/** A tab whose events are recorded. */
+async function recorded() {
+  const tab = await (await lab.tester.contexts.browser()).browser.newPage();
+  onTestFinished(() => tab.close());
+  const events = new PageEvents(
+    tab.context(),
+    tab,
+    () => undefined,
+    (text) => text,
+  );
+  return { tab, events };
+}
 
 let lab: TestTester;
 beforeAll(async () => {
@@ -102,18 +115,9 @@ describe("a page whose thread is busy after loading", () => {
       "/data": (_, response) => void setTimeout(() => response.end(), 300),
       "/never": () => undefined,
     });
-    const tab = await (await lab.tester.contexts.browser()).browser.newPage();
+    const { tab, events } = await recorded();
     const deadline = new Deadline(240_000, new AbortController().signal);
-    onTestFinished(async () => {
-      deadline.end();
-      await tab.close();
-    });
-    const events = new PageEvents(
-      tab.context(),
-      tab,
-      () => undefined,
-      (text) => text,
-    );
+    onTestFinished(() => deadline.end());
     const settling = new Settling(tab, events);
     await tab.goto(url, { waitUntil });
     expect(await settling.settled(deadline, { quietMs: 80, afterLoadMs: 1_000, atMostMs: 20 })).toBe(false);
@@ -162,6 +166,48 @@ describe("a request that stays open", () => {
     });
     expect(report).toMatchObject({ passed: true });
     expect(report.failed_step).toBeUndefined();
+  });
+
+  /** Whether a request is still in progress one second after its start, without a response. */
+  const isWaitedFor = async (code: string): Promise<boolean> => {
+    const { url } = await site({ "/": page("<h1>Good</h1>"), "*": () => undefined });
+    const { tab, events } = await recorded();
+    await tab.goto(url);
+    const waited = new Promise<boolean>((resolve) =>
+      tab.on("request", () => {
+        const later = vi.spyOn(performance, "now").mockReturnValue(performance.now() + 1_000);
+        resolve(events.inFlight > 0);
+        later.mockRestore();
+      }),
+    );
+    await tab.evaluate(`void ${code}.catch(() => undefined)`);
+    return waited;
+  };
+  const post = (path: string, body = "") =>
+    `fetch(${JSON.stringify(path)}, { method: "POST", body: '${body}' })`;
+
+  it.each([
+    ["Engine.IO", "fetch('/socket.io/?EIO=4&transport=polling&t=x&sid=abc')"],
+    ["SockJS", post("/echo/042/k3w1hbqb/xhr")],
+    ["a stream of SockJS", post("/echo/042/k3w1hbqb/xhr_streaming")],
+    ["Bayeux", post("/bayeux", '[{"channel":"/meta/connect","clientId":"a"}]')],
+    ["SignalR", "fetch('/hub?id=a', { headers: { 'X-SignalR-User-Agent': 'Microsoft SignalR/8.0' } })"],
+    ["SignalR of ASP.NET", "fetch('/signalr/poll?transport=longPolling&connectionToken=a')"],
+    ["CouchDB", "fetch('/db/_changes?feed=longpoll&since=now')"],
+  ])("is not waited for where its protocol names it a long poll: %s", async (_, code) => {
+    expect(await isWaitedFor(code)).toBe(false);
+  });
+
+  it.each([
+    ["a request that may be late data", "fetch('/poll')"],
+    ["the start of an Engine.IO session", "fetch('/socket.io/?EIO=4&transport=polling&t=x')"],
+    ["a message to Engine.IO", post("/socket.io/?EIO=4&transport=polling&t=x&sid=abc", "40")],
+    ["a message to SockJS", post("/echo/042/k3w1hbqb/xhr_send", "[]")],
+    ["a message to Bayeux", post("/bayeux", '[{"channel":"/chat","data":{}}]')],
+    ["the start of a SignalR session", post("/hub/negotiate?id=a")],
+    ["all changes of a CouchDB", "fetch('/db/_changes?since=0')"],
+  ])("is waited for: %s", async (_, code) => {
+    expect(await isWaitedFor(code)).toBe(true);
   });
 
   it("leaves time for a verdict where the page's clock is slow", async () => {
