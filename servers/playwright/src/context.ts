@@ -27,7 +27,7 @@ export const evidence = z
   .array(z.enum(EVIDENCE))
   .max(EVIDENCE.length)
   .default(["screenshot"])
-  .describe("What to keep; on_failure: a screenshot if the test fails; capture: for pw_compare.");
+  .describe("on_failure: a screenshot if it fails; capture: for pw_compare.");
 export const runId = z.string().describe("run_id from an earlier answer.");
 
 export const check = z.object({

@@ -114,6 +114,11 @@ async function attacked(attack: Attack, checks: readonly string[], name: string)
   return [now, await run(of("later page")[0] ?? "", of("later step"), of("later check"))];
 }
 
+/** Attacks that use the clipboard or a saved state, which all runs share, or a page that moves, which takes the time of others. */
+const isAlone = ({ of }: Attack): boolean =>
+  /Copy|press (?:Control|Shift)\+|drag|state|matches baseline|^(?:moves|animated|shadowed)$/m.test(
+    ["page", "step", "check", "later step"].flatMap(of).join("\n"),
+  );
 /** Attacks that differ only in their checks share their runs. */
 const keyOf = ({ of }: Attack) =>
   JSON.stringify(["page", "secrets", "write", "step", "later page", "later step", "later check"].map(of));
@@ -123,7 +128,13 @@ function outOf(attack: Attack): Promise<Out[][]> {
   // With a defense taken away, an attack runs alone.
   const together = process.env.MUTATION === undefined ? RUNS.filter((one) => keyOf(one) === key) : [attack];
   const checks = together.flatMap(({ of }) => of("check"));
-  const both = () => Promise.all(secretsOf(attack).map((name) => attacked(attack, checks, name)));
+  const both = () =>
+    isAlone(attack)
+      ? secretsOf(attack).reduce<Promise<Out[][]>>(
+          async (all, name) => [...(await all), await attacked(attack, checks, name)],
+          Promise.resolve([]),
+        )
+      : Promise.all(secretsOf(attack).map((name) => attacked(attack, checks, name)));
   const found = shared.get(key) ?? both();
   shared.set(key, found);
   return found;
@@ -159,8 +170,8 @@ function leaksIn(text: string, name: string): string[] {
   return all.filter((one) => lower.includes(one.toLowerCase()));
 }
 
-describe.concurrent("a secret stays in the server if a model tries to", () => {
-  it.each(named(RUNS))("%s", async (_name, attack) => {
+describe("a secret stays in the server if a model tries to", () => {
+  const tries = async (_name: string, attack: Attack) => {
     const [one = [], other = []] = await outOf(attack);
     const [first, second = ""] = secretsOf(attack);
     const isSameSize = Object.entries(SECRETS)
@@ -178,7 +189,9 @@ describe.concurrent("a secret stays in the server if a model tries to", () => {
     else expect(one[0]?.report.failed_step).toBeUndefined();
     // The guesses in the sentences are parts of the first secret only.
     expect(leaksIn(other.map(({ text }) => text).join(), second)).toEqual([]);
-  });
+  };
+  it.concurrent.each(named(RUNS.filter((one) => !isAlone(one))))("%s", tries);
+  it.each(named(RUNS.filter(isAlone)))("%s", tries);
 });
 
 describe("no other tool returns the secret of a run if a model tries to", () => {

@@ -126,5 +126,12 @@ export const PAGES = {
     "<p id='m'></p><script>const s = new WebSocket('ws://' + location.host + '/ws'); s.onmessage = ({ data }) => { m.textContent = data }</script>",
   ),
   pattern: onInput("", "", "").replace('autocomplete="off"', 'pattern="[a-z2Zq]+"'),
+  /** Shows it in what names elements, in what is wrong with a page, and where a long text is cut. */
+  named: onInput(
+    `const x = "x".repeat(98); m.textContent = value; b.textContent = value; b.dataset.testid = value; h.textContent = x + value;
+    i.id = i.className = value; a.textContent = "x".repeat(38) + value; a.setAttribute("role", x + x + value); document.title = x + x + "xx" + value;
+    c.href = x + x + "xx" + value; console.error("failed for " + value); document.documentElement.lang = x + x + value`,
+    `<h2 id="h">Long</h2><p id="m">text</p><button id="b">Go</button><a id="a">link</a><img id="i" src="/none.png"><link id="c" rel="canonical" href="x">`,
+  ),
   blank: page("<h1>Blank</h1>"),
 } as const;

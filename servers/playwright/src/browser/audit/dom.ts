@@ -19,7 +19,9 @@ export async function domVerdicts(page: Page): Promise<{ seo: Verdicts; best_pra
 
 /** Runs in the page: what is wrong with its document by rule; null for a rule that does not apply. */
 async function readDocument(cssOf: (element: Element) => string) {
-  const at = (elements: readonly Element[]): Item[] => elements.map((one) => ({ css: cssOf(one) }));
+  /** Those that are wrong; a rule about elements that the page does not have does not apply. */
+  const wrong = <One extends Element>(all: readonly One[], isWrong: (one: One) => boolean): Item[] | null =>
+    all.length === 0 ? null : all.filter(isWrong).map((one) => ({ css: cssOf(one) }));
   const every = (css: string) => [...document.querySelectorAll(css)].slice(0, 5_000);
   const page = (isMet: boolean, text?: string): Item[] =>
     isMet ? [] : [text === undefined ? {} : { text: text.slice(0, 2_000) }];
@@ -148,52 +150,29 @@ async function readDocument(cssOf: (element: Element) => string) {
         ),
       ),
       "robots.txt": robots === null ? null : page(robots === undefined, robots),
-      "link addresses":
-        links.length === 0
-          ? null
-          : at(
-              links.filter((link) => {
-                const href = link.getAttribute("href");
-                if (href === null)
-                  return !link.hasAttribute("name") && link.id === "" && !link.hasAttribute("role");
-                return /^\s*(?:javascript:|file:)/i.test(href);
-              }),
-            ),
-      "link texts":
-        elsewhere.length === 0
-          ? null
-          : at(
-              elsewhere.filter((link) =>
-                vague.test((link.getAttribute("aria-label") ?? link.textContent).replace(/\s+/g, " ").trim()),
-              ),
-            ),
-      "image texts":
-        images.length === 0
-          ? null
-          : at(
-              images.filter(
-                (image) =>
-                  !image.hasAttribute("alt") &&
-                  !["aria-label", "aria-labelledby", "title"].some((name) => image.hasAttribute(name)) &&
-                  !/^(?:presentation|none)$/.test(image.getAttribute("role") ?? "") &&
-                  image.closest("[aria-hidden=true]") === null,
-              ),
-            ),
-      hreflang:
-        hreflang.length === 0
-          ? null
-          : at(
-              hreflang.filter(
-                (one) =>
-                  !isAbsolute(one.getAttribute("href") ?? "") ||
-                  !(
-                    one.getAttribute("hreflang") === "x-default" ||
-                    isLanguage(one.getAttribute("hreflang") ?? "")
-                  ),
-              ),
-            ),
-      "structured data":
-        data.length === 0 ? null : at(data.filter((one) => !isStructured(one.textContent ?? ""))),
+      "link addresses": wrong(links, (link) => {
+        const href = link.getAttribute("href");
+        if (href === null) return !link.hasAttribute("name") && link.id === "" && !link.hasAttribute("role");
+        return /^\s*(?:javascript:|file:)/i.test(href);
+      }),
+      "link texts": wrong(elsewhere, (link) =>
+        vague.test((link.getAttribute("aria-label") ?? link.textContent).replace(/\s+/g, " ").trim()),
+      ),
+      "image texts": wrong(
+        images,
+        (image) =>
+          !image.hasAttribute("alt") &&
+          !["aria-label", "aria-labelledby", "title"].some((name) => image.hasAttribute(name)) &&
+          !/^(?:presentation|none)$/.test(image.getAttribute("role") ?? "") &&
+          image.closest("[aria-hidden=true]") === null,
+      ),
+      hreflang: wrong(
+        hreflang,
+        (one) =>
+          !isAbsolute(one.getAttribute("href") ?? "") ||
+          !(one.getAttribute("hreflang") === "x-default" || isLanguage(one.getAttribute("hreflang") ?? "")),
+      ),
+      "structured data": wrong(data, (one) => !isStructured(one.textContent ?? "")),
     },
     best: {
       deprecations,
@@ -204,39 +183,23 @@ async function readDocument(cssOf: (element: Element) => string) {
           !/user-scalable\s*=\s*(?:no|0)|maximum-scale\s*=\s*[01](?:\.\d+)?\s*(?:,|$)/.test(viewport),
         viewport === "" ? "there is none" : viewport,
       ),
-      "broken images":
-        images.length === 0
-          ? null
-          : at(
-              images.filter(
-                ({ src, complete, naturalWidth }) => src !== "" && complete && naturalWidth === 0,
-              ),
-            ),
-      "image aspect":
-        seen.length === 0
-          ? null
-          : at(
-              seen.filter((image) => {
-                const { naturalWidth, naturalHeight, clientWidth, clientHeight } = image;
-                const isFitted = /^(?:contain|cover|scale-down|none)$/.test(
-                  getComputedStyle(image).objectFit,
-                );
-                // Rounding to whole pixels changes the ratio of small images.
-                if (isFitted || isVector(image) || Math.min(clientWidth, clientHeight) < 20) return false;
-                const ratio = clientWidth / clientHeight / (naturalWidth / naturalHeight);
-                return ratio < 0.95 || ratio > 1.05;
-              }),
-            ),
-      "image size":
-        seen.length === 0
-          ? null
-          : at(
-              seen.filter((image) => {
-                const shown = image.clientWidth * image.clientHeight * devicePixelRatio ** 2;
-                const sent = image.naturalWidth * image.naturalHeight;
-                return !isVector(image) && sent > 4 * shown && sent - shown > 100_000;
-              }),
-            ),
+      "broken images": wrong(
+        images,
+        ({ src, complete, naturalWidth }) => src !== "" && complete && naturalWidth === 0,
+      ),
+      "image aspect": wrong(seen, (image) => {
+        const { naturalWidth, naturalHeight, clientWidth, clientHeight } = image;
+        const isFitted = /^(?:contain|cover|scale-down|none)$/.test(getComputedStyle(image).objectFit);
+        // Rounding to whole pixels changes the ratio of small images.
+        if (isFitted || isVector(image) || Math.min(clientWidth, clientHeight) < 20) return false;
+        const ratio = clientWidth / clientHeight / (naturalWidth / naturalHeight);
+        return ratio < 0.95 || ratio > 1.05;
+      }),
+      "image size": wrong(seen, (image) => {
+        const shown = image.clientWidth * image.clientHeight * devicePixelRatio ** 2;
+        const sent = image.naturalWidth * image.naturalHeight;
+        return !isVector(image) && sent > 4 * shown && sent - shown > 100_000;
+      }),
     },
   };
 }

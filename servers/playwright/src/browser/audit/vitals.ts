@@ -1,5 +1,5 @@
 import type { Page } from "playwright";
-import { type Metric, metricOf } from "../check/quality.ts";
+import { type Metric, measured } from "../check/quality.ts";
 import { evaluateWithCss } from "./in-page.ts";
 import { graded, type Item, type Verdicts } from "./rules.ts";
 
@@ -14,18 +14,11 @@ const LIMITS: Readonly<Record<string, readonly [good: number, poor: number]>> = 
 };
 
 const METRICS = ["ttfb", "fcp", "lcp", "cls", "tbt", "inp"] as const satisfies readonly Metric[];
-/** Of a page without interaction. */
-const LOADED = METRICS.filter((metric) => metric !== "inp");
-
 export type Vitals = Record<string, number>;
 
 /** The vitals of a load, before anything was done on the page. */
 export async function loadVitals(page: Page): Promise<Vitals> {
-  const vitals: Vitals = {};
-  for (const metric of LOADED) {
-    const value = await metricOf(page, metric);
-    if (value !== undefined) vitals[metric] = value;
-  }
+  const { inp: _, ...vitals } = await measured(page);
   return vitals;
 }
 

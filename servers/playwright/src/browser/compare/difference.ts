@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { oneLine } from "@refmcp/boundary/answer";
 import { boxedLine } from "../library.ts";
 import { CAPTURE, CAPTURE_PICTURE, type RunStore } from "../store/runs.ts";
+import { aligned } from "./aligned.ts";
 import type { Capture, Place } from "./capture.ts";
 import { type Box, type PictureDifference, pictureDifference, type Region } from "./picture.ts";
 
@@ -153,41 +154,38 @@ const kindOf = (line: string) => /^- '?([a-z]+)/.exec(line)?.[1] ?? line;
 
 /** Lines that differ, each run of them after the line before it; the indentation alone does not count. */
 async function treeDifference(before: readonly Loaded[], after: readonly Loaded[]) {
-  const { diffArrays } = await import("diff");
   const [old, fresh] = [before.map(treeOf), after.map(treeOf)];
   const isMoving = new Set<string>();
   /** Kinds of lines whose order differs at each load. */
   const shuffled = new Set<string>();
   for (const [first = [], ...again] of [old, fresh])
     for (const other of again)
-      for (const { added, removed, value } of diffArrays(first, other))
-        for (const line of added || removed ? value : []) {
-          isMoving.add(line);
-          if (countOf(first, line) === countOf(other, line)) shuffled.add(kindOf(line));
-        }
+      for (const { before: y, after: z } of await aligned(first, other)) {
+        if (y !== undefined && z !== undefined) continue;
+        const line = (y === undefined ? other[z ?? 0] : first[y]) ?? "";
+        isMoving.add(line);
+        if (countOf(first, line) === countOf(other, line)) shuffled.add(kindOf(line));
+      }
   const isShuffled = (line: string) =>
     shuffled.has(kindOf(line)) && countOf(old[0] ?? [], line) === countOf(fresh[0] ?? [], line);
   const lines: string[] = [];
   const ignored: string[] = [];
   const [then, now] = [before[0]?.capture.tree ?? [], after[0]?.capture.tree ?? []];
-  let [y, z] = [0, 0];
+  let last = -1;
   let shown = -1;
-  for (const { added, removed, count } of diffArrays(old[0] ?? [], fresh[0] ?? [])) {
-    for (let n = 0; n < count; n++) {
-      const text = (removed ? then[y] : now[z]) ?? "";
-      const line = text.trim();
-      if (added || removed) {
-        const [own, other] = removed ? [old, fresh] : [fresh, old];
-        if (isMoving.has(line) || isShuffled(line) || isChance(line, own, other)) ignored.push(line);
-        else {
-          const context = now[z - 1];
-          if (context !== undefined && shown < z - 1) lines.push(`  ${plain(context)}`);
-          lines.push(`${removed ? "-" : "+"} ${plain(text)}`);
-          shown = removed ? z - 1 : z;
-        }
-      }
-      if (!added) y += 1;
-      if (!removed) z += 1;
+  for (const { before: y, after: z } of await aligned(old[0] ?? [], fresh[0] ?? [])) {
+    last = z ?? last;
+    if (y !== undefined && z !== undefined) continue;
+    const text = (y === undefined ? now[last] : then[y]) ?? "";
+    const line = text.trim();
+    const [own, other] = z === undefined ? [old, fresh] : [fresh, old];
+    if (isMoving.has(line) || isShuffled(line) || isChance(line, own, other)) ignored.push(line);
+    else {
+      const at = z === undefined ? last : last - 1;
+      const context = now[at];
+      if (context !== undefined && shown < at) lines.push(`  ${plain(context)}`);
+      lines.push(`${z === undefined ? "-" : "+"} ${plain(text)}`);
+      shown = last;
     }
   }
   return { lines, ignored: [...new Set(ignored)] };

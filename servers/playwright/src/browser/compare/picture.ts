@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { PNGWithMetadata } from "pngjs";
+import { aligned, type Pair } from "./aligned.ts";
 
 export interface Box {
   readonly x: number;
@@ -85,41 +86,25 @@ export async function pictureDifference(
   return { regions, diff: PNG.sync.write(picture) };
 }
 
-/** A row of each picture; one of them is missing where rows were inserted or deleted. */
-interface Row {
-  readonly before?: number;
-  readonly after?: number;
-}
-
 /** The rows that are not equal, after those that only moved were paired. */
-async function unequalRows(then: PNGWithMetadata, now: PNGWithMetadata): Promise<Row[]> {
-  const { diffArrays } = await import("diff");
+async function unequalRows(then: PNGWithMetadata, now: PNGWithMetadata): Promise<Pair[]> {
   const [old, fresh] = [hashes(then), hashes(now)];
-  const edits = diffArrays(old, fresh, { maxEditLength: MAX_EDITS }) ?? [
-    { removed: true, added: false, count: then.height },
-    { removed: false, added: true, count: now.height },
-  ];
-  const rows: Row[] = [];
+  const rows: Pair[] = [];
   const [removed, added]: [number[], number[]] = [[], []];
   const flush = () => {
     const count = Math.max(removed.length, added.length);
     for (let n = 0; n < count; n++) {
       const [before, after] = [removed[n], added[n]];
       if (before !== undefined && after !== undefined && old[before] === fresh[after]) continue;
-      rows.push({ ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) });
+      rows.push({ before, after });
     }
     removed.length = 0;
     added.length = 0;
   };
-  let [y, z] = [0, 0];
-  for (const { removed: isRemoved, added: isAdded, count } of edits) {
-    if (!isRemoved && !isAdded) flush();
-    for (let n = 0; n < count; n++) {
-      if (isRemoved) removed.push(y);
-      if (isAdded) added.push(z);
-      if (!isAdded) y += 1;
-      if (!isRemoved) z += 1;
-    }
+  for (const { before, after } of await aligned(old, fresh, MAX_EDITS)) {
+    if (before !== undefined && after !== undefined) flush();
+    else if (before !== undefined) removed.push(before);
+    else if (after !== undefined) added.push(after);
   }
   flush();
   return rows;

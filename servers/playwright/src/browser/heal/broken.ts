@@ -8,7 +8,7 @@ import type { PageSession } from "../session/page-session.ts";
 import { locatorOf, targetOn } from "../session/targets.ts";
 import { candidatesOn } from "./candidates.ts";
 import { sentenceAt } from "./elements.ts";
-import { isInOtherRow, likeness } from "./likeness.ts";
+import { isInOtherRow, likeness, saysSame } from "./likeness.ts";
 import { type Place, type Point, placesOf, pointsAt } from "./points.ts";
 import type { Item, Surveyed } from "./survey.ts";
 
@@ -133,13 +133,8 @@ async function offersFor(page: Page, script: Script, place: Place, point: Point,
 }
 
 /** Whether a check is there to find the very words of its target, and the element has others. */
-function isExpectation({ target: { base }, assertion }: Point, item: Item): boolean {
-  if (assertion === undefined || !isSeen(assertion)) return false;
-  const said =
-    base.kind === "css" || base.kind === "testid" ? undefined : base.kind === "role" ? base.name : base.text;
-  const flat = (text: string) => ("exact" in base && base.exact === true ? text : text.toLowerCase());
-  return said !== undefined && ![item.name, item.text].some((one) => flat(one).includes(flat(said)));
-}
+const isExpectation = ({ target, assertion }: Point, item: Item): boolean =>
+  assertion !== undefined && isSeen(assertion) && !saysSame(target, item);
 
 const isSeen = ({ check }: Assertion) =>
   check.kind === "existence" || (check.kind === "state" && /^(?:visible|in viewport)$/.test(check.state));

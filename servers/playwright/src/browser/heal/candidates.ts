@@ -1,10 +1,10 @@
 import { oneLine } from "@refmcp/boundary/answer";
-import type { Frame, Page } from "playwright";
+import type { Page } from "playwright";
 import type { Base, Meaning, Target } from "../language/ast.ts";
 import { isRole } from "../language/elements.ts";
 import { describeTarget } from "../language/target.ts";
 import { onAll, secretsOn } from "../secrets/guard.ts";
-import { targetOn } from "../session/targets.ts";
+import { frameName, targetOn } from "../session/targets.ts";
 import { type Likeness, likeness, similarity } from "./likeness.ts";
 import { type Item, isOnlyOneAt, type Surveyed, seenSurvey, survey } from "./survey.ts";
 
@@ -32,7 +32,8 @@ export async function candidatesOn(
   const scored: (Likeness & { item: Item; frame: string | undefined })[] = [];
   for (const frame of page.frames().slice(0, MAX_FRAMES)) {
     const name = frame === page.mainFrame() ? undefined : await frameName(frame);
-    if (frame !== page.mainFrame() && name === undefined) continue;
+    // Only those that a target can name.
+    if (name === "" || frame.parentFrame()?.parentFrame()) continue;
     const read = await frame
       .locator(":root")
       .evaluateAll(survey, "all" as const)
@@ -57,18 +58,6 @@ export async function candidatesOn(
       candidates.push({ ...like, item, target });
   }
   return candidates;
-}
-
-async function frameName(frame: Frame): Promise<string | undefined> {
-  if (frame.parentFrame()?.parentFrame() !== null) return undefined;
-  const names = await frame.frameElement().then(
-    (element) =>
-      element.evaluate((one) =>
-        ["title", "name", "id"].map((name) => (one instanceof Element ? one.getAttribute(name) : null)),
-      ),
-    () => [],
-  );
-  return names.find((name) => name !== null && name !== "") ?? undefined;
 }
 
 /** How like the words of a target an element is, where no green run is kept. */

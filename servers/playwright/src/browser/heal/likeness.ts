@@ -1,3 +1,4 @@
+import type { Target } from "../language/ast.ts";
 import type { Item, Surveyed } from "./survey.ts";
 
 /** How much an element of the changed page is like the one that was meant, and what says so. */
@@ -49,6 +50,14 @@ export function similarity(one: string, other: string): number {
     rest.splice(at, 1);
   }
   return total === 0 ? 0 : (2 * shared) / total;
+}
+
+/** Whether an element still has the words of a target. */
+export function saysSame({ base }: Target, { name, text }: Item): boolean {
+  if (base.kind === "css" || base.kind === "testid") return true;
+  const said = base.kind === "role" ? base.name : base.text;
+  const flat = (one: string) => ("exact" in base && base.exact === true ? one : one.toLowerCase());
+  return said === undefined || [name, text].some((one) => flat(one).includes(flat(said)));
 }
 
 const nameOf = ({ name, text }: Item) => (name === "" ? text : name);

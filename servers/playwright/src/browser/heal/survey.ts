@@ -35,45 +35,18 @@ export function survey(elements: readonly Element[], wanted: "keys" | "all") {
   const MAX_VISITED = 20_000;
   const IDENTIFYING =
     /^(?:id|name|type|href|src|alt|title|placeholder|for|aria-label|aria-controls|data-(?:test|testid|test-id|qa|cy))$/;
-  const INPUTS: Record<string, string> = {
-    ...{ button: "button", submit: "button", reset: "button", image: "button" },
-    ...{ checkbox: "checkbox", radio: "radio", range: "slider", number: "spinbutton", search: "searchbox" },
-    ...{ hidden: "", file: "", color: "", date: "", time: "" },
-  };
-  const TAGS: Record<string, string> = {
-    ...{
-      button: "button",
-      summary: "button",
-      textarea: "textbox",
-      h1: "heading",
-      h2: "heading",
-      h3: "heading",
-    },
-    ...{ h4: "heading", h5: "heading", h6: "heading", img: "img", li: "listitem", ul: "list", ol: "list" },
-    ...{
-      nav: "navigation",
-      main: "main",
-      dialog: "dialog",
-      form: "form",
-      table: "table",
-      tr: "row",
-      td: "cell",
-    },
-    ...{
-      th: "columnheader",
-      option: "option",
-      article: "article",
-      section: "region",
-      aside: "complementary",
-    },
-    ...{
-      header: "banner",
-      footer: "contentinfo",
-      fieldset: "group",
-      p: "paragraph",
-      progress: "progressbar",
-    },
-  };
+  const table = (pairs: string): Record<string, string> =>
+    Object.fromEntries(pairs.split(" ").map((pair) => pair.split(":")));
+  const INPUTS = table(
+    "button:button submit:button reset:button image:button checkbox:checkbox radio:radio range:slider " +
+      "number:spinbutton search:searchbox hidden: file: color: date: time:",
+  );
+  const TAGS = table(
+    "button:button summary:button textarea:textbox h1:heading h2:heading h3:heading h4:heading h5:heading " +
+      "h6:heading img:img li:listitem ul:list ol:list nav:navigation main:main dialog:dialog form:form " +
+      "table:table tr:row td:cell th:columnheader option:option article:article section:region " +
+      "aside:complementary header:banner footer:contentinfo fieldset:group p:paragraph progress:progressbar",
+  );
   const NAMED_BY_TEXT =
     /^(?:button|link|heading|option|tab|menuitem\w*|checkbox|radio|switch|treeitem|cell|columnheader|row|listitem)$/;
   const flat = (text: string | null | undefined, max = MAX_CHARS) =>

@@ -103,7 +103,7 @@ function pagePaths(sentence: Sentence, at: number): Reading<string>[] {
     ) ??
     sentence.end(
       at,
-      /(?:the\s+)?(?:[\w-]+\s+)?(?:homepage|home|site|website|application|app|web\s?page|page\s+under\s+test)(?=\s*[.,]?$)/iy,
+      /(?:the\s+)?(?:(?:[\w-]+\s+)?homepage|home|site|website|application|app|web\s?page|page\s+under\s+test)(?=\s*[.,]?$)/iy,
     );
   if (home !== undefined) return [{ value: "/", at: home, cost: 1 }];
   return pageNames(sentence, at).map(({ value, cost, ...end }) =>

@@ -177,7 +177,7 @@ export const ARTICLE =
   /(?:(?:the|an|that|(?:my|your)(?=\s+['"“‘])|its|his|her|their|these|those|our|any|some)|(?:a|this)(?!\s+(?:is|are|has|have|in|exists?|does|contains?|matches|count|should|not|and|to|with|[^\w\s'"“‘])))\s+(?:(?:following|new|given|same|current|corresponding|appropriate|respective)\s+(?=['"“‘]))?/iy;
 /** How a thing looks, before its name; and words between a name in quotes and its noun. */
 export const ADJECTIVE =
-  /(?:big|large|small|tiny|blue|red|green|yellow|orange|white|black|gr[ae]y|purple|pink|bold)(?!\w)\s+(?=\S)/iy;
+  /(?:big|large|small|tiny|blue|red|green|yellow|orange|white|black|gr[ae]y|purple|pink|bold)(?!\w)\s+(?=\S)/y;
 export const FRINGE = new RegExp(String.raw`(?:\([\w ]+\)|(?:(?!${STOPS})[a-z][a-z-]*\s+){1,2})\s*`, "y");
 
 /** People's nouns for the elements of a page. `part`: what is clicked by its name. `{name} noun`, `noun {name}`. */

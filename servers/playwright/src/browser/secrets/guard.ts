@@ -110,7 +110,12 @@ export async function onAll<Value, Arg>(
   const all = await locator.elementHandles();
   try {
     const frame = await all[0]?.ownerFrame();
-    return await frame?.evaluate<Value, unknown>(`({ all, arg }) => (${work})(all, arg)`, { all, arg });
+    if (!frame) return undefined;
+    const run = await frame.evaluateHandle<typeof work>(`(${work})`);
+    return await run.evaluate<Value, { all: object; arg: Arg }>(
+      (one, given) => Reflect.apply(one, undefined, [given.all, given.arg]),
+      { all, arg },
+    );
   } finally {
     await Promise.all(all.map((one) => one.dispose()));
   }

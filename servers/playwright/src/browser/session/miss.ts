@@ -8,7 +8,7 @@ import { describeTarget } from "../language/target.ts";
 import { snapshotLine } from "../library.ts";
 import { secretsOn } from "../secrets/guard.ts";
 import { TARGETED } from "./snapshot.ts";
-import { countOf, targetOn } from "./targets.ts";
+import { countOf, frameName, targetOn } from "./targets.ts";
 
 const MAX_NEAREST = 3;
 const MAX_FRAMES = 10;
@@ -55,17 +55,7 @@ export async function missing(page: Page, target: Target): Promise<string> {
 /** The names of the page's frames; empty for one that has none. */
 function framesOf(page: Page): Promise<string[]> {
   const frames = page.frames().filter((one) => one.parentFrame() === page.mainFrame());
-  return Promise.all(
-    frames.slice(0, MAX_FRAMES).map(async (frame) => {
-      const element = await frame.frameElement().catch(() => undefined);
-      const name = element?.evaluate((one) =>
-        String(
-          ["title", "name", "id"].map((attribute) => Object(one).getAttribute(attribute)).find(Boolean) ?? "",
-        ),
-      );
-      return (await name?.catch(() => "")) ?? "";
-    }),
-  );
+  return Promise.all(frames.slice(0, MAX_FRAMES).map(frameName));
 }
 
 /** In which frames a target is. */

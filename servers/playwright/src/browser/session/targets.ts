@@ -1,4 +1,4 @@
-import type { Locator, Page } from "playwright";
+import type { Frame, Locator, Page } from "playwright";
 import type { Base, Meaning, Role, Target } from "../language/ast.ts";
 import { isRole } from "../language/elements.ts";
 import { type Chain, chainOf, isChain } from "../language/plan.ts";
@@ -77,4 +77,13 @@ export async function noteNamed(
     found.set(target.base, named);
     return;
   }
+}
+
+/** The name of a frame for a target; empty if it has none. */
+export async function frameName(frame: Frame): Promise<string> {
+  const element = await frame.frameElement().catch(() => undefined);
+  const name = element?.evaluate((one) =>
+    String(["title", "name", "id"].map((key) => Object(one).getAttribute(key)).find(Boolean) ?? ""),
+  );
+  return (await name?.catch(() => "")) ?? "";
 }

@@ -6,6 +6,7 @@ import { printTarget } from "../export/print.ts";
 import { keepRemoved } from "../heal/broken.ts";
 import { candidatesOn } from "../heal/candidates.ts";
 import { noteElement } from "../heal/elements.ts";
+import { saysSame } from "../heal/likeness.ts";
 import type { Surveyed } from "../heal/survey.ts";
 import type { Base, Target } from "../language/ast.ts";
 import { isRole } from "../language/elements.ts";
@@ -149,7 +150,7 @@ function install({ core, events, greens, targets, remove }: HookOrder): void {
           offers: offers
             .map(({ target, item, score, why }) => ({
               ...{ target, score, why, code: printTarget(target, "page").replace(/^page\./, "") },
-              changesName: !saysSame(known, [item.name, item.text]),
+              changesName: known !== undefined && !saysSame(known, item),
               isSame: known !== undefined && describeTarget(target) === describeTarget(known),
             }))
             .filter(({ isSame }) => !isSame || info.sites.length > 1),
@@ -234,12 +235,4 @@ function targetOf(name: string, args: readonly unknown[]): Target | undefined {
   };
   const found = base();
   return found === undefined ? undefined : { base: found, pick: undefined, inside: undefined };
-}
-
-/** Whether an element still has the words of a target. */
-function saysSame(target: Target | undefined, texts: readonly string[]): boolean {
-  const base = target?.base;
-  if (base === undefined || base.kind === "css" || base.kind === "testid") return true;
-  const said = base.kind === "role" ? base.name : base.text;
-  return said === undefined || texts.some((one) => one.toLowerCase().includes(said.toLowerCase()));
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { workerFile } from "@refmcp/launch/worker-file";
 import type { Change, Healing } from "../heal/heal.ts";
@@ -10,7 +10,7 @@ import { type Calling, workMs } from "../session/deadline.ts";
 import type { RunStore } from "../store/runs.ts";
 import { cliOf } from "./command.ts";
 import { type HookEvent, type HookOrder, type Site, type SpecOffer, siteName } from "./hook-order.ts";
-import { applyEdits, diffOf, type Edit, editOf } from "./patch.ts";
+import { applyEdits, diffOf, type Edit, editOf, pathIn } from "./patch.ts";
 import type { Specs } from "./specs.ts";
 
 type Broken = Extract<HookEvent, { kind: "broken" }>;
@@ -171,7 +171,7 @@ export async function healSpec(
         );
       red.push(report.run_id);
     }
-    const proof = { green_run: green, red_runs: red, patch: diffOf(project, edits) };
+    const proof = { green_run: green, red_runs: red, patch: await diffOf(project, edits) };
     const healed = `${changes.length === 1 ? "1 locator" : `${changes.length} locators`} changed: the test passes, and fails if a changed locator's element is removed from the page.`;
     if (!apply) return answer("healed", healed, { ...proof, applied: false });
     const restore = await applyEdits(project, edits);
@@ -195,7 +195,7 @@ export async function healSpec(
   }
 
   function placeOf(site: Site): string {
-    return `${relative(project, site.file).replaceAll("\\", "/")}:${site.line}`;
+    return `${pathIn(project, site.file)}:${site.line}`;
   }
 
   function changeOf(edit: Edit, site: Site, { why }: SpecOffer): Change {

@@ -20,7 +20,7 @@ describe("a patch", () => {
       ];
       const found = edits.filter((one) => one !== undefined);
       expect(found).toHaveLength(end.length > 1 ? 2 : 1);
-      const patch = diffOf(folder, found);
+      const patch = await diffOf(folder, found);
       await (await applyEdits(folder, found))();
       expect(await readFile(file, "utf8"), "restored").toBe(source.trimEnd() + end);
       await applyEdits(folder, found);
@@ -50,7 +50,7 @@ describe("a patch", () => {
     const site = { file, line: 2, column: 12, method: "getByRole", texts: ["button"] };
     const edit = await editOf(folder, site, site, 'getByRole("button", { name: "Go on" })');
     if (edit === undefined) throw new Error("no edit");
-    expect(diffOf(folder, [edit])).toBe(
+    expect(await diffOf(folder, [edit])).toBe(
       "--- a/a.spec.js\n+++ b/a.spec.js\n@@ -1,2 +1,2 @@\n const a = 1;\n" +
         "-await page.getByRole('button', { name: /a \\)/ }).click();\n" +
         "+await page.getByRole('button', { name: 'Go on' }).click();\n",

@@ -111,68 +111,31 @@ function edited(source: string, edits: readonly Edit[]): string {
   return text;
 }
 
-const CONTEXT = 2;
+/** The edits by file, with its source. */
+function byFile(edits: readonly Edit[]) {
+  const files = new Map<string, { source: string; edits: Edit[] }>();
+  for (const edit of edits) {
+    const known = files.get(edit.file);
+    if (known === undefined) files.set(edit.file, { source: edit.source, edits: [edit] });
+    else known.edits.push(edit);
+  }
+  return files;
+}
 
 /** The edits as a unified diff, with paths from the project's folder. */
-export function diffOf(project: string, edits: readonly Edit[]): string {
-  const files = [...new Set(edits.map(({ file }) => file))].sort();
-  return files
-    .map((file) => {
-      const path = relative(project, file).replaceAll("\\", "/");
-      const own = edits.filter((one) => one.file === file).toSorted((a, b) => a.start - b.start);
-      const source = own[0]?.source ?? "";
-      const isEnded = source.endsWith("\n");
-      const lines = (isEnded ? source.slice(0, -1) : source).split("\n");
-      const lineAt = (offset: number) => source.slice(0, offset).split("\n").length - 1;
-      const marked = (all: readonly string[], end: number) =>
-        isEnded || all.length === 0 || end < lines.length - 1
-          ? all
-          : [...all, "\\ No newline at end of file"];
-      // Edits whose contexts touch are one hunk.
-      const hunks: { from: number; to: number; edits: Edit[] }[] = [];
-      for (const edit of own) {
-        const [from, to] = [lineAt(edit.start), lineAt(edit.end)];
-        const last = hunks.at(-1);
-        if (last !== undefined && from - last.to <= 2 * CONTEXT) {
-          last.to = to;
-          last.edits.push(edit);
-        } else hunks.push({ from, to, edits: [edit] });
-      }
-      let shift = 0;
-      const shown = hunks.map(({ from, to, edits: inHunk }) => {
-        const first = Math.max(0, from - CONTEXT);
-        const after = Math.min(lines.length - 1, to + CONTEXT);
-        const offset = lines.slice(0, from).join("\n").length + (from > 0 ? 1 : 0);
-        const old = lines.slice(from, to + 1);
-        const fresh = edited(
-          old.join("\n"),
-          inHunk.map((one) => ({ ...one, start: one.start - offset, end: one.end - offset })),
-        ).split("\n");
-        const around = first + 1;
-        const sizes = [after - first + 1, after - first + 1 + fresh.length - old.length];
-        const head = `@@ -${around},${sizes[0]} +${around + shift},${sizes[1]} @@`;
-        shift += fresh.length - old.length;
-        return [
-          head,
-          ...lines.slice(first, from).map((line) => ` ${line}`),
-          ...marked(
-            old.map((line) => `-${line}`),
-            to,
-          ),
-          ...marked(
-            fresh.map((line) => `+${line}`),
-            to,
-          ),
-          ...marked(
-            lines.slice(to + 1, after + 1).map((line) => ` ${line}`),
-            after,
-          ),
-        ].join("\n");
-      });
-      return [`--- a/${path}`, `+++ b/${path}`, ...shown, ""].join("\n");
-    })
-    .join("");
+export async function diffOf(project: string, edits: readonly Edit[]): Promise<string> {
+  const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await import("diff");
+  const patches = [...byFile(edits)].map(([file, { source, edits: own }]) => {
+    const path = pathIn(project, file);
+    const options = { context: 2, headerOptions: FILE_HEADERS_ONLY };
+    return createTwoFilesPatch(`a/${path}`, `b/${path}`, source, edited(source, own), "", "", options);
+  });
+  return patches.sort().join("");
 }
+
+/** A file's path in the project, with slashes. */
+export const pathIn = (project: string, file: string): string =>
+  relative(project, file).replaceAll("\\", "/");
 
 /**
  * Writes the edits, each file at once.
@@ -181,27 +144,17 @@ export function diffOf(project: string, edits: readonly Edit[]): string {
  * @returns a function that writes the files as they were.
  */
 export async function applyEdits(project: string, edits: readonly Edit[]): Promise<() => Promise<void>> {
-  const files = [...new Set(edits.map(({ file }) => file))];
-  const sources = new Map<string, string>();
-  for (const file of files) {
-    const source = edits.find((one) => one.file === file)?.source ?? "";
+  const files = byFile(edits);
+  for (const [file, { source }] of files) {
     if (!(await isBelow(project, file)))
       throw new ToolError("denied", `${file} is not a file of the project.`, { hint: "Change it by hand." });
     if ((await readFile(file, "utf8")) !== source)
-      throw new ToolError("conflict", `${relative(project, file)} has changed since the test was run.`, {
+      throw new ToolError("conflict", `${pathIn(project, file)} has changed since the test was run.`, {
         hint: "Call pw_heal again.",
       });
-    sources.set(file, source);
   }
-  for (const [file, source] of sources)
-    await replaceFile(
-      file,
-      edited(
-        source,
-        edits.filter((one) => one.file === file),
-      ),
-    );
+  for (const [file, { source, edits: own }] of files) await replaceFile(file, edited(source, own));
   return async () => {
-    for (const [file, source] of sources) await replaceFile(file, source);
+    for (const [file, { source }] of files) await replaceFile(file, source);
   };
 }
