@@ -179,7 +179,9 @@ export function quotedText(sentence: Sentence, at: number, taking: Taking): Read
   const after = nounsAt(sentence, text.at, true).filter(
     ({ word, isOwn }) => !(word === "label" && isOwn === true && taking !== "any"),
   );
-  if (QUOTED_CSS.test(text.value)) {
+  // Almost every page contains the letter of `'p'`.
+  const isTag = text.value.length === 1 && TAGS.has(text.value) && taking !== "any" && after.length === 0;
+  if (QUOTED_CSS.test(text.value) || isTag) {
     // `".save" button`; a step on an element that is missing fails.
     const [noun] = after;
     if (noun !== undefined || taking === "container" || (taking === "any" && !/^[a-z]/.test(text.value)))

@@ -1,9 +1,9 @@
 import { nearest } from "@refmcp/boundary/answer";
-import type { Action, Assertion, Check, Step } from "./ast.ts";
+import type { Action, Assertion, Base, Check, Step } from "./ast.ts";
 import { CHECKS } from "./checks.ts";
 import { TARGET_WORDS } from "./nouns.ts";
 import { type Args, compile, match, print } from "./pattern.ts";
-import { LanguageError, type Reading, remembered, Sentence, TIE } from "./reader.ts";
+import { LanguageError, quoted, type Reading, remembered, Sentence, TIE } from "./reader.ts";
 import type { Row } from "./rows.ts";
 import { SLOTS } from "./slots.ts";
 import { STEPS } from "./steps.ts";
@@ -131,6 +131,12 @@ export const readAssertion = remembered((sentence: Sentence, from: number): read
           const guess = guessedAbsence(check, negated);
           if (guess === undefined)
             readings.push({ value: { text, negated, check, within }, at: end, cost: cost + more });
+          else if (isRegionName(guess))
+            sentence.fail(
+              last,
+              `header, nav or another selector without quotes for a part of the page, or text ${quoted(guess)} for the text`,
+              { example: "text 'Oops' in header is not visible", isSure: true },
+            );
           else if (guess !== "")
             sentence.fail(
               start,
@@ -159,7 +165,8 @@ const WITHIN =
 /** The words without quotes that name an element, in a check that passes without such an element. */
 function guessedAbsence(check: Check, negated: boolean): string | undefined {
   let target = "target" in check ? check.target : undefined;
-  while (target !== undefined && !("isGuess" in target.base)) target = target.inside;
+  while (target !== undefined && !("isGuess" in target.base) && !isRegion(target.base))
+    target = target.inside;
   if (target === undefined) return undefined;
   const { base } = target;
   const isAbsent =
@@ -173,6 +180,13 @@ function guessedAbsence(check: Check, negated: boolean): string | undefined {
   // For a selector in quotes, what to write is already known.
   return isAbsent ? ("text" in base ? base.text : base.kind === "css" ? "" : "it") : undefined;
 }
+
+const isRegion = (base: Base) => base.kind === "quoted" && !base.exact && isRegionName(base.text);
+/** `'Header'`: a part of the page, whose name is no text on it. */
+const isRegionName = (text: string) =>
+  /^(?:(?:page|site|main|top|left|right)\s+)?(?:header|footer|sidebar|nav|navbar|navigation|toolbar|banner)(?:\s+(?:bar|menu))?$/i.test(
+    text,
+  );
 
 /** An assertion, or a target alone, which becomes visible. */
 export function awaited(sentence: Sentence, at: number): readonly Reading<Assertion>[] {

@@ -78,7 +78,8 @@ const isLinked = ({ base }: Target) =>
   base.isGuess !== true ||
   (/^[A-Z]/.test(base.text) && nearest(/^\S+/.exec(base.text)?.[0] ?? "", Object.keys(KEYS)).length === 0);
 /** The name of a page or the beginning of its path. */
-const NOT_VISITED = /^[a-z]+(?:-[a-z]+)+$|(?:page|site)$/;
+const NOT_VISITED = /^[a-z]+(?:-[a-z]+)+$|(?:page|site)$|[\w-]\.[a-z]{2,5}$/;
+const FILE = /[\w-]\.[a-z]{2,5}$/;
 const FROM = /\sfrom\s/;
 const isField = ({ base }: Target) => base.kind === "field";
 
@@ -180,6 +181,8 @@ export const SLOTS = {
     "any",
     (target) => isLinked(target) && !("text" in target.base && NOT_VISITED.test(target.base.text ?? "")),
   ),
+  /** What is opened by a click; nobody knows where a file is. */
+  opened: targetSlot("any", ({ base }) => !("text" in base && FILE.test(base.text ?? ""))),
   /** What is chosen by a click; an option of a dropdown is not. */
   chosen: targetSlot(
     "any",

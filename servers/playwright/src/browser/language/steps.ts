@@ -48,7 +48,8 @@ export const STEPS = {
     also: `(click|tap) [on|onto|at] {target:clickable}
       (press|push|hit|touch) [on|onto|at] {target:linked}
       {target:command}
-      ~ (follow|open|toggle|expand|collapse|view) [on] {target:clickable}
+      ~ (follow|toggle|expand|collapse) [on] {target:clickable}
+      ~ (open|view) [on] {target:opened}
       ~ (choose|select|pick) [on] {target:chosen}
       ~ (switch|change|move|go) to {target:sheet}
       ~ (activate|trigger|launch|go to|navigate to) {target:visited}`,

@@ -104,7 +104,11 @@ function details(sentence: Sentence, at: number, base: Base): Reading<Partial<Ta
       attribute === undefined || (base.kind === "css" && !/^(?:\*|[a-z]+)$/.test(base.css))
         ? []
         : sentence.words(attribute.at, "", 0),
-      (value): Partial<Target> => ({ base: { kind: "css", css: attributeSelector(name, value) } }),
+      (value): Partial<Target> => ({
+        base: /^test\s?id$/.test(name)
+          ? { kind: "testid", text: value, exact: false }
+          : { kind: "css", css: attributeSelector(name, value) },
+      }),
       0.1,
     ),
   ];
@@ -113,9 +117,11 @@ function details(sentence: Sentence, at: number, base: Base): Reading<Partial<Ta
 const attributeSelector = (name: string, value: string) =>
   name === "css" || name.endsWith("selector")
     ? value
-    : name === "id" && /^[A-Za-z_][\w-]*$/.test(value)
-      ? `#${value}`
-      : `[${name}${name === "class" ? "~" : ""}=${JSON.stringify(value)}]`;
+    : name === "xpath"
+      ? `xpath=${value}`
+      : name === "id" && /^[A-Za-z_][\w-]*$/.test(value)
+        ? `#${value}`
+        : `[${name}${name === "class" ? "~" : ""}=${JSON.stringify(value)}]`;
 
 function bases(sentence: Sentence, at: number, taking: Taking, isAfterArticle: boolean): Reading<Base>[] {
   if (sentence.text.charAt(at) === "`") {

@@ -145,6 +145,12 @@ export const url: Slot<string> = {
     }
     const value = text?.value ?? word?.found[0];
     if (value === undefined || value === "") return sentence.fail(start, "a URL, or a path on the same site");
+    if (/^(?:[\w-]+\.)+(?:com|org|net|io|dev)(?:[/?#]|$)/i.test(value))
+      return sentence.fail(start, "http:// or https:// before the name of a site", { isSure: true });
+    if (/^[A-Z][\w ]*$/.test(value))
+      return sentence.fail(start, "a URL, or a path on the same site, not the name of a page", {
+        isSure: true,
+      });
     const parsed = parseTargetUrl(value, "http://localhost/");
     if (typeof parsed === "string")
       return sentence.fail(start, `an http or https URL, or a path (${parsed})`, { isSure: true });

@@ -245,21 +245,21 @@ export const CONTAINING = words(
   "containing|that contains|which contains|that has|containing text|containing the text|with text|with the text|having text|having",
 );
 export const ATTRIBUTED =
-  /(?:with|having|whose)\s+(?:the\s+|an?\s+)?(id|class|name|href|src|css|css selector|selector|data-[\w-]+)(?:\s+(?:of|is|=))?\s+(?=['"“‘])/iy;
+  /(?:with|having|whose)\s+(?:the\s+|an?\s+)?(id|class|name|href|src|css|css selector|selector|xpath|test\s?id|data-[\w-]+)(?:\s+(?:of|is|=))?\s+(?=['"“‘])/iy;
 export const ATTRIBUTED_ELEMENT = new RegExp(`element\\s+(?=${ATTRIBUTED.source})`, "iy");
 export const INSIDE = /(?:in|inside|inside of|within(?!\s+\d)|of|on|from|under|at)(?![\w-])\s*(?=\S)/iy;
 
 /** Words after a sentence that add nothing: `on the page`, `again`. */
 export const ENDING =
-  /(?:to\s+(?:submit|save|create|open|proceed|continue|confirm|finish|complete|add|view|see|start|close|go|navigate|return|log|sign|edit|delete|update|send|apply|get|trigger|show|search|filter|upload|download|verify|reveal|expand|reset|cancel|load)\b[^'"]*$|(?:until|unless)\b[^'"]*$|(?:(?:on|in|at|from|of|to(?!\s+be\b)|within|inside|under|across)\s+(?:(?:the|this|that|my|our|a|an|its|their|current)\s+)?(?:['"“][^'"”]*['"”]\s+|(?:[\w'&/-]+\s+){0,5})(?:page|screen|site|website|app|application|browser|view|webpage|viewport|ui|interface|dashboard|homepage))|(?:again|now|too|also|as well|please|successfully|correctly|properly|immediately|once|first|then|here|there|twice a day|by default|at all|instead|as expected|manually|once more|to the user|to me|on it|for me|anymore|any more|any longer|only|yet|in the browser|to proceed|to continue|written|visibly)|(?:in|on|at)\s+(?:the\s+)?(?:top|bottom|upper|lower|left|right)(?:[\s-](?:left|right|hand))?(?:\s+\w+)?\s+(?:corner|side|area|of\s+the\s+page)|(?:for\s+(?:the|this|that)\s+(?:selected|current|given|same|chosen)|below\s+the|above\s+the|next\s+to\s+the)\b[^'"]*$|[-–—#@]+\s*\w+$|(?:during|expecting\s|(?:after|when|by)\s+\w+ing)\b[^'"]*$|[.!;,:…]+)(?![\w-])\s*/iy;
+  /(?:\([^()'"]*\)(?=[.\s]*$)|(?:in\s+order\s+to|so\s+that|so\s+as\s+to)\b[^'"]*$|to\s+(?:submit|save|create|open|proceed|continue|confirm|finish|complete|add|view|see|start|close|go|navigate|return|log|sign|edit|delete|update|send|apply|get|trigger|show|search|filter|upload|download|verify|reveal|expand|reset|cancel|load)\b[^'"]*$|(?:until|unless)\b[^'"]*$|(?:(?:on|in|at|from|of|to(?!\s+be\b)|within|inside|under|across)\s+(?:(?:the|this|that|my|our|a|an|its|their|current)\s+)?(?:['"“][^'"”]*['"”]\s+|(?:[\w'&/-]+\s+){0,5})(?:page|screen|site|website|app|application|browser|view|webpage|viewport|ui|interface|dashboard|homepage))|(?:again|now|too|also|as well|please|successfully|correctly|properly|immediately|once|first|then|here|there|twice a day|by default|at all|instead|as expected|manually|once more|to the user|to me|on it|for me|anymore|any more|any longer|only|yet|in the browser|to proceed|to continue|written|visibly)|(?:in|on|at)\s+(?:the\s+)?(?:top|bottom|upper|lower|left|right)(?:[\s-](?:left|right|hand))?(?:\s+\w+)?\s+(?:corner|side|area|of\s+the\s+page)|(?:for\s+(?:the|this|that)\s+(?:selected|current|given|same|chosen)|below\s+the|above\s+the|next\s+to\s+the)\b[^'"]*$|[-–—#@]+\s*\w+$|(?:during|expecting\s|(?:after|when|by)\s+\w+ing)\b[^'"]*$|[.!?;,:…]+)(?![\w-])\s*/iy;
 
 /** Subjects, modal verbs and other words before a sentence, which add nothing. */
 export const LEADS: readonly RegExp[] = [
-  /(?:[#*•]+|[-–]\s|\[[ x]?\])\s*/y,
+  /(?:(?:[#*•▪●◦‣→✅✔☑✓]\uFE0F?)+|[-–—]\s|\[[ xX✓✔]?\]|\(?[a-z]\)|[a-z]\.(?=\s+\w+\s))\s*/y,
   /(?:the|an?)\s+/iy,
   /(?:is|are|am)\s+(?=\w+ing\b|click\b)/iy,
   /(?:the\s+)?[\w-]+(?:\s[\w-]+)?\s+page\s+(?=(?:has|shows|displays|should|contains|must|will)\b)/iy,
-  /(?:step\s*)?\d{1,3}\s*[.):](?:\s+|(?=\p{L}))/iuy,
+  /\(?(?:step\s*)?\d{1,3}\s*[.):](?:\s+|(?=\p{L}))/iuy,
   /(?:given|when|then|and|but|so)\b:?(?:\s+that\b)?(?!\s*$)\s*/iy,
   /opens?\s+(?:the|a)\s+browser\s+and\s+/iy,
   /(?:(?:on|in|at)\s+)?(?:the\s+)?[A-Za-z][\w'&-]*(?:\s[\w'&-]+){0,4}\s(?:page|screen)[:,]\s+/iy,
