@@ -252,6 +252,16 @@ describe("pw_compare", () => {
     expect((away.data.pages as Page[])[0]?.error).toContain("cannot be reached");
   });
 
+  it("keeps no base of pages whose steps failed, and leaves the previous one in place", async () => {
+    const asked = { after: old.url, keep: "whole" };
+    expect((await talk.good("pw_compare", asked)).data.base).toBe("base:whole");
+    const broken = await talk.good("pw_compare", { ...asked, steps: ["click button 'Nowhere'"] });
+    expect(broken.text).toMatch(/^1 page loaded; 1 not compared; base:whole was not kept\./);
+    expect(broken.data.base).toBeUndefined();
+    const later = await talk.good("pw_compare", { before: "base:whole", after: old.url });
+    expect(later.text).toMatch(/^No difference in 1 of 1 page\./);
+  });
+
   it("never shows a secret, in lines or in kept files", async () => {
     const secret = "hunter22Zq";
     process.env.PW_SECRET_TOKEN = secret;

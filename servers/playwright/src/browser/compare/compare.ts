@@ -129,7 +129,9 @@ export async function comparePages(
         return entry;
       }),
     );
-    if (keep !== undefined) await folder.write(`base-${keep}.json`, `${JSON.stringify({ keep })}\n`);
+    // A page in an unintended state must not become what later versions are measured by.
+    if (keep !== undefined && found.every(({ error }) => error === undefined))
+      await folder.write(`base-${keep}.json`, `${JSON.stringify({ keep })}\n`);
     const kept = await runs.kept(folder);
     const pictures = kept.filter(({ name }) => /\.(?:actual|expected|diff)\.png$/.test(name));
     const report = reportOf(found, { ...request, run_id: folder.id, began, notes: folder.notes() });
@@ -351,7 +353,8 @@ function reportOf(pages: readonly ComparedPage[], { keep, before, run_id, began,
   const failed = count(({ error }) => error !== undefined);
   const measured = count((page) => !page.changed && (page.measured ?? []).length > 0);
   const all = `${pages.length} ${pages.length === 1 ? "page" : "pages"}`;
-  const kept = keep === undefined ? "" : `; kept as base:${keep}`;
+  const isKept = keep !== undefined && failed === 0;
+  const kept = keep === undefined ? "" : isKept ? `; kept as base:${keep}` : `; base:${keep} was not kept`;
   const rest = `${measured === 0 ? "" : `; ${measured} more measured differently`}${failed === 0 ? "" : `; ${failed} not compared`}`;
   const verdict =
     before === undefined
@@ -366,7 +369,7 @@ function reportOf(pages: readonly ComparedPage[], { keep, before, run_id, began,
     not_compared: failed,
     durationMs: Math.round(performance.now() - began),
     run_id,
-    ...(keep === undefined ? {} : { base: `base:${keep}` }),
+    ...(isKept ? { base: `base:${keep}` } : {}),
     pages: pages.map(withoutEmpty),
     ...(notes.length === 0 ? {} : { notes }),
   };

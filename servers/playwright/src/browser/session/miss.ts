@@ -15,6 +15,9 @@ const MAX_FRAMES = 10;
 const MAX_NAME_CHARS = 80;
 const SNAPSHOT_MS = 2_000;
 const MAX_LINES = 5_000;
+const FIELDS = new Set(
+  "textbox searchbox combobox listbox checkbox radio switch slider spinbutton".split(" "),
+);
 
 /**
  * Explains that nothing matches a target: which half of `X in Y` is missing, and what is there instead, as targets for
@@ -113,7 +116,7 @@ async function nameHints(page: Page, target: Target): Promise<string[]> {
   const isSame = ({ name }: Named) => spaced(name).toLowerCase().includes(spaced(wanted).toLowerCase());
   const others = all.filter((one) => isSame(one) && (base.kind === "role" || TARGETED.has(one.role)));
   const candidates = all.filter(({ role }) =>
-    base.kind === "role" ? role === base.role : TARGETED.has(role),
+    base.kind === "role" ? role === base.role : (base.kind === "field" ? FIELDS : TARGETED).has(role),
   );
   const near = nearest(wanted, [...new Set(candidates.map(({ name }) => name))]);
   const words = spaced(wanted).toLowerCase().split(" ");
@@ -124,7 +127,8 @@ async function nameHints(page: Page, target: Target): Promise<string[]> {
   };
   const sorted = [...candidates].sort((a, b) => closeness(a) - closeness(b));
   // Of a text without a role, everything else on the page would be as near.
-  const nearby = base.kind === "role" ? sorted : sorted.filter(({ name }) => near.includes(name));
+  const nearby =
+    base.kind === "role" || base.kind === "field" ? sorted : sorted.filter(({ name }) => near.includes(name));
   const isText = others.length === 0 && base.kind !== "quoted" && base.kind !== "text";
   const texts = isText
     ? await countOf(targetOn(page, { ...target, base: { kind: "text", text: wanted, exact: false } }))
