@@ -250,6 +250,11 @@ describe("pw_compare", () => {
     const away = await talk.good("pw_compare", { before: old.url, after: "http://127.0.0.1:1" });
     expect(away.text).toMatch(/^No difference in 0 of 1 page; 1 not compared\./);
     expect((away.data.pages as Page[])[0]?.error).toContain("cannot be reached");
+    const none = `${changed.url}/none`;
+    const lost = await talk.good("pw_compare", { before: none, after: none });
+    expect((lost.data.pages as Page[])[0]?.ignored).toEqual([
+      "that it is an error page: status 404 before and after",
+    ]);
   });
 
   it("keeps no base of pages whose steps failed, and leaves the previous one in place", async () => {

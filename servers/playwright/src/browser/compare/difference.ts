@@ -98,6 +98,9 @@ async function pageDifference(
         ...varying(parts, "in the picture", "parts"),
         ...varying(tree.ignored.map(plain), "in the tree", "lines"),
         ...varying([...problems.ignored, ...violations.ignored], "", "problems"),
+        ...(old.status === fresh.status && (old.status ?? 0) >= 400
+          ? [`that it is an error page: status ${old.status} before and after`]
+          : []),
         ...(old.isCut || fresh.isCut ? ["the end of the page, which is too high for a picture"] : []),
       ],
     },

@@ -64,9 +64,11 @@ export async function candidatesOn(
 function likeWords({ base }: Target, item: Item): Likeness {
   const role = base.kind === "role" ? base.role : undefined;
   const said = base.kind === "role" ? base.name : base.kind === "css" ? base.css : base.text;
-  const names = [item.name, ...Object.values(item.attributes)];
-  const alike = Math.max(0, ...names.map((name) => similarity(said ?? "", name)));
-  const why = `words ${Math.round(alike * 100)} % similar`;
+  const texts: [string, string][] = [["name", item.name], ...Object.entries(item.attributes)];
+  const [[where, alike] = ["name", 0]] = texts
+    .map(([key, text]): [string, number] => [key, similarity(said ?? "", text)])
+    .sort(([, one], [, other]) => other - one);
+  const why = `its ${where} is ${Math.round(alike * 100)} % similar`;
   if (role === undefined) return { score: item.visible ? 0.8 * alike : 0, why };
   const score = (role === item.role ? 0.35 : 0) + 0.5 * alike;
   return { score: item.visible ? score : 0, why: role === item.role ? `same role, ${why}` : why };

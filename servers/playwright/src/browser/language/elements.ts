@@ -47,7 +47,7 @@ export const NAMED = [
 ] as const;
 /** What no name without quotes begins with, and what none contains. */
 export const NO_BEGINNING =
-  /^\(?(?:\d{1,3}|[a-z])[.)]\s|^[-–—*(#•▪●◦‣→✅✔☑✓]+|^(?:selected|any|(?:first|last|second)(?!\s+name)|some|only|then|and|when|given|but|(?:brand\s+)?new\s+(?:browser\s+)?(?:tab|window)(?!\s+(?:button|link|icon))|verify|check|assert|ensure|that|if|there|each|every|all|both|no|not|i|we|you|user(?!\s*name)|it|leave|enter|click|see|or)\b/iu;
+  /^\(?(?:\d{1,3}|[a-z])[.)]\s|^(?:local|session)\s?storage\b|^[-–—*(#•▪●◦‣→✅✔☑✓]+|^(?:selected|any|(?:first|last|second)(?!\s+name)|some|only|then|and|when|given|but|(?:brand\s+)?new\s+(?:browser\s+)?(?:tab|window)(?!\s+(?:button|link|icon))|verify|check|assert|ensure|that|if|there|each|every|all|both|no|not|i|we|you|user(?!\s*name)|it|leave|enter|click|see|or)\b/iu;
 export const NO_NAME =
   /\b(?:to\s+be|into|is|are|was|should|must|will|contains?|has|have|does|displayed|visible)\b|\b(?:in|on|of|for|from|to|with|at|by|and|or)\s+(?:the|a|an)\b/i;
 /** What no value without quotes begins with: it is not a text of the page. */

@@ -81,7 +81,8 @@ export const RECORDS = {
         console (has|shows|contains|reports) no (errors|error|js errors|javascript errors) => what=console errors
         console is (clean|empty|free of errors|error free) => what=console errors
         [page|console] not (have|see|contain|has) [any] {what:absence}
-        page not scroll horizontally => what=horizontal overflow`,
+        page not scroll horizontally => what=horizontal overflow
+        all images (load|loaded|are loaded|have loaded|are displayed) => what=broken images`,
       isLate: true,
       spec: ({ what }, spec) => ABSENT[what](spec),
     },

@@ -305,7 +305,7 @@ export const SLOTS = {
       "console errors",
     "warnings in the console|console warning": "console warnings",
     "uncaught errors|uncaught exceptions|page error|exceptions": "page errors",
-    "network errors|network failures|failed network requests|failing requests|failed request|network error":
+    "network errors|network failures|failed network requests|failing requests|failed request|network error|404s|404 errors|broken requests":
       "failed requests",
     "missing images|broken image": "broken images",
     "horizontal scrollbar|horizontal scroll|horizontal scrolling|horizontal scroll bar|horizontal scrollbars":
