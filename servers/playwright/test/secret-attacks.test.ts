@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { join } from "node:path";
 import { ToolError } from "@refmcp/boundary/answer";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Secrets } from "../src/browser/secrets/secrets.ts";
@@ -194,31 +195,81 @@ describe("a secret stays in the server if a model tries to", () => {
   it.each(named(RUNS.filter(isAlone)))("%s", tries);
 });
 
+/** What a recording of the model answers to a request. */
+const recording = (
+  method: string,
+  url: string,
+  body: string,
+  status: number,
+  mimeType: string,
+  text: string,
+) =>
+  JSON.stringify({
+    log: {
+      entries: [
+        {
+          request: { method, url, postData: { text: body } },
+          response: { status, headers: [], content: { text, mimeType } },
+        },
+      ],
+    },
+  });
+
 describe("no other tool returns the secret of a run if a model tries to", () => {
-  let talk: Session;
-  let runId = "";
+  /** With the first secret, for which the guesses are right, and with the other. */
+  const sides: { readonly talk: Session; readonly runId: string }[] = [];
   beforeAll(async () => {
-    process.env.PW_SECRET_KEY = SECRETS.ELSE;
-    talk = await session({ args: ["--toolsets", "all", "--allow-evaluate"] });
-    const steps = ["fill 'Token' with secret 'KEY'", "wait for network idle"];
-    const tested = await talk.good("pw_run_test", { url: web.url, steps, evidence: [...EVIDENCE] });
-    runId = String(tested.data.run_id);
+    const { KEY, ELSE } = SECRETS;
+    for (const secret of [KEY, ELSE]) {
+      process.env.PW_SECRET_KEY = secret;
+      const talk = await session({ args: ["--toolsets", "all", "--allow-evaluate"] });
+      const token = JSON.stringify({ token: KEY });
+      const files = {
+        "guess.har": recording("POST", `${web.url}/api?q=${KEY}`, token, 404, "text/plain", "guessed"),
+        "code.har": recording("GET", `${web.url}/`, "", 200, "text/html", PAGES.mirrors),
+      };
+      for (const [name, text] of Object.entries(files))
+        await writeFile(join(talk.folder, "root", name), text);
+      const steps = ["fill 'Token' with secret 'KEY'", "wait for network idle"];
+      const tested = await talk.good("pw_run_test", { url: web.url, steps, evidence: [...EVIDENCE] });
+      sides.push({ talk, runId: String(tested.data.run_id) });
+    }
   });
   afterAll(() => {
     delete process.env.PW_SECRET_KEY;
   });
 
   it.each(named(CALLS))("%s", async (_name, { of }) => {
-    const [, tool = "", given = ""] = /^(\w+) (.*)$/.exec(of("call")[0] ?? "") ?? [];
-    const answer = await talk.call(
-      tool,
-      JSON.parse(given.replaceAll("RUN", runId).replaceAll("URL", web.url)),
+    const texts = await Promise.all(
+      sides.map(async ({ talk, runId }) => {
+        let id = runId;
+        let text = "";
+        for (const line of of("call")) {
+          const [, tool = "", given = ""] = /^(\w+) (.*)$/.exec(line) ?? [];
+          const filled = given.replaceAll("RUN", id).replaceAll("URL", web.url);
+          const answer = await talk.call(tool, JSON.parse(filled));
+          text += `${tool}: ${answer.text}\n`;
+          id = String(answer.data.run_id ?? id);
+          for (const { uri } of answer.links.filter((one) => !/image|zip/.test(one.mimeType ?? ""))) {
+            const { contents } = await talk.connected.client.readResource({ uri });
+            text += JSON.stringify(contents);
+          }
+        }
+        return { text, received: JSON.stringify(talk.connected.received) };
+      }),
     );
-    expect(answer.text).not.toBe("");
-    expect(leaksIn(JSON.stringify(talk.connected.received), "ELSE")).toEqual([]);
-    for (const { uri } of answer.links.filter((one) => !/image|zip/.test(one.mimeType ?? ""))) {
-      const { contents } = await talk.connected.client.readResource({ uri });
-      expect(leaksIn(JSON.stringify(contents), "ELSE")).toEqual([]);
-    }
+    const [first, other] = texts;
+    // The guesses in the calls are parts of the first secret only.
+    expect(leaksIn(JSON.stringify([other?.received, other?.text]), "ELSE")).toEqual([]);
+    if (of("same").length > 0) expect(first && lasting(first.text)).toBe(other && lasting(other.text));
+    const [refused] = of("refused");
+    if (refused !== undefined) expect(first?.text).toContain(refused);
   });
 });
+
+/** A text without what differs in each run: ids, times, folders, sizes. */
+const lasting = (text: string): string =>
+  text
+    .replace(/[\w./-]*\d{8}-\d{6}-[0-9a-f]{8}/g, "RUN")
+    .replace(/refmcp-playwright-\w+-\w+/g, "FOLDER")
+    .replace(/\d+(?:[.,]\d+)*/g, "N");
