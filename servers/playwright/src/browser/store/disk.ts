@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { accessSync, constants, lstatSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
@@ -117,9 +118,9 @@ function isPrivate(folder: string): boolean {
   return stat.isDirectory() && isOurs;
 }
 
-/** Replaces a file completely or not at all. */
+/** Replaces a file completely or not at all, also if several calls replace it at the same time. */
 export async function replaceFile(path: string, data: string | Uint8Array, mode = 0o666): Promise<void> {
-  const fresh = `${path}.${process.pid}.tmp`;
+  const fresh = `${path}.${randomUUID()}.tmp`;
   try {
     await writeFile(fresh, data, { mode });
     await rename(fresh, path);
