@@ -182,7 +182,7 @@ function guessedAbsence(check: Check, negated: boolean): string | undefined {
 }
 
 const isRegion = (base: Base) => base.kind === "quoted" && !base.exact && isRegionName(base.text);
-/** `'Header'`: a part of the page, whose name is no text on it. */
+/** `'Header'`: a part of the page, whose name need not be a text on it. */
 const isRegionName = (text: string) =>
   /^(?:(?:page|site|main|top|left|right)\s+)?(?:header|footer|sidebar|nav|navbar|navigation|toolbar|banner)(?:\s+(?:bar|menu))?$/i.test(
     text,
