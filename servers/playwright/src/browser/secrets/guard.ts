@@ -88,13 +88,23 @@ export const guardDocuments = (page: Page): Promise<unknown> => countInFrames(pa
 /** The elements of a page that hold or show a secret: masked in pictures. */
 export const masksOn = (page: Page): Locator[] => inFrames(page, { do: "shown" });
 
-/** Where those are. */
+/** Where those are; never twice the same for one that an animation moves. */
 export const whereShown = (page: Page): Promise<unknown> =>
-  Promise.all(
-    masksOn(page).map((found) =>
-      onAll(found, (all) => all.map((one) => one.getBoundingClientRect()), undefined).catch(() => undefined),
-    ),
-  );
+  Promise.all(masksOn(page).map((found) => onAll(found, placesOf, undefined).catch(() => undefined)));
+
+/** Runs in the page. */
+function placesOf(all: Element[]) {
+  const unmoving = /^(?:offset|computedOffset|easing|composite|opacity|color|backgroundColor)$/;
+  const moves = ({ playState, effect }: Animation) =>
+    playState === "running" &&
+    effect instanceof KeyframeEffect &&
+    effect.getKeyframes().some((frame) => Object.keys(frame).some((name) => !unmoving.test(name)));
+  return all.map((one) => {
+    for (let at: Element | null = one; at !== null; at = at.parentElement)
+      if (at.getAnimations().some(moves)) return { movedAt: performance.now() };
+    return one.getBoundingClientRect();
+  });
+}
 
 /**
  * Runs a function in the page on all elements of a locator. Playwright's `evaluateAll` finds them in the world of the
