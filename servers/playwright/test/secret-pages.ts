@@ -44,7 +44,7 @@ export const PAGES = {
         document.title = "x".repeat(198) + value;
         dl.download = value.slice(0, 8) + ".txt";
         dl.href = "data:text/plain," + value;
-        console.log("x".repeat(145) + " typed " + value);
+        console.log("x".repeat(150) + " typed " + value);
         history.replaceState(0, "", "/?q=" + value);
         fetch("/api?q=" + value, { method: "POST", body: JSON.stringify({ token: value }),
           headers: { authorization: "Basic " + btoa("ada:" + value), "x-hex": [...value].map((one) => one.charCodeAt(0).toString(16)).join("") } }).then((r) => r.text());
