@@ -48,13 +48,13 @@ import {
 } from "./values.ts";
 import { BEING, KEYS, STATE_WORDS } from "./words.ts";
 
-const targetSlot = (taking: Taking, fits: (target: Target, cost: number) => boolean = () => true) =>
+const targetSlot = (
+  taking: Taking,
+  fits: (target: Target, cost: number) => boolean = () => true,
+  noun = "a target",
+) =>
   only<Target>(
-    {
-      read: (sentence, at) => readTarget(sentence, at, taking),
-      print: describeTarget,
-      noun: taking === "element" ? "a target" : "a field or another target",
-    },
+    { read: (sentence, at) => readTarget(sentence, at, taking), print: describeTarget, noun },
     fits,
   );
 /** Roles that nothing is written into: `set header 'x' to 'y'` is not about a heading. */
@@ -63,12 +63,15 @@ const NOT_FIELDS =
 /** Those that people do not mean when they write into something, unless they say so in the language's own words. */
 const NOT_WRITABLE = /^(?:button|link|radio|checkbox|switch|option|form|tab)$/;
 const fieldSlot = (not: RegExp): Slot<Target> =>
-  targetSlot("any", ({ base }, cost) =>
-    base.kind === "role"
-      ? !NOT_FIELDS.test(base.role) &&
-        !(cost > 0 && not.test(base.role)) &&
-        !(cost > 2 && base.role === "option")
-      : base.kind !== "text" || cost <= 2,
+  targetSlot(
+    "any",
+    ({ base }, cost) =>
+      base.kind === "role"
+        ? !NOT_FIELDS.test(base.role) &&
+          !(cost > 0 && not.test(base.role)) &&
+          !(cost > 2 && base.role === "option")
+        : base.kind !== "text" || cost <= 2,
+    "a field or another target",
   );
 const isButton = ({ base }: Target) => base.kind === "role" && base.role === "button";
 const SAID_STATES: readonly State[] = ["enabled", "disabled", "checked", "unchecked", "visible", "hidden"];

@@ -81,9 +81,9 @@ export const STEPS = {
       (hover|move|point) (mouse|cursor) [over|on|at|to|onto|above] {target:clickable}`,
     acts: ({ target }) => [act(target, "clickable", "hover")],
   }),
-  drag: step(MOUSE, "drag {from:target} to {to:target}", ["drag #card to #done"], {
-    also: `(drag|drag and drop|move|drop) {from:target} (to|onto|on|over|into|on to|in) {to:target}
-      drag {from:target} and drop [it] (to|onto|on|over|into|in) {to:target}`,
+  drag: step(MOUSE, "drag {from:clickable} to {to:clickable}", ["drag #card to #done"], {
+    also: `(drag|drag and drop|move|drop) {from:clickable} (to|onto|on|over|into|on to|in) {to:clickable}
+      drag {from:clickable} and drop [it] (to|onto|on|over|into|in) {to:clickable}`,
     acts: ({ from, to }) => [act(from, "text", "dragTo", act(to, "text", "").on)],
   }),
   "scroll to": step(MOUSE, "scroll to {target}", ["scroll to footer"], {
