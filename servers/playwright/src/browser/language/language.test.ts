@@ -107,6 +107,10 @@ describe("steps", () => {
     ["wait for network idle", { kind: "wait for idle" }],
     ["scroll to bottom", { kind: "scroll", edge: "bottom" }],
     ["drag `#a` to `#b`", { kind: "drag", to: { base: { css: "#b" } } }],
+    // A letter that is also an element's name: a check on it would pass always, a step does not.
+    ["drag 'a' to 'b'", { kind: "drag", from: { base: { text: "a" } }, to: { base: { text: "b" } } }],
+    ["scroll to 'p'", { kind: "scroll to", target: { base: { text: "p" } } }],
+    ["screenshot of 'a'", { kind: "screenshot", target: { base: { text: "a" } } }],
     ["accept dialog with 'yes'", { kind: "accept dialog", text: "yes" }],
     ["go back", { kind: "back" }],
     ["viewport 390x844", { kind: "viewport", size: { width: 390, height: 844 } }],
@@ -135,6 +139,7 @@ describe("an invalid sentence", () => {
     ["", "expected an assertion"],
     ["h1 contains ", "            ^ expected a text in quotes"],
     ["'input[type=file]' exists", "`input[type=file]` in backticks"],
+    ["'p' is visible", "`p` in backticks"],
     ["h1 contains 'Docs", "a closing '"],
     ["buton 'Save' is visible", "did you mean button?"],
     ["sectoin contains 'x'", "did you mean section?"],

@@ -12,7 +12,7 @@ export const TARGET_WORDS: readonly string[] = [...TAGS, ...ROLES, ...NAMED];
  * text in any letter case (`username`); one that is seen, named by its text (`Sign in`) or described (`the cart badge`); or
  * one whose text is compared, described. `around`: what contains another one.
  */
-export type Taking = "element" | "container" | "around" | "any" | "named" | "described";
+export type Taking = "element" | "container" | "around" | "any" | "moved" | "named" | "described";
 
 interface NounAt {
   readonly noun: Noun;
@@ -179,12 +179,14 @@ export function quotedText(sentence: Sentence, at: number, taking: Taking): Read
   const after = nounsAt(sentence, text.at, true).filter(
     ({ word, isOwn }) => !(word === "label" && isOwn === true && taking !== "any"),
   );
+  // A step on an element that is missing fails, so that it takes what a check does not.
+  const isInStep = taking === "any" || taking === "moved";
   // Almost every page contains the letter of `'p'`.
-  const isTag = text.value.length === 1 && TAGS.has(text.value) && taking !== "any" && after.length === 0;
+  const isTag = text.value.length === 1 && TAGS.has(text.value) && !isInStep && after.length === 0;
   if (QUOTED_CSS.test(text.value) || isTag) {
-    // `".save" button`; a step on an element that is missing fails.
+    // `".save" button`
     const [noun] = after;
-    if (noun !== undefined || taking === "container" || (taking === "any" && !/^[a-z]/.test(text.value)))
+    if (noun !== undefined || taking === "container" || (isInStep && !/^[a-z]/.test(text.value)))
       return [{ value: cssOf(text.value), at: noun?.at ?? text.at, cost: noun === undefined ? 2.1 : 0.1 }];
     // Only a check that fails without such an element is sure to mean one.
     const isSeen = taking === "named" || taking === "described";
@@ -301,6 +303,7 @@ function isName(text: string, taking: Taking): boolean {
   const parts = text.split(/\s+/);
   return (
     taking !== "element" &&
+    taking !== "moved" &&
     taking !== "container" &&
     (taking === "any"
       ? /^[\p{L}\d]/u

@@ -110,6 +110,8 @@ export const SLOTS = {
   target: targetSlot("element"),
   /** One that is named by its text alone, also without quotes. */
   clickable: targetSlot("any"),
+  /** One that a step uses, but does not click. */
+  moved: targetSlot("moved"),
   field: fieldSlot(/^$/),
   /** One that a text can be written into. */
   writable: fieldSlot(NOT_WRITABLE),

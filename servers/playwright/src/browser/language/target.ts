@@ -63,6 +63,7 @@ const TARGETS = {
   container: reader("container"),
   around: reader("around"),
   any: reader("any"),
+  moved: reader("moved"),
   named: reader("named"),
   described: reader("described"),
 };
