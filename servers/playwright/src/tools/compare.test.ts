@@ -1,4 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { PNG } from "pngjs";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -326,6 +327,21 @@ describe("pw_compare", () => {
     const answer = await talk.call("pw_compare", args);
     expect(answer).toMatchObject({ isError: true, text: expect.stringContaining(message) });
     expect(old.hits.length).toBe(asked);
+  });
+
+  it("compares the first pages before it loads the last ones, so that a time limit leaves their results", async () => {
+    let first: () => void = () => undefined;
+    const compared = new Promise<void>((resolve) => {
+      first = resolve;
+    });
+    const last = (_: unknown, response: ServerResponse) => void compared.then(() => response.end(page(BODY)));
+    const [a, b] = [await site({ "*": page(BODY), "/9": last }), await site({ "*": page(BODY), "/9": last })];
+    const paths = Array.from({ length: 10 }, (_, n) => `/${n}`);
+    const { structuredContent } = await talk.connected.client.callTool(
+      { name: "pw_compare", arguments: { before: a.url, after: b.url, paths } },
+      { onprogress: () => first() },
+    );
+    expect(structuredContent).toMatchObject({ unchanged: 10, not_compared: 0 });
   });
 
   it("bounds the answer, and keeps all of it in report.json", async () => {

@@ -64,11 +64,16 @@ export function comparisonText({
     (page) => !page.changed && page.error === undefined && page.measured === undefined,
   );
   const ignored = [...new Set(same.flatMap((page) => page.ignored ?? []))];
-  const others = pages.filter((page) => !same.includes(page));
+  const others = pages.filter((page) => !same.includes(page) && page.error === undefined);
+  const errors = new Set(pages.flatMap(({ error = [] }) => error));
   const timed = pages.some(({ measured }) => measured !== undefined);
   return [
     summary,
     ...others.flatMap(pageLines),
+    ...[...errors].map((error) => {
+      const failed = pages.filter((page) => page.error === error);
+      return `${failed.map(label).join(", ")}: ${error}`;
+    }),
     ...ignored.map((line) => `ignored on unchanged pages: ${line}`),
     ...(timed
       ? ["Times are ranges over the loads of each version on this machine: a hint, not a verdict."]
@@ -80,9 +85,11 @@ export function comparisonText({
 }
 
 function pageLines(page: Page): string[] {
-  const state = page.error ?? (page.changed ? "changed" : "measured differently");
+  const state = page.changed ? "changed" : "measured differently";
   const lines = LISTS.flatMap(([list, begins]) => (page[list] ?? []).map((line) => `  ${begins}${line}`));
   const more =
     page.not_shown === undefined ? [] : [`  ${page.not_shown} more lines in the run's report.json`];
-  return [`${page.page} [${page.device}]: ${state}`, ...lines, ...more];
+  return [`${label(page)}: ${state}`, ...lines, ...more];
 }
+
+const label = ({ page, device }: Page) => `${page} [${device}]`;

@@ -67,6 +67,9 @@ export interface Comparison extends z.infer<typeof comparison> {
 }
 
 const MAX_PAGES = 60;
+/** Each loads two versions. All at once, no page would be compared before the last one is loaded. */
+const PAGES_AT_ONCE = 4;
+const LATE = "not finished in time; compare fewer pages in one call";
 const RUN_ID = /^\d{8}-\d{6}-[0-9a-f]{8}$/;
 
 /** Whether any difference counts as a change; times never do. */
@@ -117,18 +120,22 @@ export async function comparePages(
   const { signal, end } = startDeadline(workMs(call), call.signal);
   setMaxListeners(0, signal);
   let done = 0;
+  const waiting = [...pages.entries()];
   const limited: Calling = { signal, leftMs: Number.POSITIVE_INFINITY, progress: () => undefined };
   const scope = { comparer, folder, call: limited, request, before, after };
   try {
-    const found = await Promise.all(
-      pages.map(async (page) => {
+    const found: ComparedPage[] = [];
+    const worker = async () => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const [index, page] = next;
         const entry = await comparedPage(page, scope);
         call.signal.throwIfAborted();
+        found[index] = entry;
         done += 1;
         call.progress(done, pages.length, `${entry.page} ${entry.changed ? "changed" : "compared"}`);
-        return entry;
-      }),
-    );
+      }
+    };
+    await Promise.all(Array.from({ length: PAGES_AT_ONCE }, worker));
     // A page in an unintended state must not become what later versions are measured by.
     if (keep !== undefined && found.every(({ error }) => error === undefined))
       await folder.write(`base-${keep}.json`, `${JSON.stringify({ keep })}\n`);
@@ -138,6 +145,7 @@ export async function comparePages(
     await runs.finish(folder, report);
     return { ...report, artifacts: pictures.map(shownArtifact) };
   } catch (error) {
+    waiting.length = 0;
     await runs.drop(folder.id);
     throw error;
   } finally {
@@ -308,11 +316,7 @@ async function comparedPage(page: CaptureOf, scope: Scope): Promise<ComparedPage
       const ignored = [...difference.ignored, UNCONFIRMED];
       return { ...entry, changed: isChanged(difference), ...difference, ignored };
     }
-    const reason = call.signal.aborted
-      ? "not finished in time"
-      : error instanceof Error
-        ? error.message
-        : String(error);
+    const reason = call.signal.aborted ? LATE : error instanceof Error ? error.message : String(error);
     return { ...entry, changed: false, error: oneLine(clip(reason, 400)) };
   } finally {
     // Those of the after side stay: the run_id or the base can be compared later.

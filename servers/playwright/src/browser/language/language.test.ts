@@ -139,7 +139,7 @@ describe("an invalid sentence", () => {
     ["", "expected an assertion"],
     ["h1 contains ", "            ^ expected a text in quotes"],
     ["'input[type=file]' exists", "`input[type=file]` in backticks"],
-    ["'p' is visible", "`p` in backticks"],
+    ["'p' does not exist", "`p` in backticks"],
     ["h1 contains 'Docs", "a closing '"],
     ["buton 'Save' is visible", "did you mean button?"],
     ["sectoin contains 'x'", "did you mean section?"],

@@ -12,7 +12,7 @@ export const TARGET_WORDS: readonly string[] = [...TAGS, ...ROLES, ...NAMED];
  * text in any letter case (`username`); one that is seen, named by its text (`Sign in`) or described (`the cart badge`); or
  * one whose text is compared, described. `around`: what contains another one.
  */
-export type Taking = "element" | "container" | "around" | "any" | "moved" | "named" | "described";
+export type Taking = "element" | "container" | "around" | "any" | "acted" | "named" | "described";
 
 interface NounAt {
   readonly noun: Noun;
@@ -180,7 +180,7 @@ export function quotedText(sentence: Sentence, at: number, taking: Taking): Read
     ({ word, isOwn }) => !(word === "label" && isOwn === true && taking !== "any"),
   );
   // A step on an element that is missing fails, so that it takes what a check does not.
-  const isInStep = taking === "any" || taking === "moved";
+  const isInStep = taking === "any" || taking === "acted";
   // Almost every page contains the letter of `'p'`.
   const isTag = text.value.length === 1 && TAGS.has(text.value) && !isInStep && after.length === 0;
   if (QUOTED_CSS.test(text.value) || isTag) {
@@ -303,7 +303,7 @@ function isName(text: string, taking: Taking): boolean {
   const parts = text.split(/\s+/);
   return (
     taking !== "element" &&
-    taking !== "moved" &&
+    taking !== "acted" &&
     taking !== "container" &&
     (taking === "any"
       ? /^[\p{L}\d]/u

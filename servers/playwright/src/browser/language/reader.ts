@@ -102,7 +102,11 @@ export class Sentence {
   /** What comes next follows words without quotes, so that it is a guess: no message is about it. */
   isGuess = false;
   /** How far any form reached, by its main wording and by another one. */
-  readonly #reached = { main: { farthest: 0, expected: NONE }, other: { farthest: 0, expected: NONE } };
+  readonly #reached = {
+    sure: { farthest: 0, expected: NONE },
+    main: { farthest: 0, expected: NONE },
+    other: { farthest: 0, expected: NONE },
+  };
 
   constructor(text: string) {
     // Bold text in Markdown: the same length, so that positions stay.
@@ -114,7 +118,7 @@ export class Sentence {
   /** Notes what was expected at a position. */
   fail(at: number, what: string, more: Partial<Omit<Expected, "what">> = {}): [] {
     if (this.isGuess && more.isSure !== true) return [];
-    const reached = this.#reached[this.isMain || more.isSure === true ? "main" : "other"];
+    const reached = this.#reached[more.isSure === true ? "sure" : this.isMain ? "main" : "other"];
     if (at > reached.farthest) Object.assign(reached, { farthest: at, expected: NONE });
     if (at === reached.farthest && !reached.expected.some((one) => one.what === what)) {
       const one = { what, example: this.example, next: undefined, isSure: false, ...more };
@@ -125,15 +129,11 @@ export class Sentence {
 
   /** Where the sentence stops making sense, and what was expected there. */
   problem() {
-    const { main, other } = this.#reached;
+    const { sure, main, other } = this.#reached;
     const { text, example } = this;
-    return {
-      text,
-      example,
-      ...(main.farthest === 0 && !main.expected.some(({ isSure }) => isSure) && other.farthest > 0
-        ? other
-        : main),
-    };
+    const reached =
+      sure.expected.length > 0 ? sure : main.farthest === 0 && other.farthest > 0 ? other : main;
+    return { text, example, ...reached };
   }
 
   /** The position of the next word. */

@@ -111,21 +111,21 @@ export const SLOTS = {
   /** One that is named by its text alone, also without quotes. */
   clickable: targetSlot("any"),
   /** One that a step uses, but does not click. */
-  moved: targetSlot("moved"),
+  acted: targetSlot("acted"),
   field: fieldSlot(/^$/),
   /** One that a text can be written into. */
   writable: fieldSlot(NOT_WRITABLE),
   /** One that is surely a field. */
-  input: targetSlot("element", ({ base }) => base.kind === "field" || base.kind === "css"),
+  input: targetSlot("acted", ({ base }) => base.kind === "field" || base.kind === "css"),
   /** A field that people compare with a value: `field 'Email' contains 'x'`. */
   filled: targetSlot("element", isField),
   /** A checkbox, radio button or switch. */
   box: {
-    ...targetSlot("element"),
+    ...targetSlot("acted"),
     // `select checkbox 'x'` checks it, though other things are clicked.
     read: (sentence, at) =>
       made(
-        readTarget(sentence, at).filter(({ value }) => isBox(value)),
+        readTarget(sentence, at, "acted").filter(({ value }) => isBox(value)),
         (one) => one,
         -0.2,
       ),

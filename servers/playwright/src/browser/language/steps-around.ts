@@ -177,10 +177,10 @@ export const AROUND_STEPS = {
   }),
   screenshot: step(
     REST,
-    "screenshot [{name:quoted}] [of {target:moved}]",
+    "screenshot [{name:quoted}] [of {target:acted}]",
     ["screenshot 'menu' of nav", "screenshot"],
     {
-      also: `(take|capture|save|grab|make) [a|the] [full page|full-page|page] screenshot [named|as|called] [{name:quoted}] [of {target:moved}]
+      also: `(take|capture|save|grab|make) [a|the] [full page|full-page|page] screenshot [named|as|called] [{name:quoted}] [of {target:acted}]
       (take|capture|save|grab) [a|the] [full page] screenshot [of|of the page|of the screen|of page] [(named|as|called) {name:quoted}]`,
       spec({ name = "screenshot", target }, { page }) {
         const of = target === undefined ? page : printTarget(target, page);

@@ -81,14 +81,14 @@ export const STEPS = {
       (hover|move|point) (mouse|cursor) [over|on|at|to|onto|above] {target:clickable}`,
     acts: ({ target }) => [act(target, "clickable", "hover")],
   }),
-  drag: step(MOUSE, "drag {from:moved} to {to:moved}", ["drag #card to #done"], {
-    also: `(drag|drag and drop|move|drop) {from:moved} (to|onto|on|over|into|on to|in) {to:moved}
-      drag {from:moved} and drop [it] (to|onto|on|over|into|in) {to:moved}`,
+  drag: step(MOUSE, "drag {from:acted} to {to:acted}", ["drag #card to #done"], {
+    also: `(drag|drag and drop|move|drop) {from:acted} (to|onto|on|over|into|on to|in) {to:acted}
+      drag {from:acted} and drop [it] (to|onto|on|over|into|in) {to:acted}`,
     acts: ({ from, to }) => [act(from, "text", "dragTo", act(to, "text", "").on)],
   }),
-  "scroll to": step(MOUSE, "scroll to {target:moved}", ["scroll to footer"], {
-    also: `scroll [to|down to|up to|until|into view|to view|until i see|to see] {target:moved}
-      (scroll|bring|move) {target:moved} into view`,
+  "scroll to": step(MOUSE, "scroll to {target:acted}", ["scroll to footer"], {
+    also: `scroll [to|down to|up to|until|into view|to view|until i see|to see] {target:acted}
+      (scroll|bring|move) {target:acted} into view`,
     acts: ({ target }) => [act(target, "text", "scrollIntoViewIfNeeded")],
   }),
   scroll: step(MOUSE, "scroll to {edge}", ["scroll to bottom"], {

@@ -63,7 +63,7 @@ const TARGETS = {
   container: reader("container"),
   around: reader("around"),
   any: reader("any"),
-  moved: reader("moved"),
+  acted: reader("acted"),
   named: reader("named"),
   described: reader("described"),
 };
