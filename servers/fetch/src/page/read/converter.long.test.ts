@@ -9,6 +9,17 @@ import { prose } from "../../../test/pages/write.ts";
 import { Converter, DOCUMENTS, type Done } from "./converter.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
+const HALF_FORMULAS = [
+  "\\(",
+  "\\[",
+  "$$",
+  "$a",
+  "\\begin{align}",
+  '<img alt="$',
+  '<a href="#x">1</a>',
+  "<math><mi>",
+];
+
 const BEGIN = `<meta property="og:type" content="article"><main><p>NEEDLE ${prose(6, 1)}</p><p>${prose(6, 2)}</p>`;
 
 /** Text that takes hours where an expression is quadratic in it, which ends the test by its time limit. */
@@ -21,6 +32,12 @@ const LONG: Readonly<Record<string, string>> = {
   "blanks in a quote": `<blockquote><pre>${" ".repeat(1_500_000)}x</pre></blockquote>`,
   "parts that a server streams": '<div id="S:1" hidden>x</div>'.repeat(60_000),
   "items of one list": "<li>x".repeat(100_000),
+  ...Object.fromEntries(
+    HALF_FORMULAS.map((part) => [
+      `half formulas: ${part}`,
+      `<script src="/mathjax.js"></script><p>${part.repeat(400_000 / part.length)}</p>`,
+    ]),
+  ),
 };
 
 it.each(Object.entries(LONG))("%s: converting takes linear time", async (_what, html) => {
@@ -59,7 +76,7 @@ it("a PDF that decodes to gigabytes is given up, outside this process, and the n
   const hostile = hostilePdf();
   expect(hostile.length).toBeLessThan(4_000);
   // A slow machine would reach the time limit first.
-  const documents = new WorkerPool({ ...DOCUMENTS, budgetMs: 300_000 });
+  const documents = new WorkerPool({ ...DOCUMENTS, maxMs: 300_000 });
   onTestFinished(() => documents.close());
   const { signal } = new AbortController();
   await expect(documents.run({ pdf: hostile }, signal)).rejects.toThrow("it needed more than 512 MB");

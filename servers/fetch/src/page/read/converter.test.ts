@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { prose } from "../../../test/pages/write.ts";
 import { Converter } from "./converter.ts";
+import { WorkerPool } from "./worker-pool.ts";
 
 const request = (html: string) =>
   ({ html, url: "https://mill.example/", format: "markdown", includeLinks: true }) as const;
@@ -24,6 +25,20 @@ it("a short page does not wait for any of three long ones", async () => {
     convert("short", page("")),
   ]);
   expect(ended[0]).toBe("short");
+});
+
+it.each([
+  ["that waits for a busy machine is finished", 0, true],
+  ["that takes too much CPU time is given up", 1_000_000, false],
+])("a page %s", async (_what, user, isFinished) => {
+  const pages = new WorkerPool({ max: 1, kind: "thread", cpuMs: 1, maxMs: 300_000, maxMb: 512 });
+  onTestFinished(() => pages.close());
+  const cpu = vi.spyOn(process, "cpuUsage").mockReturnValue({ user, system: 0 });
+  onTestFinished(() => cpu.mockRestore());
+  const html = page("<p>The mill stands.</p>".repeat(1_000));
+  const converted = pages.run({ html: request(html) }, new AbortController().signal);
+  if (isFinished) expect(await converted).toMatchObject({ text: expect.stringContaining("The mill") });
+  else await expect(converted).rejects.toThrow("converting it took more than");
 });
 
 it("only converters load the DOM: nothing that the server's own thread loads imports it", () => {

@@ -8,9 +8,9 @@ import type { Metadata } from "./metadata.ts";
 import { ConversionError, type WorkerOptions, WorkerPool } from "./worker-pool.ts";
 
 /** Pages: converting takes time linear in their size, and a long one does not need much more than a second. */
-const PAGES: WorkerOptions = { max: 3, kind: "thread", budgetMs: 5_000, maxMb: 512 };
+const PAGES: WorkerOptions = { max: 3, kind: "thread", cpuMs: 5_000, maxMs: 30_000, maxMb: 512 };
 /** PDFs and Office documents: no page waits for them. */
-export const DOCUMENTS: WorkerOptions = { max: 2, kind: "process", budgetMs: 15_000, maxMb: 512 };
+export const DOCUMENTS: WorkerOptions = { max: 2, kind: "process", maxMs: 15_000, maxMb: 512 };
 /** Longer pages leave one thread free, so that short ones need not wait for them. */
 const LONG_CHARS = 300_000;
 

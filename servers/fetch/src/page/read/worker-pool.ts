@@ -16,7 +16,12 @@ export interface WorkerOptions {
    */
   readonly kind: "thread" | "process";
   /** Milliseconds. */
-  readonly budgetMs: number;
+  readonly maxMs: number;
+  /**
+   * Milliseconds of CPU time, for threads: one is given up after this time only if the process has used as much, so that
+   * a busy machine does not lose a page.
+   */
+  readonly cpuMs?: number;
   /** Memory limit: of a thread's heap, or of the process. */
   readonly maxMb: number;
 }
@@ -56,10 +61,15 @@ export class WorkerPool {
 
   async #convert<Result extends Done>(work: Work, signal: AbortSignal): Promise<Result> {
     signal.throwIfAborted();
-    const { budgetMs, maxMb, kind } = this.#options;
+    const { maxMs, cpuMs = maxMs, maxMb, kind } = this.#options;
     const engine = this.#idle.pop() ?? this.#started();
-    const late = () => new ConversionError(`converting it took more than ${budgetMs / 1000} s`);
-    const deadline = startDeadline(budgetMs, signal, late);
+    const late = () => new ConversionError(`converting it took more than ${cpuMs / 1000} s`);
+    const deadline = startDeadline(maxMs, signal, late);
+    const before = process.cpuUsage();
+    const check = setInterval(() => {
+      const { user, system } = process.cpuUsage(before);
+      if ((user + system) / 1000 >= cpuMs) deadline.abort(late());
+    }, cpuMs).unref();
     const listening = { signal: deadline.signal };
     const tooLarge = () => new ConversionError(`it needed more than ${maxMb} MB`);
     let isReusable = kind === "thread";
@@ -82,6 +92,7 @@ export class WorkerPool {
       deadline.signal.throwIfAborted();
       throw tooLarge();
     } finally {
+      clearInterval(check);
       deadline.abort();
       engine.hold(false);
       if (isReusable && this.#all.has(engine)) this.#idle.push(engine);
