@@ -18,7 +18,7 @@ export interface WorkerOptions {
   /** Milliseconds. */
   readonly maxMs: number;
   /**
-   * Milliseconds of CPU time, for threads: one is given up after this time only if the process has used as much, so that
+   * Milliseconds of CPU time, for threads: one that takes longer is given up once the process has used as much, so that
    * a busy machine does not lose a page.
    */
   readonly cpuMs?: number;
@@ -66,10 +66,13 @@ export class WorkerPool {
     const late = () => new ConversionError(`converting it took more than ${cpuMs / 1000} s`);
     const deadline = startDeadline(maxMs, signal, late);
     const before = process.cpuUsage();
-    const check = setInterval(() => {
+    const check = () => {
       const { user, system } = process.cpuUsage(before);
-      if ((user + system) / 1000 >= cpuMs) deadline.abort(late());
-    }, cpuMs).unref();
+      const leftMs = cpuMs - (user + system) / 1000;
+      if (leftMs <= 0) deadline.abort(late());
+      else timer = setTimeout(check, leftMs).unref();
+    };
+    let timer = setTimeout(check, cpuMs).unref();
     const listening = { signal: deadline.signal };
     const tooLarge = () => new ConversionError(`it needed more than ${maxMb} MB`);
     let isReusable = kind === "thread";
@@ -92,7 +95,7 @@ export class WorkerPool {
       deadline.signal.throwIfAborted();
       throw tooLarge();
     } finally {
-      clearInterval(check);
+      clearTimeout(timer);
       deadline.abort();
       engine.hold(false);
       if (isReusable && this.#all.has(engine)) this.#idle.push(engine);
