@@ -46,7 +46,7 @@ export const server = defineServer({
     const { browser, executablePath, cdpEndpoint, wsEndpoint, sandbox, allowHosts, denyHosts, allowPrivate } =
       given;
     const services = new Services({
-      env: process.env,
+      env: { ...process.env },
       launch: { browser, executablePath, cdpEndpoint, wsEndpoint, sandbox },
       rules: { allowHosts, denyHosts, allowPrivate },
       outputDir: given.outputDir,

@@ -102,6 +102,13 @@ const DEFENSES: readonly (readonly [what: string, file: string, from: string, to
       "look at a picture of a page that shows it larger than its element",
     ],
     [
+      "a picture is blank if the whole page is not large enough for a mask",
+      "secrets/guard.ts",
+      "if (one === document.documentElement) return { isEverywhere: true };",
+      "",
+      "look at a picture of a page that shows it larger than the page",
+    ],
+    [
       "generated texts are masked",
       "secrets/guard-engine.ts",
       ")) ||\n    generatedOf(one).length > 0;",

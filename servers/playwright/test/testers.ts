@@ -88,6 +88,7 @@ export async function makeDrivers(
       maxAlone: concurrency,
     },
     {
+      env: process.env,
       readUpload: () => Promise.reject(new Error("no uploads here")),
       changed: () => undefined,
       log,

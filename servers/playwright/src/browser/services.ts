@@ -48,7 +48,7 @@ export class Services {
     this.specs = new Specs(project, this.runs, Secrets.from(env));
     this.drivers = new Drivers(
       { ...rest, project, runsPlace: runs, baselinesFolder },
-      { readUpload: (path) => this.#upload(path), log, changed },
+      { env, readUpload: (path) => this.#upload(path), log, changed },
     );
     this.sessions = new Sessions({ drivers: this.drivers, runs: this.runs, changed });
   }

@@ -35,6 +35,7 @@ export async function takeScreenshot(
   const masked = { ...shot, masks: [...(shot.masks ?? []), ...masksOn(page)] };
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const before = await at();
+    if (before.includes("isEverywhere")) break;
     const isShown = before.includes("{");
     const taken = await capture(page, isShown ? { ...masked, still: true, style: FLAT } : masked, deadline);
     // Twice, because what moves in a circle can be back at the same place.
@@ -46,7 +47,7 @@ export async function takeScreenshot(
 const MAX_TRIES = 3;
 /** No text is drawn outside its box. */
 const FLAT = "*, *::before, *::after { text-shadow: none !important; -webkit-box-reflect: none !important }";
-/** What shows a secret keeps moving. */
+/** What shows a secret keeps moving, or is larger than the page. */
 const BLANK = "*, *::before, *::after { visibility: hidden !important; opacity: 0 !important }";
 
 async function capture(

@@ -11,6 +11,8 @@ import { driverProcess, HEAP_MB } from "./process.ts";
 import { type DriverOptions, type Order, packed, type Reply, unpacked } from "./protocol.ts";
 
 export interface DriverHost {
+  /** The environment of the processes, with the secrets. */
+  readonly env: NodeJS.ProcessEnv;
   readonly readUpload: (path: string) => Promise<Upload>;
   readonly log: (sentence: string) => void;
 }
@@ -53,7 +55,7 @@ export class Driver {
 
   constructor(options: DriverOptions, host: DriverHost) {
     this.#host = host;
-    this.#child = driverProcess();
+    this.#child = driverProcess(host.env);
     this.#child.stderr?.on("data", (chunk) => {
       this.#said = (this.#said + String(chunk)).slice(-SAID_CHARS);
     });

@@ -8,21 +8,21 @@ let ahead: ChildProcess | undefined;
 
 /** Starts the first driver's process, which loads Playwright while the server loads its own code. */
 export function startAhead(): void {
-  ahead ??= started();
+  ahead ??= started(process.env);
 }
 
 /** A process that waits for its first request. */
-export function driverProcess(): ChildProcess {
-  const child = ahead ?? started();
+export function driverProcess(env: NodeJS.ProcessEnv): ChildProcess {
+  const child = ahead ?? started(env);
   ahead = undefined;
   return child;
 }
 
-function started(): ChildProcess {
+function started(env: NodeJS.ProcessEnv): ChildProcess {
   return fork(workerFile("driver", import.meta.url), [], {
     serialization: "advanced",
     // Node.js 22 and newer keep compiled code between starts: Playwright then loads in half the time.
-    env: { ...process.env, ...compileCache() },
+    env: { ...env, ...compileCache() },
     execArgv: [`--max-old-space-size=${HEAP_MB}`],
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });

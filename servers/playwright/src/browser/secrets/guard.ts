@@ -100,6 +100,8 @@ function placesOf(all: Element[]) {
     effect instanceof KeyframeEffect &&
     effect.getKeyframes().some((frame) => Object.keys(frame).some((name) => !unmoving.test(name)));
   return all.map((one) => {
+    // The engine found no smaller element around all that is drawn, so it may be drawn outside the root, too.
+    if (one === document.documentElement) return { isEverywhere: true };
     for (let at: Element | null = one; at !== null; at = at.parentElement)
       if (at.getAnimations().some(moves)) return { movedAt: performance.now() };
     return one.getBoundingClientRect();

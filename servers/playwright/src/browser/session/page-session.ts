@@ -263,12 +263,15 @@ function authorityOf(url: URL): string {
   return `${url.hostname.replace(/^\[(.*)\]$/, "$1")}:${port}`;
 }
 
-export const titleOf = async ({
-  deadline,
-  page,
-  secrets,
-}: Pick<PageSession, "deadline" | "page" | "secrets">): Promise<string> =>
-  clip(oneLine(secrets.seen((await deadline.within(1_000, page.title()).catch(() => undefined)) ?? "")), 200);
+/** How long a page that responds to nothing may delay a verdict by its title. */
+const TITLE_MS = 5_000;
+
+/** @param asked the page's title, where it was asked for earlier. */
+export const titleOf = async (
+  { deadline, page, secrets }: Pick<PageSession, "deadline" | "page" | "secrets">,
+  asked: Promise<string> = page.title(),
+): Promise<string> =>
+  clip(oneLine(secrets.seen((await deadline.within(TITLE_MS, asked).catch(() => undefined)) ?? "")), 200);
 
 export const notesOf = ({ events, artifacts }: PageSession): string[] => [
   ...events.notes,

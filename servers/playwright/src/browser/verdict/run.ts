@@ -177,14 +177,15 @@ async function play(options: DeviceRunOptions, session: PageSession, outcomes: O
       : assertions.flatMap((one, index) => (one.passed ? [] : [{ list: "assertions", index }])),
   );
   const { page } = session;
-  const naming = titleOf(session);
+  const naming = page.title();
+  naming.catch(() => undefined);
   await artifacts.collect(session, passed).catch((error: unknown) => {
     // A failed screenshot must not lose the verdict.
     const isDecided = failed !== undefined || assertions.length > 0;
     if (!isDecided || signal.aborted || page.isClosed()) throw error;
     artifacts.notes.push(`incomplete evidence: ${reasonOf(error, "the page")}`);
   });
-  const title = await naming;
+  const title = await titleOf(session, naming);
   const notes = [...(passed ? [] : errorNotes(events)), ...notesOf(session), ...readingNotes(steps)];
   return {
     assertions,
