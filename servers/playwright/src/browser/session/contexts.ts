@@ -91,7 +91,7 @@ export class Contexts {
   #spare: Promise<Ready> | undefined;
 
   constructor(options: ContextsOptions) {
-    this.#options = { closeMs: 2_000, unfit: () => undefined, ...options };
+    this.#options = { closeMs: 5_000, unfit: () => undefined, ...options };
   }
 
   browser(): Promise<Launched> {
