@@ -60,6 +60,18 @@ export const PAGES = {
     `document.adoptedStyleSheets[0].replaceSync("#b::after { content: '" + value + "' }"); b.dataset.v = "x"`,
     `<button id="b"></button><script>document.adoptedStyleSheets = [new CSSStyleSheet()]</script>`,
   ),
+  widepseudo: onInput(
+    `document.adoptedStyleSheets[0].replaceSync("#b { width: 10px; white-space: nowrap } #b::after { content: '" + value + "' }")`,
+    `<p id="b"></p><script>document.adoptedStyleSheets = [new CSSStyleSheet()]</script>`,
+  ),
+  quoted: onInput(
+    `document.adoptedStyleSheets[0].replaceSync("#b { quotes: '" + value + "' 'b' } #b::before { content: open-quote }")`,
+    `<p id="b"></p><script>document.adoptedStyleSheets = [new CSSStyleSheet()]</script>`,
+  ),
+  marked: onInput(
+    "m.style.listStyleType = JSON.stringify(value)",
+    "<ul style='margin-left: 200px'><li id='m'>text</li></ul>",
+  ),
   option: onInput(
     "main.append(first ? $('select', '') : ''); main.lastChild.replaceChildren($('option', value))",
   ),
@@ -96,6 +108,14 @@ export const PAGES = {
     "@keyframes k { to { transform: translateY(400px) } } #m { animation: k .1s linear infinite }",
   ),
   shadowed: onInput("m.textContent = value", "<p id='m'></p>", "#m { text-shadow: 0 200px red }"),
+  filtered: onInput(
+    "m.textContent = value",
+    "<div style='filter: drop-shadow(0 200px red)'><p id='m'></p></div>",
+  ),
+  used: onInput(
+    "m.textContent = value",
+    "<svg width='400' height='260'><text id='m' y='30'></text><use href='#m' y='200'></use></svg>",
+  ),
   svg: onInput("m.textContent = value", "<svg width='400' height='60'><text id='m' y='30'></text></svg>"),
   spans: onInput("m.replaceChildren(...[...value].map((one) => $('span', one)))", "<p id='m'></p>"),
   editable: onInput(

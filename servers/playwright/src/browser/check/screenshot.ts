@@ -46,7 +46,8 @@ export async function takeScreenshot(
 
 const MAX_TRIES = 3;
 /** No text is drawn outside its box. */
-const FLAT = "*, *::before, *::after { text-shadow: none !important; -webkit-box-reflect: none !important }";
+const FLAT =
+  "*, *::before, *::after { text-shadow: none !important; -webkit-box-reflect: none !important; filter: none !important }";
 /** What shows a secret keeps moving, or is larger than the page. */
 const BLANK = "*, *::before, *::after { visibility: hidden !important; opacity: 0 !important }";
 

@@ -44,6 +44,7 @@ export function guardEngine(hiderFor: typeof hiderOf) {
 
   /** Shorter pieces are found only with their neighbors. */
   const MIN_PART = 4;
+  const COPIED = "svg[id], svg :is([id], defs, symbol, pattern, mask, clipPath, marker)";
   const MAX_PIECES_CHARS = 300;
 
   const getterOf = (prototype: object, key: string) =>
@@ -175,10 +176,17 @@ export function guardEngine(hiderFor: typeof hiderOf) {
     );
   };
   /** Only after a secret was written: the styles of every element take time. */
-  const generatedOf = (one: Element) =>
-    (isWritten ? ["::before", "::after"] : [])
-      .map((pseudo) => computed.call(window, one, pseudo))
-      .filter(({ content }) => hasPart(content));
+  const generates = (one: Element) =>
+    isWritten &&
+    (["::before", "::after"].some((pseudo) => {
+      const style = computed.call(window, one, pseudo);
+      const { content } = style;
+      if (content === "none" || content === "normal") return false;
+      return hasPart(content) || (/quote/.test(content) && hasPart(style.quotes)) || hasMarker(style);
+    }) ||
+      hasMarker(computed.call(window, one)));
+  const hasMarker = ({ display, listStyleType }: CSSStyleDeclaration) =>
+    /list-item/.test(display) && hasPart(listStyleType);
   const textsIn = (node: ParentNode) => [...node.childNodes].filter(({ nodeType }) => nodeType === 3);
   const shows = (one: Element) =>
     insteadOf(one) !== undefined ||
@@ -188,7 +196,7 @@ export function guardEngine(hiderFor: typeof hiderOf) {
       [one, ...(one.shadowRoot === null ? [] : [one.shadowRoot])].some((node) =>
         textsIn(node).some((text) => hasPart(nodeValueOf.call(text))),
       )) ||
-    generatedOf(one).length > 0;
+    generates(one);
 
   /** Holds the smallest elements whose pieces of text, one after the other, are a part of a secret. */
   const holdPieces = (root: ParentNode) => {
@@ -221,7 +229,8 @@ export function guardEngine(hiderFor: typeof hiderOf) {
       range.selectNodeContents(node);
       return [...range.getClientRects()];
     });
-    const isFree = generatedOf(one).some(({ position }) => /absolute|fixed/.test(position));
+    // Generated texts have no rectangles. What SVG draws can be drawn again elsewhere.
+    const isFree = generates(one) || one.closest(COPIED) !== null;
     let at: Element | null = one.closest("select") ?? one;
     const isCovered = ({ left, top, right, bottom }: DOMRect, by: DOMRect) =>
       left >= by.left - 1 && top >= by.top - 1 && right <= by.right + 1 && bottom <= by.bottom + 1;
