@@ -4,6 +4,7 @@
 // something is not current.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { badgePicture, badgesOf } from "./generate/badges.mjs";
 import { bundleManifest } from "./generate/bundle-manifest.mjs";
 import { dockerfile } from "./generate/dockerfile.mjs";
 import { errorsPage } from "./generate/errors-page.mjs";
@@ -48,6 +49,8 @@ await pages.put(join(ROOT, "docs", "errors.md"), await errorsPage());
 // A clone of core and one server, in which pnpm new is tested, has neither.
 if (["sqlite", "filesystem"].every((name) => names.includes(name)))
   await pages.put(join(ROOT, "docs", "session.svg"), await sessionPicture());
+for (const badge of await badgesOf(servers))
+  await pages.put(join(ROOT, "docs", "badges", `${badge.file}.svg`), badgePicture(badge));
 const state = { published: await isPublished() };
 await pages.fill(join(ROOT, "docs", "judge.md"), await judgeParts(state));
 const parts = await pageParts(servers, state);

@@ -79,18 +79,18 @@ const { stdout: entry, stderr: where } = await promisify(execFile)(process.execP
 ]);
 const { HOST_NAMES } = await importSource("packages/core/src/define/common-options.ts");
 print(`
-${bold("Use it:")} ${where.trimEnd()}
+${bold("Use it:")} connect the assistants on this computer with a folder of yours. Each change is shown before it is written.
+
+  node ${join("packages", "refmcp", "dist", "bin.js")} setup ~/my-project
+
+${bold("Or by hand:")} ${where.trimEnd()}
 
 The last path is the folder that the server may use. Here it is this clone; replace it with your own.
 
 ${entry}
 Then ask: "What is in that folder?"
 
-${bold("Other servers and hosts:")} this command prints the entry and says where it goes.
-
-  node servers/NAME/dist/bin.js [OPTIONS] --print-config HOST
-
-  NAME     ${all.join(", ")}
-  HOST     ${HOST_NAMES.join(", ")}
-  OPTIONS  see servers/NAME/README.md; for example: node ${bin("sqlite")} --db-path my.db --print-config vscode`);
+${dim(`Other servers and hosts: node servers/NAME/dist/bin.js --print-config HOST prints the entry, and says where it goes.
+  NAME  ${all.join(", ")}
+  HOST  one of ${HOST_NAMES.length}, listed in docs/hosts.md; for example: node ${bin("sqlite")} --db-path my.db --print-config vscode`)}`);
 process.exitCode = isRed ? 1 : 0;

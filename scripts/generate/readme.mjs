@@ -3,8 +3,10 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { importSource } from "../lib/sources.mjs";
+import { badgesOf } from "./badges.mjs";
 import { comparisonPart } from "./comparison.mjs";
 import { comparedPart, officialPart } from "./compatibility.mjs";
+import { FIGURES } from "./judge-page.mjs";
 import { exampleOf, hostEntries, installLinks, printCommand } from "./launch.mjs";
 import { aligned, code, fenced, firstSentence, kebab, table } from "./markdown.mjs";
 import { defaultTools, modelTokensOf, slimTools, thousands, tokensOf } from "./surface.mjs";
@@ -71,34 +73,94 @@ async function languageParts({ folder, name }) {
 /** The parts of the root README, by name. @param {Server[]} servers @param {State} state */
 export async function rootParts(servers, state) {
   return {
-    start: await startPart(exampleOf(servers), state),
+    badges: (await badgesOf(servers))
+      .map(({ file, label, value, link }) => `[![${label}: ${value}](docs/badges/${file}.svg)](${link})`)
+      .join("\n"),
+    start: startPart(exampleOf(servers), state),
+    hosts: await hostsPart(exampleOf(servers), state),
     servers: await serversPart(servers, state),
+    tokens: await tokensPart(),
     compared: await comparisonPart(),
   };
 }
 
-/** The first thing to do: paste an entry, or make a clone that prints one. @param {Server} example @param {State} state */
-async function startPart(example, state) {
-  const entries = await hostEntries(example, state);
-  const entry = fenced(entries[0].format, entries[0].text);
-  const places = `[docs/hosts.md](docs/hosts.md) shows where each of ${entries.length} hosts keeps its configuration`;
-  if (state.published)
-    return [
-      "Paste this into your assistant's configuration, replacing the path with a folder of your own:",
-      entry,
-      `Restart the assistant and ask it what is in that folder. That's it. ${NEEDS}.`,
-      `${places}, and has one-click installs. ${code(printCommand(example, "HOST", state))} prints the entry for your host.`,
-    ].join("\n\n");
-  const other = { ...example, name: "git" };
+/** The one command. @param {Server} example @param {State} state */
+function startPart(example, state) {
+  const setup = `${state.published ? "npx -y refmcp" : "node packages/refmcp/dist/bin.js"} setup ~/my-project`;
+  const result =
+    "It finds the assistants on this computer, shows what it would change in each configuration, asks, writes it, starts the servers as that assistant does, and reports the result. `--undo` restores what was there before.";
+  if (state.published) return [`${NEEDS}.`, fenced("sh", setup), result].join("\n\n");
   return [
     `${NOT_YET} the servers from a clone. ${NEEDS}, npm and git.`,
-    fenced("sh", `${CLONE}\nnpm start`),
-    "`npm start` installs and builds everything, plays a short demo of every server, and prints an entry to paste into your assistant's configuration. The entry has this form, with the paths of your machine:",
-    entry,
-    "Restart the assistant and ask it what is in that folder. For another folder, server or host, have the server print its entry:",
-    fenced("sh", printCommand(other, "vscode", state)),
-    `${places}.`,
+    fenced("sh", `${CLONE}\nnpm start\n${setup}`),
+    `\`npm start\` installs and builds everything, and plays a short demo of every server. ${"`setup`"} connects your assistants: ${result.replace("It finds", "it finds")}`,
+    `To paste an entry by hand instead, have a server print it: ${code(printCommand({ ...example, name: "git" }, "vscode", state))}`,
   ].join("\n\n");
+}
+
+/** The hosts that most people use, in the README; docs/hosts.md has all. */
+const README_HOSTS = [
+  "claude-code",
+  "claude-desktop",
+  "cursor",
+  "vscode",
+  "codex",
+  "gemini",
+  "copilot-cli",
+  "zed",
+  "opencode",
+  "goose",
+];
+
+/** A folded block for each host that most people use. @param {Server} example @param {State} state */
+async function hostsPart(example, state) {
+  const entries = await hostEntries(example, state);
+  const links = await installLinks(example, state);
+  const blocks = README_HOSTS.flatMap((name) => {
+    const entry = entries.find(({ host }) => host === name);
+    if (entry === undefined) return [];
+    const { title, format, text, locations, shellCommand } = entry;
+    const [place] = locations;
+    const link = links[/** @type {keyof typeof links} */ (name)];
+    return [
+      `<details><summary><b>${title}</b></summary>`,
+      ...(link === undefined ? [] : [`[Install with one click](${link}), or edit the file:`]),
+      ...(shellCommand === undefined ? [] : [fenced("sh", shellCommand), "Or in the file:"]),
+      `${code(place?.path ?? "")}${place === undefined || place.platform === "any" ? "" : ` (${place.platform})`}`,
+      fenced(format, text),
+      "</details>",
+    ];
+  });
+  return [
+    ...blocks,
+    `[docs/hosts.md](docs/hosts.md) has all ${entries.length} hosts, with every place of their files on macOS, Linux and Windows.`,
+  ].join("\n\n");
+}
+
+/** Which published server does the same work as one of ours. */
+const PEERS = [
+  ["filesystem", "@modelcontextprotocol/server-filesystem"],
+  ["memory", "@modelcontextprotocol/server-memory"],
+  ["git", "@cyanheads/git-mcp-server"],
+  ["playwright", "@playwright/mcp"],
+  ["postgres", "@bytebase/dbhub"],
+];
+
+/** What the tools of ours and of published servers cost, as the judge recorded them in one run. */
+async function tokensPart() {
+  /** @type {import("./judge-page.mjs").Figure[]} */
+  const figures = JSON.parse(await readFile(FIGURES, "utf8"));
+  const rows = PEERS.map(([ours, theirs]) => {
+    const [here, there] = [`refmcp ${ours}`, theirs].map((name) => {
+      const found = figures.find((figure) => figure.name === name);
+      if (found === undefined) throw new Error(`judge-figures.json has no figures of ${name}.`);
+      return found;
+    });
+    /** @param {typeof here} figure */
+    const shown = (figure) => `${thousands(figure?.tokens ?? 0)}, ${figure?.tools} tools`;
+    return [String(ours), shown(here), shown(there), `${theirs} ${there?.version}`];
+  });
+  return aligned(["Server", "Here", "There", "Recorded with"], rows);
 }
 
 /** The table of all servers, and what they cost together. @param {Server[]} servers @param {State} state */
