@@ -80,14 +80,14 @@ function abilities(entries) {
 }
 
 /** @param {HostEntry} entry @param {"project" | "user"} scope */
-function places({ locations }, scope) {
-  return locations
-    .filter((location) => location.scope === scope)
+function places({ places, dialog }, scope) {
+  const written = places
+    .filter((place) => place.scope === scope && place.alternative !== true)
     .map(({ platform, path, installation }) => {
       const of = installation === undefined ? platform : `${platform}, ${installation}`;
       return platform === "any" ? code(path) : `${of}: ${code(path)}`;
-    })
-    .join("<br>");
+    });
+  return written.length === 0 && scope === "user" ? (dialog ?? "") : written.join("<br>");
 }
 
 /**

@@ -3,6 +3,7 @@ import { parse } from "smol-toml";
 import { describe, expect, it } from "vitest";
 import { parse as parseYaml } from "yaml";
 import { hostEntry, installLink, type ServerLaunch } from "./host-entry.ts";
+import { placesOn } from "./hosts.ts";
 
 const launch = {
   serverKey: "postgres",
@@ -83,7 +84,7 @@ function inside(key: string, command: string, args: readonly string[], secret: s
   return { [key]: { postgres: { command, args, env: environment(secret) } } };
 }
 
-function read(format: "json" | "toml" | "yaml", text: string): unknown {
+function read(format: "json" | "jsonc" | "toml" | "yaml", text: string): unknown {
   expect(text.endsWith("\n")).toBe(true);
   if (format === "yaml") return parseYaml(text);
   return format === "toml" ? parse(text) : JSON.parse(text);
@@ -118,11 +119,13 @@ describe.each(HOST_NAMES)("the entry for %s", (host) => {
   });
 
   it("says where it goes on each platform", () => {
-    const { locations, title, documentation } = hostEntry(host, launch);
-    for (const platform of ["macOS", "Linux", "Windows"]) {
-      expect(
-        locations.some((location) => location.platform === "any" || location.platform === platform),
-      ).toBe(true);
+    const { places, dialog, title, documentation } = hostEntry(host, launch);
+    for (const platform of ["darwin", "linux", "win32"] as const) {
+      const read = placesOn({ places }, platform);
+      expect(read.length > 0 || dialog !== undefined, platform).toBe(true);
+      // The first place of a scope is the one to write to.
+      for (const scope of ["project", "user"])
+        expect(read.find((place) => place.scope === scope)?.alternative).toBeUndefined();
     }
     expect(title).not.toBe("");
     expect(URL.canParse(documentation)).toBe(true);

@@ -128,6 +128,7 @@ describe("renderHostEntry", () => {
         "VS Code: add this to .vscode/mcp.json (this project) or ~/.config/Code/User/mcp.json (all your projects).",
         "If the file already exists, keep its content and add this server.",
         "Or open: LINK",
+        "Restart VS Code afterwards.",
         "More: https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
         "",
       ].join("\n"),
