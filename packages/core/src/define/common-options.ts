@@ -1,28 +1,8 @@
 import { LOG_LEVELS } from "../log.ts";
+import { HOST_NAMES, type HostName } from "./host-names.ts";
 import type { OptionTable, OptionValues } from "./options.ts";
 
-export const HOST_NAMES = [
-  "claude-desktop",
-  "claude-code",
-  "vscode",
-  "cursor",
-  "codex",
-  "gemini",
-  "antigravity",
-  "copilot-cli",
-  "zed",
-  "junie",
-  "opencode",
-  "cline",
-  "goose",
-  "lm-studio",
-  "kiro",
-  "warp",
-  "amp",
-  "devin",
-  "windsurf",
-] as const;
-export type HostName = (typeof HOST_NAMES)[number];
+export { HOST_NAMES, type HostName };
 
 /** Puts options under a heading of the help. */
 function under<const Table extends OptionTable>(heading: string, table: Table): Table {
@@ -261,7 +241,7 @@ export const commonOptions = {
       values: HOST_NAMES,
       env: false,
       valueName: "HOST",
-      description: `Print the configuration entry for a host, with the other options given, and exit; one of ${HOST_NAMES.join(", ")}.`,
+      description: `Print the configuration entry for a host, with the other options given, and exit; one of ${HOST_NAMES.slice(0, -1).join(", ")}, or json for any other.`,
     },
     version: { type: "flag", env: false, description: "Print the version, and exit; also -v." },
     help: { type: "flag", env: false, description: "Print this help, and exit; also -h." },
