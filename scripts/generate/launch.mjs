@@ -90,11 +90,13 @@ export function exampleOf(servers) {
   return example;
 }
 
-/** The entry of a server for each host, in their order. @type {(server: Server, state: State) => Promise<[HostEntry, ...HostEntry[]]>} */
+/** The entry of a server for each host that has a name, in their order. @type {(server: Server, state: State) => Promise<[HostEntry, ...HostEntry[]]>} */
 export async function hostEntries(server, state) {
   const { hostEntry } = await importSource("packages/launch/src/host-entry.ts");
   const { HOST_NAMES } = await importSource("packages/core/src/define/common-options.ts");
-  return HOST_NAMES.map((/** @type {HostEntry["host"]} */ host) => hostEntry(host, launchOf(server, state)));
+  return HOST_NAMES.filter((/** @type {HostEntry["host"]} */ host) => host !== "json").map(
+    (/** @type {HostEntry["host"]} */ host) => hostEntry(host, launchOf(server, state)),
+  );
 }
 
 /**
