@@ -48,6 +48,9 @@ export function needsDirectory(server) {
   return exampleArguments(server).some((argument) => !argument.startsWith("-"));
 }
 
+/** What VS Code asks the user for an option. @param {Option} option */
+const questionOf = ({ form, description }) => (form ? `${form.title}: ${form.help}` : description);
+
 /** REFMCP_SQLITE_DB_PATH → refmcp-sqlite-db-path @param {Option} option */
 const inputName = ({ variables: [name = ""] }) => name.toLowerCase().replaceAll("_", "-");
 
@@ -63,7 +66,11 @@ export function launchOf(server, { published }) {
     serverKey: server.name,
     packageName: server.packageName,
     args: exampleArguments(server),
-    env: secrets.map(({ variables: [name = ""], description }) => ({ name, secret: true, description })),
+    env: secrets.map((option) => ({
+      name: option.variables[0] ?? "",
+      secret: true,
+      description: questionOf(option),
+    })),
     ...(!published && {
       command: { command: "/path/to/node", args: [`/path/to/refmcp/${binOf(server)}`] },
     }),
@@ -124,7 +131,7 @@ export async function installLinks(server, { published }) {
   if (!published) return {};
   const { installLink } = await importSource("packages/launch/src/host-entry.ts");
   const files = ownOptions(server).filter(({ type }) => type === "file");
-  const inputs = files.map((option) => ({ id: inputName(option), description: option.description }));
+  const inputs = files.map((option) => ({ id: inputName(option), description: questionOf(option) }));
   const launch = { ...launchOf(server, { published }), args: exampleArguments(server, IN_VSCODE) };
   return {
     vscode: installLink("vscode", { ...launch, inputs }),

@@ -236,7 +236,7 @@ export function carryOptions(
     const value = read.values[key];
     const isAsked = option.ask === true && !option.askUnless?.some(isGiven);
     if (option.type === "secret" ? isGiven(key) || isAsked : isGiven(key) && hasPassword(value)) {
-      env.push({ name, secret: true, description: option.description });
+      env.push({ name, secret: true, description: questionOf(option) });
     } else if (read.sources[key] === "environment") {
       env.push({ name, value: joinForVariable(option, textsOf(value), platform) });
     } else if (isGiven(key)) {
@@ -246,6 +246,11 @@ export function carryOptions(
     }
   }
   return { args: [...positionals, ...flags], env };
+}
+
+/** What a form asks a user for an option: `Connection URL: …`. */
+function questionOf({ form, description }: OptionEntry["option"]): string {
+  return form === undefined ? description : `${form.title}: ${form.help}`;
 }
 
 type AnyValue = OptionsRead<OptionTable>["values"][string];

@@ -17,7 +17,7 @@ const options = defineOptions({
     named: "unique",
     ask: true,
     askUnless: ["demo"],
-    title: "Databases",
+    form: { title: "Databases", help: "Each with a name." },
     description: "The databases.",
   },
   demo: { type: "flag", description: "A database to try things out." },
@@ -26,7 +26,7 @@ const options = defineOptions({
 const all = serverOptions({ name: "filesystem", options, directories: {} });
 const owner = { name: "filesystem", packageName: "@refmcp/server-filesystem" };
 const place = { cwd: "/work", home: "/home/me", platform: "linux" } as const;
-const asked = { name: "REFMCP_FILESYSTEM_DB", secret: true, description: "The databases." };
+const asked = { name: "REFMCP_FILESYSTEM_DB", secret: true, description: "Databases: Each with a name." };
 
 function carried(argv: readonly string[], env: Record<string, string> = {}) {
   const command = parseCommandLine(all, { ...place, argv: [...argv, "--print-config", "zed"], env });

@@ -17,7 +17,10 @@ export const directoryOptions = under("Directories", {
     positional: true,
     flag: "root",
     ask: true,
-    title: "Allowed directories",
+    form: {
+      title: "Allowed folders",
+      help: "The folders that the assistant may work in, with everything in them. It cannot open anything outside.",
+    },
     description: "A directory that the server may access, including subdirectories.",
   },
   clientRoots: {
@@ -32,7 +35,11 @@ export const directoryOptions = under("Directories", {
 
 export const commonOptions = {
   ...under("Safety", {
-    readOnly: { type: "flag", title: "Read-only", description: "Offer only read-only tools." },
+    readOnly: {
+      type: "flag",
+      form: { title: "Read-only", help: "The assistant can look at everything but change nothing." },
+      description: "Offer only read-only tools.",
+    },
     confirm: {
       type: "enum",
       values: ["ask", "never"],
