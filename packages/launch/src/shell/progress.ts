@@ -10,32 +10,46 @@ export interface ProgressTerminal {
   write(text: string): unknown;
 }
 
-/** Shows the progress of a call in one line of a terminal, which is removed at the end. A pipe gets nothing. */
+/** A short call shows nothing. */
+const DELAY_MS = 500;
+
+/** Shows the progress of a long call in one line of a terminal, which is removed at the end. A pipe gets nothing. */
 export class ProgressLine {
   readonly #terminal: ProgressTerminal;
+  readonly #delayMs: number;
+  #text = "";
+  #timer: NodeJS.Timeout | undefined;
   #isShown = false;
 
-  constructor(terminal: ProgressTerminal) {
+  constructor(terminal: ProgressTerminal, delayMs = DELAY_MS) {
     this.#terminal = terminal;
+    this.#delayMs = delayMs;
   }
 
-  /** Shows a progress notification (MCP, "Progress"). */
+  /** Takes a progress notification (MCP, "Progress"). */
   show(params: { readonly progress?: unknown; readonly total?: unknown; readonly message?: unknown }): void {
     const { progress, total, message } = params;
     if (this.#terminal.isTTY !== true || typeof progress !== "number") return;
     const note = typeof message === "string" ? oneLine(message) : "";
-    const text = `${barOf(progress, total)} ${note}`.trimEnd();
-    const width = Math.max(BAR_CHARS, (this.#terminal.columns || 80) - 1);
-    const shown = text.length > width ? `${text.slice(0, width - 1)}…` : text;
-    // Back to the start of the line, and clear what was there.
-    this.#terminal.write(`\r\u001b[K${shown}`);
-    this.#isShown = true;
+    this.#text = `${barOf(progress, total)} ${note}`.trimEnd();
+    if (this.#isShown) this.#draw();
+    else this.#timer ??= setTimeout(() => this.#draw(), this.#delayMs).unref();
   }
 
   /** Removes the line, for an answer or a question to follow. */
   clear(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     if (this.#isShown) this.#terminal.write("\r\u001b[K");
     this.#isShown = false;
+  }
+
+  #draw(): void {
+    const width = Math.max(BAR_CHARS, (this.#terminal.columns || 80) - 1);
+    const shown = this.#text.length > width ? `${this.#text.slice(0, width - 1)}…` : this.#text;
+    // Back to the start of the line, and clear what was there.
+    this.#terminal.write(`\r\u001b[K${shown}`);
+    this.#isShown = true;
   }
 }
 
