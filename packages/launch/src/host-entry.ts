@@ -5,13 +5,13 @@ import { stringify } from "smol-toml";
 import { shellWord } from "./help.ts";
 import {
   type EntryVariables,
-  HOSTS,
   type HostFacts,
   inputId,
   type Json,
   type Launch,
   ordinaryEntry,
-} from "./hosts.ts";
+} from "./hosts/facts.ts";
+import { HOSTS, placesOn } from "./hosts.ts";
 import { joinForVariable, type OptionEntry, optionEntries, splitsAtCommas } from "./options.ts";
 import type { OptionsRead } from "./parse-options.ts";
 
@@ -39,16 +39,6 @@ export interface ServerLaunch {
   readonly command?: Launch;
 }
 
-export interface HostLocation {
-  /** `project`: relative to its folder; `user`: for all projects. */
-  readonly scope: "project" | "user";
-  readonly platform: "any" | "macOS" | "Linux" | "Windows";
-  /** In the platform's notation; for `any`, `~` is the home directory. */
-  readonly path: string;
-  /** Which installation reads this file, if several differ. */
-  readonly installation?: string;
-}
-
 /**
  * The entry of a server in a host's configuration, where to paste it, and what to watch out for.
  *
@@ -61,7 +51,7 @@ export function hostEntry(host: HostName, launch: ServerLaunch) {
     );
   const facts = HOSTS[host];
   const { title, documentation, checked } = facts;
-  const format: "json" | "toml" | "yaml" = facts.format ?? "json";
+  const format = facts.format ?? "json";
   const start = startOf(launch);
   // On Windows, `npx` is a batch file, which only a shell can start.
   const windowsStart =
@@ -71,7 +61,9 @@ export function hostEntry(host: HostName, launch: ServerLaunch) {
     title,
     documentation,
     checked,
-    locations: locationsOf(facts),
+    places: facts.places,
+    dialog: facts.dialog,
+    restart: facts.restart,
     format,
     /** A complete file with only this server, ending in a line break. */
     text: entryText(facts, launch, start),
@@ -79,6 +71,7 @@ export function hostEntry(host: HostName, launch: ServerLaunch) {
     windowsText: launch.command === undefined ? entryText(facts, launch, windowsStart) : undefined,
     shellCommand: shellCommandOf(facts, launch),
     link: installLink(host, launch),
+    appLink: linkOf(host, launch, facts.appLink),
     notes: notesOf(host, launch),
     windowsNotes: [...(facts.windowsNotes ?? []), ...windowsNotesOf(launch)],
   };
@@ -86,40 +79,14 @@ export function hostEntry(host: HostName, launch: ServerLaunch) {
 
 export type HostEntry = ReturnType<typeof hostEntry>;
 
-function locationsOf({ files }: HostFacts): HostLocation[] {
-  type System = Exclude<HostLocation["platform"], "any">;
-  const systemOf = (file: string): System | undefined =>
-    file.startsWith("~/Library/") ? "macOS" : file.startsWith("%") ? "Windows" : undefined;
-  const rows = files.map((file): Pick<HostLocation, "path" | "installation"> => {
-    return typeof file === "string" ? { path: file } : { path: file[0], installation: file[1] };
-  });
-  const own = rows.map(({ path }) => systemOf(path));
-  const systems: readonly System[] = ["macOS", "Linux", "Windows"];
-  const rest = systems.filter((system) => !own.includes(system));
-  return rows.flatMap((row, index) => {
-    const scope = /^[~%]/.test(row.path) ? "user" : "project";
-    const isForAny = scope === "project" || rest.length === systems.length;
-    const system: HostLocation["platform"] | undefined = own[index] ?? (isForAny ? "any" : undefined);
-    return (system === undefined ? rest : [system]).map((platform): HostLocation => {
-      return { scope, platform, ...row };
-    });
-  });
-}
-
 /** The host's link that installs the server, which contains its entry; undefined if it has none. */
 export function installLink(host: HostName, launch: ServerLaunch): string | undefined {
-  const { link } = HOSTS[host];
-  if (link === undefined) return undefined;
-  const entry = JSON.stringify(serverEntry(HOSTS[host], launch, startOf(launch)));
-  const inputs = host === "vscode" ? vscodeInputs(launch) : [];
-  const asked = inputs.length === 0 ? "" : `&inputs=${queryValue(JSON.stringify(inputs))}`;
-  const config = link.isBase64 === true ? Buffer.from(entry).toString("base64") : entry;
-  return `${link.page}?name=${queryValue(launch.serverKey)}${asked}&config=${queryValue(config)}`;
+  return linkOf(host, launch, HOSTS[host].link);
 }
 
-/** Encodes a value for a link, including parentheses, which would end a link in Markdown. */
-function queryValue(text: string): string {
-  return encodeURIComponent(text).replaceAll("(", "%28").replaceAll(")", "%29");
+function linkOf(host: HostName, launch: ServerLaunch, make: HostFacts["link"]): string | undefined {
+  const inputs = host === "vscode" ? vscodeInputs(launch) : [];
+  return make?.(launch.serverKey, serverEntry(HOSTS[host], launch, startOf(launch)), inputs);
 }
 
 function startOf({ packageName, args = [], command }: ServerLaunch): Launch {
@@ -147,19 +114,25 @@ function variablesOf(facts: HostFacts, { env = [] }: ServerLaunch): EntryVariabl
 }
 
 function entryText(facts: HostFacts, launch: ServerLaunch, start: Launch): string {
-  const { key = "mcpServers", format } = facts;
+  const { key = "mcpServers", format, isList } = facts;
   const entry = serverEntry(facts, launch, start);
-  if (format === "yaml") {
-    // JSON values are also valid YAML.
-    const fields = Object.entries(entry).map(([name, value]) => `    ${name}: ${JSON.stringify(value)}\n`);
-    return `${key}:\n  ${launch.serverKey}:\n${fields.join("")}`;
-  }
-  const file = [key].flat().reduceRight<{ [key: string]: Json }>((inner, name) => ({ [name]: inner }), {
-    [launch.serverKey]: entry,
-  });
+  const servers: Json = isList === true ? [entry] : { [launch.serverKey]: entry };
+  const file = [key].flat().reduceRight<Json>((inner, name) => ({ [name]: inner }), servers);
+  if (format === "yaml") return yamlText(file);
   if (format === "toml") return stringify(file);
   const inputs = facts === HOSTS.vscode ? vscodeInputs(launch) : [];
-  return `${jsonText({ ...(inputs.length > 0 && { inputs }), ...file })}\n`;
+  return `${jsonText({ ...(inputs.length > 0 && { inputs }), ...Object(file) })}\n`;
+}
+
+/** YAML for objects and lists of one object; other values are JSON, which is also valid YAML. */
+function yamlText(value: Json, indent = ""): string {
+  const fields = Object.entries(value).map(([name, item]) => {
+    const [first] = isList(item) ? item : [item];
+    if (typeof first !== "object") return `${indent}${name}: ${JSON.stringify(item)}\n`;
+    const inner = yamlText(first, isList(item) ? `${indent}    ` : `${indent}  `);
+    return `${indent}${name}:\n${isList(item) ? inner.replace(/^ {2}(?=\S)|^( *) {2}(?=\S)/, "$1- ") : inner}`;
+  });
+  return fields.join("");
 }
 
 /** JSON with two spaces of indentation. A list of plain values stays on one line if it fits into 80 columns. */
@@ -198,10 +171,15 @@ function secretNames(env: readonly HostVariable[]): string[] {
 /** The host's own command for a POSIX shell, if it can set all of the server's variables. */
 function shellCommandOf(facts: HostFacts, launch: ServerLaunch): string | undefined {
   const { adds, secret } = facts;
-  // If an entry cannot refer to a secret, the command would contain it, visible to every user of the machine.
-  if (secretNames(launch.env ?? []).length > 0 && (secret === undefined || secret("X") === "X"))
-    return undefined;
+  // If an entry cannot refer to a secret, the command would contain it, visible to every user of the machine. VS Code's
+  // command does not take the questions that its entry refers to.
+  const isNamed = secret !== undefined && secret("X") !== "X" && !secret("X").startsWith("${input:");
+  if (secretNames(launch.env ?? []).length > 0 && !isNamed) return undefined;
   const pairs = Object.entries(variablesOf(facts, launch).all);
+  if (typeof adds === "function")
+    return adds(launch.serverKey, serverEntry(facts, launch, startOf(launch)))
+      .map(shellWord)
+      .join(" ");
   if (adds === undefined || (pairs.length > 0 && !adds.includes(" ENV"))) return undefined;
   const variables = pairs.flatMap(([name, value]) => ["--env", `${name}=${value}`]);
   const words = adds
@@ -258,7 +236,7 @@ export function carryOptions(
     const value = read.values[key];
     const isAsked = option.ask === true && !option.askUnless?.some(isGiven);
     if (option.type === "secret" ? isGiven(key) || isAsked : isGiven(key) && hasPassword(value)) {
-      env.push({ name, secret: true, description: option.description });
+      env.push({ name, secret: true, description: questionOf(option) });
     } else if (read.sources[key] === "environment") {
       env.push({ name, value: joinForVariable(option, textsOf(value), platform) });
     } else if (isGiven(key)) {
@@ -268,6 +246,11 @@ export function carryOptions(
     }
   }
   return { args: [...positionals, ...flags], env };
+}
+
+/** What a form asks a user for an option: `Connection URL: …`. */
+function questionOf({ form, description }: OptionEntry["option"]): string {
+  return form === undefined ? description : `${form.title}: ${form.help}`;
 }
 
 type AnyValue = OptionsRead<OptionTable>["values"][string];
@@ -327,21 +310,22 @@ export function renderHostEntry(
   const launch = { serverKey: name, packageName, ...carried, ...(command !== undefined && { command }) };
   const entry = hostEntry(host, launch);
   const windows = platform === "win32";
-  const system = windows ? "Windows" : platform === "darwin" ? "macOS" : "Linux";
-  const here = entry.locations.filter((location) => ["any", system].includes(location.platform));
-  const files = (here.length > 0 ? here : entry.locations).map((location) => {
-    const isForAny = windows && location.platform === "any";
-    const file = isForAny
-      ? location.path.replace(/^~/, "%USERPROFILE%").replaceAll("/", "\\")
-      : location.path;
-    const scope = location.scope === "project" ? "this project" : "all your projects";
-    return `${file} (${[scope, location.installation].filter((part) => part !== undefined).join("; ")})`;
+  const here = placesOn(entry, platform);
+  const preferred = (here.length > 0 ? here : entry.places).filter(({ alternative }) => alternative !== true);
+  const files = preferred.map(({ platform: system, scope, path: file, installation }) => {
+    const written =
+      windows && system === "any" ? file.replace(/^~/, "%USERPROFILE%").replaceAll("/", "\\") : file;
+    const where = scope === "project" ? "this project" : "all your projects";
+    return `${written} (${[where, installation].filter((part) => part !== undefined).join("; ")})`;
   });
+  const target = files.length > 0 ? files.join(" or ") : entry.dialog;
   const lines = [
-    `${entry.title}: add this to ${files.join(" or ")}.`,
-    "If the file already exists, keep its content and add this server.",
+    `${entry.title}: add this to ${target}.`,
+    ...(files.length === 0 ? [] : ["If the file already exists, keep its content and add this server."]),
     ...(entry.shellCommand === undefined || windows ? [] : [`Or run: ${entry.shellCommand}`]),
     ...(entry.link === undefined ? [] : [`Or open: ${entry.link}`]),
+    ...(entry.appLink === undefined ? [] : [`Or open, without the host's web site: ${entry.appLink}`]),
+    entry.restart,
     ...entry.notes,
     ...(windows ? entry.windowsNotes : []),
     `More: ${entry.documentation}`,
