@@ -1,3 +1,4 @@
+import { ToolError } from "@refmcp/boundary/answer";
 import { defineServer, toolFor } from "@refmcp/core";
 import type { ListedTool } from "@refmcp/core/internal/protocol/wire";
 import * as z from "zod";
@@ -26,12 +27,15 @@ const findTools = toolFor<ToolIndex>()({
         inputSchema: z.record(z.string(), z.unknown()).optional(),
       }),
     ),
-    /** How many more match. */
-    more: z.int(),
+    more: z.int().describe("How many more match."),
     instructions: z.string().optional(),
     hint: z.string().optional(),
   }),
   async run({ query = "", server, limit }, index, { budget }) {
+    if (query.trim() === "" && server === undefined)
+      throw new ToolError("invalid", "Neither query nor server is given.", {
+        hint: `Describe in a few words what you want to do, or name a server: ${index.servers.map(({ name }) => name).join(", ")}.`,
+      });
     if (query.trim() === "") return overview(index, server);
     const found = await index.find(query, server);
     const tools: ReturnType<typeof withSchema>[] = [];
@@ -48,7 +52,7 @@ const findTools = toolFor<ToolIndex>()({
   },
 });
 
-/** The names of the tools of a server, or of all, and how a server's tools work together. */
+/** The names of the tools of a server, and how they work together. */
 async function overview(index: ToolIndex, server: ServerName | undefined) {
   const all = await index.all(server);
   const instructions = index.servers.find(({ name }) => name === server)?.instructions;
