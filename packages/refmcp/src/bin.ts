@@ -1,13 +1,11 @@
 import { pathToFileURL } from "node:url";
-import { protectStdout } from "@refmcp/core/internal/transport/stdio/stdio";
 import { binOf, SERVER_NAMES } from "./catalog.ts";
 
-const stdout = protectStdout();
 const [first = "", ...rest] = process.argv.slice(2);
 
-/** The commands that are not a server's name. */
+/** The commands that are not the name of a server. Each is loaded only when it is used. */
 const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {
-  judge: () => import("./judge.ts").then(({ judge }) => judge(rest, stdout)),
+  judge: () => import("./judge.ts").then(({ judge }) => judge(rest)),
 };
 
 const server = SERVER_NAMES.find((name) => name === first);
@@ -17,4 +15,4 @@ if (server !== undefined) {
   process.argv.splice(1, 2, binOf(server));
   await import(pathToFileURL(binOf(server)).href);
 } else if (command !== undefined) await command();
-else await import("./serve.ts").then(({ serve }) => serve(process.argv.slice(2), stdout));
+else await import("./serve.ts").then(({ serve }) => serve(process.argv.slice(2)));

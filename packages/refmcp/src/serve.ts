@@ -1,11 +1,10 @@
 import { realpathSync } from "node:fs";
-import type { Writable } from "node:stream";
 import { DirectoryAllowlist } from "@refmcp/boundary/directories";
 import { Runtime } from "@refmcp/core/internal/bind/runtime";
 import { bind } from "@refmcp/core/internal/bind/server";
 import { createLog } from "@refmcp/core/internal/log";
 import type { Listener } from "@refmcp/core/internal/protocol/request";
-import { StdioServer } from "@refmcp/core/internal/transport/stdio/stdio";
+import { protectStdout, StdioServer } from "@refmcp/core/internal/transport/stdio/stdio";
 import { serverOptions } from "@refmcp/launch/internal/options";
 import { parseCommandLine, parseOptions } from "@refmcp/launch/internal/parse-options";
 import { installShutdown } from "@refmcp/launch/internal/shutdown";
@@ -21,10 +20,9 @@ const SERVERS_MS = 1_500;
 /**
  * Serves all servers over stdin and stdout until the client disconnects or a signal arrives, or prints what the options
  * ask for.
- *
- * @param stdout only the protocol, and what is printed, may be written to it
  */
-export async function serve(argv: readonly string[], stdout: Writable): Promise<void> {
+export async function serve(argv: readonly string[]): Promise<void> {
+  const stdout = protectStdout();
   const servers = SERVER_NAMES.map(installed);
   const all = allOptions(servers);
   const command = parseCommandLine(all, { argv, env: process.env });
