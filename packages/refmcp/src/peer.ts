@@ -7,13 +7,15 @@ import type { OptionTable } from "@refmcp/core/internal/define/options";
 import type { ListedResource } from "@refmcp/core/internal/define/resource";
 import type { Log } from "@refmcp/core/internal/log";
 import type { ClientRequest, Service } from "@refmcp/core/internal/protocol/request";
-import type { ListedTool } from "@refmcp/core/internal/protocol/wire";
+import type { ListedTool, Params } from "@refmcp/core/internal/protocol/wire";
 import { Link, type LinkEvents } from "./child/link.ts";
 import type { ServerSettings } from "./settings.ts";
 
 interface Watched {
   readonly changed: () => void;
   readonly request: ClientRequest;
+  /** Those of the request, which drops them when it has become a stream. */
+  readonly params: Params;
 }
 
 /** One of the servers: lists what it offers without starting it, and starts its process at the first call. */
@@ -120,8 +122,9 @@ export class Peer {
 
   /** Watches a resource, across restarts of its process. @returns whether it can be watched. */
   async watch(uri: string, changed: () => void, request: ClientRequest): Promise<boolean> {
-    const isWatched = await this.#linked(request).watch(uri, request);
-    if (isWatched) this.#watched.set(uri, { changed, request });
+    const { params } = request;
+    const isWatched = await this.#linked(request).watch(uri, request, params);
+    if (isWatched) this.#watched.set(uri, { changed, request, params });
     return isWatched;
   }
 
@@ -156,7 +159,7 @@ export class Peer {
     });
     this.#links.add(link);
     for (const [uri, watched] of this.#watched)
-      link.watch(uri, watched.request).then(
+      link.watch(uri, watched.request, watched.params).then(
         // What changed while nothing watched is unknown.
         () => watched.changed(),
         (error: unknown) => this.#log.warning(`Could not watch ${uri} again: ${String(error)}`),

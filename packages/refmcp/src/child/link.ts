@@ -116,14 +116,14 @@ export class Link {
   }
 
   /** Subscribes to a resource; resolves when changes are reported, with false if the server does not watch it. */
-  async watch(uri: string, request: ClientRequest): Promise<boolean> {
+  async watch(uri: string, request: ClientRequest, given: Params): Promise<boolean> {
     if (this.era === "legacy") {
       await this.send(request, "resources/subscribe", { uri });
       this.#watched.set(uri, undefined);
       return true;
     }
     const id = this.#next++;
-    const params = { ...request.params, notifications: { resourceSubscriptions: [uri] } };
+    const params = { ...given, notifications: { resourceSubscriptions: [uri] } };
     const sent = sentParams(request, params, id);
     const granted = await new Promise<readonly string[]>((resolve, reject) => {
       this.#acknowledged.set(id, resolve);
