@@ -14,6 +14,14 @@ export const LIBRARIES: readonly string[] = ["boundary", "core", "launch", "test
 /** The names of all servers, sorted. */
 export const SERVERS: readonly string[] = serverNames();
 
+/** All published packages: folder → name, sorted by folder. */
+export const PUBLISHED: ReadonlyMap<string, string> = new Map([
+  ...[...LIBRARIES, "refmcp"]
+    .sort()
+    .map((name) => [`packages/${name}`, name === "refmcp" ? name : `@refmcp/${name}`] as const),
+  ...SERVERS.map((name) => [`servers/${name}`, `@refmcp/server-${name}`] as const),
+]);
+
 /** The folder of a server. */
 export function serverFolder(name: string): string {
   return join(ROOT, "servers", name);

@@ -34,8 +34,10 @@ async function publish(tarball) {
 }
 
 const packages = resolve(folder, "packages");
-// Sorted by name, so a package comes after those that it needs.
-for (const file of (await readdir(packages)).sort()) {
+// Sorted by name, so a package comes after those that it needs; refmcp itself needs all servers.
+const isLast = (/** @type {string} */ file) => /^refmcp-\d/.test(file);
+const files = (await readdir(packages)).sort();
+for (const file of files.toSorted((a, b) => Number(isLast(a)) - Number(isLast(b)))) {
   const tarball = join(packages, file);
   const { stdout } = await execute("tar", ["-xOzf", tarball, "package/package.json"]);
   const manifest = JSON.parse(stdout);

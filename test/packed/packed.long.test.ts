@@ -98,6 +98,32 @@ describe.each(SERVERS)("the packed %s server", (name) => {
   });
 });
 
+describe("the packed refmcp", () => {
+  it("installs with its servers into an empty folder, and answers calls of several in both eras", async () => {
+    const servers = await Promise.all(SERVERS.map((name) => tarballOf(`server-${name}`)));
+    const home = await install([...servers, await tarballOf("refmcp")]);
+    const world = await serverWorld("filesystem");
+    try {
+      const args = ["--no-install", "refmcp"];
+      await answersInBothEras(world, { command: "npx", args, cwd: home });
+      const { stdout } = await execute("npx", [...args, "--list-tools"], { cwd: home });
+      for (const name of SERVERS) expect(stdout.split("\n")).toContain(name);
+    } finally {
+      await world.dispose();
+    }
+  });
+
+  it("passes publint, and ships nothing from the sources", async () => {
+    const tarball = await tarballOf("refmcp");
+    const publint = join(ROOT, "test", "node_modules", ".bin", "publint");
+    expect((await execute(publint, ["run", tarball, "--strict"])).stdout).toContain("All good!");
+    const { stdout } = await execute("tar", ["-tzf", tarball]);
+    expect(stdout.split("\n").filter((file) => /\.ts$|\/tests?\/|\/src\//.test(file))).toEqual([]);
+    for (const file of ["LICENSE", "README.md", "THIRD_PARTY_NOTICES", "sbom.cdx.json", "dist/bin.js"])
+      expect(stdout.split("\n")).toContain(`package/${file}`);
+  });
+});
+
 describe.each(SERVERS)("the Dockerfile of the %s server", (name) => {
   const text = () => readFile(join(serverFolder(name), "Dockerfile"), "utf8");
 

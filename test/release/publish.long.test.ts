@@ -7,14 +7,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod";
-import { LIBRARIES, ROOT, SERVERS } from "../servers.ts";
+import { PUBLISHED, ROOT, SERVERS } from "../servers.ts";
 import { artifacts, madeRelease, VERSION as version } from "./release.ts";
 
 const execute = promisify(execFile);
-const NAMES = [
-  ...LIBRARIES.map((name) => `@refmcp/${name}`),
-  ...SERVERS.map((name) => `@refmcp/server-${name}`),
-].sort();
+const NAMES = [...PUBLISHED.values()].sort();
 
 let release = "";
 beforeAll(async () => {

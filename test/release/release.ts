@@ -25,9 +25,10 @@ export function madeRelease(): Promise<string> {
   return made;
 }
 
-/** A package as published. @param name `core` or `server-git` */
+/** A package as published. @param name `core`, `server-git` or `refmcp` */
 export async function tarballOf(name: string): Promise<string> {
-  return join(await madeRelease(), "packages", `refmcp-${name}-${VERSION}.tgz`);
+  const prefix = name === "refmcp" ? name : `refmcp-${name}`;
+  return join(await madeRelease(), "packages", `${prefix}-${VERSION}.tgz`);
 }
 
 /** The MCP bundle of a server as published. */

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { addToChangelog, pendingChanges } from "../../scripts/lib/changelog.mjs";
 import { packageFolders } from "../../scripts/lib/setup.mjs";
-import { LIBRARIES, ROOT, SERVERS, serverBin, serverFolder } from "../servers.ts";
+import { PUBLISHED, ROOT, SERVERS, serverBin, serverFolder } from "../servers.ts";
 
 const execute = promisify(execFile);
 const json = async (...path: string[]) => JSON.parse(await readFile(join(...path), "utf8"));
@@ -111,12 +111,7 @@ describe("a release", () => {
         if (!unpublished) after.set(name, version);
       }
       const [major, minor] = before.split(".").map(Number);
-      expect([...after.keys()].sort()).toEqual(
-        [
-          ...LIBRARIES.map((name) => `@refmcp/${name}`),
-          ...SERVERS.map((name) => `@refmcp/server-${name}`),
-        ].sort(),
-      );
+      expect([...after.keys()].sort()).toEqual([...PUBLISHED.values()].sort());
       expect(new Set(after.values())).toEqual(new Set([`${major}.${Number(minor) + 1}.0`]));
     } finally {
       await rm(copy, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod";
-import { LIBRARIES, ROOT, SERVERS } from "../servers.ts";
+import { PUBLISHED, ROOT } from "../servers.ts";
 
 const FOLDER = join(ROOT, ".github", "workflows");
 const permissions = z.record(z.string(), z.enum(["read", "write", "none"]));
@@ -102,10 +102,7 @@ describe("the release", () => {
   it("publishes with provenance, from the repository that the packages name", () => {
     const script = readFileSync(join(ROOT, "scripts", "release", "publish.mjs"), "utf8");
     expect(script).toContain('"--provenance"');
-    for (const folder of [
-      ...LIBRARIES.map((name) => `packages/${name}`),
-      ...SERVERS.map((name) => `servers/${name}`),
-    ]) {
+    for (const folder of PUBLISHED.keys()) {
       const { repository } = JSON.parse(readFileSync(join(ROOT, folder, "package.json"), "utf8"));
       expect(repository).toEqual({
         type: "git",

@@ -4,14 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { LIBRARIES, ROOT, SERVERS } from "../servers.ts";
+import { PUBLISHED, ROOT, SERVERS } from "../servers.ts";
 
 const execute = promisify(execFile);
-const folders = [
-  ...LIBRARIES.map((name) => `packages/${name}`),
-  ...SERVERS.map((name) => `servers/${name}`),
-  "test",
-];
+const folders = [...PUBLISHED.keys(), "test"];
 let copy = "";
 
 // After switching branches, git leaves the ignored files of servers that the new branch doesn't have.
@@ -34,10 +30,7 @@ describe("a folder in servers/ without a package.json", () => {
 
   it("is not published", async () => {
     const artifacts = join(copy, "scripts", "release", "artifacts.mjs");
-    const packages = [
-      ...LIBRARIES.map((name) => `@refmcp/${name}`),
-      ...SERVERS.map((name) => `@refmcp/server-${name}`),
-    ];
+    const packages = [...PUBLISHED.values()];
     await expect(
       execute(process.execPath, [artifacts, "v0.0.0", join(copy, "release")]),
     ).rejects.toMatchObject({
