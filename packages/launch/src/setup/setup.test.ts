@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { HOST_NAMES } from "@refmcp/core/internal/define/common-options";
 import { parse as parseToml } from "smol-toml";
 import { describe, expect, it } from "vitest";
 import { parse as parseYaml } from "yaml";
 import { BIN, makeHome, userFile } from "../../test/fixtures/setup-home.ts";
 import { valueAt } from "./edit.ts";
 import { entryAt, entryPath, startOfEntry } from "./entries.ts";
+import type { SetupIo } from "./io.ts";
 import { fileToWrite, type KnownHost, knownHosts } from "./known-hosts.ts";
 import { runSetup } from "./setup.ts";
 
@@ -63,53 +63,60 @@ function read(host: KnownHost, text: string): unknown {
 
 const CONTENTS: readonly Contents[] = ["no file", "empty", "comments and other servers", "our old entry"];
 
-describe.each(["linux", "darwin", "win32"] as const)("on %s", (platform) => {
-  describe.each(HOST_NAMES)("%s", (id) => {
-    it.each(CONTENTS)("sets up a host with %s, and undoes it exactly", async (contents) => {
-      const { io, output } = await makeHome({ platform });
-      const host = knownHosts(io, io.cwd).find((one) => one.id === id);
-      const file = userFile(io, id) ?? host?.places[0]?.file;
-      if (host === undefined || file === undefined) {
-        expect(host?.places, "no file of this host is known here").toEqual([]);
-        return;
-      }
-      const scope =
-        host.places[0]?.scope === "project" && userFile(io, id) === undefined ? ["--project"] : [];
-      const before =
-        contents === "no file"
-          ? undefined
-          : contents === "empty"
-            ? ""
-            : foreignFile(host, contents === "our old entry" ? "ours" : "");
-      if (before !== undefined) {
-        await mkdir(path.dirname(file), { recursive: true });
-        await writeFile(file, before);
-      }
-      const args = ["--host", id, ...scope];
-      expect(await runSetup(["/", ...args, "--yes"], io), output()).toBe(0);
+/** The hosts that keep servers of this scope in a file, with that file. */
+function filesOfScope(io: SetupIo, scope: "user" | "project") {
+  return knownHosts(io, io.cwd).flatMap((host) => {
+    const place = host.places.find((one) => one.scope === scope);
+    return place === undefined ? [] : [{ host, file: place.file }];
+  });
+}
+
+const textOf = (file: string) => (existsSync(file) ? readFileSync(file, "utf8") : undefined);
+
+describe.each([
+  ["linux", "user"],
+  ["linux", "project"],
+  ["darwin", "user"],
+  ["win32", "user"],
+] as const)("on %s, for a %s", (platform, scope) => {
+  it.each(CONTENTS)("sets up every host with %s, and undoes it exactly", async (contents) => {
+    const { io, output } = await makeHome({ platform });
+    const all = filesOfScope(io, scope);
+    expect(all.length).toBeGreaterThan(10);
+    const before = new Map<string, string | undefined>();
+    for (const { host, file } of all) {
+      if (before.has(file)) continue;
+      const ours = contents === "our old entry" ? "ours" : "";
+      const text = contents === "no file" ? undefined : contents === "empty" ? "" : foreignFile(host, ours);
+      before.set(file, text);
+      if (text === undefined) continue;
+      await mkdir(path.dirname(file), { recursive: true });
+      await writeFile(file, text);
+    }
+    const words = ["/", "--host", all.map(({ host }) => host.id).join(","), "--yes"];
+    const args = scope === "project" ? [...words, "--project"] : words;
+    expect(await runSetup(args, io), output()).toBe(0);
+    expect(output()).not.toContain("hunter2");
+
+    const after = new Map([...before.keys()].map((file) => [file, textOf(file)]));
+    for (const { host, file } of all) {
       expect(output()).toContain(`✓ ${host.title}: refmcp has 2 tools.`);
-      expect(output()).not.toContain("hunter2");
+      const [old = "", text = ""] = [before.get(file), after.get(file)];
+      const data = read(host, text);
+      const start = startOfEntry(entryAt(data, entryPath(host, "refmcp")) ?? {});
+      expect(start, host.id).toMatchObject({ command: process.execPath, args: [BIN, "/"] });
+      const other = entryPath(host, "other");
+      if (old !== "") expect(valueAt(data, other), host.id).toEqual(valueAt(read(host, old), other));
+      const lines = old.split("\n").filter((line) => !/\/old|npx/.test(line));
+      const lost = lines.filter((line) => !text.includes(line.replace(/,$/, "")));
+      expect(lost, `every line of the user in the file of ${host.id}`).toEqual([]);
+    }
 
-      const after = readFileSync(file, "utf8");
-      const data = read(host, after);
-      const entry = entryAt(data, entryPath(host, "refmcp"));
-      expect(startOfEntry(entry ?? {})).toMatchObject({ command: process.execPath, args: [BIN, "/"] });
-      if (before !== undefined && before !== "") {
-        expect(valueAt(data, entryPath(host, "other"))).toEqual(
-          valueAt(read(host, before), entryPath(host, "other")),
-        );
-        const lost = before
-          .split("\n")
-          .filter((line) => !after.includes(line.replace(/,$/, "")) && !line.includes("/old"));
-        expect(lost, "every line of the user is still there").toEqual([]);
-      }
-      // A second time changes nothing.
-      expect(await runSetup(["/", ...args, "--yes"], io)).toBe(0);
-      expect(readFileSync(file, "utf8")).toBe(after);
+    expect(await runSetup(args, io), "a second time").toBe(0);
+    for (const [file, text] of after) expect(textOf(file)).toBe(text);
 
-      expect(await runSetup(["--undo", "--yes"], io)).toBe(0);
-      expect(existsSync(file) ? readFileSync(file, "utf8") : undefined).toBe(before);
-    });
+    expect(await runSetup(["--undo", "--yes"], io), output()).toBe(0);
+    for (const [file, text] of before) expect(textOf(file), file).toBe(text);
   });
 });
 
@@ -138,7 +145,7 @@ describe("what setup keeps", () => {
     const after = readFileSync(cursor, "utf8");
     expect(
       after.startsWith(
-        '\uFEFF{\r\n\t"mcpServers": {\r\n\t\t"other": { "command": "uvx" },\r\n\t\t"refmcp": {\r\n',
+        '\uFEFF{\r\n\t"mcpServers": {\r\n\t\t"other": { "command": "uvx" },\r\n\t\t"refmcp": {\r\n\t\t\t"command"',
       ),
     ).toBe(true);
     expect(after.replaceAll("\r\n", "")).not.toContain("\n");

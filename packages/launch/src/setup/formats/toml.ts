@@ -17,8 +17,8 @@ export const tomlFormat: TextFormat = {
     const sections = sectionsOf(text, keys);
     const [first] = sections;
     if (first === undefined) throw inline(keys);
-    const without = withoutSections(text, sections);
-    return `${without.slice(0, first.start)}${section(text, keys, value)}${without.slice(first.start)}`;
+    const without = withoutSections(text, sections.slice(1));
+    return `${without.slice(0, first.start)}${section(text, keys, value)}${without.slice(first.end)}`;
   },
   insert(text, keys, value) {
     const end = text === "" || text.endsWith("\n") ? "" : lineEnd(text);
@@ -69,10 +69,12 @@ function sectionsOf(text: string, keys: readonly Key[]): Section[] {
       if (current !== undefined) found.push(current);
     }
     offset += line.length;
-    if (current !== undefined && !/^\s*(?:#.*)?$/.test(line)) current.end = offset;
+    if (current !== undefined && !isBlankOrComment(line)) current.end = offset;
   }
   return found;
 }
+
+const isBlankOrComment = (line: string) => /^\s*(?:#|$)/.test(line);
 
 /** The keys of `[a.b]` or `[[a.b]]`. */
 function headerOf(line: string): { keys: string[]; isItem: boolean } | undefined {
