@@ -17,7 +17,7 @@ export function bundleManifest(server) {
   const has = (key) => options.some((option) => option.key === key);
   // A server that changes nothing by default needs no switch to make it read-only.
   const isReadOnly = tools.every(({ effect }) => effect === "read") || has("allowWrite");
-  const form = options.filter(({ key, title }) => title !== undefined && !(key === "readOnly" && isReadOnly));
+  const form = options.filter(({ key, form }) => form !== undefined && !(key === "readOnly" && isReadOnly));
   /** @param {string | undefined} needs */
   const isOffered = (needs) => needs === undefined || form.some(({ key }) => key === needs);
   const inArguments = form.filter(({ positional }) => positional);
@@ -67,12 +67,15 @@ function placeholder({ key }) {
 
 /** @param {Option} option @param {Server} server */
 function field(option, server) {
-  const { title, type, description, repeatable, positional } = option;
-  const required = positional ? needsDirectory(server) : option.ask;
+  const { form, type, positional } = option;
+  // Several values only fit into arguments; a variable separates them with commas.
+  const repeatable = option.repeatable && positional;
+  // A server that asks for a database uses directories for its imports and exports only.
+  const required = option.positional ? needsDirectory(server) : option.ask;
   return {
     type: FIELDS[type] ?? "string",
-    title,
-    description,
+    title: form?.title ?? option.key,
+    description: form?.help ?? option.description,
     required,
     ...(repeatable && { multiple: true }),
     ...(type === "secret" && { sensitive: true }),

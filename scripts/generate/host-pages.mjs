@@ -27,7 +27,7 @@ export async function hostParts(servers, state) {
       ...(state.published ? [] : [FROM_A_CLONE]),
       "How to have a host (the program that runs the assistant) start a server. The quickest way is to have the server print its entry, with the options you want:",
       fenced("sh", printCommand(example, "vscode", state, ["--read-only"])),
-      `It prints exactly what to paste, and on stderr where it goes. The hosts are ${listed(entries.map(({ host }) => code(host)))}.`,
+      `It prints exactly what to paste, and on stderr where it goes. The hosts are ${listed(entries.map(({ host }) => code(host)))}. ${code("--print-config json")} prints the common form for any other host.`,
     ].join("\n\n"),
     places: table(
       ["Host", "For a project", "For all projects", "Format", "Checked"],
@@ -97,10 +97,11 @@ function places({ places, dialog }, scope) {
  */
 function section(group, links) {
   const [{ format, text, windowsText }] = group;
-  const more = group.flatMap(({ host, title, shellCommand, notes, windowsNotes }) => {
+  const more = group.flatMap(({ host, title, shellCommand, restart, notes, windowsNotes }) => {
     const said = [
       ...(shellCommand === undefined ? [] : [`Or run ${code(shellCommand)}.`]),
       ...(links[host] === undefined ? [] : [`Or open [this link](${links[host]}).`]),
+      restart,
       ...notes,
       ...windowsNotes.map((note) => `On Windows: ${note}`),
     ];

@@ -48,6 +48,9 @@ export function needsDirectory(server) {
   return exampleArguments(server).some((argument) => !argument.startsWith("-"));
 }
 
+/** What VS Code asks the user for an option. @param {Option} option */
+const questionOf = ({ form, description }) => (form ? `${form.title}: ${form.help}` : description);
+
 /** REFMCP_SQLITE_DB_PATH → refmcp-sqlite-db-path @param {Option} option */
 const inputName = ({ variables: [name = ""] }) => name.toLowerCase().replaceAll("_", "-");
 
@@ -63,7 +66,11 @@ export function launchOf(server, { published }) {
     serverKey: server.name,
     packageName: server.packageName,
     args: exampleArguments(server),
-    env: secrets.map(({ variables: [name = ""], description }) => ({ name, secret: true, description })),
+    env: secrets.map((option) => ({
+      name: option.variables[0] ?? "",
+      secret: true,
+      description: questionOf(option),
+    })),
     ...(!published && {
       command: { command: "/path/to/node", args: [`/path/to/refmcp/${binOf(server)}`] },
     }),
@@ -90,11 +97,13 @@ export function exampleOf(servers) {
   return example;
 }
 
-/** The entry of a server for each host, in their order. @type {(server: Server, state: State) => Promise<[HostEntry, ...HostEntry[]]>} */
+/** The entry of a server for each host that has a name, in their order. @type {(server: Server, state: State) => Promise<[HostEntry, ...HostEntry[]]>} */
 export async function hostEntries(server, state) {
   const { hostEntry } = await importSource("packages/launch/src/host-entry.ts");
   const { HOST_NAMES } = await importSource("packages/core/src/define/common-options.ts");
-  return HOST_NAMES.map((/** @type {HostEntry["host"]} */ host) => hostEntry(host, launchOf(server, state)));
+  return HOST_NAMES.filter((/** @type {HostEntry["host"]} */ host) => host !== "json").map(
+    (/** @type {HostEntry["host"]} */ host) => hostEntry(host, launchOf(server, state)),
+  );
 }
 
 /**
@@ -122,7 +131,7 @@ export async function installLinks(server, { published }) {
   if (!published) return {};
   const { installLink } = await importSource("packages/launch/src/host-entry.ts");
   const files = ownOptions(server).filter(({ type }) => type === "file");
-  const inputs = files.map((option) => ({ id: inputName(option), description: option.description }));
+  const inputs = files.map((option) => ({ id: inputName(option), description: questionOf(option) }));
   const launch = { ...launchOf(server, { published }), args: exampleArguments(server, IN_VSCODE) };
   return {
     vscode: installLink("vscode", { ...launch, inputs }),

@@ -39,7 +39,7 @@ export async function describeServer<Context, Table extends OptionTable>(
       .map(({ key, option, flag, variables, valueName }) => ({
         key,
         flag,
-        title: option.title,
+        form: option.form,
         heading: option.heading,
         variables,
         valueName,

@@ -1,3 +1,4 @@
+import path from "node:path";
 import type { Option, OptionTable } from "@refmcp/core/internal/define/options";
 import type { ServerDefinition } from "@refmcp/core/internal/define/server";
 import type { Tool } from "@refmcp/core/internal/define/tool";
@@ -25,13 +26,24 @@ export function programName(packageName: string): string {
 }
 
 /**
+ * How the user starts the server: `node servers/git/dist/bin.js` in a clone, else the program's name.
+ *
+ * @param bin the file that node runs in a clone
+ */
+export function startedAs(packageName: string, bin: string | undefined, cwd = process.cwd()): string {
+  if (bin === undefined) return programName(packageName);
+  const relative = path.relative(cwd, bin);
+  return `node ${shellWord(relative.startsWith("..") || relative === "" ? bin : relative)}`;
+}
+
+/**
  * The text of `--help`.
  *
  * @param columns the width of the terminal, if there is one
  */
 export function renderHelp(facts: HelpFacts, columns?: number): string {
   const width = usableColumns(columns);
-  const program = programName(facts.packageName);
+  const program = startedAs(facts.packageName, facts.bin);
   const entries = optionEntries(facts.all.server, facts.all.table).filter(
     (entry) => entry.option.hidden !== true,
   );

@@ -17,20 +17,22 @@ const launch = {
 const vscodeLink = (to: ServerLaunch) => installLink("vscode", to) ?? "";
 const npx = ["-y", "@refmcp/server-postgres", ...launch.args];
 
+const PASTED = "<paste DATABASE_URL here>";
+
 /** The server's part of each host's file, as in the host's documentation, with the secret in the host's form. */
 const EXPECTED: Readonly<Record<HostName, (command: string, args: readonly string[]) => object>> = {
-  "claude-desktop": (command, args) => inside("mcpServers", command, args, "<paste DATABASE_URL here>"),
+  "claude-desktop": (command, args) => inside("mcpServers", command, args, PASTED),
   "claude-code": (command, args) => inside("mcpServers", command, args, "$" + "{DATABASE_URL}"),
   cursor: (command, args) => inside("mcpServers", command, args, "$" + "{env:DATABASE_URL}"),
   gemini: (command, args) => inside("mcpServers", command, args, "$" + "{DATABASE_URL}"),
-  antigravity: (command, args) => inside("mcpServers", command, args, "<paste DATABASE_URL here>"),
+  antigravity: (command, args) => inside("mcpServers", command, args, PASTED),
   "copilot-cli": (command, args) => ({
     mcpServers: {
       postgres: { type: "local", command, args, env: environment("$" + "{DATABASE_URL}"), tools: ["*"] },
     },
   }),
-  zed: (command, args) => inside("context_servers", command, args, "<paste DATABASE_URL here>"),
-  junie: (command, args) => inside("mcpServers", command, args, "<paste DATABASE_URL here>"),
+  zed: (command, args) => inside("context_servers", command, args, PASTED),
+  junie: (command, args) => inside("mcpServers", command, args, PASTED),
   opencode: (command, args) => ({
     mcp: {
       servers: {
@@ -42,7 +44,7 @@ const EXPECTED: Readonly<Record<HostName, (command: string, args: readonly strin
       },
     },
   }),
-  cline: (command, args) => inside("mcpServers", command, args, "<paste DATABASE_URL here>"),
+  cline: (command, args) => inside("mcpServers", command, args, PASTED),
   goose: (command, args) => ({
     extensions: {
       postgres: {
@@ -57,11 +59,11 @@ const EXPECTED: Readonly<Record<HostName, (command: string, args: readonly strin
       },
     },
   }),
-  "lm-studio": (command, args) => inside("mcpServers", command, args, "<paste DATABASE_URL here>"),
+  "lm-studio": (command, args) => inside("mcpServers", command, args, PASTED),
   kiro: (command, args) => inside("mcpServers", command, args, "$" + "{DATABASE_URL}"),
   warp: (command, args) => inside("mcpServers", command, args, "$" + "{DATABASE_URL}"),
   amp: (command, args) => inside("amp.mcpServers", command, args, "$" + "{DATABASE_URL}"),
-  devin: (command, args) => inside("mcpServers", command, args, "<paste DATABASE_URL here>"),
+  devin: (command, args) => inside("mcpServers", command, args, PASTED),
   windsurf: (command, args) => inside("mcpServers", command, args, "$" + "{env:DATABASE_URL}"),
   vscode: (command, args) => ({
     inputs: [{ type: "promptString", id: "database-url", description: "The database.", password: true }],
@@ -74,6 +76,60 @@ const EXPECTED: Readonly<Record<HostName, (command: string, args: readonly strin
       postgres: { command, args, env_vars: ["DATABASE_URL"], env: { REFMCP_POSTGRES_TIMEOUT_MS: "6000" } },
     },
   }),
+  "visual-studio": (command, args) => ({
+    servers: { postgres: { type: "stdio", command, args, env: environment(PASTED) } },
+  }),
+  "dev-container": (command, args) => ({
+    customizations: {
+      vscode: { mcp: { servers: { postgres: { type: "stdio", command, args, env: environment(PASTED) } } } },
+    },
+  }),
+  "copilot-jetbrains": (command, args) => inside("servers", command, args, PASTED),
+  "copilot-eclipse": (command, args) => inside("servers", command, args, PASTED),
+  "copilot-xcode": (command, args) => ({
+    servers: { postgres: { type: "stdio", command, args, env: environment(PASTED) } },
+  }),
+  "jetbrains-ai": (command, args) => inside("mcpServers", command, args, PASTED),
+  kilo: (command, args) => ({
+    mcp: {
+      postgres: {
+        type: "local",
+        command: [command, ...args],
+        environment: environment("{env:DATABASE_URL}"),
+        enabled: true,
+      },
+    },
+  }),
+  roo: (command, args) => inside("mcpServers", command, args, PASTED),
+  continue: (command, args) => inside("mcpServers", command, args, PASTED),
+  factory: (command, args) => ({
+    mcpServers: {
+      postgres: { type: "stdio", command, args, env: environment("$" + "{DATABASE_URL}") },
+    },
+  }),
+  grok: (command, args) => inside("mcp_servers", command, args, "$" + "{DATABASE_URL}"),
+  vibe: (command, args) => ({
+    mcp_servers: [{ name: "postgres", transport: "stdio", command, args, env: environment(PASTED) }],
+  }),
+  crush: (command, args) => ({
+    mcp: { postgres: { type: "stdio", command, args, env: environment("$(echo $DATABASE_URL)") } },
+  }),
+  qwen: (command, args) => inside("mcpServers", command, args, "$" + "{DATABASE_URL}"),
+  qoder: (command, args) => inside("mcpServers", command, args, PASTED),
+  trae: (command, args) => inside("mcpServers", command, args, PASTED),
+  auggie: (command, args) => inside("mcpServers", command, args, PASTED),
+  kimi: (command, args) => inside("mcpServers", command, args, PASTED),
+  rovo: (command, args) => ({
+    mcpServers: { postgres: { command, args, env: environment(PASTED), transport: "stdio" } },
+  }),
+  openhands: (command, args) => inside("mcpServers", command, args, PASTED),
+  tabnine: (command, args) => inside("mcpServers", command, args, PASTED),
+  bob: (command, args) => inside("mcpServers", command, args, PASTED),
+  "docker-agent": (command, args) => inside("mcps", command, args, "$" + "{env.DATABASE_URL}"),
+  anythingllm: (command, args) => inside("mcpServers", command, args, PASTED),
+  librechat: (command, args) => inside("mcpServers", command, args, "$" + "{DATABASE_URL}"),
+  "open-webui": (command, args) => inside("mcpServers", command, args, PASTED),
+  json: (command, args) => inside("mcpServers", command, args, PASTED),
 };
 
 function environment(secret: string): object {
@@ -115,18 +171,19 @@ describe.each(HOST_NAMES)("the entry for %s", (host) => {
     const entry = hostEntry(host, { serverKey: "git", packageName: "@refmcp/server-git" });
     expect(entry.text).not.toContain("env");
     expect(entry.text).not.toContain("inputs");
-    expect(entry.text).toMatch(/(?:\[ ?|"npx", ?)"-y", ?"@refmcp\/server-git" ?\]/);
+    expect(entry.text).toMatch(/(?:\[\s*|"npx",\s*)"-y",\s*"@refmcp\/server-git"\s*\]/);
   });
 
   it("says where it goes on each platform", () => {
     const { places, dialog, title, documentation } = hostEntry(host, launch);
     for (const platform of ["darwin", "linux", "win32"] as const) {
       const read = placesOn({ places }, platform);
-      expect(read.length > 0 || dialog !== undefined, platform).toBe(true);
       // The first place of a scope is the one to write to.
       for (const scope of ["project", "user"])
         expect(read.find((place) => place.scope === scope)?.alternative).toBeUndefined();
     }
+    // Visual Studio and Xcode are each on one platform only.
+    expect(places.length > 0 || dialog !== undefined).toBe(true);
     expect(title).not.toBe("");
     expect(URL.canParse(documentation)).toBe(true);
   });
@@ -158,7 +215,13 @@ describe("hostEntry", () => {
     expect(hostEntry("codex", { ...plain, env: [{ name: "A", value: "1" }] }).shellCommand).toBe(
       "codex mcp add git --env A=1 -- npx -y @refmcp/server-git '/a b'",
     );
+    expect(hostEntry("auggie", plain).shellCommand).toBe(
+      `auggie mcp add-json git '{"command":"npx","args":["-y","@refmcp/server-git","/a b"]}'`,
+    );
     const secret = { ...plain, env: [{ name: "TOKEN", secret: true }] };
+    // Neither can ask for the secret, so that it would be in the command.
+    for (const host of ["vscode", "auggie"] as const)
+      expect(hostEntry(host, secret).shellCommand).toBeUndefined();
     expect(hostEntry("claude-code", secret).shellCommand).toBe(
       `claude mcp add --env 'TOKEN=$\{TOKEN}' --scope project git -- npx -y @refmcp/server-git '/a b'`,
     );
@@ -184,7 +247,9 @@ describe("hostEntry", () => {
     expect(hostEntry("gemini", odd).windowsNotes).toEqual([
       `In cmd, & | < > ^ % " ! are special; pass '/srv/a&b' through env instead.`,
     ]);
-    expect(hostEntry("zed", { ...odd, args: ["/srv/$HOME"] }).notes).toEqual([]);
+    expect(hostEntry("zed", { ...odd, args: ["/srv/$HOME"] }).notes.join()).not.toContain(
+      "replaces variables",
+    );
   });
 
   it.each(["my_server", "Git", "a".repeat(21), "", "1git", "-git"])(
@@ -247,6 +312,30 @@ describe("installLink of Cursor", () => {
       env: environment("$" + "{env:DATABASE_URL}"),
     });
     expect(hostEntry("cursor", unicode).link).toBe(url.href);
+  });
+});
+
+describe("the links into the apps", () => {
+  it("gives VS Code's entry and questions", () => {
+    const link = hostEntry("vscode", launch).appLink ?? "";
+    expect(link).toMatch(/^vscode:mcp\/install\?/);
+    const { name, inputs, ...config } = JSON.parse(decodeURIComponent(link.slice(link.indexOf("?") + 1)));
+    expect({ inputs, servers: { [name]: config } }).toEqual(EXPECTED.vscode("npx", npx));
+  });
+
+  it("gives Goose each argument, and the names of the secrets that it asks for", () => {
+    const secret = { ...launch, env: [{ name: "DATABASE_URL", secret: true }] };
+    const url = new URL(hostEntry("goose", secret).link ?? "");
+    expect(url.protocol + url.host).toBe("goose:extension");
+    expect(url.searchParams.get("cmd")).toBe("npx");
+    expect(url.searchParams.getAll("arg")).toEqual(npx);
+    expect(url.searchParams.getAll("env")).toEqual(["DATABASE_URL=DATABASE_URL"]);
+  });
+
+  it("gives Goose no link that it would refuse: another program, or values of variables", () => {
+    expect(hostEntry("goose", launch).link).toBeUndefined();
+    const clone = { ...launch, env: [], command: { command: "node", args: ["/clone/bin.js"] } };
+    expect(hostEntry("goose", clone).link).toBeUndefined();
   });
 });
 

@@ -71,6 +71,7 @@ export function hostEntry(host: HostName, launch: ServerLaunch) {
     windowsText: launch.command === undefined ? entryText(facts, launch, windowsStart) : undefined,
     shellCommand: shellCommandOf(facts, launch),
     link: installLink(host, launch),
+    appLink: linkOf(host, launch, facts.appLink),
     notes: notesOf(host, launch),
     windowsNotes: [...(facts.windowsNotes ?? []), ...windowsNotesOf(launch)],
   };
@@ -80,9 +81,12 @@ export type HostEntry = ReturnType<typeof hostEntry>;
 
 /** The host's link that installs the server, which contains its entry; undefined if it has none. */
 export function installLink(host: HostName, launch: ServerLaunch): string | undefined {
-  const facts = HOSTS[host];
+  return linkOf(host, launch, HOSTS[host].link);
+}
+
+function linkOf(host: HostName, launch: ServerLaunch, make: HostFacts["link"]): string | undefined {
   const inputs = host === "vscode" ? vscodeInputs(launch) : [];
-  return facts.link?.(launch.serverKey, serverEntry(facts, launch, startOf(launch)), inputs);
+  return make?.(launch.serverKey, serverEntry(HOSTS[host], launch, startOf(launch)), inputs);
 }
 
 function startOf({ packageName, args = [], command }: ServerLaunch): Launch {
@@ -167,10 +171,15 @@ function secretNames(env: readonly HostVariable[]): string[] {
 /** The host's own command for a POSIX shell, if it can set all of the server's variables. */
 function shellCommandOf(facts: HostFacts, launch: ServerLaunch): string | undefined {
   const { adds, secret } = facts;
-  // If an entry cannot refer to a secret, the command would contain it, visible to every user of the machine.
-  if (secretNames(launch.env ?? []).length > 0 && (secret === undefined || secret("X") === "X"))
-    return undefined;
+  // If an entry cannot refer to a secret, the command would contain it, visible to every user of the machine. VS Code's
+  // command does not take the questions that its entry refers to.
+  const isNamed = secret !== undefined && secret("X") !== "X" && !secret("X").startsWith("${input:");
+  if (secretNames(launch.env ?? []).length > 0 && !isNamed) return undefined;
   const pairs = Object.entries(variablesOf(facts, launch).all);
+  if (typeof adds === "function")
+    return adds(launch.serverKey, serverEntry(facts, launch, startOf(launch)))
+      .map(shellWord)
+      .join(" ");
   if (adds === undefined || (pairs.length > 0 && !adds.includes(" ENV"))) return undefined;
   const variables = pairs.flatMap(([name, value]) => ["--env", `${name}=${value}`]);
   const words = adds
@@ -227,7 +236,7 @@ export function carryOptions(
     const value = read.values[key];
     const isAsked = option.ask === true && !option.askUnless?.some(isGiven);
     if (option.type === "secret" ? isGiven(key) || isAsked : isGiven(key) && hasPassword(value)) {
-      env.push({ name, secret: true, description: option.description });
+      env.push({ name, secret: true, description: questionOf(option) });
     } else if (read.sources[key] === "environment") {
       env.push({ name, value: joinForVariable(option, textsOf(value), platform) });
     } else if (isGiven(key)) {
@@ -237,6 +246,11 @@ export function carryOptions(
     }
   }
   return { args: [...positionals, ...flags], env };
+}
+
+/** What a form asks a user for an option: `Connection URL: …`. */
+function questionOf({ form, description }: OptionEntry["option"]): string {
+  return form === undefined ? description : `${form.title}: ${form.help}`;
 }
 
 type AnyValue = OptionsRead<OptionTable>["values"][string];
@@ -296,8 +310,9 @@ export function renderHostEntry(
   const launch = { serverKey: name, packageName, ...carried, ...(command !== undefined && { command }) };
   const entry = hostEntry(host, launch);
   const windows = platform === "win32";
-  const here = placesOn(entry, platform).filter(({ alternative }) => alternative !== true);
-  const files = here.map(({ platform: system, scope, path: file, installation }) => {
+  const here = placesOn(entry, platform);
+  const preferred = (here.length > 0 ? here : entry.places).filter(({ alternative }) => alternative !== true);
+  const files = preferred.map(({ platform: system, scope, path: file, installation }) => {
     const written =
       windows && system === "any" ? file.replace(/^~/, "%USERPROFILE%").replaceAll("/", "\\") : file;
     const where = scope === "project" ? "this project" : "all your projects";
@@ -309,6 +324,7 @@ export function renderHostEntry(
     ...(files.length === 0 ? [] : ["If the file already exists, keep its content and add this server."]),
     ...(entry.shellCommand === undefined || windows ? [] : [`Or run: ${entry.shellCommand}`]),
     ...(entry.link === undefined ? [] : [`Or open: ${entry.link}`]),
+    ...(entry.appLink === undefined ? [] : [`Or open, without the host's web site: ${entry.appLink}`]),
     entry.restart,
     ...entry.notes,
     ...(windows ? entry.windowsNotes : []),

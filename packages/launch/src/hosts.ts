@@ -31,3 +31,19 @@ export function placesOn({ places }: Pick<HostFacts, "places">, platform: NodeJS
   const system = platform === "win32" ? "Windows" : platform === "darwin" ? "macOS" : "Linux";
   return places.filter((place) => place.platform === "any" || place.platform === system);
 }
+
+/** How many months the facts of a host count as current. */
+const CURRENT_MONTHS = 3;
+
+/**
+ * The hosts whose facts were last compared with their documentation more than three months before a day.
+ *
+ * @param today YYYY-MM-DD
+ */
+export function overdueHosts(today: string, hosts: readonly Pick<Host, "id" | "checked">[] = allHosts()) {
+  return hosts.filter(({ checked }) => {
+    const due = new Date(`${checked}T00:00:00Z`);
+    due.setUTCMonth(due.getUTCMonth() + CURRENT_MONTHS);
+    return due < new Date(`${today}T00:00:00Z`);
+  });
+}

@@ -28,12 +28,23 @@ export interface ServerOptions<Table extends OptionTable> {
 export function serverOptions<Table extends OptionTable>(owner: OptionsOwner<Table>): ServerOptions<Table> {
   const { name, options, directories, toolsets = {} } = owner;
   const { readOnly, confirm, tools, ...rest } = commonOptions;
-  const before: OptionTable = directories === undefined ? {} : directoryOptions;
+  const before = directories === undefined ? {} : directoryTable(directories);
   const after: OptionTable = { readOnly, confirm, toolsets: toolsetOption(toolsets), tools, ...rest };
   const clash = Object.keys(options).find((key) => key in before || key in after);
   if (clash !== undefined)
     throw new TypeError(`Option table of ${name}: ${clash} is already a common option.`);
   return { server: name, table: { ...before, ...options, ...after }, own: options };
+}
+
+function directoryTable({
+  optional,
+  form,
+}: NonNullable<OptionsOwner<OptionTable>["directories"]>): OptionTable {
+  const { directories, ...others } = directoryOptions;
+  return {
+    directories: { ...directories, ...(form !== undefined && { form }), ask: optional !== true },
+    ...others,
+  };
 }
 
 function toolsetOption(toolsets: NonNullable<OptionsOwner<OptionTable>["toolsets"]>): Option {

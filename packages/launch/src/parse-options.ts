@@ -165,6 +165,16 @@ export function shellWords(
   return undefined;
 }
 
+/** The words of a command line that are neither options nor their values. */
+export function positionalWords(
+  { server, table }: ServerOptions<OptionTable>,
+  argv: readonly string[],
+): string[] {
+  return tokensOf(optionEntries(server, table), argv).flatMap((token) => {
+    return token.kind === "positional" ? token.value : [];
+  });
+}
+
 /** Splits the command line into tokens: flags, their values, and other words. */
 function tokensOf(entries: readonly OptionEntry[], argv: readonly string[]) {
   const options = entries.map(

@@ -1,4 +1,4 @@
-import { realpath } from "node:fs/promises";
+import { access, realpath } from "node:fs/promises";
 import { ToolError } from "@refmcp/boundary/answer";
 import { DirectoryAllowlist } from "@refmcp/boundary/directories";
 import { Runtime } from "@refmcp/core/internal/bind/runtime";
@@ -9,6 +9,7 @@ import type { Tool } from "@refmcp/core/internal/define/tool";
 import { createLog } from "@refmcp/core/internal/log";
 import type { TaskStore } from "@refmcp/core/internal/protocol/tasks";
 import type { HttpSettings } from "@refmcp/core/internal/transport/http/settings";
+import { nearCommand } from "./near-command.ts";
 import { serverOptions } from "./options.ts";
 import { type OptionsRead, parseCommandLine, unknownNames } from "./parse-options.ts";
 
@@ -47,15 +48,23 @@ export async function prepare<Context, Table extends OptionTable>(
   }: { readonly writeLog?: (line: string) => void; readonly inShell?: boolean } = {},
 ): Promise<Prepared<Context, Table>> {
   const all = serverOptions(definition);
+  const help = async () => {
+    const { renderHelp } = await import("./help.ts");
+    return print(renderHelp({ ...definition, all, bin: await clonedFile() }, process.stdout.columns));
+  };
   const command = parseCommandLine(all, { argv, env });
+  const near = await nearCommand(all, argv, exists);
+  if (near?.word === "help") return help();
+  if (near !== undefined) {
+    const { startedAs } = await import("./help.ts");
+    const start = startedAs(definition.packageName, await clonedFile());
+    return refuse(
+      `Unknown command "${near.word}". Did you mean: ${start} ${near.meant}? For a directory of that name, write ./${near.word}.`,
+    );
+  }
   if (command.kind === "error") return refuse(command.message);
   if (command.kind === "version") return print(`${definition.packageName} ${definition.version}\n`);
-  if (command.kind === "help") {
-    const { renderHelp } = await import("./help.ts");
-    const { localCommand } = await import("./host-entry.ts");
-    const bin = localCommand(await ownFile())?.args[0];
-    return print(renderHelp({ ...definition, all, bin }, process.stdout.columns));
-  }
+  if (command.kind === "help") return help();
   if (command.kind === "describe") {
     const { describeServer } = await import("./describe.ts");
     return print(`${JSON.stringify(await describeServer(definition, all.table), undefined, 2)}\n`);
@@ -98,7 +107,7 @@ export async function prepare<Context, Table extends OptionTable>(
     const { text, guidance } = renderHostEntry(options.printConfig, definition, carried, {
       bin: await ownFile(),
     });
-    return print(text, guidance);
+    return print(text, (await entryWarnings(definition, all.table, options)) + guidance);
   }
   const { taskStoreEnv } = options;
   if (taskStoreEnv === undefined) return { kind: "run", runtime, http, taskStore: undefined };
@@ -109,6 +118,49 @@ export async function prepare<Context, Table extends OptionTable>(
     );
   const { PostgresTaskStore } = await import("./task-store.ts");
   return { kind: "run", runtime, http, taskStore: new PostgresTaskStore(url, definition.name, log) };
+}
+
+/** The file that node runs in a clone; undefined for an installed package. */
+export async function clonedFile(): Promise<string | undefined> {
+  const { localCommand } = await import("./host-entry.ts");
+  return localCommand(await ownFile())?.args[0];
+}
+
+function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** What would keep a host from using a printed entry: lines for stderr. */
+async function entryWarnings(
+  { directories }: Pick<ServerDefinition<never>, "directories">,
+  table: OptionTable,
+  options: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const paths = Object.entries(table).flatMap(([key, { type }]) => {
+    const given = type === "directory" || type === "file" ? [options[key] ?? []].flat() : [];
+    return given.map((value) => {
+      const file = typeof value === "object" && value !== null && "value" in value ? value.value : value;
+      return { type, file: String(file) };
+    });
+  });
+  const lines: string[] = [];
+  if (
+    directories !== undefined &&
+    directories.optional !== true &&
+    !paths.some(({ type }) => type === "directory")
+  )
+    lines.push(
+      "Warning: this entry has no directory, so the server can only use the folders that the host reports as open. Many hosts report none: add the directory, before --print-config.",
+    );
+  for (const { type, file } of paths) {
+    if (/[\\/]path[\\/]to[\\/]/.test(file))
+      lines.push(`Warning: ${file} is a placeholder. Use the path of your own ${type}.`);
+    else if (type === "directory" && !(await exists(file))) lines.push(`Warning: ${file} does not exist.`);
+  }
+  return lines.map((line) => `${line}\n`).join("");
 }
 
 /** The file that node runs, with links resolved. */

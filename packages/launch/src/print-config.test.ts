@@ -17,7 +17,7 @@ const options = defineOptions({
     named: "unique",
     ask: true,
     askUnless: ["demo"],
-    title: "Databases",
+    form: { title: "Databases", help: "Each with a name." },
     description: "The databases.",
   },
   demo: { type: "flag", description: "A database to try things out." },
@@ -26,7 +26,7 @@ const options = defineOptions({
 const all = serverOptions({ name: "filesystem", options, directories: {} });
 const owner = { name: "filesystem", packageName: "@refmcp/server-filesystem" };
 const place = { cwd: "/work", home: "/home/me", platform: "linux" } as const;
-const asked = { name: "REFMCP_FILESYSTEM_DB", secret: true, description: "The databases." };
+const asked = { name: "REFMCP_FILESYSTEM_DB", secret: true, description: "Databases: Each with a name." };
 
 function carried(argv: readonly string[], env: Record<string, string> = {}) {
   const command = parseCommandLine(all, { ...place, argv: [...argv, "--print-config", "zed"], env });
@@ -123,12 +123,14 @@ describe("renderHostEntry", () => {
         },
       },
     });
-    expect(guidance.replace(/https:\/\/insiders\S+/, "LINK")).toBe(
+    expect(guidance.replace(/https:\/\/insiders\S+|vscode:\S+/g, "LINK")).toBe(
       [
         "VS Code: add this to .vscode/mcp.json (this project) or ~/.config/Code/User/mcp.json (all your projects).",
         "If the file already exists, keep its content and add this server.",
+        `Or run: code --add-mcp '{"name":"filesystem","type":"stdio","command":"npx","args":["-y","@refmcp/server-filesystem","/work/a","--read-only"]}'`,
         "Or open: LINK",
-        "Restart VS Code afterwards.",
+        "Or open, without the host's web site: LINK",
+        "Run the command MCP: List Servers afterwards to start it and to see its output.",
         "More: https://code.visualstudio.com/docs/agents/reference/mcp-configuration",
         "",
       ].join("\n"),
@@ -156,6 +158,25 @@ describe("renderHostEntry", () => {
     expect(renderHostEntry("zed", owner, odd, { platform: "win32" }).guidance).toContain("In cmd, &");
     for (const platform of ["linux", "darwin"] as const)
       expect(renderHostEntry("zed", owner, odd, { platform }).guidance).not.toMatch(/Windows|cmd/);
+  });
+
+  it("names the dialog of a host without a file, and the files of a host that is not for this platform", () => {
+    expect(renderHostEntry("jetbrains-ai", owner, given, { platform: "linux" }).guidance).toMatch(
+      /^JetBrains AI Assistant: add this to Settings > Tools > AI Assistant > .*\nPress Apply afterwards\.\n/,
+    );
+    expect(renderHostEntry("visual-studio", owner, given, { platform: "linux" }).guidance).toContain(
+      "add this to .mcp.json (this project) or %USERPROFILE%\\.mcp.json (all your projects).",
+    );
+  });
+
+  it("prints the common form for any other host", () => {
+    const { text, guidance } = renderHostEntry("json", owner, given, { platform: "linux" });
+    expect(JSON.parse(text)).toEqual({
+      mcpServers: {
+        filesystem: { command: "npx", args: ["-y", "@refmcp/server-filesystem", "/work/a", "--read-only"] },
+      },
+    });
+    expect(guidance).toMatch(/^Any other host: add this to the host's list of MCP servers\.\n/);
   });
 
   it("gives the macOS path on macOS", () => {

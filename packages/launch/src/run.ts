@@ -5,7 +5,7 @@ import { protectStdout, StdioServer } from "@refmcp/core/internal/transport/stdi
 import { observe } from "./observe.ts";
 import { serverOptions } from "./options.ts";
 import { shellWords } from "./parse-options.ts";
-import { prepare } from "./prepare.ts";
+import { clonedFile, prepare } from "./prepare.ts";
 import { installShutdown } from "./shutdown.ts";
 
 /**
@@ -35,7 +35,7 @@ export async function run<Context, Table extends OptionTable>(
   const { runtime, http, taskStore } = prepared;
   if (words !== undefined) {
     const { runShell } = await import("./shell/shell.ts");
-    return runShell(runtime, words, stdout);
+    return runShell(runtime, words, stdout, await startOf(definition));
   }
   const { log, options } = runtime;
   const service = bind(runtime, taskStore);
@@ -72,6 +72,12 @@ export async function run<Context, Table extends OptionTable>(
     }
     return;
   }
+  if (process.stdin.isTTY) {
+    const start = await startOf(definition);
+    process.stderr.write(
+      `refmcp-${definition.name} waits for an MCP client on stdin, as a host starts it. To use it here: ${start} tools, call TOOL or --help; --print-config HOST prints a host's entry. Ctrl+C ends it.\n`,
+    );
+  }
   const server = new StdioServer(service, {
     input: process.stdin,
     output: stdout,
@@ -80,6 +86,12 @@ export async function run<Context, Table extends OptionTable>(
     onEnd: ({ reason, since }) => shutdown.begin(reason, since),
   });
   const shutdown = shutDownWith(() => server.close());
+}
+
+/** How the user started this process, for messages. */
+async function startOf({ packageName }: { readonly packageName: string }): Promise<string> {
+  const { startedAs } = await import("./help.ts");
+  return startedAs(packageName, await clonedFile());
 }
 
 function listenError(error: unknown): string {

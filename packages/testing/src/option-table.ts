@@ -26,7 +26,8 @@ export function checkOptionTable(server: string, table: OptionTable): void {
       claim(`the variable ${variable}`);
     }
     if (option.positional === true) claim("the positional argument");
-    if (option.ask === true && option.title === undefined) say("an option that is asked for needs a title");
+    if (option.ask === true && option.form === undefined)
+      say("an option that is asked for needs the words of a form");
     if (!/^\S.*\.$/.test(option.description)) say("the description is not a sentence on one line");
     if (option.type === "enum" && option.values.length === 0) say("an enum needs values");
     for (const value of [option.default ?? []].flat()) {

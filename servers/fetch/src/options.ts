@@ -19,6 +19,10 @@ const hosts = {
 export const options = defineOptions({
   allowHost: {
     ...hosts,
+    form: {
+      title: "Allowed private hosts",
+      help: "Hosts in your own network or on this machine that may be opened, separated by commas: wiki.internal, localhost:3000. Public pages need no entry.",
+    },
     description: "Private or local hosts that may be contacted.",
   },
   denyHost: { ...hosts, description: "Hosts that are always blocked, even if allowed elsewhere." },

@@ -27,7 +27,13 @@ export const server = defineServer({
     "Toolsets off by default: extra (reflog, bisect, cherry-pick, revert, rewrite, tags, worktrees, init), remote (clone, fetch, pull, push), danger (operations that lose something; they ask the user and keep a recovery ref, see git_list_refs with kind recovery).",
   ].join("\n"),
   options,
-  directories: { fallback: "working directory" },
+  directories: {
+    fallback: "working directory",
+    form: {
+      title: "Folders with repositories",
+      help: "The assistant may work in the Git repositories in these folders.",
+    },
+  },
   toolsets: {
     read: { description: "Read repositories.", default: true },
     write: { description: "Stage, commit, branch, merge.", default: true },

@@ -6,6 +6,10 @@ export const options = defineOptions({
     type: "file",
     env: ["MEMORY_FILE_PATH"],
     heading: "Memory",
+    form: {
+      title: "Memory file",
+      help: "Where the memory is kept. Leave it empty to let the server choose a place.",
+    },
     description:
       "The SQLite file that stores the memory; created if missing. A .jsonl or .json file of the official server is imported into a .db file next to it and left unchanged. Default: memory.db in the platform's data directory.",
   },

@@ -8,7 +8,10 @@ export const options = defineOptions({
     env: ["DATABASE_URL"],
     heading: "Connection",
     ask: true,
-    title: "Connection URL",
+    form: {
+      title: "Database URL",
+      help: "Where the database is, and how to log in: postgres://user:password@host:5432/database",
+    },
     askUnless: ["db", "embedded", "embeddedDir"],
     description:
       "postgres://user:password@host:5432/database, or host=… user=… dbname=…; sslmode and other parameters work as in libpq. The flag itself is optional: a URL alone is enough. Without a URL, the PG* variables (PGHOST, PGUSER, …) and ~/.pgpass are used.",
@@ -59,7 +62,10 @@ export const options = defineOptions({
   allowWrite: {
     type: "flag",
     heading: "Safety",
-    title: "Allow changing data",
+    form: {
+      title: "Allow changing data",
+      help: "The assistant may insert, update and delete rows, and change tables. Otherwise it can only read.",
+    },
     description: "Offer pg_execute and pg_import_csv, which change data.",
   },
   allowAdmin: {

@@ -10,7 +10,7 @@ export const options = defineOptions({
     env: ["SQLITE_DB_PATH"],
     heading: "Databases",
     ask: true,
-    title: "Database file",
+    form: { title: "Database file", help: "The SQLite file, often with the ending .db or .sqlite." },
     description: "The database file. With --allow-ddl, create_table creates it if it doesn't exist.",
   },
   db: {
@@ -23,13 +23,19 @@ export const options = defineOptions({
   allowWrite: {
     type: "flag",
     heading: "Safety",
-    title: "Allow changing data",
+    form: {
+      title: "Allow changing data",
+      help: "The assistant may insert, update and delete rows. Otherwise it can only read.",
+    },
     description: "Offer write_query, execute and undo_database_change, which change data.",
   },
   allowDdl: {
     type: "flag",
     heading: "Safety",
-    title: "Allow changing the schema",
+    form: {
+      title: "Allow changing tables",
+      help: "The assistant may also create, change and drop tables.",
+    },
     description: "Offer create_table, and let writing tools change the schema.",
   },
   ...undoOptions,

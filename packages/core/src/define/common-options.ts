@@ -1,28 +1,8 @@
 import { LOG_LEVELS } from "../log.ts";
+import { HOST_NAMES, type HostName } from "./host-names.ts";
 import type { OptionTable, OptionValues } from "./options.ts";
 
-export const HOST_NAMES = [
-  "claude-desktop",
-  "claude-code",
-  "vscode",
-  "cursor",
-  "codex",
-  "gemini",
-  "antigravity",
-  "copilot-cli",
-  "zed",
-  "junie",
-  "opencode",
-  "cline",
-  "goose",
-  "lm-studio",
-  "kiro",
-  "warp",
-  "amp",
-  "devin",
-  "windsurf",
-] as const;
-export type HostName = (typeof HOST_NAMES)[number];
+export { HOST_NAMES, type HostName };
 
 /** Puts options under a heading of the help. */
 function under<const Table extends OptionTable>(heading: string, table: Table): Table {
@@ -37,7 +17,10 @@ export const directoryOptions = under("Directories", {
     positional: true,
     flag: "root",
     ask: true,
-    title: "Allowed directories",
+    form: {
+      title: "Allowed folders",
+      help: "The folders that the assistant may work in, with everything in them. It cannot open anything outside.",
+    },
     description: "A directory that the server may access, including subdirectories.",
   },
   clientRoots: {
@@ -52,7 +35,11 @@ export const directoryOptions = under("Directories", {
 
 export const commonOptions = {
   ...under("Safety", {
-    readOnly: { type: "flag", title: "Read-only", description: "Offer only read-only tools." },
+    readOnly: {
+      type: "flag",
+      form: { title: "Read-only", help: "The assistant can look at everything but change nothing." },
+      description: "Offer only read-only tools.",
+    },
     confirm: {
       type: "enum",
       values: ["ask", "never"],
@@ -261,7 +248,7 @@ export const commonOptions = {
       values: HOST_NAMES,
       env: false,
       valueName: "HOST",
-      description: `Print the configuration entry for a host, with the other options given, and exit; one of ${HOST_NAMES.join(", ")}.`,
+      description: `Print the configuration entry for a host, with the other options given, and exit; one of ${HOST_NAMES.slice(0, -1).join(", ")}, or json for any other.`,
     },
     version: { type: "flag", env: false, description: "Print the version, and exit; also -v." },
     help: { type: "flag", env: false, description: "Print this help, and exit; also -h." },

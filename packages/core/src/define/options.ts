@@ -1,3 +1,11 @@
+/** The words of a form, for people who see no flags. */
+export interface OptionForm {
+  /** The label of the field. */
+  readonly title: string;
+  /** One or two sentences below it: what to enter, with an example, or what changes. */
+  readonly help: string;
+}
+
 interface OptionFacts {
   /** One sentence on one line. */
   readonly description: string;
@@ -14,8 +22,8 @@ interface OptionFacts {
   readonly positional?: boolean;
   /** The heading in the help under which it is listed. */
   readonly heading?: string;
-  /** The label of its field in a host's form (manifest.json), which asks for options that have one. */
-  readonly title?: string;
+  /** Its field in a host's form (manifest.json, or a question of VS Code), which asks for options that have one. */
+  readonly form?: OptionForm;
   /** Whether it works but is not shown. */
   readonly hidden?: boolean;
   /**

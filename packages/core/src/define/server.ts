@@ -2,7 +2,7 @@ import type { AllowedDirectories } from "@refmcp/boundary";
 import type { Log } from "../log.ts";
 import type { CommonOptionValues } from "./common-options.ts";
 import type { ServerIcon } from "./icon.ts";
-import type { OptionTable, OptionValues } from "./options.ts";
+import type { OptionForm, OptionTable, OptionValues } from "./options.ts";
 import type { LazyPrompt, Prompt } from "./prompt.ts";
 import type { LazyResource, Resource } from "./resource.ts";
 import type { Awaitable, LazyTool, Tool } from "./tool.ts";
@@ -51,9 +51,15 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   /**
    * Declares that the server accesses directories: it gets the positional directories, `--root` and `--roots`, and
    * requests the client's roots. With `fallback: "working directory"`, the working directory is allowed if nothing else
-   * is. `readOnly` is the key of the list option with read-only directories.
+   * is. `readOnly` is the key of the list option with read-only directories. `optional`: it is useful without one.
+   * `form`: what to ask a user for.
    */
-  readonly directories?: { readonly fallback?: "working directory"; readonly readOnly?: string };
+  readonly directories?: {
+    readonly fallback?: "working directory";
+    readonly readOnly?: string;
+    readonly optional?: true;
+    readonly form?: OptionForm;
+  };
   readonly toolsets?: Readonly<Record<string, Toolset>>;
   /** The few tools that `--slim` offers. Default: the default tools. */
   readonly slim?: readonly string[];

@@ -1,4 +1,17 @@
-import { type HostFacts, inHome, itself, on, onUnix, pageLink, readBy, unlessEmpty } from "./facts.ts";
+import {
+  braced,
+  type HostFacts,
+  inHome,
+  inProject,
+  itself,
+  on,
+  onUnix,
+  pageLink,
+  queryValue,
+  readBy,
+  SHELL_VARIABLES,
+  unlessEmpty,
+} from "./facts.ts";
 
 /** Desktop and web apps. */
 export const APPS = {
@@ -9,8 +22,7 @@ export const APPS = {
       "https://github.com/anthropics/claude-code/issues/25579",
       "https://github.com/anthropics/claude-code/issues/26073",
     ],
-    checked: "2026-11",
-    restart: "Restart Claude Desktop afterwards.",
+    checked: "2026-11-27",
     places: [
       ...on("macOS", "~/Library/Application Support/Claude/claude_desktop_config.json"),
       // Since February 2026 the app is an MSIX package, which never reads the file in %APPDATA%.
@@ -24,7 +36,7 @@ export const APPS = {
       ...readBy("older", on("Windows", "%APPDATA%\\Claude\\claude_desktop_config.json")),
       ...on("Linux", "~/.config/Claude/claude_desktop_config.json"),
     ],
-    notes: ["Quit and reopen Claude Desktop afterwards."],
+    restart: "Quit Claude Desktop completely, from its menu bar or tray icon, and open it again.",
     windowsNotes: [
       "If the folder %LOCALAPPDATA%\\Packages\\Claude_pzs8sxrjxfjjc exists, Claude Desktop reads only the file in it, even if Edit Config opens the other one.",
     ],
@@ -32,8 +44,7 @@ export const APPS = {
   goose: {
     title: "Goose",
     documentation: "https://goose-docs.ai/docs/guides/config-files/",
-    checked: "2026-09",
-    restart: "Restart Goose afterwards.",
+    checked: "2026-09-25",
     places: [
       ...onUnix("~/.config/goose/config.yaml"),
       ...on("Windows", "%APPDATA%\\Block\\goose\\config\\config.yaml"),
@@ -51,15 +62,93 @@ export const APPS = {
       timeout: 300,
     }),
     secret: itself,
-    notes: ["Start a new session afterwards."],
+    // The app only starts programs of a short list from a link, and asks for every variable that the link names.
+    link: (serverKey, { cmd, args, env_keys: secrets = [], envs }) => {
+      if (cmd !== "npx" || envs !== undefined || !Array.isArray(args) || !Array.isArray(secrets))
+        return undefined;
+      const query = [
+        ["cmd", "npx"],
+        ...args.map((arg) => ["arg", String(arg)]),
+        ["id", serverKey],
+        ["name", serverKey],
+        ["description", `The ${serverKey} server of refmcp`],
+        ...secrets.map((name) => ["env", `${name}=${name}`]),
+      ];
+      return `goose://extension?${query.map(([name = "", value = ""]) => `${name}=${queryValue(value)}`).join("&")}`;
+    },
+    restart: "Start a new session afterwards.",
   },
   "lm-studio": {
     title: "LM Studio",
     documentation: "https://lmstudio.ai/docs/app/mcp",
-    checked: "2026-04",
-    restart: "Restart LM Studio afterwards.",
-    places: [...inHome("~/.lmstudio/mcp.json")],
+    sources: ["https://lmstudio.ai/docs/app/mcp/deeplink"],
+    checked: "2026-11-27",
+    places: inHome("~/.lmstudio/mcp.json", "~/.cache/lm-studio/mcp.json"),
     link: pageLink("https://lmstudio.ai/install-mcp", "base64"),
+    restart: "LM Studio reloads the file when it changes.",
     notes: ["Program > Install > Edit mcp.json opens the file; its location depends on the version."],
+  },
+  anythingllm: {
+    title: "AnythingLLM Desktop",
+    documentation: "https://docs.anythingllm.com/mcp-compatibility/overview",
+    checked: "2026-11-27",
+    places: [
+      ...on(
+        "macOS",
+        "~/Library/Application Support/anythingllm-desktop/storage/plugins/anythingllm_mcp_servers.json",
+      ),
+      ...on("Windows", "%APPDATA%\\anythingllm-desktop\\storage\\plugins\\anythingllm_mcp_servers.json"),
+      ...on("Linux", "~/.config/anythingllm-desktop/storage/plugins/anythingllm_mcp_servers.json"),
+    ],
+    restart: "Press Refresh on the Agent Skills page afterwards.",
+  },
+  librechat: {
+    title: "LibreChat",
+    documentation: "https://www.librechat.ai/docs/features/mcp",
+    sources: ["https://www.librechat.ai/docs/configuration/librechat_yaml/object_structure/mcp_servers"],
+    checked: "2026-11-27",
+    places: inProject("librechat.yaml"),
+    format: "yaml",
+    secret: braced,
+    replaces: /\$\{|\{\{/,
+    restart: "Restart LibreChat afterwards.",
+    notes: [
+      "The file is in LibreChat's own folder. In a container, the paths of the entry are those in the container.",
+    ],
+  },
+  "open-webui": {
+    title: "Open WebUI",
+    documentation: "https://github.com/open-webui/mcpo",
+    sources: ["https://docs.openwebui.com/features/extensibility/mcp/"],
+    checked: "2026-11-27",
+    places: [],
+    dialog: "the file that you start mcpo with (mcpo --config FILE), which serves it to Open WebUI",
+    restart: "Restart mcpo afterwards, or start it with --hot-reload.",
+    notes: [
+      "Open WebUI itself connects to servers over HTTP only: start the server with --http, and add it under Settings > Admin > Integrations.",
+    ],
+  },
+  "docker-agent": {
+    title: "Docker Agent",
+    documentation: "https://docs.docker.com/ai/docker-agent/tools/mcp/",
+    checked: "2026-11-27",
+    places: inProject("agent.yaml"),
+    key: "mcps",
+    format: "yaml",
+    secret: (name) => `\${env.${name}}`,
+    replaces: SHELL_VARIABLES,
+    restart: "Start the agent again afterwards.",
+    notes: ["Add it to an agent's toolsets as well, with type: mcp, and the server's name as ref."],
+  },
+  json: {
+    title: "Any other host",
+    documentation: "https://modelcontextprotocol.io/docs/develop/connect-local-servers",
+    checked: "2026-11-27",
+    places: [],
+    dialog: "the host's list of MCP servers",
+    restart: "Restart the host afterwards.",
+    notes: [
+      "Most hosts use this form. Others have another name for mcpServers, or fields for the command, its arguments and its variables.",
+    ],
   },
 } satisfies Readonly<Record<string, HostFacts>>;

@@ -27,7 +27,9 @@ export interface HostPlace {
   readonly path: string;
   /** Which installation reads this file, if several differ. */
   readonly installation?: string;
-  /** The host still reads a file that exists here; a new one belongs to the first place of the scope. */
+  /**
+   * The host, or an older version of it, reads a file that exists here. A new file belongs to a place without this mark.
+   */
   readonly alternative?: true;
 }
 
@@ -37,7 +39,10 @@ export interface HostFacts {
   readonly documentation: string;
   /** Other sources, for what the documentation leaves out. */
   readonly sources?: readonly string[];
-  /** The day on which these facts were last compared with the sources: YYYY-MM-DD. */
+  /**
+   * The day on which these facts were last compared with the newest copy of the sources that could be read: YYYY-MM-DD.
+   * `pnpm check` and a release fail when it is more than three months ago.
+   */
   readonly checked: string;
   /** All known configuration files, the preferred one of each scope and platform first. */
   readonly places: readonly HostPlace[];
@@ -50,29 +55,37 @@ export interface HostFacts {
   /** Default: `json`. `jsonc` allows comments and trailing commas. */
   readonly format?: "json" | "jsonc" | "toml" | "yaml";
   /** Builds the entry of a server, if it differs from `command`, `args` and `env`. */
-  readonly entry?: (start: Launch, variables: EntryVariables, serverKey: string) => { [key: string]: Json };
+  readonly entry?: (start: Launch, variables: EntryVariables, serverKey: string) => HostEntryJson;
   /** How an entry refers to a secret that the host gets elsewhere. If absent, the user pastes it into the file. */
   readonly secret?: (name: string) => string;
   /** Matches what the host treats as a variable in an argument. */
   readonly replaces?: RegExp;
   /**
-   * The host's own command that adds the server NAME with the variables ENV, up to `--`, or the entry as JSON. Without
-   * ENV it cannot set variables.
+   * The host's own command that adds the server NAME with the variables ENV, up to `--`. Without ENV it cannot set
+   * variables. A function gives the words of a command that takes the entry as JSON.
    */
-  readonly adds?: string;
+  readonly adds?: string | ((serverKey: string, entry: HostEntryJson) => readonly string[]);
   /** Whether the host starts programs through a shell on Windows, and so finds `npx`. */
   readonly findsNpxOnWindows?: boolean;
-  /** The link that installs a server. */
-  readonly link?: (
-    serverKey: string,
-    entry: { readonly [key: string]: Json },
-    inputs: readonly Json[],
-  ) => string;
+  /** The link that installs a server, unless the host cannot install this one. */
+  readonly link?: InstallLink;
+  /** A link that works offline, in addition to one that needs the host's web site. */
+  readonly appLink?: InstallLink;
   /** What the user does after the file has changed, as a sentence. */
   readonly restart: string;
   readonly notes?: readonly string[];
   readonly windowsNotes?: readonly string[];
 }
+
+/** The entry of a server, without the file around it. */
+export type HostEntryJson = { readonly [key: string]: Json };
+
+type InstallLink = (
+  serverKey: string,
+  entry: HostEntryJson,
+  /** VS Code's questions to the user. */
+  inputs: readonly Json[],
+) => string | undefined;
 
 export type HostTable = Readonly<Record<HostName, HostFacts>>;
 
@@ -144,11 +157,8 @@ export function inputId(variable: string): string {
   return variable.toLowerCase().replaceAll("_", "-");
 }
 
-/** A link with the server's name and its entry in the query. */
-export function pageLink(
-  page: string,
-  encode: "json" | "base64" = "json",
-): (serverKey: string, entry: { readonly [key: string]: Json }, inputs: readonly Json[]) => string {
+/** A web page that opens the host, with the server's name and its entry in the query. */
+export function pageLink(page: string, encode: "json" | "base64" = "json"): InstallLink {
   return (serverKey, entry, inputs) => {
     const json = JSON.stringify(entry);
     const config = encode === "base64" ? Buffer.from(json).toString("base64") : json;

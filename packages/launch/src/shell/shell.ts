@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
-import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
-import { manyLines, oneLine, visibleJson } from "@refmcp/boundary/answer";
+import { manyLines } from "@refmcp/boundary/answer";
 import { listedTools } from "@refmcp/core/internal/bind/listing";
 import type { Runtime } from "@refmcp/core/internal/bind/runtime";
 import { bind } from "@refmcp/core/internal/bind/server";
@@ -15,30 +14,44 @@ import { rangeText, serverOptions } from "../options.ts";
 import { type ShellWords, unknownNames } from "../parse-options.ts";
 import { propertiesOf, readArguments, UsageError } from "./arguments.ts";
 import { completionScript, SHELLS } from "./completion.ts";
+import { asText, forPerson, pretty } from "./output.ts";
+import { ProgressLine } from "./progress.ts";
+import { asTable } from "./table.ts";
+import { Terminal } from "./terminal.ts";
 
 /** Exit codes: the tool or resource failed; the command line is invalid; interrupted. */
 const FAILED = 1;
 const WRONG = 2;
 const INTERRUPTED = 130;
+/** The options of `call` itself. */
+const CALL_OPTIONS = [
+  ["--format table", "Print rows and lists as a table, other data as names and values."],
+  ["--json", "Print the full result as a host receives it; also --format json."],
+] as const;
 /** How long closing may take before the process exits anyway, in milliseconds. */
 const CLOSING_MS = 2_000;
 
-/** Runs one command of a server's command line in this process, and ends the process. */
+/**
+ * Runs one command of a server's command line in this process, and ends the process.
+ *
+ * @param program how the user started it, for messages
+ */
 export async function runShell<Context>(
   runtime: Runtime<Context, OptionTable>,
   words: ShellWords,
   stdout: { write(data: string | Uint8Array, done: () => void): unknown },
+  program: string,
 ): Promise<never> {
   let code = 0;
   process.once("SIGINT", () => process.exit(INTERRUPTED));
   try {
-    const { output, failed } = await new ShellClient(runtime).run(words);
+    const { output, failed } = await new ShellClient(runtime, program).run(words);
     if (failed) process.stderr.write(shownOn(process.stderr, output));
     else await new Promise<void>((resolve) => stdout.write(shownOn(process.stdout, output), resolve));
     code = failed ? FAILED : 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    process.stderr.write(shownOn(process.stderr, `${error.message}\n`));
+    process.stderr.write(shownOn(process.stderr, `${forPerson(error.message)}\n`));
     code = WRONG;
   }
   await Promise.race([runtime.close(), wait(CLOSING_MS)]);
@@ -58,21 +71,24 @@ interface Outcome {
 /** A client of the server in the same process, which uses the protocol like any other. */
 class ShellClient<Context> {
   readonly #runtime: Runtime<Context, OptionTable>;
+  readonly #program: string;
   readonly #connection: Connection;
   readonly #waiting = new Map<unknown, (answer: Readonly<Record<string, unknown>>) => void>();
   readonly #terminal = new Terminal();
+  readonly #progress = new ProgressLine(process.stderr);
   #lastId = 0;
 
-  constructor(runtime: Runtime<Context, OptionTable>) {
+  /** @param program how the user started it, for messages */
+  constructor(runtime: Runtime<Context, OptionTable>, program: string) {
     this.#runtime = runtime;
+    this.#program = program;
+    const progress = this.#progress;
     this.#connection = new Connection({
       service: bind(runtime),
       sink: {
         answer: (json) => this.#answered(json),
         notify(method, params) {
-          if (method !== "notifications/progress" || !process.stderr.isTTY) return;
-          if ("message" in params && params.message !== undefined)
-            process.stderr.write(`${oneLine(String(params.message))}\n`);
+          if (method === "notifications/progress") progress.show(params);
         },
         ask: () => undefined,
       },
@@ -94,6 +110,7 @@ class ShellClient<Context> {
   }
 
   async #call([name, ...words]: readonly string[]): Promise<Outcome> {
+    if (name === "--help" || name === "-h") return { output: this.#help(), failed: false };
     if (name === undefined || name.startsWith("-"))
       throw new UsageError(
         `call needs a tool name: ${this.#program} call TOOL [arguments]. ${this.#program} tools lists them.`,
@@ -101,11 +118,20 @@ class ShellClient<Context> {
     const tool = await this.#tool(name);
     const given = readArguments(tool.name, tool.inputSchema, words, () => readFileSync(0, "utf8"));
     if (given.help) return { output: this.#usage(tool), failed: false };
+    if (given.missing.length > 0) {
+      const list = given.missing.map((missing) => `--${missing}`).join(" and ");
+      throw new UsageError(`${tool.name} needs ${list}. See ${this.#program} call ${tool.name} --help.`);
+    }
     const result = await this.#request(
       "tools/call",
       `"name":${JSON.stringify(tool.name)},"arguments":${given.json}`,
     );
-    return { output: given.asJson ? pretty(result) : asText(result), failed: result.isError === true };
+    const failed = result.isError === true;
+    if (given.form === "json") return { output: pretty(result), failed };
+    if (failed) return { output: forPerson(asText(result)), failed };
+    const table =
+      given.form === "table" ? asTable(result.structuredContent, process.stdout.isTTY === true) : undefined;
+    return { output: table ?? asText(result), failed: false };
   }
 
   async #read([uri, ...words]: readonly string[]): Promise<Outcome> {
@@ -132,7 +158,8 @@ class ShellClient<Context> {
     const known = SHELLS.find((one) => one === shell);
     if (known === undefined) throw new UsageError(`completion takes one of ${SHELLS.join(", ")}.`);
     const options = serverOptions(this.#runtime.definition);
-    return completionScript(known, this.#program, options, await listedTools(this.#runtime.tools));
+    const name = programName(this.#runtime.definition.packageName);
+    return completionScript(known, name, options, await listedTools(this.#runtime.tools));
   }
 
   async #tool(name: string): Promise<ListedTool> {
@@ -145,8 +172,22 @@ class ShellClient<Context> {
     );
   }
 
-  get #program(): string {
-    return programName(this.#runtime.definition.packageName);
+  /** The help of `call`. */
+  #help(): string {
+    const width = usableColumns(process.stdout.columns);
+    const lines = [
+      `Usage: ${this.#program} call TOOL [arguments] [--args JSON|-] [--format text|json|table]`,
+      "",
+      ...wrap(
+        `Arguments are written --name value; required ones may be given in order, without names. --args takes all of them as a JSON object, - reads it from stdin. ${this.#program} call TOOL --help shows a tool's arguments.`,
+        width,
+      ),
+      "",
+      ...twoColumns(CALL_OPTIONS, 16, width),
+      "",
+      renderToolTable(this.#runtime.tools, process.stdout.columns).trimEnd(),
+    ];
+    return `${lines.join("\n")}\n`;
   }
 
   #usage(tool: ListedTool): string {
@@ -172,7 +213,7 @@ class ShellClient<Context> {
     const lines = [
       ...wrap(tool.description, width),
       "",
-      `Usage: ${this.#program} call ${tool.name}${required.join("")} [--args JSON|-] [--json]`,
+      `Usage: ${this.#program} call ${tool.name}${required.join("")} [--args JSON|-] [--json | --format table]`,
       ...(rows.length === 0 ? [] : ["", ...twoColumns(rows, left, width)]),
     ];
     return `${lines.join("\n")}\n`;
@@ -187,6 +228,7 @@ class ShellClient<Context> {
     let more = "";
     for (;;) {
       const answer = await this.#send(method, members + more);
+      this.#progress.clear();
       if (isObject(answer.error)) throw new UsageError(String(answer.error.message));
       const result = isObject(answer.result) ? answer.result : {};
       if (result.resultType !== "input_required") return result;
@@ -204,7 +246,10 @@ class ShellClient<Context> {
     const hasTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
     const meta = {
       [META.version]: MODERN_VERSIONS[0],
-      [META.clientInfo]: { name: this.#program, version: this.#runtime.definition.version },
+      [META.clientInfo]: {
+        name: programName(this.#runtime.definition.packageName),
+        version: this.#runtime.definition.version,
+      },
       [META.capabilities]: hasTerminal ? { elicitation: { form: {}, url: {} } } : {},
       progressToken: id,
     };
@@ -222,25 +267,6 @@ class ShellClient<Context> {
   }
 }
 
-/** A result as text for a person: text blocks, indented JSON for data, URIs for links. */
-function asText(result: Readonly<Record<string, unknown>>): string {
-  const { content, structuredContent } = result;
-  const data = structuredContent === undefined ? undefined : JSON.stringify(structuredContent);
-  const texts = (Array.isArray(content) ? content : []).filter(isObject).map((block) => {
-    if (block.type === "resource_link") return `${block.uri}  ${block.title ?? block.name}`;
-    if (block.type !== "text") return `[${block.mimeType ?? block.type}; --json has its bytes]`;
-    const text = String(block.text);
-    return data !== undefined && text.endsWith(data)
-      ? text.slice(0, -data.length) + pretty(structuredContent).trimEnd()
-      : text;
-  });
-  return texts.map((text) => (text.endsWith("\n") ? text : `${text}\n`)).join("");
-}
-
-function pretty(value: unknown): string {
-  return `${visibleJson(JSON.stringify(value, undefined, 2))}\n`;
-}
-
 function choices({ enum: values, type, items }: Readonly<Record<string, unknown>>): string | undefined {
   if (Array.isArray(values)) return values.join("|");
   if (type === "array") return isObject(items) && items.type === "object" ? "JSON; repeatable" : "repeatable";
@@ -253,49 +279,4 @@ function rangeOf({ minimum, maximum }: Readonly<Record<string, unknown>>): strin
     typeof bound === "number" && Math.abs(bound) < Number.MAX_SAFE_INTEGER ? bound : undefined,
   );
   return rangeText({ min, max });
-}
-
-/** The answer to a form (MCP, "Elicitation"). */
-export interface FormAnswer {
-  readonly action: "accept" | "decline";
-  readonly content?: Readonly<Record<string, unknown>>;
-}
-
-/** Asks a tool's questions at the terminal: the message, then one line for each field. */
-class Terminal {
-  #lines: AsyncIterator<string> | undefined;
-
-  async ask(params: unknown): Promise<FormAnswer> {
-    const { message, requestedSchema, url } = Object(params);
-    process.stderr.write(`${manyLines(String(message))}\n`);
-    if (typeof url === "string") {
-      const answer = await this.#line(`Open ${url} in a browser, then press Enter (n to refuse): `);
-      return { action: answer === undefined || /^no?$/i.test(answer) ? "decline" : "accept" };
-    }
-    const content: Record<string, unknown> = {};
-    for (const [name, field] of Object.entries(Object(Object(requestedSchema).properties))) {
-      if (!isObject(field)) continue;
-      const answer = await this.#line(prompt(name, field));
-      if (answer === undefined) return { action: "decline" };
-      if (field.type === "boolean") {
-        if (!/^y(es)?$/i.test(answer)) return { action: "decline" };
-        content[name] = true;
-      } else if (answer !== "") content[name] = field.type === "string" ? answer : Number(answer);
-    }
-    return { action: "accept", content };
-  }
-
-  /** The line that the user types; undefined at the end of the input. */
-  async #line(question: string): Promise<string | undefined> {
-    process.stderr.write(oneLine(question));
-    this.#lines ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-    const { value, done } = await this.#lines.next();
-    return done === true ? undefined : value.trim();
-  }
-}
-
-function prompt(name: string, { type, title, enum: values }: Readonly<Record<string, unknown>>): string {
-  const label = typeof title === "string" ? title : name;
-  if (type === "boolean") return `${label} [y/N] `;
-  return Array.isArray(values) ? `${label} (${values.join(", ")}): ` : `${label}: `;
 }

@@ -5,7 +5,7 @@ export const options = defineOptions({
     type: "file",
     heading: "Database",
     ask: true,
-    title: "Database file",
+    form: { title: "Database file", help: "The file with the data." },
     description: "The SQLite file with the notes. It is only read.",
   },
 });
