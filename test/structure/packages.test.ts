@@ -13,6 +13,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   sql: ["boundary", "core", "launch"],
   "embedded-postgres": ["boundary"],
   testing: ["boundary", "core", "launch"],
+  refmcp: ["boundary", "core", "launch", "testing"],
 };
 const FOR_SERVERS = ["boundary", "core", "launch", "documents", "sql", "embedded-postgres"];
 

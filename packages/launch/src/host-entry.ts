@@ -255,7 +255,8 @@ function questionOf({ form, description }: OptionEntry["option"]): string {
 
 type AnyValue = OptionsRead<OptionTable>["values"][string];
 
-function textsOf(value: AnyValue): string[] {
+/** The values of an option as texts that set it again. */
+export function textsOf(value: AnyValue): string[] {
   return [value ?? []]
     .flat()
     .map((item) =>

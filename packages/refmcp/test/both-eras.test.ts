@@ -1,0 +1,249 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { pathToFileURL } from "node:url";
+import { describe, expect, it } from "vitest";
+import { cleanUp, project, start, textOf } from "./project.ts";
+
+cleanUp();
+
+describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => {
+  it("lists the most used tools of all servers with find_tools and call_tool", async () => {
+    const { client } = await start(project(), { era });
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        "call_tool",
+        "find_tools",
+        "read_text_file",
+        "git_status",
+        "read_query",
+        "query",
+      ]),
+    );
+    expect(names).toEqual([...new Set(names)].sort());
+    expect(names).not.toContain("git_cherry_pick");
+    expect(client.getServerVersion()?.name).toBe("refmcp");
+    expect(client.getInstructions()).toContain("find_tools");
+  });
+
+  it("calls a listed tool, and gets the answer of its server unchanged", async () => {
+    const { client } = await start(project(), { era });
+    const answer = await client.callTool({ name: "git_status", arguments: {} });
+    expect(answer.isError).not.toBe(true);
+    expect(answer.structuredContent).toMatchObject({ branch: "main", clean: true });
+  });
+
+  it("finds an unlisted tool with its schema, and calls it through call_tool with a typed answer", async () => {
+    const { client } = await start(project(), { era });
+    const found = await client.callTool({
+      name: "find_tools",
+      arguments: { query: "history of HEAD, reflog" },
+    });
+    const tools: unknown = Object(found.structuredContent).tools;
+    expect(tools).toContainEqual(
+      expect.objectContaining({
+        name: "git_reflog",
+        server: "git",
+        effect: "read",
+        inputSchema: expect.objectContaining({ type: "object" }),
+      }),
+    );
+    const answer = await client.callTool({
+      name: "call_tool",
+      arguments: { name: "git_reflog", arguments: {} },
+    });
+    expect(answer.structuredContent).toMatchObject({ entries: [{ action: "commit (initial): First" }] });
+  });
+
+  it("names similar tools for an unknown one", async () => {
+    const { client } = await start(project(), { era });
+    const answer = await client.callTool({ name: "call_tool", arguments: { name: "git_refloog" } });
+    expect(answer.isError).toBe(true);
+    expect(textOf(answer)).toContain("Did you mean git_reflog?");
+    await expect(client.callTool({ name: "git_statuss", arguments: {} })).rejects.toThrow(
+      "Did you mean git_status?",
+    );
+  });
+
+  it("asks the user what a server asks, and passes on the answer", async () => {
+    const place = project();
+    const asked: string[] = [];
+    let action: "accept" | "decline" = "decline";
+    const { client } = await start(place, {
+      era,
+      elicit: ({ message }) => {
+        asked.push(message);
+        return action === "accept" ? { action, content: { confirm: true } } : { action };
+      },
+    });
+    writeFileSync(place.path("untracked.txt"), "lost?\n");
+    const call = { name: "call_tool", arguments: { name: "git_clean", arguments: {} } };
+    const declined = await client.callTool(call);
+    expect(declined.isError).toBe(true);
+    expect(place.git("status", "--porcelain")).toBe("?? untracked.txt\n");
+    action = "accept";
+    const accepted = await client.callTool(call);
+    expect(accepted.isError, textOf(accepted)).not.toBe(true);
+    expect(place.git("status", "--porcelain")).toBe("");
+    expect(asked).toHaveLength(2);
+    expect(asked[0]).toContain("untracked.txt");
+  });
+
+  it("refuses what needs the user's confirmation if the client cannot ask", async () => {
+    const place = project();
+    const { client } = await start(place, { era });
+    writeFileSync(place.path("untracked.txt"), "kept\n");
+    const answer = await client.callTool({ name: "call_tool", arguments: { name: "git_clean" } });
+    expect(answer.isError).toBe(true);
+    expect(place.git("status", "--porcelain")).toBe("?? untracked.txt\n");
+  });
+
+  it("lets a server ask the client's model", async () => {
+    const web = createServer((_, response) => {
+      response.setHeader("content-type", "text/html");
+      response.end(
+        "<title>Tea</title><h1>Tea</h1><p>Green tea is brewed at 80 degrees Celsius for two minutes.</p>",
+      );
+    });
+    await new Promise<void>((listening) => void web.listen(0, "127.0.0.1", listening));
+    const { port }: AddressInfo = Object(web.address());
+    try {
+      const place = project();
+      const { client } = await start(place, {
+        era,
+        args: [place.folder, "--fetch.allow-host", "127.0.0.1", "--fetch.ignore-robots-txt"],
+        sample: () => ({
+          role: "assistant",
+          model: "test",
+          content: { type: "text", text: "At 80 degrees." },
+        }),
+      });
+      const answer = await client.callTool({
+        name: "call_tool",
+        arguments: {
+          name: "fetch_many",
+          arguments: { urls: [`http://127.0.0.1:${port}/`], question: "How hot is green tea brewed?" },
+        },
+      });
+      expect(textOf(answer)).toContain("At 80 degrees.");
+    } finally {
+      web.close();
+    }
+  });
+
+  it("passes on progress", async () => {
+    const place = project();
+    mkdirSync(place.path("from"));
+    for (let index = 0; index < 30; index++) writeFileSync(place.path("from", `${index}.txt`), "text\n");
+    const { client, received } = await start(place, { era });
+    const copy = { source: place.path("from"), destination: place.path("to") };
+    const answer = await client.callTool(
+      { name: "call_tool", arguments: { name: "copy_file", arguments: copy } },
+      { onprogress: () => undefined },
+    );
+    expect(answer.isError, textOf(answer)).not.toBe(true);
+    // The SDK does not pass on reports that arrive together with the answer.
+    const reports = received.flatMap((message) =>
+      "method" in message && message.method === "notifications/progress"
+        ? [Number(message.params?.progress)]
+        : [],
+    );
+    expect(reports.length).toBeGreaterThan(0);
+    expect(reports).toEqual(reports.toSorted((a, b) => a - b));
+  });
+
+  it("reads resources of all servers, and lists more of them once their servers run", async () => {
+    const place = project();
+    const { client, received } = await start(place, { era });
+    const uris = async () => (await client.listResources()).resources.map(({ uri }) => uri);
+    const { href } = pathToFileURL(place.folder);
+    expect(await uris()).toContain("fs://changes");
+    expect(await uris()).not.toContain(href);
+    const { contents } = await client.readResource({ uri: pathToFileURL(place.path("a.txt")).href });
+    expect(contents[0]).toMatchObject({ text: expect.stringContaining("one") });
+    expect(await uris()).toContain(href);
+    if (era === "legacy")
+      await expect
+        .poll(() => received.some((one) => "method" in one && one.method.endsWith("resources/list_changed")))
+        .toBe(true);
+    await expect(client.readResource({ uri: "git://work/commit/nowhere" })).rejects.toThrow();
+    await expect(client.readResource({ uri: "nothing://here" })).rejects.toThrow("nothing://here");
+    const templates = (await client.listResourceTemplates()).resourceTemplates.map(
+      ({ uriTemplate }) => uriTemplate,
+    );
+    expect(templates).toEqual(expect.arrayContaining(["git://{repo}/status", "memory://entity/{name}"]));
+  });
+
+  it("prompts and completes", async () => {
+    const place = project();
+    place.git("branch", "topic");
+    writeFileSync(place.path("a.txt"), "two\n");
+    const { client } = await start(place, { era });
+    expect((await client.listPrompts()).prompts.map(({ name }) => name)).toContain("review_changes");
+    const prompt = await client.getPrompt({ name: "review_changes", arguments: {} });
+    expect(prompt.messages.length).toBeGreaterThan(0);
+    const { completion } = await client.complete({
+      ref: { type: "ref/prompt", name: "review_changes" },
+      argument: { name: "branch", value: "to" },
+    });
+    expect(completion.values).toEqual(["topic"]);
+    await expect(client.getPrompt({ name: "review_change" })).rejects.toThrow("review_changes");
+  });
+
+  it("keeps the failure of a server that cannot work to its own tools", async () => {
+    const { client } = await start(project(), { era });
+    const failed = await client.callTool({ name: "query", arguments: { sql: "select 1" } });
+    expect(failed.isError).toBe(true);
+    expect(textOf(failed)).toContain("No database is configured.");
+    expect((await client.callTool({ name: "git_log", arguments: {} })).isError).not.toBe(true);
+  });
+
+  it("cancels a call in its server", async () => {
+    const place = project();
+    const { client } = await start(place, {
+      era,
+      elicit: () => new Promise(() => undefined),
+    });
+    writeFileSync(place.path("untracked.txt"), "kept\n");
+    const cancelled = new AbortController();
+    const call = client.callTool(
+      { name: "call_tool", arguments: { name: "git_clean" } },
+      { signal: cancelled.signal },
+    );
+    setImmediate(() => cancelled.abort());
+    await expect(call).rejects.toThrow();
+    expect((await client.callTool({ name: "git_status", arguments: {} })).isError).not.toBe(true);
+    rmSync(place.path("untracked.txt"));
+  });
+
+  it("answers a hundred calls of all servers at once", async () => {
+    const place = project();
+    const { client } = await start(place, { era });
+    const calls = [
+      { name: "git_status", arguments: {} },
+      { name: "read_text_file", arguments: { path: place.path("a.txt") } },
+      { name: "search_nodes", arguments: { query: "nothing" } },
+      { name: "find_tools", arguments: { query: "branch" } },
+    ];
+    const all = Array.from({ length: 100 }, (_, index) => calls[index % calls.length] ?? { name: "" });
+    const answers = await Promise.all(all.map((call) => client.callTool(call)));
+    expect(answers.filter(({ isError }) => isError === true)).toEqual([]);
+    expect(answers.filter((_, index) => index % 4 === 1).map(textOf)).toEqual(
+      Array.from({ length: 25 }, () => expect.stringContaining("one\n")),
+    );
+  });
+});
+
+it("asks a client of the legacy era for its roots, and passes on that they have changed", async () => {
+  const place = project();
+  const roots = [{ uri: pathToFileURL(place.folder).href }];
+  const { client } = await start(place, { era: "legacy", args: [], roots });
+  const read = (path: string) => client.callTool({ name: "read_text_file", arguments: { path } });
+  expect((await read(place.path("a.txt"))).isError).not.toBe(true);
+  const other = project();
+  expect((await read(other.path("a.txt"))).isError).toBe(true);
+  roots.push({ uri: pathToFileURL(other.folder).href });
+  await client.sendRootsListChanged();
+  await expect.poll(async () => (await read(other.path("a.txt"))).isError).not.toBe(true);
+});
