@@ -95,8 +95,12 @@ const shared = {
   // They go to THIRD_PARTY_NOTICES.
   legalComments: "external",
   external,
-  // The folder of its entry point has a manifest with an invalid name, which the SBOM would list as another package.
   alias: {
+    // Its CommonJS form loads its parts with a require that esbuild cannot follow.
+    "jsonc-parser": fileURLToPath(
+      new URL("../packages/launch/node_modules/jsonc-parser/lib/esm/main.js", import.meta.url),
+    ),
+    // The folder of its entry point has a manifest with an invalid name, which the SBOM would list as another package.
     "read-excel-file/universal": fileURLToPath(
       new URL(
         "../packages/documents/node_modules/read-excel-file/modules/export/readXlsxFileUniversal.js",
