@@ -55,6 +55,13 @@ const lazily = {
   },
 };
 
+/**
+ * What the package `refmcp` lists for this server without starting it; undefined for a package that is not a server.
+ *
+ * @type {{ outline: object, options: object } | undefined}
+ */
+let catalog;
+
 /** The outline of this folder's server, made by its own code. */
 async function outline() {
   // Where what is external is found, and git sees nothing if this process is killed.
@@ -71,7 +78,8 @@ async function outline() {
   });
   try {
     const { outlineOf, server } = await import(pathToFileURL(file).href);
-    return outlineOf(server);
+    catalog = { outline: outlineOf(server), options: server.options };
+    return catalog.outline;
   } finally {
     await rm(file);
   }
@@ -133,7 +141,10 @@ const thirdParty = await notices(owner, packages, comments);
 await rm("dist", { recursive: true, force: true });
 await mkdir("dist");
 for (const { path, contents } of outputFiles) if (path.endsWith(".js")) await writeFile(path, contents);
-await buildViews(process.cwd());
+if (catalog !== undefined) {
+  await writeFile("dist/catalog.json", JSON.stringify(catalog));
+  await buildViews(process.cwd());
+}
 for (const file of files) await copyFile(file, join("dist", basename(file)));
 await writeFile("THIRD_PARTY_NOTICES", thirdParty);
 

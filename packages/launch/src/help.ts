@@ -17,6 +17,10 @@ export interface HelpFacts
   readonly all: ServerOptions<OptionTable>;
   /** The file that node runs in a clone, since the package may not be on npm. */
   readonly bin?: string | undefined;
+  /** What follows the options: heading → rows. Default: the commands for a shell. */
+  readonly sections?:
+    | Readonly<Record<string, readonly (readonly [left: string, right: string])[]>>
+    | undefined;
 }
 
 /** `@refmcp/server-git` → `refmcp-server-git`. */
@@ -50,9 +54,11 @@ export function renderHelp(facts: HelpFacts, columns?: number): string {
     `Usage: ${program} [options]${operand} [command]`,
     ...optionSections(entries, width),
     ...toolsetSection(facts.toolsets ?? {}, width),
-    "",
-    "Commands",
-    ...twoColumns(COMMANDS, Math.min(26, Math.floor(width / 3)), width),
+    ...Object.entries(facts.sections ?? { Commands: COMMANDS }).flatMap(([heading, rows]) => [
+      "",
+      heading,
+      ...twoColumns(rows, Math.min(26, Math.floor(width / 3)), width),
+    ]),
     "",
     ...wrap(environmentNote(facts.all.server, entries), width),
     "",

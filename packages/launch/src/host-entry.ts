@@ -272,7 +272,8 @@ export function carryOptions(
 
 type AnyValue = OptionsRead<OptionTable>["values"][string];
 
-function textsOf(value: AnyValue): string[] {
+/** The values of an option as texts that set it again. */
+export function textsOf(value: AnyValue): string[] {
   return [value ?? []]
     .flat()
     .map((item) =>

@@ -62,15 +62,15 @@ export interface OptionEntry {
   readonly valueName: string;
 }
 
-/** The prefix of a server's environment variables: `REFMCP_FILESYSTEM_`. */
+/** The prefix of a server's environment variables, `REFMCP_FILESYSTEM_`; `REFMCP_` for `refmcp` itself, without a name. */
 export function variablePrefix(server: string): string {
-  return `REFMCP_${server.replaceAll("-", "_").toUpperCase()}_`;
+  return server === "" ? "REFMCP_" : `REFMCP_${server.replaceAll("-", "_").toUpperCase()}_`;
 }
 
 export function optionEntries(server: string, table: OptionTable): OptionEntry[] {
   return Object.entries(table).map(([key, option]) => {
     const flag = option.flag ?? key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    const automatic = variablePrefix(server) + flag.replaceAll("-", "_").toUpperCase();
+    const automatic = variablePrefix(server) + flag.replaceAll(/[-.]/g, "_").toUpperCase();
     const variables = option.env === false ? [] : [automatic, ...(option.env ?? [])];
     const plain = option.type === "enum" ? option.values.join("|") : VALUE_NAMES[option.type];
     const name = option.valueName ?? plain;

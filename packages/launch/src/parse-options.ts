@@ -293,8 +293,11 @@ const printable = (name: string) => shown(name).slice(1, -1);
 
 /** The message for an argument that looks like an option but is not one. Its value may be a secret and is not shown. */
 function unknownOption(written: string, entries: readonly OptionEntry[]): string {
-  const visible = entries.filter((entry) => entry.option.hidden !== true);
   const name = written.replace(/=.*/s, "");
+  // The help of refmcp names the options of its servers, --git.hooks, only as a group.
+  const visible = entries.filter(
+    ({ flag, option }) => option.hidden !== true || (flag.includes(".") && name.includes(".")),
+  );
   if (!name.startsWith("--")) {
     const meant = visible.find((entry) => name === `-${entry.flag}`);
     if (meant !== undefined) return `Unknown option ${name}. Did you mean --${meant.flag}?`;

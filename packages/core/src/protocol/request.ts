@@ -64,7 +64,7 @@ export interface Client {
 export interface AskLimit {
   readonly timeoutMs: number;
   /** The request that the question belongs to; when it ends, the question is cancelled. */
-  readonly request?: ClientRequest;
+  readonly request?: Pick<ClientRequest, "isOver" | "whenAborted"> & { readonly sink?: Sink };
 }
 
 /** The work of a call that its client follows as a task: takes its answer, its progress and its questions. */

@@ -1,0 +1,108 @@
+import { defineServer, toolFor } from "@refmcp/core";
+import type { ListedTool } from "@refmcp/core/internal/protocol/wire";
+import * as z from "zod";
+import manifest from "../package.json" with { type: "json" };
+import { SERVER_NAMES, type ServerName } from "./catalog.ts";
+import type { FoundTool, ToolIndex } from "./tool-index.ts";
+
+const findTools = toolFor<ToolIndex>()({
+  name: "find_tools",
+  title: "Find tools",
+  description:
+    "Search the tools of all servers by words, including tools that are not listed. Returns their input schemas; run one with call_tool. With server and without query, returns that server's instructions and the names of its tools.",
+  effect: "read",
+  input: z.object({
+    query: z.string().max(500).optional().describe("What you want to do, for example: cherry-pick a commit."),
+    server: z.enum(SERVER_NAMES).optional().describe("Only this server's tools."),
+    limit: z.int().min(1).max(20).default(5).describe("Maximum number of tools."),
+  }),
+  output: z.object({
+    tools: z.array(
+      z.object({
+        name: z.string(),
+        server: z.string(),
+        description: z.string(),
+        effect: z.string().optional(),
+        inputSchema: z.record(z.string(), z.unknown()).optional(),
+      }),
+    ),
+    /** How many more match. */
+    more: z.int(),
+    instructions: z.string().optional(),
+    hint: z.string().optional(),
+  }),
+  async run({ query = "", server, limit }, index, { budget }) {
+    if (query.trim() === "") return overview(index, server);
+    const found = await index.find(query, server);
+    const tools: ReturnType<typeof withSchema>[] = [];
+    let size = 0;
+    for (const one of found.slice(0, limit)) {
+      const entry = withSchema(one);
+      size += JSON.stringify(entry).length;
+      if (tools.length > 0 && size > budget) break;
+      tools.push(entry);
+    }
+    const hint =
+      found.length === 0 ? "Use other words, or list a server's tools with server alone." : undefined;
+    return { tools, more: found.length - tools.length, ...(hint === undefined ? {} : { hint }) };
+  },
+});
+
+/** The names of the tools of a server, or of all, and how a server's tools work together. */
+async function overview(index: ToolIndex, server: ServerName | undefined) {
+  const all = await index.all(server);
+  const instructions = index.servers.find(({ name }) => name === server)?.instructions;
+  return {
+    tools: all.map(({ server, tool }) => ({
+      name: tool.name,
+      server,
+      description: tool.description.replace(/(?<=[.?!])\s.*$/s, ""),
+    })),
+    more: 0,
+    ...(instructions === undefined ? {} : { instructions }),
+  };
+}
+
+function withSchema({ server, tool }: FoundTool) {
+  const { name, description, inputSchema, annotations } = tool;
+  const effect =
+    annotations.readOnlyHint === true ? "read" : annotations.destructiveHint === true ? "destroy" : "change";
+  return { name, server, description, effect, inputSchema };
+}
+
+/** Runs any tool by its name. The service passes its calls on unchanged, so it has no code of its own. */
+export const CALL_TOOL: ListedTool = {
+  name: "call_tool",
+  title: "Call a tool",
+  description:
+    "Run a tool that find_tools found, by its name. The answer is the tool's own: text, structured content or an error. Tools that are in your list can be called directly.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      name: { type: "string", description: "The tool's name." },
+      arguments: { type: "object", description: "Its arguments, as its inputSchema says." },
+    },
+    required: ["name"],
+    additionalProperties: false,
+  },
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+};
+
+/** The tools of this program itself, and its name in hosts. @param index is used at the first search. */
+export function definitionOf(index: () => Promise<ToolIndex>) {
+  return defineServer({
+    name: "refmcp",
+    packageName: manifest.name,
+    title: "refmcp",
+    version: manifest.version,
+    description: "Files, git, web pages, memory, SQLite, PostgreSQL and browsers behind one connection.",
+    instructions: [
+      "The list has the most used tools of each server. For anything else, call find_tools with a few words, then call_tool with the name it returns.",
+      "find_tools with server alone returns how that server's tools work together.",
+    ].join("\n"),
+    directories: {},
+    options: {},
+    tools: [findTools],
+    open: index,
+  });
+}
