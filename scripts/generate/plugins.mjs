@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { ROOT } from "../lib/setup.mjs";
 import { field, formOf } from "./bundle-manifest.mjs";
 import { icon } from "./icon.mjs";
-import { needsDirectory } from "./launch.mjs";
+import { exampleOf, needsDirectory } from "./launch.mjs";
 import { pluginPage } from "./plugins-page.mjs";
 
 /** @import { Server, State } from "./surface.mjs" */
@@ -23,7 +23,6 @@ import { pluginPage } from "./plugins-page.mjs";
  * @property {string} packageName
  * @property {string} bin in a clone, from its root
  * @property {boolean} takesProject whether its argument is the project's directory
- * @property {readonly string[]} args
  */
 /**
  * @typedef {object} Plugin
@@ -34,7 +33,7 @@ import { pluginPage } from "./plugins-page.mjs";
  * @property {string} homepage
  * @property {string} icon as SVG
  * @property {readonly Server[]} servers whose skills and options it has
- * @property {readonly Start[]} starts
+ * @property {Start} start
  */
 
 const REPOSITORY = "https://github.com/refmcp/refmcp";
@@ -47,30 +46,31 @@ const TO_ROOT = "../..";
 const variable = (name) => `$\{${name}}`;
 
 /**
- * All plugins: one for each server, and one for all.
+ * All plugins: one for each server, and one for all, unless this is a clone of a few servers without it.
  *
  * @param {readonly Server[]} servers
  * @returns {Plugin[]}
  */
 export function plugins(servers) {
   const [first] = servers;
-  if (first === undefined) throw new Error("There is no server.");
+  if (first === undefined || !existsSync(join(ROOT, "packages", ALL, "package.json")))
+    return servers.map(pluginOf);
   const all = {
     name: ALL,
-    title: "refmcp",
-    description: "All servers of refmcp: files, git, databases, the web, a browser and a memory.",
+    title: ALL,
+    description: "All servers of refmcp as one: files, git, databases, the web, a browser and a memory.",
     version: first.version,
     homepage: `${REPOSITORY}#readme`,
-    icon: (servers.find(({ name }) => name === "filesystem") ?? first).icon,
+    icon: exampleOf([...servers]).icon,
     servers,
-    starts: startsOfAll(servers),
+    start: { key: ALL, packageName: ALL, bin: `packages/${ALL}/dist/bin.js`, takesProject: true },
   };
   return [all, ...servers.map(pluginOf)];
 }
 
 /** @param {Server} server @returns {Plugin} */
 function pluginOf(server) {
-  const { name, title, description, version } = server;
+  const { name, title, description, version, packageName } = server;
   return {
     name: `refmcp-${name}`,
     title,
@@ -79,22 +79,13 @@ function pluginOf(server) {
     homepage: `${REPOSITORY}/blob/main/servers/${name}/README.md`,
     icon: server.icon,
     servers: [server],
-    starts: [startOf(server)],
+    start: {
+      key: name,
+      packageName,
+      bin: `servers/${name}/dist/bin.js`,
+      takesProject: needsDirectory(server),
+    },
   };
-}
-
-/** @param {Server} server @param {readonly string[]} args @returns {Start} */
-function startOf(server, args = []) {
-  const { name, packageName } = server;
-  const takesProject = needsDirectory(server);
-  return { key: name, packageName, bin: `servers/${name}/dist/bin.js`, takesProject, args };
-}
-
-/** One process in front of all servers, or in a clone without its package, each with its smallest list of tools. @param {readonly Server[]} servers @returns {Start[]} */
-function startsOfAll(servers) {
-  if (!existsSync(join(ROOT, "packages", ALL, "package.json")))
-    return servers.map((server) => startOf(server, ["--slim"]));
-  return [{ key: ALL, packageName: ALL, bin: `packages/${ALL}/dist/bin.js`, takesProject: true, args: [] }];
 }
 
 /**
@@ -191,12 +182,12 @@ function claudeManifest(plugin, state) {
 function codexManifest(plugin, state) {
   const { title, description, servers } = plugin;
   const names = asked(plugin, "ask").map(({ name }) => name);
-  const started = entries(plugin, state, {});
-  for (const entry of Object.values(started)) if (names.length > 0) entry.env_vars = names;
   return {
     ...described(plugin),
     skills: "./skills/",
-    ...(state.published && { mcpServers: started }),
+    ...(state.published && {
+      mcpServers: entries(plugin, state, { more: names.length > 0 ? { env_vars: names } : {} }),
+    }),
     interface: {
       displayName: title,
       shortDescription: description,
@@ -255,34 +246,25 @@ function geminiManifest(plugin, state) {
 }
 
 /**
- * The entry of each program of a plugin.
+ * The entry that starts a plugin's server.
  *
  * @param {Plugin} plugin
  * @param {State} state
- * @param {{ root?: string, project?: string, env?: Record<string, string> }} host its variables for the plugin's folder and for the
- *   project, and the environment
- * @returns {Record<string, { command: string, args: string[], env?: Record<string, string>, env_vars?: string[] }>}
+ * @param {{ root?: string, project?: string, env?: Record<string, string>, more?: object }} host its variables for the
+ *   plugin's folder and for the project, the environment, and further fields
  */
-function entries({ starts }, { published }, { root, project, env = {} }) {
-  return Object.fromEntries(
-    starts.map(({ key, packageName, bin, takesProject, args }) => {
-      const start = published
-        ? { command: "npx", args: ["-y", packageName] }
-        : { command: "node", args: [`${root}/${TO_ROOT}/${bin}`] };
-      const given = [...(takesProject && project !== undefined ? [project] : []), ...args];
-      const own = Object.entries(env).filter(
-        ([name]) => starts.length === 1 || name.startsWith(`REFMCP_${key.toUpperCase()}_`),
-      );
-      return [
-        key,
-        {
-          command: start.command,
-          args: [...start.args, ...given],
-          ...(own.length > 0 && { env: Object.fromEntries(own) }),
-        },
-      ];
-    }),
-  );
+function entries({ start }, { published }, { root, project, env = {}, more }) {
+  const { key, packageName, bin, takesProject } = start;
+  const args = published ? ["-y", packageName] : [`${root}/${TO_ROOT}/${bin}`];
+  if (takesProject && project !== undefined) args.push(project);
+  return {
+    [key]: {
+      command: published ? "npx" : "node",
+      args,
+      ...(Object.keys(env).length > 0 && { env }),
+      ...more,
+    },
+  };
 }
 
 /**
