@@ -1,6 +1,6 @@
 // `pnpm generate`: writes everything that follows from the servers' definitions and option tables: the folders'
-// indexes, the tables in the READMEs, docs/options.md, docs/errors.md, docs/hosts.md and docs/judge.md, server.json for
-// the MCP Registry, manifest.json and icon.png for MCP bundles, Dockerfiles. With `--check` it writes nothing, and fails if
+// indexes, the tables in the READMEs, docs/options.md, docs/errors.md, docs/hosts.md, docs/judge.md and docs/plugins.md,
+// server.json for the MCP Registry, manifest.json and icon.png for MCP bundles, Dockerfiles, plugins and their marketplaces. With `--check` it writes nothing, and fails if
 // something is not current.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,6 +15,8 @@ import { optionsPage } from "./generate/options-page.mjs";
 import { packageManifest } from "./generate/package-manifest.mjs";
 import { Pages } from "./generate/pages.mjs";
 import { pageParts } from "./generate/parts.mjs";
+import { marketplaces, pluginFiles, plugins } from "./generate/plugins.mjs";
+import { pluginsPage } from "./generate/plugins-page.mjs";
 import { registryEntry } from "./generate/registry-entry.mjs";
 import { sessionPicture } from "./generate/session-picture.mjs";
 import { command } from "./lib/bench-kit.mjs";
@@ -53,6 +55,9 @@ for (const badge of await badgesOf(servers))
   await pages.put(join(ROOT, "docs", "badges", `${badge.file}.svg`), badgePicture(badge));
 const state = { published: await isPublished() };
 await pages.fill(join(ROOT, "docs", "judge.md"), await judgeParts(state));
+await pages.putFolder(join(ROOT, "plugins"), await pluginFiles(servers, state));
+for (const [file, list] of Object.entries(marketplaces(servers))) await pages.putJson(join(ROOT, file), list);
+await pages.put(join(ROOT, "docs", "plugins.md"), pluginsPage(plugins(servers), state));
 const parts = await pageParts(servers, state);
 for (const [page, ofPage] of Object.entries(parts)) await pages.fill(join(ROOT, page), ofPage);
 

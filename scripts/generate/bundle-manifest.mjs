@@ -12,12 +12,8 @@ const FIELDS = { directory: "directory", file: "file", integer: "number", flag: 
 
 /** @param {Server} server */
 export function bundleManifest(server) {
-  const { name, title, version, description, manifest, tools, options } = server;
-  /** @param {string} key */
-  const has = (key) => options.some((option) => option.key === key);
-  // A server that changes nothing by default needs no switch to make it read-only.
-  const isReadOnly = tools.every(({ effect }) => effect === "read") || has("allowWrite");
-  const form = options.filter(({ key, form }) => form !== undefined && !(key === "readOnly" && isReadOnly));
+  const { name, title, version, description, manifest, tools } = server;
+  const form = formOf(server);
   /** @param {string | undefined} needs */
   const isOffered = (needs) => needs === undefined || form.some(({ key }) => key === needs);
   const inArguments = form.filter(({ positional }) => positional);
@@ -60,13 +56,22 @@ export function bundleManifest(server) {
   };
 }
 
+/** The options that a host's form asks for. @param {Server} server */
+export function formOf({ tools, options }) {
+  /** @param {string} key */
+  const has = (key) => options.some((option) => option.key === key);
+  // A server that changes nothing by default needs no switch to make it read-only.
+  const isReadOnly = tools.every(({ effect }) => effect === "read") || has("allowWrite");
+  return options.filter(({ key, form }) => form !== undefined && !(key === "readOnly" && isReadOnly));
+}
+
 /** @param {Option} option */
 function placeholder({ key }) {
   return `\${user_config.${key}}`;
 }
 
-/** @param {Option} option @param {Server} server */
-function field(option, server) {
+/** An option as a field of a host's form. @param {Option} option @param {Server} server */
+export function field(option, server) {
   const { form, type, positional } = option;
   // Several values only fit into arguments; a variable separates them with commas.
   const repeatable = option.repeatable && positional;

@@ -49,6 +49,10 @@ WORKDIR /work
 USER node
 # Over stdio the container ends with its client. Over HTTP (REFMCP_${name.toUpperCase()}_HTTP) the server reports its own state.
 HEALTHCHECK CMD ${JSON.stringify(["node", "-e", healthCheck(name)])}
+# The MCP Registry compares the name with server.json; GitHub links the image to its repository.
+LABEL io.modelcontextprotocol.server.name=${manifest.mcpName} \\
+    org.opencontainers.image.source=https://github.com/refmcp/refmcp \\
+    org.opencontainers.image.licenses=${manifest.license}
 ENTRYPOINT ["${program}"]
 ${takesDirectory ? 'CMD ["/work"]\n' : ""}`;
 }

@@ -9,6 +9,10 @@ import { shortened } from "./markdown.mjs";
 const SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 /** @type {Record<string, string>} */
 const FORMATS = { directory: "filepath", file: "filepath", integer: "number", flag: "boolean" };
+/** Where the release workflow pushes the images. */
+const IMAGES = "ghcr.io/refmcp";
+/** The directory in the container that a server works in. */
+const WORK = "/work";
 const MAX_DESCRIPTION_CHARS = 100;
 /** Options for HTTP, which do not apply: the client starts the server and connects over stdio. */
 const OVER_HTTP = /^(http|authToken|oauth|sse$|websocket$|tls|allowPlainHttp$)/;
@@ -17,6 +21,9 @@ const OVER_HTTP = /^(http|authToken|oauth|sse$|websocket$|tls|allowPlainHttp$)/;
 export function registryEntry(server) {
   const { name, title, description, version, packageName, manifest, options } = server;
   const positional = options.find((option) => option.positional);
+  const variables = options.filter(
+    ({ key, variables }) => variables.length > 0 && !OVER_HTTP.test(key) && key !== positional?.key,
+  );
   return {
     $schema: SCHEMA,
     name: manifest.mcpName,
@@ -36,15 +43,57 @@ export function registryEntry(server) {
         runtimeHint: "npx",
         transport: { type: "stdio" },
         ...(positional !== undefined && { packageArguments: [argument(positional, server)] }),
-        environmentVariables: options
-          .filter(
-            ({ key, variables }) => variables.length > 0 && !OVER_HTTP.test(key) && key !== positional?.key,
-          )
-          .map(variable),
+        environmentVariables: variables.map(variable),
+      },
+      {
+        registryType: "oci",
+        // The tag is the version.
+        identifier: `${IMAGES}/server-${name}:${version}`,
+        runtimeHint: "docker",
+        transport: { type: "stdio" },
+        runtimeArguments: [...mounted(server, variables), volume(name)],
+        environmentVariables: variables.map(inContainer),
       },
     ],
   };
 }
+
+/**
+ * The user's directory as the container's /work, for a server that works in one or opens a file.
+ *
+ * @param {Server} server @param {Option[]} variables
+ */
+function mounted(server, variables) {
+  const opensFile = variables.some(isUsersFile);
+  if (!needsDirectory(server) && !opensFile) return [];
+  const description = opensFile ? "The directory of the file." : "The directory that the server may access.";
+  return [
+    {
+      type: "named",
+      name: "--mount",
+      value: `type=bind,src={directory},dst=${WORK}`,
+      isRequired: true,
+      variables: { directory: { description, format: "filepath", isRequired: true } },
+    },
+  ];
+}
+
+/** Keeps what the server stores when the container ends. @param {string} name */
+const volume = (name) => ({
+  type: "named",
+  name: "--mount",
+  value: `type=volume,src=refmcp-${name},dst=/data`,
+});
+
+/** A file is named by its path in the container. @param {Option} option */
+function inContainer(option) {
+  const { format, ...own } = variable(option);
+  if (!isUsersFile(option)) return { ...own, format };
+  return { ...own, format: "string", placeholder: `${WORK}/app.db` };
+}
+
+/** @param {Option} option */
+const isUsersFile = ({ type, ask }) => type === "file" && ask;
 
 /** @param {Option} option @param {Server} server */
 function argument(option, server) {

@@ -17,7 +17,27 @@ describe.each(SERVERS)("server.json of the %s server", (name) => {
     const manifest = JSON.parse(await readFile(join(serverFolder(name), "package.json"), "utf8"));
     // The registry compares the two to check that both have the same owner.
     expect(entry.name).toBe(manifest.mcpName);
-    expect(entry.packages).toMatchObject([{ registryType: "npm", identifier: manifest.name }]);
+    expect(entry.packages).toMatchObject([
+      { registryType: "npm", identifier: manifest.name },
+      { registryType: "oci", identifier: `ghcr.io/refmcp/server-${name}:${manifest.version}` },
+    ]);
+    // The registry compares this label as well.
+    const dockerfile = await readFile(join(serverFolder(name), "Dockerfile"), "utf8");
+    expect(dockerfile).toContain(`LABEL io.modelcontextprotocol.server.name=${entry.name} `);
+  });
+
+  it("asks for the same variables for the image, with paths in the container", async () => {
+    const [npm, image] = (await entryOf(name)).packages;
+    const named = (one: typeof npm) => one?.environmentVariables?.map((variable) => variable.name);
+    expect(named(image)).toEqual(named(npm));
+    for (const { format, placeholder, isRequired } of image?.environmentVariables ?? [])
+      if (placeholder !== undefined)
+        expect({ format, isRequired }).toEqual({ format: "string", isRequired: true });
+    const dockerfile = await readFile(join(serverFolder(name), "Dockerfile"), "utf8");
+    for (const { value = "" } of image?.runtimeArguments ?? []) {
+      const [, target = ""] = /,dst=(\/\w+)$/.exec(value) ?? [];
+      expect(dockerfile).toMatch(new RegExp(`^(VOLUME|WORKDIR) ${target}$`, "m"));
+    }
   });
 
   it("lists variables that the server has, with valid defaults", async () => {
@@ -73,12 +93,23 @@ describe("the rules of the registry", () => {
     packages: [{ registryType: "npm", identifier: "x", version: "1.0.0", transport: { type: "stdio" } }],
   };
   const [npm] = good.packages;
+  const { version: _, ...image } = { ...npm, registryType: "oci", identifier: "ghcr.io/x/y:1.0.0" };
+
+  it("accept an image with its tag", () => {
+    expect(() => registryEntry.parse({ ...good, packages: [image] })).not.toThrow();
+  });
 
   it.each<[string, object]>([
     ["a name without its namespace", { name: "server-x" }],
     ["a description of 101 characters", { description: "x".repeat(101) }],
     ["a range for a version", { version: "^1.0.0" }],
     ["the tag latest", { packages: [{ ...npm, version: "latest" }] }],
+    ["an image with a version in addition to its tag", { packages: [{ ...image, version: "1.0.0" }] }],
+    ["an image without a tag", { packages: [{ ...image, identifier: "ghcr.io/x/y" }] }],
+    [
+      "a name in braces without a variable",
+      { packages: [{ ...image, runtimeArguments: [{ type: "named", name: "--mount", value: "src={x}" }] }] },
+    ],
     ["a package without a transport", { packages: [{ ...npm, transport: undefined }] }],
     [
       "an argument that says neither its value nor its hint",

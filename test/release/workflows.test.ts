@@ -14,7 +14,7 @@ const workflow = z.object({
   jobs: z.record(
     z.string(),
     z.object({
-      needs: z.string().optional(),
+      needs: z.union([z.string(), z.array(z.string())]).optional(),
       "timeout-minutes": z.number(),
       permissions: permissions.optional(),
       env: z.record(z.string(), z.string()).optional(),
@@ -56,7 +56,9 @@ describe("the release", () => {
     expect(build.indexOf(".ci/run")).toBeGreaterThan(0);
     expect(build.indexOf("artifacts.mjs")).toBeGreaterThan(build.indexOf(".ci/run"));
     expect(jobs["npm"]?.needs).toBe("build");
-    expect([jobs["registry"]?.needs, jobs["github"]?.needs]).toEqual(["npm", "npm"]);
+    expect(jobs["images"]?.needs).toBe("build");
+    expect(jobs["ghcr"]?.needs).toEqual(["images", "npm"]);
+    expect([jobs["registry"]?.needs, jobs["github"]?.needs]).toEqual(["ghcr", "npm"]);
   });
 
   it("may sign and write only where it publishes", () => {
@@ -64,6 +66,8 @@ describe("the release", () => {
     expect(Object.fromEntries(granted)).toEqual({
       build: { contents: "read" },
       npm: { "id-token": "write" },
+      images: { contents: "read" },
+      ghcr: { packages: "write" },
       registry: { "id-token": "write" },
       github: { contents: "write" },
     });
@@ -71,7 +75,7 @@ describe("the release", () => {
   });
 
   it("checks out and installs nothing where it may sign or write", () => {
-    for (const name of ["npm", "registry", "github"]) {
+    for (const name of ["npm", "ghcr", "registry", "github"]) {
       const steps = jobs[name]?.steps ?? [];
       expect(steps.map(({ uses = "" }) => uses).join(" "), name).not.toContain("checkout");
       expect(runsOf(jobs[name]), name).not.toMatch(
@@ -81,6 +85,19 @@ describe("the release", () => {
     expect(runsOf(jobs["npm"]).trim()).toBe("node release/publish.mjs release");
     const script = readFileSync(join(ROOT, "scripts", "release", "publish.mjs"), "utf8");
     for (const [, module] of script.matchAll(/from "(.*)"/g)) expect(module).toMatch(/^node:/);
+  });
+
+  it("builds every image for two architectures, and pushes them under the name and tag in server.json", () => {
+    const build = runsOf(jobs["images"]);
+    expect(build).toContain('docker build --file "$' + '{server}Dockerfile" --tag "$IMAGES/server-');
+    expect(build).toContain('tag="$' + '{GITHUB_REF_NAME#v}-$ARCH"');
+    expect(runsOf(jobs["ghcr"])).toContain('--tag "$image"');
+    for (const job of [jobs["images"], jobs["ghcr"]])
+      expect(job?.env?.["IMAGES"]).toBe("ghcr.io/$" + "{{ github.repository_owner }}");
+    for (const server of SERVERS) {
+      const entry = JSON.parse(readFileSync(join(ROOT, "servers", server, "server.json"), "utf8"));
+      expect(entry.packages[1].identifier).toBe(`ghcr.io/refmcp/server-${server}:${entry.version}`);
+    }
   });
 
   it("verifies the one program that it downloads", () => {
