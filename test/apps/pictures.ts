@@ -24,17 +24,21 @@ const FONTS = await Promise.all([
 ]);
 
 /** The looks in which each view is shown: name, and what the host provides. Fonts do not depend on the machine. */
-export const LOOKS = (["light", "dark"] as const).flatMap((theme) =>
-  (["wide", "narrow"] as const).map((size) => ({
-    name: `${theme}-${size}`,
-    look: {
-      theme,
-      width: size === "wide" ? 720 : 360,
-      variables: { "--font-sans": '"Picture Sans"', "--font-mono": '"Picture Mono"' },
-      css: FONTS.join(""),
-    } satisfies Look,
-  })),
-);
+export const LOOKS = [
+  lookOf("light", "wide"),
+  lookOf("dark", "wide"),
+  lookOf("light", "narrow"),
+  lookOf("dark", "narrow"),
+] as const;
+
+function lookOf(
+  theme: "light" | "dark",
+  size: "wide" | "narrow",
+): { readonly name: string; readonly look: Look } {
+  const variables = { "--font-sans": '"Picture Sans"', "--font-mono": '"Picture Mono"' };
+  const width = size === "wide" ? 720 : 360;
+  return { name: `${theme}-${size}`, look: { theme, width, variables, css: FONTS.join("") } };
+}
 
 /**
  * Pictures are compared in squares of this many pixels. Smooth edges may differ between versions of the browser, which
@@ -44,6 +48,8 @@ const SQUARE = 16;
 const MAX_IN_SQUARE = 24;
 /** Differences in color and brightness up to this share are the same. */
 const THRESHOLD = 0.15;
+
+type Picturable = Pick<ShownView, "view" | "page">;
 
 /** A difference between two pictures; undefined if they look alike. */
 export function differenceOf(
@@ -70,16 +76,8 @@ export function differenceOf(
   return { text: `It differs in ${places.length} squares, the first at ${places[0]}.`, mask };
 }
 
-/**
- * Checks that a view looks as in `pictures/NAME.png`. Fonts and their drawing are the same on every Linux only, so that
- * elsewhere the picture is taken but not compared.
- *
- * @throws if it looks different; the message names the files with the picture and the differences
- */
-export async function expectPicture(
-  { view, page }: Pick<ShownView, "view" | "page">,
-  name: string,
-): Promise<void> {
+/** A picture of a view with fonts that have arrived, in its full height. */
+async function pictureOf({ view, page }: Picturable): Promise<Buffer> {
   await view.locator(":root").evaluate(async (root) => {
     const { fonts, defaultView } = root.ownerDocument;
     await fonts.ready;
@@ -88,14 +86,31 @@ export async function expectPicture(
   const frame = page.locator("iframe[data-sized]");
   const { height = 0 } = (await frame.boundingBox()) ?? {};
   const { width } = page.viewportSize() ?? { width: 700 };
-  await page.setViewportSize({ width, height: Math.max(600, Math.ceil(height) + 40) });
-  const bytes = await frame.screenshot({ animations: "disabled", caret: "hide" });
-  const file = join(FOLDER, `${name}.png`);
-  if (WRITES) {
-    await writeFile(file, bytes);
-    return;
-  }
-  expect(existsSync(file), `There is a picture ${name}.png; REFMCP_PICTURES=write writes it.`).toBe(true);
+  // On the whole window, a view is as large as the window.
+  const isFull = (await frame.getAttribute("data-display")) === "fullscreen";
+  if (!isFull) await page.setViewportSize({ width, height: Math.max(600, Math.ceil(height) + 40) });
+  return frame.screenshot({ animations: "disabled", caret: "hide" });
+}
+
+const fileOf = (name: string) => join(FOLDER, `${name}.png`);
+
+/** How a view differs from `pictures/NAME.png`; undefined if it looks like it. */
+export async function differsFromPicture(shown: Picturable, name: string): Promise<string | undefined> {
+  const actual = PNG.sync.read(await pictureOf(shown));
+  return differenceOf(actual, PNG.sync.read(await readFile(fileOf(name))))?.text;
+}
+
+/**
+ * Checks that a view looks as in `pictures/NAME.png`. Letters are drawn alike on every Linux; elsewhere the picture is
+ * taken, but not compared.
+ *
+ * @throws if it looks different; the message names the files with the picture and the differences
+ */
+export async function expectPicture(shown: Picturable, name: string): Promise<void> {
+  const bytes = await pictureOf(shown);
+  const file = fileOf(name);
+  if (WRITES) return writeFile(file, bytes);
+  expect(existsSync(file), `${name}.png is missing; REFMCP_PICTURES=write writes it.`).toBe(true);
   if (process.platform !== "linux") return;
   const difference = differenceOf(PNG.sync.read(bytes), PNG.sync.read(await readFile(file)));
   if (difference === undefined) return;

@@ -116,20 +116,27 @@ function scaledAxis(
     ? scaleUtc().domain([min, max]).range(range)
     : scaleLinear().domain([min, max]).range(range);
   const place = (value: number) => (min === max ? (from + to) / 2 : scale(value));
-  for (let count = 10; ; count--) {
-    const ticks: readonly number[] = min === max ? [] : scale.ticks(count).map(Number);
-    // Two times that are closer than a tick's distance have none between them.
-    const shown = ticks.length > 0 ? ticks : [min];
-    const text = areTimes ? timeText(shown, [min, max]) : write;
-    const labels = shown.map((tick): Label => ({ at: place(tick), text: text(tick) }));
-    const fits = labels.every(
-      ({ at, text }, index) =>
-        index === 0 ||
-        at - (labels[index - 1]?.at ?? 0) >=
-          (measure(text) + measure(labels[index - 1]?.text ?? "")) / 2 + GAP,
-    );
-    if (fits || count === 1) return { place, labels: fits ? labels : labels.slice(0, 1), band };
-  }
+  const labelled = (ticks: readonly number[]) => {
+    const text = areTimes ? timeText(ticks, [min, max]) : write;
+    return ticks.map((tick): Label => ({ at: place(tick), text: text(tick) }));
+  };
+  const fits = (labels: readonly Label[]) =>
+    labels.every(({ at, text }, index) => {
+      const before = labels[index - 1];
+      return before === undefined || at - before.at >= (measure(text) + measure(before.text)) / 2 + GAP;
+    });
+  // As many labels as fit; round steps with few labels between large ones, such as years, are thinned out instead.
+  const tries = [1, 2, 3].flatMap((every) =>
+    Array.from({ length: 9 }, (_, index) => {
+      const ticks: readonly number[] = min === max ? [] : scale.ticks(10 - index).map(Number);
+      return labelled(ticks.filter((_, at) => at % every === 0));
+    }),
+  );
+  const best = tries
+    .filter((labels) => labels.length > 0 && fits(labels))
+    .reduce<readonly Label[]>((most, labels) => (labels.length > most.length ? labels : most), []);
+  // Two times that are closer than a tick's distance have none between them.
+  return { place, labels: best.length > 0 ? best : labelled([min]), band };
 }
 
 function namedAxis(

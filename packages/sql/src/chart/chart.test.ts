@@ -93,6 +93,27 @@ describe("database text in a chart", () => {
   });
 });
 
+describe("a line", () => {
+  const lines = (values: readonly (number | null)[], days: readonly number[]) => {
+    const rows = days.map((day, at) => [
+      new Date(Date.UTC(2025, 0, day)).toISOString().slice(0, 10),
+      values[at],
+    ]);
+    const { marks } = chartScene(chart({ type: "line" }), {
+      columns: [{ name: "day" }, { name: "n" }],
+      rows,
+    });
+    return marks.flatMap((mark) => (mark.is === "line" && mark.ink === 0 ? [mark.points.length] : []));
+  };
+
+  it("ends at NULL, and where days are missing, but not over a weekend", () => {
+    expect(lines([1, 2, 3, 4], [1, 2, 3, 4])).toEqual([4]);
+    expect(lines([1, 2, null, 4, 5], [1, 2, 3, 4, 5])).toEqual([2, 2]);
+    expect(lines([1, 2, 3, 4, 5], [1, 2, 3, 6, 7])).toEqual([5]);
+    expect(lines([1, 2, 3, 4, 5], [1, 2, 3, 17, 18])).toEqual([3, 2]);
+  });
+});
+
 describe("labels", () => {
   const columns = [{ name: "x" }, { name: "n" }];
   const labelsOf = ({ marks, width }: Scene) =>

@@ -12,6 +12,8 @@ export const TEXT_SIZE = 12;
 export const TITLE_SIZE = 16;
 /** Up to this many points of a line are marked. */
 const MAX_DOTS = 60;
+/** A line ends where the next value is more than this many usual steps away. */
+const GAP_STEPS = 6;
 const LINE = 18;
 
 /** A column to draw, and the index of its color. */
@@ -196,15 +198,22 @@ export function sceneOf(table: Drawable, wish: Wish): Scene {
   return { width, height, label, marks, points, drawn: rows.length, plot: [left, top, right, bottom] };
 }
 
-/** The parts of a line between missing values, from left to right. */
+/**
+ * The parts of a line between missing values, from left to right. Along a scale, a distance of many usual ones is a gap
+ * too, such as a fortnight in rows of each day.
+ */
 function runsOf(points: readonly (Point | undefined)[], isScaled: boolean): Point[][] {
-  const runs: Point[][] = [[]];
   const known = points.filter((point) => point !== undefined);
-  const isForward = known.every((point, index) => index === 0 || point.x >= (known[index - 1]?.x ?? 0));
+  const steps = known.slice(1).map((point, index) => point.x - (known[index]?.x ?? 0));
   // In another order than that of the axis, a line would go back and forth.
-  if (isScaled && !isForward) return [known.sort((one, other) => one.x - other.x)];
-  for (const point of points)
-    if (point === undefined) runs.push([]);
-    else runs.at(-1)?.push(point);
+  if (isScaled && steps.some((step) => step < 0)) return [known.sort((one, other) => one.x - other.x)];
+  const usual = steps.toSorted((one, other) => one - other)[Math.floor(steps.length / 2)] ?? 0;
+  const runs: Point[][] = [[]];
+  for (const point of points) {
+    const last = runs.at(-1)?.at(-1);
+    const isGap = isScaled && usual > 0 && last !== undefined && (point?.x ?? 0) - last.x > GAP_STEPS * usual;
+    if (point === undefined || isGap) runs.push([]);
+    if (point !== undefined) runs.at(-1)?.push(point);
+  }
   return runs;
 }
