@@ -59,7 +59,7 @@ describe.each([
     expect(await shown.view.locator("tbody tr").count()).toBe(500);
     expect(shown.asked[0]).toMatchObject({
       method: "tools/call",
-      params: { name: tool, arguments: { [sql]: SQL, max_rows: 300, cursor: expect.any(String) } },
+      params: { name: tool, arguments: { [sql]: SQL, max_rows: 1_000, cursor: expect.any(String) } },
     });
     await shown.page.close();
   });

@@ -35,7 +35,11 @@ interface HostContext {
 }
 
 interface Initialized {
-  readonly hostCapabilities?: { readonly updateModelContext?: object; readonly message?: object };
+  readonly hostCapabilities?: {
+    readonly updateModelContext?: object;
+    readonly message?: object;
+    readonly downloadFile?: object;
+  };
   readonly hostContext?: HostContext;
 }
 
@@ -109,6 +113,17 @@ export class Host {
   /** Asks the host to open a web page outside the view. */
   async openLink(url: string): Promise<void> {
     await this.request("ui/open-link", { url });
+  }
+
+  /** Whether the host saves files for views. */
+  get hasDownloads(): boolean {
+    return this.#capabilities?.downloadFile !== undefined;
+  }
+
+  /** Asks the host to save a text as a file. */
+  async download(name: string, mimeType: string, text: string): Promise<void> {
+    const resource = { uri: `file:///${encodeURIComponent(name)}`, mimeType, text };
+    await this.request("ui/download-file", { contents: [{ type: "resource", resource }] });
   }
 
   /** Tells the model what happened in the view, if the host allows it. */

@@ -69,9 +69,9 @@ export async function answered(
   if (format === "chart") {
     const text = await ask("rows");
     const { columns, rows } = drawable.parse(JSON.parse(text));
-    // ECharts and resvg are large: load them with the first chart.
-    const { drawChart } = await import("./chart.ts");
-    return new JsonText(text, await drawChart(chart ?? { type: "bar" }, columns, rows));
+    // The shapes of letters are large: load them with the first chart.
+    const { drawChart } = await import("./chart/chart.ts");
+    return new JsonText(text, drawChart(chart ?? { type: "bar" }, { columns, rows }));
   }
   const text = await ask(format);
   if (chart === undefined) return new JsonText(text);

@@ -1,3 +1,3 @@
-import { showRows } from "../../../../packages/core/views/rows.ts";
+import { showRows } from "../../../../packages/sql/views/rows.ts";
 
 showRows("read_query");

@@ -1,5 +1,8 @@
 // Query results, in the form that both SQL servers return.
-import type { ToolResult } from "./host.ts";
+import { manyLines } from "../../boundary/src/answer/untrusted.ts";
+import type { ToolResult } from "../../core/views/host.ts";
+import { numberOf } from "../src/chart/values.ts";
+import { csvLine } from "../src/csv-line.ts";
 
 /** Rows of a query with their columns. */
 export interface Table {
@@ -38,20 +41,13 @@ function keysOf(columns: Table["columns"]): string[] {
   });
 }
 
-/** A value as a number; integers beyond 2^53 and decimals arrive as strings. */
-export function numberOf(value: unknown): number | undefined {
-  if (typeof value === "number") return value;
-  return typeof value === "string" && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value) ? Number(value) : undefined;
-}
-
-/** Whether a column has only numbers and NULL. */
-export function hasNumbers(rows: Table["rows"], index: number): boolean {
-  const values = rows.map((row) => row[index]).filter((value) => value !== null);
-  return values.length > 0 && values.every((value) => numberOf(value) !== undefined);
-}
-
-/** A value as text. */
+/** A value as text; characters that hide text or turn its direction are escaped. */
 export function shown(value: unknown): string {
+  return manyLines(plainText(value));
+}
+
+/** A value as it is copied. */
+export function plainText(value: unknown): string {
   if (value === null || value === undefined) return "NULL";
   if (typeof value === "object" && "$blob" in value) return `(${String(value.$blob)} bytes)`;
   return typeof value === "string" ? value : JSON.stringify(value);
@@ -65,4 +61,15 @@ export function compare(left: unknown, right: unknown): number {
   const [one, other] = [numberOf(left), numberOf(right)];
   if (one !== undefined && other !== undefined && one !== other) return one - other;
   return collator.compare(shown(left), shown(right));
+}
+
+/** Rows with a header line as CSV, as the server exports them. */
+export function csvOf({ columns }: Pick<Table, "columns">, rows: Table["rows"]): string {
+  return [columns.map(({ name }) => name), ...rows].map((row) => csvLine(row)).join("");
+}
+
+/** Rows with a header line for a spreadsheet, which takes a tab as the end of a cell. */
+export function tabbed({ columns }: Pick<Table, "columns">, rows: Table["rows"]): string {
+  const cell = (value: unknown) => (value === null ? "" : plainText(value).replace(/[\t\r\n]+/g, " "));
+  return [columns.map(({ name }) => name), ...rows].map((row) => row.map(cell).join("\t")).join("\n");
 }

@@ -1,0 +1,167 @@
+// Query rows: a grid, a chart, paging, and ways to take the rows elsewhere.
+import "../../core/views/view.css";
+import "../../core/views/sheet.css";
+import "../../core/views/marks.css";
+import "./rows.css";
+import "./chart.css";
+import { oneLine } from "../../boundary/src/answer/untrusted.ts";
+import { button, fullscreenButton, plain, toggle } from "../../core/views/controls.ts";
+import { element, Host, textOf } from "../../core/views/host.ts";
+import { chartPanel, isDrawable } from "./chart-panel.ts";
+import { copyButton } from "./copy.ts";
+import { detailPanel } from "./detail.ts";
+import { gridOf } from "./grid.ts";
+import { csvOf, shown, type Table, tabbed, tableOf } from "./table.ts";
+
+/** Rows that a click loads, in as many calls as the server's limits need. */
+const PAGE_ROWS = 1_000;
+
+/**
+ * Shows the results of a query tool.
+ *
+ * @param tool its name, to load the next page
+ */
+export function showRows(tool: string): void {
+  const host = new Host();
+  let given: Record<string, unknown> = {};
+  host.onInput = (input) => {
+    given = input;
+  };
+  host.onResult = (result) => {
+    const table = tableOf(result);
+    if (table !== undefined) {
+      const next = (cursor: string) => {
+        const rows = Math.max(Number(given.max_rows ?? 0), PAGE_ROWS);
+        return host.callTool(tool, { ...given, max_rows: rows, cursor });
+      };
+      document.body.replaceChildren(rowsPage(host, table, next, given));
+    } else {
+      const { text = textOf(result) } = (result.structuredContent ?? {}) as { text?: string };
+      document.body.replaceChildren(plain(text, result.isError));
+    }
+  };
+  void host.connect("refmcp-rows");
+}
+
+type Next = (cursor: string) => ReturnType<Host["callTool"]>;
+
+function rowsPage(
+  host: Host,
+  first: Table,
+  next: Next,
+  given: Readonly<Record<string, unknown>>,
+): HTMLElement {
+  let table = first;
+  const [column, ...others] = first.columns;
+  if (column !== undefined && others.length === 0 && first.rows.length === 1 && first.next === undefined)
+    return figure(column.name, first);
+  const facts = element("p", { class: "facts", role: "status" });
+  const more = button("Load more rows");
+  const wrap = toggle("Wrap text", (on) => grid.box.classList.toggle("wrapped", on));
+  const draw = toggle("Chart", (on) => show(on));
+  const filter = element("input", {
+    type: "search",
+    placeholder: "Filter",
+    "aria-label": "Filter the loaded rows",
+  });
+  const detail = detailPanel();
+  const updateFacts = () => {
+    facts.textContent = summary(table, grid.rows().length, grid.state());
+    more.hidden = table.next === undefined;
+    notes.textContent = table.notices.map(oneLine).join(" ");
+    notes.hidden = table.notices.length === 0;
+  };
+  const notes = element("p", { class: "note" });
+  const grid = gridOf(() => table, updateFacts, detail.open);
+  const chart = chartPanel(() => table, given);
+  const place = element("div", { class: "place" });
+  const download = button("Download CSV");
+  download.addEventListener("click", () => {
+    void host.download("rows.csv", "text/csv", csvOf(table, grid.rows())).catch((error: Error) => {
+      facts.textContent = error.message;
+    });
+  });
+  const copies = [
+    copyButton("Copy", () => tabbed(table, grid.rows())),
+    host.hasDownloads ? download : copyButton("Copy CSV", () => csvOf(table, grid.rows())),
+  ];
+  const isChart = () => draw.getAttribute("aria-pressed") === "true";
+  const show = (on: boolean) => {
+    draw.setAttribute("aria-pressed", String(on));
+    for (const part of [wrap, filter, ...copies]) part.hidden = on;
+    detail.close();
+    place.replaceChildren(on ? chart.panel : grid.box);
+    if (on) chart.draw();
+  };
+  filter.addEventListener("input", () => grid.filter(filter.value));
+  more.addEventListener("click", async () => {
+    if (more.disabled) return;
+    more.disabled = true;
+    const failure = await load();
+    more.disabled = false;
+    grid.fill();
+    if (isChart()) chart.draw();
+    if (failure !== undefined) facts.textContent = failure;
+  });
+  /** Loads rows until there are enough; returns why it could not. */
+  const load = async (): Promise<string | undefined> => {
+    const enough = table.rows.length + PAGE_ROWS;
+    while (table.next !== undefined && table.rows.length < enough) {
+      facts.textContent = `Loading … ${count(table.rows.length)}`;
+      const page = await next(table.next).then(
+        (result) => tableOf(result) ?? textOf(result),
+        (error: Error) => error.message,
+      );
+      if (typeof page === "string") return page;
+      table = { ...page, rows: [...table.rows, ...page.rows] };
+    }
+    return undefined;
+  };
+  draw.hidden = !isDrawable(first);
+  grid.fill();
+  const bar = element("div", { class: "bar" }, filter, draw, wrap, ...copies, fullscreenButton(host));
+  const page = element(
+    "main",
+    {},
+    bar,
+    place,
+    detail.panel,
+    element("div", { class: "bar end" }, facts, more),
+    notes,
+  );
+  // Only a drawing on the page has a width.
+  queueMicrotask(() => show(given.format === "chart" && !draw.hidden));
+  return page;
+}
+
+/** One value, as large as it deserves. */
+function figure(name: string, { rows, notices }: Table): HTMLElement {
+  const value = rows[0]?.[0];
+  const text =
+    typeof value === "number" ? value.toLocaleString(undefined, { maximumFractionDigits: 20 }) : shown(value);
+  const parts = [
+    element("p", { class: text.length > 20 ? "figure long" : "figure" }, text),
+    element("p", { class: "note" }, oneLine(name)),
+    ...(notices.length === 0 ? [] : [element("p", { class: "note" }, notices.map(oneLine).join(" "))]),
+  ];
+  return element("main", { class: "box one" }, ...parts);
+}
+
+const count = (rows: number) => `${rows.toLocaleString()} ${rows === 1 ? "row" : "rows"}`;
+
+/** How many rows there are, and which of them sorting and the filter cover. */
+function summary(
+  { rows, next }: Table,
+  kept: number,
+  { isFiltered, sortedBy }: { readonly isFiltered: boolean; readonly sortedBy: string | undefined },
+): string {
+  const loaded = next === undefined ? count(rows.length) : `the ${count(rows.length)} loaded`;
+  const parts = [
+    isFiltered ? `${kept.toLocaleString()} of ${loaded} match` : undefined,
+    sortedBy === undefined
+      ? undefined
+      : `sorted by ${sortedBy}: ${next === undefined ? "all rows" : `only ${loaded}`}`,
+  ].filter((part) => part !== undefined);
+  const all = isFiltered ? [] : [count(rows.length)];
+  return [...all, ...parts, ...(next === undefined ? [] : ["there are more"])].join("; ");
+}
