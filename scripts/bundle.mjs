@@ -11,7 +11,7 @@ import { build } from "esbuild";
 import { indexFolders } from "./generate/index-files.mjs";
 import { fasterLinkedom } from "./linkedom.mjs";
 import { bundledPackages, notices } from "./notices.mjs";
-import { buildViews } from "./views.mjs";
+import { buildViews, writeViews } from "./views.mjs";
 
 /** @type {import("./generate/surface.mjs").Manifest} */
 const manifest = JSON.parse(await readFile("package.json", "utf8"));
@@ -104,11 +104,28 @@ const shared = {
   logLevel: "warning",
 };
 
+const views = await buildViews(process.cwd());
+/**
+ * Adds the packages of the views to those of the bundle, so that the SBOM and the notices list them.
+ *
+ * @type {import("esbuild").Plugin}
+ */
+const withViews = {
+  name: "with-views",
+  setup({ onEnd }) {
+    onEnd(({ metafile }) => {
+      for (const source of views.sources)
+        if (metafile !== undefined) metafile.inputs[source] ??= { bytes: 0, imports: [] };
+    });
+  },
+};
+
 const { outputFiles, metafile } = await build({
   ...shared,
   plugins: [
     lazily,
     fasterLinkedom,
+    withViews,
     cyclonedxEsbuildPlugin({ outputFile: "../sbom.cdx.json", outputReproducible: true, logLevel: "silent" }),
   ],
   write: false,
@@ -133,7 +150,7 @@ const thirdParty = await notices(owner, packages, comments);
 await rm("dist", { recursive: true, force: true });
 await mkdir("dist");
 for (const { path, contents } of outputFiles) if (path.endsWith(".js")) await writeFile(path, contents);
-await buildViews(process.cwd());
+await writeViews(process.cwd(), views.pages);
 for (const file of files) await copyFile(file, join("dist", basename(file)));
 await writeFile("THIRD_PARTY_NOTICES", thirdParty);
 
