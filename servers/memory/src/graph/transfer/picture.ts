@@ -1,5 +1,6 @@
 import { grouped } from "@refmcp/boundary/answer";
 import type { SimulationLinkDatum, SimulationNodeDatum } from "d3-force";
+import { relationsAmong } from "../read/listing.ts";
 import { counted } from "../read/names.ts";
 import type { Reader } from "../store/store.ts";
 import type { Counts, EntityRow, RelationRow } from "../types.ts";
@@ -32,16 +33,18 @@ interface Edge extends SimulationLinkDatum<Node> {
  */
 export async function drawGraph(reader: Reader): Promise<string> {
   const total = await reader.counts();
-  const degrees = new Map((await reader.degrees(MAX_NODES)).map((row) => [row.entityId, row.degree]));
-  const rows = await reader.entitiesById([...degrees.keys()]);
-  for (const row of await reader.entityPage(0, MAX_NODES)) if (rows.size < MAX_NODES) rows.set(row.id, row);
-  const nodes = [...rows.values()]
-    .sort((a, b) => a.id - b.id)
-    .map((entity): Node => {
-      const degree = degrees.get(entity.id) ?? 0;
-      return { entity, degree, radius: 7 + Math.min(14, Math.sqrt(degree) * 3) };
-    });
-  const relations = await reader.relationsOf([...rows.keys()], { direction: "out", limit: 5_000 });
+  const degrees = await reader.degrees(MAX_NODES);
+  const rows = await reader.entitiesById(degrees.map(({ entityId }) => entityId));
+  const nodes = degrees
+    .flatMap(({ entityId, degree }): Node[] => {
+      const entity = rows.get(entityId);
+      return entity === undefined
+        ? []
+        : [{ entity, degree, radius: 7 + Math.min(14, Math.sqrt(degree) * 3) }];
+    })
+    .sort((a, b) => a.entity.id - b.entity.id);
+  const known = new Set(rows.keys());
+  const relations = await relationsAmong(reader, [...known], known, { after: 0, limit: 5_000 });
   const edges = edgesBetween(nodes, relations);
   layOut(nodes, edges, {
     distance: 150,
