@@ -4,7 +4,7 @@ import { relationsAmong } from "../read/listing.ts";
 import { counted } from "../read/names.ts";
 import type { Reader } from "../store/store.ts";
 import type { Counts, EntityRow, RelationRow } from "../types.ts";
-import { layOut } from "./layout.ts";
+import { extentOf, layOut } from "./layout.ts";
 import { xml } from "./xml.ts";
 
 /** More entities than this are indistinguishable in a picture. */
@@ -51,7 +51,7 @@ export async function drawGraph(reader: Reader): Promise<string> {
     repulsion: 520,
     radius: ({ radius, entity }) => radius + 20 + short(entity.name).length * 1.8,
     pull: { x: 0.06, y: 0.09 },
-    isCentered: true,
+    cell: { width: 170, height: 56 },
   });
   return svg(nodes, edges, total);
 }
@@ -81,13 +81,11 @@ function colorsOf(nodes: readonly Node[]): Map<string, string> {
 
 function svg(nodes: readonly Node[], edges: readonly Edge[], total: Counts): string {
   const colors = colorsOf(nodes);
-  const at = ({ x = 0, y = 0 }: Node) => ({ x, y });
-  const xs = nodes.map((node) => at(node).x);
-  const ys = nodes.map((node) => at(node).y);
-  const left = Math.min(0, ...xs) - 120;
-  const top = Math.min(0, ...ys) - 90;
-  const width = Math.max(0, ...xs) + 120 - left;
-  const height = Math.max(0, ...ys) + 60 - top;
+  const extent = extentOf(nodes);
+  const left = Math.min(0, extent.left) - 120;
+  const top = Math.min(0, extent.top) - 90;
+  const width = Math.max(0, extent.right) + 120 - left;
+  const height = Math.max(0, extent.bottom) + 60 - top;
   const { entities, relations } = total;
   const shown =
     nodes.length < entities
