@@ -6,6 +6,9 @@ import { type Browser, chromium, type FrameLocator, type Page } from "playwright
 import { afterAll, beforeAll, expect } from "vitest";
 import { ensureBrowser } from "../../servers/playwright/test/browser.mjs";
 
+/** Draws text alike on all machines with the same fonts. */
+const SAME_TEXT = ["--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb"];
+
 /** The capabilities of a client that shows views. */
 export const APPS = { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } };
 
@@ -42,6 +45,17 @@ export async function connectApps(
   return client;
 }
 
+/** How a host shows a view. */
+export interface Look {
+  readonly theme?: "light" | "dark";
+  /** Pixels of the frame. */
+  readonly width?: number;
+  /** Variables of the host's style, such as `--font-sans`. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** CSS that is added to the view's page, for fonts that look the same on every machine. */
+  readonly css?: string;
+}
+
 /** A view in its host, with its requests to the host. */
 export interface ShownView {
   readonly view: FrameLocator;
@@ -57,13 +71,13 @@ export function useViews(): (
   client: Client,
   call: { name: string; arguments: Record<string, unknown> },
   result: object,
-  theme?: "light" | "dark",
+  look?: Look | "light" | "dark",
 ) => Promise<ShownView> {
   let browser: Browser | undefined;
   let script = "";
   beforeAll(async () => {
     const { executablePath } = await ensureBrowser();
-    browser = await chromium.launch({ executablePath, chromiumSandbox: false });
+    browser = await chromium.launch({ executablePath, chromiumSandbox: false, args: SAME_TEXT });
     const { outputFiles } = await build({
       entryPoints: [fileURLToPath(new URL("page/host-page.ts", import.meta.url))],
       bundle: true,
@@ -74,9 +88,11 @@ export function useViews(): (
     script = outputFiles[0]?.text ?? "";
   });
   afterAll(() => browser?.close());
-  return async (client, call, result, theme = "light") => {
-    if (browser === undefined) throw new Error("The browser is not there yet.");
-    const page = await browser.newPage({ viewport: { width: 700, height: 600 }, colorScheme: theme });
+  return async (client, call, result, given = "light") => {
+    if (browser === undefined) throw new Error("The browser has not been started.");
+    const look: Look = typeof given === "string" ? { theme: given } : given;
+    const { theme = "light", width = 640, css = "" } = look;
+    const page = await browser.newPage({ viewport: { width: width + 60, height: 600 }, colorScheme: theme });
     const asked: ShownView["asked"] = [];
     const loaded: string[] = [];
     page.on("request", (request) => void (request.url().startsWith("data:") || loaded.push(request.url())));
@@ -95,7 +111,13 @@ export function useViews(): (
     const { contents } = await client.readResource({ uri: ui.resourceUri });
     const [html] = contents;
     if (html === undefined || !("text" in html)) throw new Error(`${ui.resourceUri} is not a page`);
-    const shown = [html.text, theme, call.arguments, result].map((value) => JSON.stringify(value));
+    // The view's own policy allows no fonts, since it loads none.
+    const styled = html.text
+      .replace("default-src 'none'", css === "" ? "$&" : "$&; font-src data:")
+      .replace("</head>", () => (css === "" ? "</head>" : `<style>${css}</style></head>`));
+    const shown = [styled, { ...look, theme, width }, call.arguments, result].map((value) =>
+      JSON.stringify(value),
+    );
     await page.evaluate(`showView(${shown.join(", ")})`);
     return { view: page.frameLocator("iframe"), page, asked, loaded };
   };

@@ -1,18 +1,24 @@
 // The host's side of a page with a view: ext-apps' own bridge, as hosts use it. Bundled for the browser by host.ts.
 import { AppBridge, PostMessageTransport } from "@modelcontextprotocol/ext-apps/app-bridge";
 
+interface PageLook {
+  readonly theme: "light" | "dark";
+  readonly width: number;
+  readonly variables?: Record<string, string>;
+}
+
 declare global {
   interface Window {
     /** Passes a request of the view to the test. */
     fromView(method: string, params: unknown): Promise<object>;
-    showView(html: string, theme: "light" | "dark", given: object, result: object): Promise<void>;
+    showView(html: string, look: PageLook, given: object, result: object): Promise<void>;
   }
 }
 
-window.showView = async (html, theme, given, result) => {
+window.showView = async (html, { theme, width, variables }, given, result) => {
   const frame = document.createElement("iframe");
   frame.setAttribute("sandbox", "allow-scripts");
-  frame.style.cssText = "width:640px;height:0;border:0";
+  frame.style.cssText = `width:${width}px;height:0;border:0`;
   document.body.replaceChildren(frame);
   document.documentElement.style.cssText = `color-scheme:${theme};background:${theme === "dark" ? "#181818" : "#fff"}`;
   const target = frame.contentWindow;
@@ -24,7 +30,12 @@ window.showView = async (html, theme, given, result) => {
     openLinks: {},
   };
   const bridge = new AppBridge(null, { name: "test-host", version: "1" }, capabilities, {
-    hostContext: { theme, displayMode: "inline", availableDisplayModes: ["inline", "fullscreen"] },
+    hostContext: {
+      theme,
+      displayMode: "inline",
+      availableDisplayModes: ["inline", "fullscreen"],
+      ...(variables === undefined ? {} : { styles: { variables: variables as never } }),
+    },
   });
   bridge.oncalltool = async (params) => (await window.fromView("tools/call", params)) as never;
   bridge.onreadresource = async (params) => (await window.fromView("resources/read", params)) as never;
@@ -36,7 +47,7 @@ window.showView = async (html, theme, given, result) => {
     const isFull = mode === "fullscreen";
     frame.style.cssText = isFull
       ? "position:fixed;inset:0;width:100%;height:100%;border:0"
-      : "width:640px;border:0";
+      : `width:${width}px;border:0`;
     frame.dataset.display = mode;
     return { mode };
   };
