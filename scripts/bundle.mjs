@@ -114,8 +114,8 @@ const withViews = {
   name: "with-views",
   setup({ onEnd }) {
     onEnd(({ metafile }) => {
-      for (const source of views.sources)
-        if (metafile !== undefined) metafile.inputs[source] ??= { bytes: 0, imports: [] };
+      Object.assign(metafile?.inputs ?? {}, views.metafile.inputs);
+      Object.assign(metafile?.outputs ?? {}, views.metafile.outputs);
     });
   },
 };

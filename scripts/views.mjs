@@ -17,25 +17,26 @@ const POLICY =
  * Builds the views of a package.
  *
  * @param {string} folder the package
- * @returns {Promise<{ pages: Map<string, string>, sources: string[] }>} the pages by name, and the files that they were built from
+ * @returns {Promise<{ pages: Map<string, string>, metafile: import("esbuild").Metafile }>} the pages by name, and what is in them
  */
 export async function buildViews(folder) {
   /** @type {Map<string, string>} */
   const pages = new Map();
-  /** @type {string[]} */
-  const sources = [];
+  /** @type {import("esbuild").Metafile} */
+  const all = { inputs: {}, outputs: {} };
   for (const root of new Set([join(CORE, "views"), join(folder, "views")])) {
     if (!existsSync(root)) continue;
     for (const entry of await readdir(root, { withFileTypes: true })) {
       if (!entry.isDirectory()) continue;
-      const { page, inputs } = await pageOf(join(root, entry.name), entry.name);
+      const { page, metafile } = await pageOf(join(root, entry.name), entry.name);
       if (Buffer.byteLength(page) > MAX_BYTES)
         throw new Error(`The view ${entry.name} has more than ${MAX_BYTES} bytes.`);
       pages.set(entry.name, page);
-      sources.push(...inputs);
+      Object.assign(all.inputs, metafile.inputs);
+      Object.assign(all.outputs, metafile.outputs);
     }
   }
-  return { pages, sources };
+  return { pages, metafile: all };
 }
 
 /**
@@ -68,7 +69,7 @@ async function pageOf(folder, name) {
   const text = (ending) => outputFiles.find(({ path }) => path.endsWith(ending))?.text.trim() ?? "";
   const script = text(".js").replaceAll("</script", "<\\/script");
   const page = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><title>${name}</title><style>${text(".css")}</style></head><body><script>${script}</script></body></html>\n`;
-  return { page, inputs: Object.keys(metafile.inputs) };
+  return { page, metafile };
 }
 
 if (import.meta.filename === process.argv[1])

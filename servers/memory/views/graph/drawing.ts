@@ -5,7 +5,7 @@ import { type ZoomTransform, zoom, zoomIdentity } from "d3-zoom";
 import { element, svg } from "../../../../packages/core/views/host.ts";
 import { extentOf } from "../../src/graph/transfer/layout.ts";
 import type { Entity, Graph, Node, Relation } from "./graph.ts";
-import { Labels, widthOf } from "./labels.ts";
+import { forgetWidths, Labels, widthOf } from "./labels.ts";
 
 const NAME_SIZE = 12;
 const RELATION_SIZE = 10.5;
@@ -14,8 +14,6 @@ const MARGIN = 34;
 /** A small graph is not stretched beyond this. */
 const MAX_FIT = 1.6;
 const MAX_NAME = 26;
-/** With at least this many relations, an entity's name is placed first and may cover smaller circles. */
-const HUB = 3;
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] } as const;
 
 interface Shown {
@@ -66,6 +64,10 @@ export class Drawing {
       });
     select(this.svg).call(this.#zoom);
     this.svg.addEventListener("keydown", (event) => this.#onKey(event));
+    void document.fonts.ready.then(() => {
+      forgetWidths();
+      this.#update();
+    });
   }
 
   /** The buttons for those who do not zoom with a wheel or keys. */
@@ -275,13 +277,9 @@ export class Drawing {
     const rank = ({ node, radius }: Shown) =>
       node.name === active ? 200 : near.has(node.name) ? 100 + radius : radius;
     const byRank = [...this.#shown.values()].sort((one, other) => rank(other) - rank(one));
-    const isFirst = ({ node, radius }: Shown) =>
-      node.name === active || near.has(node.name) || radius >= 4 + Math.sqrt(HUB) * 1.8;
-    const place = (group: readonly Shown[]) => {
-      for (const shown of group) labels.block(this.#at(shown), shown.radius);
-      for (const shown of group) this.#placeName(labels, shown, shown.node.name === active);
-    };
-    place(byRank.filter(isFirst));
+    for (const shown of byRank) labels.block(this.#at(shown), shown.radius);
+    const isFirst = ({ node }: Shown) => node.name === active || near.has(node.name);
+    for (const shown of byRank.filter(isFirst)) this.#placeName(labels, shown, shown.node.name === active);
     for (const { relation, from, to, label } of this.#edges) {
       const isLit = relation.from === active || relation.to === active;
       const [start, end] = [this.#at(from), this.#at(to)];
@@ -290,9 +288,9 @@ export class Drawing {
         y: start.y + (end.y - start.y) * part + RELATION_SIZE / 3,
       });
       const size = { width: widthOf(label.textContent ?? "", RELATION_SIZE), size: RELATION_SIZE };
-      set(label, isLit ? labels.place(size, [between(0.5), between(0.62), between(0.38)]) : undefined);
+      set(label, isLit ? labels.place(size, [0.5, 0.62, 0.38].map(between)) : undefined);
     }
-    place(byRank.filter((shown) => !isFirst(shown)));
+    for (const shown of byRank.filter((one) => !isFirst(one))) this.#placeName(labels, shown, false);
   }
 
   #placeName(labels: Labels, shown: Shown, isForced: boolean): void {

@@ -42,6 +42,7 @@ export class Graph {
   readonly relations = new Map<string, Relation>();
   readonly #related = new Map<string, Relation[]>();
   readonly #nodes = new Map<string, Node>();
+  readonly #types: string[] = [];
   #total: { readonly entities: number; readonly relations: number } | undefined;
   /** How many came from a list of the best connected. */
   #ranked = 0;
@@ -86,12 +87,14 @@ export class Graph {
     return this.#related.get(name) ?? [];
   }
 
-  /** Entity types, most frequent first. */
-  types(): string[] {
+  /** Entity types, the most frequent first; later ones follow, so that a type keeps its color. */
+  types(): readonly string[] {
     const counts = new Map<string, number>();
     for (const { entityType } of this.entities.values())
       if (entityType !== UNSEEN) counts.set(entityType, (counts.get(entityType) ?? 0) + 1);
-    return [...counts].sort((one, other) => other[1] - one[1]).map(([type]) => type);
+    const added = [...counts].filter(([type]) => !this.#types.includes(type));
+    this.#types.push(...added.sort((one, other) => other[1] - one[1]).map(([type]) => type));
+    return this.#types;
   }
 
   /** The entities to draw, best connected first, and always `chosen`. */

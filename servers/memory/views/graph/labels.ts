@@ -62,10 +62,19 @@ export class Labels {
 }
 
 const measuring = document.createElement("canvas").getContext("2d");
+const widths = new Map<string, number>();
 
 /** The width of a text in the page's font. */
 export function widthOf(text: string, size: number, isBold = false): number {
-  if (measuring === null) return text.length * size * 0.6;
-  measuring.font = `${isBold ? 700 : 400} ${size}px ${getComputedStyle(document.body).fontFamily}`;
-  return measuring.measureText(text).width;
+  const font = `${isBold ? 700 : 400} ${size}px`;
+  const key = `${font} ${text}`;
+  const known = widths.get(key);
+  if (known !== undefined || measuring === null) return known ?? text.length * size * 0.6;
+  measuring.font = `${font} ${getComputedStyle(document.body).fontFamily}`;
+  const { width } = measuring.measureText(text);
+  widths.set(key, width);
+  return width;
 }
+
+/** Forgets the widths, once the page's font is loaded. */
+export const forgetWidths = () => widths.clear();

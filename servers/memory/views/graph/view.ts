@@ -89,12 +89,14 @@ function show(name: string): void {
   const entity = graph.entities.get(name);
   if (entity === undefined) return;
   const { entityType, observations = [], learned = [] } = entity;
-  const related = graph.relationsOf(name).map(({ from, to, relationType }) => {
-    const other = from === name ? to : from;
-    const made = button(from === name ? `${relationType} → ${other}` : `${relationType} ← ${other}`);
+  const related = new Map<string, HTMLElement[]>();
+  for (const { from, to, relationType } of graph.relationsOf(name)) {
+    const [kind, other] = from === name ? [`${relationType} →`, to] : [`${relationType} ←`, from];
+    const made = button(other);
+    made.setAttribute("aria-label", `${kind} ${other}`);
     made.addEventListener("click", () => void open(other));
-    return made;
-  });
+    related.set(kind, [...(related.get(kind) ?? []), made]);
+  }
   const lines = observations.map((text, index) => {
     const day = learned.length === observations.length ? learned[index] : undefined;
     return element("li", day === undefined ? {} : { title: day }, text);
@@ -104,7 +106,9 @@ function show(name: string): void {
     lines.length === 0
       ? element("p", { class: "note" }, "Nothing else is known about it.")
       : element("ul", {}, ...lines),
-    ...(related.length === 0 ? [] : [element("div", { class: "related" }, ...related)]),
+    ...[...related].map(([kind, buttons]) =>
+      element("div", { class: "related" }, element("span", {}, kind), ...buttons),
+    ),
   );
   opened.hidden = false;
 }
