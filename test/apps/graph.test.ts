@@ -129,17 +129,21 @@ describe("the graph of 400 entities", () => {
     await expectReadableNames(shown);
 
     const more = view.getByRole("button", { name: "Load more" });
-    for (const loaded of [200, 300]) {
+    for (let before = best.names.length * TOTAL; await more.isVisible(); ) {
       await more.click();
-      const { among } = bestConnected(loaded);
-      await status
-        .filter({
-          hasText: `The ${loaded} of 400 entities with the most relations, with ${among} of ${TOTAL}`,
-        })
-        .waitFor();
+      const counts = async () =>
+        ((await status.textContent())?.match(/\d+/g) ?? []).map(Number).filter((count) => count > 0);
+      // An answer may end within the relations of the last entities.
+      const loaded = async () => {
+        const [entities = 0, , relations = 0] = await counts();
+        return entities * TOTAL + relations;
+      };
+      await expect.poll(async () => ((await more.isVisible()) ? loaded() : Infinity)).toBeGreaterThan(before);
+      before = await loaded();
+      const drawn = await names(shown);
+      expect(drawn.toSorted()).toEqual(bestConnected(drawn.length).names.toSorted());
     }
-    await more.click();
-    await status.filter({ hasText: `400 entities, ${TOTAL} relations.` }).waitFor();
+    expect(await status.textContent()).toBe(`400 entities, ${TOTAL} relations.`);
     expect(await more.isVisible()).toBe(false);
     expect(await view.locator("svg > line").count()).toBe(TOTAL);
     await expectReadableNames(shown);
@@ -165,7 +169,11 @@ describe("the graph of 400 entities", () => {
     expect(await visible("name").getByText(name, { exact: true }).count()).toBe(1);
     const lisbon = view.getByRole("button", { name: /^Lisbon, city/ });
     await lisbon.hover();
-    expect(new Set(await visible("edge").allTextContents())).toEqual(new Set(["lives in", "is based in"]));
+    const types = await visible("edge").allTextContents();
+    expect(types.length).toBeGreaterThan(0);
+    expect(types.filter((type) => !["lives in", "is based in"].includes(type))).toEqual([]);
+    const count = Number(/(\d+) relations/.exec((await lisbon.getAttribute("aria-label")) ?? "")?.[1]);
+    expect(await view.locator("line.lit").count()).toBe(count);
     await lisbon.click();
     await view.getByRole("heading", { name: "Lisbon city" }).waitFor();
     expect(await view.locator("svg text").getByText("Lisbon", { exact: true }).count()).toBe(1);

@@ -288,7 +288,7 @@ export class Drawing {
         y: start.y + (end.y - start.y) * part + RELATION_SIZE / 3,
       });
       const size = { width: widthOf(label.textContent ?? "", RELATION_SIZE), size: RELATION_SIZE };
-      set(label, isLit ? labels.place(size, [0.5, 0.62, 0.38].map(between)) : undefined);
+      set(label, isLit ? labels.place(size, [0.5, 0.62, 0.38, 0.72, 0.28].map(between)) : undefined);
     }
     for (const shown of byRank.filter((one) => !isFirst(one))) this.#placeName(labels, shown, false);
   }
