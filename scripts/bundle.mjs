@@ -11,7 +11,7 @@ import { build } from "esbuild";
 import { indexFolders } from "./generate/index-files.mjs";
 import { fasterLinkedom } from "./linkedom.mjs";
 import { bundledPackages, notices } from "./notices.mjs";
-import { buildViews } from "./views.mjs";
+import { buildViews, writeViews } from "./views.mjs";
 
 /** @type {import("./generate/surface.mjs").Manifest} */
 const manifest = JSON.parse(await readFile("package.json", "utf8"));
@@ -116,11 +116,31 @@ const shared = {
   logLevel: "warning",
 };
 
+// A package that is not a server shows nothing.
+const views = sources.includes("server.ts")
+  ? await buildViews(process.cwd())
+  : { pages: new Map(), metafile: { inputs: {}, outputs: {} } };
+/**
+ * Adds the packages of the views to those of the bundle, so that the SBOM and the notices list them.
+ *
+ * @type {import("esbuild").Plugin}
+ */
+const withViews = {
+  name: "with-views",
+  setup({ onEnd }) {
+    onEnd(({ metafile }) => {
+      Object.assign(metafile?.inputs ?? {}, views.metafile.inputs);
+      Object.assign(metafile?.outputs ?? {}, views.metafile.outputs);
+    });
+  },
+};
+
 const { outputFiles, metafile } = await build({
   ...shared,
   plugins: [
     lazily,
     fasterLinkedom,
+    withViews,
     cyclonedxEsbuildPlugin({ outputFile: "../sbom.cdx.json", outputReproducible: true, logLevel: "silent" }),
   ],
   write: false,
@@ -145,10 +165,8 @@ const thirdParty = await notices(owner, packages, comments);
 await rm("dist", { recursive: true, force: true });
 await mkdir("dist");
 for (const { path, contents } of outputFiles) if (path.endsWith(".js")) await writeFile(path, contents);
-if (catalog !== undefined) {
-  await writeFile("dist/catalog.json", JSON.stringify(catalog));
-  await buildViews(process.cwd());
-}
+if (catalog !== undefined) await writeFile("dist/catalog.json", JSON.stringify(catalog));
+await writeViews(process.cwd(), views.pages);
 for (const file of files) await copyFile(file, join("dist", basename(file)));
 await writeFile("THIRD_PARTY_NOTICES", thirdParty);
 

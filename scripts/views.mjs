@@ -14,27 +14,47 @@ const POLICY =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; form-action 'none'; base-uri 'none'";
 
 /**
- * Writes the pages of a package's views below its dist/.
+ * Builds the views of a package.
  *
  * @param {string} folder the package
+ * @returns {Promise<{ pages: Map<string, string>, metafile: import("esbuild").Metafile }>} the pages by name, and what is in them
  */
 export async function buildViews(folder) {
+  /** @type {Map<string, string>} */
+  const pages = new Map();
+  /** @type {import("esbuild").Metafile} */
+  const all = { inputs: {}, outputs: {} };
   for (const root of new Set([join(CORE, "views"), join(folder, "views")])) {
     if (!existsSync(root)) continue;
     for (const entry of await readdir(root, { withFileTypes: true })) {
       if (!entry.isDirectory()) continue;
-      const page = await pageOf(join(root, entry.name), entry.name);
+      const { page, metafile } = await pageOf(join(root, entry.name), entry.name);
       if (Buffer.byteLength(page) > MAX_BYTES)
         throw new Error(`The view ${entry.name} has more than ${MAX_BYTES} bytes.`);
-      await mkdir(join(folder, "dist", "views"), { recursive: true });
-      await writeFile(join(folder, "dist", "views", `${entry.name}.html`), page);
+      pages.set(entry.name, page);
+      Object.assign(all.inputs, metafile.inputs);
+      Object.assign(all.outputs, metafile.outputs);
     }
   }
+  return { pages, metafile: all };
+}
+
+/**
+ * Writes pages below a package's dist/.
+ *
+ * @param {string} folder the package
+ * @param {ReadonlyMap<string, string>} pages
+ */
+export async function writeViews(folder, pages) {
+  const views = join(folder, "dist", "views");
+  await mkdir(views, { recursive: true });
+  for (const [name, page] of pages) await writeFile(join(views, `${name}.html`), page);
 }
 
 /** @param {string} folder @param {string} name */
 async function pageOf(folder, name) {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
+    metafile: true,
     entryPoints: [join(folder, "view.ts")],
     bundle: true,
     minify: true,
@@ -48,7 +68,9 @@ async function pageOf(folder, name) {
   /** @param {string} ending */
   const text = (ending) => outputFiles.find(({ path }) => path.endsWith(ending))?.text.trim() ?? "";
   const script = text(".js").replaceAll("</script", "<\\/script");
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><title>${name}</title><style>${text(".css")}</style></head><body><script>${script}</script></body></html>\n`;
+  const page = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><title>${name}</title><style>${text(".css")}</style></head><body><script>${script}</script></body></html>\n`;
+  return { page, metafile };
 }
 
-if (import.meta.filename === process.argv[1]) await buildViews(process.cwd());
+if (import.meta.filename === process.argv[1])
+  await writeViews(process.cwd(), (await buildViews(process.cwd())).pages);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serverBin, useWorld } from "../servers.ts";
+import { researchMemory } from "./data/memory.ts";
 import { connectApps, expectHarmless, HOSTILE, type ShownView, useViews } from "./host.ts";
 
 describe("the graph of a memory", () => {
@@ -70,41 +71,18 @@ describe("the graph of a memory", () => {
   });
 });
 
-/** A team of 400 people, projects and places, with 440 relations. */
-function team() {
-  const first = ["Ada", "Boris", "Chloe", "Dmitri", "Elena", "Farid", "Grace", "Hugo", "Ines", "Jonas"];
-  const last = ["Novak", "Silva", "Tanaka", "Okafor", "Larsen", "Moreau", "Haddad", "Kowalska"];
-  const people = Array.from({ length: 320 }, (_, index) => ({
-    name: `${first[index % 10]} ${last[Math.floor(index / 10) % 8]} ${Math.floor(index / 80) + 1}`,
-    entityType: "person",
-    observations: [`joined in ${2000 + (index % 25)}`, `sits in room ${index}`],
-  }));
-  const projects = Array.from({ length: 60 }, (_, index) => ({
-    name: `Project ${["Heron", "Juniper", "Basalt", "Comet"][index % 4]} ${index}`,
-    entityType: "project",
-    observations: [`began in ${2010 + (index % 15)}`],
-  }));
-  const places = ["Oslo", "Porto", "Kyoto", "Quito", "Accra"].flatMap((city) =>
-    [1, 2, 3, 4].map((floor) => ({ name: `${city}, floor ${floor}`, entityType: "place", observations: [] })),
-  );
-  const entities = [...people, ...projects, ...places].map((_, index, all) => {
-    // As a memory grows: people, projects and places between each other.
-    const at = (index * 147) % all.length;
-    return all[at] ?? all[0];
-  });
-  const relations = [
-    ...people.slice(0, 300).map(({ name }, index) => ({
-      from: name,
-      relationType: "works on",
-      to: projects[(index * index) % 60]?.name,
-    })),
-    ...people.slice(0, 140).map(({ name }, index) => ({
-      from: name,
-      relationType: "sits in",
-      to: places[index % 20]?.name,
-    })),
-  ];
-  return { entities, relations };
+/** The names of the best connected, and how many relations there are among them. */
+function bestConnected(count: number) {
+  const { entities, relations } = researchMemory();
+  const degree = new Map(entities.map(({ name }) => [name, 0]));
+  for (const { from, to } of relations)
+    for (const name of [from, to]) degree.set(name, (degree.get(name) ?? 0) + 1);
+  const names = entities
+    .map(({ name }) => name)
+    .sort((one, other) => (degree.get(other) ?? 0) - (degree.get(one) ?? 0))
+    .slice(0, count);
+  const best = new Set(names);
+  return { names, among: relations.filter(({ from, to }) => best.has(from) && best.has(to)).length };
 }
 
 describe("the graph of 400 entities", () => {
@@ -114,7 +92,7 @@ describe("the graph of 400 entities", () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "refmcp-apps-graph-"));
     client = await connectApps(serverBin("memory"), ["--file", join(folder, "memory.db")]);
-    const { entities, relations } = team();
+    const { entities, relations } = researchMemory();
     await client.callTool({ name: "create_entities", arguments: { entities } });
     await client.callTool({ name: "create_relations", arguments: { relations } });
   });
@@ -123,48 +101,163 @@ describe("the graph of 400 entities", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it("draws the best connected with their relations and names, and says what is loaded", async () => {
+  const shownFor = async () => {
     const call = { name: "read_graph", arguments: {} };
     const shown = await show(client, call, await client.callTool(call));
-    const status = shown.view.getByRole("status");
-    const summary = async () =>
-      /^(\d+)(?: of 400)? entities, (\d+)(?: of 440)? relations; the 100 entities with the most of these relations are drawn\.$/
-        .exec((await status.textContent()) ?? "")
-        ?.slice(1)
-        .map(Number) ?? [];
-    await expect.poll(summary).toHaveLength(2);
-    const [entities = 0, relations = 0] = await summary();
-    expect(entities).toBeGreaterThan(100);
-    expect(entities).toBeLessThan(400);
-    expect(relations).toBeGreaterThan(30);
-    expect(await shown.view.locator(".node").count()).toBe(100);
-    expect(await shown.view.locator("svg > line").count()).toBeGreaterThan(30);
+    await shown.view.getByRole("status").filter({ hasText: "The 100 of 400 entities" }).waitFor();
+    return shown;
+  };
+  const names = ({ view }: ShownView) =>
+    view
+      .locator(".node")
+      .evaluateAll((nodes) => nodes.map((node) => node.getAttribute("aria-label")?.split(", ")[0]));
+  const TOTAL = researchMemory().relations.length;
+
+  it("draws the best connected with their relations, and loads more from the server", async () => {
+    const shown = await shownFor();
+    const { view, asked } = shown;
+    const status = view.getByRole("status");
+    const best = bestConnected(100);
+    expect(await status.textContent()).toBe(
+      `The 100 of 400 entities with the most relations, with ${best.among} of ${TOTAL} relations.`,
+    );
+    expect((await names(shown)).toSorted()).toEqual(best.names.toSorted());
+    expect(await view.locator("svg > line").count()).toBe(best.among);
+    expect(asked.map(({ params }) => params)).toEqual([
+      { name: "read_graph", arguments: { order: "connected", limit: 100 } },
+    ]);
     await expectReadableNames(shown);
 
-    const more = shown.view.getByRole("button", { name: "Load more" });
-    for (let loaded = entities; loaded < 400; [loaded = 0] = await summary()) {
+    const more = view.getByRole("button", { name: "Load more" });
+    for (let before = best.names.length * TOTAL; await more.isVisible(); ) {
       await more.click();
-      await expect.poll(async () => (await summary())[0]).toBeGreaterThan(loaded);
+      const counts = async () =>
+        ((await status.textContent())?.match(/\d+/g) ?? []).map(Number).filter((count) => count > 0);
+      // An answer may end within the relations of the last entities.
+      const loaded = async () => {
+        const [entities = 0, , relations = 0] = await counts();
+        return entities * TOTAL + relations;
+      };
+      await expect.poll(async () => ((await more.isVisible()) ? loaded() : Infinity)).toBeGreaterThan(before);
+      before = await loaded();
+      const drawn = await names(shown);
+      expect(drawn.toSorted()).toEqual(bestConnected(drawn.length).names.toSorted());
     }
-    await expect.poll(summary).toEqual([400, 440]);
+    expect(await status.textContent()).toBe(`400 entities, ${TOTAL} relations.`);
     expect(await more.isVisible()).toBe(false);
-    expect(await shown.view.locator("svg > line").count()).toBeGreaterThan(90);
+    expect(await view.locator("svg > line").count()).toBe(TOTAL);
     await expectReadableNames(shown);
-    // The hubs come first.
-    const names = await shown.view.locator("svg > .name").allTextContents();
-    expect(names.filter((name) => /^Project|floor/.test(name)).length).toBeGreaterThan(20);
-    // A name without space is shown when its node has the focus.
-    const covered = shown.view.locator(".node:has(.name)").first();
-    expect(await covered.locator("text").isVisible()).toBe(false);
+    await shown.page.close();
+  });
+
+  it("shows a name once, and relation types only of the entity that is pointed at", async () => {
+    const shown = await shownFor();
+    const { view, page } = shown;
+    const visible = (kind: string) => view.locator(`svg > .${kind}:not([hidden])`);
+    expect(await visible("edge").count()).toBe(0);
+    const covered = view
+      .locator(".node")
+      .nth(
+        await view
+          .locator("svg > .name")
+          .evaluateAll((texts) => texts.findIndex((text) => text.hasAttribute("hidden"))),
+      );
+    const label = (await covered.getAttribute("aria-label")) ?? "";
+    const [name = ""] = label.split(", ");
+    expect(await visible("name").getByText(name, { exact: true }).count()).toBe(0);
     await covered.focus();
-    expect(await covered.locator("text").isVisible()).toBe(true);
+    expect(await visible("name").getByText(name, { exact: true }).count()).toBe(1);
+    const lisbon = view.getByRole("button", { name: /^Lisbon, city/ });
+    await lisbon.hover();
+    const types = await visible("edge").allTextContents();
+    expect(types.length).toBeGreaterThan(0);
+    expect(types.filter((type) => !["lives in", "is based in"].includes(type))).toEqual([]);
+    const count = Number(/(\d+) relations/.exec((await lisbon.getAttribute("aria-label")) ?? "")?.[1]);
+    expect(await view.locator("line.lit").count()).toBe(count);
+    await lisbon.click();
+    await view.getByRole("heading", { name: "Lisbon city" }).waitFor();
+    expect(await view.locator("svg text").getByText("Lisbon", { exact: true }).count()).toBe(1);
+    expect(await visible("name").getByText("Lisbon", { exact: true }).count()).toBe(1);
+    await expectReadableNames(shown);
+    await page.close();
+  });
+
+  it("zooms, is dragged and fitted, with keys and the pointer, and fills the window", async () => {
+    const shown = await shownFor();
+    const { view, page, asked } = shown;
+    const at = async (name: RegExp) => {
+      const { x, y, width, height } = await view
+        .getByRole("button", { name })
+        .locator("circle")
+        .evaluate((circle) => circle.getBoundingClientRect().toJSON());
+      return { x: x + width / 2, y: y + height / 2 };
+    };
+    const spread = async () => {
+      const [one, other] = [await at(/^Lisbon, city/), await at(/^Oslo, city/)];
+      return Math.hypot(one.x - other.x, one.y - other.y);
+    };
+    const fitted = await spread();
+    await view.getByRole("button", { name: "Zoom in" }).click();
+    expect(await spread()).toBeCloseTo(fitted * 1.5, 0);
+    await view.getByRole("button", { name: /^Lisbon, city/ }).focus();
+    await page.keyboard.press("0");
+    expect(await spread()).toBeCloseTo(fitted, 0);
+    await page.keyboard.press("+");
+    await page.keyboard.press("-");
+    expect(await spread()).toBeCloseTo(fitted, 0);
+    await page.keyboard.press("ArrowLeft");
+    const focused = view.locator(".node:focus");
+    expect(await focused.getAttribute("aria-label")).not.toMatch(/^Lisbon/);
+    const lisbon = await at(/^Lisbon, city/);
+    const next = await focused.locator("circle").evaluate((circle) => circle.getBoundingClientRect().x);
+    expect(next).toBeLessThan(lisbon.x);
+
+    const frame = (await page.locator("iframe").boundingBox()) ?? { x: 0, y: 0 };
+    await page.mouse.move(frame.x + lisbon.x, frame.y + lisbon.y);
+    await page.mouse.down();
+    await page.mouse.move(frame.x + lisbon.x + 40, frame.y + lisbon.y + 25, { steps: 4 });
+    await page.mouse.up();
+    const moved = await at(/^Lisbon, city/);
+    expect(moved.x - lisbon.x).toBeCloseTo(40, 0);
+    expect(moved.y - lisbon.y).toBeCloseTo(25, 0);
+    // That was a drag, not a click.
+    expect(asked.map(({ params }) => params.name)).toEqual(["read_graph"]);
+
+    await page.setViewportSize({ width: 1_200, height: 900 });
+    await view.getByRole("button", { name: "Full screen" }).click();
+    await view.getByRole("button", { name: "Exit full screen" }).waitFor();
+    expect(await view.locator("svg").evaluate((drawing) => drawing.clientHeight)).toBeGreaterThan(700);
+    await view.getByRole("button", { name: "Exit full screen" }).click();
+    await view.getByRole("button", { name: "Full screen", exact: true }).waitFor();
+    expect(asked.map(({ method }) => method)).toEqual([
+      "tools/call",
+      "ui/request-display-mode",
+      "ui/request-display-mode",
+    ]);
+    await page.close();
+  });
+
+  it("keeps entities without relations in a corner", async () => {
+    const shown = await shownFor();
+    const places = await shown.view.locator(".node").evaluateAll((nodes) =>
+      nodes.map((node) => {
+        const { x, y } = node.querySelector("circle")?.getBoundingClientRect() ?? { x: 0, y: 0 };
+        return { x, y, isAlone: node.getAttribute("aria-label")?.endsWith(", 0 relations") };
+      }),
+    );
+    const alone = places.filter(({ isAlone }) => isAlone);
+    const related = places.filter(({ isAlone }) => !isAlone);
+    expect(alone.length).toBeGreaterThan(0);
+    expect(Math.min(...alone.map(({ y }) => y))).toBeGreaterThan(Math.max(...related.map(({ y }) => y)));
+    const xs = places.map(({ x }) => x);
+    expect(Math.max(...alone.map(({ x }) => x))).toBeLessThan((Math.min(...xs) + Math.max(...xs)) / 2);
     await shown.page.close();
   });
 });
 
 /** Checks that many nodes have names, and that none covers another. */
 async function expectReadableNames({ view }: ShownView): Promise<void> {
-  const boxes = await view.locator("svg > .name").evaluateAll((texts) =>
+  const boxes = await view.locator("svg > .name:not([hidden])").evaluateAll((texts) =>
     texts.map((text) => {
       const { left, right, top, bottom } = text.getBoundingClientRect();
       return { name: text.textContent, left, right, top, bottom };

@@ -17,6 +17,35 @@ export function toggle(text: string, set: (on: boolean) => void): HTMLButtonElem
   return made;
 }
 
+/** A button that copies a text; it briefly shows whether that worked. */
+export function copyButton(text: () => string, label = "Copy"): HTMLButtonElement {
+  const made = button(label);
+  made.addEventListener("click", async () => {
+    made.textContent = (await copied(text())) ? "Copied" : "Cannot copy here";
+    setTimeout(() => {
+      made.textContent = label;
+    }, 1_500);
+  });
+  return made;
+}
+
+/** Copies a text to the clipboard; false if the host's frame does not allow it. */
+async function copied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // A frame without the clipboard's permission can still copy what is selected.
+    const area = element("textarea", { class: "spoken", "aria-hidden": "true" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const isCopied = document.execCommand("copy");
+    area.remove();
+    return isCopied;
+  }
+}
+
 /** What a view shows if it cannot render an answer: an error or plain text. */
 export function plain(text: string, isError = false): HTMLElement {
   return isError

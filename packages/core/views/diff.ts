@@ -1,10 +1,12 @@
-// Diffs for people: a box for each file, with line numbers, and the changed part of each line marked.
+// Diffs for people: a list of the files, and a box for each with line numbers, colors, and the changed part of each line marked.
 import "./view.css";
 import "./sheet.css";
 import "./diff.css";
-import { button, toggle } from "./controls.ts";
-import { element } from "./host.ts";
-import { type DiffLine, differing, sectionsOf } from "./unified.ts";
+import "./highlight.css";
+import { button, copyButton, fullscreenButton, toggle } from "./controls.ts";
+import { rowsOf } from "./diff-rows.ts";
+import { element, type Host } from "./host.ts";
+import { type DiffLine, type Section, sectionsOf } from "./unified.ts";
 
 /** A page of a diff: its text, the server's remarks, and the cursor of the next page. */
 export interface DiffPart {
@@ -19,6 +21,26 @@ export function partOf(body: string, facts: string): DiffPart {
   return { body, facts: next === null ? facts : facts.replace(next[0], ""), cursor: next?.[1] };
 }
 
+type FileSection = Extract<Section, { kind: "file" }>;
+
+interface File {
+  readonly section: FileSection;
+  readonly box: HTMLDetailsElement;
+  readonly body: HTMLElement;
+  /** Whether its lines have colors, which come when it is opened. */
+  isColored: boolean;
+}
+
+/** Pixels that files take inline before the others are folded. */
+const MAX_OPEN = 600;
+/** About the height of a line, and of a box without lines. */
+const [LINE, HEAD] = [21, 44];
+/** With this many files or more, the further ones are only in the list until they are asked for. */
+const MANY = 8;
+/** From this width, both sides of a diff have space for 60 characters. */
+const WIDE = 1_000;
+const MARKS = { added: "A", deleted: "D", renamed: "R", changed: "M", binary: "B" } as const;
+
 /**
  * A diff with a toolbar.
  *
@@ -26,107 +48,200 @@ export function partOf(body: string, facts: string): DiffPart {
  * @param actions additional buttons
  */
 export function diffPage(
+  host: Host,
   first: DiffPart,
   load: (cursor: string) => Promise<DiffPart>,
   ...actions: readonly HTMLElement[]
 ): HTMLElement {
-  const facts = element("p", { class: "facts", role: "status" });
-  const files = element("div");
-  const more = button("Load more");
-  const wrap = toggle("Wrap lines", (on) => files.classList.toggle("wrapped", on));
-  let cursor: string | undefined;
-  const add = (part: DiffPart) => {
-    files.append(...sectionsIn(part.body));
-    facts.textContent = part.facts;
-    cursor = part.cursor;
-    more.hidden = cursor === undefined;
-    wrap.hidden = files.querySelector("table") === null;
-  };
-  more.addEventListener("click", () => {
-    if (cursor === undefined || more.disabled) return;
-    more.disabled = true;
-    load(cursor)
-      .then(add, (error: Error) => {
-        facts.textContent = error.message;
-      })
-      .finally(() => {
-        more.disabled = false;
-      });
-  });
-  add(first);
-  return element("div", {}, element("div", { class: "bar" }, facts, wrap, ...actions, more), files);
+  return new DiffPage(host, load, actions).show(first);
 }
 
-function sectionsIn(text: string): HTMLElement[] {
-  return sectionsOf(text).map((section) => {
-    if (section.kind === "text") return element("p", { class: "between" }, section.text);
-    const count = (kind: DiffLine["kind"]) => section.lines.filter((line) => line.kind === kind).length;
-    const summary = element("summary", {}, section.title);
-    for (const [kind, sign] of [
-      ["added", "+"],
-      ["removed", "−"],
-    ] as const)
-      if (count(kind) > 0)
-        summary.append(
-          " ",
-          element("span", { class: `count ${kind}`, title: `${kind} lines` }, `${sign}${count(kind)}`),
-        );
-    const file = element("details", { class: "file", open: "" }, summary);
-    if (section.lines.length > 0) {
-      const table = element("table", {}, element("tbody", {}, ...rowsOf(section.lines)));
-      const label = { role: "region", "aria-label": section.title, tabindex: "0" };
-      file.append(element("div", { class: "lines", ...label }, table));
+class DiffPage {
+  readonly #load: (cursor: string) => Promise<DiffPart>;
+  readonly #facts = element("p", { class: "facts", role: "status" });
+  readonly #list = element("ul");
+  readonly #nav = element("nav", { class: "files", "aria-label": "Files", hidden: "" }, this.#list);
+  readonly #boxes = element("div");
+  readonly #all = button("");
+  readonly #more = button("Load more");
+  readonly #wrap = toggle("Wrap lines", (on) => this.#boxes.classList.toggle("wrapped", on));
+  readonly #side = toggle("Side by side", (on) => this.#split(on));
+  readonly #steps = element("span", { class: "steps" });
+  readonly #page: HTMLElement;
+  readonly #files: File[] = [];
+  #cursor: string | undefined;
+  #height = 0;
+  #isSplit = false;
+  /** Whether the user chose one column or two, which the width then does not change. */
+  #isChosen = false;
+  #current: Element | undefined;
+
+  constructor(host: Host, load: (cursor: string) => Promise<DiffPart>, actions: readonly HTMLElement[]) {
+    this.#load = load;
+    for (const [text, label, by] of [
+      ["↑", "Previous change (p)", -1],
+      ["↓", "Next change (n)", 1],
+    ] as const) {
+      const step = button(text);
+      step.title = label;
+      step.setAttribute("aria-label", label);
+      step.addEventListener("click", () => this.#step(by));
+      this.#steps.append(step);
     }
-    return file;
-  });
-}
-
-const SIGNS = { same: " ", added: "+", removed: "−" } as const;
-
-function rowsOf(lines: readonly DiffLine[]): HTMLTableRowElement[] {
-  const pairs = pairsOf(lines);
-  return lines.flatMap((line, index) => {
-    const { kind, before, after, text } = line;
-    // The first hunk needs no gap line: its line numbers show where it begins.
-    if (kind === "gap" && index === 0 && text === "") return [];
-    if (kind === "gap" || kind === "remark")
-      return element("tr", { class: kind }, element("td", { colspan: "4" }, text === "" ? "⋯" : text));
-    const place = (number: number | undefined) => element("td", { class: "place" }, String(number ?? ""));
-    const sign = element("td", kind === "same" ? {} : { "aria-label": kind }, SIGNS[kind]);
-    const code = element("td", { class: "code" }, ...marked(text, pairs.get(line)));
-    return element("tr", { class: kind }, place(before), place(after), sign, code);
-  });
-}
-
-/** A line's text, with the part marked that differs from its counterpart. */
-function marked(text: string, other: string | undefined): (Node | string)[] {
-  if (other === undefined) return [text];
-  const { start, end } = differing(text, other);
-  const stop = text.length - end;
-  // Lines with little in common are not an edit of one line.
-  if (start + end < other.length / 3 || start >= stop) return [text];
-  return [text.slice(0, start), element("mark", {}, text.slice(start, stop)), text.slice(stop)];
-}
-
-/** Pairs removed lines with as many added lines after them; each maps to its counterpart's text. */
-function pairsOf(lines: readonly DiffLine[]): Map<DiffLine, string> {
-  const pairs = new Map<DiffLine, string>();
-  for (let from = 0; from < lines.length; ) {
-    const run = (start: number, kind: DiffLine["kind"]) => {
-      let end = start;
-      while (lines[end]?.kind === kind) end += 1;
-      return lines.slice(start, end);
-    };
-    const removed = run(from, "removed");
-    const added = run(from + removed.length, "added");
-    if (removed.length === added.length)
-      removed.forEach((line, index) => {
-        const other = added[index];
-        if (other === undefined) return;
-        pairs.set(line, other.text);
-        pairs.set(other, line.text);
-      });
-    from += Math.max(removed.length + added.length, 1);
+    this.#side.addEventListener("click", () => {
+      this.#isChosen = true;
+    });
+    this.#all.addEventListener("click", () => {
+      for (const { box } of this.#files) box.hidden = false;
+      this.#all.hidden = true;
+    });
+    this.#more.addEventListener("click", () => void this.#loadMore());
+    const controls = [this.#steps, this.#side, this.#wrap, fullscreenButton(host), ...actions, this.#more];
+    const bar = element("div", { class: "bar" }, this.#facts, ...controls);
+    this.#page = element("div", { class: "diff" }, bar, this.#nav, this.#boxes, this.#all);
+    this.#page.addEventListener("keydown", (event) => {
+      const by = { n: 1, p: -1 }[event.key];
+      if (by === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      this.#step(by);
+    });
+    new ResizeObserver(([entry]) => {
+      if (this.#isChosen || entry === undefined || entry.contentRect.width === 0) return;
+      const isWide = entry.contentRect.width >= WIDE;
+      this.#side.setAttribute("aria-pressed", String(isWide));
+      this.#split(isWide);
+    }).observe(this.#page);
   }
-  return pairs;
+
+  show(part: DiffPart): HTMLElement {
+    this.#add(part);
+    return this.#page;
+  }
+
+  async #loadMore(): Promise<void> {
+    if (this.#cursor === undefined || this.#more.disabled) return;
+    this.#more.disabled = true;
+    await this.#load(this.#cursor).then(
+      (part) => this.#add(part),
+      (error: Error) => {
+        this.#facts.textContent = error.message;
+      },
+    );
+    this.#more.disabled = false;
+  }
+
+  #add({ body, facts, cursor }: DiffPart): void {
+    const sections = sectionsOf(body);
+    const count = this.#files.length + sections.filter(({ kind }) => kind === "file").length;
+    for (const section of sections) {
+      if (section.kind === "text") this.#boxes.append(element("p", { class: "between" }, section.text));
+      else this.#addFile(section, count >= MANY);
+    }
+    this.#facts.textContent = facts;
+    this.#cursor = cursor;
+    this.#more.hidden = cursor === undefined;
+    const hasLines = this.#files.some(({ section }) => section.lines.length > 0);
+    for (const control of [this.#wrap, this.#side, this.#steps]) control.hidden = !hasLines;
+    this.#nav.hidden = this.#files.length < 2;
+    this.#all.textContent = `Show all ${this.#files.length} files`;
+    this.#all.hidden = this.#files.every(({ box }) => !box.hidden);
+  }
+
+  #addFile(section: FileSection, areMany: boolean): void {
+    const { title, change, lines } = section;
+    const counts = countsOf(lines);
+    const badge = change === "changed" ? [] : [element("span", { class: "badge" }, change)];
+    const copy = copyButton(() => section.patch);
+    copy.title = "Copy this file's diff";
+    const summary = element("summary", {}, element("span", { class: "title" }, title), ...badge, ...counts());
+    const body = element("div", { class: "lines", role: "region", "aria-label": title, tabindex: "0" });
+    const box = element(
+      "details",
+      { class: "file" },
+      summary,
+      element("div", { class: "tools" }, copy),
+      body,
+    );
+    const name = element("button", { type: "button" }, title);
+    const mark = element("span", { class: `kind ${change}`, title: change }, MARKS[change]);
+    const link = element("li", {}, mark, name, ...counts());
+    const file: File = { section, box, body, isColored: false };
+    name.addEventListener("click", () => this.#goTo(file));
+    // The first file is always open, even if it is long.
+    const height = HEAD + Math.min(lines.length * LINE, 20 * LINE);
+    const isOpen = this.#files.length === 0 || this.#height + height <= MAX_OPEN;
+    box.hidden = areMany && this.#height > MAX_OPEN;
+    this.#height += isOpen ? height : HEAD;
+    this.#files.push(file);
+    this.#boxes.append(box);
+    this.#list.append(link);
+    body.hidden = lines.length === 0;
+    this.#fill(file, isOpen);
+    box.open = isOpen;
+    box.addEventListener("toggle", () => {
+      if (box.open && !file.isColored) this.#fill(file, true);
+    });
+  }
+
+  #fill(file: File, isColored: boolean): void {
+    const { section, body } = file;
+    const { title, lines } = section;
+    file.isColored = isColored;
+    const look = { title, isSplit: this.#isSplit, isColored };
+    const name = this.#isSplit ? "split" : "unified";
+    body.replaceChildren(element("table", { class: name }, element("tbody", {}, ...rowsOf(lines, look))));
+  }
+
+  #split(on: boolean): void {
+    if (on === this.#isSplit) return;
+    this.#isSplit = on;
+    this.#current = undefined;
+    for (const file of this.#files) this.#fill(file, file.box.open);
+  }
+
+  #goTo({ box }: File): void {
+    box.hidden = false;
+    box.open = true;
+    box.scrollIntoView({ block: "start" });
+    box.querySelector("summary")?.focus({ preventScroll: true });
+  }
+
+  /** Goes to the next change, or the one before; opens its file. */
+  #step(by: number): void {
+    const changes = [...this.#boxes.querySelectorAll("tr.change")];
+    const at = this.#current === undefined ? (by > 0 ? -1 : changes.length) : changes.indexOf(this.#current);
+    const next = changes[at + by];
+    if (next === undefined) return;
+    const file = this.#files.find(({ box }) => box.contains(next));
+    const index = changes.indexOf(next);
+    if (file !== undefined && !file.box.open) {
+      file.box.hidden = false;
+      file.box.open = true;
+      if (!file.isColored) this.#fill(file, true);
+    }
+    const shown = [...this.#boxes.querySelectorAll("tr.change")][index];
+    this.#current?.classList.remove("current");
+    shown?.classList.add("current");
+    shown?.scrollIntoView({ block: "center" });
+    file?.body.focus({ preventScroll: true });
+    this.#current = shown;
+  }
+}
+
+/** How many lines were added and removed, as elements. */
+function countsOf(lines: readonly DiffLine[]): () => HTMLElement[] {
+  const counts = (["added", "removed"] as const).map((kind) => ({
+    kind,
+    count: lines.filter((line) => line.kind === kind).length,
+  }));
+  return () =>
+    counts
+      .filter(({ count }) => count > 0)
+      .map(({ kind, count }) =>
+        element(
+          "span",
+          { class: `count ${kind}`, title: `${kind} lines` },
+          `${kind === "added" ? "+" : "−"}${count}`,
+        ),
+      );
 }

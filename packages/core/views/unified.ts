@@ -10,12 +10,24 @@ export interface DiffLine {
 
 /** A file of a diff, or text before, between or after files. */
 export type Section =
-  | { readonly kind: "file"; readonly title: string; readonly lines: readonly DiffLine[] }
+  | {
+      readonly kind: "file";
+      readonly title: string;
+      readonly change: Change;
+      readonly lines: readonly DiffLine[];
+      /** The part of the diff as it was given. */
+      readonly patch: string;
+    }
   | { readonly kind: "text"; readonly text: string };
+
+/** What happened to a file. */
+export type Change = "added" | "deleted" | "renamed" | "changed" | "binary";
 
 interface OpenFile {
   kind: "file";
   title: string;
+  change: Change;
+  patch: string[];
   names: { old?: string; new?: string };
   lines: DiffLine[];
 }
@@ -31,7 +43,7 @@ export function sectionsOf(text: string): Section[] {
   let left = { before: 0, after: 0 };
   let at = { before: 0, after: 0 };
   const open = (title: string) => {
-    file = { kind: "file", title, names: {}, lines: [] };
+    file = { kind: "file", title, change: "changed", patch: [], names: {}, lines: [] };
     sections.push(file);
   };
   const say = (line: string) => {
@@ -44,6 +56,7 @@ export function sectionsOf(text: string): Section[] {
     const sign = line[0] ?? " ";
     const isInHunk = left.before > 0 || left.after > 0;
     if (file !== undefined && isInHunk && " +-".includes(sign)) {
+      file.patch.push(line);
       const kind = sign === "+" ? "added" : sign === "-" ? "removed" : "same";
       file.lines.push({
         kind,
@@ -83,9 +96,13 @@ export function sectionsOf(text: string): Section[] {
       const kind = sign === "+" ? "added" : sign === "-" ? "removed" : "same";
       file.lines.push({ kind, text: line.slice(1) });
     } else if (line !== "" || file === undefined) say(line);
+    file?.patch.push(line);
   }
   return sections.flatMap((section): Section[] => {
-    if (section.kind === "file") return [{ kind: "file", title: titleOf(section), lines: section.lines }];
+    if (section.kind === "file") {
+      const { change, lines, patch } = section;
+      return [{ kind: "file", title: titleOf(section), change, lines, patch: patch.join("\n").trimEnd() }];
+    }
     const shown = section.text.replace(/^\n+|\n+$/g, "");
     return shown === "" ? [] : [{ kind: "text", text: shown }];
   });
@@ -99,8 +116,16 @@ const isHeader = (line: string) =>
 function header(file: OpenFile, line: string): void {
   const name = /^(?:rename|copy) (from|to) (.*)$/.exec(line);
   if (name?.[1] === "from") file.names.old = `a/${name[2]}`;
-  else if (name?.[1] === "to") file.title = `${file.names.old?.slice(2)} → ${name[2]}`;
-  else if (/^(new file|deleted file|old|new) mode|^Binary/.test(line))
+  else if (name?.[1] === "to") {
+    file.title = `${file.names.old?.slice(2)} → ${name[2]}`;
+    file.change = "renamed";
+  } else if (line.startsWith("new file mode")) file.change = "added";
+  else if (line.startsWith("deleted file mode")) file.change = "deleted";
+  else if (/^(Binary|GIT binary)/.test(line)) {
+    file.change = file.change === "changed" ? "binary" : file.change;
+    file.lines.push({ kind: "remark", text: "Binary file; its content is not shown." });
+  }
+  if (/^(old|new) mode/.test(line) || / mode 120000$| mode 100755$/.test(line))
     file.lines.push({ kind: "remark", text: line });
 }
 

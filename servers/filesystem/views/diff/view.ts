@@ -20,7 +20,7 @@ function partIn(result: ToolResult): DiffPart {
 function show(result: ToolResult, ...actions: HTMLElement[]): void {
   try {
     const load = async (cursor: string) => partIn(await host.callTool("list_changes", { ...given, cursor }));
-    document.body.replaceChildren(element("main", {}, diffPage(partIn(result), load, ...actions)));
+    document.body.replaceChildren(element("main", {}, diffPage(host, partIn(result), load, ...actions)));
   } catch (error) {
     document.body.replaceChildren(plain((error as Error).message, true));
   }

@@ -31,7 +31,7 @@ function partIn(result: ToolResult): DiffPart {
 function patch(tool: string, input: Record<string, unknown>, result: ToolResult): HTMLElement {
   try {
     const load = async (cursor: string) => partIn(await host.callTool(tool, { ...input, cursor }));
-    return diffPage(partIn(result), load);
+    return diffPage(host, partIn(result), load);
   } catch (error) {
     return plain((error as Error).message, true);
   }

@@ -11,6 +11,7 @@ export default tool({
   view: "graph",
   input: z.strictObject({
     detail: fields.detail.describe("For a large graph: names and counts only, or everything."),
+    order: z.enum(["created", "connected"]).default("created").describe("connected: best connected first."),
     limit: fields.limit(500, 1_000),
     cursor: fields.cursor,
   }),
@@ -19,6 +20,6 @@ export default tool({
     relations: z.array(relation),
     next_cursor: z.string().optional(),
   }),
-  run: ({ detail, limit, cursor }, memory, call) =>
-    memory.text("readGraph", [{ detail, limit, cursor, budget: call.budget }], call),
+  run: ({ detail, order, limit, cursor }, memory, call) =>
+    memory.text("readGraph", [{ detail, order, limit, cursor, budget: call.budget }], call),
 });

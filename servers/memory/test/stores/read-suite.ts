@@ -104,6 +104,58 @@ export function readSuite(given: Given): void {
       },
     );
 
+    it.each(["concise", "full"] as const)(
+      "lists the best connected first, %s, each relation once, with or after both its ends",
+      async (detail) => {
+        const entities = many(300);
+        await create(given.store, entities);
+        // n299 has the most relations, and every third entity has none.
+        const wanted = entities.flatMap(({ name }, index) =>
+          index % 3 === 0 || index < 3
+            ? []
+            : [relation(name, "knows", "n299"), relation(name, "follows", `n${index - (index % 3) - 2}`)],
+        );
+        await relate(given.store, wanted);
+        const degree = new Map(entities.map(({ name }) => [name, 0]));
+        for (const one of wanted)
+          for (const name of [one.from, one.to]) degree.set(name, (degree.get(name) ?? 0) + 1);
+        const sorted = entities
+          .map(({ name }) => name)
+          .sort((one, other) => (degree.get(other) ?? 0) - (degree.get(one) ?? 0));
+        const seen: string[] = [];
+        const relations: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const page = await readGraph(given.store, {
+            detail,
+            order: "connected",
+            limit: 70,
+            cursor,
+            budget,
+          });
+          expect(JSON.stringify(page).length).toBeLessThanOrEqual(budget);
+          expect(page.entities.length).toBeLessThanOrEqual(70);
+          for (const { name } of page.entities) if (seen.at(-1) !== name) seen.push(name);
+          for (const { from, to } of page.relations) expect(seen).toEqual(expect.arrayContaining([from, to]));
+          relations.push(...page.relations.map((one) => JSON.stringify(one)));
+          if (cursor === undefined) expect(page.relations.length).toBeGreaterThan(60);
+          if (page.next_cursor !== undefined) expect(page.note).toContain("best connected first");
+          cursor = page.next_cursor;
+        } while (cursor !== undefined);
+        expect(seen).toEqual(sorted);
+        expect(relations.toSorted()).toEqual(wanted.map((one) => JSON.stringify(one)).toSorted());
+        await expect(
+          readGraph(given.store, {
+            detail,
+            limit: 70,
+            budget,
+            cursor: (await readGraph(given.store, { detail, order: "connected", limit: 70, budget }))
+              .next_cursor,
+          }),
+        ).rejects.toMatchObject({ kind: "invalid" });
+      },
+    );
+
     it("refuses a cursor from another call", async () => {
       await create(given.store, many(700));
       const { next_cursor } = await read();

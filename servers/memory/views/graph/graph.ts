@@ -1,5 +1,4 @@
 // The part of a memory that a view has loaded, and the positions of its entities.
-
 import type { SimulationNodeDatum } from "d3-force";
 import { layOut } from "../../src/graph/transfer/layout.ts";
 
@@ -20,120 +19,110 @@ export interface Relation {
 export interface Answer {
   readonly entities: readonly Entity[];
   readonly relations?: readonly Relation[];
-  /** The size of the whole memory, where the answer is a page of it. */
-  readonly total?: { readonly entities: number; readonly relations: number };
+  /** The size of the whole memory where the answer is a page of it; a search has a number. */
+  readonly total?: { readonly entities: number; readonly relations: number } | number;
   readonly next_cursor?: string;
 }
 
-export interface Point {
+/** An entity with its position. */
+export interface Node extends SimulationNodeDatum {
+  readonly name: string;
   x: number;
   y: number;
 }
 
 /** An entity that is only known from relations has no type until it is opened. */
 const UNSEEN = "";
+/** The wanted distance between related entities, before the drawing is scaled. */
+const DISTANCE = 60;
 
 /** Entities and relations, from one answer or several. */
 export class Graph {
   readonly entities = new Map<string, Entity>();
   readonly relations = new Map<string, Relation>();
-  #total: Answer["total"];
-  readonly #places = new Map<string, Point>();
+  readonly #related = new Map<string, Relation[]>();
+  readonly #nodes = new Map<string, Node>();
+  readonly #types: string[] = [];
+  #total: { readonly entities: number; readonly relations: number } | undefined;
+  /** How many came from a list of the best connected. */
+  #ranked = 0;
 
-  add({ entities, relations = [], total }: Answer): void {
-    this.#total = total ?? this.#total;
-    for (const entity of entities) {
-      const known = this.entities.get(entity.name);
-      this.entities.set(entity.name, { ...known, ...entity });
-    }
+  /** @param isRanked whether the answer is the next part of the best connected */
+  add({ entities, relations = [], total }: Answer, isRanked: boolean): void {
+    if (typeof total === "object") this.#total = total;
+    const add = (entity: Entity) =>
+      this.entities.set(entity.name, { ...this.entities.get(entity.name), ...entity });
+    for (const entity of entities) add(entity);
+    if (isRanked) this.#ranked += entities.length;
     for (const relation of relations) {
-      this.relations.set(JSON.stringify([relation.from, relation.relationType, relation.to]), relation);
-      for (const name of [relation.from, relation.to])
-        if (!this.entities.has(name)) this.entities.set(name, { name, entityType: UNSEEN });
+      const key = JSON.stringify([relation.from, relation.relationType, relation.to]);
+      if (this.relations.has(key)) continue;
+      this.relations.set(key, relation);
+      for (const name of new Set([relation.from, relation.to])) {
+        if (!this.entities.has(name)) add({ name, entityType: UNSEEN });
+        this.#related.set(name, [...(this.#related.get(name) ?? []), relation]);
+      }
     }
   }
 
   /** A sentence about what is loaded, and what of it is drawn. */
   summary(drawn: number): string {
     const [entities, relations] = [this.entities.size, this.relations.size];
-    const total = this.#total;
-    const counted = (count: number, all: number | undefined, one: string, many: string) =>
-      `${count}${all !== undefined && all > count ? ` of ${all}` : ""} ${(all ?? count) === 1 ? one : many}`;
-    const loaded = `${counted(entities, total?.entities, "entity", "entities")}, ${counted(relations, total?.relations, "relation", "relations")}`;
-    if (drawn === entities) return `${loaded}.`;
-    return relations === 0
-      ? `${loaded}; ${drawn} of these entities are drawn.`
-      : `${loaded}; the ${drawn} entities with the most of these relations are drawn.`;
+    const [all, total] = [this.#total?.entities ?? entities, this.#total?.relations ?? relations];
+    const counted = (count: number, all: number, one: string, many: string) =>
+      `${count}${all > count ? ` of ${all}` : ""} ${Math.max(all, count) === 1 ? one : many}`;
+    const among = counted(relations, total, "relation", "relations");
+    const opened = entities - this.#ranked;
+    const loaded =
+      this.#ranked > 0 && entities < all
+        ? `The ${counted(this.#ranked, all, "entity", "entities")} with the most relations${opened > 0 ? `, and ${opened} opened here` : ""}, with ${among}`
+        : `${counted(entities, all, "entity", "entities")}, ${among}`;
+    return drawn === entities
+      ? `${loaded}.`
+      : `${loaded}; the ${drawn} with the most of these relations are drawn.`;
   }
 
   /** The relations of an entity, both ways. */
-  relationsOf(name: string): Relation[] {
-    return [...this.relations.values()].filter(({ from, to }) => from === name || to === name);
+  relationsOf(name: string): readonly Relation[] {
+    return this.#related.get(name) ?? [];
   }
 
-  /** Entity types, most frequent first. */
-  types(): string[] {
+  /** Entity types, the most frequent first; later ones follow, so that a type keeps its color. */
+  types(): readonly string[] {
     const counts = new Map<string, number>();
     for (const { entityType } of this.entities.values())
       if (entityType !== UNSEEN) counts.set(entityType, (counts.get(entityType) ?? 0) + 1);
-    return [...counts].sort((one, other) => other[1] - one[1]).map(([type]) => type);
+    const added = [...counts].filter(([type]) => !this.#types.includes(type));
+    this.#types.push(...added.sort((one, other) => other[1] - one[1]).map(([type]) => type));
+    return this.#types;
   }
 
-  /** The entities to draw: those with the most relations, and always `chosen`. */
+  /** The entities to draw, best connected first, and always `chosen`. */
   most(count: number, chosen: string | undefined): Entity[] {
-    const degree = new Map<string, number>();
-    for (const { from, to } of this.relations.values())
-      for (const name of [from, to]) degree.set(name, (degree.get(name) ?? 0) + 1);
-    const rank = ({ name }: Entity) => (name === chosen ? Number.POSITIVE_INFINITY : (degree.get(name) ?? 0));
+    const rank = ({ name }: Entity) =>
+      name === chosen ? Number.POSITIVE_INFINITY : this.relationsOf(name).length;
     return [...this.entities.values()].sort((one, other) => rank(other) - rank(one)).slice(0, count);
   }
 
-  /**
-   * Positions for entities: related ones attract each other, all others repel. Entities that already have a position start from
-   * it, and the same graph gives the same picture.
-   */
-  places(entities: readonly Entity[], width: number, height: number): Map<string, Point> {
-    const nodes = entities.map(({ name }): Node => ({ name, ...this.#places.get(name) }));
-    const known = new Map(nodes.map((node) => [node.name, node]));
+  /** Positions for entities in a drawing of this shape. Those that already have one start from it. */
+  nodes(entities: readonly Entity[], width: number, height: number): Node[] {
+    const nodes = entities.map(({ name }) => this.#nodes.get(name) ?? ({ name } as Node));
+    for (const node of nodes) this.#nodes.set(node.name, node);
+    const drawn = new Set(nodes);
     const links = [...this.relations.values()].flatMap(({ from, to }) => {
-      const [source, target] = [known.get(from), known.get(to)];
-      return source === undefined || target === undefined || source === target ? [] : [{ source, target }];
+      const [source, target] = [this.#nodes.get(from), this.#nodes.get(to)];
+      if (source === undefined || target === undefined || source === target) return [];
+      return drawn.has(source) && drawn.has(target) ? [{ source, target }] : [];
     });
-    // Unconnected entities stay close, so that they leave the space to the others.
     const pull = 0.08;
     layOut(nodes, links, {
       distance: DISTANCE,
       repulsion: DISTANCE * 4,
-      reach: DISTANCE * 4,
+      reach: DISTANCE * 6,
       radius: () => DISTANCE / 2.5,
       pull: { x: (pull * height) / width, y: (pull * width) / height },
+      cell: { width: DISTANCE / 2, height: DISTANCE / 2 },
     });
-    const placed = nodes.map(({ name, x = 0, y = 0 }) => ({ name, at: { x, y } }));
-    for (const { name, at } of placed) this.#places.set(name, at);
-    return fitted(placed, width, height);
+    return nodes;
   }
-}
-
-/** The wanted distance between related entities, before the drawing is scaled. */
-const DISTANCE = 60;
-
-interface Node extends SimulationNodeDatum {
-  readonly name: string;
-}
-
-function fitted(
-  nodes: readonly { name: string; at: Point }[],
-  width: number,
-  height: number,
-): Map<string, Point> {
-  const [xs, ys] = [nodes.map(({ at }) => at.x), nodes.map(({ at }) => at.y)];
-  const along = (value: number, all: readonly number[], size: number) => {
-    const [least, most] = [Math.min(...all), Math.max(...all)];
-    // A few entities stay close together instead of being drawn to the edges.
-    const span = Math.max(most - least, size / 2);
-    return size / 2 + ((value - (least + most) / 2) / span) * size;
-  };
-  return new Map(
-    nodes.map(({ name, at }) => [name, { x: along(at.x, xs, width), y: along(at.y, ys, height) }]),
-  );
 }

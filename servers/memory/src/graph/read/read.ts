@@ -1,6 +1,7 @@
 import { cursorsOf, grouped } from "@refmcp/boundary/answer";
 import type { Reader, Store } from "../store/store.ts";
 import { type Counts, type EntityRow, idsOf, type Relation } from "../types.ts";
+import { byAge, byRelations, type Listed, type Listing, type Order } from "./listing.ts";
 import { didYouMean, entityNamed, quoteAll, unknownEntities } from "./names.ts";
 import { naturals, Page, type ShownEntity } from "./page.ts";
 import { nearestFirst, walk } from "./related.ts";
@@ -15,7 +16,7 @@ interface Position {
 
 const position = naturals("relations", "at", "after");
 
-/** Where the list of all entities continues, with the relations among those already listed. */
+/** Where a listing continues, with the relations among the entities already listed; entities by their places. */
 interface GraphPosition {
   /** The last entity that was returned with all its observations. */
   readonly at: number;
@@ -52,36 +53,47 @@ interface GraphPage {
 
 /**
  * The whole graph, in the official server's form, if it fits the budget. Otherwise pages with names, types and counts
- * (`concise`) or everything (`full`), each page with the relations among its entities and those of earlier pages.
+ * (`concise`) or everything (`full`), by age or the best connected first, each page with the relations among its entities and
+ * those of earlier pages.
  */
 export async function readGraph(
   store: Store,
-  { detail, limit, cursor, budget }: PageRequest & { detail: "concise" | "full"; limit: number },
+  {
+    detail,
+    order = "created",
+    limit,
+    cursor,
+    budget,
+  }: PageRequest & { detail: "concise" | "full"; order?: Order; limit: number },
 ): Promise<GraphPage> {
-  const cursors = cursorsOf("read_graph", [detail], graphPosition);
+  const cursors = cursorsOf("read_graph", [detail, order], graphPosition);
   const start = cursors.decode(cursor);
   return store.read(async (reader) => {
     const total = await reader.counts();
     if (start === undefined && total.entities <= limit) {
       const whole = new Page(budget - FRAME);
       // In one batch, so that relations are in the order of their creation.
-      if ((await fillGraph(reader, whole, START, { detail: "full", limit, batch: limit })) === undefined)
+      const fill = { listing: byAge(reader), detail: "full", limit, batch: limit } as const;
+      if ((await fillGraph(reader, whole, START, fill)) === undefined)
         return { entities: whole.entities, relations: whole.relations };
     }
     const page = new Page(budget - FRAME);
-    const next = await fillGraph(reader, page, start ?? START, { detail, limit, batch: ENTITY_BATCH });
+    const from = start ?? START;
+    // One more than this page can have, to know whether there are more.
+    const listing = order === "created" ? byAge(reader) : await byRelations(reader, from.at + limit + 1);
+    const next = await fillGraph(reader, page, from, { listing, detail, limit, batch: ENTITY_BATCH });
     return {
       entities: page.entities,
       relations: page.relations,
       total,
-      note: next && graphNote(page, total, detail),
+      note: next && graphNote(page, total, detail, order),
       next_cursor: next && cursors.encode({ ...next }),
     };
   });
 }
 
-function graphNote({ entities, relations }: Page, total: Counts, detail: string): string {
-  const what = detail === "concise" ? ", without their observations" : "";
+function graphNote({ entities, relations }: Page, total: Counts, detail: string, order: Order): string {
+  const what = `${order === "connected" ? ", best connected first" : ""}${detail === "concise" ? ", without their observations" : ""}`;
   const shown = [
     `${grouped(entities.length)} of ${grouped(total.entities)} entities${what}`,
     `${grouped(relations.length)} of ${grouped(total.relations)} relations`,
@@ -89,27 +101,33 @@ function graphNote({ entities, relations }: Page, total: Counts, detail: string)
   return `${shown.join(", and ")}. Continue with cursor, or search with search_nodes; open_nodes returns full entities.`;
 }
 
-type Fill = { readonly detail: "concise" | "full"; readonly limit: number; readonly batch: number };
+type Fill = {
+  readonly listing: Listing;
+  readonly detail: "concise" | "full";
+  readonly limit: number;
+  readonly batch: number;
+};
 
 /** Fills a page from a position; returns where the next one continues. */
 async function fillGraph(reader: Reader, page: Page, start: GraphPosition, fill: Fill) {
+  const { listing, batch } = fill;
   let position = start;
-  let rows: EntityRow[] = [];
+  let listed: Listed[] = [];
   for (let isFull = false; ; ) {
     const { at, after, first, last } = position;
     if (first !== 0) {
       // The pending relations.
-      const around = rows[0]?.id === first ? rows : await reader.entityPage(first - 1, fill.batch);
-      const ids = idsOf(around).filter((id) => id <= last);
-      const earlier = (after: number, limit: number) => reader.relationsToEarlier(ids, after, limit);
-      const relation = await page.addRelations(earlier, position.relation);
+      const around = listed[0]?.place === first ? listed : await listing.entities(first - 1, batch);
+      const of = around.filter(({ place }) => place <= last);
+      const more = (after: number, limit: number) => listing.relations(of, after, limit);
+      const relation = await page.addRelations(more, position.relation);
       if (relation !== undefined) return { ...position, relation };
     }
     if (isFull) return { ...START, at, after };
-    rows = await reader.entityPage(at, fill.batch);
-    if (rows.length === 0) return undefined;
-    position = await addEntities(reader, page, rows, position, fill);
-    isFull = position.at !== rows.at(-1)?.id;
+    listed = await listing.entities(at, batch);
+    if (listed.length === 0) return undefined;
+    position = await addEntities(reader, page, listed, position, fill);
+    isFull = position.at !== listed.at(-1)?.place;
   }
 }
 
@@ -117,16 +135,19 @@ async function fillGraph(reader: Reader, page: Page, start: GraphPosition, fill:
 async function addEntities(
   reader: Reader,
   page: Page,
-  rows: readonly EntityRow[],
+  listed: readonly Listed[],
   start: GraphPosition,
   { detail, limit }: Fill,
 ): Promise<GraphPosition> {
-  const counts = detail === "concise" ? await reader.observationCounts(idsOf(rows)) : undefined;
-  if (counts === undefined) await reader.readAhead(idsOf(rows));
+  const ids = listed.map(({ row }) => row.id);
+  const counts = detail === "concise" ? await reader.observationCounts(ids) : undefined;
+  if (counts === undefined) await reader.readAhead(ids);
   let { at, after } = start;
   const pending = () =>
-    at === start.at ? { ...START, at, after } : { at, after, first: rows[0]?.id ?? 0, last: at, relation: 0 };
-  for (const row of rows) {
+    at === start.at
+      ? { ...START, at, after }
+      : { at, after, first: listed[0]?.place ?? 0, last: at, relation: 0 };
+  for (const { place, row } of listed) {
     if (page.entities.length >= limit) return pending();
     if (counts !== undefined) {
       const shown = { name: row.name, entityType: row.type, observation_count: counts.get(row.id) ?? 0 };
@@ -139,7 +160,7 @@ async function addEntities(
         return pending();
       }
     }
-    at = row.id;
+    at = place;
     after = 0;
   }
   return pending();

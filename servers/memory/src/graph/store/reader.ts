@@ -258,12 +258,16 @@ export class Reader {
     return this.connection.all(`SELECT ${RELATION} FROM ${RELATIONS} WHERE ${where}`, ...params);
   }
 
+  /** Entities by the number of their relations, the best connected first. */
   degrees(limit: number): Promise<{ entityId: number; degree: number }[]> {
     return this.connection.all(
-      `SELECT id AS "entityId", count(*) AS degree FROM (
-         SELECT from_id AS id FROM relations WHERE removed_by IS NULL
-         UNION ALL SELECT to_id FROM relations WHERE removed_by IS NULL
-       ) ends GROUP BY id ORDER BY count(*) DESC, id LIMIT ?`,
+      `SELECT e.id AS "entityId", coalesce(d.degree, 0) AS degree FROM entities e LEFT JOIN (
+         SELECT id, count(*) AS degree FROM (
+           SELECT from_id AS id FROM relations WHERE removed_by IS NULL
+           UNION ALL SELECT to_id FROM relations WHERE removed_by IS NULL
+         ) ends GROUP BY id
+       ) d ON d.id = e.id
+       WHERE e.removed_by IS NULL ORDER BY coalesce(d.degree, 0) DESC, e.id LIMIT ?`,
       limit,
     );
   }

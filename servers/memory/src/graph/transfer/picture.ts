@@ -1,9 +1,10 @@
 import { grouped } from "@refmcp/boundary/answer";
 import type { SimulationLinkDatum, SimulationNodeDatum } from "d3-force";
+import { relationsAmong } from "../read/listing.ts";
 import { counted } from "../read/names.ts";
 import type { Reader } from "../store/store.ts";
 import type { Counts, EntityRow, RelationRow } from "../types.ts";
-import { layOut } from "./layout.ts";
+import { extentOf, layOut } from "./layout.ts";
 import { xml } from "./xml.ts";
 
 /** More entities than this are indistinguishable in a picture. */
@@ -32,23 +33,25 @@ interface Edge extends SimulationLinkDatum<Node> {
  */
 export async function drawGraph(reader: Reader): Promise<string> {
   const total = await reader.counts();
-  const degrees = new Map((await reader.degrees(MAX_NODES)).map((row) => [row.entityId, row.degree]));
-  const rows = await reader.entitiesById([...degrees.keys()]);
-  for (const row of await reader.entityPage(0, MAX_NODES)) if (rows.size < MAX_NODES) rows.set(row.id, row);
-  const nodes = [...rows.values()]
-    .sort((a, b) => a.id - b.id)
-    .map((entity): Node => {
-      const degree = degrees.get(entity.id) ?? 0;
-      return { entity, degree, radius: 7 + Math.min(14, Math.sqrt(degree) * 3) };
-    });
-  const relations = await reader.relationsOf([...rows.keys()], { direction: "out", limit: 5_000 });
+  const degrees = await reader.degrees(MAX_NODES);
+  const rows = await reader.entitiesById(degrees.map(({ entityId }) => entityId));
+  const nodes = degrees
+    .flatMap(({ entityId, degree }): Node[] => {
+      const entity = rows.get(entityId);
+      return entity === undefined
+        ? []
+        : [{ entity, degree, radius: 7 + Math.min(14, Math.sqrt(degree) * 3) }];
+    })
+    .sort((a, b) => a.entity.id - b.entity.id);
+  const known = new Set(rows.keys());
+  const relations = await relationsAmong(reader, [...known], known, { after: 0, limit: 5_000 });
   const edges = edgesBetween(nodes, relations);
   layOut(nodes, edges, {
     distance: 150,
     repulsion: 520,
     radius: ({ radius, entity }) => radius + 20 + short(entity.name).length * 1.8,
     pull: { x: 0.06, y: 0.09 },
-    isCentered: true,
+    cell: { width: 170, height: 56 },
   });
   return svg(nodes, edges, total);
 }
@@ -78,13 +81,11 @@ function colorsOf(nodes: readonly Node[]): Map<string, string> {
 
 function svg(nodes: readonly Node[], edges: readonly Edge[], total: Counts): string {
   const colors = colorsOf(nodes);
-  const at = ({ x = 0, y = 0 }: Node) => ({ x, y });
-  const xs = nodes.map((node) => at(node).x);
-  const ys = nodes.map((node) => at(node).y);
-  const left = Math.min(0, ...xs) - 120;
-  const top = Math.min(0, ...ys) - 90;
-  const width = Math.max(0, ...xs) + 120 - left;
-  const height = Math.max(0, ...ys) + 60 - top;
+  const extent = extentOf(nodes);
+  const left = Math.min(0, extent.left) - 120;
+  const top = Math.min(0, extent.top) - 90;
+  const width = Math.max(0, extent.right) + 120 - left;
+  const height = Math.max(0, extent.bottom) + 60 - top;
   const { entities, relations } = total;
   const shown =
     nodes.length < entities
