@@ -1,5 +1,5 @@
 // Small controls that the views share.
-import { element } from "./host.ts";
+import { element, type Host } from "./host.ts";
 
 /** A button. */
 export function button(text: string): HTMLButtonElement {
@@ -22,4 +22,29 @@ export function plain(text: string, isError = false): HTMLElement {
   return isError
     ? element("p", { class: "failure", role: "alert" }, text)
     : element("pre", { class: "box", tabindex: "0" }, text);
+}
+
+/**
+ * A button that shows the view on the whole window and back; hidden in hosts without that mode. The page's root has the
+ * attribute `data-display` with the mode, for style sheets.
+ */
+export function fullscreenButton(host: Host): HTMLButtonElement {
+  const made = button("");
+  made.hidden = !host.hasFullscreen;
+  const label = () => {
+    const isFull = host.displayMode === "fullscreen";
+    made.textContent = isFull ? "Exit full screen" : "Full screen";
+    made.setAttribute("aria-pressed", String(isFull));
+  };
+  label();
+  const { onDisplayMode } = host;
+  host.onDisplayMode = (mode) => {
+    onDisplayMode(mode);
+    label();
+  };
+  made.addEventListener(
+    "click",
+    () => void host.requestDisplayMode(host.displayMode === "fullscreen" ? "inline" : "fullscreen"),
+  );
+  return made;
 }

@@ -24,8 +24,13 @@ export interface ToolResult {
   readonly _meta?: Record<string, unknown>;
 }
 
+/** How a host shows a view: among the messages, or on the whole window. */
+export type DisplayMode = "inline" | "fullscreen" | "pip";
+
 interface HostContext {
   readonly theme?: "light" | "dark";
+  readonly displayMode?: DisplayMode;
+  readonly availableDisplayModes?: readonly DisplayMode[];
   readonly styles?: { readonly variables?: Readonly<Record<string, string | undefined>> };
 }
 
@@ -47,9 +52,12 @@ export class Host {
   /** Called with the call's arguments, and later with its result. */
   onInput: (given: Record<string, unknown>) => void = () => undefined;
   onResult: (result: ToolResult) => void = () => undefined;
+  /** Called when the host shows the view in another mode. */
+  onDisplayMode: (mode: DisplayMode) => void = () => undefined;
   readonly #waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   #lastId = 0;
   #capabilities: Initialized["hostCapabilities"] = {};
+  #context: HostContext = {};
 
   constructor() {
     addEventListener("message", (event: MessageEvent<Message>) => {
@@ -60,13 +68,32 @@ export class Host {
 
   /** Connects to the host; set the handlers first. */
   async connect(name: string): Promise<void> {
-    const params = { appInfo: { name, version: "1" }, appCapabilities: {}, protocolVersion: "2026-01-26" };
+    const params = {
+      appInfo: { name, version: "1" },
+      appCapabilities: { availableDisplayModes: ["inline", "fullscreen"] },
+      protocolVersion: "2026-01-26",
+    };
     const result = await this.request("ui/initialize", params);
     const { hostCapabilities, hostContext } = result as Initialized;
     this.#capabilities = hostCapabilities ?? {};
-    applyStyles(hostContext);
+    this.#apply(hostContext);
     this.#notify("ui/notifications/initialized", {});
     new ResizeObserver(() => this.#reportSize()).observe(document.body);
+  }
+
+  /** Whether the host can show views on the whole window. */
+  get hasFullscreen(): boolean {
+    return this.#context.availableDisplayModes?.includes("fullscreen") === true;
+  }
+
+  get displayMode(): DisplayMode {
+    return this.#context.displayMode ?? "inline";
+  }
+
+  /** Asks the host for another mode; it decides, and {@link onDisplayMode} is called if it changes. */
+  async requestDisplayMode(mode: DisplayMode): Promise<void> {
+    const result = (await this.request("ui/request-display-mode", { mode })) as { mode: DisplayMode };
+    this.#apply({ displayMode: result.mode });
   }
 
   /** Calls a tool of the server that the view belongs to. */
@@ -113,8 +140,17 @@ export class Host {
     if (method === "ui/notifications/tool-input")
       this.onInput((params.arguments ?? {}) as Record<string, unknown>);
     if (method === "ui/notifications/tool-result") this.onResult(params as ToolResult);
-    if (method === "ui/notifications/host-context-changed") applyStyles(params as HostContext);
+    if (method === "ui/notifications/host-context-changed") this.#apply(params as HostContext);
     if (id !== undefined) this.#send({ id, result: {} });
+  }
+
+  /** Takes what the host says about how it shows the view; what it leaves out is unchanged. */
+  #apply(context: HostContext = {}): void {
+    const before = this.displayMode;
+    this.#context = { ...this.#context, ...context };
+    applyStyles(context);
+    document.documentElement.dataset.display = this.displayMode;
+    if (this.displayMode !== before) this.onDisplayMode(this.displayMode);
   }
 
   #reportSize(): void {

@@ -24,15 +24,24 @@ window.showView = async (html, theme, given, result) => {
     openLinks: {},
   };
   const bridge = new AppBridge(null, { name: "test-host", version: "1" }, capabilities, {
-    hostContext: { theme, displayMode: "inline" },
+    hostContext: { theme, displayMode: "inline", availableDisplayModes: ["inline", "fullscreen"] },
   });
   bridge.oncalltool = async (params) => (await window.fromView("tools/call", params)) as never;
   bridge.onreadresource = async (params) => (await window.fromView("resources/read", params)) as never;
   bridge.onupdatemodelcontext = async (params) =>
     (await window.fromView("ui/update-model-context", params)) as never;
   bridge.onopenlink = async (params) => (await window.fromView("ui/open-link", params)) as never;
+  bridge.onrequestdisplaymode = async ({ mode }) => {
+    await window.fromView("ui/request-display-mode", { mode });
+    const isFull = mode === "fullscreen";
+    frame.style.cssText = isFull
+      ? "position:fixed;inset:0;width:100%;height:100%;border:0"
+      : "width:640px;border:0";
+    frame.dataset.display = mode;
+    return { mode };
+  };
   bridge.onsizechange = ({ height }) => {
-    frame.style.height = `${height ?? 0}px`;
+    if (frame.dataset.display !== "fullscreen") frame.style.height = `${height ?? 0}px`;
     frame.dataset.sized = "";
   };
   const opened = new Promise<void>((resolve) => {
