@@ -11,7 +11,7 @@ import { build } from "esbuild";
 import { indexFolders } from "./generate/index-files.mjs";
 import { fasterLinkedom } from "./linkedom.mjs";
 import { bundledPackages, notices } from "./notices.mjs";
-import { buildViews } from "./views.mjs";
+import { buildViews, viewEntryPoints } from "./views.mjs";
 
 /** @type {import("./generate/surface.mjs").Manifest} */
 const manifest = JSON.parse(await readFile("package.json", "utf8"));
@@ -104,7 +104,21 @@ const shared = {
   logLevel: "warning",
 };
 
-const { outputFiles, metafile } = await build({
+const entryPoints = {
+  server: "src/bin.ts",
+  ...Object.fromEntries(workers.map((worker) => [basename(worker, ".ts"), worker])),
+};
+const { outputFiles } = await build({
+  ...shared,
+  write: false,
+  entryPoints,
+  outdir: "dist",
+  // What is imported on first use becomes a separate file, which startup does not even parse.
+  splitting: true,
+  chunkNames: "part-[hash]",
+});
+// Everything that the package contains: the server, and its views, which are built separately for a browser.
+const contained = await build({
   ...shared,
   plugins: [
     lazily,
@@ -113,21 +127,18 @@ const { outputFiles, metafile } = await build({
   ],
   write: false,
   metafile: true,
-  entryPoints: {
-    server: "src/bin.ts",
-    ...Object.fromEntries(workers.map((worker) => [basename(worker, ".ts"), worker])),
-  },
+  entryPoints: { ...entryPoints, ...(await viewEntryPoints(process.cwd())) },
   outdir: "dist",
-  // What is imported on first use becomes a separate file, which startup does not even parse.
-  splitting: true,
-  chunkNames: "part-[hash]",
+  loader: { ".css": "empty" },
 });
-const comments = outputFiles.filter(({ path }) => path.endsWith(".LEGAL.txt")).map(({ text }) => text);
+const comments = contained.outputFiles
+  .filter(({ path }) => path.endsWith(".LEGAL.txt"))
+  .map(({ text }) => text);
 const owner = `${manifest.name} ${manifest.version}`;
 // Files of packages that the code reads, such as fonts, are copied next to it.
 const require = createRequire(join(process.cwd(), "package.json"));
 const files = (manifest.bundledFiles ?? []).map((file) => require.resolve(file));
-const packages = bundledPackages([...Object.keys(metafile.inputs), ...files]);
+const packages = bundledPackages([...Object.keys(contained.metafile.inputs), ...files]);
 const thirdParty = await notices(owner, packages, comments);
 // Only now, so that sources that do not build leave the last bundle unchanged.
 await rm("dist", { recursive: true, force: true });

@@ -2,7 +2,7 @@
 // separate page that loads nothing, for hosts with MCP Apps.
 import { existsSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -14,34 +14,47 @@ const POLICY =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; form-action 'none'; base-uri 'none'";
 
 /**
+ * The program of each view that a package shows: its own and those of core.
+ *
+ * @param {string} folder the package
+ * @returns {Promise<Record<string, string>>} name → file
+ */
+export async function viewEntryPoints(folder) {
+  const found = [];
+  for (const root of new Set([join(CORE, "views"), join(folder, "views")])) {
+    if (!existsSync(root)) continue;
+    const entries = await readdir(root, { withFileTypes: true });
+    for (const entry of entries)
+      if (entry.isDirectory()) found.push([entry.name, join(root, entry.name, "view.ts")]);
+  }
+  return Object.fromEntries(found);
+}
+
+/**
  * Writes the pages of a package's views below its dist/.
  *
  * @param {string} folder the package
  */
 export async function buildViews(folder) {
-  for (const root of new Set([join(CORE, "views"), join(folder, "views")])) {
-    if (!existsSync(root)) continue;
-    for (const entry of await readdir(root, { withFileTypes: true })) {
-      if (!entry.isDirectory()) continue;
-      const page = await pageOf(join(root, entry.name), entry.name);
-      if (Buffer.byteLength(page) > MAX_BYTES)
-        throw new Error(`The view ${entry.name} has more than ${MAX_BYTES} bytes.`);
-      await mkdir(join(folder, "dist", "views"), { recursive: true });
-      await writeFile(join(folder, "dist", "views", `${entry.name}.html`), page);
-    }
+  for (const [name, file] of Object.entries(await viewEntryPoints(folder))) {
+    const page = await pageOf(file, name);
+    if (Buffer.byteLength(page) > MAX_BYTES)
+      throw new Error(`The view ${name} has more than ${MAX_BYTES} bytes.`);
+    await mkdir(join(folder, "dist", "views"), { recursive: true });
+    await writeFile(join(folder, "dist", "views", `${name}.html`), page);
   }
 }
 
-/** @param {string} folder @param {string} name */
-async function pageOf(folder, name) {
+/** @param {string} file @param {string} name */
+async function pageOf(file, name) {
   const { outputFiles } = await build({
-    entryPoints: [join(folder, "view.ts")],
+    entryPoints: [file],
     bundle: true,
     minify: true,
     write: false,
     format: "iife",
     target: "es2022",
-    outdir: folder,
+    outdir: dirname(file),
     legalComments: "none",
     logLevel: "warning",
   });

@@ -48,3 +48,20 @@ export function fullscreenButton(host: Host): HTMLButtonElement {
   );
   return made;
 }
+
+/**
+ * Copies a text. Hosts may keep the clipboard from the frames that they show; the older way works there after a click.
+ */
+export async function copyText(text: string): Promise<void> {
+  const isDone = await navigator.clipboard?.writeText(text).then(
+    () => true,
+    () => false,
+  );
+  if (isDone === true) return;
+  const field = element("textarea", { class: "spoken" });
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  document.execCommand("copy");
+  field.remove();
+}
