@@ -22,7 +22,7 @@ describe("the report of a run", () => {
   beforeAll(async () => {
     await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
     origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-    const args = [...world().args, "--allow-private", "--confirm", "never"];
+    const args = [...world().args, "--allow-private", "--confirm", "never", "--timeout-ms", "600000"];
     client = await connectApps(serverBin("playwright"), args, { env: world().env ?? {} });
   });
   afterAll(async () => {
@@ -71,6 +71,34 @@ describe("the report of a run", () => {
       expect.arrayContaining(["look.actual.png", "look.diff.png", "look.expected.png"]),
     );
     expect(shown.loaded).toEqual([]);
+    await shown.page.close();
+  });
+
+  it("of a suite has failed tests first, folds many that passed, and names screenshots by their tests", async () => {
+    const passing = Array.from({ length: 12 }, (_, number) => ({
+      name: `Page ${number + 1} loads`,
+      url: `${origin}/`,
+      assertions: ["h1 is visible"],
+    }));
+    const failing = ["Old prices are gone", "The form is sent"].map((name) => ({
+      name,
+      url: `${origin}/`,
+      assertions: ["h1 is 'Docs'"],
+    }));
+    const call = {
+      name: "pw_run_suite",
+      arguments: { tests: [...passing, ...failing], timeout_ms: 300_000 },
+    };
+    const shown = await show(client, call, await client.callTool(call, { timeout: 600_000 }));
+    const [first] = await shown.view.getByRole("listitem").allTextContents();
+    expect(first).toContain("Old prices are gone");
+    await shown.view.getByText("12 passed").click();
+    await shown.view.getByText("Page 12 loads").waitFor();
+    for (const { name } of failing)
+      expect(await shown.view.locator("summary").getByText(name, { exact: true }).count()).toBe(1);
+    await shown.view
+      .getByRole("img", { name: /^Screenshot (Old prices are gone|The form is sent)$/ })
+      .waitFor();
     await shown.page.close();
   });
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -23,9 +23,15 @@ async function packagesIn(name: string): Promise<Package[]> {
   const workers = readdirSync(join(folder, "src"), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".worker.ts"))
     .map((file) => join("src", file));
+  const views = existsSync(join(folder, "views"))
+    ? readdirSync(join(folder, "views"), { withFileTypes: true })
+        .filter((entry) => entry.isDirectory())
+        .map((entry) => join("views", entry.name, "view.ts"))
+    : [];
   const { metafile } = await build({
     absWorkingDir: folder,
-    entryPoints: ["src/bin.ts", ...workers],
+    entryPoints: ["src/bin.ts", ...workers, ...views],
+    loader: { ".css": "empty" },
     bundle: true,
     metafile: true,
     write: false,

@@ -38,10 +38,12 @@ async function copied(text: string): Promise<boolean> {
     // A frame without the clipboard's permission can still copy what is selected.
     const area = element("textarea", { class: "spoken", "aria-hidden": "true" });
     area.value = text;
+    const { activeElement } = document;
     document.body.append(area);
     area.select();
     const isCopied = document.execCommand("copy");
     area.remove();
+    if (activeElement instanceof HTMLElement) activeElement.focus();
     return isCopied;
   }
 }

@@ -1,8 +1,7 @@
 // The whole value of a cell, below the grid.
 import { oneLine } from "../../boundary/src/answer/untrusted.ts";
-import { button } from "../../core/views/controls.ts";
+import { button, copyButton } from "../../core/views/controls.ts";
 import { element } from "../../core/views/host.ts";
-import { copyButton } from "./copy.ts";
 import { plainText, shown, type Table } from "./table.ts";
 
 /** The panel, and how to open it for a value; closing it leads back to where it was opened. */
@@ -16,7 +15,7 @@ export function detailPanel() {
     "div",
     { class: "bar" },
     title,
-    copyButton("Copy value", () => plainText(value)),
+    copyButton(() => plainText(value), "Copy value"),
     shut,
   );
   const panel = element("section", { class: "box detail", "aria-label": "Value", hidden: "" }, bar, text);

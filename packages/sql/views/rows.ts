@@ -5,10 +5,9 @@ import "../../core/views/marks.css";
 import "./rows.css";
 import "./chart.css";
 import { oneLine } from "../../boundary/src/answer/untrusted.ts";
-import { button, fullscreenButton, plain, toggle } from "../../core/views/controls.ts";
+import { button, copyButton, fullscreenButton, plain, toggle } from "../../core/views/controls.ts";
 import { element, Host, textOf } from "../../core/views/host.ts";
 import { chartPanel, isDrawable } from "./chart-panel.ts";
-import { copyButton } from "./copy.ts";
 import { detailPanel } from "./detail.ts";
 import { gridOf } from "./grid.ts";
 import { csvOf, shown, type Table, tabbed, tableOf } from "./table.ts";
@@ -82,8 +81,8 @@ function rowsPage(
     });
   });
   const copies = [
-    copyButton("Copy", () => tabbed(table, grid.rows())),
-    host.hasDownloads ? download : copyButton("Copy CSV", () => csvOf(table, grid.rows())),
+    copyButton(() => tabbed(table, grid.rows())),
+    host.hasDownloads ? download : copyButton(() => csvOf(table, grid.rows()), "Copy CSV"),
   ];
   const isChart = () => draw.getAttribute("aria-pressed") === "true";
   const show = (on: boolean) => {

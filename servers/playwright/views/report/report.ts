@@ -7,12 +7,17 @@ export interface Line {
   readonly passed: boolean;
   readonly device?: string;
   readonly said?: string;
+  /** How long it took, for a person. */
+  readonly took?: string;
 }
 
 /** A file of the run. */
 export interface Artifact {
   readonly uri: string;
+  /** The file's name. */
   readonly name: string;
+  /** The name of the test that it belongs to, if the run has several; otherwise the file's. */
+  readonly title: string;
   readonly mimeType: string;
 }
 
@@ -53,7 +58,13 @@ interface Answer {
   readonly durationMs?: number;
   readonly run_id?: string;
   readonly assertions?: readonly { name: string; passed: boolean; actual?: string; device?: string }[];
-  readonly tests?: readonly { name: string; passed: boolean; failures?: readonly string[] }[];
+  readonly tests?: readonly {
+    name: string;
+    passed: boolean;
+    run_id?: string;
+    durationMs?: number;
+    failures?: readonly string[];
+  }[];
   readonly failures?: readonly { test: string; error: string }[];
   readonly pages?: readonly ComparedPage[];
   readonly summary?: string;
@@ -75,9 +86,8 @@ export function reportOf({ structuredContent, content = [] }: ToolResult): Repor
   if (answer === undefined || passed === undefined) return undefined;
   const lines: Line[] = [
     ...(answer.assertions ?? []).map(({ actual, ...check }) => ({ ...check, ...said(actual) })),
-    ...(answer.tests ?? []).map(({ name, passed, failures = [] }) => ({
-      name,
-      passed,
+    ...(answer.tests ?? []).map(({ name, passed, durationMs, failures = [] }) => ({
+      ...{ name, passed, ...(durationMs === undefined ? {} : { took: seconds(durationMs) }) },
       ...said(failures.join("\n") || undefined),
     })),
     ...(pages ?? []).map(({ page, device, changed, error, ...lists }) => ({
@@ -93,38 +103,47 @@ export function reportOf({ structuredContent, content = [] }: ToolResult): Repor
     verdict: answer.summary ?? verdictOf({ ...answer, passed }, lines),
     facts: factsOf(answer),
     stopped: step === undefined ? error : `This step failed: ${step}`,
-    lines,
+    // What needs attention first, otherwise in the order of the run.
+    lines: [...lines].sort((a, b) => Number(a.passed) - Number(b.passed)),
     console: notes.filter((note) => note.startsWith(CONSOLE)).map((note) => note.slice(CONSOLE.length)),
     notes: notes.filter((note) => !note.startsWith(CONSOLE)),
     artifacts: content.flatMap(({ type, uri, mimeType = "" }) =>
-      type === "resource_link" && uri !== undefined
-        ? { uri, mimeType, name: decodeURIComponent(uri.slice(uri.lastIndexOf("/") + 1)) }
-        : [],
+      type === "resource_link" && uri !== undefined ? { uri, mimeType, ...namesOf(uri, answer) } : [],
     ),
   };
 }
+
+/** An artifact's file name, and the name of its test, whose run is a part of its address. */
+function namesOf(uri: string, { tests = [] }: Answer): Pick<Artifact, "name" | "title"> {
+  const name = decodeURIComponent(uri.slice(uri.lastIndexOf("/") + 1));
+  const test = tests.find(({ run_id: run }) => run !== undefined && uri.split("/").includes(run));
+  return { name, title: test?.name ?? name };
+}
+
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
 const differencesOf = (lists: Partial<Record<string, readonly string[]>>) =>
   DIFFERENCES.flatMap((list) => (lists[list] ?? []).map((line) => `${BEGINNINGS[list] ?? ""}${line}`));
 
 const said = (text: string | undefined) => (text === undefined ? {} : { said: text });
 
-function verdictOf({ passed, tests }: Answer, lines: readonly Line[]): string {
+function verdictOf({ passed, tests, not_run: notRun = 0 }: Answer, lines: readonly Line[]): string {
   const what = tests === undefined ? "check" : "test";
   const failed = lines.filter((line) => !line.passed).length;
-  if (lines.length === 0) return passed ? "The page loaded" : "The run failed";
-  const all = `${lines.length} ${what}${lines.length === 1 ? "" : "s"}`;
-  return failed === 0 ? `${all} passed` : `${failed} of ${all} failed`;
+  const total = lines.length + notRun;
+  if (total === 0) return passed ? "The page loaded" : "The run failed";
+  const all = `${total} ${what}${total === 1 ? "" : "s"}`;
+  if (failed === 0) return notRun === 0 ? `${all} passed` : `${notRun} of ${all} did not run`;
+  return `${failed} of ${all} failed${notRun === 0 ? "" : `, ${notRun} did not run`}`;
 }
 
 function factsOf(answer: Answer): string[] {
-  const { url, final_url: end, status, title, durationMs, run_id: id, not_run, not_shown } = answer;
+  const { url, final_url: end, status, title, durationMs, run_id: id, not_shown } = answer;
   return [
     ...(url === undefined ? [] : [end === undefined || end === url ? url : `${url} → ${end}`]),
     ...(status === undefined ? [] : [`status ${status}`]),
     ...(title === undefined ? [] : [`“${title}”`]),
-    ...(durationMs === undefined ? [] : [`${(durationMs / 1_000).toFixed(1)} s`]),
-    ...(not_run ? [`${not_run} not run`] : []),
+    ...(durationMs === undefined ? [] : [seconds(durationMs)]),
     ...(not_shown ? [`${not_shown} more failures not shown`] : []),
     ...(id === undefined ? [] : [`run ${id}`]),
   ];

@@ -1,7 +1,7 @@
 // The report of a run: its verdict, checks, console lines and images, which are read as resources.
 import "../../../../packages/core/views/view.css";
 import "../../../../packages/core/views/sheet.css";
-import { plain } from "../../../../packages/core/views/controls.ts";
+import { copyButton, fullscreenButton, plain } from "../../../../packages/core/views/controls.ts";
 import "./view.css";
 import { element, Host, textOf } from "../../../../packages/core/views/host.ts";
 import { type Artifact, type Comparison, type Line, type Report, reportOf, sorted } from "./report.ts";
@@ -22,11 +22,7 @@ function partsOf(report: Report): HTMLElement[] {
   return [
     verdict(report),
     ...text.map((line) => element("p", { class: line === report.stopped ? "failure" : "note" }, line)),
-    ...(report.lines.length === 0
-      ? []
-      : [
-          element("ul", { class: "checks" }, ...report.lines.map((line) => check(line, report.isComparison))),
-        ]),
+    ...checks(report),
     ...group(
       "Differences",
       comparisons.map((one) =>
@@ -35,7 +31,7 @@ function partsOf(report: Report): HTMLElement[] {
     ),
     ...group(
       "Screenshots",
-      pictures.map((picture, index) => folded(picture.name, index === 0, () => shot(picture))),
+      pictures.map((picture, index) => folded(picture.title, index === 0, () => shot(picture))),
     ),
     ...group("Console", report.console.length === 0 ? [] : [plain(report.console.join("\n"))]),
     ...group("Files", files.map(file)),
@@ -50,14 +46,34 @@ function verdict({ passed, verdict: text, facts, isComparison }: Report): HTMLEl
   const word = element("span", { class: passed ? "good" : "bad" }, passed ? "✓ Passed" : "✗ Failed");
   const heading = isComparison ? element("h1", {}, text) : element("h1", {}, word, `: ${text}`);
   const shown = element("p", {}, facts.join(" · "));
-  return element("div", { class: passed ? "verdict passed" : "verdict" }, heading, shown);
+  const full = fullscreenButton(host);
+  return element("div", { class: passed ? "verdict passed" : "verdict" }, full, heading, shown);
 }
 
-function check({ name, passed, device, said }: Line, isComparison: boolean): HTMLElement {
+/** The checks; if there are many, those that passed are folded. */
+function checks({ lines, isComparison }: Report): HTMLElement[] {
+  const list = (some: readonly Line[]) =>
+    element("ul", { class: "checks" }, ...some.map((line) => check(line, isComparison)));
+  const passed = lines.filter((line) => line.passed);
+  if (lines.length === 0) return [];
+  if (passed.length <= MAX_PASSED) return [list(lines)];
+  const failed = lines.filter((line) => !line.passed);
+  const title = `${passed.length} ${isComparison ? "unchanged" : "passed"}`;
+  return [
+    ...(failed.length === 0 ? [] : [list(failed)]),
+    folded(title, failed.length === 0, async () => list(passed)),
+  ];
+}
+
+/** More lines that say nothing new would push the pictures out of sight. */
+const MAX_PASSED = 10;
+
+function check({ name, passed, device, said, took }: Line, isComparison: boolean): HTMLElement {
   const [good, bad] = isComparison ? ["unchanged", "changed"] : ["passed", "failed"];
   const label = { role: "img", "aria-label": passed ? good : bad, class: passed ? "good" : "bad" };
   const text = element("span", {}, name);
   if (device !== undefined) text.append(" ", element("span", { class: "device" }, device));
+  if (took !== undefined) text.append(" ", element("span", { class: "took" }, took));
   const line = element("li", {}, element("span", label, passed ? "✓" : isComparison ? "≠" : "✗"), text);
   if (said !== undefined && (isComparison || !passed)) line.append(element("p", {}, said));
   return line;
@@ -83,7 +99,7 @@ async function picture({ uri }: Artifact, description: string): Promise<HTMLImag
 }
 
 async function shot(artifact: Artifact): Promise<HTMLElement> {
-  return element("div", { class: "shot" }, await picture(artifact, `Screenshot ${artifact.name}`));
+  return element("div", { class: "shot" }, await picture(artifact, `Screenshot ${artifact.title}`));
 }
 
 /** Two images on top of each other, with a slider between them. */
@@ -118,9 +134,24 @@ function comparison(
 }
 
 function file(artifact: Artifact): HTMLElement {
-  if (!/^text\/|json$/.test(artifact.mimeType)) return element("p", { class: "note" }, artifact.name);
+  if (!/^text\/|json$/.test(artifact.mimeType)) return opened(artifact);
   return folded(artifact.name, false, async () => {
     const [content] = await host.readResource(artifact.uri);
     return plain(content?.text ?? "");
   });
+}
+
+/** A file that another program shows. */
+function opened({ name, title, uri }: Artifact): HTMLElement {
+  const text = name === title ? name : `${title}: ${name}`;
+  const path = uri.startsWith("file://")
+    ? decodeURIComponent(new URL(uri).pathname).replace(/^\/(?=[A-Za-z]:)/, "")
+    : undefined;
+  if (path === undefined) return element("p", { class: "note" }, text);
+  const isTrace = name.endsWith(".zip");
+  const command = isTrace
+    ? `npx playwright show-trace '${path.replaceAll("'", "'\\''")}'`
+    : path;
+  const copy = copyButton(() => command, isTrace ? "Copy command to open the trace" : "Copy path");
+  return element("p", { class: "note file" }, element("span", { title: path }, text), copy);
 }
