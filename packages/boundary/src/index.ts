@@ -31,5 +31,6 @@ export type {
   ReadHandle,
   WriteOptions,
 } from "./paths/types.ts";
+export { whileHeld } from "./paths/while-held.ts";
 export { createTemporaryFile } from "./paths/write.ts";
 export { type KeyedLock, keyedLock, WaitingLine } from "./waiting-line.ts";

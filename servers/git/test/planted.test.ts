@@ -54,15 +54,31 @@ describe("an index with a path outside the working tree", () => {
     expect(await codeOf(unstaged)).toBe("corrupt_index");
   });
 
-  it.each(["/etc/passwd", "a/../../x", ".git/hooks/pre-commit", "x/.GIT/config"])("%s", async (path) => {
+  it.each([
+    "/etc/passwd",
+    "a/../../x",
+    ".git/hooks/pre-commit",
+    "x/.GIT/config",
+    // Names of the git directory on file systems of Windows and macOS.
+    "git~1/hooks/pre-commit",
+    "x/GIT~2/config",
+    ".git /config",
+    ".git./config",
+    ".git::$INDEX_ALLOCATION/config",
+    // U+200C, one character for each byte.
+    ".g\xe2\x80\x8cit/config",
+  ])("%s", async (path) => {
     const root = planted(path);
     expect(await codeOf(callTool(inside(), "git_status", { repo_path: root }))).toBe("corrupt_index");
   });
 
-  it.each(["..a/b..", ".gitignore", "...", "a/.git.txt"])("%s is a name like any other", async (path) => {
-    const root = planted(path);
-    expect((await callTool(inside(), "git_status", { repo_path: root })).data.branch).toBe("main");
-  });
+  it.each(["..a/b..", ".gitignore", "...", "a/.git.txt", "git~x/a", "digit~1"])(
+    "%s is a name like any other",
+    async (path) => {
+      const root = planted(path);
+      expect((await callTool(inside(), "git_status", { repo_path: root })).data.branch).toBe("main");
+    },
+  );
 
   it.each([
     ["git_status", {}],

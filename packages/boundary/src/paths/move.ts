@@ -20,6 +20,7 @@ import { errorCode, pathError, pathFailure, quote, specialFile } from "./path-er
 import { fold, isInside } from "./resolve.ts";
 import { copyTree, type Inventory, removeTree } from "./tree.ts";
 import { type GuardContext, type GuardedPlace, type Identity, isSame } from "./types.ts";
+import { whileHeld } from "./while-held.ts";
 
 /** See `PathGuard.move`. */
 export async function moveEntry(
@@ -136,13 +137,13 @@ export interface Moved {
 export async function renameEntry(moved: Moved, target: GuardedPlace, overwrite: boolean): Promise<void> {
   const { place, stat } = moved;
   if (await isOneEntry(place, target)) {
-    if (place.name !== target.name) await rename(place.entry, target.entry);
+    if (place.name !== target.name) await whileHeld(place.path, () => rename(place.entry, target.entry));
   } else if (target.stat !== undefined && !overwrite) {
     throw pathError("eexist", target.path);
   } else if (target.stat !== undefined) {
     await replace(moved, target);
   } else if (stat.isDirectory()) {
-    await moveDirectory(place.entry, target.entry);
+    await moveDirectory(place, target.entry);
   } else {
     await moveFile(moved, target);
   }
@@ -172,17 +173,17 @@ async function replace({ place, stat }: Moved, target: GuardedPlace): Promise<vo
   // Windows cannot replace a directory.
   if (isReplacingDirectory && process.platform === "win32") await rmdir(target.entry);
   // rename(2) does nothing if both are hard links to one file.
-  if (isStill(target.entry, stat)) unlinkIfSame(place.entry, stat);
-  else await rename(place.entry, target.entry);
+  if (isStill(target.entry, stat)) await whileHeld(place.path, () => unlinkIfSame(place.entry, stat));
+  else await whileHeld(target.path, () => rename(place.entry, target.entry));
 }
 
 /**
  * Our empty directory reserves the name. The rename may replace only that directory, and only while it is empty.
  */
-async function moveDirectory(source: string, target: string): Promise<void> {
+async function moveDirectory({ entry: source, path }: Moved["place"], target: string): Promise<void> {
   // On Windows, renaming a directory never replaces anything.
   if (process.platform === "win32") {
-    await rename(source, target);
+    await whileHeld(path, () => rename(source, target));
     return;
   }
   await mkdir(target, 0o700);
@@ -204,7 +205,7 @@ async function moveFile({ place, stat }: Moved, target: GuardedPlace): Promise<v
   }
   const made = lstatSync(target.entry, { bigint: true });
   try {
-    unlinkIfSame(place.entry, stat);
+    await whileHeld(place.path, () => unlinkIfSame(place.entry, stat));
   } catch (error) {
     unlinkIfSame(target.entry, made);
     throw error;
@@ -257,9 +258,11 @@ async function renameOverHolder(entry: string, to: string, path: string): Promis
   const holder = await open(to, "wx");
   const held = await holder.stat({ bigint: true });
   await holder.close();
-  if (!isStill(to, held)) throw pathError("changed_meanwhile", path);
   try {
-    renameSync(entry, to);
+    await whileHeld(path, () => {
+      if (!isStill(to, held)) throw pathError("changed_meanwhile", path);
+      renameSync(entry, to);
+    });
   } catch (error) {
     unlinkIfSame(to, held);
     throw error;

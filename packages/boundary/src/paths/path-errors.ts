@@ -69,6 +69,11 @@ export const pathFailure = errorsOf({
   efbig: ["too_large", "Write less.", "@ would be larger than the system allows."],
   emfile: TOO_MANY_OPEN,
   enfile: TOO_MANY_OPEN,
+  held: [
+    "conflict",
+    "Close it in other programs and retry; if this persists, ask the user to check its permissions.",
+    "@ could not be renamed or removed: another program has it open, or its permissions forbid it.",
+  ],
   ebusy: IN_USE,
   etxtbsy: IN_USE,
 });

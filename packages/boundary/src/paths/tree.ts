@@ -25,6 +25,7 @@ import {
   isSame,
   type Opener,
 } from "./types.ts";
+import { whileHeld } from "./while-held.ts";
 
 /** The stat of each path in a tree; the tree's root is "". */
 export type Inventory = Map<string, BigIntStats>;
@@ -146,7 +147,7 @@ export async function removeTree(
   if (expected !== undefined && !isUnchanged(stat, expected.get(key)))
     throw pathError("changed_meanwhile", at.path);
   if (!stat.isDirectory()) {
-    await unlink(entry);
+    await whileHeld(at.path, () => unlink(entry));
     return;
   }
   await inside(at, stat, opener, async (children) => {
@@ -155,7 +156,7 @@ export async function removeTree(
       await removeTree(child, opener, expected, `${key}/${name}`);
     }
   });
-  await rmdir(entry);
+  await whileHeld(at.path, () => rmdir(entry));
 }
 
 /**

@@ -16,6 +16,7 @@ import {
   isSame,
   type WriteOptions,
 } from "./types.ts";
+import { whileHeld } from "./while-held.ts";
 
 /** The bytes of a file: all of them, or piece by piece. */
 export type Content = Uint8Array | AsyncIterable<Uint8Array>;
@@ -127,11 +128,11 @@ async function writeInto(
     await temporary.handle.close();
     await parent.verify();
     if (checked !== undefined) {
-      replaceChecked(temporary.entry, place, checked.identity);
+      await whileHeld(path, () => replaceChecked(temporary.entry, place, checked.identity));
     } else if (options.mode === "create" || options.check !== undefined) {
       await giveFreeName(temporary, place.entry, path);
     } else {
-      await rename(temporary.entry, place.entry);
+      await whileHeld(path, () => rename(temporary.entry, place.entry));
     }
     await parent.verify();
     await syncDirectory(parent);

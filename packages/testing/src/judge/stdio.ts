@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { signalTree } from "@refmcp/boundary/process-tree";
 import type { Findings } from "./finding.ts";
 import { type Id, Inbox, type Json, type Link, MAX_MESSAGE_BYTES, type Reply, within } from "./link.ts";
 
@@ -182,11 +183,8 @@ export class StdioLink implements Link {
 
   /** Ends the process and its children at once. */
   kill(): void {
-    const { pid } = this.#child;
     for (const one of this.processes()) killed(one.pid);
-    if (pid === undefined) return;
-    if (process.platform === "win32") this.#child.kill("SIGKILL");
-    else killed(-pid);
+    signalTree(this.#child, "SIGKILL");
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { signalTree } from "@refmcp/boundary/process-tree";
 
 export interface GroupOptions {
   readonly cwd?: string;
@@ -15,7 +16,7 @@ const GRACE_MS = 2_000;
 
 /**
  * Runs a Node.js program in a separate process group. When the signal aborts, the whole group ends, including workers
- * and browsers; so does what the program leaves running.
+ * and browsers; so does what the program leaves running, except on Windows, where it cannot be found.
  *
  * @returns its exit code, and the end of its output.
  * @throws the signal's reason.
@@ -32,15 +33,7 @@ export async function runInGroup(
     detached: process.platform !== "win32",
     windowsHide: true,
   });
-  const end = (signalName: NodeJS.Signals) => {
-    if (child.pid === undefined) return;
-    try {
-      if (process.platform === "win32") child.kill(signalName);
-      else process.kill(-child.pid, signalName);
-    } catch {
-      // The group has already ended.
-    }
-  };
+  const end = (signalName: "SIGTERM" | "SIGKILL") => signalTree(child, signalName);
   const atExit = () => end("SIGKILL");
   process.once("exit", atExit);
   let timer: NodeJS.Timeout | undefined;

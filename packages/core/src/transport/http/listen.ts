@@ -29,7 +29,9 @@ export async function listen(server: Server, address: ListenAddress): Promise<vo
     return;
   }
   const { path } = address;
-  const found = await lstat(path, { bigint: true }).catch(() => undefined);
+  // A pipe of Windows disappears with its process.
+  const isFile = process.platform !== "win32";
+  const found = isFile ? await lstat(path, { bigint: true }).catch(() => undefined) : undefined;
   if (found?.isSocket() === true && (await isDeserted(path))) await removeSocket(path, found);
   // The socket is created within this call, so its mode is 0600 from the start.
   const mask = process.umask(0o177);

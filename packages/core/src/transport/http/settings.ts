@@ -16,7 +16,7 @@ export type AuthSettings =
 
 /**
  * Where a server listens: a name or an address (IPv6 without brackets) and a port, 0 for any free one; or a Unix
- * socket.
+ * socket, on Windows a named pipe.
  */
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
@@ -144,9 +144,19 @@ function readTls({ tlsCert: cert, tlsKey: key }: CommonOptionValues): HttpSettin
   );
 }
 
-function readAddress(text: string): ListenAddress {
+/** Windows has named pipes where other systems have Unix sockets; a path of a file would fail there with EACCES. */
+function socketPath(path: string, platform: NodeJS.Platform): string {
+  if (platform !== "win32" || /^\\\\[.?]\\pipe\\[^\\]/i.test(path)) return path;
+  if (/^[\w.-]+$/.test(path)) return `\\\\.\\pipe\\${path}`;
+  throw new HttpOptionError(
+    `On Windows, --http unix: takes the name of a pipe, for example unix:\\\\.\\pipe\\refmcp or unix:refmcp, not ${JSON.stringify(path)}.`,
+  );
+}
+
+/** @throws HttpOptionError if the text is not an address */
+export function readAddress(text: string, platform: NodeJS.Platform = process.platform): ListenAddress {
   const path = /^unix:(.+)$/s.exec(text.trim())?.[1];
-  if (path !== undefined) return { path };
+  if (path !== undefined) return { path: socketPath(path, platform) };
   const found = /^(?:(?:\[([^\]]+)\]|([^:]+)):)?(\d{1,5})$/.exec(text.trim());
   const host = found?.[1] ?? found?.[2] ?? "127.0.0.1";
   const port = Number(found?.[3]);

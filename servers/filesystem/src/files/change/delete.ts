@@ -8,6 +8,7 @@ import {
   ownDirectory,
   type PathGuard,
   systemError,
+  whileHeld,
 } from "@refmcp/boundary";
 import { grouped, sized } from "@refmcp/boundary/answer";
 import type { Recording } from "../journal/recording.ts";
@@ -117,7 +118,7 @@ export async function removeRecorded(
       await withPlace(guard, path, async (source) => {
         await ordinaryType(guard, source);
         signal?.throwIfAborted();
-        await place.take(source.entry);
+        await whileHeld(path, () => place.take(source.entry));
       });
       return undefined;
     } catch (error) {
@@ -167,14 +168,14 @@ export async function removeEntry(
   return withPlace(guard, path, async (place) => {
     await ordinaryType(guard, place);
     const { parent, entry } = place;
-    if (image !== undefined && (await renamed(entry, image))) return undefined;
+    if (image !== undefined && (await renamed(path, entry, image))) return undefined;
     if (image === undefined && place.stat?.isDirectory() !== true) {
-      await unlink(entry);
+      await whileHeld(path, () => unlink(entry));
       return undefined;
     }
     // Renamed to a hidden name first, so it disappears at once, however long the rest takes.
     const hidden = { parent, name: hiddenName(), path: place.path };
-    await rename(entry, parent.entry(hidden.name));
+    await whileHeld(path, () => rename(entry, parent.entry(hidden.name)));
     const hiddenPath = join(parent.path, hidden.name);
     if (image !== undefined) {
       try {
@@ -219,13 +220,13 @@ export async function restoreEntry(
   const { overwrite = false } = options;
   await withPlace(guard, path, async ({ parent, stat }) => {
     if (stat !== undefined && !overwrite) throw failure("occupied", `${named(path)} already exists.`);
-    const moved = await renamed(image, parent.entry(hidden));
+    const moved = await renamed(path, image, parent.entry(hidden));
     try {
       if (!moved) await guard.copyTree(imagePlace(image), { parent, name: hidden, path }, options);
       await options.ready?.(parent, hidden);
       await guard.move(join(parent.path, hidden), path, { overwrite });
     } catch (error) {
-      if (moved) await rename(parent.entry(hidden), image);
+      if (moved) await whileHeld(path, () => rename(parent.entry(hidden), image));
       else await discard(guard, parent, hidden);
       throw error;
     }
@@ -241,9 +242,9 @@ export async function discard(guard: PathGuard, parent: GuardedDirectory, name: 
 }
 
 /** Renames, or returns false if the places are on different file systems. */
-async function renamed(from: string, to: string): Promise<boolean> {
+async function renamed(path: string, from: string, to: string): Promise<boolean> {
   try {
-    await rename(from, to);
+    await whileHeld(path, () => rename(from, to));
     return true;
   } catch (error) {
     if (errorCode(error) === "EXDEV") return false;

@@ -6,6 +6,7 @@ import {
   ensureDirectory,
   errorCode,
   openStateDirectory,
+  whileHeld,
   within,
 } from "@refmcp/boundary";
 import { sized } from "@refmcp/boundary/answer";
@@ -187,7 +188,8 @@ export class Journal {
     const write = () => writeFile(draft, text, { mode: 0o600 });
     try {
       await this.withRoom(directory, { bytes: text.length, keep }, write);
-      await rename(draft, join(directory, name));
+      const path = join(directory, name);
+      await whileHeld(path, () => rename(draft, path));
     } catch (error) {
       await rm(draft, { force: true });
       throw error;

@@ -1,6 +1,6 @@
 import { appendFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { copyData, ensureDirectory, errorCode, type GuardedFile } from "@refmcp/boundary";
+import { copyData, ensureDirectory, errorCode, type GuardedFile, whileHeld } from "@refmcp/boundary";
 import type { ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../messages.ts";
 import { linked, type TrashPlace } from "../trash/trash.ts";
@@ -134,7 +134,8 @@ export class ChangeGroup {
     if ("reason" in this.#opened) return { changeId: undefined, final: this.#opened.reason };
     const { directory } = this.#opened;
     await appendFile(this.#file(directory), groupText.end);
-    if (this.#bytes > 0) await rename(this.#file(directory), join(directory, entryName(this, this.#bytes)));
+    const [from, to] = [this.#file(directory), join(directory, entryName(this, this.#bytes))];
+    if (this.#bytes > 0) await whileHeld(from, () => rename(from, to));
     await this.#journal.written(directory, this.change, this.#bytes);
     const isFinal = this.#steps.every(({ effect }) => effect === undefined);
     return {

@@ -188,11 +188,17 @@ function notARepository(start: string, guard: PathGuard, why?: string): ToolErro
 const GITLINK = 0o160000;
 /** Extensions that move the entries to another file, or to another part of this one. */
 const INDIRECT = ["link", "IEOT"].map((name) => Buffer.from(name));
-/** Paths that git never adds to an index, but would follow out of the working tree or into the git directory. */
+/** Paths that git never adds to an index, but would follow out of the working tree. */
 const LEADS_OUT =
-  process.platform === "win32"
-    ? /^[/\\]|^[a-z]:|(^|[/\\])(\.\.?|\.git)([/\\]|$)/i
-    : /^\/|(^|[/\\])(\.\.?|\.git)([/\\]|$)/i;
+  process.platform === "win32" ? /^[/\\]|^[a-z]:|(^|[/\\])\.\.? *([/\\]|$)/i : /^\/|(^|[/\\])\.\.?([/\\]|$)/;
+/** Only these, which may contain characters that some file systems ignore, can name the git directory. */
+const MAY_BE_GIT = /git|[^\0-\x7f]/i;
+
+/** Whether a path in an index leads out of the working tree or into the git directory, in a form that any file system accepts. */
+function leadsOut(path: string, bytes: Buffer): boolean {
+  if (LEADS_OUT.test(path)) return true;
+  return MAY_BE_GIT.test(path) && bytes.toString("utf8").split(/[/\\]/).some(isGitName);
+}
 
 /** The path has one character for each byte. */
 type Entry = readonly [mode: number, path: string];
@@ -218,7 +224,7 @@ export async function submodulesInIndex(
   for (const [mode, path] of entries) {
     const bytes = Buffer.from(path, "latin1");
     if (mode === GITLINK) submodules.push(bytes.toString("utf8"));
-    if (!LEADS_OUT.test(path)) continue;
+    if (!leadsOut(path, bytes)) continue;
     const message = `The repository's index contains "${oneLine(pathText(bytes))}", which is not a path inside the working tree.`;
     const hint =
       "git never writes such an index. The user can remove .git/index and run git reset, or clone the repository again.";

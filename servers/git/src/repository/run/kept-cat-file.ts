@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { Socket } from "node:net";
-import { hold, ownsGroup, signalGroup } from "./run-git.ts";
+import { signalTree } from "@refmcp/boundary/process-tree";
+import { hold, ownsGroup } from "./run-git.ts";
 
 /** How git is started for a repository, and what that depends on: another state needs another process. */
 export interface Kept {
@@ -158,7 +159,7 @@ class CatFile {
     this.#isEnded = true;
     this.#forget();
     clearTimeout(this.#idle);
-    signalGroup(this.#child, "SIGKILL");
+    signalTree(this.#child, "SIGKILL");
     this.#keepAlive(false);
     for (const batch of this.#queue.splice(0)) batch.done(undefined);
   }

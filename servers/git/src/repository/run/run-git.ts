@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { access, constants, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
+import { signalTree } from "@refmcp/boundary/process-tree";
 import type { ConfigPair, FilterPolicy } from "./config.ts";
 import { failure } from "./errors.ts";
 import { type Command, throughSimpleGit } from "./simple-git.ts";
@@ -126,7 +127,7 @@ const LINGER_MS = 300;
 
 const running = new Set<ChildProcess>();
 process.on("exit", () => {
-  for (const child of running) signalGroup(child, "SIGKILL");
+  for (const child of running) signalTree(child, "SIGKILL");
 });
 
 /**
@@ -160,7 +161,7 @@ export async function runGit(run: GitRun): Promise<GitResult> {
   ): boolean {
     if (child === undefined || !ownsGroup(child)) {
       child?.kill("SIGKILL");
-      if (child !== undefined) signalGroup(child, "SIGKILL");
+      if (child !== undefined) signalTree(child, "SIGKILL");
       // Processes that it started may keep the pipes open; don't wait for them.
       child?.stdout?.destroy();
       child?.stderr?.destroy();
@@ -195,7 +196,7 @@ export async function runGit(run: GitRun): Promise<GitResult> {
       if (killing !== undefined) {
         clearTimeout(killing);
         // git has exited; processes that it started may not have.
-        signalGroup(child, "SIGKILL");
+        signalTree(child, "SIGKILL");
       }
       code = status ?? 128;
     });
@@ -215,8 +216,8 @@ export async function runGit(run: GitRun): Promise<GitResult> {
   }
 
   function end(child: ChildProcess): void {
-    signalGroup(child, "SIGTERM");
-    killing ??= setTimeout(() => signalGroup(child, "SIGKILL"), KILL_AFTER_MS).unref();
+    signalTree(child, "SIGTERM");
+    killing ??= setTimeout(() => signalTree(child, "SIGKILL"), KILL_AFTER_MS).unref();
   }
 
   /** After git has exited, kills its background processes once they are silent. */
@@ -228,7 +229,7 @@ export async function runGit(run: GitRun): Promise<GitResult> {
       else if (!killed) {
         // Their output is still in the pipes, which now end by themselves.
         killed = true;
-        signalGroup(child, "SIGKILL");
+        signalTree(child, "SIGKILL");
       } else {
         // A process outside the group keeps them open. Pipes were read since the last tick, however busy the machine is.
         child.stdout?.destroy();
@@ -257,25 +258,6 @@ export function ownsGroup({ pid }: ChildProcess): boolean {
 export async function together<const Work extends readonly unknown[]>(work: Work) {
   await Promise.allSettled(work);
   return Promise.all(work);
-}
-
-/** Signals the child's process group (Windows: the child and, through taskkill, its descendants). */
-export function signalGroup(child: ChildProcess, signal: "SIGTERM" | "SIGKILL"): void {
-  const { pid } = child;
-  if (pid === undefined) return;
-  if (process.platform === "win32") {
-    if (child.exitCode === null)
-      spawn("taskkill", ["/T", "/F", "/PID", String(pid)], { stdio: "ignore", windowsHide: true }).on(
-        "error",
-        () => child.kill(),
-      );
-    return;
-  }
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // The group has already ended.
-  }
 }
 
 /**

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { sized, ToolError } from "@refmcp/boundary/answer";
+import { signalTree } from "@refmcp/boundary/process-tree";
 import { failure } from "../errors.ts";
 import type { Calling } from "../session/deadline.ts";
 import type { Upload } from "../session/downloads.ts";
@@ -147,7 +148,8 @@ export class Driver {
     const { pid } = this.#child;
     // The browser ends by itself when its driver has ended, unless it hangs.
     const family = pid === undefined ? [] : await familyOf(pid);
-    this.#child.kill("SIGKILL");
+    if (process.platform === "win32") signalTree(this.#child, "SIGKILL");
+    else this.#child.kill("SIGKILL");
     for (const one of family) killed(one.pid);
   }
 

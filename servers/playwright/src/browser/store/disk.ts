@@ -3,7 +3,7 @@ import { accessSync, constants, lstatSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { basename, join } from "node:path";
-import { ensureDirectory } from "@refmcp/boundary";
+import { ensureDirectory, whileHeld } from "@refmcp/boundary";
 
 /** Why the file system refused something: `no space left on device`; undefined for any other error. */
 export function diskProblem(error: unknown): string | undefined {
@@ -123,7 +123,7 @@ export async function replaceFile(path: string, data: string | Uint8Array, mode 
   const fresh = `${path}.${randomUUID()}.tmp`;
   try {
     await writeFile(fresh, data, { mode });
-    await rename(fresh, path);
+    await whileHeld(path, () => rename(fresh, path));
   } catch (error) {
     await rm(fresh, { force: true }).catch(() => undefined);
     throw error;
