@@ -38,10 +38,10 @@ export async function demo({ root, say, announce, skip, check, connect }) {
     const args = ["--output-dir", join(root, "node_modules", ".cache", "refmcp-start")];
     const server = await connect("playwright", { era: "modern", args, env: browserVariables() });
 
-    say("A shop runs on this machine. What is on its page? The targets can be used in steps and assertions.");
+    say("A shop runs on this machine. What is on its page? The targets can be used in steps and checks.");
     await server.call("pw_inspect_page", { url }, { title: "Lamps", targets: includesOrderButton });
 
-    say("One call tests it: steps, assertions, a verdict and a screenshot.");
+    say("One call tests it: steps, checks, a verdict and a screenshot.");
     /** @param {number} count */
     const order = (count) => [`fill label 'How many?' with '${count}'`, "click button 'Order'"];
     await server.call(
@@ -49,7 +49,7 @@ export async function demo({ root, say, announce, skip, check, connect }) {
       {
         url,
         steps: order(3),
-        assertions: ["status is '3 ordered, 147.00 €'", "no console errors", "no serious a11y violations"],
+        checks: ["status is '3 ordered, 147.00 €'", "no console errors", "no serious a11y violations"],
       },
       { passed: true },
     );
@@ -57,10 +57,10 @@ export async function demo({ root, say, announce, skip, check, connect }) {
     say("A failed assertion is a result: it reports the actual value, and the error that the page threw.");
     const { structuredContent } = await server.call(
       "pw_run_test",
-      { url, steps: order(10), assertions: ["status contains '441.00' within 1s", "no page errors"] },
+      { url, steps: order(10), checks: ["status contains '441.00' within 1s", "no page errors"] },
       {
         passed: false,
-        assertions: [
+        checks: [
           { passed: false, actual: /490\.00/ },
           { passed: false, actual: /no discount for 10/ },
         ],
@@ -75,7 +75,7 @@ export async function demo({ root, say, announce, skip, check, connect }) {
     say("Typos are reported before a browser starts, and only web pages can be opened.");
     await server.call(
       "pw_run_test",
-      { url, assertions: ["buton 'Order' is visible"] },
+      { url, checks: ["buton 'Order' is visible"] },
       { fails: /buton 'Order' is visible[\s\S]*button/ },
     );
     const file = "view-source:file:///etc/passwd";

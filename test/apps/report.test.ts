@@ -29,8 +29,8 @@ describe("the report of a run", () => {
     await client.close();
     site.close();
   });
-  const run = async (path: string, assertions: string[]) => {
-    const call = { name: "pw_run_test", arguments: { url: `${origin}${path}`, assertions } };
+  const run = async (path: string, checks: string[]) => {
+    const call = { name: "pw_run_test", arguments: { url: `${origin}${path}`, checks } };
     return { call, result: await client.callTool(call) };
   };
 
@@ -89,7 +89,7 @@ describe("the report of a run", () => {
     const suite = ["a", HOSTILE].map((test) => ({
       name: test,
       url: `${origin}/`,
-      assertions: ["h1 is visible"],
+      checks: ["h1 is visible"],
     }));
     const given = name === "pw_run_suite" ? { tests: suite } : { ...world().calls[name] };
     const call = { name, arguments: given };

@@ -1,4 +1,4 @@
-// One job, two assertions and a screenshot, three ways: raw Playwright in this process, @playwright/mcp and this server.
+// One job, two checks and a screenshot, three ways: raw Playwright in this process, @playwright/mcp and this server.
 // Needs a browser of the machine (test/browser.mjs finds or installs one). Runs alone too, after a build:
 // node servers/playwright/bench/runs.mjs
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
@@ -14,7 +14,7 @@ import { ensureBrowser } from "../test/browser.mjs";
 /** @typedef {{ raw?: number, peer?: number, ours: number }} Figures */
 /** @typedef {import("playwright").Browser} Browser */
 
-export const title = "two assertions and a screenshot in a real browser";
+export const title = "two checks and a screenshot in a real browser";
 
 const PEER = { "@playwright/mcp": "0.0.83" };
 const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
@@ -105,7 +105,7 @@ async function measure(report, { folder, browser, url }) {
     async ours(client, at = url) {
       const answer = await client.call("pw_run_test", {
         url: at,
-        assertions: ["h1 contains 'Docs'", "no console errors"],
+        checks: ["h1 contains 'Docs'", "no console errors"],
       });
       if (answer.structuredContent["passed"] !== true) throw new Error(JSON.stringify(answer));
       return [answer];

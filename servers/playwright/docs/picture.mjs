@@ -34,7 +34,7 @@ const call = {
   url,
   devices: ["640x480"],
   steps: ["fill label 'How many?' with '10'", "click button 'Order'"],
-  assertions: ["status contains '490.00 €'", "no a11y violations", "no page errors"],
+  checks: ["status contains '490.00 €'", "no a11y violations", "no page errors"],
 };
 // A first run starts the browser, so that the second shows the normal duration.
 await client.call("pw_run_test", call);
@@ -45,9 +45,9 @@ site.close();
 
 const [verdict = ""] = content[0]?.text.split("\n") ?? [];
 /** @type {{ name: string, passed: boolean, actual: string }[]} */
-const assertions = structuredContent["assertions"];
+const checks = structuredContent["checks"];
 const { artifacts, durationMs } = structuredContent;
-const checks = assertions
+const lines = checks
   .map(({ name, passed, actual }) =>
     passed
       ? `<p><b class="ok">✓</b> ${safe(name)}</p>`
@@ -62,7 +62,7 @@ const page = `<!doctype html><meta charset="utf-8"><style>
   p { margin: 6px 0 } .ok { color: #15803d } .bad { color: #b91c1c } .bad small { color: #1f2937; margin-left: 20px }
   img { width: 100%; border: 1px solid #d1d5db; border-radius: 8px; display: block } div > div + div { margin-top: 18px } main > div + div { margin-top: 0 }
 </style><main><div><div><h2>pw_run_test</h2><pre>${safe(shown(JSON.stringify(call, undefined, 2)))}</pre></div>
-<div><h2>The answer, after ${durationMs} ms</h2><section><p><b>${safe(verdict)}</b></p>${checks}</section></div></div>
+<div><h2>The answer, after ${durationMs} ms</h2><section><p><b>${safe(verdict)}</b></p>${lines}</section></div></div>
 <div><h2>${artifacts[0]?.split("/").at(-1)}</h2><img src="data:image/png;base64,${screenshot.toString("base64")}"></div></main>`;
 await writeFile(join(folder, "page.html"), page);
 

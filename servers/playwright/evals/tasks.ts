@@ -18,7 +18,7 @@ const folderOf = (world: World, option: string): string => world.args[world.args
 const report = z.object({
   passed: z.boolean(),
   final_url: z.string().optional(),
-  assertions: z.array(z.object({ name: z.string(), passed: z.boolean(), device: z.string().optional() })),
+  checks: z.array(z.object({ name: z.string(), passed: z.boolean(), device: z.string().optional() })),
 });
 
 /** The artifacts of a task's runs, read without the server. */
@@ -36,10 +36,10 @@ export const tasks: readonly Task[] = [
     reference: async (call) =>
       call("pw_run_test", {
         url: await siteOf(call),
-        assertions: ["h1 is 'Docs'", "no console errors"],
+        checks: ["h1 is 'Docs'", "no console errors"],
       }),
     check: async (_answer, world) =>
-      (await reports(world)).some((one) => one.passed && one.assertions.length >= 2),
+      (await reports(world)).some((one) => one.passed && one.checks.length >= 2),
   },
   {
     name: "the actual heading",
@@ -47,7 +47,7 @@ export const tasks: readonly Task[] = [
     reference: async (call) =>
       call("pw_run_test", {
         url: `${await siteOf(call)}/login`,
-        assertions: ["h1 is 'Log in' within 500ms"],
+        checks: ["h1 is 'Log in' within 500ms"],
       }),
     check: (answer) => answer.includes("Sign in"),
   },
@@ -63,7 +63,7 @@ export const tasks: readonly Task[] = [
     reference: async (call) =>
       call("pw_run_test", {
         url: `${await siteOf(call)}/crowd`,
-        assertions: ["button count is 0 within 100ms"],
+        checks: ["button count is 0 within 100ms"],
         evidence: [],
       }),
     check: (answer) => /\b700\b/.test(answer),
@@ -82,7 +82,7 @@ export const tasks: readonly Task[] = [
           "fill label 'Password' with secret 'PASSWORD'",
           "click button 'Go on'",
         ],
-        assertions: ["h1 is 'Welcome'", "url contains '/in?name=Ada'"],
+        checks: ["h1 is 'Welcome'", "url contains '/in?name=Ada'"],
       });
     },
     check: async (answer, world) =>
@@ -96,11 +96,11 @@ export const tasks: readonly Task[] = [
       call("pw_run_test", {
         url: await siteOf(call),
         devices: ["desktop", "iPhone 15"],
-        assertions: ["no horizontal overflow"],
+        checks: ["no horizontal overflow"],
       }),
     check: async (_answer, world) =>
       (await reports(world)).some((one) =>
-        one.assertions.some(({ device, passed }) => device === "iPhone 15" && passed),
+        one.checks.some(({ device, passed }) => device === "iPhone 15" && passed),
       ),
   },
   {
@@ -113,7 +113,7 @@ export const tasks: readonly Task[] = [
         tests: Object.entries(pages).map(([path, heading]) => ({
           name: path,
           url: url + path,
-          assertions: [`h1 is '${heading}'`],
+          checks: [`h1 is '${heading}'`],
         })),
       });
     },
@@ -178,7 +178,7 @@ export const tasks: readonly Task[] = [
       const failed = await call("pw_run_test", {
         url: await siteOf(call),
         steps: ["click button exactly 'Likes'"],
-        assertions: ["button 'Thanks' is visible"],
+        checks: ["button 'Thanks' is visible"],
       });
       const [, id = ""] = /, run (\S+)$/m.exec(failed) ?? [];
       return call("pw_heal", { run_id: id });
@@ -193,7 +193,7 @@ export const tasks: readonly Task[] = [
       const script = {
         url: await siteOf(call),
         steps: ["click link 'Sign in'"],
-        assertions: ["h1 is 'Sign in'"],
+        checks: ["h1 is 'Sign in'"],
       };
       await call("pw_run_test", script);
       return call("pw_export_spec", { ...script, title: "signing in" });

@@ -19,8 +19,8 @@ export const url = z.string().describe("http or https URL: http://localhost:3000
 export const steps = sentences.describe(
   "In order: \"click button 'Save'\", \"fill label 'Email' with 'a@b.c'\", \"fill 'Password' with secret 'NAME'\", \"goto /x\".",
 );
-export const assertions = sentences.describe(
-  '"h1 contains \'Docs\'", "button \'Save\' is visible", "li count is 3", "status is 200", "no console errors", "no a11y violations", "lcp under 2s". All: pw://help/assertions',
+export const checks = sentences.describe(
+  '"h1 contains \'Docs\'", "button \'Save\' is visible", "li count is 3", "status is 200", "no console errors", "no a11y violations", "lcp under 2s". All: pw://help/checks',
 );
 export const devices = sentences.describe('Run on each: "desktop", "iPhone 15", "1024x768", "dark".');
 export const evidence = z
@@ -68,7 +68,7 @@ export const visited = {
 };
 
 export const browsed = z
-  .object({ ...visited, ...seen, assertions: z.array(check).optional() })
+  .object({ ...visited, ...seen, checks: z.array(check).optional() })
   .partial({ snapshot: true, targets: true });
 
 /** Links to artifacts, pictures first. */

@@ -22,7 +22,7 @@ async function guarded(policy: TesterOptions["policy"]): Promise<TestTester> {
   return made;
 }
 
-const good = { url: "", assertions: ["h1 is 'Good'"] };
+const good = { url: "", checks: ["h1 is 'Good'"] };
 
 describe("URLs that are not web pages", () => {
   it.each([
@@ -85,11 +85,11 @@ describe("URLs that are not web pages", () => {
     ].map(async (to) => {
       const { url } = await site(pages(to));
       const report = await lab
-        .run({ url, steps: [...steps], assertions: ["not body contains 'root:' within 100ms"] })
+        .run({ url, steps: [...steps], checks: ["not body contains 'root:' within 100ms"] })
         .catch((error: unknown) => error);
       const text = report instanceof Error ? report.message : JSON.stringify(report);
       expect(text, to).not.toContain("root:x:0:0");
-      if (!(report instanceof Error)) expect(report, to).toMatchObject({ assertions: [{ passed: true }] });
+      if (!(report instanceof Error)) expect(report, to).toMatchObject({ checks: [{ passed: true }] });
     });
     await Promise.all(targets);
   });
@@ -138,7 +138,7 @@ describe("forbidden addresses", () => {
         reached.abort();
         await free;
         const before = forbidden.connections();
-        const report = await fence.run({ url, assertions: good.assertions, steps: ["wait for 1s"] });
+        const report = await fence.run({ url, checks: good.checks, steps: ["wait for 1s"] });
         return { name, passed: report.passed, leaked: forbidden.connections() - before };
       }),
     );
@@ -222,7 +222,7 @@ describe("forbidden addresses", () => {
       ]),
     );
     const url = `http://rebind.test:${outside.port}/`;
-    const found = await moved.failure({ url, assertions: ["title is 'refused' within 20s"] });
+    const found = await moved.failure({ url, checks: ["title is 'refused' within 20s"] });
     expect(found).toMatchObject({ kind: "denied", message: expect.stringContaining("127.0.0.3") });
     expect(outside.hits).toContain("/");
     expect(inside.connections()).toBe(0);

@@ -62,15 +62,15 @@ describe("browser sessions under attack", () => {
     expect((await act("signed-in", "expect title contains 'h' within 50ms")).data.failed_step).toContain(
       'the title is "[secret BROWSE]"',
     );
-    const assertions = ["title contains 'h' within 50ms", "button 'hunter' exists within 50ms"];
+    const checks = ["title contains 'h' within 50ms", "button 'hunter' exists within 50ms"];
     const checked = await talk.good("pw_browse_act", {
       session: "signed-in",
       steps: ["click #go"],
-      assertions,
+      checks,
     });
-    expect(checked.data.assertions).toEqual([
-      { name: assertions[0], passed: false, actual: 'the title is "[secret BROWSE]"' },
-      { name: assertions[1], passed: false, actual: "nothing matches button 'hunter'" },
+    expect(checked.data.checks).toEqual([
+      { name: checks[0], passed: false, actual: 'the title is "[secret BROWSE]"' },
+      { name: checks[1], passed: false, actual: "nothing matches button 'hunter'" },
     ]);
     const spec = await talk.good("pw_export_spec", { session: "signed-in" });
     expect(spec.text).toContain('fill(process.env.PW_SECRET_BROWSE ?? "")');

@@ -42,7 +42,7 @@ beforeAll(async () => {
 describe.runIf(process.platform === "linux")("a full disk", () => {
   const asked = {
     steps: ["fill 'Name' with secret 'PASSWORD'", "screenshot 'filled'", "click link 'Data'"],
-    assertions: ["h1 is 'Good'", "download 'data.csv'", "h1 contains 'Bad' within 1ms"],
+    checks: ["h1 is 'Good'", "download 'data.csv'", "h1 contains 'Bad' within 1ms"],
     evidence: ["full_page", "trace", "har", "network", "a11y"] as const,
   };
 
@@ -54,7 +54,7 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
       onTestFinished(() => lab.close());
       const report = await lab.run({ ...asked, url: web.url });
       expect(report.failed_step).toBeUndefined();
-      expect(report.assertions.map(({ passed }) => passed)).toEqual([true, true, false]);
+      expect(report.checks.map(({ passed }) => passed)).toEqual([true, true, false]);
       const home = join(folder, report.run_id ?? "");
       const kept = await readdir(home);
       for (const name of kept) await expectWhole(join(home, name));

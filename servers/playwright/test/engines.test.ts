@@ -30,11 +30,11 @@ describe.each(["firefox", "webkit"] as const)("%s", (browser) => {
       url,
       devices: ["iPhone 15"],
       steps: ["fill label 'Name' with 'Ada'", "click button 'Save'"],
-      assertions: ["h1 is 'Hello Ada'", "h1 is 'Good' within 100ms", "no page errors", "status is 200"],
+      checks: ["h1 is 'Hello Ada'", "h1 is 'Good' within 100ms", "no page errors", "status is 200"],
       evidence: ["screenshot"],
     });
     expect(report.failed_step).toBeUndefined();
-    expect(report.assertions.map(({ passed }) => passed)).toEqual([true, false, false, true]);
+    expect(report.checks.map(({ passed }) => passed)).toEqual([true, false, false, true]);
     expect(report.artifacts?.map(({ name }) => name)).toEqual(["home.png"]);
     expect(report.notes?.join().includes("was emulated in Firefox")).toBe(browser === "firefox");
   });

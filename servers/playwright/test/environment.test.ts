@@ -32,7 +32,7 @@ describe.concurrent("tabs", () => {
     const report = await lab.run({
       url,
       steps: ["click button 'Sign in'", "switch to new tab", "expect h1 is 'Sign in'", "click button 'Done'"],
-      assertions: ["h1 is 'Shop'"],
+      checks: ["h1 is 'Shop'"],
     });
     expect(report).toMatchObject({ passed: true, notes: [`tab 2 opened: ${url}/in (closed)`] });
   });
@@ -45,7 +45,7 @@ describe.concurrent("tabs", () => {
     });
     for (const step of ["click button 'Done'", "press Escape", "press Escape on textbox"]) {
       const steps = ["click button 'Sign in'", "switch to new tab", "expect h1 is 'In'", step];
-      const report = await lab.run({ url, steps, assertions: ["h1 is 'Shop'"] });
+      const report = await lab.run({ url, steps, checks: ["h1 is 'Shop'"] });
       expect(report, step).toMatchObject({ passed: true, notes: [`tab 2 opened: ${url}/in (closed)`] });
     }
   });
@@ -59,12 +59,12 @@ describe.concurrent("tabs", () => {
       "/slow": (_, response) => void setTimeout(() => response.end(), 300),
     });
     const steps = ["click button 'Sign in'", "switch to new tab", "press a"];
-    const check = await lab.run({ url, steps, assertions: ["h1 is 'Shop'"] });
+    const check = await lab.run({ url, steps, checks: ["h1 is 'Shop'"] });
     expect(check).toMatchObject({ passed: true });
     const input = await lab.run({
       url,
       steps: [...steps, "click button 'Done'"],
-      assertions: ["h1 is 'Paid'"],
+      checks: ["h1 is 'Paid'"],
     });
     expect(input).toMatchObject({ passed: true });
   });
@@ -77,7 +77,7 @@ describe.concurrent("tabs", () => {
     });
     for (const step of ["type 'abcdef' into textbox", "fill textbox with 'abc'", "type 'abcdef'"]) {
       const steps = ["click button 'Sign in'", "switch to new tab", "focus textbox", step];
-      const report = await lab.run({ url, steps, assertions: ["h1 is 'Shop'"] });
+      const report = await lab.run({ url, steps, checks: ["h1 is 'Shop'"] });
       expect(report.notes, step).toEqual([`tab 2 opened: ${url}/in (closed)`]);
     }
     expect(hits.filter((path) => path === "/typed")).toEqual([]);
@@ -96,7 +96,7 @@ describe.concurrent("tabs", () => {
     const press = ["press x", "press y"];
     const runs = [click, press, press, press, press, press].map(async (last) => {
       const steps = ["click button 'Sign in'", "switch to new tab", ...last];
-      return (await lab.run({ url, steps, assertions: ["h1 is 'Paid'"] })).passed;
+      return (await lab.run({ url, steps, checks: ["h1 is 'Paid'"] })).passed;
     });
     expect(await Promise.all(runs)).toEqual(runs.map(() => true));
   });
@@ -108,9 +108,9 @@ describe.concurrent("tabs", () => {
     });
     const why = "the page closed itself, and no other tab is open";
     const steps = ["click button 'Sign in'", "switch to new tab", "switch to tab 1", "close tab", "press a"];
-    const report = await lab.run({ url, steps: [...steps, "click #missing"], assertions: ["h1 is 'In'"] });
+    const report = await lab.run({ url, steps: [...steps, "click #missing"], checks: ["h1 is 'In'"] });
     expect(report.failed_step).toBe(`click #missing: ${why}`);
-    const check = { url, steps, assertions: ["h1 is 'Out' within 60s"] };
+    const check = { url, steps, checks: ["h1 is 'Out' within 60s"] };
     expect(await lab.failure(check)).toMatchObject({
       kind: "unavailable",
       message: `Nothing is left to test: ${why}.`,
@@ -126,7 +126,7 @@ describe.concurrent("tabs", () => {
         .run({
           url,
           steps: ["click button 'go'", "switch to new tab"],
-          assertions: ["body contains 'root:' within 300ms"],
+          checks: ["body contains 'root:' within 300ms"],
         })
         .catch((error: unknown) => error);
       if (outcome instanceof Error) expect(outcome, to).toMatchObject({ kind: "denied" });
@@ -216,8 +216,8 @@ describe.concurrent("mocked requests", () => {
       "/api/users": "[1,2,3]",
     });
     const h1 = async (...steps: string[]) => {
-      const report = await lab.run({ url, steps, assertions: ["h1 is 'x' within 500ms"] });
-      return report.assertions[0]?.actual;
+      const report = await lab.run({ url, steps, checks: ["h1 is 'x' within 500ms"] });
+      return report.checks[0]?.actual;
     };
     expect(await h1()).toBe('its text is "3 users"');
     const asked = hits.length;
@@ -242,7 +242,7 @@ describe.concurrent("mocked requests", () => {
       talk.call("pw_run_test", {
         url,
         steps: [`mock /u with file '${file}'`],
-        assertions: ["pre is '[\"Ada\"]'"],
+        checks: ["pre is '[\"Ada\"]'"],
       });
     expect((await run(join(root, "users.json"))).data).toMatchObject({ passed: true });
     for (const other of [join(talk.folder, "private.json"), "../private.json", "/etc/passwd"])
@@ -260,7 +260,7 @@ describe.concurrent("mocked requests", () => {
     const report = await fence.run({
       url,
       steps: [`mock ${denied.url}/a with '<h2>Mocked</h2><img src=${denied.url}/b>'`],
-      assertions: ["h2 in frame 'in' is 'Mocked'"],
+      checks: ["h2 in frame 'in' is 'Mocked'"],
     });
     expect(report.passed).toBe(true);
     expect(denied.connections()).toBe(0);
@@ -290,17 +290,17 @@ describe.concurrent("saved states", () => {
 
   it("let a later run start signed in; their tokens are in no answer or artifact", async () => {
     const { url } = await shop();
-    const before = await lab.run({ url, assertions: ["h1 is 'Stranger'"] });
+    const before = await lab.run({ url, checks: ["h1 is 'Stranger'"] });
     expect(before.passed).toBe(true);
     const first = await lab.run({ url: `${url}/in`, steps: ["save state 'ada'"] });
     expect(first.failed_step).toBeUndefined();
     const report = await lab.run({
       url,
       steps: ["use state 'ada'", "goto /in", "expect h1 is 'In'", "goto /"],
-      assertions: ["h1 is 'Hello Ada'", "h1 is 'x' within 100ms"],
+      checks: ["h1 is 'Hello Ada'", "h1 is 'x' within 100ms"],
       evidence: ["screenshot", "trace", "har", "network"],
     });
-    expect(report.assertions[0]).toMatchObject({ passed: true });
+    expect(report.checks[0]).toMatchObject({ passed: true });
     const { unpack } = await import("../src/browser/store/zip.ts");
     for (const { name, path } of report.artifacts ?? []) {
       const parts = name.endsWith(".zip") ? [...(await unpack(path)).values()] : [await readFile(path)];
@@ -336,7 +336,7 @@ describe.concurrent("saved states", () => {
     state.origins.push({ origin: denied.url, localStorage: [{ name: "a", value: "b" }] });
     await writeFile(path, JSON.stringify(state));
     expect(
-      await fence.run({ url, steps: ["use state 'there'"], assertions: ["h1 is 'Hello Ada'"] }),
+      await fence.run({ url, steps: ["use state 'there'"], checks: ["h1 is 'Hello Ada'"] }),
     ).toMatchObject({ passed: true });
     expect(denied.connections()).toBe(0);
   });

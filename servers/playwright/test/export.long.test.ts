@@ -47,7 +47,7 @@ afterAll(async () => {
 
 /** The code from pw_export_spec. */
 async function exported(
-  scripts: Readonly<Record<string, { steps?: readonly string[]; assertions?: readonly string[] }>>,
+  scripts: Readonly<Record<string, { steps?: readonly string[]; checks?: readonly string[] }>>,
 ): Promise<void> {
   const args = ["--executable-path", browser.executablePath, "--max-answer-chars", "80000"];
   const { client, close } = await connectInMemory(server, { args });
@@ -96,11 +96,11 @@ const stepsOf = (forms: readonly StepForm[]) =>
 
 it("specs of every form pass with the real playwright test, and fail if the check does", async () => {
   await exported({
-    holds: { assertions: CHECKS.slice(0, 60).map(([holds]) => holds) },
-    also: { assertions: [...CHECKS.slice(60), ...ABSENCES].map(([holds]) => holds) },
-    opposite: { assertions: OPPOSITES.slice(0, 60) },
-    others: { assertions: OPPOSITES.slice(60) },
-    pictures: { assertions: PICTURES.map(([holds]) => holds) },
+    holds: { checks: CHECKS.slice(0, 60).map(([holds]) => holds) },
+    also: { checks: [...CHECKS.slice(60), ...ABSENCES].map(([holds]) => holds) },
+    opposite: { checks: OPPOSITES.slice(0, 60) },
+    others: { checks: OPPOSITES.slice(60) },
+    pictures: { checks: PICTURES.map(([holds]) => holds) },
     around: { steps: stepsOf(AROUND) },
     steps: { steps: stepsOf(STEPS) },
   });
@@ -109,10 +109,10 @@ it("specs of every form pass with the real playwright test, and fail if the chec
   expect(await playwrightTest()).toEqual({ passed: true, output: expect.stringContaining("7 passed") });
 
   await exported({
-    wrong: { assertions: ["h1 contains 'x' within 100ms"] },
-    negated: { assertions: ["not h1 exists within 100ms"] },
-    counted: { assertions: ["not li count is 4 within 100ms"] },
-    bad: { steps: ["goto /?bad"], assertions: ["no critical a11y violations"] },
+    wrong: { checks: ["h1 contains 'x' within 100ms"] },
+    negated: { checks: ["not h1 exists within 100ms"] },
+    counted: { checks: ["not li count is 4 within 100ms"] },
+    bad: { steps: ["goto /?bad"], checks: ["no critical a11y violations"] },
   });
   const failed = await playwrightTest("wrong", "negated", "counted", "bad");
   expect(failed).toEqual({ passed: false, output: expect.stringContaining("4 failed") });
@@ -133,16 +133,11 @@ it("the spec of a session passes with the real playwright test, on any host, and
     await call("pw_browse_open", { url: shop.url, device: "iPhone 15", steps: ["wait for h1"] });
     const steps = ["fill 'Name' with 'Desk lamp'", "click 'Missing' in nav", "click 'Add'"];
     await call("pw_browse_act", { steps });
-    const assertions = [
-      "li count is 1",
-      "first li is 'Desk lamp'",
-      "no page errors",
-      "h1 is 'x' within 10ms",
-    ];
-    await call("pw_browse_act", { steps: ["click 'Add'"], assertions });
+    const checks = ["li count is 1", "first li is 'Desk lamp'", "no page errors", "h1 is 'x' within 10ms"];
+    await call("pw_browse_act", { steps: ["click 'Add'"], checks });
     await call("pw_browse_act", {
       steps: ["goto /next"],
-      assertions: ["h1 is 'Next'", "no failed requests"],
+      checks: ["h1 is 'Next'", "no failed requests"],
     });
     const code = await call("pw_export_spec", { session: "main", title: "session" });
     expect(code).toContain(`baseURL: "${shop.url}"`);

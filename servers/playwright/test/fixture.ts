@@ -135,7 +135,7 @@ export async function world(): Promise<World> {
       pw_export_spec: {
         url: "http://localhost:1313",
         steps: ["click link 'Sign in'", "fill label 'Password' with secret 'PASSWORD'"],
-        assertions: ["h1 contains 'Sign in'", "no console errors"],
+        checks: ["h1 contains 'Sign in'", "no console errors"],
       },
       pw_heal: { file: "sums.spec.js:2" },
       pw_inspect_page: { url: `${site.url}/` },
@@ -144,16 +144,16 @@ export async function world(): Promise<World> {
       pw_run_specs: { files: ["sums.spec.js"], grep: "adds" },
       pw_run_suite: {
         tests: [
-          { name: "home", url: `${site.url}/`, assertions: ["h1 is 'Docs'"] },
+          { name: "home", url: `${site.url}/`, checks: ["h1 is 'Docs'"] },
           {
             name: "signing in",
             url: `${site.url}/login`,
             steps: ["fill label 'Password' with secret 'PASSWORD'"],
-            assertions: ["title is 'Sign in' within 200ms"],
+            checks: ["title is 'Sign in' within 200ms"],
           },
         ],
       },
-      pw_run_test: { url: `${site.url}/`, assertions: ["h1 contains 'Docs'", "no console errors"] },
+      pw_run_test: { url: `${site.url}/`, checks: ["h1 contains 'Docs'", "no console errors"] },
       pw_view_artifact: { run_id: RUN },
     },
     before: Object.fromEntries(
@@ -170,17 +170,17 @@ export async function world(): Promise<World> {
       pw_browse_act: { session: "unknown", steps: ["click button 'Like'"] },
       pw_approve_baseline: { run_id: RUN, baseline: "../../etc" },
       pw_compare: { before: "base:none", after: `${site.url}/` },
-      pw_export_spec: { url: "file:///etc/passwd", assertions: [] },
+      pw_export_spec: { url: "file:///etc/passwd", checks: [] },
       pw_heal: { run_id: "../.." },
       pw_inspect_page: { url: "view-source:file:///etc/passwd" },
       pw_inspect_trace: { path: join(folder, "private.txt") },
       pw_list_specs: { cursor: "made up" },
       pw_run_specs: { grep: "no test has this title" },
-      pw_run_suite: { tests: [{ name: "slip", url: site.url, assertions: ["h1 contans 'x'"] }] },
+      pw_run_suite: { tests: [{ name: "slip", url: site.url, checks: ["h1 contans 'x'"] }] },
       pw_run_test: {
         url: `${site.url}/login`,
         steps: ["fill label 'Password' with secret 'PASSWORD'", "goto http://169.254.169.254/"],
-        assertions: ["title is 'x'"],
+        checks: ["title is 'x'"],
       },
       pw_view_artifact: { run_id: "../..", name: "private.txt" },
     },
@@ -195,7 +195,7 @@ export async function world(): Promise<World> {
       pw_list_specs: { limit: 1_000 },
       pw_run_test: {
         url: `${site.url}/`,
-        assertions: Array.from({ length: 100 }, (_, n) => `h1 is '${long} ${n} ${long} ${long}' within 1ms`),
+        checks: Array.from({ length: 100 }, (_, n) => `h1 is '${long} ${n} ${long} ${long}' within 1ms`),
         evidence: [],
       },
       pw_view_artifact: { run_id: RUN, name: "log.txt" },

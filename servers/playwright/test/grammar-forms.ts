@@ -86,7 +86,7 @@ export const EVERY_FORM = {
   ]),
 };
 
-/** The forms that assertions use. */
+/** The forms that checks use. */
 export function formsOfChecks(texts: readonly string[]): ReadonlySet<string> {
   const forms = new Set<string>();
   for (const text of texts) {

@@ -42,31 +42,31 @@ const named = (text: string) => text.replace(/^expect /, "");
 const passing = (texts: readonly string[]) => texts.map((text) => ({ name: named(text), passed: true }));
 const withFile = (text: string) => text.replace(FILE, file);
 
-/** Failing assertions wait only briefly: everything except fetched content is there after loading. */
+/** Failing checks wait only briefly: everything except fetched content is there after loading. */
 const soon = (text: string) => {
   if (/ within |^(?:no|lcp|fcp|cls|page weight|.* time)\b/.test(text)) return text;
   return `${text} within ${/^(?:expect )?(?:request|response|download)\b/.test(text) ? "20s" : "400ms"}`;
 };
 
-/** Passing assertions have as much time as a busy machine may need. */
+/** Passing checks have as much time as a busy machine may need. */
 const patient = (text: string) => (soon(text) === text ? text : `${text} within 200s`);
 
-describe.concurrent("assertions", () => {
+describe.concurrent("checks", () => {
   it("of every form pass", async () => {
     for (const part of [CHECKS.slice(0, 60), CHECKS.slice(60), ABSENCES]) {
       const texts = part.map(([holds]) => patient(holds));
-      const report = await lab.run({ url: site.url, assertions: texts });
-      expect(report.assertions).toMatchObject(passing(texts));
+      const report = await lab.run({ url: site.url, checks: texts });
+      expect(report.checks).toMatchObject(passing(texts));
       expect(report.passed).toBe(true);
     }
   });
 
   it("of every form fail, with the actual value", async () => {
     for (const part of [CHECKS.slice(0, 60), CHECKS.slice(60)]) {
-      const report = await lab.run({ url: site.url, assertions: part.map(([, fails]) => soon(fails)) });
+      const report = await lab.run({ url: site.url, checks: part.map(([, fails]) => soon(fails)) });
       expect(report.passed).toBe(false);
       const wrong = part.flatMap(([, fails, actual], index) => {
-        const said = report.assertions[index]?.actual ?? "it passed";
+        const said = report.checks[index]?.actual ?? "it passed";
         return said.includes(actual) ? [] : [[fails, actual, said]];
       });
       expect(wrong).toEqual([]);
@@ -79,29 +79,29 @@ describe.concurrent("assertions", () => {
     const decided = CHECKS.filter(([, , actual]) => !/matches h6|Choose one/.test(actual));
     for (const part of [decided.slice(0, 60), decided.slice(60)]) {
       const texts = part.map(([, fails]) => patient(opposite(fails)));
-      const report = await lab.run({ url: site.url, assertions: texts });
-      expect(report.assertions).toMatchObject(passing(texts));
+      const report = await lab.run({ url: site.url, checks: texts });
+      expect(report.checks).toMatchObject(passing(texts));
     }
   });
 
   it("of absence fail on a page that misbehaves", async () => {
     const report = await lab.run({
       url: `${site.url}/?bad`,
-      assertions: ABSENCES.map(([, fails]) => fails),
+      checks: ABSENCES.map(([, fails]) => fails),
     });
     for (const [index, [, fails, actual]] of ABSENCES.entries()) {
-      expect(report.assertions[index]?.passed, fails).toBe(false);
-      expect(report.assertions[index]?.actual, fails).toContain(actual);
+      expect(report.checks[index]?.passed, fails).toBe(false);
+      expect(report.checks[index]?.actual, fails).toContain(actual);
     }
   });
 
   it("of mixed content pass and fail on https pages", async () => {
     const secure = await secureSite(`${site.url}/pixel.svg`);
-    const assertions = ["no mixed content"];
+    const checks = ["no mixed content"];
     try {
-      expect((await lab.run({ url: secure.url, assertions })).passed).toBe(true);
-      const mixed = await lab.run({ url: `${secure.url}/mixed`, assertions });
-      expect(mixed.assertions[0]?.actual).toContain("/pixel.svg");
+      expect((await lab.run({ url: secure.url, checks })).passed).toBe(true);
+      const mixed = await lab.run({ url: `${secure.url}/mixed`, checks });
+      expect(mixed.checks[0]?.actual).toContain("/pixel.svg");
     } finally {
       await secure.close();
     }
@@ -109,17 +109,17 @@ describe.concurrent("assertions", () => {
 
   it("of inp pass and fail after an interaction only", async () => {
     const run = (assertion: string, steps: string[]) =>
-      lab.run({ url: site.url, steps, assertions: [assertion] });
-    expect((await run("inp under 20s", [])).assertions[0]?.actual).toBe("the browser has not measured it");
+      lab.run({ url: site.url, steps, checks: [assertion] });
+    expect((await run("inp under 20s", [])).checks[0]?.actual).toBe("the browser has not measured it");
     const steps = ["click button 'Save'", "click button 'Sure'"];
     expect((await run("inp under 60s", steps)).passed).toBe(true);
-    expect((await run("inp under 0.01ms", steps)).assertions[0]?.actual).toMatch(/^it is \d+ ms$/);
+    expect((await run("inp under 0.01ms", steps)).checks[0]?.actual).toMatch(/^it is \d+ ms$/);
   });
 
   it("of screenshots pass if the page looks like its baseline, and fail otherwise", async () => {
     const texts = PICTURES.map(([holds]) => holds);
-    const first = await lab.run({ url: site.url, assertions: texts });
-    expect(first.assertions.map(({ actual }) => actual)).toEqual(
+    const first = await lab.run({ url: site.url, checks: texts });
+    expect(first.checks.map(({ actual }) => actual)).toEqual(
       texts.map(() => expect.stringMatching(/^there is no baseline '\w+' yet; .*pw_approve_baseline$/)),
     );
     for (const baseline of ["home", "list", "clock", "head"])
@@ -128,11 +128,11 @@ describe.concurrent("assertions", () => {
         { runId: first.run_id ?? "", baseline, device: "desktop" },
         async () => {},
       );
-    const again = await lab.run({ url: site.url, assertions: texts });
-    expect(again.assertions).toMatchObject(passing(texts));
-    const failed = await lab.run({ url: site.url, assertions: PICTURES.map(([, fails]) => fails) });
+    const again = await lab.run({ url: site.url, checks: texts });
+    expect(again.checks).toMatchObject(passing(texts));
+    const failed = await lab.run({ url: site.url, checks: PICTURES.map(([, fails]) => fails) });
     for (const [index, [, fails, actual]] of PICTURES.entries())
-      expect(failed.assertions[index]?.actual, fails).toContain(actual);
+      expect(failed.checks[index]?.actual, fails).toContain(actual);
   });
 });
 
@@ -180,7 +180,7 @@ describe.concurrent("steps", () => {
 
 describe("an invalid sentence", () => {
   const sentences = [
-    ...MALFORMED_CHECKS.map((one) => ["assertions", ...one] as const),
+    ...MALFORMED_CHECKS.map((one) => ["checks", ...one] as const),
     ...MALFORMED_STEPS.map((one) => ["steps", ...one] as const),
   ];
 
@@ -200,7 +200,7 @@ describe("an invalid sentence", () => {
     expect(caret).toContain(expected);
     expect(example).toMatch(/^ {2}for example: \S/);
     expect(error).toMatchObject({ kind: "invalid", code: "grammar" });
-    expect(error.hint).toContain("pw://help/assertions");
+    expect(error.hint).toContain("pw://help/checks");
     expect(site.hits.length, "no page is asked for").toBe(before);
   });
 });
@@ -230,7 +230,7 @@ describe("the reference", () => {
     const sentences = [
       ...[...examples(checks), ...examples(targets).map((one) => `${one} exists`)].map((text) => ({
         text,
-        list: "assertions",
+        list: "checks",
       })),
       ...examples(steps).map((text) => ({ text, list: "steps" })),
     ];
@@ -255,9 +255,6 @@ describe("the reference", () => {
 
 /** A sentence in the language's own words. */
 function canonicalOf(text: string, list: string): string {
-  const { steps, assertions } = list === "steps" ? parseScript([text], []) : parseScript([], [text]);
-  return [
-    ...steps.map((one) => stepSentence(one)),
-    ...assertions.map((one) => assertionSentence(one)),
-  ].join();
+  const { steps, checks } = list === "steps" ? parseScript([text], []) : parseScript([], [text]);
+  return [...steps.map((one) => stepSentence(one)), ...checks.map((one) => assertionSentence(one))].join();
 }

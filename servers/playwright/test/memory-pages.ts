@@ -70,11 +70,11 @@ export function testMemoryPages(
     await server?.close();
   });
 
-  const run = async (url: string, assertions: string[], timeout = 20_000) =>
+  const run = async (url: string, checks: string[], timeout = 20_000) =>
     answerOf(
       await server.client.callTool({
         name: "pw_run_test",
-        arguments: { url, assertions, timeout_ms: timeout },
+        arguments: { url, checks, timeout_ms: timeout },
       }),
     );
 
@@ -91,7 +91,7 @@ export function testMemoryPages(
       others += 1;
     }
     const { data, text } = await running;
-    expect(data).toMatchObject({ passed: false, assertions: [{ passed: false }, expect.anything()] });
+    expect(data).toMatchObject({ passed: false, checks: [{ passed: false }, expect.anything()] });
     expect(text.length).toBeLessThan(5_000);
     expect(peak).toBeLessThan(MAX_BYTES);
   });

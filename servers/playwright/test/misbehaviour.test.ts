@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab?.close());
 
-const good = { assertions: ["h1 is 'Good'"] };
+const good = { checks: ["h1 is 'Good'"] };
 
 describe("pages that do not behave", () => {
   let fine: Site;
@@ -29,8 +29,8 @@ describe("pages that do not behave", () => {
       ),
     });
     for (const request of [
-      { url, assertions: ["h1 is 'Good'"] },
-      { url: `${url}/later`, assertions: ["h1 is 'Other'"] },
+      { url, checks: ["h1 is 'Good'"] },
+      { url: `${url}/later`, checks: ["h1 is 'Other'"] },
       {
         url: `${url}/later`,
         steps: ["wait for console contains 'soon'"],
@@ -47,7 +47,7 @@ describe("pages that do not behave", () => {
   it("a page that spins when it is clicked fails the step, and the next run works", async () => {
     const { url } = await site({ "/": page("<h1>Good</h1><button onclick='while (true) {}'>go</button>") });
     const report = await lab.run({ url, steps: ["click button 'go'"], ...good, timeoutMs: 3_000 });
-    expect(report).toMatchObject({ passed: false, assertions: [{ actual: "not checked: a step failed" }] });
+    expect(report).toMatchObject({ passed: false, checks: [{ actual: "not checked: a step failed" }] });
     expect(report.failed_step).toContain("click button 'go': button 'go' was found, but");
     await expectNextRunToPass();
   });
@@ -64,18 +64,18 @@ describe("pages that do not behave", () => {
     const { url } = await site({ "/": page(`<h1>${"a".repeat(50_000)}!</h1>`) });
     const report = await lab.run({
       url,
-      assertions: ["h1 matches /^(a+)+$/ within 1s", "h1 matches /(a|a)*!$/"],
+      checks: ["h1 matches /^(a+)+$/ within 1s", "h1 matches /(a|a)*!$/"],
     });
-    expect(report.assertions.map(({ passed }) => passed)).toEqual([false, true]);
+    expect(report.checks.map(({ passed }) => passed)).toEqual([false, true]);
   });
 
   it("a heading of 5 MB is read in part, and the answer stays small", async () => {
     const { url } = await site({ "/": page(`<h1>${"long ".repeat(1_000_000)}</h1>`) });
     const report = await lab.run({
       url,
-      assertions: ["h1 contains 'long long'", "h1 is 'x' within 100ms", "title is 'Docs'"],
+      checks: ["h1 contains 'long long'", "h1 is 'x' within 100ms", "title is 'Docs'"],
     });
-    expect(report.assertions.map(({ passed }) => passed)).toEqual([true, false, true]);
+    expect(report.checks.map(({ passed }) => passed)).toEqual([true, false, true]);
     expect(JSON.stringify(report).length).toBeLessThan(5_000);
   });
 
@@ -98,17 +98,17 @@ describe("pages that do not behave", () => {
     });
     const console_ = await lab.run({
       url: `${url}/console`,
-      assertions: ["h1 is 'Good'", "no console errors"],
+      checks: ["h1 is 'Good'", "no console errors"],
     });
-    expect(console_.assertions[1]?.actual).toContain("the one that counts");
+    expect(console_.checks[1]?.actual).toContain("the one that counts");
     expect(console_.notes?.join()).toContain("too many console messages");
-    const dialogs = await lab.run({ url: `${url}/dialogs`, ...{ assertions: good.assertions } });
+    const dialogs = await lab.run({ url: `${url}/dialogs`, ...{ checks: good.checks } });
     expect(dialogs.passed).toBe(true);
     expect(dialogs.notes?.length).toBeLessThan(10);
     for (const path of ["/popups", "/requests", "/downloads"]) {
       const report = await lab.run({
         url: url + path,
-        assertions: good.assertions,
+        checks: good.checks,
         evidence: ["screenshot"],
       });
       expect(report.passed, path).toBe(true);

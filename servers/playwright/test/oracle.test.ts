@@ -153,12 +153,12 @@ it("agrees with hand-written checks with Playwright's own expect", async () => {
           ),
         );
         const sentences = Object.keys(checks);
-        const { assertions } = await lab.run({
+        const report = await lab.run({
           url,
-          assertions: sentences.map((one) => `${one} within 500ms`),
+          checks: sentences.map((one) => `${one} within 500ms`),
         });
         return [
-          { name, verdicts: assertions.map(({ passed }, n) => [sentences[n], passed]) },
+          { name, verdicts: report.checks.map(({ passed }, n) => [sentences[n], passed]) },
           { name, verdicts: theirs.map((passed, n) => [sentences[n], passed]) },
         ] as const;
       }),
@@ -177,6 +177,6 @@ it("lists the candidates of an ambiguous target as working targets", async () =>
   expect(report.failed_step).toMatch(
     /^click button 'Save': button 'Save' matches 2 elements\. Choose one: button 'Save as…' \(.*\), button exactly 'Save' \(.*\); or write first/,
   );
-  const assertions = ["button 'Save as…' is enabled", "button exactly 'Save' is disabled"];
-  expect(await lab.run({ url: `${site.url}/${index}`, assertions })).toMatchObject({ passed: true });
+  const checks = ["button 'Save as…' is enabled", "button exactly 'Save' is disabled"];
+  expect(await lab.run({ url: `${site.url}/${index}`, checks })).toMatchObject({ passed: true });
 });

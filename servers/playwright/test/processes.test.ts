@@ -30,7 +30,7 @@ const run = async ({ client }: Connected, url: string, steps: string[] = []) =>
   answerOf(
     await client.callTool({
       name: "pw_run_test",
-      arguments: { url, steps, assertions: ["h1 is 'Good'"], timeout_ms: 80_000 },
+      arguments: { url, steps, checks: ["h1 is 'Good'"], timeout_ms: 80_000 },
     }),
   );
 
@@ -155,12 +155,12 @@ it("the server's own process never loads Playwright", async () => {
   servers.push(server);
   const call = async (name: string, args: Record<string, unknown>) =>
     answerOf(await server.client.callTool({ name, arguments: { url: web.url, ...args } }));
-  const checks = { assertions: ["h1 is 'Good'"] };
-  expect((await call("pw_run_test", { ...checks, devices: ["iPhone 15"] })).text).toMatch(
+  const passing = { checks: ["h1 is 'Good'"] };
+  expect((await call("pw_run_test", { ...passing, devices: ["iPhone 15"] })).text).toMatch(
     /^All checks passed/,
   );
   expect((await call("pw_inspect_page", {})).isError).toBe(false);
-  expect((await call("pw_export_spec", { ...checks, device: "iPhone 15" })).text).toContain(
+  expect((await call("pw_export_spec", { ...passing, device: "iPhone 15" })).text).toContain(
     '...devices["iPhone 15"]',
   );
   const pids = (await readFile(log, "utf8"))

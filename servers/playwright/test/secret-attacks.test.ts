@@ -78,13 +78,13 @@ async function run(on: string, steps: readonly string[], checks: readonly string
   const request = {
     url: `${web.url}/${on}`,
     steps: [...steps, "wait for network idle"],
-    assertions: checks.map((one) => (/^no /.test(one) ? one : `${one} within 50ms`)),
+    checks: checks.map((one) => (/^no /.test(one) ? one : `${one} within 50ms`)),
     look,
     evidence: isDeep(on, steps) ? [...EVIDENCE] : (["full_page"] as const),
   };
   const report = await lab.run({ ...request, evidence: [...request.evidence] }).catch((error: unknown) => {
     if (!(error instanceof ToolError)) throw error;
-    return { url: web.url, assertions: [], durationMs: 0, passed: false, failed_step: error.message };
+    return { url: web.url, checks: [], durationMs: 0, passed: false, failed_step: error.message };
   });
   const kept = "artifacts" in report ? (report.artifacts ?? []) : [];
   const files = await Promise.all(
@@ -144,10 +144,10 @@ function outOf(attack: Attack): Promise<Out[][]> {
 
 /** An answer as it must be for both secrets: without times and places, with the name of the first. */
 function shownOf({ report }: Out, attack: Attack): string {
-  const { durationMs, run_id, artifacts = [], assertions, ...rest } = report;
+  const { durationMs, run_id, artifacts = [], checks: results, ...rest } = report;
   const [first = "", second = ""] = secretsOf(attack);
   const checks = [...attack.of("check"), ...attack.of("later check")];
-  const own = assertions.filter(({ name }) => checks.some((one) => name.startsWith(one)));
+  const own = results.filter(({ name }) => checks.some((one) => name.startsWith(one)));
   return JSON.stringify([own, rest, artifacts.map(({ name }) => name)], undefined, 1)
     .replaceAll(`secret ${second}]`, `secret ${first}]`)
     .replaceAll(`'${second}'`, `'${first}'`)

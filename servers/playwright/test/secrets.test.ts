@@ -30,7 +30,7 @@ describe("secrets", () => {
         "expect title is '[secret PASSWORD]'",
         "click button 'Go'",
       ],
-      assertions: ["h1 is 'x' within 100ms", "url is 'x' within 100ms", "title is 'x' within 100ms"],
+      checks: ["h1 is 'x' within 100ms", "url is 'x' within 100ms", "title is 'x' within 100ms"],
       evidence: ["screenshot", "trace", "har", "a11y"],
     });
     expect(hits.join()).toContain("hunter2");
@@ -92,7 +92,7 @@ describe("secrets", () => {
       },
     });
     const url = made.url.replace("http://", "http://ada:open-sesame@");
-    const report = await lab.run({ url, assertions: ["h1 is 'Good'"] });
+    const report = await lab.run({ url, checks: ["h1 is 'Good'"] });
     expect(report.passed).toBe(true);
     expect(Buffer.from(authorization.replace("Basic ", ""), "base64").toString()).toBe("ada:open-sesame");
     expect(JSON.stringify(report)).not.toContain("open-sesame");
@@ -146,11 +146,11 @@ describe("secrets", () => {
     );
   });
 
-  it("cannot be read by assertions, letter by letter", async () => {
+  it("cannot be read by checks, letter by letter", async () => {
     const { url } = await site({
       "/": page("<main><label>Name <input></label><label>Other <input value=x></label></main>"),
     });
-    const assertions = [
+    const checks = [
       "label 'Name' has value matches /^h/ within 100ms",
       "not label 'Name' has value matches /^x/ within 100ms",
       "input has value contains 'h' within 100ms",
@@ -159,8 +159,8 @@ describe("secrets", () => {
       "label 'Other' has value 'x'",
       "label 'Name' is not empty",
     ];
-    const report = await lab.run({ url, steps: ["fill 'Name' with secret 'PASSWORD'"], assertions });
-    expect(report.assertions.map(({ passed }) => passed)).toEqual([
+    const report = await lab.run({ url, steps: ["fill 'Name' with secret 'PASSWORD'"], checks });
+    expect(report.checks.map(({ passed }) => passed)).toEqual([
       false,
       false,
       false,
@@ -169,7 +169,7 @@ describe("secrets", () => {
       true,
       true,
     ]);
-    expect(report.assertions[0]?.actual).toBe("it is a field with a secret, so it is not read");
+    expect(report.checks[0]?.actual).toBe("it is a field with a secret, so it is not read");
   });
 
   it("hide nothing that the page or the model had before", async () => {
@@ -196,15 +196,11 @@ describe("secrets", () => {
           "fill 'Other' with 'my passw'",
           "fill 'Third' with 'hunt'",
         ],
-        assertions: [
-          "label 'Other' has value 'my passw'",
-          "h1 is 'Sign in'",
-          "label 'Third' has value 'hunt'",
-        ],
+        checks: ["label 'Other' has value 'my passw'", "h1 is 'Sign in'", "label 'Third' has value 'hunt'"],
         look: { limit: 40, budget: 8_000 },
         evidence: ["screenshot"],
       });
-      expect(report.assertions.map(({ actual }) => actual)).toEqual([undefined, undefined, undefined]);
+      expect(report.checks.map(({ actual }) => actual)).toEqual([undefined, undefined, undefined]);
       expect(report.seen?.snapshot).toContain("my passw");
       expect(report.seen?.snapshot).not.toContain("password1");
       for (const { path, uri } of report.artifacts ?? []) expect(path + uri).not.toContain("[secret");

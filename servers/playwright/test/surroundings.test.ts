@@ -42,7 +42,7 @@ describe.runIf(process.platform === "linux")("a HOME in which no folder can be c
   /** A test, and its screenshot as the server shows it afterwards. */
   async function expectVerdict(call: Awaited<ReturnType<typeof start>>, home: string): Promise<void> {
     const { url } = await site({ "/": page("<h1>Good</h1>") });
-    const { data, text, links } = await call("pw_run_test", { url, assertions: ["h1 is 'Good'"] });
+    const { data, text, links } = await call("pw_run_test", { url, checks: ["h1 is 'Good'"] });
     expect(data, text).toMatchObject({ passed: true });
     const [note = ""] = Object(data).notes ?? [];
     expect(note).toContain(`since ${join(home, ".cache/refmcp/playwright/runs")} cannot be written (`);
@@ -93,7 +93,7 @@ describe.runIf(process.platform === "linux")("a HOME in which no folder can be c
       args: ["--executable-path", executablePath, "--output-dir", join(file, "runs")],
     });
     const { url } = await site({ "/": page("<h1>Good</h1>") });
-    const asked = { url, assertions: ["h1 is 'Good'"], evidence: ["screenshot", "har", "trace"] };
+    const asked = { url, checks: ["h1 is 'Good'"], evidence: ["screenshot", "har", "trace"] };
     const { data, text } = await call("pw_run_test", asked);
     expect(data, text).toMatchObject({ passed: true, artifacts: [] });
     expect(Object(data).notes).toEqual([
@@ -134,7 +134,7 @@ it("finds the browser where Playwright would install it", async () => {
   });
   servers.push(connected);
   const { url } = await site({ "/": page("<h1>Good</h1>") });
-  await connected.client.callTool({ name: "pw_run_test", arguments: { url, assertions: ["h1 is 'Good'"] } });
+  await connected.client.callTool({ name: "pw_run_test", arguments: { url, checks: ["h1 is 'Good'"] } });
   const { contents } = await connected.client.readResource({ uri: "pw://doctor" });
   expect(contents[0]).toMatchObject({ text: expect.stringContaining(`"from": ${JSON.stringify(path)}`) });
 });

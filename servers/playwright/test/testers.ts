@@ -56,7 +56,7 @@ async function testerOptions(folder: string): Promise<TesterOptions> {
 
 /** Only hanging runs should time out. */
 export const requestOf = (request: Partial<RunRequest> & { url: string }): RunRequest => ({
-  ...{ steps: [], assertions: [], devices: [], evidence: [], timeoutMs: 240_000 },
+  ...{ steps: [], checks: [], devices: [], evidence: [], timeoutMs: 240_000 },
   ...request,
 });
 

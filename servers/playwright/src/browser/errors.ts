@@ -4,7 +4,7 @@ import { errorsOf, type ToolError } from "@refmcp/boundary/answer";
 export const failure = errorsOf({
   grammar: [
     "invalid",
-    "The language is described in the resource pw://help/assertions; pw_inspect_page returns a page's targets, ready to use.",
+    "The language is described in the resource pw://help/checks; pw_inspect_page returns a page's targets, ready to use.",
   ],
   refused: ["denied"],
   /** The page or its browser has ended. */

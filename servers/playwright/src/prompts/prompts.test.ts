@@ -64,7 +64,7 @@ describe("skills", () => {
   it("plan-tests goes from exploration to specs", () => {
     const text = read("plan-tests");
     expect(new Set(text.match(/pw_\w+/g)).size).toBeGreaterThanOrEqual(5);
-    expect(text).toContain("pw://help/assertions");
+    expect(text).toContain("pw://help/checks");
   });
 
   it("check-a-page names the checks of accessibility", () => {

@@ -33,7 +33,7 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
     if (era === "modern") await client.listen({ resourcesListChanged: true });
     const run = await talk.good("pw_run_test", {
       url: web.url,
-      assertions: ["screenshot matches baseline 'home'"],
+      checks: ["screenshot matches baseline 'home'"],
     });
     runId = String(run.data.run_id);
   });
@@ -93,13 +93,13 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
     });
     await talk.call("pw_approve_baseline", { run_id: runId, baseline: "home" });
     expect(JSON.parse(await textOf("pw://baselines"))).toEqual({ folder: talk.baselines, baselines: [] });
-    const help = await textOf("pw://help/assertions");
+    const help = await textOf("pw://help/checks");
     expect(help).toContain("no console errors");
     expect(help).toContain("# Steps");
   });
 
   it("are readable by the answer's link, unlike any other file", async () => {
-    const run = await talk.good("pw_run_test", { url: web.url, assertions: ["h1 contains 'Docs'"] });
+    const run = await talk.good("pw_run_test", { url: web.url, checks: ["h1 contains 'Docs'"] });
     expect(run.text).not.toContain("→");
     const [link] = run.links;
     expect(link).toMatchObject({ name: "home.png", mimeType: "image/png" });

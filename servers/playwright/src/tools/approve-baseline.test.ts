@@ -44,7 +44,7 @@ beforeAll(async () => {
 const compare = (path = "/", baseline = "home") =>
   talk.good("pw_run_test", {
     url: web.url + path,
-    assertions: [`screenshot matches baseline '${baseline}'`],
+    checks: [`screenshot matches baseline '${baseline}'`],
     evidence: [],
   });
 

@@ -142,7 +142,7 @@ describe("pw_audit", () => {
     // The targets work in other calls.
     const { data } = await talk.good("pw_run_test", {
       url: `${web.url}/bad`,
-      assertions: ["link 'Go' exists", `${where("broken images")?.[0]} exists`],
+      checks: ["link 'Go' exists", `${where("broken images")?.[0]} exists`],
     });
     expect(data.passed).toBe(true);
   });

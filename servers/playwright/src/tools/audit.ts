@@ -21,7 +21,7 @@ export default tool({
   name: "pw_audit",
   title: "Audit a page",
   description:
-    "Audit a web page: scores from 0 to 100 per category, with the failing elements and what to change. For checks that pass or fail use pw_run_test.",
+    "Measure a web page: scores from 0 to 100 per category, with the failing elements and what to change. For checks that pass or fail use pw_run_test.",
   effect: "change",
   openWorld: true,
   input: z.strictObject({

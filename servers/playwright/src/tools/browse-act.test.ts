@@ -43,17 +43,17 @@ describe("pw_browse_act", () => {
     expect((await close("shop")).text).toContain("closed");
   });
 
-  it("checks assertions as a run does, and sees everything since the session was opened", async () => {
+  it("verifies checks as a run does, and sees everything since the session was opened", async () => {
     await open("checked");
-    const checks = async (steps: string[], assertions: string[]) => {
-      const { data } = await talk.good("pw_browse_act", { session: "checked", steps, assertions });
+    const verify = async (steps: string[], checks: string[]) => {
+      const { data } = await talk.good("pw_browse_act", { session: "checked", steps, checks });
       return data;
     };
     await act("checked", "fill textbox 'Name' with 'Desk lamp'", "click button 'Add'");
-    const assertions = ["li count is 1", "h1 is 'Chairs' within 50ms", "page contains 'Desk'"];
-    const data = await checks([], [...assertions, "no console errors", "console contains 'added 1'"]);
+    const checks = ["li count is 1", "h1 is 'Chairs' within 50ms", "page contains 'Desk'"];
+    const data = await verify([], [...checks, "no console errors", "console contains 'added 1'"]);
     expect(data).toMatchObject({
-      assertions: [
+      checks: [
         { name: "li count is 1", passed: true },
         { name: "h1 is 'Chairs' within 50ms", passed: false, actual: 'its text is "Lamps"' },
         { name: "page contains 'Desk'", passed: true, read_as: "'Desk' is visible" },
@@ -63,10 +63,10 @@ describe("pw_browse_act", () => {
       // The earlier answer contained it.
       console: [],
     });
-    const failed = await checks(["expect h1 is 'Chairs' within 50ms"], ["h1 exists"]);
+    const failed = await verify(["expect h1 is 'Chairs' within 50ms"], ["h1 exists"]);
     expect(failed).toMatchObject({
       failed_step: expect.stringContaining("expect h1"),
-      assertions: [{ passed: false, actual: "not checked: a step failed" }],
+      checks: [{ passed: false, actual: "not checked: a step failed" }],
     });
     await close("checked");
   });

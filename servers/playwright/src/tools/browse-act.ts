@@ -1,20 +1,21 @@
 import { withLinks } from "@refmcp/core";
 import * as z from "zod";
 import { withUris } from "../browser/verdict/report.ts";
-import { assertions, browsed, linksOf, lookOf, session, steps, tool } from "../context.ts";
+import { browsed, checks, linksOf, lookOf, session, steps, tool } from "../context.ts";
 
 export default tool({
   name: "pw_browse_act",
   title: "Act in a browser session",
   description:
-    "Perform steps and check assertions in an open session; return the verdicts, the failed step and new console lines.",
+    "Run steps and checks in an open session; return the verdicts, the failed step and new console lines.",
   toolset: "browse",
   effect: "change",
   openWorld: true,
+  argumentAliases: { assertions: "checks" },
   input: z.strictObject({
     session,
     steps: steps.describe("As in pw_run_test: \"click button 'Save'\", \"screenshot 'menu' of nav\"."),
-    assertions: assertions.describe("As in pw_run_test, checked after the steps."),
+    checks: checks.describe("As in pw_run_test, checked after the steps."),
     snapshot: z.boolean().default(false).describe("Also return the snapshot, as pw_browse_snapshot does."),
   }),
   output: browsed,

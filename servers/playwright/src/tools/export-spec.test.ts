@@ -14,7 +14,7 @@ describe("pw_export_spec", () => {
       url: "http://localhost:3000/docs",
       device: "iPhone 15 + dark",
       steps: ["fill label 'Password' with secret 'PASSWORD'", "click button 'Go'"],
-      assertions: ["h1 contains 'Docs'"],
+      checks: ["h1 contains 'Docs'"],
     });
     expect(text).toContain('from "@playwright/test"');
     expect(text).toContain("PW_SECRET_PASSWORD");
@@ -30,7 +30,7 @@ describe("pw_export_spec", () => {
   it("repeats negative checks and counts once the page has settled, as a run does", async () => {
     const { text } = await talk.good("pw_export_spec", {
       url: "http://localhost:3000/",
-      assertions: ["no console errors", "#e is empty", "h1 is 'Docs'", "li count at most 2"],
+      checks: ["no console errors", "#e is empty", "h1 is 'Docs'", "li count at most 2"],
     });
     const body = text.slice(text.indexOf("page.goto"), text.lastIndexOf("});"));
     expect(
@@ -53,7 +53,7 @@ describe("pw_export_spec", () => {
     const late = ["no console errors", "no failed requests", "no serious a11y violations"];
     const steps = late.map((one) => `expect ${one}`);
     const url = "http://localhost:3000/";
-    const both = await talk.good("pw_export_spec", { url, steps, assertions: late });
+    const both = await talk.good("pw_export_spec", { url, steps, checks: late });
     expect(both.text.match(/await settled/g)).toHaveLength(1);
     const apart = await talk.good("pw_export_spec", { url, steps: [...steps, "reload", ...steps] });
     expect(apart.text.match(/await settled/g)).toHaveLength(2);
@@ -115,7 +115,7 @@ describe("pw_export_spec", () => {
         "type 'Paris' into exactly 'City'",
         "expect 'Name' has value 'it\\'s Ada'",
       ],
-      assertions: ["'Send now' is enabled", "'Send now' is visible", "not 'City' is empty"],
+      checks: ["'Send now' is enabled", "'Send now' is visible", "not 'City' is empty"],
       devices: ["iPhone 15"],
     });
     const { text } = await talk.good("pw_export_spec", { run_id: run.data.run_id });
@@ -136,7 +136,7 @@ describe("pw_export_spec", () => {
     const { text } = await talk.good("pw_export_spec", {
       title: '"); process.exit(1); ("',
       url: 'http://localhost:3000/"); process.exit(2); ("',
-      assertions: ["h1 is '\"); process.exit(3); (\"'"],
+      checks: ["h1 is '\"); process.exit(3); (\"'"],
     });
     // Strings and patterns are not code.
     const withoutStrings = text
@@ -163,10 +163,10 @@ describe("pw_export_spec", () => {
     });
     await shop.good("pw_browse_act", {
       ...act("click 'Add'", "set cookie 'a' to 'b'"),
-      assertions: ["there is 1 li", "li count is 2 within 10ms", "no page errors", "no failed requests"],
+      checks: ["there is 1 li", "li count is 2 within 10ms", "no page errors", "no failed requests"],
     });
     await shop.good("pw_browse_evaluate", { session: "shop", expression: "1 +\n1" });
-    await shop.good("pw_browse_act", { ...act("goto /next"), assertions: ["h1 is 'Next'"] });
+    await shop.good("pw_browse_act", { ...act("goto /next"), checks: ["h1 is 'Next'"] });
     const { text } = await shop.good("pw_export_spec", { session: "shop", title: "shop" });
     expect(text).toContain(`test.use({ baseURL: "${url}", colorScheme: "dark", locale: "de-DE" });`);
     expect(text.slice(text.indexOf("// Left out"), text.indexOf("test("))).toBe(
@@ -204,7 +204,7 @@ describe("pw_export_spec", () => {
     [{ session: "nobody" }, "There is no session"],
     [{ session: "a", run_id: "20260101-000000-00000000" }, "Both run_id and session were given"],
     [{ url: "file:///etc/passwd" }, "file: is not allowed"],
-    [{ assertions: ["h1 contans 'x'"] }, "cannot be parsed"],
+    [{ checks: ["h1 contans 'x'"] }, "cannot be parsed"],
     [{ device: "iPhon 15" }, "iPhone 15"],
   ])("refuses %j", async (given, said) => {
     const answer = await talk.call("pw_export_spec", { url: "http://localhost:3000/", ...given });

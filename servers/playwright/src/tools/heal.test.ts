@@ -20,7 +20,7 @@ beforeAll(async () => {
 // browser/heal/heal.test.ts has each kind of break, test/heal.long.test.ts those of specs.
 describe("pw_heal", () => {
   it("returns the corrected sentence of a failed run, and the runs that prove it", async () => {
-    const test = { url, steps: ["click button 'Save'"], assertions: ["'Saved' is visible"], evidence: [] };
+    const test = { url, steps: ["click button 'Save'"], checks: ["'Saved' is visible"], evidence: [] };
     html = FORM;
     expect((await talk.good("pw_run_test", test)).data["passed"]).toBe(true);
     html = FORM.replace("</body>", '<section aria-label="Draft"><button>Save</button></section></body>');

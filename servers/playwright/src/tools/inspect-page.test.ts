@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 describe("pw_inspect_page", () => {
-  it("returns targets that work unchanged in assertions", async () => {
+  it("returns targets that work unchanged in checks", async () => {
     const { data, links } = await talk.good("pw_inspect_page", { url: web.url });
     expect(data).toMatchObject({
       status: 200,
@@ -29,9 +29,9 @@ describe("pw_inspect_page", () => {
     });
     const targets = Array.isArray(data.targets) ? data.targets.map(String) : [];
     expect(targets).toEqual(expect.arrayContaining(["link 'Docs'", "textbox 'Email'", "button 'Save as…'"]));
-    const assertions = targets.map((target) => `${target} is visible`);
-    expect(assertions.length).toBeGreaterThanOrEqual(8);
-    const run = await talk.good("pw_run_test", { url: web.url, assertions });
+    const checks = targets.map((target) => `${target} is visible`);
+    expect(checks.length).toBeGreaterThanOrEqual(8);
+    const run = await talk.good("pw_run_test", { url: web.url, checks });
     expect(run.data, run.text).toMatchObject({ passed: true });
     expect(links.map(({ name }) => name)).toEqual(["home.png"]);
   });
@@ -97,7 +97,7 @@ describe("pw_inspect_page", () => {
     expect(data.snapshot).toContain(`button "Add" → button in listitem containing 'Lamp Add'`);
     const run = await talk.good("pw_run_test", {
       url: shop.url,
-      assertions: targets.map((one) => `${one} is visible`),
+      checks: targets.map((one) => `${one} is visible`),
     });
     expect(run.data, run.text).toMatchObject({ passed: true });
   });

@@ -8,7 +8,7 @@ export default tool({
   name: "pw_inspect_page",
   title: "Inspect a page",
   description:
-    "Inspect a web page, after optional steps: returns its ARIA snapshot, and targets for steps and assertions.",
+    "Inspect a web page, after optional steps: returns its ARIA snapshot, and targets for steps and checks.",
   effect: "change",
   openWorld: true,
   input: z.strictObject({

@@ -21,8 +21,8 @@ describe("pw_run_suite", () => {
         name: "pw_run_suite",
         arguments: {
           tests: [
-            { name: "home", url: web.url, assertions: ["h1 is 'Docs'"] },
-            { name: "bee", url: `${web.url}/b`, assertions: ["h1 is 'Cee' within 100ms"] },
+            { name: "home", url: web.url, checks: ["h1 is 'Docs'"] },
+            { name: "bee", url: `${web.url}/b`, checks: ["h1 is 'Cee' within 100ms"] },
             { name: "nowhere", url: "http://127.0.0.1:1/" },
           ],
         },
@@ -57,11 +57,11 @@ describe("pw_run_suite", () => {
     const tests = ["/reload", "/refresh", "/spin"].map((path) => ({
       name: path,
       url: hostile.url + path,
-      assertions: ["no broken images", "h1 is 'Docs'"],
+      checks: ["no broken images", "h1 is 'Docs'"],
     }));
     const wide = await session({ args: ["--concurrency", "4"] });
     const answer = await wide.good("pw_run_suite", {
-      tests: [...tests, { name: "home", url: web.url, assertions: ["h1 is 'Docs'"] }],
+      tests: [...tests, { name: "home", url: web.url, checks: ["h1 is 'Docs'"] }],
       timeout_ms: 15_000,
     });
     expect(answer.text).not.toMatch(/fault|internal error/i);
@@ -75,7 +75,7 @@ describe("pw_run_suite", () => {
     // Starts a driver and its browser, however long that takes.
     await short.call("pw_run_test", { url: web.url });
     const tests = [
-      { name: "home", url: web.url, assertions: ["h1 is 'Docs'"] },
+      { name: "home", url: web.url, checks: ["h1 is 'Docs'"] },
       { name: "slow", url: web.url, steps: ["wait for 20s"] },
     ];
     const answer = await short.good("pw_run_suite", { tests });
@@ -88,11 +88,11 @@ describe("pw_run_suite", () => {
     expect(answer.text).toContain("not run: slow");
     const single = await short.call("pw_run_test", {
       url: `${web.url}/ticks`,
-      assertions: ["h1 is 'Docs'", "h1 is 'Other' within 60s"],
+      checks: ["h1 is 'Docs'", "h1 is 'Other' within 60s"],
       timeout_ms: 60_000,
     });
     expect(single).toMatchObject({ isError: true, text: expect.stringContaining("did not end within") });
-    expect(single.data.assertions).toEqual([
+    expect(single.data.checks).toEqual([
       { name: "h1 is 'Docs'", passed: true },
       { name: "h1 is 'Other' within 60s", passed: false, actual: expect.stringContaining("not decided") },
     ]);
@@ -111,7 +111,7 @@ describe("pw_run_suite", () => {
 
   it("stops after the first failure on request", async () => {
     const tests = [
-      { name: "bad", url: web.url, assertions: ["h1 is 'x' within 50ms"] },
+      { name: "bad", url: web.url, checks: ["h1 is 'x' within 50ms"] },
       ...Array.from({ length: 12 }, (_, n) => ({ name: `slow ${n}`, url: web.url, steps: ["wait for 20s"] })),
     ];
     const { data } = await talk.good("pw_run_suite", { tests, bail: true });
@@ -121,8 +121,8 @@ describe("pw_run_suite", () => {
   it("parses every sentence before it opens a page", async () => {
     const answer = await talk.call("pw_run_suite", {
       tests: [
-        { name: "home", url: `${web.url}/unread`, assertions: ["h1 is 'Docs'"] },
-        { name: "slip", url: web.url, assertions: ["h1 contans 'x'"] },
+        { name: "home", url: `${web.url}/unread`, checks: ["h1 is 'Docs'"] },
+        { name: "slip", url: web.url, checks: ["h1 contans 'x'"] },
       ],
     });
     expect(answer.isError).toBe(true);

@@ -9,7 +9,7 @@ const one = z.strictObject({
   name: z.string(),
   url: z.string(),
   steps: sentences,
-  assertions: sentences,
+  checks: sentences,
 });
 
 export default tool({

@@ -27,11 +27,11 @@ describe.each<Era>(["legacy", "modern"])("pw_run_test, %s era", (era) => {
     const { connected } = talk;
     const result = await connected.client.callTool({
       name: "pw_run_test",
-      arguments: { url: web.url, assertions: ["h1 contains 'Docs'", "no console errors"] },
+      arguments: { url: web.url, checks: ["h1 contains 'Docs'", "no console errors"] },
     });
     const [text, link] = result.content;
     if (text?.type !== "text") throw new Error("the first block is not a text");
-    expect(text.text.startsWith("All checks passed (2 assertions). See screenshot.")).toBe(true);
+    expect(text.text.startsWith("All checks passed (2 checks). See screenshot.")).toBe(true);
     if (link?.type !== "resource_link") throw new Error("the second block is not a link");
     expect(link).toMatchObject({
       type: "resource_link",
@@ -42,7 +42,7 @@ describe.each<Era>(["legacy", "modern"])("pw_run_test, %s era", (era) => {
     expect(result.content).toHaveLength(2);
     expect(result.structuredContent).toMatchObject({
       url: web.url,
-      assertions: [
+      checks: [
         { name: "h1 contains 'Docs'", passed: true },
         { name: "no console errors", passed: true },
       ],
@@ -59,14 +59,14 @@ describe.each<Era>(["legacy", "modern"])("pw_run_test, %s era", (era) => {
     const answer = await talk.call("pw_run_test", {
       url: web.url,
       steps: ["I wait until the 'Docs' heading is displayed"],
-      assertions: [
+      checks: [
         "the h1 should contain 'Docs'",
         'h1 contains "Docs"',
         "the first li should be 'x' within 0.1 seconds",
       ],
     });
-    const { notes, assertions } = answer.data;
-    expect(assertions).toEqual([
+    const { notes, checks } = answer.data;
+    expect(checks).toEqual([
       { name: "the h1 should contain 'Docs'", passed: true, read_as: "h1 contains 'Docs'" },
       { name: 'h1 contains "Docs"', passed: true },
       expect.objectContaining({ passed: false, read_as: "first li is 'x' within 100ms" }),
@@ -86,7 +86,7 @@ describe.each<Era>(["legacy", "modern"])("pw_run_test, %s era", (era) => {
   it("returns a failed check as a finished run, with the actual value", async () => {
     const answer = await talk.call("pw_run_test", {
       url: `${web.url}/bad`,
-      assertions: ["h1 contains 'Docs' within 100ms", "title is 'Docs'"],
+      checks: ["h1 contains 'Docs' within 100ms", "title is 'Docs'"],
     });
     expect(answer.isError).toBe(false);
     expect(answer.data).toMatchObject({ passed: false, status: 200, title: "Docs" });
@@ -98,17 +98,17 @@ describe.each<Era>(["legacy", "modern"])("pw_run_test, %s era", (era) => {
 
   it("returns a run without a verdict as an error with the same fields", async () => {
     for (const [given, said] of [
-      [{ assertions: ["h1 contans 'Docs'"] }, /cannot be parsed/],
+      [{ checks: ["h1 contans 'Docs'"] }, /cannot be parsed/],
       [{ url: "file:///etc/passwd" }, /file: is not allowed/],
       [{ url: "http://127.0.0.1:1/" }, /127\.0\.0\.1:1/],
     ] as const) {
-      const answer = await talk.call("pw_run_test", { url: web.url, assertions: ["h1 exists"], ...given });
+      const answer = await talk.call("pw_run_test", { url: web.url, checks: ["h1 exists"], ...given });
       expect(answer.isError, answer.text).toBe(true);
       expect(answer.text).toMatch(said);
       expect(answer.data).toMatchObject({
         passed: false,
         durationMs: expect.any(Number),
-        assertions: [{ passed: false }],
+        checks: [{ passed: false }],
         error: expect.stringMatching(said),
       });
     }
@@ -125,9 +125,9 @@ describe("pw_run_test", () => {
     const answer = await talk.good("pw_run_test", {
       url: `${web.url}/sized`,
       devices: ["desktop", "400x300"],
-      assertions: ["title is '400' within 100ms"],
+      checks: ["title is '400' within 100ms"],
     });
-    expect(answer.data.assertions).toEqual([
+    expect(answer.data.checks).toEqual([
       expect.objectContaining({ passed: false, device: "desktop" }),
       expect.objectContaining({ passed: true, device: "400x300" }),
     ]);
@@ -172,7 +172,7 @@ describe("pw_run_test", () => {
     await expect.poll(() => web.hits.includes("/cancelled")).toBe(true);
     stop.abort();
     await expect(running).rejects.toThrow();
-    expect((await talk.good("pw_run_test", { url: web.url, assertions: ["h1 is 'Docs'"] })).data.passed).toBe(
+    expect((await talk.good("pw_run_test", { url: web.url, checks: ["h1 is 'Docs'"] })).data.passed).toBe(
       true,
     );
     const kept = (await readdir(talk.runs)).map((id) => join(talk.runs, id, "report.json"));
@@ -184,7 +184,7 @@ describe("pw_run_test", () => {
     await talk.connected.client.callTool(
       {
         name: "pw_run_test",
-        arguments: { url: web.url, steps: ["wait for 50ms"], assertions: ["h1 exists"] },
+        arguments: { url: web.url, steps: ["wait for 50ms"], checks: ["h1 exists"] },
       },
       { onprogress: ({ message }) => notes.push(message ?? "") },
     );

@@ -4,8 +4,8 @@ import * as z from "zod";
 import { fittingReport, textOf, withUris } from "../browser/verdict/report.ts";
 import {
   artifacts,
-  assertions,
   check,
+  checks,
   devices,
   evidence,
   linksOf,
@@ -19,13 +19,14 @@ export default tool({
   name: "pw_run_test",
   title: "Test a page",
   description:
-    "Test a web page in a real browser: perform steps, check assertions, return a verdict and a screenshot. On an unknown page, call pw_inspect_page first.",
+    "Test a web page in a real browser: run steps, verify checks, return a verdict and a screenshot. On an unknown page, call pw_inspect_page first.",
   effect: "change",
   openWorld: true,
   view: "report",
+  argumentAliases: { assertions: "checks" },
   input: z.strictObject({
     url,
-    assertions,
+    checks,
     steps,
     devices,
     evidence,
@@ -33,7 +34,7 @@ export default tool({
   }),
   output: z.object({
     url: z.string(),
-    assertions: z.array(check),
+    checks: z.array(check),
     durationMs: number,
     passed: z.boolean(),
     run_id: z.string().optional(),

@@ -52,7 +52,7 @@ interface Answer {
   readonly title?: string;
   readonly durationMs?: number;
   readonly run_id?: string;
-  readonly assertions?: readonly { name: string; passed: boolean; actual?: string; device?: string }[];
+  readonly checks?: readonly { name: string; passed: boolean; actual?: string; device?: string }[];
   readonly tests?: readonly { name: string; passed: boolean; failures?: readonly string[] }[];
   readonly failures?: readonly { test: string; error: string }[];
   readonly pages?: readonly ComparedPage[];
@@ -74,7 +74,7 @@ export function reportOf({ structuredContent, content = [] }: ToolResult): Repor
   const passed = answer?.passed ?? isSame;
   if (answer === undefined || passed === undefined) return undefined;
   const lines: Line[] = [
-    ...(answer.assertions ?? []).map(({ actual, ...check }) => ({ ...check, ...said(actual) })),
+    ...(answer.checks ?? []).map(({ actual, ...check }) => ({ ...check, ...said(actual) })),
     ...(answer.tests ?? []).map(({ name, passed, failures = [] }) => ({
       name,
       passed,

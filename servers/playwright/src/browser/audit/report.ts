@@ -48,7 +48,7 @@ export async function auditPage(tester: Tester, given: Lighthouse, request: Audi
   const { runs } = tester.options;
   const secrets = new SecretsInRun(tester.options.secrets, [request.url, ...request.steps]);
   try {
-    const { url, script, devices } = await tester.prepare({ ...request, assertions: [] });
+    const { url, script, devices } = await tester.prepare({ ...request, checks: [] });
     const silent = devices.find(({ options }) => options.javaScriptEnabled === false);
     if (silent !== undefined)
       throw new ToolError(

@@ -32,7 +32,7 @@ const orders = (then: string, afterMs = 400) =>
   });
 
 describe("a check that could pass before the page is complete", () => {
-  const assertions = [
+  const checks = [
     "'Error' is not visible",
     "'Error' is hidden",
     "'Error' does not exist",
@@ -50,16 +50,16 @@ describe("a check that could pass before the page is complete", () => {
 
   it("fails if it no longer holds once the page has settled", async () => {
     const { url } = await orders(ERROR);
-    const report = await lab.run({ url, assertions });
-    expect(report.assertions.filter(({ passed }) => passed)).toEqual([]);
-    expect(report.assertions[0]?.actual).toBe("it is visible");
-    expect(report.assertions[7]?.actual).toBe("the count is 2");
+    const report = await lab.run({ url, checks });
+    expect(report.checks.filter(({ passed }) => passed)).toEqual([]);
+    expect(report.checks[0]?.actual).toBe("it is visible");
+    expect(report.checks[7]?.actual).toBe("the count is 2");
   });
 
   it("passes if it still holds, also after waiting", async () => {
     const { url } = await orders('document.querySelector("#state").remove();');
-    const report = await lab.run({ url, assertions: [...assertions, "'Loading' is not visible"] });
-    expect(report.assertions.filter(({ passed }) => !passed)).toEqual([]);
+    const report = await lab.run({ url, checks: [...checks, "'Loading' is not visible"] });
+    expect(report.checks.filter(({ passed }) => !passed)).toEqual([]);
   });
 
   it("fails as an expect step, and passes as a step that only waits", async () => {
@@ -70,8 +70,8 @@ describe("a check that could pass before the page is complete", () => {
 });
 
 describe("the screenshot shows the page that was judged", () => {
-  const corner = async (url: string, assertions: readonly string[]) => {
-    const report = await lab.run({ url, assertions, evidence: ["screenshot"] });
+  const corner = async (url: string, checks: readonly string[]) => {
+    const report = await lab.run({ url, checks, evidence: ["screenshot"] });
     expect(report.passed).toBe(true);
     const uri = report.artifacts?.find(({ name }) => name.endsWith(".png"))?.uri ?? "";
     const { data, width, height } = PNG.sync.read(await readFile(fileURLToPath(uri)));
@@ -83,9 +83,9 @@ describe("the screenshot shows the page that was judged", () => {
     ["a check that waits for the page to settle", ["h1 contains 'rders'", "no console errors"]],
     ["a check that passes at once", ["h1 contains 'rders'"]],
     ["no check", []],
-  ])("after data arrived, with %s", async (_, assertions) => {
+  ])("after data arrived, with %s", async (_, checks) => {
     const { url } = await orders(RED);
-    expect(await corner(url, assertions)).toEqual([255, 0, 0]);
+    expect(await corner(url, checks)).toEqual([255, 0, 0]);
   });
 
   it("after a timer changed it without a request", async () => {

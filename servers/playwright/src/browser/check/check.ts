@@ -44,13 +44,13 @@ const PAUSES_MS = [0, 20, 50, 100, 100, 250];
  * @param waiting is called while the page settles, for work to do at the same time.
  */
 export async function checkAll(
-  assertions: readonly Assertion[],
+  checks: readonly Assertion[],
   scope: CheckScope,
   outcomes: Map<Assertion, Outcome>,
   waiting: () => void = () => undefined,
 ): Promise<void> {
-  const early = assertions.filter(({ check }) => !isLate(check));
-  const late = assertions.filter(({ check }) => isLate(check));
+  const early = checks.filter(({ check }) => !isLate(check));
+  const late = checks.filter(({ check }) => isLate(check));
   const { settling, deadline } = scope;
   let isSettled = false;
   let settled: Promise<unknown> | undefined;

@@ -133,9 +133,9 @@ const FORMS: readonly (readonly [path: string, holds: string, fails: string, act
 
 describe("every form of the grammar", () => {
   it.each([...new Set(FORMS.map(([path]) => path))])("passes on %s", async (path) => {
-    const assertions = FORMS.filter(([where]) => where === path).map(([, holds]) => holds);
-    const report = await lab.run({ url: site.url + path, assertions });
-    expect(report.assertions).toMatchObject(assertions.map((name) => ({ name, passed: true })));
+    const checks = FORMS.filter(([where]) => where === path).map(([, holds]) => holds);
+    const report = await lab.run({ url: site.url + path, checks });
+    expect(report.checks).toMatchObject(checks.map((name) => ({ name, passed: true })));
     expect(report.passed).toBe(true);
   });
 
@@ -145,22 +145,22 @@ describe("every form of the grammar", () => {
       url: site.url + path,
       // Late content must be there before the failing checks start, because they wait only briefly.
       steps: path === "/" ? ["wait for #late is 'here now'"] : [],
-      assertions: forms.map(([, , fails]) =>
+      checks: forms.map(([, , fails]) =>
         `${fails} within 600ms`.replace(
           /^((?:request|response time|load|fcp|lcp|cls|page weight).*) within 600ms$/,
           "$1",
         ),
       ),
     });
-    expect(report.assertions).toHaveLength(forms.length);
+    expect(report.checks).toHaveLength(forms.length);
     for (const [index, [, , fails, actual]] of forms.entries()) {
-      expect(report.assertions[index]?.passed, fails).toBe(false);
-      expect(report.assertions[index]?.actual, fails).toContain(actual);
+      expect(report.checks[index]?.passed, fails).toBe(false);
+      expect(report.checks[index]?.actual, fails).toContain(actual);
     }
   });
 
   it("of absence passes on a good page", async () => {
-    const assertions = [
+    const checks = [
       "no console errors",
       "no console warnings",
       "no page errors",
@@ -171,8 +171,8 @@ describe("every form of the grammar", () => {
       "no requests to **/ads/**",
       "no serious a11y violations in nav",
     ];
-    const report = await lab.run({ url: site.url, assertions });
-    expect(report.assertions).toMatchObject(assertions.map((name) => ({ name, passed: true })));
+    const report = await lab.run({ url: site.url, checks });
+    expect(report.checks).toMatchObject(checks.map((name) => ({ name, passed: true })));
   });
 
   it("of absence fails on a bad page, late errors too", async () => {
@@ -187,8 +187,8 @@ describe("every form of the grammar", () => {
       "no a11y violations": "button-name (critical) at button",
       "no a11y violations in .none": "nothing matches the target",
     };
-    const report = await lab.run({ url: `${site.url}/bad`, assertions: Object.keys(wanted) });
-    for (const { name, passed, actual } of report.assertions) {
+    const report = await lab.run({ url: `${site.url}/bad`, checks: Object.keys(wanted) });
+    for (const { name, passed, actual } of report.checks) {
       expect(passed, name).toBe(false);
       expect(actual, name).toContain(Object.entries(wanted).find(([text]) => text === name)?.[1]);
     }
@@ -200,13 +200,9 @@ describe("every form of the grammar", () => {
       "/": page(`<h1>Hello&nbsp;World</h1><input value=" x  y "><p title="a\u2003b">c</p>`),
     });
     try {
-      const assertions = [
-        "h1 matches /hello world/i",
-        "input has value 'x y'",
-        "p has attribute 'title' 'a b'",
-      ];
-      const report = await lab.run({ url, assertions: [...assertions, "h1 is 'Hello'"] });
-      expect(report.assertions.map(({ actual }) => actual)).toEqual([
+      const checks = ["h1 matches /hello world/i", "input has value 'x y'", "p has attribute 'title' 'a b'"];
+      const report = await lab.run({ url, checks: [...checks, "h1 is 'Hello'"] });
+      expect(report.checks.map(({ actual }) => actual)).toEqual([
         'its text is "Hello\\u00a0World": its white space differs',
         'its value is " x  y ": its white space differs',
         'its attribute title is "a\\u2003b": its white space differs',
@@ -224,14 +220,14 @@ describe("every form of the grammar", () => {
     const body = images.map((src) => `<img alt="" src="${src}">`).join("");
     const { url, close } = await serve({ "/": page(`<h1>Mixed</h1>${body}`) });
     try {
-      const report = await guarded.run({ url, assertions: ["no failed requests", "no console errors"] });
-      const [, consoleErrors] = report.assertions;
+      const report = await guarded.run({ url, checks: ["no failed requests", "no console errors"] });
+      const [, consoleErrors] = report.checks;
       for (const said of [report.notes?.join(), consoleErrors?.actual])
         expect(said).toMatch(
           /Failed to load resource: [\w:]+ \(http:\/\/10\.1\.2\.3\/x\.png, blocked by this server: .*private.*; --allow-host 10\.1\.2\.3 allows it\)/,
         );
       expect(report.notes?.join()).toMatch(/status of 404 .*\(http:\/\/127[^ ]*\/missing\.png\)/);
-      const [{ actual } = { actual: "" }] = report.assertions;
+      const [{ actual } = { actual: "" }] = report.checks;
       expect(actual).toContain("3 failed requests");
       expect(actual).toMatch(/10\.1\.2\.3\/x\.png: blocked by this server: .*private/);
       expect(actual).toMatch(/169\.254\.169\.254\/y\.png: blocked by this server: /);

@@ -70,8 +70,8 @@ async function hold(
   const expect = expectation();
   const given = args.map((one) => (one instanceof RegExp ? unrun(one) : one));
   const check = async (all: object, options: readonly unknown[]) => {
-    const assertions: unknown = not ? Reflect.get(all, "not") : all;
-    await Reflect.apply(Reflect.get(Object(assertions), matcher), assertions, [...given, ...options]);
+    const checks: unknown = not ? Reflect.get(all, "not") : all;
+    await Reflect.apply(Reflect.get(Object(checks), matcher), checks, [...given, ...options]);
   };
   if (polls === undefined)
     return check(expect(on.calls.length === 0 ? page : locatorOf(page, on)), [

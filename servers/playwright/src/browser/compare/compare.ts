@@ -245,7 +245,7 @@ function urlOf(base: URL, path: string): URL {
 
 function loadOf(base: URL, { path, device, steps }: CaptureOf, timeoutMs: number): RunRequest {
   const url = urlOf(base, path).href;
-  return { url, steps, devices: [device], assertions: [], evidence: ["capture"], timeoutMs };
+  return { url, steps, devices: [device], checks: [], evidence: ["capture"], timeoutMs };
 }
 
 interface Scope {

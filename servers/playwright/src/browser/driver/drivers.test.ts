@@ -7,7 +7,7 @@ import { CALL, makeDrivers, requestOf } from "../../../test/testers.ts";
 import { killed } from "./driver.ts";
 import { HEAP_MB } from "./process.ts";
 
-const assertions = ["h1 is 'Good' within 50ms"];
+const checks = ["h1 is 'Good' within 50ms"];
 
 /** Drivers for three runs at once, and a site that responds when it is told to. */
 async function lab() {
@@ -24,7 +24,7 @@ async function lab() {
       ),
   });
   return {
-    run: (steps: string[] = []) => drivers.run(requestOf({ url: web.url, steps, assertions }), CALL),
+    run: (steps: string[] = []) => drivers.run(requestOf({ url: web.url, steps, checks }), CALL),
     processes: () =>
       descendantsOf(process.pid).filter(
         ({ pid, command }) => !before.has(pid) && command.includes(`--max-old-space-size=${HEAP_MB}`),

@@ -245,7 +245,7 @@ describe("a remote browser", () => {
     }
     const cdpEndpoint = `http://${endpoint}`;
     const tester = await makeTester({ launch: () => launch(launchOptions({ cdpEndpoint })) });
-    expect((await tester.run({ url: web.url, assertions: ["h1 is 'Good'"] })).passed).toBe(true);
+    expect((await tester.run({ url: web.url, checks: ["h1 is 'Good'"] })).passed).toBe(true);
     await tester.close();
     expect((await fetch(`${cdpEndpoint}/json/version`)).status).toBe(200);
   });
@@ -258,7 +258,7 @@ describe("a remote browser", () => {
     try {
       const wsEndpoint = server.wsEndpoint();
       const tester = await makeTester({ launch: () => launch(launchOptions({ wsEndpoint })) });
-      expect((await tester.run({ url: web.url, assertions: ["h1 is 'Good'"] })).passed).toBe(true);
+      expect((await tester.run({ url: web.url, checks: ["h1 is 'Good'"] })).passed).toBe(true);
       await tester.close();
       const again = await chromium.connect(wsEndpoint);
       await again.close();
@@ -269,7 +269,7 @@ describe("a remote browser", () => {
 });
 
 describe("one browser", () => {
-  const url = () => ({ url: web.url, assertions: ["h1 is 'Good'"] });
+  const url = () => ({ url: web.url, checks: ["h1 is 'Good'"] });
   const open: Drivers[] = [];
   afterEach(async () => {
     await Promise.all(open.splice(0).map((drivers) => drivers.close()));

@@ -89,7 +89,7 @@ export class Sessions {
   /** Performs steps in a session, and looks at its page if asked to. */
   act(
     name: string,
-    request: Pick<BrowseRequest, "steps" | "assertions" | "look">,
+    request: Pick<BrowseRequest, "steps" | "checks" | "look">,
     call: Calling,
   ): Promise<Browsed> {
     const held = this.#held(name);

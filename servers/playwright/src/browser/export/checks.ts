@@ -8,9 +8,9 @@ import { printExpectation } from "./print.ts";
  * Assertions as lines of a spec: first those that wait; then, after it has settled once, those for which the page must
  * have settled.
  */
-export function assertionLines(assertions: readonly Assertion[], spec: Spec): string[] {
-  const early = assertions.filter(({ check }) => !isLate(check));
-  const late = assertions.filter(({ check }) => isLate(check));
+export function assertionLines(checks: readonly Assertion[], spec: Spec): string[] {
+  const early = checks.filter(({ check }) => !isLate(check));
+  const late = checks.filter(({ check }) => isLate(check));
   const again = early.filter(isRepeated).map((one) => ({ ...one, within: ONCE }));
   const last = [...again, ...late];
   return [

@@ -13,7 +13,7 @@ export interface ExportRequest {
   readonly title: string;
   readonly url?: string | undefined;
   readonly steps: readonly string[];
-  readonly assertions: readonly string[];
+  readonly checks: readonly string[];
   readonly device: Pick<Device, "descriptors" | "others"> | undefined;
   /** How many of the steps come before the page is opened; by default the setup steps at the beginning. */
   readonly setup?: number;
@@ -93,7 +93,7 @@ async function settled(page: Page, open: ReadonlySet<Request>) {
  * @throws ToolError `invalid` for sentences that cannot be parsed, `denied` for a URL that no run may open.
  */
 export function exportSpec(
-  { title, url, steps, assertions, device, leftOut = [], ...given }: ExportRequest,
+  { title, url, steps, checks, device, leftOut = [], ...given }: ExportRequest,
   budget = Number.POSITIVE_INFINITY,
 ): string {
   if (url === undefined)
@@ -102,7 +102,7 @@ export function exportSpec(
     });
   const parsed = parseTargetUrl(url);
   if (typeof parsed === "string") throw refusedUrl(url, parsed);
-  const script = parseScript(steps, assertions, MAX_SENTENCES);
+  const script = parseScript(steps, checks, MAX_SENTENCES);
   // It changes how steps are written, so it is needed before the first one.
   const checksDialogs = checksOf(script).some(({ kind }) => kind === "dialog message");
   const needed: Spec["needs"] = new Set(checksDialogs ? ["dialogs"] : []);
@@ -124,7 +124,7 @@ export function exportSpec(
   };
   const body = [
     ...before.flatMap((step) => (step.action.kind === "use state" ? [] : stepLines(step, spec))),
-    ...linesOf([`await page.goto(${printAddress(parsed.href, spec)});`], after, script.assertions, spec),
+    ...linesOf([`await page.goto(${printAddress(parsed.href, spec)});`], after, script.checks, spec),
   ];
   // Only the context sees what other tabs do.
   const isTabbed = script.steps.some(({ action }) => action.kind.startsWith("switch to"));
@@ -149,7 +149,7 @@ export function exportSpec(
   ].join("\n");
   if (code.length <= budget) return code;
   throw new ToolError("too_large", `The spec has ${code.length} characters; the limit is ${budget}.`, {
-    hint: "Export it as several tests with fewer steps and assertions each.",
+    hint: "Export it as several tests with fewer steps and checks each.",
   });
 }
 
@@ -174,19 +174,19 @@ function useLines(
 function linesOf(
   first: readonly string[],
   steps: readonly Step[],
-  assertions: readonly Assertion[],
+  checks: readonly Assertion[],
   spec: Spec,
 ): string[] {
   let opener = [...first];
   const blocks = [opener];
-  const checks: Assertion[] = [];
-  const check = () => void blocks.push(assertionLines(checks.splice(0), spec));
+  const pending: Assertion[] = [];
+  const check = () => void blocks.push(assertionLines(pending.splice(0), spec));
   const tabs = [spec.page];
   const open = [spec.page];
   for (const step of steps) {
     const { action } = step;
     if (action.kind === "expect") {
-      checks.push(action.assertion);
+      pending.push(action.assertion);
       continue;
     }
     check();
@@ -212,7 +212,7 @@ function linesOf(
       blocks.push(opener);
     }
   }
-  checks.push(...assertions);
+  pending.push(...checks);
   check();
   return blocks.flat();
 }

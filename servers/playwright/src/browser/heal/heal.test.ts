@@ -22,7 +22,7 @@ const ASSERTIONS = ["#out is 'Saved Ada' within 500ms"];
 interface Break {
   readonly change: (html: string) => string;
   readonly steps?: string[];
-  readonly assertions?: string[];
+  readonly checks?: string[];
   /** The changed sentences. */
   readonly heals?: readonly string[];
   readonly asks?: readonly string[];
@@ -76,7 +76,7 @@ const BREAKS: Record<string, Break> = {
   "a reordered list": {
     heals: ["click button 'Edit' in listitem containing 'Pears'"],
     steps: ["click button 'Edit' in nth 2 li"],
-    assertions: ["#out is 'Pears' within 500ms"],
+    checks: ["#out is 'Pears' within 500ms"],
     change: replacing(/(<li>Apples.*?<\/li>)(<li>Pears.*?<\/li>)/, "$2$1"),
   },
   "another letter case": {
@@ -104,25 +104,25 @@ const BREAKS: Record<string, Break> = {
   },
   "a changed name that is checked": {
     asks: ["button 'Store' is visible within 300ms"],
-    assertions: ["button 'Save' is visible within 300ms"],
+    checks: ["button 'Save' is visible within 300ms"],
     steps: [],
     change: replacing(">Save<", ">Store<"),
   },
   "a disabled button": { change: replacing('id="save-button"', 'id="save-button" disabled') },
   "another number": {
     steps: [],
-    assertions: ["li count is 2 within 300ms"],
+    checks: ["li count is 2 within 300ms"],
     change: replacing(/<li>Pears.*?<\/li>/, ""),
   },
   "an element that must not be there": {
     steps: [],
-    assertions: ["no .error"],
+    checks: ["no .error"],
     change: replacing("</h1>", "</h1><p class=error>No</p>"),
   },
   "wrapped in a frame": {
     heals: ["click button 'Cancel' in frame 'Actions'"],
     steps: ["click button 'Cancel'"],
-    assertions: ["h1 is 'Profile'"],
+    checks: ["h1 is 'Profile'"],
     change: replacing(
       '<button type="button">Cancel</button>',
       '<iframe title="Actions" srcdoc="<button>Cancel</button>"></iframe>',
@@ -144,9 +144,9 @@ beforeAll(async () => {
 afterAll(() => lab.close());
 
 /** Runs a test on the page, where it passes, then on the changed page, where it fails, and heals that. */
-async function healed({ change, steps = STEPS, assertions = ASSERTIONS }: Break) {
+async function healed({ change, steps = STEPS, checks = ASSERTIONS }: Break) {
   html = FORM;
-  const request = { url: `${url}/${Math.random()}`, steps, assertions };
+  const request = { url: `${url}/${Math.random()}`, steps, checks };
   const green = await lab.run(request);
   expect(green.passed, JSON.stringify(green)).toBe(true);
   html = change(FORM);
@@ -198,7 +198,7 @@ describe("healing a run", () => {
       "<section><button>Archive all</button></section><section><button>Archive old</button></section>";
     const { outcome, questions, changes } = await healed({
       steps: ["click button 'Archive'"],
-      assertions: ["h1 is 'Profile'"],
+      checks: ["h1 is 'Profile'"],
       change: replacing('<button type="button">Archive</button>', twins),
     });
     expect({ outcome, changes }).toEqual({ outcome: "question", changes: [] });
@@ -210,7 +210,7 @@ describe("healing a run", () => {
 
   it("reports that a run passes now", async () => {
     html = "<h1>Down</h1>";
-    const { run_id: id = "" } = await lab.run({ url, assertions: ["h1 is 'Profile'"] });
+    const { run_id: id = "" } = await lab.run({ url, checks: ["h1 is 'Profile'"] });
     html = FORM;
     expect(await heal(id)).toMatchObject({ outcome: "passes", changes: [], runs: 1 });
   });
@@ -219,8 +219,8 @@ describe("healing a run", () => {
     html = page(
       `<div id="app"></div><script>setInterval(() => { if (!document.querySelector("h1")) document.querySelector("#app").innerHTML = "<h1>Docs</h1>" }, 5)</script>`,
     );
-    const remove = { list: "assertions", index: 0, point: 0 } as const;
-    const request = { url, assertions: ["h1 is visible within 1s"] };
+    const remove = { list: "checks", index: 0, point: 0 } as const;
+    const request = { url, checks: ["h1 is visible within 1s"] };
     expect((await lab.run(request)).passed).toBe(true);
     expect((await lab.run({ ...request, heal: { greens: {}, remove } })).passed).toBe(false);
   });
@@ -234,7 +234,7 @@ describe("healing a run", () => {
       text.replace("<label>Name <input>", `<label>Name <input ${mirror}></label><label>`);
     const steps = ["fill label 'Name' with secret 'PASSWORD'", "click button 'Save'"];
     html = shown(FORM);
-    const request = { url: `${url}/secret`, steps, assertions: ["h1 is 'Profile'"] };
+    const request = { url: `${url}/secret`, steps, checks: ["h1 is 'Profile'"] };
     const green = await lab.run(request);
     expect(green.passed).toBe(true);
     html = change(shown(FORM));

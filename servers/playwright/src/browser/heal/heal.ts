@@ -35,7 +35,7 @@ export interface Healing {
 
 interface Sentences {
   readonly steps: readonly string[];
-  readonly assertions: readonly string[];
+  readonly checks: readonly string[];
 }
 
 const MAX_CHANGES = 6;
@@ -71,7 +71,7 @@ export async function healRun(
     call.progress(count, undefined, `run ${count}`);
     const request: RunRequest = {
       ...{ url, devices, timeoutMs, evidence: ["on_failure"] },
-      ...{ steps: sentences.steps, assertions: sentences.assertions, heal: { greens, ...order }, ...limit },
+      ...{ steps: sentences.steps, checks: sentences.checks, heal: { greens, ...order }, ...limit },
     };
     return drivers.run(request, call);
   };
@@ -79,7 +79,7 @@ export async function healRun(
   let firstMs = 0;
   const hasTime = () => workMs(call) > firstMs + ANSWER_MS;
 
-  let sentences: Sentences = { steps: given.steps, assertions: given.assertions };
+  let sentences: Sentences = { steps: given.steps, checks: given.checks };
   const notes = new Set<string>();
   const changes: (Change & { place: Place; point: number })[] = [];
   const answer = (outcome: Healing["outcome"], summary: string, more: Partial<Healing> = {}): Healing => ({
@@ -211,21 +211,21 @@ function changed(sentences: Sentences, { place, sentence, also }: Offer): Senten
       (text, index) =>
         all.find((one) => one.place.list === list && one.place.index === index)?.sentence ?? text,
     );
-  return { steps: replaced("steps"), assertions: replaced("assertions") };
+  return { steps: replaced("steps"), checks: replaced("checks") };
 }
 
 /** Whether a run got past a sentence: it fails only later, or in another assertion. */
 function isFarther(broken: Broken | undefined, { list, index }: Place): boolean {
   return (broken?.failed ?? []).every((one) =>
     list === "steps"
-      ? one.list === "assertions" || one.index > index
-      : one.list === "assertions" && one.index !== index,
+      ? one.list === "checks" || one.index > index
+      : one.list === "checks" && one.index !== index,
   );
 }
 
-function reasonIn({ failed_step: step, assertions }: RunReport, { list, index }: Place): string {
+function reasonIn({ failed_step: step, checks }: RunReport, { list, index }: Place): string {
   if (list === "steps" && step !== undefined) return step.slice(step.indexOf(": ") + 2);
-  return assertions[index]?.actual ?? "";
+  return checks[index]?.actual ?? "";
 }
 
 const nearMisses = ({ offers }: Broken): string[] =>

@@ -5,7 +5,7 @@ import { rowOf, type Script } from "../language/script.ts";
 
 /** A sentence of a script. */
 export interface Place {
-  readonly list: "steps" | "assertions";
+  readonly list: "steps" | "checks";
   readonly index: number;
 }
 
@@ -39,9 +39,9 @@ function pointsOfAction(action: Action): Point[] {
 }
 
 /** The targets of a sentence; none if it has no element, or if the sentence does not exist. */
-export function pointsAt({ steps, assertions }: Script, { list, index }: Place): Point[] {
-  if (list === "assertions") {
-    const assertion = assertions[index];
+export function pointsAt({ steps, checks }: Script, { list, index }: Place): Point[] {
+  if (list === "checks") {
+    const assertion = checks[index];
     return assertion === undefined ? [] : pointsOfAssertion(assertion);
   }
   const step = steps[index];
@@ -49,7 +49,7 @@ export function pointsAt({ steps, assertions }: Script, { list, index }: Place):
 }
 
 /** Every sentence of a script, in the order of the run. */
-export const placesOf = ({ steps, assertions }: Script): Place[] => [
+export const placesOf = ({ steps, checks }: Script): Place[] => [
   ...steps.map((_, index) => ({ list: "steps" as const, index })),
-  ...assertions.map((_, index) => ({ list: "assertions" as const, index })),
+  ...checks.map((_, index) => ({ list: "checks" as const, index })),
 ];

@@ -4,16 +4,16 @@ import { parseScript } from "./script.ts";
 import { describeTarget } from "./target.ts";
 
 const check = (text: string) => parseAssertion(text).check;
-const problem = (steps: string[], assertions: string[]): string => {
+const problem = (steps: string[], checks: string[]): string => {
   try {
-    parseScript(steps, assertions);
+    parseScript(steps, checks);
   } catch (error) {
     return error instanceof Error ? error.message : "";
   }
   throw new Error("it can be parsed");
 };
 
-describe("assertions", () => {
+describe("checks", () => {
   it.each([
     ["title is 'Docs'", { kind: "page", what: "title", compare: { how: "is", value: "Docs" } }],
     ["title is not 'Docs'", { kind: "page", compare: { how: "is", negated: true } }],
@@ -125,7 +125,7 @@ describe("an invalid sentence", () => {
   it("is reported with a caret, what was expected, and an example", () => {
     expect(problem([], ["h1 contans 'Docs'"])).toBe(
       [
-        "assertions[0] cannot be parsed:",
+        "checks[0] cannot be parsed:",
         "  h1 contans 'Docs'",
         "  ^ expected contains, is, matches, exists, does not exist, count or has (did you mean contains?)",
         "  for example: h1 contains 'Docs'",
@@ -189,7 +189,7 @@ describe("an invalid sentence", () => {
       Array.from({ length: 7 }, () => "h1 contans 'x'"),
     );
     expect(text).toContain("steps[0] cannot be parsed");
-    expect(text).toContain("assertions[3] cannot be parsed");
+    expect(text).toContain("checks[3] cannot be parsed");
     expect(text).toContain("and 3 more.");
   });
 

@@ -8,7 +8,7 @@ import { STEPS } from "./steps.ts";
 
 export interface Script {
   readonly steps: readonly Step[];
-  readonly assertions: readonly Assertion[];
+  readonly checks: readonly Assertion[];
 }
 
 export const secretsOf = ({ steps }: Script): string[] =>
@@ -36,9 +36,9 @@ export function contextOptionsOf(steps: readonly Step[]): { timezoneId?: string;
   return Object.assign({}, ...set);
 }
 
-export const checksOf = ({ steps, assertions }: Script): Check[] => [
+export const checksOf = ({ steps, checks }: Script): Check[] => [
   ...steps.flatMap(({ action }) => ("assertion" in action ? [action.assertion.check] : [])),
-  ...assertions.map(({ check }) => check),
+  ...checks.map(({ check }) => check),
 ];
 
 /** The saved states that a script needs, except those that it saves itself first. */
@@ -61,18 +61,18 @@ const MAX_SENTENCE_CHARS = 2_000;
  */
 export function parseScript(
   steps: readonly string[],
-  assertions: readonly string[],
+  checks: readonly string[],
   max = MAX_SENTENCES,
 ): Script {
   const problems: string[] = [];
-  for (const [label, all] of Object.entries({ steps, assertions }))
+  for (const [label, all] of Object.entries({ steps, checks }))
     if (all.length > max)
       throw new ToolError("invalid", `There are ${all.length} ${label}; at most ${max} are allowed.`, {
         hint: "Split them into several tests with pw_run_suite.",
       });
   const script = {
     steps: readAll("steps", steps, parseStep, problems),
-    assertions: readAll("assertions", assertions, parseAssertion, problems),
+    checks: readAll("checks", checks, parseAssertion, problems),
   };
   // These are options of the browser context, which is created before the page is opened.
   for (const [index, { text, action }] of script.steps.entries())

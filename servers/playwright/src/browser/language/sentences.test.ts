@@ -11,15 +11,12 @@ const { canonical, refused, wild }: Record<"canonical" | "refused" | "wild", Row
 );
 
 const listsOf = (kind: string, text: string) =>
-  kind === "step" ? { steps: [text], assertions: [] } : { steps: [], assertions: [text] };
+  kind === "step" ? { steps: [text], checks: [] } : { steps: [], checks: [text] };
 
 function canonicalOf(kind: string, text: string): string {
   const lists = listsOf(kind, text);
-  const { steps, assertions } = parseScript(lists.steps, lists.assertions);
-  return [
-    ...steps.map((one) => stepSentence(one)),
-    ...assertions.map((one) => assertionSentence(one)),
-  ].join();
+  const { steps, checks } = parseScript(lists.steps, lists.checks);
+  return [...steps.map((one) => stepSentence(one)), ...checks.map((one) => assertionSentence(one))].join();
 }
 
 /** The first line of a spec for a sentence; the others check it again once the page has settled. */

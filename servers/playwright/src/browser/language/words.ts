@@ -273,7 +273,7 @@ export const LEADS: readonly RegExp[] = [
 /** `The page loads without errors` is about errors. */
 export const WITHOUT =
   /[\w' -]{1,60}?\b(?:loads?|opens?|renders?|works?|appears?|starts?|(?:is|are)\s+(?:displayed|loaded|shown|rendered))\s+(?=with(?:out|\s+no)\b)/iy;
-/** What assertions begin with. */
+/** What checks begin with. */
 export const ASSURING =
   /(?:verif(?:y|ies)|checks?|asserts?|ensures?|makes?\s+sure|confirms?|validates?|expects?|tests?|sees?|double-check|it\s+should\s+be\s+that|be\s+sure|guarantees?)\b(?:\s+(?:that|if|whether|for|to\s+see\s+(?:that|if|whether)))?:?\s+(?:there\s+is\s+)?/iy;
 

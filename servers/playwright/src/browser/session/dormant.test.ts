@@ -13,11 +13,11 @@ afterAll(() => lab.close());
 const run = async (
   html: string | Handler,
   steps: readonly string[],
-  assertions: readonly string[] = [],
+  checks: readonly string[] = [],
   others: Readonly<Record<string, string | Handler>> = {},
 ) => {
   const { url } = await site({ "/": html, ...others });
-  return lab.run({ url, steps, assertions });
+  return lab.run({ url, steps, checks });
 };
 
 describe("a miss on a page that can no longer change", () => {
@@ -43,7 +43,7 @@ describe("a miss on a page that can no longer change", () => {
     expect((await run(html, ["fill `#name` with secret 'PASSWORD'"])).failed_step).toContain(
       "nothing matches #name",
     );
-    const { assertions } = await run(
+    const { checks } = await run(
       html,
       ["wait for h1"],
       [
@@ -55,7 +55,7 @@ describe("a miss on a page that can no longer change", () => {
         "h1 is 'Docs' within 500s",
       ],
     );
-    expect(assertions.map(({ actual }) => actual)).toEqual([
+    expect(checks.map(({ actual }) => actual)).toEqual([
       expect.stringContaining("nothing matches h2"),
       'its text is "Docs"',
       "the count is 1",
@@ -66,14 +66,14 @@ describe("a miss on a page that can no longer change", () => {
   });
 
   it("looks once more, as its last look can be older than the last change", async () => {
-    const { assertions } = await run(
+    const { checks } = await run(
       page(
         "<h1>Docs</h1><script>setTimeout(() => { document.querySelector('h1').textContent = 'Later' }, 1900)</script>",
       ),
       [],
       ["h1 is 'Later' within 500s", "h1 is 'Docs, later' within 500s"],
     );
-    expect(assertions.map(({ passed }) => passed)).toEqual([true, false]);
+    expect(checks.map(({ passed }) => passed)).toEqual([true, false]);
   });
 });
 
@@ -162,7 +162,7 @@ describe("a page that is still working is waited for", () => {
       Function.prototype.toString.call(setTimeout).includes("[native code]"), setTimeout.name, setTimeout.length,
       Object.keys(window).some((one) => one.includes("refmcp")), typeof setTimeout(() => 0, 0),
     ].join())</script>`);
-    const { assertions } = await run(html, [], ["p is 'true,setTimeout,1,false,number'"]);
-    expect(assertions).toEqual([expect.objectContaining({ passed: true })]);
+    const { checks } = await run(html, [], ["p is 'true,setTimeout,1,false,number'"]);
+    expect(checks).toEqual([expect.objectContaining({ passed: true })]);
   });
 });

@@ -66,8 +66,8 @@ describe("a miss says what is there instead", () => {
   it("finds a button by its accessible name, and names no frame if none has the target", async () => {
     const { failed_step } = await lab.run({ url, steps: ["click 'Close'", "click 'Nameles'"] });
     expect(failed_step).toBe("click 'Nameles': nothing matches 'Nameles'");
-    const { assertions } = await lab.run({ url, assertions: ["button 'Clsoe' is visible"] });
-    expect(assertions[0]?.actual).toContain("the nearest: button 'Close'");
+    const { checks } = await lab.run({ url, checks: ["button 'Clsoe' is visible"] });
+    expect(checks[0]?.actual).toContain("the nearest: button 'Close'");
   });
 
   it("names nothing of the page once a secret was written", async () => {

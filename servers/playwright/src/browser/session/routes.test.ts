@@ -64,7 +64,7 @@ async function listed(path: string, ...steps: string[]): Promise<string[]> {
   const report = await lab.run({
     url: web.url + path,
     steps,
-    assertions: ["ul is 'x' within 1ms", "no page errors"],
+    checks: ["ul is 'x' within 1ms", "no page errors"],
   });
   const look = await lab.run({
     url: web.url + path,
@@ -102,12 +102,12 @@ describe.concurrent("routes", () => {
     expect(await order()).toEqual(["/api/one", "/api/two"]);
     expect(await order("delay **/api/one by 2s")).toEqual(["/api/two", "/api/one"]);
     expect(await order("mock /api/one with 'x' after 2s")).toEqual(["/api/two", "/api/one"]);
-    const { assertions } = await lab.run({
+    const { checks } = await lab.run({
       url: `${web.url}/late`,
       steps: ["delay /api/late by 4s"],
-      assertions: ["no 'late'"],
+      checks: ["no 'late'"],
     });
-    expect(assertions[0]).toMatchObject({ passed: false });
+    expect(checks[0]).toMatchObject({ passed: false });
   });
 
   it("replace a script with a file", async () => {
@@ -152,7 +152,7 @@ describe.concurrent("routes", () => {
     const report = await lab.run({
       url: `${web.url}/har`,
       steps: [`use har '${har}'`],
-      assertions: ["img is loaded", "response /api/users has header 'x-from' is 'har'"],
+      checks: ["img is loaded", "response /api/users has header 'x-from' is 'har'"],
     });
     expect(report).toMatchObject({ passed: true });
   });
@@ -198,14 +198,14 @@ describe.concurrent("routes", () => {
     const report = await lab.run({
       url,
       steps: [`use har '${har}'`, fill, "wait for network idle", "goto /frame"],
-      assertions: ["li contains 'no recording'"],
+      checks: ["li contains 'no recording'"],
     });
     expect(report.failed_step).toContain("goto /frame");
     expect(report.notes?.join()).toContain("a secret was written");
     const guess = await lab.run({
       url,
       steps: [`use har '${har}'`, fill],
-      assertions: ["li contains 'no recording'"],
+      checks: ["li contains 'no recording'"],
     });
     expect(guess).toMatchObject({ passed: true });
   });
@@ -221,7 +221,7 @@ describe.concurrent("routes", () => {
         "replace **/app.js with file 'app.js'",
         "mock /api/users with '[]' after 500ms on the 2nd request",
       ],
-      assertions: [],
+      checks: [],
       device: undefined,
     });
     expect(spec.split("\n").slice(5, -3).join("\n")).toMatchInlineSnapshot(`

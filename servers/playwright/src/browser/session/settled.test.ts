@@ -61,7 +61,7 @@ beforeAll(async () => {
 afterAll(() => lab.close());
 
 describe("a page whose thread is busy after loading", () => {
-  const assertions = ["no page errors", "no console errors"];
+  const checks = ["no page errors", "no console errors"];
   const failed = [
     {
       name: "no page errors",
@@ -90,7 +90,7 @@ describe("a page whose thread is busy after loading", () => {
     ],
   ])("%s does not pass", async (_, body) => {
     const { url } = await site({ "/": body, "/busy": script(BUSY) });
-    expect((await lab.run({ url, assertions })).assertions).toEqual(failed);
+    expect((await lab.run({ url, checks })).checks).toEqual(failed);
   });
 
   it("in a frame with a separate process does not pass", async () => {
@@ -101,7 +101,7 @@ describe("a page whose thread is busy after loading", () => {
       launch: () => launch(launchOptions({ cdpEndpoint: isolated.endpoint })),
     });
     try {
-      expect((await tester.run({ url, assertions })).assertions).toEqual(failed);
+      expect((await tester.run({ url, checks })).checks).toEqual(failed);
     } finally {
       await tester.close();
       await isolated.end();
@@ -162,7 +162,7 @@ describe("a request that stays open", () => {
     const report = await lab.run({
       url,
       steps: ["wait for network idle"],
-      assertions: ["no console errors"],
+      checks: ["no console errors"],
     });
     expect(report).toMatchObject({ passed: true });
     expect(report.failed_step).toBeUndefined();
@@ -216,7 +216,7 @@ describe("a request that stays open", () => {
       "/": script(`setInterval(() => { ${block(450)} fetch("/data"); }, 1)`),
       "/data": (_, response) => void setTimeout(() => response.end(), 300),
     });
-    const report = await lab.run({ url, assertions: ["no console errors"], timeoutMs: 5_000 });
+    const report = await lab.run({ url, checks: ["no console errors"], timeoutMs: 5_000 });
     expect(report).toMatchObject({ passed: true });
   });
 });
@@ -228,7 +228,7 @@ it("a page with scripts disabled gets no errors from our timers", async () => {
         .writeHead(200, { "content-type": "text/html", "content-security-policy": "sandbox" })
         .end(page("<h1>Good</h1><iframe sandbox srcdoc='<p>Inside</p>'></iframe>")),
   });
-  const report = await lab.run({ url, assertions: ["no console errors", "no page errors"] });
+  const report = await lab.run({ url, checks: ["no console errors", "no page errors"] });
   expect(report).toMatchObject({ passed: true });
 });
 

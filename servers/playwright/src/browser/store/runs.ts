@@ -25,7 +25,7 @@ export interface Done {
   readonly url: string;
   readonly done: {
     steps: readonly string[];
-    assertions: readonly string[];
+    checks: readonly string[];
     devices: readonly string[];
     /** What the targets were, if the run passed. */
     kept?: KeptElements;

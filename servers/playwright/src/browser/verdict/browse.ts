@@ -33,7 +33,7 @@ export interface BrowseRequest {
   readonly url: string;
   readonly begins: boolean;
   readonly steps: readonly string[];
-  readonly assertions?: readonly string[];
+  readonly checks?: readonly string[];
   readonly device?: string | undefined;
   readonly look?: Look | undefined;
 }
@@ -102,7 +102,7 @@ export class BrowseSession {
   }
 
   /**
-   * Performs steps and checks assertions, then looks at the page if asked to.
+   * Performs steps and runs checks, then looks at the page if asked to.
    *
    * @returns the state of the page; console lines, notes and artifacts are those since the last call.
    * @throws ToolError as a run does; `denied` for steps with secrets or saved states after `evaluate`.
@@ -111,7 +111,7 @@ export class BrowseSession {
     const { script } = await this.#tester.prepare(testOf(request));
     const { steps } = script;
     this.#keepApart(script);
-    this.#session.secrets.know([request.url, ...request.steps, ...(request.assertions ?? [])]);
+    this.#session.secrets.know([request.url, ...request.steps, ...(request.checks ?? [])]);
     if (!begins && Object.keys(contextOptionsOf(steps)).length > 0)
       throw new ToolError("invalid", "A session's time zone and locale cannot change after it is opened.", {
         hint: "Pass these steps to pw_browse_open.",
@@ -148,27 +148,27 @@ export class BrowseSession {
     }
   }
 
-  /** Checks assertions as a run does. */
+  /** Checks checks as a run does. */
   async #check(
     script: Script,
     failed: string | undefined,
     session: PageSession,
-  ): Promise<{ assertions?: CheckResult[] }> {
-    const { assertions } = script;
-    if (assertions.length === 0) return {};
+  ): Promise<{ checks?: CheckResult[] }> {
+    const { checks } = script;
+    if (checks.length === 0) return {};
     const outcomes = new Map<Assertion, Outcome>();
     if (failed === undefined) {
-      await checkAll(assertions, session, outcomes);
+      await checkAll(checks, session, outcomes);
       checkRefusal(session);
     }
-    for (const assertion of assertions) {
+    for (const assertion of checks) {
       const passed = outcomes.get(assertion)?.passed;
       if (passed === true) this.#done.push({ text: assertion.text, action: { kind: "expect", assertion } });
       else if (passed === false) this.#leftOut.push(`${assertionSentence(assertion)} (it failed)`);
     }
     const { device } = session;
     const report = { script, matrix: false, device };
-    return { assertions: resultsOf(report, outcomes, "not checked: a step failed") };
+    return { checks: resultsOf(report, outcomes, "not checked: a step failed") };
   }
 
   /** What the session did so far, for a spec. */
@@ -236,7 +236,7 @@ export class BrowseSession {
 
   async #report(
     session: PageSession,
-    seen: Partial<Seen> & { readonly assertions?: CheckResult[] },
+    seen: Partial<Seen> & { readonly checks?: CheckResult[] },
     failed: string | undefined,
     steps: readonly Step[] = [],
   ) {
@@ -263,12 +263,12 @@ export class BrowseSession {
 
 export type Browsed = Awaited<ReturnType<BrowseSession["act"]>>;
 
-const testOf = ({
+const testOf = ({ url, steps, checks = [], device = "desktop" }: Omit<BrowseRequest, "begins" | "look">) => ({
   url,
   steps,
-  assertions = [],
-  device = "desktop",
-}: Omit<BrowseRequest, "begins" | "look">) => ({ url, steps, assertions, devices: [device] });
+  checks,
+  devices: [device],
+});
 
 function jsonOf(value: unknown): string {
   try {

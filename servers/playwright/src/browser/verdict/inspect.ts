@@ -40,7 +40,7 @@ export async function inspectPage(
   const request = {
     url: first,
     steps: [...(start.steps ?? []), ...goto, ...steps],
-    assertions: [],
+    checks: [],
     devices: [device ?? start.devices?.[0] ?? "desktop"],
     evidence: ["screenshot" as const],
     timeoutMs: INSPECT_MS,

@@ -25,7 +25,7 @@ export interface ShownArtifact {
 /** A run's answer. The first three fields are the documented contract. */
 export interface RunReport {
   readonly url: string;
-  readonly assertions: CheckResult[];
+  readonly checks: CheckResult[];
   readonly durationMs: number;
   readonly passed: boolean;
   readonly run_id?: string;
@@ -44,12 +44,12 @@ export interface RunReport {
 /** A run without a verdict: its error contains the data of its report. */
 export function failureOf(
   error: unknown,
-  { url, assertions }: { readonly url: string; readonly assertions: readonly string[] },
+  { url, checks }: { readonly url: string; readonly checks: readonly string[] },
   durationMs: number,
 ): unknown {
   if (!(error instanceof ToolError)) return error;
-  const unknown = assertions.map((name): CheckResult => ({ name, passed: false }));
-  const data = { url, assertions: unknown, durationMs, passed: false, error: error.message, ...error.data };
+  const unknown = checks.map((name): CheckResult => ({ name, passed: false }));
+  const data = { url, checks: unknown, durationMs, passed: false, error: error.message, ...error.data };
   return new ToolError(error.kind, error.message, { ...error, data, cause: error.cause });
 }
 
@@ -75,10 +75,10 @@ export const fits = (report: object, text: string, budget: number): boolean =>
 
 /** Ways to shorten a report, applied in order until it fits an answer; the file keeps everything. */
 const CUTS: readonly ((report: RunReport) => Partial<RunReport>)[] = [
-  ({ assertions }) => ({ assertions: assertions.map((one) => clipped(one, 300, 150)) }),
-  ({ assertions }) => ({ assertions: assertions.map((one) => clipped(one, 100, 40)), notes: [] }),
+  ({ checks }) => ({ checks: checks.map((one) => clipped(one, 300, 150)) }),
+  ({ checks }) => ({ checks: checks.map((one) => clipped(one, 100, 40)), notes: [] }),
   ({ artifacts = [] }) => ({ artifacts: artifacts.slice(0, 10) }),
-  ({ assertions }) => ({ assertions: assertions.slice(0, 100).map((one) => clipped(one, 60, 0)) }),
+  ({ checks }) => ({ checks: checks.slice(0, 100).map((one) => clipped(one, 60, 0)) }),
 ];
 
 function clipped(
@@ -106,21 +106,19 @@ const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ?
 
 /** The answer as text, for people and for hosts without structured content; it ends with the screenshot's path. */
 export function textOf(report: RunReport): string {
-  const { assertions, artifacts = [], failed_step: step } = report;
+  const { checks, artifacts = [], failed_step: step } = report;
   const pictures = artifacts.filter((artifact) => artifact.mime_type === "image/png");
-  const failed = assertions.filter(({ passed }) => !passed);
+  const failed = checks.filter(({ passed }) => !passed);
   const lines: string[] = [];
   if (step !== undefined) {
     lines.push(`A step FAILED: ${step}`);
-    if (assertions.length > 0)
-      lines.push(`${failed.length} of ${plural(assertions.length, "check")} not run.`);
-  } else if (failed.length > 0)
-    lines.push(`${failed.length} of ${plural(assertions.length, "check")} FAILED:`);
+    if (checks.length > 0) lines.push(`${failed.length} of ${plural(checks.length, "check")} not run.`);
+  } else if (failed.length > 0) lines.push(`${failed.length} of ${plural(checks.length, "check")} FAILED:`);
   else {
     const verdict =
-      assertions.length === 0
+      checks.length === 0
         ? "The page loaded; nothing was asserted."
-        : `All checks passed (${plural(assertions.length, "assertion")}).`;
+        : `All checks passed (${plural(checks.length, "check")}).`;
     lines.push(pictures.length === 0 ? verdict : `${verdict} See screenshot.`);
   }
   for (const { name, read_as, actual, device } of failed)

@@ -73,7 +73,7 @@ type Outcomes = Map<Assertion, Outcome>;
 export type DeviceRun = Omit<RunReport, "url" | "durationMs" | "run_id" | "artifacts">;
 
 /**
- * Runs a script on one device: open the page, perform the steps, check the assertions, keep the artifacts.
+ * Runs a script on one device: open the page, perform the steps, check the checks, keep the artifacts.
  *
  * @throws ToolError if there is no verdict: refused, timed out, crashed, no browser.
  */
@@ -105,7 +105,7 @@ export async function runOnDevice(options: DeviceRunOptions, services: SessionSe
     const failure = await explained(error, session);
     if (!(failure instanceof ToolError)) throw failure;
     // With the verdicts so far.
-    const data = { assertions: resultsOf(named, outcomes, "not decided: the run ended first") };
+    const data = { checks: resultsOf(named, outcomes, "not decided: the run ended first") };
     throw new ToolError(failure.kind, failure.message, { ...failure, data, cause: failure.cause });
   } finally {
     deadline.end();
@@ -116,13 +116,13 @@ export async function runOnDevice(options: DeviceRunOptions, services: SessionSe
   }
 }
 
-/** The assertions with their verdicts; `undecided` says why one has none. */
+/** The checks with their verdicts; `undecided` says why one has none. */
 export function resultsOf(
   { script, matrix, device }: Pick<DeviceRunOptions, "script" | "matrix"> & { readonly device: string },
   outcomes: Outcomes,
   undecided: string,
 ): CheckResult[] {
-  return script.assertions.map((assertion) => {
+  return script.checks.map((assertion) => {
     const { passed, actual } = outcomes.get(assertion) ?? { passed: false, actual: undecided };
     return {
       name: assertion.text,
@@ -141,7 +141,7 @@ const readAs = (text: string, canonical: string) =>
 async function play(options: DeviceRunOptions, session: PageSession, outcomes: Outcomes): Promise<DeviceRun> {
   const { opened, events, settling, deadline, artifacts } = session;
   const { script, look, matrix, device, signal, progress } = options;
-  const { assertions: wanted, steps } = script;
+  const { checks: wanted, steps } = script;
   await deadline.race(artifacts.begin(opened.context));
   const healing = healingOf(options, session);
   let started = -1;
@@ -151,9 +151,9 @@ async function play(options: DeviceRunOptions, session: PageSession, outcomes: O
     return healing?.before({ list: "steps", index: n });
   });
   checkRefusal(session);
-  progress(`judging ${wanted.length} assertions`);
+  progress(`judging ${wanted.length} checks`);
   if (failed === undefined) {
-    await healing?.before({ list: "assertions", index: 0 });
+    await healing?.before({ list: "checks", index: 0 });
     let isSettling = false;
     const waiting = () => {
       isSettling = true;
@@ -169,26 +169,26 @@ async function play(options: DeviceRunOptions, session: PageSession, outcomes: O
   if (look !== undefined) await settling.settled(deadline);
   const seen = look === undefined ? undefined : await snapshotOf(session, look);
   const named = { script, matrix, device: device.name };
-  const assertions = resultsOf(named, outcomes, "not checked: a step failed");
-  const passed = failed === undefined && assertions.every((one) => one.passed);
+  const checks = resultsOf(named, outcomes, "not checked: a step failed");
+  const passed = failed === undefined && checks.every((one) => one.passed);
   const broken = await healing?.after(
     failed !== undefined
       ? [{ list: "steps", index: started }]
-      : assertions.flatMap((one, index) => (one.passed ? [] : [{ list: "assertions", index }])),
+      : checks.flatMap((one, index) => (one.passed ? [] : [{ list: "checks", index }])),
   );
   const { page } = session;
   const naming = page.title();
   naming.catch(() => undefined);
   await artifacts.collect(session, passed).catch((error: unknown) => {
     // A failed screenshot must not lose the verdict.
-    const isDecided = failed !== undefined || assertions.length > 0;
+    const isDecided = failed !== undefined || checks.length > 0;
     if (!isDecided || signal.aborted || page.isClosed()) throw error;
     artifacts.notes.push(`incomplete evidence: ${reasonOf(error, "the page")}`);
   });
   const title = await titleOf(session, naming);
   const notes = [...(passed ? [] : errorNotes(events)), ...notesOf(session), ...readingNotes(steps)];
   return {
-    assertions,
+    checks,
     passed,
     seen,
     broken,
@@ -218,7 +218,7 @@ function healingOf({ heal, script }: DeviceRunOptions, session: PageSession) {
   return {
     async before({ list, index }: Place): Promise<void> {
       const isHere = (place: Place | undefined) =>
-        place?.list === list && (list === "assertions" || place.index === index);
+        place?.list === list && (list === "checks" || place.index === index);
       if (heal.remove !== undefined && isHere(heal.remove)) {
         const point = pointsAt(script, heal.remove)[heal.remove.point];
         if (point !== undefined) stop = await keepRemoved(session.page, locatorOf(session.page, point.on));

@@ -6,7 +6,7 @@ import { type Calling, workMs } from "../session/deadline.ts";
 import { type CheckResult, fits, type RunReport, shortened } from "./report.ts";
 import type { RunRequest } from "./tester.ts";
 
-type SuiteTest = Pick<RunRequest, "url" | "steps" | "assertions"> & { readonly name: string };
+type SuiteTest = Pick<RunRequest, "url" | "steps" | "checks"> & { readonly name: string };
 
 interface SuiteTester {
   prepare(request: RunRequest): Promise<unknown>;
@@ -131,11 +131,8 @@ async function entryOf(
   }
 }
 
-function failuresOf({
-  assertions,
-  failed_step: step,
-}: Pick<RunReport, "assertions" | "failed_step">): string[] {
-  const failed = assertions.filter(({ passed }) => !passed).map(lineOf);
+function failuresOf({ checks, failed_step: step }: Pick<RunReport, "checks" | "failed_step">): string[] {
+  const failed = checks.filter(({ passed }) => !passed).map(lineOf);
   const lines = step === undefined ? failed : [step];
   const more = lines.length - MAX_FAILURES;
   return more > 0 ? [...lines.slice(0, MAX_FAILURES), `and ${more} more`] : lines;

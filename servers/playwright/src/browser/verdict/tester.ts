@@ -42,7 +42,7 @@ export interface TesterOptions extends Omit<ContextsOptions, "closeMs"> {
 export interface RunRequest {
   readonly url: string;
   readonly steps: readonly string[];
-  readonly assertions: readonly string[];
+  readonly checks: readonly string[];
   readonly devices: readonly string[];
   readonly evidence: readonly EvidenceKind[];
   readonly timeoutMs: number;
@@ -90,12 +90,12 @@ export class Tester {
   /**
    * Runs one test on each of its devices.
    *
-   * @throws ToolError if there is no verdict; its data contains the assertions and the duration.
+   * @throws ToolError if there is no verdict; its data contains the checks and the duration.
    */
   async run(request: RunRequest, call: Calling): Promise<RunReport> {
     const began = performance.now();
     const tookMs = () => Math.round(performance.now() - began);
-    const sentences = [request.url, ...request.steps, ...request.assertions];
+    const sentences = [request.url, ...request.steps, ...request.checks];
     const secrets = new SecretsInRun(this.options.secrets, sentences);
     try {
       return await this.#run(request, await this.prepare(request), call, tookMs, secrets);
@@ -111,10 +111,10 @@ export class Tester {
   }
 
   /** Parses the caller's input before a browser is used. */
-  async prepare(request: Pick<RunRequest, "url" | "steps" | "assertions" | "devices">): Promise<ParsedTest> {
+  async prepare(request: Pick<RunRequest, "url" | "steps" | "checks" | "devices">): Promise<ParsedTest> {
     const url = parseTargetUrl(request.url);
     if (typeof url === "string") throw refusedUrl(request.url, url);
-    const script = parseScript(request.steps, request.assertions);
+    const script = parseScript(request.steps, request.checks);
     for (const name of secretsOf(script)) this.options.secrets.value(name);
     for (const name of statesOf(script)) await this.options.states.read(name);
     return { url, script, devices: await devicesOf(request.devices) };
@@ -171,14 +171,14 @@ export class Tester {
       return deviceRun;
     };
     try {
-      const { assertions, notes, passed, ...facts } = joined(
+      const { checks, notes, passed, ...facts } = joined(
         await settledAll(devices.map((device) => this.#semaphore.use(call.signal, 1, () => runOn(device)))),
       );
       const artifacts = (await runs.kept(folder)).map(shownArtifact);
       const durationMs = tookMs();
       const answer = (): RunReport => {
         const all = [...folder.notes(), ...notes];
-        const shown = { url: request.url, assertions, durationMs, passed, ...facts };
+        const shown = { url: request.url, checks, durationMs, passed, ...facts };
         return {
           // A page may show secrets in its title, URL or texts.
           ...secrets.redactIn({ ...shown, notes: all.length === 0 ? undefined : all }),
@@ -189,7 +189,7 @@ export class Tester {
       // With the script, so that an inspection can repeat it and a spec can be written from it.
       const sentences = {
         steps: script.steps.map((one) => stepSentence(one, found)),
-        assertions: script.assertions.map((one) => assertionSentence(one, found)),
+        checks: script.checks.map((one) => assertionSentence(one, found)),
       };
       const kept = passed ? secrets.redactIn(keptOf(script, elements)) : undefined;
       const { broken: _, ...told } = answer();
@@ -236,7 +236,7 @@ export class Tester {
 function joined(deviceRuns: readonly DeviceRun[]) {
   const [first] = deviceRuns;
   return {
-    assertions: deviceRuns.flatMap((deviceRun) => deviceRun.assertions),
+    checks: deviceRuns.flatMap((deviceRun) => deviceRun.checks),
     passed: deviceRuns.every((deviceRun) => deviceRun.passed),
     notes: [...new Set(deviceRuns.flatMap((deviceRun) => deviceRun.notes ?? []))].slice(0, 10),
     final_url: first?.final_url,
