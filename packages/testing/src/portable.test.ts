@@ -36,7 +36,7 @@ it("a choice whose values are not explained is a problem", () => {
 
 it.each([
   ["description", { description: "List the things and check assertions." }, "assertions"],
-  ["title", { title: "Export things to a file" }, 'Export things","annotations'],
+  ["title", { title: "Export things to a file" }, "Export things to a file"],
   ["description", { description: "List what exec(code) returns." }, "exec("],
 ])("a word that scanners misread is a problem in the %s: %o", (_where, words, shown) => {
   const input = z.strictObject({ list: z.string().describe("Some.") });
