@@ -13,16 +13,19 @@ const given = process.argv.slice(2);
 const forTurbo = given.filter((argument) => argument !== "--all");
 const TASKS = ["typecheck", "test", ...(given.includes("--all") ? ["test:long"] : [])];
 
-/** Seconds that each suite took in the last run here, and how far that run's estimate was off. */
+/** Seconds that each suite took in its last run here, and how far the estimates of the last runs were off. */
 const LEARNED = join(ROOT, "node_modules", ".refmcp-test-seconds.json");
 /** @typedef {import("../vitest.report.ts").Report} Report */
 /** @typedef {{ id: string, task: string, directory: string, isCached: boolean, report: string, progress: string, result?: Report }} Suite */
 
-// For the first run: seconds of a suite, and the factor. They add up to what it takes on 2 cores.
+// For the first runs: seconds of a suite, and the factors. The higher one adds up to what it takes on 2 cores, the lower
+// one to suites that never wait for each other.
 /** @type {Record<string, number>} */
 const FIRST_SECONDS = { "@refmcp/test#test:long": 330 };
 const OTHER = 110;
-const FIRST_FACTOR = 2;
+const FIRST_FACTORS = [1, 2];
+/** How many runs the range of the estimate is from. */
+const MAX_FACTORS = 5;
 // One more than cores, because suites also wait. With more, tests of time limits fail on slow machines.
 const ATONCE = availableParallelism() + 1;
 const PROGRESS_MS = 30_000;
@@ -34,15 +37,15 @@ await build();
 const run = ["run", ...TASKS, `--concurrency=${ATONCE}`, ...forTurbo];
 const planned = await plan();
 const suites = planned.filter(({ task }) => task !== "typecheck");
-/** @type {{ seconds: Record<string, number>, factor: number }} */
-const learned = { seconds: {}, factor: FIRST_FACTOR, ...readJson(LEARNED) };
+/** @type {{ seconds: Record<string, number>, factors: number[] }} */
+const learned = { seconds: {}, factors: FIRST_FACTORS, ...readJson(LEARNED) };
 for (const { report, progress } of suites)
   for (const file of [report, progress]) rmSync(file, { force: true });
 const waiting = suites.filter(({ isCached }) => !isCached);
 say(
   waiting.length === 0
     ? `${count(suites.length, "suite")}, nothing changed since ${suites.length === 1 ? "it" : "they"} passed.`
-    : `${count(suites.length, "suite")}, about ${minutes(estimate(waiting))} on ${count(availableParallelism(), "core")}.`,
+    : `${count(suites.length, "suite")}, ${range(estimate(waiting))} on ${count(availableParallelism(), "core")}.`,
 );
 
 const look = setInterval(() => {
@@ -150,10 +153,10 @@ function nameOf({ directory, task }) {
 }
 
 /** Suites run concurrently; together they take at least as long as the longest. @param {Suite[]} some */
-function estimate(some, factor = learned.factor) {
+function estimate(some) {
   const all = some.map(({ id }) => learned.seconds[id] ?? FIRST_SECONDS[id] ?? OTHER);
   const sum = all.reduce((total, seconds) => total + seconds, 0);
-  return Math.max(...all, sum / ATONCE) * factor;
+  return Math.max(...all, sum / ATONCE);
 }
 
 /** Keeps what this run took, for the estimate of the next. @param {number} seconds */
@@ -162,7 +165,8 @@ async function learn(seconds) {
   if (ran.length === 0) return;
   for (const { id, result } of ran) learned.seconds[id] = result?.seconds ?? 0;
   // A few suites say little about how well all of them share the machine.
-  if (ran.length > ATONCE) learned.factor = seconds / estimate(ran, 1);
+  if (ran.length > ATONCE)
+    learned.factors = [...learned.factors, seconds / estimate(ran)].slice(-MAX_FACTORS);
   await writeFile(LEARNED, JSON.stringify(learned));
 }
 
@@ -173,6 +177,12 @@ function readJson(path) {
   } catch {
     return undefined;
   }
+}
+
+/** What an estimate was in the last runs, from the fastest to the slowest. @param {number} seconds */
+function range(seconds) {
+  const [low, high] = [Math.min, Math.max].map((end) => minutes(seconds * end(...learned.factors)));
+  return low === high ? `about ${low}` : `${low} to ${high}`;
 }
 
 /** @param {number} seconds */

@@ -1,6 +1,8 @@
 // Creates a tool from scripts/templates/tool, a complete tool named "sample_tool".
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline/promises";
 import { indexFolders } from "../generate/index-files.mjs";
 import { defaultTools } from "../generate/surface.mjs";
 import { command } from "../lib/bench-kit.mjs";
@@ -60,23 +62,18 @@ export async function addTool(server, tool, given) {
   const fixture = await fixtureWith(folder, tool);
   await install();
   await bundle(folder);
-  const toolset = toolsetOf(await describe(folder), given);
+  const described = await describe(folder);
+  const toolset = toolsetOf(described, given ?? (await askedToolset(described)));
   const subfolder = (await hasFolders(join(folder, "src", "tools"))) ? toolset : undefined;
   const own = ["src", "tools", ...(subfolder === undefined ? [] : [subfolder])].join("/");
   const file = `${own}/${fileName(tool)}`;
-  await mkdir(join(folder, own), { recursive: true });
-  /** @type {string[]} */
-  const written = [];
+  const undo = undoing(join(folder, own));
   /** @type {Write} */
   const write = async (file, text, options) => {
-    if ((await readFile(file, "utf8").catch(() => undefined)) === text) return;
+    if (undo.remember(file) === text) return;
     await writeFile(file, text, options);
-    written.push(relative(ROOT, file));
   };
-  // A step that fails ends the process, after its output.
-  const left = () =>
-    process.stderr.write(`\nLeft in place, to be repaired or removed:\n  ${written.join("\n  ")}\n`);
-  process.once("exit", left);
+  for (const file of ["surface.json", "answers.txt"]) undo.remember(join(folder, "test", "surface", file));
   for (const name of await readdir(TEMPLATE)) {
     const text = (await readFile(join(TEMPLATE, name), "utf8"))
       .replaceAll("sample_tool", tool)
@@ -93,8 +90,43 @@ export async function addTool(server, tool, given) {
   await format(join(folder, "src", "tools"), fixture.file);
   await bundle(folder);
   await test(folder, `${file}.test.ts`, "test/contract.test.ts");
-  process.off("exit", left);
+  undo.keep();
   return { fixture: fixture.name, file, toolset };
+}
+
+/**
+ * Restores files when the process ends, unless they are kept: a step that fails ends it, and so does Ctrl+C.
+ *
+ * @param {string} created a folder that is removed if it did not exist
+ */
+function undoing(created) {
+  /** @type {Map<string, string | undefined>} */
+  const before = new Map();
+  const isNew = !existsSync(created);
+  if (isNew) mkdirSync(created, { recursive: true });
+  const restore = () => {
+    for (const [file, text] of before) {
+      if (text === undefined) rmSync(file, { force: true });
+      else writeFileSync(file, text);
+    }
+    if (isNew) rmSync(created, { recursive: true, force: true });
+    process.stderr.write("\nNothing was added: what had been written was removed again.\n");
+  };
+  const stop = () => process.exit(130);
+  process.once("exit", restore);
+  process.once("SIGINT", stop);
+  return {
+    /** Notes what a file contains before it is written, and returns that. @param {string} file */
+    remember(file) {
+      const text = existsSync(file) ? readFileSync(file, "utf8") : undefined;
+      if (!before.has(file)) before.set(file, text);
+      return text;
+    },
+    keep() {
+      process.off("exit", restore);
+      process.off("SIGINT", stop);
+    },
+  };
 }
 
 /** Whether a server's tools are in folders, one for each toolset. @param {string} tools */
@@ -105,6 +137,17 @@ async function hasFolders(tools) {
 /** What a built server offers. @type {(folder: string) => Promise<Described>} */
 async function describe(folder) {
   return JSON.parse(await command(process.execPath, [join(folder, "dist", "bin.js"), "--describe"]));
+}
+
+/** Asks for the toolset at a terminal, where the server has several. @param {Described} server */
+async function askedToolset(server) {
+  const sets = Object.entries(server.toolsets ?? {});
+  if (sets.length < 2 || !process.stdin.isTTY || !process.stderr.isTTY) return undefined;
+  for (const [name, { description }] of sets) process.stderr.write(`  ${name.padEnd(10)} ${description}\n`);
+  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await asking.question(`Toolset (${toolsetOf(server, undefined)}): `);
+  asking.close();
+  return answer.trim() || undefined;
 }
 
 /**

@@ -59,6 +59,14 @@ describe("all servers together", () => {
   });
 });
 
+describe("the tools that each server offers by default", () => {
+  it.each(SERVERS)("%s: have descriptions of at most 200 characters", (name) => {
+    const server = servers.get(name);
+    const long = server && offered(server).filter(({ description }) => description.length > 200);
+    expect(long?.map((tool) => `${tool.name}: ${tool.description.length}`)).toEqual([]);
+  });
+});
+
 describe("all servers with --slim", () => {
   it("offer at most 35 tools together, whose names, descriptions and inputs cost at most 5,000 tokens", async () => {
     const listed = await Promise.all(

@@ -32,13 +32,18 @@ export const queryOutput = z.object({
 
 export const queryTool = { ...reading, view: "rows", output: queryOutput } as const;
 export const queryArguments = {
-  max_rows: z.int().min(1).max(10_000).default(STANDARD_ROWS).describe("Maximum rows, 1 to 10000."),
+  max_rows: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(STANDARD_ROWS)
+    .describe(`Maximum rows, 1 to 10000; default ${STANDARD_ROWS}.`),
   cursor: fields.cursor,
   /** Rows as text, or with a chart in addition. */
   format: z
     .enum([...FORMATS, "chart"])
     .default("rows")
-    .describe("csv and markdown: one text; chart: rows and a PNG."),
+    .describe("rows or objects: JSON; csv or markdown: text; chart: rows and a PNG."),
   chart: z
     .strictObject({
       type: z.enum(["bar", "line", "scatter"]).default("bar"),
@@ -47,7 +52,7 @@ export const queryArguments = {
       title: z.string().optional(),
     })
     .optional()
-    .describe("For chart; x and y are columns."),
+    .describe("With format chart: the type, and the columns of x and y."),
 };
 
 export type Chart = NonNullable<z.output<typeof queryArguments.chart>>;
@@ -345,7 +350,7 @@ export function changedSince(id: string, rows: readonly string[], count: number)
 }
 
 export const exportTool = {
-  title: "Export rows",
+  title: "Save rows to a file",
   effect: "add",
   openWorld: false,
   argumentAliases: { query: "sql" },

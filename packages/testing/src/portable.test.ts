@@ -3,15 +3,16 @@ import { expect, it } from "vitest";
 import * as z from "zod";
 import { problemsOf } from "./portable.ts";
 
+const LIST = {
+  name: "list_things",
+  title: "List things",
+  description: "List the things of a folder.",
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+};
+
 /** The problems of a tool with this argument. */
 const problemsWith = (list: z.ZodType) =>
-  problemsOf({
-    name: "list_things",
-    title: "List things",
-    description: "List the things of a folder.",
-    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-    ...schemasOf({ input: z.strictObject({ list: list.describe("Some.") }) }),
-  });
+  problemsOf({ ...LIST, ...schemasOf({ input: z.strictObject({ list: list.describe("Some.") }) }) });
 
 it.each([
   ["list", z.array(z.string()), z.array(z.string()).max(9)],
@@ -22,6 +23,25 @@ it.each([
     `list_things: input.${where} is an unbounded list: add maxItems (zod: .max())`,
   ]);
   expect(problemsWith(bounded.describe("Some."))).toEqual([]);
+});
+
+it("a choice whose values are not explained is a problem", () => {
+  const choice = z.enum(["fast", "slow"]);
+  expect(problemsWith(choice)).toEqual([
+    "list_things: the description of list explains less than half of its values: name what they do",
+  ]);
+  const listed = z.strictObject({ list: choice.describe("fast skips the details.") });
+  expect(problemsOf({ ...LIST, ...schemasOf({ input: listed }) })).toEqual([]);
+});
+
+it.each([
+  ["description", { description: "List the things and assert that they exist." }, "assert"],
+  ["title", { title: "Export things to a file" }, "Export things to a file"],
+  ["description", { description: "List what exec(code) returns." }, "exec("],
+])("a word that scanners misread is a problem in the %s: %o", (_where, words, shown) => {
+  const input = z.strictObject({ list: z.string().describe("Some.") });
+  const problems = problemsOf({ ...LIST, ...words, ...schemasOf({ input }) });
+  expect(problems).toEqual([expect.stringContaining(shown)]);
 });
 
 it("an object with any number of members is a problem", () => {

@@ -17,6 +17,15 @@ export interface ListedTool {
 const MAX_LIST_TOKENS = 10_000;
 
 const SHOUTING = /\b(IMPORTANT|MUST|ALWAYS|NEVER|CRITICAL)\b/;
+/** What scanners for hostile tools look for, and what to write instead; they search names, schemas and titles too. */
+const MISREAD: readonly (readonly [RegExp, string])[] = [
+  [/\bassert(?!ions\b)\w*/i, "a call that runs code: say check or verify"],
+  [/\b(?:eval|exec|popen|spawn|compile|system)\(/, "a call that runs code: describe it in words"],
+  [
+    /\b(?:export|dump|leak) [^\n]*?\b(?:file|key|token|secret|credential|context|parameter)s?\b/i,
+    "taking data out of reach: say write or save",
+  ],
+];
 const MARKETING = /\b(powerful|seamless(ly)?|blazing(ly)?|comprehensive)\b/;
 
 /** JSON Schema keywords that hosts drop or reject in a tool's input. */
@@ -65,7 +74,7 @@ export const HOUSE: SurfaceLimits = {
   name: /^[a-z][a-z0-9_]{2,39}$/,
   nameWords: "3 to 40 characters of a-z, 0-9 and _",
   firstSentence: [10, 120],
-  description: 600,
+  description: 400,
   tokens: 600,
   arguments: 10,
   words: [SHOUTING, MARKETING],
@@ -122,6 +131,12 @@ export function surfaceProblems(tool: ListedTool, limits: SurfaceLimits): Proble
   for (const word of limits.words.flatMap((words) => words.exec(description)?.[0] ?? []))
     say("tool-wording", `the description says ${word}: say what happens instead of stressing it`);
   if (/^#|\n#/.test(description)) say("tool-wording", "the description has a heading: write plain sentences");
+  if (limits.strict) {
+    const parts = [description, JSON.stringify({ ...tool, description: undefined })];
+    for (const [words, meaning] of MISREAD)
+      for (const found of parts.flatMap((part) => part.match(words)?.[0] ?? []))
+        say("tool-wording", `scanners read ${JSON.stringify(found.slice(0, 60))} as ${meaning}`);
+  }
   const cost = tokensOf(visibleOf(tool));
   if (cost > limits.tokens)
     say(
@@ -159,6 +174,11 @@ function inputProblems(tool: ListedTool, limits: SurfaceLimits): Problem[] {
       say(
         "tool-argument",
         `the argument ${name} has no description: add one with a concrete example (zod: .describe())`,
+      );
+    else if (limits.strict && !explainsValues(objectOf(property)))
+      say(
+        "tool-argument",
+        `the description of ${name} explains less than half of its values: name what they do`,
       );
   }
   if (["anyOf", "oneOf", "allOf"].some((keyword) => keyword in schema))
@@ -207,6 +227,14 @@ export function listProblems(tools: readonly ListedTool[], instructions = ""): P
   if (instructions.length > HOSTS.description)
     say("tool-description-long", `The instructions have ${instructions.length} characters.`);
   return problems;
+}
+
+/** Whether a description says what at least half of the values mean. */
+function explainsValues({ enum: values, description }: Record<string, unknown>): boolean {
+  if (!Array.isArray(values)) return true;
+  const words = String(description).toLowerCase();
+  const named = values.filter((value) => words.includes(String(value).toLowerCase()));
+  return named.length >= values.length / 2;
 }
 
 /** zod gives an unbounded integer JavaScript's limits. */

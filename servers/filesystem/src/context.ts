@@ -8,7 +8,7 @@ export const resource = resourceFor<Files>();
 export const prompt = promptFor<Files>();
 
 /** A path in an input; relative paths are below the allowed directories. */
-export const path = z.string().describe("Absolute or relative.");
+export const path = z.string().describe("Absolute or relative, for example src.");
 
 export const expectedHash = z.string().optional().describe("Fail if the file has another hash.");
 
@@ -30,7 +30,7 @@ export const moves = {
     .string()
     .optional()
     .describe(
-      "A path, or a glob for many: its groups such as (*), or without groups each *, ** and ?, are $1, $2 …",
+      "A path, or a glob for many, for example *.jpg: its groups such as (*), or without groups each *, ** and ?, are $1, $2 …",
     ),
   destination: z
     .string()

@@ -46,35 +46,38 @@ export function readTool<Query, Output extends z.ZodObject | undefined = undefin
   return changeTool({ ...definition, effect: "read" });
 }
 
-const repoPath = z.string().optional().describe("Repository, if several.");
+const repoPath = z.string().optional().describe("Path, if several.");
 export const files = (what: string) => z.array(z.string()).min(1).max(1_000).describe(`${what}.`);
 export const hunks = z
   .array(z.string())
   .min(1)
   .max(200)
   .optional()
-  .describe("Only these ids in diffs; id:2-4: lines.");
-export const paths = z.array(z.string()).max(100).optional().describe("Only these paths.");
+  .describe("Only these diff ids, e.g. id:2-4 for lines.");
+export const paths = z.array(z.string()).max(100).optional().describe("Only these paths, e.g. src.");
 export const contextLines = z.int().min(0).max(1_000).default(3).describe("Lines of context.");
-export const ignoreWhitespace = z.boolean().default(false).describe("Ignore whitespace.");
+export const ignoreWhitespace = z.boolean().default(false).describe("Ignore whitespace changes.");
 /** Arguments of all tools that show a diff. */
 export const diffFields = {
   context_lines: contextLines,
   paths,
-  format: z.enum(["patch", "stat", "name_status"]).default("patch").describe("patch, or one line per file."),
+  format: z
+    .enum(["patch", "stat", "name_status"])
+    .default("patch")
+    .describe("patch; stat, name_status: one line each."),
   ignore_whitespace: ignoreWhitespace,
 };
 export const onConflict = z
   .enum(["abort", "keep"])
   .default("abort")
-  .describe("abort: undo everything; keep: leave conflicts in the files.");
+  .describe("abort: undo all; keep: leave conflicts in the files.");
 export const mainline = z
   .int()
   .min(1)
   .max(50)
   .optional()
   .describe("For a merge commit: parent to compare with, 1 for the first.");
-export const skipHooks = z.boolean().default(false).describe("Skip the hooks that hook_needed lists.");
+export const skipHooks = z.boolean().default(false).describe("Skip the hooks of hook_needed.");
 export const remoteName = z
   .string()
   .min(1)

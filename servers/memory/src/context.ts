@@ -49,7 +49,7 @@ export const relationInput = z.strictObject(relation.shape);
 /** A list in an input, 1 to 5,000 items. */
 export const list = <Item extends z.ZodType>(item: Item) => z.array(item).min(1).max(5_000);
 
-export const source = z.string().optional().describe("Source of the fact: a person, a URL.");
+export const source = z.string().optional().describe("Source of the fact, for example a person or URL.");
 
 export const hard = z.boolean().default(false).describe("Erase permanently; asks the user.");
 

@@ -28,4 +28,4 @@ export const params = z
   .array(z.unknown())
   .max(1_000)
   .default([])
-  .describe('Values for $1, $2, …: [42, "x"].');
+  .describe('Values for $1, $2, …, for example [42, "x"].');

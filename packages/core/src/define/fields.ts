@@ -5,11 +5,7 @@ import * as z from "zod";
 export const limit = (standard: number, max: number) =>
   z.int().min(1).max(max).default(standard).describe(`Maximum results, 1 to ${max}.`);
 
-export const cursor = z
-  .string()
-  .max(8192)
-  .optional()
-  .describe("next_cursor of the previous call; omit to start.");
+export const cursor = z.string().max(8192).optional().describe("The previous next_cursor.");
 
 export const nextCursor = z
   .string()

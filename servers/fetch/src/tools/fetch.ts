@@ -7,9 +7,7 @@ export default tool({
   name: "fetch",
   title: "Fetch a page",
   description:
-    "Fetch a web page, PDF, Office or OpenDocument file or EPUB book as clean Markdown, or an image. Long pages come in pieces: " +
-    "the last line, in square brackets, gives the start_index to continue from. For several pages or a question use " +
-    "fetch_many, to search a page fetch_find.",
+    "Fetch a web page or file (PDF, Office, OpenDocument, EPUB) as Markdown, or an image. The last line has the next start_index. For many pages or a question use fetch_many, to search fetch_find.",
   effect: "read",
   openWorld: true,
   view: "page",
@@ -21,7 +19,9 @@ export default tool({
     format: z
       .enum(["auto", "markdown", "text", "links", "html", "json", "data", "metadata"])
       .default("auto")
-      .describe("metadata: title, dates, headings with indexes; data: JSON-LD, tables."),
+      .describe(
+        "links: only the links; html: the source; metadata: title, dates, headings with indexes; data: JSON-LD, tables.",
+      ),
     selector,
     section: z.string().min(1).max(300).optional().describe("Only the content under this heading."),
     include_links: z.boolean().default(true).describe("Keep link URLs."),

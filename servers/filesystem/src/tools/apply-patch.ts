@@ -12,7 +12,7 @@ export default tool({
   toolset: "write",
   input: z.strictObject({
     patch: z.string().max(2_000_000).describe("The diff, with --- and +++ lines."),
-    path: z.string().default(".").describe("Directory its paths are relative to."),
+    path: z.string().default(".").describe("Directory its paths are relative to, for example src."),
     dryRun: z.boolean().default(false).describe("Only check whether it applies."),
   }),
   async run(input, files, call) {

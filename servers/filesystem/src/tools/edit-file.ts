@@ -10,8 +10,7 @@ export default tool({
   name: "edit_file",
   title: "Edit file",
   description:
-    "Replace exact text, or regex matches, in a file or in every file of a directory that matches glob. Applies " +
-    "all edits or none, and returns a diff. Each oldText must occur exactly once in a file, unless replace_all is set.",
+    "Apply exact-text or regex replacements to a file, or to all files of a directory that match glob. All or none; returns a diff. Each oldText must occur exactly once in a file, or set replace_all.",
   effect: "change",
   view: "diff",
   toolset: "write",

@@ -8,7 +8,7 @@ export default tool({
   title: "File information",
   description:
     "Get type, size, times, encoding, lines and hash of a file or symlink, and how much a directory contains. " +
-    "summary adds sizes by folder, kind and year, the largest, oldest and newest files, and duplicates.",
+    "summary adds sizes by folder, kind and year, largest, oldest and newest files, and duplicates.",
   effect: "read",
   toolset: "read",
   input: z.strictObject({

@@ -11,7 +11,7 @@ export default tool({
   view: "diff",
   toolset: "journal",
   input: z.strictObject({
-    path: z.string().optional().describe("Only changes at or below this path."),
+    path: z.string().optional().describe("Only changes at or below this path, for example src."),
     diff: z.boolean().default(false).describe("Include the diffs of text files."),
     limit: fields.limit(20, 200),
     cursor,

@@ -11,7 +11,10 @@ export default tool({
   toolset: "read",
   input: z.strictObject({
     path,
-    sortBy: z.enum(["name", "size", "mtime"]).default("name").describe("Largest or newest first."),
+    sortBy: z
+      .enum(["name", "size", "mtime"])
+      .default("name")
+      .describe("size: largest first; mtime: newest first."),
     limit: fields.limit(200, 1000),
     cursor,
   }),

@@ -10,7 +10,7 @@ export default tool({
   title: "Move or rename",
   description:
     "Move or rename a file, directory or symlink (not its target), or many in one call: moves, or a pattern as source. " +
-    "Checks everything first and creates missing parents; undo_change undoes the whole call.",
+    "Checks everything first, creates missing parents; undo_change undoes the whole call.",
   effect: "change",
   toolset: "write",
   input: z.strictObject(moves),

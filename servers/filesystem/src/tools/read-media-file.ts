@@ -6,7 +6,7 @@ export default tool({
   name: "read_media_file",
   title: "Read media file",
   description:
-    "Show an image or play audio; for text and documents use read_text_file. Large images are scaled down. Other files are " +
+    "Return an image or an audio file; for text and documents use read_text_file. Large images are scaled down. Other files are " +
     "returned as links.",
   effect: "read",
   toolset: "read",

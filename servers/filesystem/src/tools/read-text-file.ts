@@ -11,7 +11,7 @@ export default tool({
   title: "Read text file",
   description:
     "Read a text file or document (Office, PDF, EPUB, mail, notebook, archive) or some of its lines. " +
-    "For images use read_media_file. The last line, in brackets, is the server's.",
+    "For images use read_media_file. The server adds a last line: [range shown, how to continue, hash].",
   effect: "read",
   toolset: "read",
   // An explicit range may be longer than a usual answer.

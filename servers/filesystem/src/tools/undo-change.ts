@@ -6,8 +6,7 @@ export default tool({
   name: "undo_change",
   title: "Undo change",
   description:
-    "Undo a change made through this server, with all its files, unless one of them has changed since. " +
-    "An undo can be undone too.",
+    "Restore the files of a change made through this server, unless one of them has changed since. An undo can be undone too.",
   effect: "change",
   toolset: "journal",
   input: z.strictObject({

@@ -36,7 +36,7 @@ export default tool({
     mode: z
       .enum(["overwrite", "create", "append"])
       .default("overwrite")
-      .describe("create refuses an existing file."),
+      .describe("create refuses an existing file; append adds at its end."),
     create_parents: z.boolean().default(false).describe("Create missing parent directories."),
     expected_hash: expectedHash,
   }),

@@ -15,8 +15,11 @@ export default tool({
         entityType: z.string().describe("person, place …"),
         observations: z.array(z.string()).max(5_000).describe("One fact each."),
       }),
-    ).describe("The entities."),
-    on_conflict: z.enum(["skip", "merge", "error"]).default("skip").describe("If the name exists."),
+    ).describe("One or more new entities."),
+    on_conflict: z
+      .enum(["skip", "merge", "error"])
+      .default("skip")
+      .describe("If the name exists: skip it, merge the observations, or error."),
     source,
   }),
   output: z.object({

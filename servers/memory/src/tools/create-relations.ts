@@ -8,7 +8,7 @@ export default tool({
   effect: "add",
   idempotent: true,
   input: z.strictObject({
-    relations: list(relationInput).describe("The relations."),
+    relations: list(relationInput).describe("Each from one entity to another."),
     on_missing: z
       .enum(["error", "create"])
       .default("error")

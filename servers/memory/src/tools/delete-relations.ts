@@ -6,7 +6,7 @@ export default tool({
   title: "Delete relations",
   description: "Delete relations and keep the entities; undo_memory_change restores them.",
   ...deletion,
-  input: z.strictObject({ relations: list(relationInput).describe("The relations."), hard }),
+  input: z.strictObject({ relations: list(relationInput).describe("Exactly as stored."), hard }),
   run: ({ relations, hard: isHard }, memory, call) =>
     deleting(call, factsOf("delete_relations"), isHard, (options) =>
       memory.run("deleteRelations", [relations, options], call),

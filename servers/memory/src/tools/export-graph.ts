@@ -5,12 +5,16 @@ import { FORMATS } from "../graph/transfer/jsonl.ts";
 
 export default tool({
   name: "export_graph",
-  title: "Export the graph",
-  description:
-    "Export the graph to a new file (existing files are never overwritten), or return a small graph as text. jsonl is a backup that the official server reads too, markdown a new directory of notes, svg an image.",
+  title: "Save the graph",
+  description: "Write the graph to a new file, never over an existing one, or return a small graph as text.",
   effect: "add",
   input: z.strictObject({
-    format: z.enum(FORMATS).default("jsonl").describe("The format."),
+    format: z
+      .enum(FORMATS)
+      .default("jsonl")
+      .describe(
+        "jsonl: a backup that the official server reads too; markdown: a new directory of notes; graphml; mermaid; svg: an image.",
+      ),
     path: z.string().optional().describe("New file or directory. If omitted, the text is returned."),
   }),
   output: z.object({

@@ -13,8 +13,13 @@ export default tool({
     name: z.string().describe("Exact name to start from."),
     to: z.string().optional().describe("Exact name at the other end."),
     depth: z.int().min(1).max(10).default(2).describe("Relations to follow, 1 to 10."),
-    direction: z.enum(["both", "out", "in"]).default("both").describe("Direction of the relations."),
-    relation_types: z.array(z.string()).min(1).max(20).optional().describe("Only these types."),
+    direction: z.enum(["both", "out", "in"]).default("both").describe("out: from it; in: to it."),
+    relation_types: z
+      .array(z.string())
+      .min(1)
+      .max(20)
+      .optional()
+      .describe("Only these types, for example works at."),
     limit: fields.limit(50, 500),
   }),
   output: z.object({

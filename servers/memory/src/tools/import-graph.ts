@@ -6,10 +6,15 @@ export default tool({
   name: "import_graph",
   title: "Import a graph",
   description:
-    "Import memories: an export or memory.jsonl, Markdown notes, or an assistant's memories. Notes are a .md file or a directory of basic-memory or Obsidian. Of Claude's export, memories.json is read; of ChatGPT, saved memories as JSON or .txt. Existing entities are extended. The answer lists what was not taken; unreadable lines go to a .rejects file.",
+    "Import memories: JSON lines, Markdown notes, or an assistant's memories. Existing entities are extended. Lists what was not taken; unreadable lines go to a .rejects file.",
   effect: "add",
   input: z.strictObject({
-    path: z.string().optional().describe("The file, or a directory of notes."),
+    path: z
+      .string()
+      .optional()
+      .describe(
+        "A .jsonl file; a .md file or a directory of notes (basic-memory, Obsidian); Claude's memories.json; ChatGPT's saved memories as JSON or .txt.",
+      ),
     text: z.string().optional().describe("Lines of JSON or of memories, instead of path."),
     source,
   }),

@@ -6,11 +6,11 @@ export default tool({
   name: "open_nodes",
   title: "Open nodes",
   description:
-    "Read entities by exact name: all observations, oldest first, with their relations. learned has the time and source of each, or one for all. To find names, call search_nodes.",
+    "Read entities by exact name: all observations, oldest first, with their relations. learned gives time and source, once if all are equal. To find names, call search_nodes.",
   effect: "read",
   view: "graph",
   input: z.strictObject({
-    names: z.array(z.string()).max(1_000).describe("Exact names."),
+    names: z.array(z.string()).max(1_000).describe("Exact names, for example Ada Lovelace."),
     depth: z.int().min(0).max(3).default(0).describe("Relations to follow, 0 to 3."),
     history: z.boolean().default(false).describe("Also the facts that were replaced, with ids and times."),
     cursor: fields.cursor,

@@ -6,11 +6,11 @@ export default tool({
   name: "read_graph",
   title: "Read graph",
   description:
-    "Read the whole graph if it is small, or pages of names and counts. To search, call search_nodes.",
+    "Read the whole graph if it is small, or pages of names and counts, for example for an overview. To search, call search_nodes.",
   effect: "read",
   view: "graph",
   input: z.strictObject({
-    detail: fields.detail.describe("For a large graph: names and counts only, or everything."),
+    detail: fields.detail.describe("concise: a large graph as names and counts; full: everything."),
     order: z.enum(["created", "connected"]).default("created").describe("connected: best connected first."),
     limit: fields.limit(500, 1_000),
     cursor: fields.cursor,

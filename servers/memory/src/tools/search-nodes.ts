@@ -6,12 +6,17 @@ export default tool({
   name: "search_nodes",
   title: "Search nodes",
   description:
-    "Search names, types and observations, best match first. Not every word has to match: add synonyms (physician doctor GP) and words of the memory's language. Word forms, accents and typos match too. open_nodes returns an entity in full.",
+    "Search names, types and observations, best match first. Not every word has to match: add synonyms and words of the memory's language. open_nodes returns an entity in full.",
   effect: "read",
   view: "graph",
   input: z.strictObject({
-    query: z.string().max(2_000).describe("A question or words. Empty: the newest."),
-    types: z.array(z.string()).min(1).max(20).optional().describe("Only these types."),
+    query: z
+      .string()
+      .max(2_000)
+      .describe(
+        "A question or words with synonyms (physician doctor GP); word forms, accents and typos match too. Empty: the newest.",
+      ),
+    types: z.array(z.string()).min(1).max(20).optional().describe("Only these types, for example person."),
     since: z.string().optional().describe("Changed since this ISO 8601 date or time."),
     until: z.string().optional().describe("Changed until this date or time."),
     limit: fields.limit(20, 100),

@@ -5,7 +5,7 @@ export default tool({
   name: "undo_memory_change",
   title: "Undo a change",
   description:
-    "Revert a whole change: remove what it added, restore what it deleted or renamed. An undo can be undone.",
+    "Remove what a change added and restore what it deleted or renamed, all of it. An undo can be undone.",
   effect: "change",
   input: z.strictObject({
     change_id: z.int().min(1).max(1e15).describe("From the response of the change, or recent_changes."),

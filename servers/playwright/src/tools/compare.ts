@@ -10,7 +10,7 @@ export default tool({
   name: "pw_compare",
   title: "Compare two versions of pages",
   description:
-    "Show what a change did to pages: accessibility tree, picture, errors, requests, a11y, times, weight. Keep the pages as a base before you edit, then compare; or compare two URLs. Differences between two loads of one version are ignored.",
+    "Show what a change did to pages: ARIA tree, picture, errors, requests, a11y, times, weight. Keep a base before you edit, then compare; or compare two URLs. What varies between loads is ignored.",
   effect: "change",
   openWorld: true,
   view: "report",

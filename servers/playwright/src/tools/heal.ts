@@ -14,7 +14,7 @@ export default tool({
   name: "pw_heal",
   title: "Heal a failed test",
   description:
-    "Find the elements that a failed test no longer finds, and return corrected sentences or a patch. Proved by a run that passes and by runs that fail without each element. Only targets change, never what is checked.",
+    "Find the elements that a failed test misses, and return corrected sentences or a patch. Proved by a passing run, and by failing runs without each element. Only targets change, never what is checked.",
   effect: "change",
   openWorld: true,
   input: z.strictObject({

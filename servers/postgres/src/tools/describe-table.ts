@@ -7,8 +7,7 @@ export default tool({
   ...describeTableTool,
   name: "pg_describe_table",
   description:
-    "Describe a table or view: columns, keys in both directions, constraints, indexes, triggers, row security, partitions. " +
-    "One call returns everything that a query needs. To see what exists call pg_list_objects.",
+    "Get one table or view in full: columns, keys in both directions, constraints, indexes, triggers, row security, partitions: all that a query needs. To see what exists call pg_list_objects.",
   argumentAliases: { table_name: "table" },
   toolset: "data",
   input: z.strictObject({

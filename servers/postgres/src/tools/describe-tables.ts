@@ -8,16 +8,19 @@ export default tool({
   ...describeTablesTool,
   name: "pg_describe_tables",
   description:
-    "Describe all tables at once, or those with a matching name or column: columns, types, primary and foreign keys. rows are estimates. Allowed values follow the type in parentheses; seen lists common ones, there may be others. For one table with constraints, triggers and policies call pg_describe_table.",
+    "Get columns, types and keys of all tables, or of those with a matching name or column. rows are estimates; seen lists common values, not all. For one table in full call pg_describe_table.",
   toolset: "data",
   input: z.strictObject({
     query: z.string().optional().describe("Part of a table name, case-insensitive."),
-    column: z.string().optional().describe("Part of a column name: shows only matching columns."),
+    column: z
+      .string()
+      .optional()
+      .describe("Part of a column name, for example email: shows only matching columns."),
     schema: z.string().optional().describe("Only this schema; system schemas only when named."),
     detail: z
       .enum(["concise", "full"])
       .default("concise")
-      .describe("full adds defaults, comments and indexes."),
+      .describe("full adds defaults, comments and indexes. (…) after a type: allowed values."),
     limit: fields.limit(500, 5_000),
     cursor: fields.cursor,
     database,

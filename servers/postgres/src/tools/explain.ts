@@ -14,7 +14,7 @@ export default tool({
   input: z.strictObject({
     sql: z.string().describe("The SELECT, without EXPLAIN."),
     params,
-    analyze: z.boolean().default(false).describe("Run it and measure."),
+    analyze: z.boolean().default(false).describe("Run it and measure; not by default."),
     indexes: z
       .array(z.string())
       .max(10)

@@ -12,7 +12,7 @@ export default tool({
     "The file is created complete or not at all. To look at some rows use query.",
   toolset: "data",
   input: z.strictObject({
-    sql: z.string().describe("One SELECT, without params."),
+    sql: z.string().describe("One SELECT without params, for example SELECT * FROM users."),
     path: z.string().describe("New file: absolute, or relative to an allowed directory."),
     format: exportFormat,
     timeout_ms: timeoutMs.describe("Shorter time limit without progress, in milliseconds."),

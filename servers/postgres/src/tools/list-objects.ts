@@ -21,10 +21,15 @@ export default tool({
   openWorld: false,
   toolset: "data",
   input: z.strictObject({
-    kinds: z.array(z.enum(KINDS)).min(1).max(KINDS.length).default(READABLE).describe("What to list."),
+    kinds: z
+      .array(z.enum(KINDS))
+      .min(1)
+      .max(KINDS.length)
+      .default(READABLE)
+      .describe("What to list; by default tables and views."),
     schema: z.string().optional().describe("Only this schema; system schemas only when named."),
-    query: z.string().optional().describe("Part of the name, case-insensitive."),
-    detail: z.enum(["names", "full"]).default("full").describe("names: only names, by schema and kind."),
+    query: z.string().optional().describe("Part of the name, for example user; case-insensitive."),
+    detail: z.enum(["names", "full"]).default("full").describe("full, or only names by schema and kind."),
     limit: z
       .int()
       .min(1)

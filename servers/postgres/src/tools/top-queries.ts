@@ -14,7 +14,10 @@ export default tool({
   openWorld: false,
   toolset: "dba",
   input: z.strictObject({
-    order_by: z.enum(ORDERS).default("total_time").describe("What to rank by."),
+    order_by: z
+      .enum(ORDERS)
+      .default("total_time")
+      .describe("Rank by time (total_time, mean_time), calls, rows or io (blocks)."),
     limit: fields.limit(10, 100),
     database,
   }),

@@ -8,7 +8,7 @@ export default tool({
   ...describeTablesTool,
   name: "describe_tables",
   description:
-    "Describe all tables at once, or those with a matching name or column: columns, types, primary and foreign keys. Allowed values follow the type in parentheses; seen lists some found in rows, there may be others. For one table with its DDL, triggers and sample rows call describe_table.",
+    "Get columns, types and keys of all tables, or of those with a matching name or column. seen lists some values found in rows, not all. For DDL, triggers and sample rows call describe_table.",
   input: z.strictObject({
     query: z.string().max(200).optional().describe("Part of a table name, case-insensitive."),
     column: z
@@ -16,7 +16,10 @@ export default tool({
       .max(200)
       .optional()
       .describe("Part of a column name; only matching columns are shown."),
-    detail: z.enum(["concise", "full"]).default("concise").describe("full adds defaults and indexes."),
+    detail: z
+      .enum(["concise", "full"])
+      .default("concise")
+      .describe("full adds defaults and indexes. (…) after a type: allowed values."),
     limit: fields.limit(500, 5_000),
     cursor: fields.cursor,
     database,

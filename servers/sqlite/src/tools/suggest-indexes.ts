@@ -9,7 +9,7 @@ export default tool({
   ...suggestIndexesTool,
   name: "suggest_indexes",
   description:
-    "Suggest indexes to create for a workload of SELECTs, and redundant ones to drop; nothing is changed. Indexes are tried on a copy of the schema with the real tables' statistics; the figures are estimated row reads of all statements together.",
+    "Find indexes to create for a workload of SELECTs, and redundant ones to drop; changes nothing. Tried on a copy of the schema with real statistics; figures are estimated row reads of all statements.",
   input: z.strictObject({
     queries: z
       .array(z.string().max(100_000))

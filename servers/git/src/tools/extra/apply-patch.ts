@@ -14,7 +14,7 @@ export default tool({
     as: z
       .enum(["worktree", "index", "commits"])
       .default("worktree")
-      .describe("commits: with the mails' authors, dates and messages."),
+      .describe("index: staged; commits: with the mails' authors, dates and messages."),
     on_conflict: z
       .enum(["abort", "keep"])
       .default("abort")

@@ -8,10 +8,10 @@ const line = z.int().min(1).max(100_000_000);
 export default tool({
   name: "git_blame",
   title: "Blame",
-  description: "Show who last changed each line of a file, and in which commit, or why.",
+  description: "Show who last changed each line of a file, or only of some, in which commit and why.",
   toolset: "read",
   input: {
-    path: z.string().min(1).describe("File."),
+    path: z.string().min(1).describe("File, e.g. src/a.ts."),
     revision: z.string().default("HEAD").describe("As of this commit."),
     start_line: line.default(1).describe("First line, from 1."),
     end_line: line.optional().describe("Last line."),

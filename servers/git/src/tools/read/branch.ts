@@ -8,12 +8,12 @@ const commit = z.string().optional();
 export default tool({
   name: "git_branch",
   title: "List branches",
-  description: "List local or remote branches with their last commit and upstream.",
+  description: "List branches, by default only local, with last commit and upstream.",
   toolset: "read",
   input: {
-    branch_type: z.enum(["local", "remote", "all"]).default("local").describe("Which branches."),
-    contains: commit.describe("Only branches with this commit."),
-    not_contains: commit.describe("Only branches without this commit."),
+    branch_type: z.enum(["local", "remote", "all"]).default("local").describe("Local, remote or all."),
+    contains: commit.describe("Only with this commit, e.g. v1.0."),
+    not_contains: commit.describe("Only without this commit."),
     limit: fields.limit(100, 1_000),
     cursor: fields.cursor,
   },

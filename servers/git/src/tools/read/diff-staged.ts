@@ -5,7 +5,7 @@ import { diff } from "../../repository/read/diff.ts";
 export default tool({
   name: "git_diff_staged",
   title: "Staged changes",
-  description: "Show changes staged for the next commit.",
+  description: "Get the changes staged for a commit.",
   view: "diff",
   toolset: "read",
   input: {

@@ -6,7 +6,7 @@ import { diff } from "../../repository/read/diff.ts";
 export default tool({
   name: "git_diff_unstaged",
   title: "Unstaged changes",
-  description: "Show unstaged changes.",
+  description: "Get the unstaged changes.",
   view: "diff",
   toolset: "read",
   input: {

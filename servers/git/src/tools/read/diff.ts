@@ -9,7 +9,7 @@ import { rangeDiff } from "../../repository/read/range-diff.ts";
 export default tool({
   name: "git_diff",
   title: "Compare revisions",
-  description: "Compare the working tree with a commit, or two commits with a range such as main...feature.",
+  description: "Compare the working tree with a commit, or only commits by a range such as main...feature.",
   view: "diff",
   toolset: "read",
   input: {

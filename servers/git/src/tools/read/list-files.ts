@@ -6,10 +6,13 @@ import { listFiles } from "../../repository/read/show.ts";
 export default tool({
   name: "git_list_files",
   title: "List files",
-  description: "List tracked, untracked or ignored files, or those of a commit.",
+  description: "List tracked, untracked or ignored files, or only those of a commit.",
   toolset: "read",
   input: {
-    kind: z.enum(["tracked", "untracked", "ignored"]).default("tracked").describe("Which files."),
+    kind: z
+      .enum(["tracked", "untracked", "ignored"])
+      .default("tracked")
+      .describe("Tracked, untracked or ignored."),
     revision: z.string().optional().describe("Of this commit instead."),
     paths,
     limit: fields.limit(200, 5_000),

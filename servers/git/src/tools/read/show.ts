@@ -9,7 +9,7 @@ export default tool({
   name: "git_show",
   title: "Show an object",
   description:
-    "Show a commit with its patch, a tag, a directory (HEAD:src) or a file's content (HEAD:src/a.ts).",
+    "Show a commit with its patch, a tag, or only a directory (HEAD:src) or a file's content (HEAD:src/a.ts).",
   view: "diff",
   toolset: "read",
   input: {

@@ -6,7 +6,7 @@ import { changedFiles, fileNames } from "../../repository/read/changed-files.ts"
 export default tool({
   name: "git_add",
   title: "Stage files",
-  description: "Stage files, or hunks of git_diff_unstaged, for the next commit.",
+  description: "Add files, or only hunks of git_diff_unstaged, to the next commit.",
   effect: "change",
   toolset: "write",
   idempotent: true,

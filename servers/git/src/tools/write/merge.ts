@@ -6,17 +6,20 @@ import { endOperation, integrated, merge } from "../../repository/change/integra
 export default tool({
   name: "git_merge",
   title: "Merge",
-  description: "Merge a branch or commit into the current branch.",
+  description: "Merge a branch or commit, only into the current branch.",
   effect: "change",
   toolset: "write",
   input: {
-    revision: z.string().optional().describe("Branch or commit to merge."),
+    revision: z.string().optional().describe("Branch or commit, e.g. origin/main."),
     action: z
       .enum(["merge", "continue", "skip", "abort"])
       .default("merge")
       .describe("continue, skip or abort: the operation in progress."),
     message: z.string().min(1).max(50_000).optional().describe("Commit message."),
-    fast_forward: z.enum(["allow", "only", "never"]).default("allow").describe("Whether to fast-forward."),
+    fast_forward: z
+      .enum(["allow", "only", "never"])
+      .default("allow")
+      .describe("only: else fail; never: always a merge commit."),
     on_conflict: onConflict,
     squash: z.boolean().default(false).describe("Stage only; don't commit."),
     skip_hooks: skipHooks,

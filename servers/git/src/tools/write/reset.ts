@@ -9,7 +9,7 @@ export default tool({
   name: "git_reset",
   title: "Unstage or move the branch",
   description:
-    "Unstage everything, files or hunks; with revision, move the branch there. The working tree is unchanged.",
+    "Reset only the index: everything, files or hunks; with revision, move the branch there. The working tree is unchanged.",
   effect: "change",
   toolset: "write",
   input: {

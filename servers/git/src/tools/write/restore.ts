@@ -7,7 +7,7 @@ export default tool({
   name: "git_restore",
   title: "Restore files",
   description:
-    "Restore files from the index or a commit. Their previous content is kept under a recovery ref.",
+    "Restore files, or only hunks, from the index or a commit. Their previous content is kept under a recovery ref.",
   effect: "change",
   toolset: "write",
   idempotent: true,

@@ -7,11 +7,11 @@ import { changeFields } from "../../repository/read/changed-files.ts";
 export default tool({
   name: "git_stash_apply",
   title: "Apply a stash",
-  description: "Apply a stash, or a recovery ref, to the working tree. The stash is kept, unless drop.",
+  description: "Apply a stash, or a recovery ref, to the working tree. The stash is removed only with drop.",
   effect: "change",
   toolset: "write",
   input: {
-    stash: z.string().default("stash@{0}").describe("stash@{1}, or refs/refmcp/…"),
+    stash: z.string().default("stash@{0}").describe("e.g. stash@{1} or refs/refmcp/…"),
     index: z.boolean().default(false).describe("Also restore the index."),
     drop: z.boolean().default(false).describe("Then drop it."),
   },

@@ -6,11 +6,11 @@ import { changedFiles } from "../../repository/read/changed-files.ts";
 export default tool({
   name: "git_stash",
   title: "Stash changes",
-  description: "Stash local changes; git_stash_apply restores them.",
+  description: "Save local changes, or only some files, as a stash; git_stash_apply restores them.",
   effect: "change",
   toolset: "write",
   input: {
-    message: z.string().optional().describe("Message."),
+    message: z.string().optional().describe("Message, e.g. half a fix."),
     files: files("Stash only these").optional(),
     include_untracked: z.boolean().default(false).describe("Include new files."),
     keep_index: z.boolean().default(false).describe("Leave staged changes in place."),
