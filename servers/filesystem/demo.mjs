@@ -19,7 +19,7 @@ export async function demo({ folder, root, say, check, connect }) {
     { path: ".", pattern: '^ +"name": ' },
     /^package\.json\n2:.*refmcp.*\n\[1 line in 1 file\. Paths are relative to .*\]$/,
   );
-  await today.call("read_text_file", { path: "package.json", head: 8 }, '"name": "refmcp"');
+  await today.call("read_text_file", { path: "package.json", head: 8 }, '"name": "refmcp-workspace"');
   await today.close();
 
   say("A host that speaks 2026-07-28. An edit is previewed, made and undone.");

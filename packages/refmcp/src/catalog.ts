@@ -39,7 +39,7 @@ export function installed(name: ServerName): Installed {
   const recorded: { outline: Outline<never>; options: OptionTable } = JSON.parse(
     readFileSync(join(dirname(bin), "catalog.json"), "utf8"),
   );
-  // Opening a server after its tools are listed is the work of its own process.
+  // Whether a server opens once its tools are listed is up to its process.
   const { warm: _, ...outline } = recorded.outline;
   const definition = lazyServer(outline, recorded.options, () =>
     Promise.reject(new TypeError(`${name} runs in another process`)),

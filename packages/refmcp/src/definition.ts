@@ -74,7 +74,7 @@ function withSchema({ server, tool }: FoundTool) {
   return { name, server, description, effect, inputSchema };
 }
 
-/** Runs any tool by its name. The service passes its calls on unchanged, so it has no code of its own. */
+/** Runs any tool by its name. The service passes its calls on unchanged, so there is no code for it. */
 export const CALL_TOOL: ListedTool = {
   name: "call_tool",
   title: "Call a tool",

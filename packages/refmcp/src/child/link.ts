@@ -33,7 +33,7 @@ interface Question {
   readonly listeners: (() => void)[];
 }
 
-/** A server limits the time of its own questions; a timer takes no more than this. */
+/** The server limits the time of its questions; a timer takes no more than this. */
 const NO_LIMIT_MS = 2 ** 31 - 1;
 
 /**

@@ -10,7 +10,7 @@ export interface Start {
 
 /** How long a server may take to end after its input has ended, as in its own shutdown. */
 const END_MS = 2_500;
-/** How long the output of a process that has exited may still arrive; one of its own children may keep it open. */
+/** How long the output of a process that has exited may still arrive; a child process may keep it open. */
 const REST_MS = 500;
 const MAX_STDERR_CHARS = 2_000;
 const MAX_LINE_BYTES = 256 * 1_048_576;
