@@ -5,8 +5,14 @@ const [first = "", ...rest] = process.argv.slice(2);
 
 /** The commands that are not the name of a server. Each is loaded only when it is used. */
 const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {
+  setup: () => import("@refmcp/launch/setup").then(({ runSetup }) => runSetup(rest)).then(exitWith),
+  doctor: () => import("@refmcp/launch/setup").then(({ runDoctor }) => runDoctor(rest)).then(exitWith),
   judge: () => import("./judge.ts").then(({ judge }) => judge(rest)),
 };
+
+function exitWith(code: number): void {
+  process.exitCode = code;
+}
 
 const server = SERVER_NAMES.find((name) => name === first);
 const command = Object.hasOwn(COMMANDS, first) ? COMMANDS[first] : undefined;

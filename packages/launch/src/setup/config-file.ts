@@ -8,7 +8,7 @@ import { SetupProblem } from "./formats/text-format.ts";
 const MAX_BYTES = 50_000_000;
 const BOM = "\uFEFF";
 
-/** A host's configuration file as it is now. */
+/** The current content of a host's configuration file. */
 export interface ConfigFile {
   /** With links resolved, so that a linked file stays a link. */
   readonly path: string;

@@ -138,7 +138,7 @@ async function checkEntry(
   const findings: Finding[] = [];
   if (entry.disabled === true || entry.enabled === false) findings.push(warning(`${name} is disabled.`));
   const program = programOf(start);
-  // Every project can have an entry of its own.
+  // Every project can have its own entry.
   const scope = JSON.stringify(found.path.slice(0, -1));
   if (programs.includes(`${scope} ${program}`))
     findings.push(warning(`${name} starts ${program} a second time. Remove one of the entries.`));

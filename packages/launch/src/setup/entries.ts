@@ -108,7 +108,9 @@ export function mergeEntry(
   old: { readonly [key: string]: unknown },
   entry: { readonly [key: string]: Json },
 ): { [key: string]: Json } {
-  const merged: { [key: string]: unknown } = { ...old, ...entry };
+  // A host that has changed its format would still find the old command.
+  const { command: _, cmd: _cmd, args: _args, ...others } = old;
+  const merged: { [key: string]: unknown } = { ...others, ...entry };
   for (const key of ENVIRONMENT_KEYS) {
     const [before, after] = [old[key], entry[key]];
     if (!isRecord(before)) continue;

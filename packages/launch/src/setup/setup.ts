@@ -123,7 +123,7 @@ async function isAgreed(
 ): Promise<boolean> {
   if (yes) return true;
   if (input.isTTY !== true) {
-    errors.write("There is no terminal to ask. Add --yes to write, or --dry-run to only look.\n");
+    errors.write("Not a terminal, so nobody can be asked. Add --yes to write, or --dry-run to only look.\n");
     return false;
   }
   output.write(`${question} [y/N] `);

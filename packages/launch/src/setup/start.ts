@@ -139,7 +139,7 @@ async function attempt(
   }
 }
 
-/** Asks for the tools after a handshake, or in a request of its own if the server knows only the newest revision. */
+/** Asks for the tools after a handshake, or without one if the server knows only the newest revision. */
 async function countTools(child: ChildProcessWithoutNullStreams, signal: AbortSignal): Promise<number> {
   const client = new LineClient(child, signal);
   const clientInfo = { name: "refmcp-setup", version: "1.0.0" };

@@ -2,7 +2,7 @@ import { parse, stringify, TomlError } from "smol-toml";
 import type { Json } from "../../hosts/facts.ts";
 import { isRecord, type Key, SetupProblem, syntaxProblem, type TextFormat } from "./text-format.ts";
 
-/** TOML. A server is a table of its own section, so sections are added, replaced and removed as lines. */
+/** TOML. A server is usually a section, so sections are added, replaced and removed as lines. */
 export const tomlFormat: TextFormat = {
   parse(text) {
     try {
