@@ -1,7 +1,7 @@
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Bundle, bundleProbe } from "../bundle.ts";
@@ -79,9 +79,11 @@ describe("call", () => {
       shell(probe.file, ["call", "--help"]),
     ]);
     expect(word).toEqual(help);
-    expect(help.stdout).toContain(`Usage: node ${probe.file} [options]`);
+    // Relative to the working directory, which is above it.
+    const started = `node ${relative(tmpdir(), probe.file)}`;
+    expect(help.stdout).toContain(`Usage: ${started} [options]`);
     expect(call).toMatchObject({ stderr: "", code: 0 });
-    expect(call.stdout).toContain(`Usage: node ${probe.file} call TOOL`);
+    expect(call.stdout).toContain(`Usage: ${started} call TOOL`);
     expect(call.stdout).toContain("probe_echo");
   });
 
