@@ -113,7 +113,7 @@ describe("call", () => {
 });
 
 describe("on a terminal", () => {
-  /** What a command prints on a terminal of its own. */
+  /** A command on a separate terminal. */
   const onTerminal = (words: string, input: "ignore" | "pipe" = "ignore") =>
     spawn("script", ["-qec", `${process.execPath} ${probe.file} ${words}`, "/dev/null"], {
       stdio: [input, "pipe", "ignore"],
