@@ -120,12 +120,12 @@ export function withSameText(entries) {
 }
 
 /**
- * The links that install a published server with one click. Cursor asks for nothing, so there is none for a server that
- * needs a file.
+ * The links that install a published server with one click, by host. Only VS Code asks for a file, and only it and Cursor
+ * know the open folder, so the others have none for a server that needs one.
  *
  * @param {Server} server
  * @param {State} state
- * @returns {Promise<{ vscode?: string, cursor?: string }>}
+ * @returns {Promise<Record<string, string | undefined>>}
  */
 export async function installLinks(server, { published }) {
   if (!published) return {};
@@ -136,5 +136,10 @@ export async function installLinks(server, { published }) {
   return {
     vscode: installLink("vscode", { ...launch, inputs }),
     ...(files.length === 0 && { cursor: installLink("cursor", launch) }),
+    ...(launch.args.length === 0 && {
+      goose: installLink("goose", launch),
+      "lm-studio": installLink("lm-studio", launch),
+      kiro: installLink("kiro", launch),
+    }),
   };
 }

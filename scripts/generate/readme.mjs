@@ -175,26 +175,53 @@ async function serversPart(servers, state) {
   ];
   const rows = [];
   for (const { server, ...shown } of offered) {
-    rows.push([
-      `[${server.name}](servers/${server.name}/README.md)`,
-      server.description,
-      ...costs(shown),
-      ...(state.published ? [linksText(await installLinks(server, state), " ")] : []),
-    ]);
+    rows.push([`[${server.name}](servers/${server.name}/README.md)`, server.description, ...costs(shown)]);
   }
-  const install = state.published ? ["Install"] : [];
   const sum = { tools: offered.flatMap(({ tools }) => tools), slim: offered.flatMap(({ slim }) => slim) };
-  rows.push(["all", "", ...costs(sum), ...install.map(() => "")]);
-  const header = ["Server", "What it is for", "Tools", "Tokens", "Whole list", "With `--slim`", ...install];
-  return aligned(header, rows);
+  rows.push(["all", "", ...costs(sum)]);
+  const header = ["Server", "What it is for", "Tools", "Tokens", "Whole list", "With `--slim`"];
+  return [aligned(header, rows), ...(state.published ? [await installList(servers, state)] : [])].join(
+    "\n\n",
+  );
 }
 
-/** @type {(links: { vscode?: string, cursor?: string }, between: string, words?: string) => string} */
-function linksText({ vscode, cursor }, between, words = "") {
-  const links = { "VS Code": vscode, Cursor: cursor };
+/**
+ * The links that install each server. The links themselves are very long, so they come last, and the list stays readable as
+ * source.
+ *
+ * @param {Server[]} servers
+ * @param {State} state
+ */
+async function installList(servers, state) {
+  /** @type {string[]} */
+  const items = [];
+  /** @type {string[]} */
+  const targets = [];
+  for (const server of servers) {
+    const links = Object.entries(await installLinks(server, state)).flatMap(([host, link]) => {
+      if (link === undefined) return [];
+      targets.push(`[${server.name}-${host}]: ${link}`);
+      return [`[${LINKED[host] ?? host}][${server.name}-${host}]`];
+    });
+    if (links.length > 0) items.push(`- ${server.name}: ${links.join(" · ")}`);
+  }
+  return ["Install with one click:", items.join("\n"), targets.join("\n")].join("\n\n");
+}
+
+/** The hosts that install a server from a link. @type {Record<string, string>} */
+const LINKED = {
+  vscode: "VS Code",
+  cursor: "Cursor",
+  goose: "Goose",
+  "lm-studio": "LM Studio",
+  kiro: "Kiro",
+};
+
+/** @type {(links: Record<string, string | undefined>, between: string) => string} */
+function linksText(links, between) {
   return Object.entries(links)
     .filter(([, link]) => link !== undefined)
-    .map(([host, link]) => `[${words}${host}](${link})`)
+    .map(([host, link]) => `[Install in ${LINKED[host] ?? host}](${link})`)
     .join(between);
 }
 
@@ -217,7 +244,7 @@ async function installPart(server) {
   const [first, ...others] = await hostEntries(server, state);
   const commands = [first, ...others].flatMap(({ shellCommand }) => shellCommand ?? []);
   return [
-    linksText(await installLinks(server, state), " · ", "Install in "),
+    linksText(await installLinks(server, state), " · "),
     `Or paste this into your host's configuration. ${NEEDS}.`,
     fenced(first.format, first.text),
     "Or from a shell:",

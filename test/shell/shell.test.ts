@@ -1,7 +1,7 @@
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Bundle, bundleProbe } from "../bundle.ts";
@@ -55,6 +55,10 @@ describe("call", () => {
     [["call", "probe_echo", "--text"], 2, "--text needs a value."],
     [["call", "probe_echo", "a", "b"], 2, 'Unexpected argument "b"'],
     [["call", "probe_echo", "--args", "[1]"], 2, "--args takes a JSON object"],
+    [["call", "probe_echo"], 2, "probe_echo needs --text. See node "],
+    [["call", "probe_echo", "a", "--format", "xml"], 2, "--format takes one of text, json, table."],
+    [["list-tools"], 2, 'Unknown command "list-tools". Did you mean: node '],
+    [["toosl"], 2, " tools? For a directory of that name, write ./toosl."],
     [["call", "probe_eco"], 2, 'Unknown tool "probe_eco" in this command. Did you mean probe_echo?'],
     [["call", "probe_write"], 2, 'Unknown tool "probe_write"'],
     [["call"], 2, "call needs a tool"],
@@ -66,6 +70,26 @@ describe("call", () => {
     const ended = await shell(probe.file, words);
     expect(ended).toMatchObject({ stdout: "", code });
     expect(ended.stderr).toContain(message);
+  });
+
+  it("shows its help, and how it was started", async () => {
+    const [help, word, call] = await Promise.all([
+      shell(probe.file, ["--help"]),
+      shell(probe.file, ["help"]),
+      shell(probe.file, ["call", "--help"]),
+    ]);
+    expect(word).toEqual(help);
+    // Relative to the working directory, which is above it.
+    const started = `node ${relative(tmpdir(), probe.file)}`;
+    expect(help.stdout).toContain(`Usage: ${started} [options]`);
+    expect(call).toMatchObject({ stderr: "", code: 0 });
+    expect(call.stdout).toContain(`Usage: ${started} call TOOL`);
+    expect(call.stdout).toContain("probe_echo");
+  });
+
+  it("prints data as a table", async () => {
+    const { stdout } = await shell(probe.file, ["call", "probe_count", "--by", "3", "--format", "table"]);
+    expect(stdout).toBe('name   value\n-----  -------------\ncount  3\ninner  {"kept":true}\n');
   });
 
   it("accepts the server's options before the command", async () => {
@@ -85,6 +109,65 @@ describe("call", () => {
     const seen = await text(terminal.stdout);
     expect(seen).toContain("Lose the count of 0?");
     expect(seen.replaceAll("\r", "")).toContain('{\n  "lost": 0,\n  "reason": "tidying"\n}\n');
+  });
+});
+
+describe("on a terminal", () => {
+  /** A command on a separate terminal. */
+  const onTerminal = (words: string, input: "ignore" | "pipe" = "ignore") =>
+    spawn("script", ["-qec", `${process.execPath} ${probe.file} ${words}`, "/dev/null"], {
+      stdio: [input, "pipe", "ignore"],
+    });
+
+  it("shows the progress of a long call, and removes it before the answer", async (ctx) => {
+    if (process.platform !== "linux") return ctx.skip("needs script(1) of util-linux");
+    const seen = await text(onTerminal("call probe_slow --ms 2000").stdout ?? process.stdin);
+    expect(seen).toContain("\r\u001b[K[██████████░░░░░░░░░░] 1 of 2 half\r\u001b[K");
+  });
+
+  it("says what a server waits for that is started by hand, and not to a host", async (ctx) => {
+    const byHost = await shell(probe.file, []);
+    expect(byHost.stderr).toBe("");
+    if (process.platform !== "linux") return ctx.skip("needs script(1) of util-linux");
+    const terminal = onTerminal("", "pipe");
+    let seen = "";
+    terminal.stdout?.on("data", (data) => {
+      seen += data;
+      // Ctrl+D ends its input.
+      if (seen.includes("\n")) terminal.stdin?.write("\u0004");
+    });
+    await new Promise((resolve) => terminal.on("close", resolve));
+    expect(seen).toContain("waits for an MCP client on stdin, as a host starts it.");
+    expect(seen).toContain(`node ${probe.file} tools, call TOOL or --help`);
+  });
+});
+
+describe("--print-config", () => {
+  it.each([
+    [[], "Warning: this entry has no directory, so the server can only use the folders"],
+    [
+      ["/path/to/your/project"],
+      "Warning: /path/to/your/project is a placeholder. Use the path of your own directory.",
+    ],
+    [["/nonexistent-refmcp"], "Warning: /nonexistent-refmcp does not exist."],
+  ])("warns about %j", async (words, warning) => {
+    const { stdout, stderr, code } = await shell(serverBin("filesystem"), [
+      ...words,
+      "--print-config",
+      "zed",
+    ]);
+    expect(stderr.split("\n")[0]).toContain(warning);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toHaveProperty("context_servers.filesystem");
+  });
+
+  it("does not warn about a directory that exists, nor of one that the server does not need", async () => {
+    const [given, optional] = await Promise.all([
+      shell(serverBin("filesystem"), [tmpdir(), "--print-config", "zed"]),
+      shell(serverBin("memory"), ["--print-config", "zed"]),
+    ]);
+    expect(given.stderr).toMatch(/^Zed: /);
+    expect(optional.stderr).toMatch(/^Zed: /);
   });
 });
 

@@ -209,7 +209,7 @@ export const EDITORS = {
     }),
     secret: (name) => `{env:${name}}`,
     replaces: /\{(?:env|file):/,
-    restart: "Check the server with kilo mcp list, or under Settings > Agent Behaviour > MCP Servers.",
+    restart: "Check the server with kilo mcp list, or in the settings of its panel, under MCP Servers.",
   },
   continue: {
     title: "Continue",
