@@ -182,11 +182,11 @@ describe("Gemini CLI", () => {
       );
   });
 
-  it("installs what the release has as an asset, with its skills", async (ctx) => {
+  it("links what the release has as an asset, with its skills", async (ctx) => {
     const { run } = vendor(ctx);
     const source = join(published, "plugins", "refmcp");
-    const installed = await run("extensions", "install", source, "--consent", "--skip-settings");
-    expect(installed).toMatchObject(printing("installed successfully"));
+    const linked = await run("extensions", "link", source, "--consent");
+    expect(linked).toMatchObject(printing("linked successfully"));
     const { output } = await run("extensions", "list");
     for (const skill of await skillsOf("refmcp")) expect(output).toContain(`${skill}:`);
     await run("extensions", "uninstall", "refmcp");
