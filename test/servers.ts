@@ -1,5 +1,8 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { World } from "@refmcp/testing";
@@ -30,6 +33,20 @@ export function serverFolder(name: string): string {
 /** The built server that a host starts. */
 export function serverBin(name: string): string {
   return join(serverFolder(name), "dist", "bin.js");
+}
+
+/** What the generated files are made of: what each server prints about itself, with its package.json. */
+export function describedServers() {
+  return Promise.all(
+    SERVERS.map(async (name) => {
+      const folder = serverFolder(name);
+      const { stdout } = await promisify(execFile)(process.execPath, [serverBin(name), "--describe"], {
+        maxBuffer: 64 * 1024 * 1024,
+      });
+      const manifest: object = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+      return { ...JSON.parse(stdout), folder, manifest };
+    }),
+  );
 }
 
 /** A fresh world of the server's own fixture, `test/fixture.ts`. */

@@ -124,7 +124,7 @@ function hosts(plugins) {
   const variables = `from the variables ${listed(asked)}`;
   return [
     ["Claude Code", "the project", "asked for by `/plugin configure`, or given with `--config KEY=VALUE`"],
-    ["Gemini CLI", "the project", "asked for during the installation"],
+    ["Gemini CLI", "the project", `asked for during the installation; ${code("refmcp")}: ${variables}`],
     ["Cursor", "the project", variables],
     ["Codex", "the project", variables],
     ["VS Code", "the open folders (its roots)", variables],

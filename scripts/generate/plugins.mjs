@@ -226,21 +226,24 @@ function copilotManifest(plugin, state) {
   };
 }
 
-/** @param {Plugin} plugin @param {State} state */
+/** Gemini CLI asks for every setting, so the plugin with all servers takes them from the environment. @param {Plugin} plugin @param {State} state */
 function geminiManifest(plugin, state) {
-  const { name, version, description } = plugin;
-  const settings = asked(plugin, "ask").map(({ name: envVar, option }) => {
+  const { name, version, description, servers } = plugin;
+  const needed = asked(plugin, "ask");
+  const settings = needed.map(({ name: envVar, option }) => {
     const { title = envVar, description, type } = option;
     return { name: title, description, envVar, ...(type === "secret" && { sensitive: true }) };
   });
+  const env = Object.fromEntries(needed.map(({ name }) => [name, variable(name)]));
   return {
     name,
     version,
     description,
-    ...(settings.length > 0 && { settings }),
+    ...(servers.length === 1 && settings.length > 0 && { settings }),
     mcpServers: entries(plugin, state, {
       root: variable("extensionPath"),
       project: variable("workspacePath"),
+      ...(servers.length > 1 && { env }),
     }),
   };
 }

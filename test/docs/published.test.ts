@@ -8,7 +8,7 @@ import * as z from "zod";
 import { filled } from "../../scripts/generate/pages.mjs";
 import { pageParts } from "../../scripts/generate/parts.mjs";
 import { isPublished, markPublished } from "../../scripts/lib/published.mjs";
-import { ROOT, SERVERS, serverBin, serverFolder } from "../servers.ts";
+import { describedServers, ROOT, SERVERS, serverBin } from "../servers.ts";
 
 const execute = promisify(execFile);
 const read = (page: string) => readFile(join(ROOT, page), "utf8");
@@ -17,16 +17,7 @@ const LINKS = /https:\/\/(?:insiders\.vscode\.dev|cursor\.com\/en\/install-mcp)[
 /** The variable of VS Code and Cursor. */
 const OPEN_FOLDER = "$" + "{workspaceFolder}";
 
-const servers = await Promise.all(
-  SERVERS.map(async (name) => {
-    const folder = serverFolder(name);
-    const { stdout } = await execute(process.execPath, [serverBin(name), "--describe"], {
-      maxBuffer: 64 * 1024 * 1024,
-    });
-    const manifest: object = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
-    return { ...JSON.parse(stdout), folder, manifest };
-  }),
-);
+const servers = await describedServers();
 
 /** The pages before or after the first release. */
 async function pagesOf(published: boolean): Promise<Map<string, string>> {
