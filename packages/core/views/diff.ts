@@ -18,7 +18,9 @@ export interface DiffPart {
 /** Takes the cursor out of the server's remarks, with the sentence around it, which is for the model. */
 export function partOf(body: string, facts: string): DiffPart {
   const next = /;? ?continue with cursor[ =]"([^"]+)"( or narrow with paths|\.)?/i.exec(facts);
-  return { body, facts: next === null ? facts : facts.replace(next[0], ""), cursor: next?.[1] };
+  const left = next === null ? facts : facts.replace(next[0], "");
+  // The list of the files shows which are not loaded.
+  return { body, facts: left.replace(/; not shown yet: [^;]*/, ""), cursor: next?.[1] };
 }
 
 type FileSection = Extract<Section, { kind: "file" }>;
@@ -69,6 +71,8 @@ class DiffPage {
   readonly #steps = element("span", { class: "steps" });
   readonly #page: HTMLElement;
   readonly #files: File[] = [];
+  /** Entries of the list for files that are not loaded. */
+  readonly #pending = new Map<string, HTMLElement>();
   #cursor: string | undefined;
   #height = 0;
   #isSplit = false;
@@ -134,7 +138,7 @@ class DiffPage {
     const sections = sectionsOf(body);
     const count = this.#files.length + sections.filter(({ kind }) => kind === "file").length;
     for (const section of sections) {
-      if (section.kind === "text") this.#boxes.append(element("p", { class: "between" }, section.text));
+      if (section.kind === "text") this.#addText(section.text);
       else this.#addFile(section, count >= MANY);
     }
     this.#facts.textContent = facts;
@@ -142,9 +146,33 @@ class DiffPage {
     this.#more.hidden = cursor === undefined;
     const hasLines = this.#files.some(({ section }) => section.lines.length > 0);
     for (const control of [this.#wrap, this.#side, this.#steps]) control.hidden = !hasLines;
-    this.#nav.hidden = this.#files.length < 2;
+    this.#nav.hidden = this.#list.childElementCount < 2;
     this.#all.textContent = `Show all ${this.#files.length} files`;
     this.#all.hidden = this.#files.every(({ box }) => !box.hidden);
+  }
+
+  /** Text between files; the server's list of a long diff becomes entries for the files that are not loaded. */
+  #addText(text: string): void {
+    const rest = text.split("\n").filter((line) => {
+      const [, added, removed, path] = /^(?:\+(\d+) -(\d+)|binary) (.+)$/.exec(line) ?? [];
+      if (path === undefined) return true;
+      const title = path.replace(" => ", " → ");
+      const name = element("button", { type: "button", title: "Not loaded; loads more" }, title);
+      name.addEventListener("click", () => void this.#loadMore());
+      const counts = countsShown({ added: Number(added ?? 0), removed: Number(removed ?? 0) });
+      const entry = element(
+        "li",
+        { class: "pending" },
+        element("span", { class: "kind" }, "…"),
+        name,
+        ...counts,
+      );
+      this.#pending.set(title, entry);
+      this.#list.append(entry);
+      return false;
+    });
+    const shown = rest.join("\n").trim();
+    if (shown !== "") this.#boxes.append(element("p", { class: "between" }, shown));
   }
 
   #addFile(section: FileSection, areMany: boolean): void {
@@ -153,7 +181,13 @@ class DiffPage {
     const badge = change === "changed" ? [] : [element("span", { class: "badge" }, change)];
     const copy = copyButton(() => section.patch);
     copy.title = "Copy this file's diff";
-    const summary = element("summary", {}, element("span", { class: "title" }, title), ...badge, ...counts());
+    const summary = element(
+      "summary",
+      {},
+      element("span", { class: "title" }, title),
+      ...badge,
+      ...countsShown(counts),
+    );
     const body = element("div", { class: "lines", role: "region", "aria-label": title, tabindex: "0" });
     const box = element(
       "details",
@@ -164,7 +198,7 @@ class DiffPage {
     );
     const name = element("button", { type: "button" }, title);
     const mark = element("span", { class: `kind ${change}`, title: change }, MARKS[change]);
-    const link = element("li", {}, mark, name, ...counts());
+    const link = element("li", {}, mark, name, ...countsShown(counts));
     const file: File = { section, box, body, isColored: false };
     name.addEventListener("click", () => this.#goTo(file));
     // The first file is always open, even if it is long.
@@ -174,7 +208,10 @@ class DiffPage {
     this.#height += isOpen ? height : HEAD;
     this.#files.push(file);
     this.#boxes.append(box);
-    this.#list.append(link);
+    const pending = this.#pending.get(title);
+    if (pending === undefined) this.#list.append(link);
+    else pending.replaceWith(link);
+    this.#pending.delete(title);
     body.hidden = lines.length === 0;
     this.#fill(file, isOpen);
     box.open = isOpen;
@@ -228,20 +265,19 @@ class DiffPage {
   }
 }
 
+type Counts = Readonly<Record<"added" | "removed", number>>;
+
+function countsOf(lines: readonly DiffLine[]): Counts {
+  const count = (kind: DiffLine["kind"]) => lines.filter((line) => line.kind === kind).length;
+  return { added: count("added"), removed: count("removed") };
+}
+
 /** How many lines were added and removed, as elements. */
-function countsOf(lines: readonly DiffLine[]): () => HTMLElement[] {
-  const counts = (["added", "removed"] as const).map((kind) => ({
-    kind,
-    count: lines.filter((line) => line.kind === kind).length,
-  }));
-  return () =>
-    counts
-      .filter(({ count }) => count > 0)
-      .map(({ kind, count }) =>
-        element(
-          "span",
-          { class: `count ${kind}`, title: `${kind} lines` },
-          `${kind === "added" ? "+" : "−"}${count}`,
-        ),
-      );
+function countsShown(counts: Counts): HTMLElement[] {
+  return (["added", "removed"] as const)
+    .filter((kind) => counts[kind] > 0)
+    .map((kind) => {
+      const text = `${kind === "added" ? "+" : "−"}${counts[kind]}`;
+      return element("span", { class: `count ${kind}`, title: `${kind} lines` }, text);
+    });
 }

@@ -31,3 +31,14 @@ export function lossText({ tables = [], objects = [], weakened = [], reason }: L
   ];
   return sentences.length === 0 ? undefined : sentences.join(" ");
 }
+
+/** What the user agrees to, for a button, by the text of a loss: "Delete 5,000 rows of users". */
+export function lossAction(text: string): string | undefined {
+  const [, losses] = /^This cannot be undone: (.*?)(?: \([^()]*\))?\./s.exec(text) ?? [];
+  const [first = "", ...more] = losses?.split("; ") ?? [];
+  const [, verb, rest] = /^(DELETE|UPDATE|DROP) (?:of )?(.*)$/s.exec(first) ?? [];
+  if (verb === undefined || rest === undefined) return undefined;
+  const kind = verb === "DROP" ? rest.replace(/^[A-Z ]+/, (words) => words.toLowerCase()) : rest;
+  const others = more.length === 0 ? "" : `, and ${more.length} more`;
+  return `${verb[0]}${verb.slice(1).toLowerCase()} ${kind}${others}`;
+}

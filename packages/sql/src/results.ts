@@ -76,7 +76,7 @@ export interface Calling {
   readonly budget: number;
   progress(done: number, of: number | undefined, note: string): void;
   /** Asks the user about a loss; throws if the user declines or can't be asked. */
-  confirm(loss: string): Promise<void>;
+  confirm(loss: string, action?: string): Promise<void>;
 }
 
 type PageLimits = Pick<Limits, "rows" | "bytes">;

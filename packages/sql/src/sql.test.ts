@@ -4,6 +4,7 @@ import {
   encodeRow,
   type Format,
   limitsOf,
+  lossAction,
   lossText,
   removalOf,
   rowWriter,
@@ -113,6 +114,24 @@ it("a loss names the largest first, and only why rows can't be restored", () => 
   ).toBe(
     "This cannot be undone: DROP TABLE c (0 rows); DELETE of 2,000 rows of b; UPDATE of 1 row of a (too large). This weakens protection: GRANT.",
   );
+});
+
+it.each([
+  [{ tables: [{ table: "users", updated: 0, deleted: 5_000, inserted: 0 }] }, "Delete 5,000 rows of users"],
+  [{ objects: ["DROP TABLE c (0 rows)"], reason: "off" }, "Drop table c"],
+  [
+    {
+      tables: [
+        { table: "a", updated: 1, deleted: 0, inserted: 0 },
+        { table: "b", updated: 0, deleted: 2, inserted: 0 },
+      ],
+      reason: "too large",
+    },
+    "Delete 2 rows of b, and 1 more",
+  ],
+  [{ weakened: ["GRANT"] }, undefined],
+])("a button names the loss of %j", (loss, action) => {
+  expect(lossAction(lossText(loss) ?? "")).toBe(action);
 });
 
 describe("statements", () => {

@@ -314,7 +314,7 @@ describe("confirmations", () => {
       arguments: { entityNames: ["A"], hard: true },
     });
     expect(done.isError).not.toBe(true);
-    expect(asked).toEqual(['Permanently erase from memory: "A", with 1 observation, 0 relations?']);
+    expect(asked).toEqual(['Permanently erase 1 entity from memory: "A", with 1 observation, 0 relations?']);
     await close();
   });
 });

@@ -35,6 +35,11 @@ export function clip(text: string, max: number): string {
   return text.slice(0, splitsPair ? max - 1 : max);
 }
 
+/** A text of at most `max` characters; one that is cut ends with an ellipsis. */
+export function shortened(text: string, max: number): string {
+  return text.length <= max ? text : `${clip(text, max - 1)}…`;
+}
+
 /** 1234567 → "1,234,567". */
 export function grouped(count: number): string {
   return count.toString().replace(/\B(?=(\d{3})+$)/g, ",");

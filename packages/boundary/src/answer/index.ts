@@ -6,6 +6,7 @@ export {
   HARD_ANSWER_CHARS,
   largeAnswers,
   MAX_SHOWN_CHARS,
+  shortened,
   sized,
 } from "./budget.ts";
 export { type CursorCodec, cursorsOf, type StateCheck } from "./cursor.ts";

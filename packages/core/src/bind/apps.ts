@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { ToolError } from "@refmcp/boundary/answer";
+import { shortened, ToolError } from "@refmcp/boundary/answer";
 import { crypto } from "@refmcp/boundary/crypto";
 import type { OptionTable } from "../define/options.ts";
 import type { Tool, ToolFacts } from "../define/tool.ts";
@@ -30,6 +30,25 @@ export interface ConfirmedCall<Context> {
   readonly tool: Tool<Context>;
   readonly given: Readonly<Record<string, unknown>>;
   readonly confirmed: ReadonlySet<string>;
+}
+
+/** A question for the user, and what they agree to in a few words, if the question does not begin with it. */
+interface Question {
+  readonly message: string;
+  readonly action?: string | undefined;
+}
+
+const MAX_ACTION = 60;
+
+/**
+ * What the user agrees to, for a button: "Delete 2 files (9 kB): a, b? They are lost." → "Delete 2 files". Undefined if the
+ * message does not begin with a question, or if it would be cut in quotes.
+ */
+export function actionOf(message: string): string | undefined {
+  const end = message.indexOf("?");
+  const question = message.slice(0, Math.max(end, 0)).replace(/(?: \(|: |, ).*$/s, "");
+  const isWhole = (question.match(/"/g)?.length ?? 0) % 2 === 0;
+  return question === "" || !isWhole ? undefined : shortened(question, MAX_ACTION);
 }
 
 /** A call that is waiting for the user's click. */
@@ -131,7 +150,11 @@ export class Apps<Context> {
   }
 
   /** The result that asks; the call has done nothing yet. */
-  shown(call: ConfirmedCall<Context>, message: string, { client }: ClientRequest): CallToolResult {
+  shown(
+    call: ConfirmedCall<Context>,
+    { message, action = actionOf(message) ?? call.tool.title }: Question,
+    { client }: ClientRequest,
+  ): CallToolResult {
     const now = Date.now();
     for (const [token, { until }] of this.#waiting) if (until < now) this.#waiting.delete(token);
     if (this.#waiting.size >= MAX_WAITING) this.#makeRoom();
@@ -140,7 +163,7 @@ export class Apps<Context> {
     const text = `A card below asks the user to confirm: ${message}\nNothing has been done yet. Do not call again or report it as done; the user decides by clicking.`;
     return {
       content: [{ type: "text", text }],
-      _meta: { [CONFIRMATION_META]: { token, message, title: call.tool.title, tool: this.tool.name } },
+      _meta: { [CONFIRMATION_META]: { token, message, action, tool: this.tool.name } },
     };
   }
 

@@ -175,8 +175,8 @@ class RunningCall implements Call {
     if (this.#ended === undefined) this.#request.log(level, message);
   }
 
-  confirm(message: string): Promise<void> {
-    return this.questions().confirm(message);
+  confirm(message: string, action?: string): Promise<void> {
+    return this.questions().confirm(message, action);
   }
 
   ask<Answer extends z.ZodObject>(message: string, answer: Answer, key?: string): Promise<z.output<Answer>> {

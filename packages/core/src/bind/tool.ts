@@ -90,7 +90,7 @@ async function runTool<Context>(
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
     if (error instanceof ConfirmationNeeded && apps !== undefined)
-      return apps.shown({ tool, given, confirmed: error.confirmed }, error.message, request);
+      return apps.shown({ tool, given, confirmed: error.confirmed }, error, request);
     return resultFor(request.revision, errorResult(tool.name, error, runtime.log));
   }
 }

@@ -30,9 +30,11 @@ export interface Call {
   /**
    * Asks the user to confirm exactly what `message` says.
    *
+   * @param action what the user agrees to, for a button: a verb and the loss, such as "Delete 37 files". Default: the
+   *   question that `message` begins with, without its details.
    * @throws ToolError `denied`, code `declined` if the user declines, `cannot_ask` if the client cannot ask.
    */
-  confirm(message: string): Promise<void>;
+  confirm(message: string, action?: string): Promise<void>;
   /**
    * Asks the user to fill in a form (elicitation): a flat object of strings, numbers, booleans and enums.
    * Independent questions can be asked at once: `await Promise.all([call.ask(…), call.roots()])`.

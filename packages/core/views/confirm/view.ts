@@ -7,21 +7,22 @@ import { element, Host, textOf } from "../host.ts";
 interface Confirmation {
   readonly token: string;
   readonly message: string;
-  readonly title: string;
+  /** What the user agrees to: a verb and the loss. */
+  readonly action: string;
   readonly tool: string;
 }
 
 const host = new Host();
 
-function show({ token, message, title, tool }: Confirmation): void {
+function show({ token, message, action, tool }: Confirmation): void {
   const cancel = element("button", { type: "button" }, "Cancel");
-  const go = element("button", { type: "button", class: "go" }, "Yes, do this");
+  const go = element("button", { type: "button", class: "go" }, action);
   const buttons = element("div", { class: "buttons" }, cancel, go);
   const outcome = element("p", { class: "outcome", role: "status" });
   const card = element(
     "main",
     { class: "card", "aria-labelledby": "title", "aria-describedby": "loss" },
-    element("h1", { id: "title" }, `${title}: confirm`),
+    element("h1", { id: "title" }, `${action}?`),
     element("p", { class: "loss", id: "loss", tabindex: "0" }, message),
     buttons,
     outcome,

@@ -18,7 +18,7 @@ export default tool({
   }),
   async run({ path, recursive }, files, call) {
     const plan = await files.planDelete(path, { recursive, signal: call.signal });
-    if (plan.question !== undefined) await call.confirm(plan.question);
+    if (plan.question !== undefined) await call.confirm(plan.question, plan.action);
     const { receipt, leftover } = await files.delete(plan, call.signal);
     const rest =
       leftover === undefined ? "" : ` The system denied deleting some of it: see ${named(leftover)}.`;

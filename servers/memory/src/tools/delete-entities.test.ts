@@ -21,6 +21,8 @@ it("deletes with counts, can be undone, and asks before erasing", async () => {
   await data("undo_memory_change", { change_id: deleted.change_id });
   expect(questions).toEqual([]);
   await failure("delete_entities", { entityNames: ["Bo"], hard: true });
-  expect(questions).toEqual(['Permanently erase from memory: "Bo", with 1 observation, 2 relations?']);
+  expect(questions).toEqual([
+    'Permanently erase 1 entity from memory: "Bo", with 1 observation, 2 relations?',
+  ]);
   expect(await data("open_nodes", { names: ["Bo"] })).toMatchObject({ entities: [{ name: "Bo" }] });
 });

@@ -220,7 +220,7 @@ export function changeSuite(given: Given): void {
       await forgetFacts(store, "A", ["dropped"]);
       const facts = { action: "delete_entities", hard: true };
       const question =
-        'Permanently erase from memory: "A", with 2 observations, 1 relation? This includes 1 observation that can still be restored.';
+        'Permanently erase 1 entity from memory: "A", with 2 observations, 1 relation? This includes 1 observation that can still be restored.';
       expect(await deleteEntities(store, ["A"], facts)).toEqual({ question });
       expect(await dump()).toContain("secret");
       await addObservations(store, [{ entityName: "A", contents: ["new"] }], { action: "add" });

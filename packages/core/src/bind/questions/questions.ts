@@ -25,9 +25,12 @@ export class InputRequired {
 export class ConfirmationNeeded extends Error {
   /** All questions that count as confirmed once the user confirms this one. */
   readonly confirmed: ReadonlySet<string>;
+  /** What the user agrees to, in a few words; undefined if the message begins with it. */
+  readonly action: string | undefined;
 
-  constructor(message: string, confirmed: ReadonlySet<string>) {
+  constructor(message: string, action: string | undefined, confirmed: ReadonlySet<string>) {
     super(message);
+    this.action = action;
     this.confirmed = confirmed;
   }
 }
@@ -188,13 +191,13 @@ export class Questions {
     return this.isPossible ? capabilitiesIn(revision, client.capabilities) : undefined;
   }
 
-  async confirm(message: string): Promise<void> {
+  async confirm(message: string, action?: string): Promise<void> {
     const { confirm, confirmed } = this.#options;
     if (confirm === "never") return;
     if (confirmed !== undefined) {
       const key = digest(message);
       if (confirmed.has(key)) return;
-      throw new ConfirmationNeeded(message, new Set([...confirmed, key]));
+      throw new ConfirmationNeeded(message, action, new Set([...confirmed, key]));
     }
     const hint = "Start the server with --confirm never to allow it without asking.";
     const answer = this.#elicit(message, AGREEMENT, hint);

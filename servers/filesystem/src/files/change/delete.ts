@@ -48,7 +48,8 @@ export async function planDelete(
   const question = isLost
     ? `Delete ${named(path)} ${what}? It will be permanently lost: ${final}.`
     : undefined;
-  return { path, type, content, bytes, final, question };
+  const action = `Delete ${content === undefined ? named(path) : describe(content).replace(/ \([^()]*\)/, "")}`;
+  return { path, type, content, bytes, final, question, action };
 }
 
 /**

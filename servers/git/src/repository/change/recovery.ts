@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { oneLine } from "@refmcp/boundary/answer";
+import { oneLine, shortened } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { pathBytes } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
@@ -145,14 +145,14 @@ export async function commitsOnlyIn(
   ];
   const args = ["log", ...LOG_ARGS, "--format=%h %s", "--max-count=1001", tip, ...rest, "--"];
   const subjects = await repository.paths(args, "list the commits");
-  const shown = subjects.slice(0, 5).map((subject) => `"${oneLine(subject).slice(0, 60)}"`);
+  const shown = subjects.slice(0, 5).map((subject) => `"${shortened(oneLine(subject), 60)}"`);
   const list = shown.length === 0 ? "" : `: ${shown.join(", ")}${subjects.length > 5 ? " …" : ""}`;
   return { count: subjects.length, list };
 }
 
 /** The first file names for a question, or nothing. */
 export function namesOf(files: readonly string[]): string {
-  return files.length === 0 ? "" : `: ${firstNames(files.map((file) => file.slice(0, 100)))}`;
+  return files.length === 0 ? "" : `: ${firstNames(files.map((file) => shortened(file, 100)))}`;
 }
 
 /** The first hundred files for a response, and the total. */

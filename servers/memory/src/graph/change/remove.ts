@@ -182,7 +182,7 @@ function questionOf(found: Found, subject: keyof Counts): string {
   if (subject === "entities") {
     const { entities, ...attached } = countsOf(found);
     const names = [...new Set(found.entities.map(({ name }) => name))];
-    return `Permanently erase from memory: ${quoteAll(names)}, with ${counted(attached)}?${also}`;
+    return `Permanently erase ${counted({ entities: names.length })} from memory: ${quoteAll(names)}, with ${counted(attached)}?${also}`;
   }
   const texts =
     subject === "relations"

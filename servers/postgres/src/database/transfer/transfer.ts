@@ -5,6 +5,7 @@ import {
   type Calling,
   csvHeader,
   type ExportFormat,
+  lossAction,
   type NewFile,
   quoteIdentifier,
   withNear,
@@ -137,7 +138,7 @@ export async function importCsv(
         changesSchema: false,
         ...begun,
         dryRun,
-        confirm: (loss) => call.confirm(loss),
+        confirm: (loss) => call.confirm(loss, lossAction(loss)),
       });
       const facts = { table: target.name, rows: stream.rowCount, columns, bytes: size, committed: !dryRun };
       return { ...facts, ...(changeId === undefined ? {} : { change_id: changeId }) };

@@ -1,5 +1,12 @@
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type Calling, lossText, type RecordedChange, readRows as recordedRows, rowCount } from "@refmcp/sql";
+import {
+  type Calling,
+  lossAction,
+  lossText,
+  type RecordedChange,
+  readRows as recordedRows,
+  rowCount,
+} from "@refmcp/sql";
 import * as z from "zod";
 import type { Database, Session } from "../connection/database.ts";
 import type { Row } from "../driver/values.ts";
@@ -114,7 +121,7 @@ export async function undoChange(
       };
       if (dryRun) return answer;
       const loss = lossText({ objects });
-      if (loss !== undefined) await call.confirm(loss);
+      if (loss !== undefined) await call.confirm(loss, lossAction(loss));
       const change_id = await commit(session, writer);
       return change_id === undefined ? answer : { ...answer, change_id };
     } catch (error) {

@@ -1,5 +1,5 @@
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type Calling, type Changing, encodeRow } from "@refmcp/sql";
+import { type Calling, type Changing, encodeRow, lossAction } from "@refmcp/sql";
 import type { Database, Session } from "../connection/database.ts";
 import type { Postgres } from "../connection/postgres.ts";
 import { rehearsalKey } from "../copy/rehearse.ts";
@@ -64,7 +64,8 @@ export async function runChanges(
     signal: call.signal,
     maxBytes,
     // The user decides with what the rehearsal of the same statements found.
-    confirm: (loss: string) => call.confirm([loss, ...(found === undefined ? [] : [found])].join(" ")),
+    confirm: (loss: string) =>
+      call.confirm([loss, ...(found === undefined ? [] : [found])].join(" "), lossAction(loss)),
   };
   const sql = changing.statements.map((one) => one.sql).join(" ");
   const { committed, outcomes, loss, undo, changeId, tables, notices } = await withNearNames(

@@ -6,6 +6,7 @@ import {
   type Calling,
   csvHeader,
   type ExportFormat,
+  lossAction,
   type NewFile,
   quoteIdentifier,
   withNear,
@@ -157,7 +158,8 @@ async function addRows(
       if (failed !== undefined) return failed;
       const measured = await ask("measureTable", { rows, target: target.name.toLowerCase() });
       if (measured === "watch" || "unrecorded" in measured) return measured;
-      if (measured.loss !== undefined && !dryRun) await call.confirm(measured.loss);
+      if (measured.loss !== undefined && !dryRun)
+        await call.confirm(measured.loss, lossAction(measured.loss));
       signal.throwIfAborted();
       const changeId = await ask("closeTable", { commit: !dryRun });
       return { rows, ...(changeId === undefined ? {} : { change_id: changeId }) };

@@ -3,6 +3,7 @@ import {
   type Bound,
   type Calling,
   type Changing,
+  lossAction,
   type Statement,
   TOO_LARGE,
   targetOf,
@@ -60,7 +61,7 @@ export async function runChanges(
   // Measures the loss, and is rolled back if there is one: no lock is held while the user is asked about exactly this loss.
   const first = await attempt(undefined);
   if (dryRun || first.loss === undefined) return shownChange(changes, first);
-  await call.confirm(first.loss);
+  await call.confirm(first.loss, lossAction(first.loss));
   const second = await attempt(first.loss);
   if (second.committed) return shownChange(changes, second);
   const loss = second.loss ?? "nothing would be lost now";
