@@ -53,11 +53,14 @@ async function start(): Promise<Windows | string> {
     HOME: folder,
     WINEPREFIX: prefix,
     WINEDEBUG: "-all",
+    // Wine converts file names to the encoding of the locale.
+    LC_ALL: "C.UTF-8",
     // Neither Mono nor Gecko is installed.
     WINEDLLOVERRIDES: "mscoree,mshtml=",
     // Wine 8 reports Windows 7.
     NODE_SKIP_PLATFORM_CHECK: "1",
   };
+  await promisify(execFile)("wine", ["wineboot", "--init"], { env });
   return {
     driveC: join(prefix, "drive_c"),
     async run(program, input) {
