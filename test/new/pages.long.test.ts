@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(() => clone?.dispose());
 
 // Windows has no sh; the pages say the same commands for it.
-it.skipIf(process.platform === "win32")("the commands of both pages work as they are written", () => {
+it.skipIf(process.platform === "win32")("the commands of both pages work as written", () => {
   expect(existsSync(join(clone.root, SERVER, "dist", "bin.js"))).toBe(true);
   expect(existsSync(join(clone.root, SERVER, "src", "tools", "dictionary-define.ts"))).toBe(true);
 });
