@@ -19,7 +19,7 @@ const ORDERS = `WITH RECURSIVE t(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM t W
   SELECT 10001 + n AS id, datetime('2025-01-01 08:12:00', n * 101 || ' minutes') AS placed_at,
     'Customer ' || (n * 7919 % 97) AS customer, round(12 + n * 7919 % 900 / 7.0 + n / 400.0, 2) AS total FROM t`;
 const SHOP = ["--db-path", join(folder, "shop.db"), "--allow-write", "--allow-ddl"];
-const MEMORY = ["--memory-file", join(folder, "memory.jsonl")];
+const MEMORY = ["--file", join(folder, "memory.db")];
 const PEOPLE = Array.from({ length: 120 }, (_, n) => ({
   name: `Person ${n}`,
   entityType: n % 9 === 0 ? "company" : "person",
