@@ -25,7 +25,7 @@ export async function hostParts(servers, state) {
   return {
     start: [
       ...(state.published ? [] : [FROM_A_CLONE]),
-      "How to have a host (the program that runs the assistant) start a server. The quickest way is to have the server print its entry, with the options you want:",
+      "A host, the program that runs the assistant, starts a server by an entry. Let the server print its own entry, with the options you want:",
       fenced("sh", printCommand(example, "vscode", state, ["--read-only"])),
       `It prints exactly what to paste, and on stderr where it goes. The hosts are ${listed(entries.map(({ host }) => code(host)))}. ${code("--print-config json")} prints the common form for any other host.`,
     ].join("\n\n"),

@@ -18,6 +18,8 @@ const TEMPLATE = join(ROOT, "scripts", "templates", "tool");
 const MAX_DEFAULT_TOOLS = 20;
 /** The toolset that a server gets if its default tools are at the limit and it has no other toolset. */
 const EXTRA = "extra";
+/** What ends this process from outside. */
+const STOPS = ["SIGINT", "SIGTERM"];
 
 /**
  * `addTool`, then the pages, with what to do next.
@@ -95,7 +97,7 @@ export async function addTool(server, tool, given) {
 }
 
 /**
- * Restores files when the process ends, unless they are kept: a step that fails ends it, and so does Ctrl+C.
+ * Restores files when the process ends, unless they are kept: a step that fails ends it, and so do Ctrl+C and a signal.
  *
  * @param {string} created a folder that is removed if it did not exist
  */
@@ -112,9 +114,9 @@ function undoing(created) {
     if (isNew) rmSync(created, { recursive: true, force: true });
     process.stderr.write("\nNothing was added: what had been written was removed again.\n");
   };
-  const stop = () => process.exit(130);
+  const stop = () => process.exit(1);
   process.once("exit", restore);
-  process.once("SIGINT", stop);
+  for (const signal of STOPS) process.once(signal, stop);
   return {
     /** Notes what a file contains before it is written, and returns that. @param {string} file */
     remember(file) {
@@ -124,7 +126,7 @@ function undoing(created) {
     },
     keep() {
       process.off("exit", restore);
-      process.off("SIGINT", stop);
+      for (const signal of STOPS) process.off(signal, stop);
     },
   };
 }

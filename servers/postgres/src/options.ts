@@ -14,7 +14,7 @@ export const options = defineOptions({
     },
     askUnless: ["db", "embedded", "embeddedDir"],
     description:
-      "postgres://user:password@host:5432/database, or host=… user=… dbname=…; sslmode and other parameters work as in libpq. The flag itself is optional: a URL alone is enough. Without a URL, the PG* variables (PGHOST, PGUSER, …) and ~/.pgpass are used.",
+      "postgres://user:password@host:5432/database, or host=… user=… dbname=…; sslmode and other parameters work as in libpq. Without a URL, the PG* variables (PGHOST, PGUSER, …) and ~/.pgpass are used.",
   },
   db: {
     type: "secret",

@@ -7,7 +7,7 @@ export default tool({
   ...describeTableTool,
   name: "pg_describe_table",
   description:
-    "Get one table or view in full: columns, keys in both directions, constraints, indexes, triggers, row security, partitions: all that a query needs. To see what exists call pg_list_objects.",
+    "Get one table or view: columns, keys in both directions, constraints, indexes, triggers, row security, partitions. Has all that a query needs. To see what exists call pg_list_objects.",
   argumentAliases: { table_name: "table" },
   toolset: "data",
   input: z.strictObject({
