@@ -123,6 +123,7 @@ function drawnMark(mark: Mark): SVGElement {
   const color = typeof mark.ink === "number" ? `s${mark.ink % 8}` : mark.ink;
   switch (mark.is) {
     case "line":
+      if (typeof mark.ink === "string") return ruled(mark.points, mark.ink);
       return svg("polyline", {
         class: color,
         points: mark.points.map((point) => point.map(short).join()).join(" "),
@@ -143,6 +144,11 @@ function drawnMark(mark: Mark): SVGElement {
       return svg("text", { class: color, "font-size": mark.size, ...at, ...turn }, mark.text);
     }
   }
+}
+
+function ruled([from, to]: readonly (readonly [number, number])[], color: string): SVGElement {
+  const [[x1, y1], [x2, y2]] = [from ?? [0, 0], to ?? [0, 0]];
+  return svg("line", { class: color, x1: short(x1), y1: short(y1), x2: short(x2), y2: short(y2) });
 }
 
 /** Thousands of coordinates take much less memory with few digits. */
