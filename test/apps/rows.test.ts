@@ -68,7 +68,7 @@ describe.each([
     const shown = await shownFor({ max_rows: 40 }, { downloads: true });
     const { view, page } = shown;
     const facts = view.getByRole("status").first();
-    await view.getByRole("button", { name: "load" }).click();
+    await view.getByRole("table").getByRole("button", { name: "load" }).click();
     await facts
       .filter({ hasText: "40 rows; sorted by load: only the 40 loaded rows; there are more" })
       .waitFor();
