@@ -103,7 +103,7 @@ export function gridOf(
       wanted = text.toLowerCase();
       fill();
     },
-    /** The rows as they are shown. */
+    /** The rows in the order of the grid. */
     rows: () => rows,
     /** What sorting and filtering did, in words. */
     state: () => ({
