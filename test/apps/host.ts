@@ -52,6 +52,8 @@ export interface Look {
   readonly width?: number;
   /** Variables of the host's style, such as `--font-sans`. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** Whether the host saves files for views. */
+  readonly downloads?: boolean;
   /** CSS that is added to the view's page, for fonts that look the same on every machine. */
   readonly css?: string;
 }

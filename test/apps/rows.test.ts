@@ -1,7 +1,7 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serverBin, useWorld } from "../servers.ts";
-import { connectApps, expectHarmless, HOSTILE, useViews } from "./host.ts";
+import { connectApps, expectHarmless, HOSTILE, type Look, useViews } from "./host.ts";
 
 /** 500 rows of numbers in two columns, of texts, of NULL, and of a hostile text. */
 const SQL = `WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 500)
@@ -19,9 +19,9 @@ describe.each([
     client = await connectApps(serverBin(server), world().args, { env: world().env ?? {} });
   });
   afterAll(() => client.close());
-  const shownFor = async (more: Record<string, unknown>, theme?: "dark") => {
+  const shownFor = async (more: Record<string, unknown>, look?: "dark" | Look) => {
     const call = { name: tool, arguments: { [sql]: SQL, ...more } };
-    return show(client, call, await client.callTool(call), theme);
+    return show(client, call, await client.callTool(call), look);
   };
 
   it("are sorted by a column, numerically: descending, ascending and in the original order", async () => {
@@ -64,9 +64,73 @@ describe.each([
     await shown.page.close();
   });
 
+  it("are sorted and filtered with words about which rows that covers, and are copied as shown", async () => {
+    const shown = await shownFor({ max_rows: 40 }, { downloads: true });
+    const { view, page } = shown;
+    const facts = view.getByRole("status").first();
+    await view.getByRole("table").getByRole("button", { name: "load" }).click();
+    await facts
+      .filter({ hasText: "40 rows; sorted by load: only the 40 loaded rows; there are more" })
+      .waitFor();
+    const filter = view.getByRole("searchbox", { name: "Filter the loaded rows" });
+    await filter.fill("CITY 3");
+    await facts.filter({ hasText: "11 of the 40 loaded rows match" }).waitFor();
+    expect(await view.locator("tbody tr").count()).toBe(11);
+    await view.getByRole("button", { name: "Download CSV" }).click();
+    await expect.poll(() => shown.asked.map(({ method }) => method)).toContain("ui/download-file");
+    const { contents } = Object(shown.asked.at(-1)?.params);
+    const lines = String(contents[0].resource.text).split("\n");
+    expect(lines[0]).toBe("n,load,city,missing,html");
+    // The smallest value of 37 n % 101 in 3 and 30 to 39.
+    expect(lines[1]).toMatch(/^33,9,city 33,,/);
+    expect(lines).toHaveLength(13);
+    await view.getByRole("button", { name: "Copy", exact: true }).click();
+    await view.getByRole("button", { name: "Copied" }).waitFor();
+    await filter.fill("");
+    await filter.press("ControlOrMeta+v");
+    expect(await filter.inputValue()).toMatch(/^n\s*load\s*city\s*missing\s*html/);
+    await page.close();
+  });
+
+  it("show the value of a cell, the whole window, and characters that would turn text", async () => {
+    const shown = await shownFor({
+      [sql]: `SELECT 1 AS n, 'a' || '\u202e' || 'b' AS text, '{"a":[1,2]}' AS json`,
+    });
+    const { view } = shown;
+    await view.getByRole("cell", { name: "a\\u{202e}b" }).click();
+    const value = view.getByRole("region", { name: "Value" });
+    expect(await value.locator("pre").textContent()).toBe("a\\u{202e}b");
+    await shown.page.keyboard.press("Escape");
+    await shown.page.keyboard.press("ArrowRight");
+    await shown.page.keyboard.press("Enter");
+    expect(await value.locator("pre").textContent()).toBe('{\n  "a": [\n    1,\n    2\n  ]\n}');
+    // One row is not worth a chart.
+    expect(await view.getByRole("button", { name: "Chart" }).count()).toBe(0);
+    await view.getByRole("button", { name: "Full screen" }).click();
+    await view.getByRole("button", { name: "Exit full screen" }).click();
+    await view.getByRole("button", { name: "Full screen", exact: true }).waitFor();
+    expect(shown.asked).toEqual(
+      ["fullscreen", "inline"].map((mode) => ({ method: "ui/request-display-mode", params: { mode } })),
+    );
+    await shown.page.close();
+  });
+
+  it("are one large number if there is only one", async () => {
+    const shown = await shownFor({ [sql]: "SELECT 1234567 AS total" });
+    await shown.view.getByText("1,234,567").waitFor();
+    expect(await shown.view.locator("table, button").count()).toBe(0);
+    await shown.page.close();
+  });
+
   it("are drawn as a chart of the columns that the user chooses", async () => {
     const shown = await shownFor({ max_rows: 20, format: "chart", chart: { x: "city", y: ["load"] } });
-    await shown.view.getByRole("img", { name: "load by city" }).waitFor();
+    const drawing = shown.view.getByRole("img", { name: "load by city" });
+    await drawing.waitFor();
+    await drawing.focus();
+    await shown.page.keyboard.press("ArrowRight");
+    expect(await shown.view.locator(".tip").textContent()).toBe("city 1 load 37");
+    await drawing.hover({ position: { x: 595, y: 200 } });
+    expect(await shown.view.locator(".tip").textContent()).toBe("city 20 load 33");
     expect(await shown.view.locator("svg rect").count()).toBe(20);
     await shown.view.getByRole("combobox", { name: "Type" }).selectOption("line");
     await shown.view.getByRole("checkbox", { name: "n", exact: true }).check();

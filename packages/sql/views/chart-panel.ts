@@ -2,7 +2,7 @@
 
 import { oneLine } from "../../boundary/src/answer/untrusted.ts";
 import { element } from "../../core/views/host.ts";
-import { KINDS, type Kind, MAX_MARKS } from "../src/chart/scene.ts";
+import { KINDS, type Kind, MAX_MARKS } from "../src/chart/layout.ts";
 import { hasNumbers, hasTimes } from "../src/chart/values.ts";
 import { chartOf } from "./chart.ts";
 import type { Table } from "./table.ts";

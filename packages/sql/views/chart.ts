@@ -2,7 +2,7 @@
 
 import { oneLine } from "../../boundary/src/answer/untrusted.ts";
 import { element, svg } from "../../core/views/host.ts";
-import { type Mark, type Point, type Scene, sceneOf, TEXT_SIZE, type Wish } from "../src/chart/scene.ts";
+import { type Layout, layoutOf, type Mark, type Point, TEXT_SIZE, type Wish } from "../src/chart/layout.ts";
 import { plainText, type Table } from "./table.ts";
 
 const HEIGHT = 320;
@@ -23,41 +23,41 @@ export function chartOf(
   table: Pick<Table, "columns" | "rows">,
   wish: Pick<Wish, "kind" | "x" | "ys" | "width">,
 ): { readonly drawing: HTMLElement; readonly drawn: number } {
-  const scene = sceneOf(table, {
+  const layout = layoutOf(table, {
     ...wish,
     height: HEIGHT,
     hasLegend: false,
     measure: measured,
     text: (value) => oneLine(plainText(value).slice(0, 200)),
   });
-  const { width, height, label, drawn } = scene;
+  const { width, height, label, drawn } = layout;
   const drawing = svg("svg", {
     viewBox: `0 0 ${width} ${height}`,
     role: "img",
     "aria-label": label,
     tabindex: 0,
   });
-  drawing.append(...scene.marks.map(drawnMark));
+  drawing.append(...layout.marks.map(drawnMark));
   const tip = element("div", { class: "tip", role: "status", hidden: "" });
   const hot = svg("g", { class: "hot" });
   drawing.append(hot);
   const show = (point: Point | undefined) => {
     tip.hidden = point === undefined;
-    hot.replaceChildren(...(point === undefined ? [] : markedRow(scene, point, wish.kind === "scatter")));
+    hot.replaceChildren(...(point === undefined ? [] : markedRow(layout, point, wish.kind === "scatter")));
     if (point === undefined) return;
     tip.replaceChildren(...tipLines(table, wish, point));
     const isRight = point.x > width / 2;
     tip.style.left = isRight ? "auto" : `${(point.x / width) * 100}%`;
     tip.style.right = isRight ? `${100 - (point.x / width) * 100}%` : "auto";
   };
-  listen(drawing, scene, wish.kind === "scatter", show);
+  listen(drawing, layout, wish.kind === "scatter", show);
   return { drawing: element("div", { class: "drawing" }, drawing, tip), drawn };
 }
 
 /** Shows the values near the pointer; the arrow keys go from one to the next. */
 function listen(
   drawing: SVGSVGElement,
-  { points, width }: Scene,
+  { points, width }: Layout,
   isScatter: boolean,
   show: (point: Point | undefined) => void,
 ): void {
@@ -89,7 +89,7 @@ function listen(
 }
 
 /** A line through the row's place, and a ring around each of its values. */
-function markedRow({ points, plot }: Scene, { row, column, x }: Point, isScatter: boolean): SVGElement[] {
+function markedRow({ points, plot }: Layout, { row, column, x }: Point, isScatter: boolean): SVGElement[] {
   const same = points.filter((one) => one.row === row && (!isScatter || one.column === column));
   const [, top, , bottom] = plot;
   const rings = same.map((one) =>
@@ -123,6 +123,7 @@ function drawnMark(mark: Mark): SVGElement {
   const color = typeof mark.ink === "number" ? `s${mark.ink % 8}` : mark.ink;
   switch (mark.is) {
     case "line":
+      if (typeof mark.ink === "string") return ruled(mark.points, mark.ink);
       return svg("polyline", {
         class: color,
         points: mark.points.map((point) => point.map(short).join()).join(" "),
@@ -143,6 +144,11 @@ function drawnMark(mark: Mark): SVGElement {
       return svg("text", { class: color, "font-size": mark.size, ...at, ...turn }, mark.text);
     }
   }
+}
+
+function ruled([from, to]: readonly (readonly [number, number])[], color: string): SVGElement {
+  const [[x1, y1], [x2, y2]] = [from ?? [0, 0], to ?? [0, 0]];
+  return svg("line", { class: color, x1: short(x1), y1: short(y1), x2: short(x2), y2: short(y2) });
 }
 
 /** Thousands of coordinates take much less memory with few digits. */

@@ -80,7 +80,11 @@ export function gridOf(
   body.addEventListener("keydown", (event) => {
     const found = placeOf(event.target);
     if (found === undefined) return;
-    if (event.key === "Enter") openCell(event.target);
+    if (event.key === "Enter") {
+      // Otherwise the same key would press the button that gets the focus.
+      event.preventDefault();
+      openCell(event.target);
+    }
     const [down, right] = MOVES[event.key] ?? [0, 0];
     const next = body.rows[found.row + down]?.cells[found.column + right];
     if ((down === 0 && right === 0) || next === undefined) return;
@@ -99,7 +103,7 @@ export function gridOf(
       wanted = text.toLowerCase();
       fill();
     },
-    /** The rows as they are shown. */
+    /** The rows in the order of the grid. */
     rows: () => rows,
     /** What sorting and filtering did, in words. */
     state: () => ({

@@ -154,7 +154,10 @@ function summary(
   kept: number,
   { isFiltered, sortedBy }: { readonly isFiltered: boolean; readonly sortedBy: string | undefined },
 ): string {
-  const loaded = next === undefined ? count(rows.length) : `the ${count(rows.length)} loaded`;
+  const loaded =
+    next === undefined
+      ? count(rows.length)
+      : `the ${rows.length.toLocaleString()} loaded ${rows.length === 1 ? "row" : "rows"}`;
   const parts = [
     isFiltered ? `${kept.toLocaleString()} of ${loaded} match` : undefined,
     sortedBy === undefined

@@ -46,7 +46,7 @@ export function shown(value: unknown): string {
   return manyLines(plainText(value));
 }
 
-/** A value as it is copied. */
+/** A value for copying. */
 export function plainText(value: unknown): string {
   if (value === null || value === undefined) return "NULL";
   if (typeof value === "object" && "$blob" in value) return `(${String(value.$blob)} bytes)`;

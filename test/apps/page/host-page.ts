@@ -5,6 +5,7 @@ interface PageLook {
   readonly theme: "light" | "dark";
   readonly width: number;
   readonly variables?: Record<string, string>;
+  readonly downloads?: boolean;
 }
 
 declare global {
@@ -15,7 +16,7 @@ declare global {
   }
 }
 
-window.showView = async (html, { theme, width, variables }, given, result) => {
+window.showView = async (html, { theme, width, variables, downloads = false }, given, result) => {
   const frame = document.createElement("iframe");
   frame.setAttribute("sandbox", "allow-scripts");
   frame.style.cssText = `width:${width}px;height:0;border:0`;
@@ -28,6 +29,7 @@ window.showView = async (html, { theme, width, variables }, given, result) => {
     serverResources: {},
     updateModelContext: { text: {} },
     openLinks: {},
+    ...(downloads ? { downloadFile: {} } : {}),
   };
   const bridge = new AppBridge(null, { name: "test-host", version: "1" }, capabilities, {
     hostContext: {
@@ -42,6 +44,7 @@ window.showView = async (html, { theme, width, variables }, given, result) => {
   bridge.onupdatemodelcontext = async (params) =>
     (await window.fromView("ui/update-model-context", params)) as never;
   bridge.onopenlink = async (params) => (await window.fromView("ui/open-link", params)) as never;
+  bridge.ondownloadfile = async (params) => (await window.fromView("ui/download-file", params)) as never;
   bridge.onrequestdisplaymode = async ({ mode }) => {
     await window.fromView("ui/request-display-mode", { mode });
     const isFull = mode === "fullscreen";

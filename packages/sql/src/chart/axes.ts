@@ -11,7 +11,7 @@ const SIN = -Math.sin((TURN * Math.PI) / 180);
 const GAP = 14;
 const LINE = 16;
 /** Longer names of categories are shortened; the tooltip and the rows have them in full. */
-const MAX_NAME = 120;
+const MAX_NAME = 150;
 /** Bars along a time axis must not be thinner, in pixels. */
 const MIN_BAR = 1;
 

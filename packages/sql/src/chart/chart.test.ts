@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Chart } from "../tools.ts";
-import { chartScene, drawChart } from "./chart.ts";
+import { chartLayout, drawChart } from "./chart.ts";
+import type { Layout } from "./layout.ts";
 import { measured } from "./png.ts";
-import type { Scene } from "./scene.ts";
 
 const SALES = [
   { name: "genre", type: "text" },
@@ -15,7 +15,7 @@ const ROWS = [
   ["Alternative & Punk", 332, "241.56"],
   [null, 130, null],
 ];
-const textsOf = ({ marks }: Scene) => marks.flatMap((mark) => (mark.is === "text" ? [mark.text] : []));
+const textsOf = ({ marks }: Layout) => marks.flatMap((mark) => (mark.is === "text" ? [mark.text] : []));
 const chart = (given: Partial<Chart> = {}): Chart => ({ type: "bar", ...given });
 
 describe("a chart", () => {
@@ -26,7 +26,7 @@ describe("a chart", () => {
     const header = new DataView(png.buffer, png.byteOffset);
     expect([header.getUint32(16), header.getUint32(20)]).toEqual([900, 500]);
     expect(png.length).toBeLessThan(200_000);
-    const texts = textsOf(chartScene(given, { columns: SALES, rows: ROWS }));
+    const texts = textsOf(chartLayout(given, { columns: SALES, rows: ROWS }));
     expect(texts).toEqual(
       expect.arrayContaining(["Genres", "genre", "tracks", "revenue", "Alternative & Punk", "NULL"]),
     );
@@ -41,15 +41,15 @@ describe("a chart", () => {
       ["2026-01-01", "9007199254740993"],
       ["2026-01-11", 2],
     ];
-    const { points } = chartScene(chart({ type: "line" }), { columns, rows: [...rows, ["2026-03-02", 4]] });
+    const { points } = chartLayout(chart({ type: "line" }), { columns, rows: [...rows, ["2026-03-02", 4]] });
     const [first, second, third] = points;
     expect((second?.x ?? 0) - (first?.x ?? 0)).toBeCloseTo(((third?.x ?? 0) - (first?.x ?? 0)) / 6, 5);
     expect(first?.y).toBeLessThan(second?.y ?? 0);
-    const scatter = chartScene(chart({ type: "scatter", x: "n", y: ["n"] }), { columns, rows });
+    const scatter = chartLayout(chart({ type: "scatter", x: "n", y: ["n"] }), { columns, rows });
     expect(textsOf(scatter)).toContain("9000T");
     // Bars of regular dates are along the same axis, and show the days that have none.
     const days = ["2026-01-01", "2026-01-02", "2026-01-08"].map((day) => [day, 1]);
-    const bars = chartScene(chart(), { columns, rows: days }).points.map(({ x }) => x);
+    const bars = chartLayout(chart(), { columns, rows: days }).points.map(({ x }) => x);
     expect(((bars[2] ?? 0) - (bars[0] ?? 0)) / ((bars[1] ?? 0) - (bars[0] ?? 0))).toBeCloseTo(7, 5);
   });
 
@@ -57,7 +57,7 @@ describe("a chart", () => {
     const draw =
       (given: Partial<Chart>, rows: unknown[][] = ROWS) =>
       () =>
-        chartScene(chart(given), { columns: SALES, rows });
+        chartLayout(chart(given), { columns: SALES, rows });
     expect(draw({ x: "nothing" })).toThrow(/no column "nothing"/);
     expect(draw({ x: "tracks", y: ["genre"] })).toThrow(/"genre" has no numbers/);
     expect(draw({}, [])).toThrow(/no rows/);
@@ -82,7 +82,7 @@ describe("database text in a chart", () => {
     const rows = HOSTILE.map((label, at) => [label, ...HOSTILE.slice(1).map((_, index) => at * index)]);
     for (const type of ["bar", "line", "scatter"] as const) {
       const given = chart({ type, title: HOSTILE[0] ?? "" });
-      const texts = textsOf(chartScene(given, { columns, rows }));
+      const texts = textsOf(chartLayout(given, { columns, rows }));
       expect(texts.some((text) => text.includes("\\u{202e}evil"))).toBe(true);
       for (const text of texts) {
         expect(text).not.toMatch(/[\p{Cc}\u202e\ud800]/u);
@@ -99,7 +99,7 @@ describe("a line", () => {
       new Date(Date.UTC(2025, 0, day)).toISOString().slice(0, 10),
       values[at],
     ]);
-    const { marks } = chartScene(chart({ type: "line" }), {
+    const { marks } = chartLayout(chart({ type: "line" }), {
       columns: [{ name: "day" }, { name: "n" }],
       rows,
     });
@@ -116,7 +116,7 @@ describe("a line", () => {
 
 describe("labels", () => {
   const columns = [{ name: "x" }, { name: "n" }];
-  const labelsOf = ({ marks, width }: Scene) =>
+  const labelsOf = ({ marks, width }: Layout) =>
     marks.flatMap((mark) => {
       if (mark.is !== "text" || mark.size !== 12) return [];
       const size = measured(mark.text);
@@ -148,7 +148,7 @@ describe("labels", () => {
       );
       const rows = times.map((time, at) => [time, at % 17]);
       for (const type of ["line", "bar"] as const) {
-        const labels = labelsOf(chartScene(chart({ type }), { columns, rows }));
+        const labels = labelsOf(chartLayout(chart({ type }), { columns, rows }));
         const title = labels.find(({ text }) => text.startsWith("x, "))?.text;
         expect(title).toContain("2025-03-07");
         const ticks = labels.filter(({ text }) => /^[\d-]+[ \d:]*$/.test(text) && /[-:]|^\d{4}$/.test(text));

@@ -1,7 +1,7 @@
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Chart } from "../tools.ts";
+import { type Layout, layoutOf, MAX_MARKS } from "./layout.ts";
 import { measured, pngOf } from "./png.ts";
-import { MAX_MARKS, type Scene, sceneOf } from "./scene.ts";
 import { type Drawable, hasNumbers } from "./values.ts";
 
 const WIDTH = 900;
@@ -18,11 +18,11 @@ const MAX_TEXT = 200;
  * @throws ToolError `invalid` for columns that are missing or have no numbers, `too_large` for too many points
  */
 export function drawChart(chart: Chart, table: Drawable): Uint8Array {
-  return pngOf(chartScene(chart, table));
+  return pngOf(chartLayout(chart, table));
 }
 
 /** What the picture shows. */
-export function chartScene(chart: Chart, table: Drawable): Scene {
+export function chartLayout(chart: Chart, table: Drawable): Layout {
   const { columns, rows } = table;
   if (rows.length === 0) throw new ToolError("invalid", "The result has no rows to draw.");
   const allNames = columns.map(({ name }) => name).join(", ");
@@ -57,7 +57,7 @@ export function chartScene(chart: Chart, table: Drawable): Scene {
         hint: "Aggregate with GROUP BY, or draw fewer rows or columns.",
       },
     );
-  return sceneOf(table, {
+  return layoutOf(table, {
     kind: chart.type,
     x,
     ys: drawn.map((index, color) => ({ index, color })),

@@ -1,8 +1,8 @@
-// Paints a scene as a PNG.
+// Paints a layout as a PNG.
 import { PNG } from "pngjs";
+import { type Ink, type Layout, type Mark, TEXT_SIZE } from "./layout.ts";
 import { outlinesOf, widthOf } from "./letters.ts";
 import { type Color, type Outline, Raster } from "./raster.ts";
-import { type Ink, type Mark, type Scene, TEXT_SIZE } from "./scene.ts";
 
 /** Colors that people with color blindness can tell apart (Okabe and Ito). */
 const COLORS = "0072b2 e69f00 009e73 d55e00 cc79a7 56b4e9 8c6d31 f0e442 444444 999999".split(" ").map(rgb);
@@ -28,7 +28,7 @@ const colorOf = (ink: Ink): Color =>
 export const measured = (text: string): number => widthOf(text, TEXT_SIZE);
 
 /** The bytes of a PNG. */
-export function pngOf({ width, height, marks }: Scene): Uint8Array {
+export function pngOf({ width, height, marks }: Layout): Uint8Array {
   const raster = new Raster(width, height);
   for (const mark of marks) raster.fill(shapeOf(mark), colorOf(mark.ink), mark.is === "dot" ? 0.85 : 1);
   return PNG.sync.write(Object.assign(new PNG({ width, height }), { data: raster.data }), { colorType: 2 });

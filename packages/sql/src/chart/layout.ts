@@ -57,7 +57,7 @@ export interface Point {
   readonly y: number;
 }
 
-export interface Scene {
+export interface Layout {
   readonly width: number;
   readonly height: number;
   readonly label: string;
@@ -85,7 +85,7 @@ export interface Wish extends Letters {
 }
 
 /** Places columns against another one. */
-export function sceneOf(table: Drawable, wish: Wish): Scene {
+export function layoutOf(table: Drawable, wish: Wish): Layout {
   const { kind, x, ys, width, height, measure, text } = wish;
   const rows = table.rows.slice(0, Math.floor(MAX_MARKS / Math.max(ys.length, 1)));
   const nameOf = (index: number) => text(table.columns[index]?.name.trim() || "?");
