@@ -68,7 +68,7 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
     expect(cardOf(first)).toMatchObject({
       message: "Lose the count of 0?",
       tool: "probe_confirm",
-      title: "Wipe",
+      action: "Lose the count of 0",
     });
     expect(Object(first.result).isError).toBeUndefined();
     expect(text(first)).not.toContain(cardOf(first).token);
