@@ -96,5 +96,10 @@ export function blocksOf(markdown: string, links: Links): Node[] {
 function code(text: string): HTMLElement {
   const copy = copyButton(() => text);
   copy.className = "copy";
-  return element("div", { class: "code" }, copy, element("pre", { tabindex: "0" }, element("code", {}, text)));
+  return element(
+    "div",
+    { class: "code" },
+    copy,
+    element("pre", { tabindex: "0" }, element("code", {}, text)),
+  );
 }

@@ -101,7 +101,8 @@ class Reader {
     this.#text += piece.text;
     this.#next = piece.next;
     // All of it again: a table, a list or code can go on from one piece to the next.
-    if (isMarkdown(this.#first.about)) this.#article.replaceChildren(...blocksOf(this.#text, { link: link(this.#first.address) }));
+    if (isMarkdown(this.#first.about))
+      this.#article.replaceChildren(...blocksOf(this.#text, { link: link(this.#first.address) }));
     else {
       this.#article.classList.add("plain");
       this.#article.textContent = this.#text;

@@ -149,9 +149,7 @@ function opened({ name, title, uri }: Artifact): HTMLElement {
     : undefined;
   if (path === undefined) return element("p", { class: "note" }, text);
   const isTrace = name.endsWith(".zip");
-  const command = isTrace
-    ? `npx playwright show-trace '${path.replaceAll("'", "'\\''")}'`
-    : path;
+  const command = isTrace ? `npx playwright show-trace '${path.replaceAll("'", "'\\''")}'` : path;
   const copy = copyButton(() => command, isTrace ? "Copy command to open the trace" : "Copy path");
   return element("p", { class: "note file" }, element("span", { title: path }, text), copy);
 }

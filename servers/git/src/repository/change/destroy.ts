@@ -144,9 +144,13 @@ export async function rebase(
     if (operationOf(repository) !== undefined)
       await repository.output(["rebase", "--abort"], "abandon the rebase");
     if (conflicted.length === 0) throw hookFailure(hooks, result) ?? failureOf(result, "rebase");
-    throw failure("conflict", `The rebase has conflicts in ${firstNames(conflicted, 20)}. Nothing was changed.`, {
-      hint: "With on_conflict: keep it stays open to resolve them. git_merge combines both sides with a single conflict resolution.",
-    });
+    throw failure(
+      "conflict",
+      `The rebase has conflicts in ${firstNames(conflicted, 20)}. Nothing was changed.`,
+      {
+        hint: "With on_conflict: keep it stays open to resolve them. git_merge combines both sides with a single conflict resolution.",
+      },
+    );
   });
   const facts = { before: head, recovery, notes: hooks.notes };
   if (conflicted.length > 0) {

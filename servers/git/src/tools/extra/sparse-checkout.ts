@@ -10,7 +10,10 @@ export default tool({
   effect: "change",
   toolset: "extra",
   input: {
-    action: z.enum(["list", "set", "add", "disable"]).default("list").describe("set: only these; add: these too; disable: all files again."),
+    action: z
+      .enum(["list", "set", "add", "disable"])
+      .default("list")
+      .describe("set: only these; add: these too; disable: all files again."),
     directories: z.array(z.string()).min(1).max(1_000).optional().describe("set, add: relative to the root."),
   },
   output: sparse,

@@ -10,7 +10,10 @@ export default tool({
   toolset: "remote",
   input: {
     remote: z.string().min(1).max(200).describe("Name, such as origin or upstream."),
-    action: z.enum(["set", "rename", "remove"]).default("set").describe("set: add it or change its URL; rename; remove."),
+    action: z
+      .enum(["set", "rename", "remove"])
+      .default("set")
+      .describe("set: add it or change its URL; rename; remove."),
     url: z.string().max(2_000).optional().describe("set: https:// or ssh:// URL, or user@host:path."),
     new_name: z.string().max(200).optional().describe("rename: the new name."),
   },
