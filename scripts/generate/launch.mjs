@@ -77,6 +77,22 @@ export function launchOf(server, { published }) {
   };
 }
 
+/**
+ * The same for the package that has all servers.
+ *
+ * @param {State} state
+ */
+export function allServers({ published }) {
+  return {
+    serverKey: "refmcp",
+    packageName: "refmcp",
+    args: ["/path/to/your/project"],
+    ...(!published && {
+      command: { command: "/path/to/node", args: ["/path/to/refmcp/packages/refmcp/dist/bin.js"] },
+    }),
+  };
+}
+
 /** What node runs in a clone, from its root. @param {Server} server */
 const binOf = ({ name }) => `servers/${name}/dist/bin.js`;
 

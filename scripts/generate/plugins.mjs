@@ -231,8 +231,13 @@ function geminiManifest(plugin, state) {
   const { name, version, description, servers } = plugin;
   const needed = asked(plugin, "ask");
   const settings = needed.map(({ name: envVar, option }) => {
-    const { title = envVar, description, type } = option;
-    return { name: title, description, envVar, ...(type === "secret" && { sensitive: true }) };
+    const { form, description, type } = option;
+    return {
+      name: form?.title ?? envVar,
+      description: form?.help ?? description,
+      envVar,
+      ...(type === "secret" && { sensitive: true }),
+    };
   });
   const env = Object.fromEntries(needed.map(({ name }) => [name, variable(name)]));
   return {

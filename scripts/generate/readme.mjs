@@ -7,7 +7,7 @@ import { badgesOf } from "./badges.mjs";
 import { comparisonPart } from "./comparison.mjs";
 import { comparedPart, officialPart } from "./compatibility.mjs";
 import { FIGURES } from "./judge-page.mjs";
-import { exampleOf, hostEntries, installLinks, printCommand } from "./launch.mjs";
+import { allServers, exampleOf, hostEntries, installLinks, printCommand } from "./launch.mjs";
 import { aligned, code, fenced, firstSentence, kebab, table } from "./markdown.mjs";
 import { defaultTools, modelTokensOf, slimTools, thousands, tokensOf } from "./surface.mjs";
 
@@ -77,7 +77,7 @@ export async function rootParts(servers, state) {
       .map(({ file, label, value, link }) => `[![${label}: ${value}](docs/badges/${file}.svg)](${link})`)
       .join("\n"),
     start: startPart(exampleOf(servers), state),
-    hosts: await hostsPart(exampleOf(servers), state),
+    hosts: await hostsPart(state),
     servers: await serversPart(servers, state),
     tokens: await tokensPart(),
     compared: await comparisonPart(),
@@ -112,28 +112,28 @@ const README_HOSTS = [
   "goose",
 ];
 
-/** A folded block for each host that most people use. @param {Server} example @param {State} state */
-async function hostsPart(example, state) {
-  const entries = await hostEntries(example, state);
-  const links = await installLinks(example, state);
-  const blocks = README_HOSTS.flatMap((name) => {
-    const entry = entries.find(({ host }) => host === name);
-    if (entry === undefined) return [];
-    const { title, format, text, locations, shellCommand } = entry;
-    const [place] = locations;
-    const link = links[/** @type {keyof typeof links} */ (name)];
+/** A folded block for each host that most people use, with the entry that has all servers. @param {State} state */
+async function hostsPart(state) {
+  const { HOST_NAMES } = await importSource("packages/core/src/define/common-options.ts");
+  const { hostEntry } = await importSource("packages/launch/src/host-entry.ts");
+  const blocks = README_HOSTS.flatMap((host) => {
+    /** @type {import("../../packages/launch/src/host-entry.ts").HostEntry} */
+    const { title, format, text, places, shellCommand, link } = hostEntry(host, allServers(state));
+    const written = places
+      .filter(({ alternative }) => alternative !== true)
+      .map(({ path, platform }) => (platform === "any" ? code(path) : `${code(path)} (${platform})`));
     return [
       `<details><summary><b>${title}</b></summary>`,
-      ...(link === undefined ? [] : [`[Install with one click](${link}), or edit the file:`]),
+      ...(link === undefined || !state.published ? [] : [`[Install with one click](${link}), or:`]),
       ...(shellCommand === undefined ? [] : [fenced("sh", shellCommand), "Or in the file:"]),
-      `${code(place?.path ?? "")}${place === undefined || place.platform === "any" ? "" : ` (${place.platform})`}`,
+      written.join(", "),
       fenced(format, text),
       "</details>",
     ];
   });
   return [
     ...blocks,
-    `[docs/hosts.md](docs/hosts.md) has all ${entries.length} hosts, with every place of their files on macOS, Linux and Windows.`,
+    `[docs/hosts.md](docs/hosts.md) has all ${HOST_NAMES.length - 1} hosts, with every place of their files on macOS, Linux and Windows. [docs/plugins.md](docs/plugins.md) has the plugins, which bring the skills too.`,
   ].join("\n\n");
 }
 

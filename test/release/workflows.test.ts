@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod";
-import { PUBLISHED, ROOT } from "../servers.ts";
+import { PUBLISHED, ROOT, SERVERS } from "../servers.ts";
 
 const FOLDER = join(ROOT, ".github", "workflows");
 const permissions = z.record(z.string(), z.enum(["read", "write", "none"]));

@@ -21,7 +21,8 @@ const runs = commands.map((args) => {
       text: execFileSync(process.execPath, [bin, ...args], { cwd: home, env, encoding: "utf8" }),
     };
   } catch (error) {
-    return { code: error.status, text: `${error.stdout}${error.stderr}` };
+    const { status, stdout, stderr } = Object(error);
+    return { code: status, text: `${stdout}${stderr}` };
   }
 });
 writeFileSync(results, JSON.stringify(runs));
