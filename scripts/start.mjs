@@ -79,7 +79,7 @@ const { stdout: entry, stderr: where } = await promisify(execFile)(process.execP
 ]);
 const { HOST_NAMES } = await importSource("packages/core/src/define/common-options.ts");
 print(`
-${bold("Use it:")} connect the assistants on this computer with a folder of yours. Each change is shown before it is written.
+${bold("Use it:")} connect the assistants on this computer with a folder. Each change is shown before it is written.
 
   node ${join("packages", "refmcp", "dist", "bin.js")} setup ~/my-project
 

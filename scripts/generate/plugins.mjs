@@ -178,7 +178,7 @@ function claudeManifest(plugin, state) {
   };
 }
 
-/** Codex copies plugins and names no folder of theirs, so that it cannot start a clone. @param {Plugin} plugin @param {State} state */
+/** Codex copies plugins and does not say where the copy is, so that it cannot start a clone. @param {Plugin} plugin @param {State} state */
 function codexManifest(plugin, state) {
   const { title, description, servers } = plugin;
   const names = asked(plugin, "ask").map(({ name }) => name);

@@ -137,7 +137,7 @@ async function hostsPart(state) {
   ].join("\n\n");
 }
 
-/** Which published server does the same work as one of ours. */
+/** Which published server does the same work as a server here. */
 const PEERS = [
   ["filesystem", "@modelcontextprotocol/server-filesystem"],
   ["memory", "@modelcontextprotocol/server-memory"],
@@ -146,7 +146,7 @@ const PEERS = [
   ["postgres", "@bytebase/dbhub"],
 ];
 
-/** What the tools of ours and of published servers cost, as the judge recorded them in one run. */
+/** What the tools of servers here and of published ones cost, as the judge recorded them in one run. */
 async function tokensPart() {
   /** @type {import("./judge-page.mjs").Figure[]} */
   const figures = JSON.parse(await readFile(FIGURES, "utf8"));

@@ -27,7 +27,7 @@ export interface Vendor {
 }
 
 /**
- * Installs a vendor's program and gives it a home of its own, from which it reaches only this machine.
+ * Installs a vendor's program and gives it a separate home, from which it reaches only this machine.
  *
  * @returns why it cannot be installed, if npm does not have it for this platform or is not reachable
  */

@@ -30,7 +30,7 @@ export type Line = Readonly<Record<string, unknown>>;
 
 let started: Promise<Windows | string> | undefined;
 
-/** Windows, started once for all test files. Where it cannot be had, the suite is skipped with the reason. */
+/** Windows, started once for all test files. Where it is unavailable, the suite is skipped with the reason. */
 export async function windows(): Promise<Windows> {
   started ??= start();
   const there = await started;

@@ -1,5 +1,5 @@
 // Runs in Node.js for Windows (also under Wine): sets up a made home, checks it and undoes it. Arguments: the home and
-// the file for the results. Wine gives every program the variables of its own user, so the home is passed on here.
+// the file for the results. Wine gives every program its Windows user's variables, so the home is passed on here.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -37,7 +37,7 @@ export const queryArguments = {
     .min(1)
     .max(10_000)
     .default(STANDARD_ROWS)
-    .describe(`Maximum rows, 1 to 10000; default ${STANDARD_ROWS}.`),
+    .describe(`Maximum rows; default ${STANDARD_ROWS}.`),
   cursor: fields.cursor,
   /** Rows as text, or with a chart in addition. */
   format: z

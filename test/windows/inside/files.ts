@@ -65,7 +65,7 @@ await using({ args: [ROOT, "--journal-dir", join(TOP, "Journal Ä")] }, async (s
   });
   report({ about: "CRLF file", text: readFileSync(join(ROOT, "notes.txt"), "utf8") });
 
-  // Read and written meanwhile by a program that has the file open.
+  // Read and written by a program that has the file open.
   const held = openSync(join(ROOT, "notes.txt"), "r+");
   let refusal: unknown;
   try {

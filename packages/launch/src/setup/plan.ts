@@ -80,7 +80,7 @@ interface State {
   readonly notes: string[];
 }
 
-/** Makes one change, unless the value is there already. */
+/** Makes one change, unless it has the value. */
 function set(state: State, path: readonly Step[], value: Json): void {
   const data = state.format.parse(state.text) ?? {};
   const before = valueAt(data, path);

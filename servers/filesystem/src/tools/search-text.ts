@@ -19,7 +19,7 @@ export default tool({
     mode: z
       .enum(["content", "matches", "files", "counts"])
       .default("content")
-      .describe("content: lines; matches: only the matched texts; files: paths; counts: per file."),
+      .describe("content: lines; matches: matched texts; files: paths; counts: per file."),
     context: z.int().min(0).max(10).default(0).describe("Context lines around each match."),
     include_ignored: includeIgnored,
     limit: z.int().min(1).max(1000).default(100).describe("Lines or files."),

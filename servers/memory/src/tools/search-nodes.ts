@@ -14,7 +14,7 @@ export default tool({
       .string()
       .max(2_000)
       .describe(
-        "A question or words with synonyms (physician doctor GP); word forms, accents and typos match too. Empty: the newest.",
+        "A question or words (physician doctor GP); word forms, accents and typos match. Empty: the newest.",
       ),
     types: z.array(z.string()).min(1).max(20).optional().describe("Only these types, for example person."),
     since: z.string().optional().describe("Changed since this ISO 8601 date or time."),

@@ -11,7 +11,7 @@ import {
 import type { Json } from "../../hosts/facts.ts";
 import { isRecord, type Key, SetupProblem, syntaxProblem, type TextFormat } from "./text-format.ts";
 
-/** YAML. Only whole lines, or items between braces, are added and removed, so everything else stays as it is written. */
+/** YAML. Only whole lines, or items between braces, are added and removed, so everything else is unchanged. */
 export const yamlFormat: TextFormat = {
   parse: (text) => documentOf(text).toJS() ?? undefined,
   replace(text, keys, value) {
