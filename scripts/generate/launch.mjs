@@ -13,7 +13,7 @@ const SHOWN = {
   file: () => "/path/to/your/file",
 };
 /** The variable that VS Code and Cursor replace with the open folder. */
-const openFolder = () => "$" + "{workspaceFolder}";
+export const openFolder = () => "$" + "{workspaceFolder}";
 /** An entry that is installed with one click cannot be edited first. @type {Placeholders} */
 const IN_VSCODE = {
   project: openFolder,
@@ -81,12 +81,13 @@ export function launchOf(server, { published }) {
  * The same for the package that has all servers.
  *
  * @param {State} state
+ * @param {string} [directory]
  */
-export function allServers({ published }) {
+export function allServers({ published }, directory = "/path/to/your/project") {
   return {
     serverKey: "refmcp",
     packageName: "refmcp",
-    args: ["/path/to/your/project"],
+    args: [directory],
     ...(!published && {
       command: { command: "/path/to/node", args: ["/path/to/refmcp/packages/refmcp/dist/bin.js"] },
     }),

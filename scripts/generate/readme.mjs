@@ -7,7 +7,7 @@ import { badgesOf } from "./badges.mjs";
 import { comparisonPart } from "./comparison.mjs";
 import { comparedPart, officialPart } from "./compatibility.mjs";
 import { FIGURES } from "./judge-page.mjs";
-import { allServers, exampleOf, hostEntries, installLinks, printCommand } from "./launch.mjs";
+import { allServers, exampleOf, hostEntries, installLinks, openFolder, printCommand } from "./launch.mjs";
 import { aligned, code, fenced, firstSentence, kebab, table } from "./markdown.mjs";
 import { defaultTools, modelTokensOf, slimTools, thousands, tokensOf } from "./surface.mjs";
 
@@ -115,10 +115,13 @@ const README_HOSTS = [
 /** A folded block for each host that most people use, with the entry that has all servers. @param {State} state */
 async function hostsPart(state) {
   const { HOST_NAMES } = await importSource("packages/core/src/define/common-options.ts");
-  const { hostEntry } = await importSource("packages/launch/src/host-entry.ts");
+  const { hostEntry, installLink } = await importSource("packages/launch/src/host-entry.ts");
   const blocks = README_HOSTS.flatMap((host) => {
     /** @type {import("../../packages/launch/src/host-entry.ts").HostEntry} */
-    const { title, format, text, places, shellCommand, link } = hostEntry(host, allServers(state));
+    const { title, format, text, places, shellCommand } = hostEntry(host, allServers(state));
+    const link = ["vscode", "cursor"].includes(host)
+      ? installLink(host, allServers(state, openFolder()))
+      : undefined;
     const written = places
       .filter(({ alternative }) => alternative !== true)
       .map(({ path, platform }) => (platform === "any" ? code(path) : `${code(path)} (${platform})`));

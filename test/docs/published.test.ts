@@ -58,7 +58,7 @@ function decoded(link: string) {
 }
 
 it("every page with instructions has both forms", () => {
-  const pages = [...PAGES, "docs/http.md", "docs/judge.md", "docs/migration.md"].sort();
+  const pages = [...PAGES, "docs/faq.md", "docs/http.md", "docs/judge.md", "docs/migration.md"].sort();
   expect([...before.keys()].sort()).toEqual(pages);
   expect([...after.keys()].sort()).toEqual(pages);
   expect(before.get("docs/migration.md")).toContain('"args": ["/path/to/refmcp/servers/');
@@ -75,7 +75,7 @@ describe.each(PAGES)("%s", (page) => {
   });
 
   it("runs nothing from npm before it is published", () => {
-    expect(unpublished).not.toMatch(/npx -y @refmcp|"-y", "@refmcp|npm i(nstall)? @refmcp/);
+    expect(unpublished).not.toMatch(/npx -y @?refmcp|"-y", "@?refmcp|npm i(nstall)? @?refmcp/);
     expect(unpublished.match(LINKS)).toBeNull();
   });
 
@@ -88,15 +88,22 @@ describe.each(PAGES)("%s", (page) => {
       expect(beforeCode).toMatch(/\[Start\]\((?:\.\.\/)+README\.md#start\)/);
       expect(unpublished, "that is in the root README, once").not.toContain(NOT_YET);
     }
-    expect(unpublished).toMatch(/^node servers\/[a-z]+\/dist\/bin\.js .*--print-config [a-z-]+$/m);
+    expect(unpublished).toMatch(
+      page === "README.md"
+        ? /^node packages\/refmcp\/dist\/bin\.js setup /m
+        : /^node servers\/[a-z]+\/dist\/bin\.js .*--print-config [a-z-]+$/m,
+    );
   });
 
   it("names the packages after the release", () => {
     expect(published).not.toContain(NOT_YET);
     expect(published).not.toContain("/path/to/refmcp");
     expect(published).not.toContain("git clone");
-    expect(published).toContain('"args": ["-y", "@refmcp/server-');
-    expect(published).toMatch(/npx -y @refmcp\/server-[a-z]+ .*--print-config/);
+    const isRoot = page === "README.md";
+    expect(published).toContain(`"args": ["-y", "${isRoot ? "refmcp" : "@refmcp/server-"}`);
+    expect(published).toMatch(
+      isRoot ? /^npx -y refmcp setup /m : /npx -y @refmcp\/server-[a-z]+ .*--print-config/,
+    );
     expect(published.match(LINKS)?.length).toBeGreaterThan(0);
   });
 
@@ -104,7 +111,7 @@ describe.each(PAGES)("%s", (page) => {
     for (const link of published.match(LINKS) ?? []) {
       const { host, name, config, inputs } = decoded(link);
       const whole = JSON.stringify({ config, inputs });
-      expect(config.args.slice(0, 2)).toEqual(["-y", `@refmcp/server-${name}`]);
+      expect(config.args.slice(0, 2)).toEqual(["-y", name === "refmcp" ? name : `@refmcp/server-${name}`]);
       expect(whole).not.toMatch(/\/path\/to|<paste/);
       const asked = [...whole.matchAll(/\$\{input:([\w-]+)\}/g)].map(([, id]) => id);
       expect(asked).toEqual(inputs.map(({ id }) => id));
@@ -117,11 +124,15 @@ describe("a link with one click", () => {
   const linksOf = (name: string) => (after.get(`servers/${name}/README.md`)?.match(LINKS) ?? []).map(decoded);
   const argsOf = (name: string) => linksOf(name).map(({ host, config }) => [host, ...config.args.slice(2)]);
 
-  it.each(["filesystem", "git", "playwright"])("of %s uses the open folder", (name) => {
+  it.each(["filesystem", "git"])("of %s uses the open folder", (name) => {
     expect(argsOf(name)).toEqual([
       ["vscode", OPEN_FOLDER],
       ["cursor", OPEN_FOLDER],
     ]);
+  });
+
+  it("of playwright needs no folder", () => {
+    expect(argsOf("playwright")).toEqual([["vscode"], ["cursor"]]);
   });
 
   it("of sqlite asks for the file, or does not exist", () => {
@@ -140,13 +151,30 @@ describe("a link with one click", () => {
 });
 
 describe("the commands for a clone", () => {
-  it.each(PAGES)("on %s print an entry", async (page) => {
+  it.each(PAGES.filter((page) => page !== "README.md"))("on %s print an entry", async (page) => {
     const [command = ""] = /^node servers\/.*$/m.exec(before.get(page) ?? "") ?? [];
     const [, ...args] = command.split(" ");
     const { stdout } = await execute(process.execPath, args, { cwd: ROOT });
     const bin = join(ROOT, args[0] ?? "");
     expect(stdout).toContain(JSON.stringify(bin));
     expect(Object.keys(JSON.parse(stdout))).toHaveLength(1);
+  });
+
+  it("on README.md shows what it would change", async () => {
+    const [command = ""] = /^node packages\/refmcp\/.*$/m.exec(before.get("README.md") ?? "") ?? [];
+    const [, ...args] = command.split(" ");
+    const home = await mkdtemp(join(tmpdir(), "refmcp-home-"));
+    try {
+      const { stdout } = await execute(
+        process.execPath,
+        [...args.map((word) => word.replace(/^~/, home)), "--dry-run", "--host", "cursor"],
+        { cwd: ROOT, env: { ...process.env, HOME: home, USERPROFILE: home } },
+      );
+      expect(stdout).toContain(join(home, ".cursor", "mcp.json"));
+      expect(stdout).toContain(JSON.stringify(join(ROOT, "packages/refmcp/dist/bin.js")));
+    } finally {
+      await rm(home, { recursive: true, force: true });
+    }
   });
 });
 
