@@ -10,6 +10,8 @@ import { SERVERS, serverFolder } from "../servers.ts";
 import { sectionsOf } from "./notices.ts";
 
 interface Package {
+  /** False if only functions that do nothing were taken from it, whose calls are left out. */
+  readonly hasCode: boolean;
   readonly folder: string;
   readonly name: string;
   readonly version: string;
@@ -30,8 +32,7 @@ async function packagesIn(name: string): Promise<Package[]> {
     : [];
   const { metafile } = await build({
     absWorkingDir: folder,
-    entryPoints: ["src/bin.ts", ...workers, ...views],
-    loader: { ".css": "empty" },
+    entryPoints: ["src/bin.ts", ...workers],
     bundle: true,
     metafile: true,
     write: false,
@@ -40,11 +41,30 @@ async function packagesIn(name: string): Promise<Package[]> {
     format: "esm",
     external: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
   });
+  const shown = await build({
+    absWorkingDir: folder,
+    entryPoints: views,
+    bundle: true,
+    minify: true,
+    format: "iife",
+    target: "es2022",
+    metafile: true,
+    write: false,
+    outdir: "dist",
+    loader: { ".css": "empty" },
+  });
+  const used = [metafile, shown.metafile].flatMap(({ outputs }) =>
+    Object.values(outputs).flatMap(({ inputs }) =>
+      Object.entries(inputs).flatMap(([input, { bytesInOutput }]) =>
+        bytesInOutput > 0 ? join(folder, input) : [],
+      ),
+    ),
+  );
   const folders = new Set<string>();
   // Files copied next to the bundle count as parts of it.
   const copied: readonly string[] = manifest.bundledFiles ?? [];
   const paths = [
-    ...Object.keys(metafile.inputs).map((input) => join(folder, input)),
+    ...Object.keys({ ...metafile.inputs, ...shown.metafile.inputs }).map((input) => join(folder, input)),
     ...copied.map((file) => createRequire(join(folder, "package.json")).resolve(file)),
   ];
   for (const path of paths) {
@@ -55,6 +75,10 @@ async function packagesIn(name: string): Promise<Package[]> {
   }
   return [...folders].map((place) => ({
     folder: place,
+    hasCode: [
+      ...copied.map((file) => createRequire(join(folder, "package.json")).resolve(file)),
+      ...used,
+    ].some((path) => path.startsWith(`${place}${sep}`)),
     ...JSON.parse(readFileSync(join(place, "package.json"), "utf8")),
   }));
 }
@@ -77,7 +101,10 @@ describe.each(SERVERS)("the notices of the %s server", (name) => {
     const alongside = own.filter((title) =>
       copied.some((file) => file.startsWith(`${title.split(" ")[0]}/`)),
     );
-    expect([...new Set([...listed, ...alongside])].toSorted()).toEqual(own);
+    // The SBOM lists what has code in the bundle.
+    const empty = packages.filter(({ hasCode }) => !hasCode).map((one) => `${one.name} ${one.version}`);
+    expect(empty.length).toBeLessThanOrEqual(1);
+    expect([...new Set([...listed, ...alongside, ...empty])].toSorted()).toEqual(own);
     for (const one of packages) {
       const section = sections.get(`${one.name} ${one.version}`) ?? "";
       // Old manifests name none; their text is checked below.

@@ -17,7 +17,10 @@ describe("checkOptionTable", () => {
   it.each<[OptionTable, string]>([
     [{ ReadOnly: { type: "flag", description } }, "ReadOnly: the key is not camelCase"],
     [{ a: { type: "flag", flag: "A_b", description } }, 'the flag "A_b" is not kebab-case'],
-    [{ a: { type: "file", ask: true, description } }, "a: an option that is asked for needs a title"],
+    [
+      { a: { type: "file", ask: true, description } },
+      "a: an option that is asked for needs the words of a form",
+    ],
     [{ noJournal: { type: "flag", description } }, 'the flag "no-journal" begins with "no-"'],
     [
       { a: { type: "flag", description }, b: { type: "flag", flag: "a", description } },

@@ -1,6 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { signalTree } from "@refmcp/boundary/process-tree";
 import type { Findings } from "./finding.ts";
 import { type Id, Inbox, type Json, type Link, MAX_MESSAGE_BYTES, type Reply, within } from "./link.ts";
 
@@ -183,8 +182,11 @@ export class StdioLink implements Link {
 
   /** Ends the process and its children at once. */
   kill(): void {
+    const { pid } = this.#child;
     for (const one of this.processes()) killed(one.pid);
-    signalTree(this.#child, "SIGKILL");
+    if (pid === undefined) return;
+    if (process.platform === "win32") this.#child.kill("SIGKILL");
+    else killed(-pid);
   }
 
   async close(): Promise<void> {
