@@ -103,9 +103,11 @@ class DiffPage {
     const controls = [this.#steps, this.#side, this.#wrap, fullscreenButton(host), ...actions, this.#more];
     const bar = element("div", { class: "bar" }, this.#facts, ...controls);
     this.#page = element("div", { class: "diff" }, bar, this.#nav, this.#boxes, this.#all);
-    this.#page.addEventListener("keydown", (event) => {
+    // On the document: a button that hides itself takes the focus out of the page.
+    document.addEventListener("keydown", (event) => {
       const by = { n: 1, p: -1 }[event.key];
-      if (by === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (by === undefined || !this.#page.isConnected || event.ctrlKey || event.metaKey || event.altKey)
+        return;
       event.preventDefault();
       this.#step(by);
     });

@@ -91,7 +91,7 @@ export const APPS = {
   anythingllm: {
     title: "AnythingLLM Desktop",
     documentation: "https://docs.anythingllm.com/mcp-compatibility/overview",
-    checked: "2026-11-27",
+    checked: "2026-09-25",
     places: [
       ...on(
         "macOS",

@@ -122,7 +122,7 @@ export const EDITORS = {
   "jetbrains-ai": {
     title: "JetBrains AI Assistant",
     documentation: "https://www.jetbrains.com/help/ai-assistant/mcp.html",
-    checked: "2026-11-27",
+    checked: "2026-09-25",
     places: [],
     dialog: "Settings > Tools > AI Assistant > Model Context Protocol (MCP) > Add > As JSON",
     restart: "Press Apply afterwards.",
@@ -166,7 +166,7 @@ export const EDITORS = {
   cline: {
     title: "Cline",
     documentation: "https://docs.cline.bot/mcp/mcp-overview",
-    checked: "2026-11-27",
+    checked: "2026-09-25",
     places: [
       ...inHome("~/.cline/data/settings/cline_mcp_settings.json"),
       ...inExtension("saoudrizwan.claude-dev/settings/cline_mcp_settings.json").map((place) => {
@@ -254,7 +254,7 @@ export const EDITORS = {
   bob: {
     title: "IBM Bob",
     documentation: "https://bob.ibm.com/docs/ide/configuration/mcp/mcp-in-bob",
-    checked: "2026-11-27",
+    checked: "2026-09-25",
     places: [...inProject(".bob/mcp.json"), ...inHome("~/.bob/mcp.json")],
     restart: "Bob reloads the file when it is saved.",
   },
