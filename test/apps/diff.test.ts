@@ -100,7 +100,7 @@ describe("the diff of an edit", () => {
   it("compares two files", async () => {
     writeFileSync(join(folder, "b.txt"), "one\n-- too\nthree\n");
     const shown = await shownFor("compare_files", { from: "a.txt", to: "b.txt" });
-    await shown.view.getByText("a.txt → ").waitFor();
+    await shown.view.locator(".title", { hasText: "a.txt → " }).waitFor();
     expect(await shown.view.locator("mark").allTextContents()).toEqual(["w", "o"]);
     await shown.page.close();
   });
@@ -140,7 +140,7 @@ describe("the diff of a repository", () => {
 
   it("shows both names of a moved file", async () => {
     const shown = await shownFor("git_show", { revision: "HEAD", paths: ["new name.txt", "old name.txt"] });
-    await shown.view.getByText("old name.txt → new name.txt").waitFor();
+    await shown.view.locator(".title", { hasText: "old name.txt → new name.txt" }).waitFor();
     await expectHarmless(shown);
     await shown.page.close();
   });

@@ -110,7 +110,9 @@ describe("the graph of 400 entities", () => {
   const names = ({ view }: ShownView) =>
     view
       .locator(".node")
-      .evaluateAll((nodes) => nodes.map((node) => node.getAttribute("aria-label")?.split(", ")[0]));
+      .evaluateAll((nodes) =>
+        nodes.map((node) => node.getAttribute("aria-label")?.split(", ").slice(0, -2).join(", ")),
+      );
   const TOTAL = researchMemory().relations.length;
 
   it("draws the best connected with their relations, and loads more from the server", async () => {
