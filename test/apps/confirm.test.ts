@@ -49,14 +49,14 @@ describe("the confirmation card", () => {
     expect(existsSync(file())).toBe(true);
 
     const shown = await show(client, call, result);
-    await shown.view.getByRole("heading", { name: "Delete a.txt?", exact: true }).waitFor();
+    await shown.view.getByRole("heading", { name: 'Delete "a.txt"?', exact: true }).waitFor();
     // A click by a script is not the user's confirmation.
-    for (const name of ["Delete a.txt", "Cancel"])
+    for (const name of ['Delete "a.txt"', "Cancel"])
       await shown.view
         .getByRole("button", { name })
         .evaluate((button) => Reflect.get(button, "click").call(button));
     expect(shown.asked).toEqual([]);
-    await shown.view.getByRole("button", { name: "Delete a.txt" }).click();
+    await shown.view.getByRole("button", { name: 'Delete "a.txt"' }).click();
     await shown.view
       .getByRole("status")
       .filter({ hasText: /Deleted|deleted/ })

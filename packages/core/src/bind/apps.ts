@@ -48,7 +48,7 @@ export function actionOf(message: string): string | undefined {
   const end = message.indexOf("?");
   const question = message.slice(0, Math.max(end, 0)).replace(/(?: \(|: |, ).*$/s, "");
   const isWhole = (question.match(/"/g)?.length ?? 0) % 2 === 0;
-  return question === "" || !isWhole ? undefined : shortened(question, MAX_ACTION);
+  return question === "" || !isWhole ? undefined : question;
 }
 
 /** A call that is waiting for the user's click. */
@@ -163,7 +163,9 @@ export class Apps<Context> {
     const text = `A card below asks the user to confirm: ${message}\nNothing has been done yet. Do not call again or report it as done; the user decides by clicking.`;
     return {
       content: [{ type: "text", text }],
-      _meta: { [CONFIRMATION_META]: { token, message, action, tool: this.tool.name } },
+      _meta: {
+        [CONFIRMATION_META]: { token, message, action: shortened(action, MAX_ACTION), tool: this.tool.name },
+      },
     };
   }
 

@@ -48,7 +48,7 @@ export async function planDelete(
   const question = isLost
     ? `Delete ${named(path)} ${what}? It will be permanently lost: ${final}.`
     : undefined;
-  const action = `Delete ${content === undefined ? named(path) : describe(content).replace(/ \([^()]*\)/, "")}`;
+  const action = `Delete ${content === undefined ? named(basename(path)) : describe(content).replace(/ \([^()]*\)/, "")}`;
   return { path, type, content, bytes, final, question, action };
 }
 
