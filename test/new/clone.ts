@@ -7,8 +7,9 @@ import { ROOT } from "../servers.ts";
 
 const execute = promisify(execFile);
 
-/** The parts of this workspace that `pnpm new` needs: packages, scripts and structural tests, but no server. */
-const LEFT_OUT = /^(servers|docs\/(?!hosts\.md)|test\/[^/]+\/|\.changeset|\.github)/;
+/** What `pnpm new` does not need: the servers, and with them the package that has all of them and their plugins. */
+const LEFT_OUT =
+  /^(servers|plugins|packages\/refmcp\/|docs\/(?!hosts\.md)|test\/[^/]+\/|\.changeset|\.github)/;
 /** Files that the checks of `pnpm new` run and the page generator reads. */
 const KEPT = /^test\/(?:structure\/|bench\/|hosts\/openings\.json$)/;
 

@@ -59,11 +59,16 @@ it("every file that the page says to replace is there", async () => {
   for (const file of files) expect(existsSync(join(clone.root, SERVER, file)), file).toBe(true);
 });
 
-it("git shows what the page says: the folder, the changeset, the lockfile and generated pages", () => {
+it("git shows what the page says: the folder, the changeset, the lockfile and what is generated for all servers", () => {
   // Of docs, the clone tracks docs/hosts.md only: the other pages are new in it.
   expect(changed.filter((line) => !line.endsWith(".md"))).toEqual([
+    " M .claude-plugin/marketplace.json",
+    " M .cursor-plugin/marketplace.json",
     " M pnpm-lock.yaml",
     "?? .changeset/",
+    "?? .github/",
+    "?? docs/badges/",
+    "?? plugins/",
     "?? servers/",
   ]);
   expect(changed).toContain(" M README.md");
