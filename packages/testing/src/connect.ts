@@ -132,6 +132,13 @@ export async function connectStdio(bin: string, options: ConnectOptions = {}): P
   };
 }
 
+/** A busy machine is slow: only a call that hangs should end by the client's limit, which is one minute by default. */
+class PatientClient extends Client {
+  override callTool(...[params, options]: Parameters<Client["callTool"]>): ReturnType<Client["callTool"]> {
+    return super.callTool(params, { timeout: 600_000, ...options });
+  }
+}
+
 async function connectClient(
   transport: Transport,
   options: ConnectOptions,
@@ -142,7 +149,7 @@ async function connectClient(
     ...(options.sample === undefined ? {} : { sampling: {} }),
   };
   const era = options.era ?? "modern";
-  const client = new Client(
+  const client = new PatientClient(
     { name: "refmcp-testing", version: "1.0.0" },
     { capabilities, versionNegotiation: { mode: era === "legacy" ? "legacy" : { pin: REVISIONS.modern } } },
   );

@@ -46,7 +46,7 @@ describe("pages that do not behave", () => {
 
   it("a page that spins when it is clicked fails the step, and the next run works", async () => {
     const { url } = await site({ "/": page("<h1>Good</h1><button onclick='while (true) {}'>go</button>") });
-    const report = await lab.run({ url, steps: ["click button 'go'"], ...good, timeoutMs: 3_000 });
+    const report = await lab.run({ url, steps: ["click button 'go'"], ...good, stepMs: 2_000 });
     expect(report).toMatchObject({ passed: false, assertions: [{ actual: "not checked: a step failed" }] });
     expect(report.failed_step).toContain("click button 'go': button 'go' was found, but");
     await expectNextRunToPass();

@@ -30,6 +30,9 @@ export interface Session {
   good(tool: string, args?: Record<string, unknown>): Promise<Answer>;
 }
 
+/** A busy machine is slow: only a call that hangs should end by the server's limit. */
+const PATIENT = ["--timeout-ms", "500000"];
+
 const open: (() => Promise<unknown>)[] = [];
 
 /** Closes and deletes what the tests of a file opened; `setup.ts` calls it at the file's end. */
@@ -63,6 +66,7 @@ export async function session(options: ConnectOptions = {}): Promise<Session> {
     ["--output-dir", runs],
     ["--baseline-dir", baselines],
     ["--root", root],
+    options.args?.includes("--timeout-ms") ? [] : PATIENT,
     options.args ?? [],
   ].flat();
   const connected = await connectInMemory(server, { ...options, args });

@@ -29,13 +29,10 @@ const edited = (from: string, to: string) => {
   return page(BODY.replace(from, to));
 };
 
-/** A busy machine is slow. */
-const PATIENT = ["--timeout-ms", "500000"];
-
 let talk: Session;
 let old: Site;
 beforeAll(async () => {
-  talk = await session({ args: ["--concurrency", "2", ...PATIENT] });
+  talk = await session({ args: ["--concurrency", "2"] });
   old = await site({ "*": page(BODY) });
 });
 
@@ -51,8 +48,10 @@ async function compared(html: string, more: Record<string, unknown> = {}) {
 describe("pw_compare", () => {
   it("finds no difference in an unchanged page", async () => {
     const { text, page: only, links } = await compared(page(BODY));
-    expect(only).toEqual({ page: "/", device: "desktop", changed: false });
-    expect(text).toMatch(/^No difference in 1 of 1 page\.\n/);
+    // Times can differ on a busy machine; they are no verdict.
+    const { measured: _, ...rest } = only;
+    expect(rest).toEqual({ page: "/", device: "desktop", changed: false });
+    expect(text).toMatch(/^No difference in 1 of 1 page[.;]/);
     expect(links).toEqual([]);
   });
 
@@ -265,13 +264,13 @@ describe("pw_compare", () => {
     expect(broken.text).toMatch(/^1 page loaded; 1 not compared; base:whole was not kept\./);
     expect(broken.data.base).toBeUndefined();
     const later = await talk.good("pw_compare", { before: "base:whole", after: old.url });
-    expect(later.text).toMatch(/^No difference in 1 of 1 page\./);
+    expect(later.data).toMatchObject({ changed: 0, unchanged: 1 });
   });
 
   it("never shows a secret, in lines or in kept files", async () => {
     const secret = "hunter22Zq";
     process.env.PW_SECRET_TOKEN = secret;
-    const own = await session({ args: PATIENT });
+    const own = await session();
     const form = (label: string) =>
       page(
         `<label>${label} <input id="t" oninput="o.textContent = document.title = this.value; console.error(this.value); fetch('/x?' + this.value)"></label><p id="o"></p>`,

@@ -6,10 +6,12 @@ import { page } from "../../../test/lab.ts";
 import { site } from "../../../test/session.ts";
 import { makeTester, type TestTester } from "../../../test/testers.ts";
 
-/** Shows "Loading…", then, with the response, what `then` does. */
-const loading = (then: string) =>
+/** Shows "Loading…", then, with the response, what `then` does. The request is made by the load, or by an event. */
+const loading = (then: string, event?: string) =>
   page(`<h1>Orders</h1><p id="state">Loading…</p><p id="e"></p><ul><li>1</li></ul>
-    <button disabled>Save</button><script>fetch("/data").then((answer) => answer.text()).then(() => { ${then} })</script>`);
+    <button disabled>Save</button><input id="go" aria-label="Go"><script>const go = document.querySelector("#go");
+    const load = () => fetch("/data").then((answer) => answer.text()).then(() => { ${then} });
+    ${event === undefined ? "load()" : `${event} = load`}</script>`);
 const ERROR = `
   document.querySelector("#e").textContent = "Error";
   document.querySelector("ul").innerHTML += "<li>2</li>";
@@ -24,10 +26,10 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
-const orders = (then: string, afterMs = 400) =>
+const orders = (then: string, event?: string) =>
   site({
-    "/": loading(then),
-    "/data": (_, response) => void setTimeout(() => response.end("[]"), afterMs),
+    "/": loading(then, event),
+    "/data": (_, response) => void setTimeout(() => response.end("[]"), 400),
     "/report": "",
   });
 
@@ -63,8 +65,11 @@ describe("a check that could pass before the page is complete", () => {
   });
 
   it("fails as an expect step, and passes as a step that only waits", async () => {
-    const { url } = await orders(ERROR, 1_000);
-    const steps = ["wait for li count is 1", "wait for 'Error' is hidden", "expect 'Error' is hidden"];
+    const { url } = await orders(ERROR, "go.oninput");
+    const steps = [
+      ...["wait for li count is 1", "wait for 'Error' is hidden"],
+      ...["fill '#go' with 'x'", "expect 'Error' is hidden"],
+    ];
     expect((await lab.run({ url, steps })).failed_step).toBe("expect 'Error' is hidden: it is visible");
   });
 });
