@@ -48,7 +48,7 @@ async function compared(html: string, more: Record<string, unknown> = {}) {
 describe("pw_compare", () => {
   it("finds no difference in an unchanged page", async () => {
     const { text, page: only, links } = await compared(page(BODY));
-    // Times can differ on a busy machine; they are no verdict.
+    // Times can differ on a busy machine: they never are a verdict.
     const { measured: _, ...rest } = only;
     expect(rest).toEqual({ page: "/", device: "desktop", changed: false });
     expect(text).toMatch(/^No difference in 1 of 1 page[.;]/);
