@@ -35,9 +35,9 @@ describe("a diff of 30 files", () => {
   });
 
   it.each(["light", "dark"] as const)("looks as in the picture side by side: %s", async (theme) => {
-    const wide = LOOKS.find(({ look }) => look.theme === theme)?.look;
+    const themed = LOOKS.find(({ look }) => look.theme === theme)?.look;
     const paths = ["src/stores/order-store.ts", "tests/test_orders.py"];
-    const shown = await shownFor({ paths }, { ...wide, width: 1_100 });
+    const shown = await shownFor({ paths }, { ...themed, width: 1_100 });
     await shown.view.locator("table.split").first().waitFor();
     await expectPicture(shown, `diff-split-${theme}`);
     await shown.page.close();

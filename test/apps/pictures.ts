@@ -23,13 +23,11 @@ const FONTS = await Promise.all([
   fontFace("Picture Mono", "DejaVuSansMono"),
 ]);
 
-/** The looks in which each view is shown: name, and what the host provides. Fonts do not depend on the machine. */
-export const LOOKS = [
-  lookOf("light", "wide"),
-  lookOf("dark", "wide"),
-  lookOf("light", "narrow"),
-  lookOf("dark", "narrow"),
-] as const;
+/**
+ * The looks in which each view is shown: name, and what the host provides. Each theme and each width is in one of them.
+ * Fonts do not depend on the machine.
+ */
+export const LOOKS = [lookOf("light", "wide"), lookOf("dark", "narrow")] as const;
 
 function lookOf(
   theme: "light" | "dark",

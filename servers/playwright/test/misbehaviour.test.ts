@@ -69,8 +69,8 @@ describe("pages that do not behave", () => {
     expect(report.assertions.map(({ passed }) => passed)).toEqual([false, true]);
   });
 
-  it("a heading of 5 MB is read in part, and the answer stays small", async () => {
-    const { url } = await site({ "/": page(`<h1>${"long ".repeat(1_000_000)}</h1>`) });
+  it("a heading of 1 MB is read in part, and the answer stays small", async () => {
+    const { url } = await site({ "/": page(`<h1>${"long ".repeat(200_000)}</h1>`) });
     const report = await lab.run({
       url,
       assertions: ["h1 contains 'long long'", "h1 is 'x' within 100ms", "title is 'Docs'"],

@@ -5,7 +5,6 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { ToolError } from "@refmcp/boundary/answer";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { TIMES } from "../src/browser/language/ast.ts";
 import { Secrets } from "../src/browser/secrets/secrets.ts";
 import { unpack } from "../src/browser/store/zip.ts";
 import type { RunReport } from "../src/browser/verdict/report.ts";
@@ -13,6 +12,7 @@ import type { Site } from "./lab.ts";
 import { PAGES, SECRETS } from "./secret-pages.ts";
 import { type Session, session, site } from "./session.ts";
 import { makeTester, type TestTester } from "./testers.ts";
+import { untimed } from "./untimed.ts";
 
 /** An attack of docs/secret-attacks.md: the lines after its sentence, by their first words. */
 interface Attack {
@@ -268,13 +268,9 @@ describe("no other tool returns the secret of a run if a model tries to", () => 
   });
 });
 
-/** A line about the page's times: a comparison has it only where they differ, which depends on the machine. */
-const TIMING = new RegExp(`^(?: *(?:${TIMES.join("|")}): .*|Times are ranges .*)\\n`, "gm");
-
 /** A text without what differs in each run: ids, times, folders, sizes. */
 const lasting = (text: string): string =>
-  text
-    .replace(TIMING, "")
+  untimed(text)
     .replace(/[\w./-]*\d{8}-\d{6}-[0-9a-f]{8}/g, "RUN")
     .replace(/refmcp-playwright-\w+-\w+/g, "FOLDER")
     .replace(/\d+(?:[.,]\d+)*/g, "N");

@@ -205,7 +205,7 @@ describe("pw_compare", () => {
     body = BODY.replace("Free returns", "No returns");
     const asked = app.hits.length;
     const later = await talk.good("pw_compare", { before: "base:main", after: app.url });
-    expect(later.text).toMatch(/^2 of 6 pages changed\.\n/);
+    expect(later.text).toMatch(/^2 of 6 pages changed[.;]/);
     expect(
       (later.data.pages as Page[])
         .filter(({ changed }) => changed)
@@ -217,7 +217,7 @@ describe("pw_compare", () => {
     // Unchanged pages are loaded once, changed ones twice.
     expect(app.hits.slice(asked).filter((path) => path.startsWith("/about")).length).toBe(4);
     const again = await talk.good("pw_compare", { before: "base:main", after: String(later.data.run_id) });
-    expect(again.text).toMatch(/^2 of 6 pages changed\.\n/);
+    expect(again.text).toMatch(/^2 of 6 pages changed[.;]/);
   });
 
   it("compares a run of pw_run_test that kept a capture", async () => {
@@ -334,13 +334,13 @@ describe("pw_compare", () => {
       first = resolve;
     });
     const last = (_: unknown, response: ServerResponse) => void compared.then(() => response.end(page(BODY)));
-    const [a, b] = [await site({ "*": page(BODY), "/9": last }), await site({ "*": page(BODY), "/9": last })];
-    const paths = Array.from({ length: 10 }, (_, n) => `/${n}`);
+    const [a, b] = [await site({ "*": page(BODY), "/3": last }), await site({ "*": page(BODY), "/3": last })];
+    const paths = Array.from({ length: 4 }, (_, n) => `/${n}`);
     const { structuredContent } = await talk.connected.client.callTool(
       { name: "pw_compare", arguments: { before: a.url, after: b.url, paths } },
       { onprogress: () => first() },
     );
-    expect(structuredContent).toMatchObject({ unchanged: 10, not_compared: 0 });
+    expect(structuredContent).toMatchObject({ unchanged: 4, not_compared: 0 });
   });
 
   it("bounds the answer, and keeps all of it in report.json", async () => {

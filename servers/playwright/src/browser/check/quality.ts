@@ -33,7 +33,8 @@ export async function axeRulesOf(
   scope: ElementHandle | null = null,
   more: readonly string[] = [],
 ): Promise<AxeRule[]> {
-  const { source } = (await import("axe-core")).default;
+  // The whole one is 1.5 MB: a page would be as long at reading it as at applying its rules.
+  const { source } = (await import("axe-core/axe.min.js")).default;
   await page.evaluate(`if (!window.axe) { ${source} }`);
   const found = await page.evaluate(runAxe, { scope, more });
   // The page's texts in them are cut once secrets are removed: a beginning of one would not be recognized.

@@ -1,0 +1,3 @@
+declare module "axe-core/axe.min.js" {
+  export { default } from "axe-core";
+}
