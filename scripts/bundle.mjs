@@ -2,7 +2,7 @@
 // `*.worker.js` for each worker, and the parts that they share or load on first use; core and every
 // pure-JavaScript dependency are inside. Next to dist/, THIRD_PARTY_NOTICES has their licenses and sbom.cdx.json lists them
 // (CycloneDX).
-import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -156,9 +156,9 @@ const { outputFiles, metafile } = await build({
 });
 const comments = outputFiles.filter(({ path }) => path.endsWith(".LEGAL.txt")).map(({ text }) => text);
 const owner = `${manifest.name} ${manifest.version}`;
-// Files of packages that the code reads, such as fonts, are copied next to it.
+// Files whose content the code has in another form, such as the letters of a font.
 const require = createRequire(join(process.cwd(), "package.json"));
-const files = (manifest.bundledFiles ?? []).map((file) => require.resolve(file));
+const files = (manifest.bundledFrom ?? []).map((file) => require.resolve(file));
 const packages = bundledPackages([...Object.keys(metafile.inputs), ...files]);
 const thirdParty = await notices(owner, packages, comments);
 // Only now, so that sources that do not build leave the last bundle unchanged.
@@ -167,7 +167,6 @@ await mkdir("dist");
 for (const { path, contents } of outputFiles) if (path.endsWith(".js")) await writeFile(path, contents);
 if (catalog !== undefined) await writeFile("dist/catalog.json", JSON.stringify(catalog));
 await writeViews(process.cwd(), views.pages);
-for (const file of files) await copyFile(file, join("dist", basename(file)));
 await writeFile("THIRD_PARTY_NOTICES", thirdParty);
 
 const entryPoint = `#!/usr/bin/env node

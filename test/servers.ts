@@ -76,11 +76,11 @@ export function useWorld(name: string): () => World {
   };
 }
 
-/** Lists a server's tools and calls the first read-only one. @returns the names of the tools. */
+/** Lists a server's tools and calls the first read-only one that its world has a call of. @returns the names of the tools. */
 export async function callReadingTool(client: Client, { calls }: World): Promise<string[]> {
   const { tools } = await client.listTools();
-  const reading = tools.find(({ annotations }) => annotations?.readOnlyHint === true);
-  if (reading === undefined) throw new Error("The server has no tool that only reads.");
+  const reading = tools.find(({ name, annotations }) => annotations?.readOnlyHint === true && name in calls);
+  if (reading === undefined) throw new Error("The server has no tool that only reads and has a call.");
   const answer = await client.callTool({ name: reading.name, arguments: { ...calls[reading.name] } });
   expect(answer.isError, JSON.stringify(answer.content)).not.toBe(true);
   expect(answer.content).not.toEqual([]);

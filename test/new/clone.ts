@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { ROOT } from "../servers.ts";
 
@@ -10,6 +10,7 @@ const execute = promisify(execFile);
 /** What `pnpm new` does not need: the servers, and with them the package that has all of them and their plugins. */
 const LEFT_OUT =
   /^(servers|plugins|packages\/refmcp\/|docs\/(?!hosts\.md)|test\/[^/]+\/|\.changeset|\.github)/;
+const GATEWAY = "packages/refmcp/package.json";
 /** Files that the checks of `pnpm new` run and the page generator reads. */
 const KEPT = /^test\/(?:structure\/|bench\/|hosts\/openings\.json$)/;
 
@@ -50,6 +51,16 @@ export async function cloneWorkspace({ whole = false } = {}): Promise<Clone> {
         if (error.code !== "ENOENT") throw error;
       },
     );
+  }
+  // The package of all servers is only a name here: it needs servers that are left out.
+  if (!whole) {
+    const { name, version, description } = JSON.parse(await readFile(join(ROOT, GATEWAY), "utf8"));
+    await mkdir(dirname(join(root, GATEWAY)), { recursive: true });
+    await writeFile(join(root, GATEWAY), JSON.stringify({ name, version, description }));
+    const lockfile = join(root, "pnpm-lock.yaml");
+    const locked = await readFile(lockfile, "utf8");
+    const own = /^ {2}packages\/refmcp:\n(?: {4}.*\n|\n)+/m;
+    await writeFile(lockfile, locked.replace(own, "  packages/refmcp: {}\n\n"));
   }
   // Leftovers of another branch have no effect.
   await mkdir(join(root, "servers", "leftover", "dist"), { recursive: true });

@@ -41,12 +41,18 @@ async function refusal(...args: string[]): Promise<string> {
 describe("the result of pnpm new", () => {
   it("is one folder, a changeset, and the pages generated from them", () => {
     expect(statusAfterServer).toEqual([
+      " M .claude-plugin/marketplace.json",
+      " M .cursor-plugin/marketplace.json",
       " M README.md",
       " M docs/hosts.md",
       " M pnpm-lock.yaml",
       "?? .changeset/",
+      "?? .github/",
+      "?? docs/badges/",
       "?? docs/errors.md",
       "?? docs/options.md",
+      "?? docs/plugins.md",
+      "?? plugins/",
       "?? servers/",
     ]);
   });
@@ -124,7 +130,7 @@ describe("npm test, of some packages", () => {
 
   it("checks the types, runs each suite, where a missing snapshot fails, and closes with the counts", async () => {
     const { code, stdout } = await run(...SERVERS.map(([name]) => name));
-    expect(stdout).toMatch(/^3 suites, about [\w ]+ on \d+ cores?\.\n/);
+    expect(stdout).toMatch(/^3 suites, [\w ]+ on \d+ cores?\.\n/);
     const passed = SERVERS.map(([name]) =>
       Number(new RegExp(`^✓ servers/${name}: (\\d+) passed \\([^)]+\\)$`, "m").exec(stdout)?.[1]),
     );

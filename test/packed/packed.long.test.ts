@@ -105,7 +105,8 @@ describe("the packed refmcp", () => {
     const world = await serverWorld("filesystem");
     try {
       const args = ["--no-install", "refmcp"];
-      await answersInBothEras(world, { command: "npx", args, cwd: home });
+      const own = world.args.map((argument) => argument.replace(/^--/, "--filesystem."));
+      await answersInBothEras({ ...world, args: own }, { command: "npx", args, cwd: home });
       const { stdout } = await execute("npx", [...args, "--list-tools"], { cwd: home });
       for (const name of SERVERS) expect(stdout.split("\n")).toContain(name);
     } finally {

@@ -61,8 +61,8 @@ async function packagesIn(name: string): Promise<Package[]> {
     ),
   );
   const folders = new Set<string>();
-  // Files copied next to the bundle count as parts of it.
-  const copied: readonly string[] = manifest.bundledFiles ?? [];
+  // Files that the code has in another form count as parts of it.
+  const copied: readonly string[] = manifest.bundledFrom ?? [];
   const paths = [
     ...Object.keys({ ...metafile.inputs, ...shown.metafile.inputs }).map((input) => join(folder, input)),
     ...copied.map((file) => createRequire(join(folder, "package.json")).resolve(file)),
@@ -97,7 +97,7 @@ describe.each(SERVERS)("the notices of the %s server", (name) => {
       .filter(({ purl, group, name }) => purl !== undefined && group !== "@refmcp" && !name.includes("/"))
       .map((one) => `${one.group === undefined ? "" : `${one.group}/`}${one.name} ${one.version}`);
     const copied: readonly string[] =
-      JSON.parse(await readFile(join(serverFolder(name), "package.json"), "utf8")).bundledFiles ?? [];
+      JSON.parse(await readFile(join(serverFolder(name), "package.json"), "utf8")).bundledFrom ?? [];
     const alongside = own.filter((title) =>
       copied.some((file) => file.startsWith(`${title.split(" ")[0]}/`)),
     );

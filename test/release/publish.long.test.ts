@@ -45,7 +45,7 @@ it("publishing by hand uploads what is not there yet, without provenance", async
     if (address === null || typeof address === "string") throw new Error("the registry has no port");
     const place = `127.0.0.1:${address.port}/`;
     const npmrc = join(folder, "npmrc");
-    await writeFile(npmrc, `@refmcp:registry=http://${place}\n//${place}:_authToken=test\n`);
+    await writeFile(npmrc, `registry=http://${place}\n//${place}:_authToken=test\n`);
     await execute(process.execPath, [join(release, "publish.mjs"), release, "--by-hand"], {
       cwd: folder,
       env: { ...process.env, NPM_CONFIG_USERCONFIG: npmrc },

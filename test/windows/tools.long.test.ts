@@ -18,8 +18,9 @@ const OPTIONS: Readonly<Record<string, readonly string[]>> = {
 const ERAS = ["legacy", "modern"] as const;
 /** Tools whose calls need something that is not there: */
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
-  // the fixture recorded the change with paths of this system; files.long.test.ts undoes one,
+  // the fixtures recorded the changes with paths of this system; files.long.test.ts and data.long.test.ts undo some,
   filesystem: ["undo_change"],
+  sqlite: ["undo_database_change"],
   // PostgreSQL for Windows, which no server of this machine could use.
   postgres: ["pg_rehearse"],
 };

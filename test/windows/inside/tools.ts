@@ -12,15 +12,20 @@ export interface Session {
   readonly calls: readonly { readonly name: string; readonly arguments: Record<string, unknown> }[];
 }
 
+/** The id of the last change that an answer reported; "CHANGE" in later arguments. */
+let change = "";
+
 /** Answers to the calls of a session. */
 async function hold({ server, bin, era, calls, ...start }: Session): Promise<void> {
   const connected = await connectStdio(bin, { era, args: start.args, env: { ...ENVIRONMENT, ...start.env } });
   try {
     const { tools } = await connected.client.listTools();
     report({ server, era, event: "tools", names: tools.map(({ name }) => name) });
-    for (const call of calls) {
-      const { isError = false, content } = await connected.client.callTool(call);
-      report({ server, era, event: "call", name: call.name, isError, content });
+    for (const { name, arguments: given } of calls) {
+      const text = JSON.stringify(given).replaceAll("CHANGE", change);
+      const answer = await connected.client.callTool({ name, arguments: JSON.parse(text) });
+      change = String(Object(answer.structuredContent).change_id ?? change);
+      report({ server, era, event: "call", name, isError: answer.isError ?? false, content: answer.content });
     }
   } catch (error) {
     report({ server, era, event: "failed", error: `${error}\n${connected.stderr()}` });
