@@ -53,7 +53,7 @@ describe("the release", () => {
   it("begins with a tag, and publishes only after all tests have passed", () => {
     expect(on).toEqual({ push: { tags: ["v*"] } });
     const build = runsOf(jobs["build"]);
-    expect(build.indexOf(".ci/run")).toBeGreaterThan(0);
+    expect(build.indexOf(".ci/run --all")).toBeGreaterThan(0);
     expect(build.indexOf("artifacts.mjs")).toBeGreaterThan(build.indexOf(".ci/run"));
     expect(jobs["npm"]?.needs).toBe("build");
     expect(jobs["images"]?.needs).toBe("build");
