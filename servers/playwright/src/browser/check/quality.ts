@@ -33,7 +33,7 @@ export async function axeRulesOf(
   scope: ElementHandle | null = null,
   more: readonly string[] = [],
 ): Promise<AxeRule[]> {
-  // The whole one is 1.5 MB: a page would be as long at reading it as at applying its rules.
+  // The readable form is 1.5 MB: a page takes longer to load it than to apply its rules.
   const { source } = (await import("axe-core/axe.min.js")).default;
   await page.evaluate(`if (!window.axe) { ${source} }`);
   const found = await page.evaluate(runAxe, { scope, more });

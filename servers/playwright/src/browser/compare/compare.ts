@@ -306,7 +306,7 @@ async function comparedPage(page: CaptureOf, scope: Scope): Promise<ComparedPage
     if (freshStep !== undefined) difference.facts.push(`a step failed after: ${freshStep}`);
     for (const [count, isDoubtful] of [
       [2, (found: PageDifference) => isChanged(found) || found.measured.length > 0],
-      // Times of equal pages are apart by chance in 1 of 3 pairs of two loads, and in 1 of 10 pairs of three.
+      // By chance, the times of equal pages can be apart in 1 of 3 cases with two loads each, in 1 of 10 with three.
       [3, (found: PageDifference) => found.measured.some((line) => line.endsWith(" ms"))],
     ] as const) {
       if (stopped.size > 0 || !isDoubtful(difference)) break;
