@@ -167,15 +167,21 @@ describe("the trap repository", () => {
     expect(missed).toEqual([]);
   });
 
-  it("makes no tool execute anything, and every response equals that of the twin", async () => {
-    const found: string[] = [];
-    for (const { kind, vectors } of loads()) {
-      for (const [call, what] of await faults("hostile", vectors, TOOLS[kind])) {
-        const tool = call.split(" ", 1)[0] ?? "";
-        const names = (await culprits(tool, vectors)).map(({ name }) => name).join(" + ");
-        found.push(`${call} with ${names}: ${what}`);
+  // A test for each kind: together they outlast the time limit on a slow machine.
+  it.each(["any", "filter", "refused"] as const)(
+    "makes no tool execute anything, and every response equals that of the twin: vectors that can affect %s tools",
+    async (kind) => {
+      const found: string[] = [];
+      const group = loads().filter((load) => load.kind === kind);
+      expect(group).not.toEqual([]);
+      for (const { vectors } of group) {
+        for (const [call, what] of await faults("hostile", vectors, TOOLS[kind])) {
+          const tool = call.split(" ", 1)[0] ?? "";
+          const names = (await culprits(tool, vectors)).map(({ name }) => name).join(" + ");
+          found.push(`${call} with ${names}: ${what}`);
+        }
       }
-    }
-    expect(found).toEqual([]);
-  });
+      expect(found).toEqual([]);
+    },
+  );
 });

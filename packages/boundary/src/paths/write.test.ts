@@ -283,11 +283,11 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
       await mkdir(join(root, "vendor"));
       await symlink("vendor/new.txt", join(root, "into"));
       for (const work of [
-        guarded.writeFile("vendor/new.txt", Buffer.from("")),
-        guarded.createDirectory("vendor/x"),
-        guarded.writeFile("into", Buffer.from("")),
+        () => guarded.writeFile("vendor/new.txt", Buffer.from("")),
+        () => guarded.createDirectory("vendor/x"),
+        () => guarded.writeFile("into", Buffer.from("")),
       ]) {
-        const error = await refusal(work);
+        const error = await refusal(work());
         expect(error).toMatchObject({ kind: "denied", code: "read_only" });
         expect(error.message).toContain(`"${join(root, "vendor")}"`);
       }
