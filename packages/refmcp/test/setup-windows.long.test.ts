@@ -49,4 +49,4 @@ it("sets up a made home in Node.js for Windows under Wine, and undoes it", async
   expect(undone, undone.text).toMatchObject({ code: 0 });
   expect(readFileSync(join(home, ".cursor/mcp.json"), "utf8")).toBe(CURSOR);
   expect(existsSync(join(home, STORE_APP, "LocalCache"))).toBe(false);
-}, 300_000);
+});

@@ -58,4 +58,4 @@ it("sets up this machine's hosts with the built servers, checks them, and undoes
   const undone = await refmcp("setup", "--undo", "--yes");
   expect(undone, undone.text).toMatchObject({ code: 0 });
   expect(readFileSync(join(home, ".cursor", "mcp.json"), "utf8")).toBe(CURSOR);
-}, 120_000);
+});

@@ -109,7 +109,9 @@ export function contract(options: ContractOptions): void {
     const world = await options.world();
     open.push({ dispose: () => world.dispose() });
     const more = [...(connect.args ?? []), ...(world.losses?.[losing]?.options ?? [])];
-    const args = [...world.args, ...allTools, ...more];
+    // A busy machine is slow: only a call that hangs should end by the server's limit.
+    const patient = [...world.args, ...more].includes("--timeout-ms") ? [] : ["--timeout-ms", "500000"];
+    const args = [...world.args, ...allTools, ...patient, ...more];
     const full: ConnectOptions = { ...connect, args, env: { ...world.env, ...connect.env } };
     const connected = await (via === "memory" ? connectInMemory(strict, full) : connectStdio(bin, full));
     open.push({

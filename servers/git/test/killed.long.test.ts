@@ -92,7 +92,7 @@ exec ${program} "$@"`,
       const result = await server.client.callTool({ name, arguments: call }).catch(() => undefined);
       expect(result?.isError).toBeFalsy();
       await server.close().catch(() => undefined);
-      await expect.poll(() => remains(folder), { timeout: 20_000 }).toEqual([]);
+      await expect.poll(() => remains(folder)).toEqual([]);
       return result;
     };
     const isKilled = (await run()) === undefined;

@@ -141,8 +141,8 @@ describe("a killed server", () => {
       await applied;
       await server.close().catch(() => undefined);
       // git may still be at work; it has its own process group.
-      await expect.poll(() => locks(join(root, ".git")), { timeout: 20_000 }).toEqual([]);
-      await expect.poll(() => git(root, "status", "--porcelain"), { timeout: 20_000 }).toBe("");
+      await expect.poll(() => locks(join(root, ".git"))).toEqual([]);
+      await expect.poll(() => git(root, "status", "--porcelain")).toBe("");
       const now = git(root, "rev-parse", "HEAD").trim();
       expect([before, after]).toContain(now);
       expect(git(root, "worktree", "list").trim().split("\n")).toHaveLength(1);

@@ -190,8 +190,9 @@ export async function world(): Promise<World> {
         url: `${site.url}/crowd`,
         devices: ["desktop", "iPhone 15"],
         categories: ["accessibility", "weight", "seo", "headers", "best_practices"],
+        timeout_ms: 500_000,
       },
-      pw_compare: { before: `${site.url}/`, after: `${site.url}/crowd` },
+      pw_compare: { before: `${site.url}/`, after: `${site.url}/crowd`, timeout_ms: 300_000 },
       pw_inspect_page: { url: `${site.url}/crowd`, limit: 500 },
       pw_list_specs: { limit: 1_000 },
       pw_run_test: {

@@ -98,7 +98,7 @@ describe("pw_heal of a spec", () => {
     execFileSync("git", ["apply", "it.patch"], { cwd: copy });
     expect(await readFile(join(copy, "tasks-page.js"), "utf8")).toBe(pageObject);
     await writeFile(join(home, "tasks-page.js"), before[0] ?? "");
-  }, 300_000);
+  });
 
   it("asks the user about a text that a check expects, and writes nothing", async () => {
     html = HOME;
@@ -112,12 +112,12 @@ describe("pw_heal of a spec", () => {
       questions: [{ where: "tasks.spec.js:12", after: 'getByRole("heading", { name: "To do" })' }],
     });
     expect(await specsOf()).toEqual(before);
-  }, 120_000);
+  });
 
   it("calls a missing feature a defect", async () => {
     html = HOME.replace(/<button[\s\S]*?<\/button>/, "");
     const { data } = await heal({ file: "tasks.spec.js:3", apply: true });
     expect(data).toMatchObject({ outcome: "defect", changes: [] });
     expect(data["summary"]).toMatch(/^This looks like a real defect: TimeoutError: locator.click/);
-  }, 120_000);
+  });
 });

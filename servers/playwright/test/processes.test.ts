@@ -52,9 +52,7 @@ async function busy() {
 /** Waits until none of the processes runs. */
 async function gone(processes: readonly { readonly pid: number; readonly command: string }[]): Promise<void> {
   await expect
-    .poll(() => processes.filter(({ pid }) => isRunning(pid)).map(({ command }) => command.slice(0, 80)), {
-      timeout: 30_000,
-    })
+    .poll(() => processes.filter(({ pid }) => isRunning(pid)).map(({ command }) => command.slice(0, 80)))
     .toEqual([]);
 }
 

@@ -30,8 +30,11 @@ export interface Session {
   good(tool: string, args?: Record<string, unknown>): Promise<Answer>;
 }
 
-/** A busy machine is slow: only a call that hangs should end by the server's limit. */
+/** A busy machine is slow: only a call that hangs should end by the limit of the server or of the tool. */
 const PATIENT = ["--timeout-ms", "500000"];
+const LIMITED = new Set(server.tools.flatMap(({ name, input }) => ("timeout_ms" in input.shape ? name : [])));
+const patient = (name: string, given: Record<string, unknown>) =>
+  LIMITED.has(name) ? { timeout_ms: 300_000, ...given } : given;
 
 const open: (() => Promise<unknown>)[] = [];
 
@@ -74,7 +77,7 @@ export async function session(options: ConnectOptions = {}): Promise<Session> {
   const call: Session["call"] = async (name, given = {}, signal) =>
     answerOf(
       await connected.client.callTool(
-        { name, arguments: given },
+        { name, arguments: patient(name, given) },
         signal === undefined ? undefined : { signal },
       ),
     );

@@ -101,13 +101,11 @@ it("is the same for the next call, has no rows, and starts again if PostgreSQL d
   });
   await expect(ended).rejects.toThrow();
   await expect
-    .poll(
-      () =>
-        started().then(
-          ([row]) => row?.rows,
-          () => undefined,
-        ),
-      { timeout: 30_000 },
+    .poll(() =>
+      started().then(
+        ([row]) => row?.rows,
+        () => undefined,
+      ),
     )
     .toBe("0");
 });

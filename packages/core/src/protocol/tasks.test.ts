@@ -27,12 +27,12 @@ class Bench {
 
   /** Lets the call that waits the shortest end. */
   async releaseLast(): Promise<void> {
-    await vi.waitFor(() => expect(this.#waiting.length).toBeGreaterThan(0), 20_000);
+    await vi.waitFor(() => expect(this.#waiting.length).toBeGreaterThan(0), 60_000);
     this.#waiting.pop()?.();
   }
 
   async release(): Promise<void> {
-    await vi.waitFor(() => expect(this.#waiting.length).toBeGreaterThan(0), 20_000);
+    await vi.waitFor(() => expect(this.#waiting.length).toBeGreaterThan(0), 60_000);
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }
@@ -231,7 +231,7 @@ describe("tasks of 2026-07-28", () => {
     const wire = connect();
     const taskId = await begin(wire, "task_wait");
     wire.input.end();
-    await vi.waitFor(() => expect(wire.ends).toHaveLength(1), 20_000);
+    await vi.waitFor(() => expect(wire.ends).toHaveLength(1), 60_000);
     await bench.release();
     expect(await until(connect(), taskId, "completed")).toMatchObject({ status: "completed" });
   });
@@ -403,7 +403,7 @@ describe("tasks of 2026-07-28", () => {
         const reply = answers.get(message.id);
         if (reply === undefined) throw new Error("There is no answer yet.");
         return reply;
-      }, 20_000);
+      }, 60_000);
     };
     const { result } = await askAs(as("ada"), callOf("task_remove"));
     const { taskId } = Object(result);
@@ -441,10 +441,10 @@ describe("tasks of 2026-07-28", () => {
       });
     const ada = as("ada");
     for (let call = 0; call < 1_100; call++) ada.receive(callOf("task_wait"));
-    await vi.waitFor(() => expect(created.ada).toBe(1_000), 20_000);
+    await vi.waitFor(() => expect(created.ada).toBe(1_000), 60_000);
     const bob = as("bob");
     for (let call = 0; call < 10; call++) bob.receive(callOf("task_wait"));
-    await vi.waitFor(() => expect(created.bob).toBe(10), 20_000);
+    await vi.waitFor(() => expect(created.bob).toBe(10), 60_000);
     expect(created.ada).toBe(1_000);
     await ada.close();
     await bob.close();
@@ -580,7 +580,7 @@ describe("tasks of 2025-11-25", () => {
     await bench.release();
     await vi.waitFor(async () => {
       expect((await ask(wire, "tasks/get", { taskId })).result).toMatchObject({ status: "input_required" });
-    }, 20_000);
+    }, 60_000);
     wire.send(request("result", "tasks/result", { taskId }));
     const question = await wire.next();
     expect(question).toMatchObject({

@@ -29,9 +29,6 @@ const edited = (from: string, to: string) => {
   return page(BODY.replace(from, to));
 };
 
-/** A busy machine takes long for a load. */
-const PATIENT = { timeout_ms: 240_000 };
-
 let talk: Session;
 let old: Site;
 beforeAll(async () => {
@@ -42,7 +39,7 @@ beforeAll(async () => {
 /** Compares the usual page with another version of it. */
 async function compared(html: string, more: Record<string, unknown> = {}) {
   const changed = await site({ "/": html });
-  const answer = await talk.good("pw_compare", { ...PATIENT, before: old.url, after: changed.url, ...more });
+  const answer = await talk.good("pw_compare", { before: old.url, after: changed.url, ...more });
   const [first] = answer.data.pages as Page[];
   if (first === undefined) throw new Error(answer.text);
   return { ...answer, page: first };
@@ -157,7 +154,7 @@ describe("pw_compare", () => {
       },
     });
     const asked = old.hits.length;
-    const answer = await talk.good("pw_compare", { ...PATIENT, before: slow.url, after: old.url });
+    const answer = await talk.good("pw_compare", { before: slow.url, after: old.url });
     expect(loads, answer.text).toBe(3);
     expect(old.hits.slice(asked).filter((path) => path === "/")).toHaveLength(3);
     expect(answer.text).not.toMatch(/load time: [5-9]\d{3}/);
@@ -187,13 +184,13 @@ describe("pw_compare", () => {
       await serving(BODY),
       await serving(BODY.replace("Order", "Buy")),
     ];
-    const unchanged = await talk.good("pw_compare", { ...PATIENT, before: one.url, after: same.url });
+    const unchanged = await talk.good("pw_compare", { before: one.url, after: same.url });
     const [first] = unchanged.data.pages as Page[];
     expect(first, unchanged.text).toMatchObject({ changed: false, ignored: expect.any(Array) });
     expect(first?.ignored?.join("\n"), unchanged.text).toMatch(
       /in the picture, what differs at each load: [\s\S]*console error: late by/,
     );
-    const changed = await talk.good("pw_compare", { ...PATIENT, before: one.url, after: other.url });
+    const changed = await talk.good("pw_compare", { before: one.url, after: other.url });
     const [second] = changed.data.pages as Page[];
     expect(second?.tree, changed.text).toEqual([
       '    textbox "How many?"',
@@ -214,7 +211,6 @@ describe("pw_compare", () => {
     });
     const paths = ["", "/about", "?page=2"];
     const kept = await talk.good("pw_compare", {
-      ...PATIENT,
       after: app.url,
       paths,
       devices: ["desktop", "dark"],
@@ -224,7 +220,7 @@ describe("pw_compare", () => {
     expect(kept.data).toMatchObject({ base: "base:main", changed: 0, not_compared: 0 });
     body = BODY.replace("Free returns", "No returns");
     const asked = app.hits.length;
-    const later = await talk.good("pw_compare", { ...PATIENT, before: "base:main", after: app.url });
+    const later = await talk.good("pw_compare", { before: "base:main", after: app.url });
     expect(later.text).toMatch(/^2 of 6 pages changed[.;]/);
     expect(
       (later.data.pages as Page[])
@@ -237,7 +233,6 @@ describe("pw_compare", () => {
     // Unchanged pages are loaded once, changed ones twice.
     expect(app.hits.slice(asked).filter((path) => path.startsWith("/about")).length).toBe(4);
     const again = await talk.good("pw_compare", {
-      ...PATIENT,
       before: "base:main",
       after: String(later.data.run_id),
     });
@@ -248,7 +243,7 @@ describe("pw_compare", () => {
     const steps = ["fill 'How many?' with '3'"];
     const run = await talk.good("pw_run_test", { url: old.url, steps, evidence: ["capture"] });
     const changed = await site({ "/": edited("Fast delivery", "Slow delivery") });
-    const answer = await talk.good("pw_compare", { ...PATIENT, before: run.data.run_id, after: changed.url });
+    const answer = await talk.good("pw_compare", { before: run.data.run_id, after: changed.url });
     expect((answer.data.pages as Page[])[0]?.tree).toEqual([
       "    list:",
       "-     listitem: Fast delivery",
@@ -268,26 +263,26 @@ describe("pw_compare", () => {
   it("reports a step that fails only after the change, and pages that cannot be loaded", async () => {
     const changed = await site({ "/": edited("<button", "<button hidden") });
     const steps = ["click button 'Order'"];
-    const answer = await talk.good("pw_compare", { ...PATIENT, before: old.url, after: changed.url, steps });
+    const answer = await talk.good("pw_compare", { before: old.url, after: changed.url, steps });
     const [only] = answer.data.pages as Page[];
     expect(only?.facts).toEqual([expect.stringMatching(/^a step failed after: click button 'Order': /)]);
-    const away = await talk.good("pw_compare", { ...PATIENT, before: old.url, after: "http://127.0.0.1:1" });
+    const away = await talk.good("pw_compare", { before: old.url, after: "http://127.0.0.1:1" });
     expect(away.text).toMatch(/^No difference in 0 of 1 page; 1 not compared\./);
     expect((away.data.pages as Page[])[0]?.error).toContain("cannot be reached");
     const none = `${changed.url}/none`;
-    const lost = await talk.good("pw_compare", { ...PATIENT, before: none, after: none });
+    const lost = await talk.good("pw_compare", { before: none, after: none });
     expect((lost.data.pages as Page[])[0]?.ignored).toEqual([
       "that it is an error page: status 404 before and after",
     ]);
   });
 
   it("keeps no base of pages whose steps failed, and leaves the previous one in place", async () => {
-    const asked = { ...PATIENT, after: old.url, keep: "whole" };
+    const asked = { after: old.url, keep: "whole" };
     expect((await talk.good("pw_compare", asked)).data.base).toBe("base:whole");
-    const broken = await talk.good("pw_compare", { ...PATIENT, ...asked, steps: ["click button 'Nowhere'"] });
+    const broken = await talk.good("pw_compare", { ...asked, steps: ["click button 'Nowhere'"] });
     expect(broken.text).toMatch(/^1 page loaded; 1 not compared; base:whole was not kept\./);
     expect(broken.data.base).toBeUndefined();
-    const later = await talk.good("pw_compare", { ...PATIENT, before: "base:whole", after: old.url });
+    const later = await talk.good("pw_compare", { before: "base:whole", after: old.url });
     expect(later.data).toMatchObject({ changed: 0, unchanged: 1 });
   });
 
@@ -302,7 +297,6 @@ describe("pw_compare", () => {
     const [a, b] = [await site({ "/": form("Token") }), await site({ "/": form("Token:") })];
     const steps = ["fill '#t' with secret 'TOKEN'".replace("'#t'", "`#t`")];
     const answer = await own.good("pw_compare", {
-      ...PATIENT,
       before: a.url,
       after: b.url,
       steps,
@@ -331,7 +325,6 @@ describe("pw_compare", () => {
     const local = await talk.call("pw_compare", { before: "file:///etc/passwd", after: old.url });
     expect(local).toMatchObject({ isError: true, text: expect.stringContaining("file:") });
     const inner = await talk.good("pw_compare", {
-      ...PATIENT,
       before: old.url,
       after: "http://169.254.169.254/",
     });
@@ -371,7 +364,7 @@ describe("pw_compare", () => {
     const [a, b] = [await site({ "*": page(BODY), "/5": last }), await site({ "*": page(BODY), "/5": last })];
     const paths = Array.from({ length: 6 }, (_, n) => `/${n}`);
     const { structuredContent } = await talk.connected.client.callTool(
-      { name: "pw_compare", arguments: { before: a.url, after: b.url, paths, ...PATIENT } },
+      { name: "pw_compare", arguments: { before: a.url, after: b.url, paths, timeout_ms: 300_000 } },
       { onprogress: () => first() },
     );
     expect(structuredContent).toMatchObject({ unchanged: 6, not_compared: 0 });
@@ -384,7 +377,6 @@ describe("pw_compare", () => {
       );
     const [a, b] = [await site({ "*": list("Item") }), await site({ "*": list("Thing") })];
     const answer = await talk.good("pw_compare", {
-      ...PATIENT,
       before: a.url,
       after: b.url,
       paths: ["/a", "/b", "/c"],

@@ -110,7 +110,7 @@ it("turns 50 random trees into what git has: edits, renames, copies, modes, endi
   }
   const modes = isWindows ? [] : ["executable true", "executable false"];
   expect([...seen]).toEqual(expect.arrayContaining(["create", "edit", "delete", "rename", "copy", ...modes]));
-}, 120_000);
+});
 
 it("refuses binary files, symlinks, files in the way and files named twice, and changes nothing", async () => {
   const { files, root, outside, put, read } = await scratch();

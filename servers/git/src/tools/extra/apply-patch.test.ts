@@ -252,7 +252,7 @@ describe("a mailbox", () => {
     );
     const next = join(other, ".git", "rebase-apply", "next");
     const isUnderway = () => existsSync(next) && Number(readFileSync(next, "utf8")) > 5;
-    await expect.poll(isUnderway, { timeout: 30_000, interval: 5 }).toBe(true);
+    await expect.poll(isUnderway, { interval: 5 }).toBe(true);
     call.cancel();
     expect(await codeOf(applying)).toBeUndefined();
     expect(existsSync(join(other, ".git", "rebase-apply"))).toBe(false);

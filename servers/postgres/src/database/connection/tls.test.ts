@@ -94,7 +94,7 @@ beforeAll(async () => {
   const asking = { ssl_ca_file: file("authority.crt"), hba_file: file("hba.conf") };
   strict = await startPostgres({ settings: { ...tls("signed"), ...asking } });
   expired = await startPostgres({ settings: tls("late") });
-}, 120_000);
+});
 afterAll(async () => {
   await secured?.stop();
   await plain?.stop();
