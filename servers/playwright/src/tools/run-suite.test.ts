@@ -71,12 +71,12 @@ describe("pw_run_suite", () => {
   });
 
   it("returns finished tests on timeout, and names the others", async () => {
-    const short = await session({ args: ["--timeout-ms", "9000"] });
+    const short = await session({ args: ["--timeout-ms", "30000"] });
     // Starts a driver and its browser, however long that takes.
     await short.call("pw_run_test", { url: web.url });
     const tests = [
       { name: "home", url: web.url, assertions: ["h1 is 'Docs'"] },
-      { name: "slow", url: web.url, steps: ["wait for 20s"] },
+      { name: "slow", url: web.url, steps: ["wait for 60s"] },
     ];
     const answer = await short.good("pw_run_suite", { tests });
     expect(answer.data).toMatchObject({
