@@ -168,9 +168,8 @@ describe("the trap repository", () => {
   });
 
   // A test for each kind: together they outlast the time limit on a slow machine.
-  it.each(["any", "filter", "refused"] as const)(
-    "makes no tool execute anything, and every response equals that of the twin: vectors that can affect %s tools",
-    async (kind) => {
+  describe.each(["any", "filter", "refused"] as const)("with vectors of kind %s", (kind) => {
+    it("makes no tool execute anything, and every response equals that of the twin", async () => {
       const found: string[] = [];
       const group = loads().filter((load) => load.kind === kind);
       expect(group).not.toEqual([]);
@@ -182,6 +181,6 @@ describe("the trap repository", () => {
         }
       }
       expect(found).toEqual([]);
-    },
-  );
+    });
+  });
 });
