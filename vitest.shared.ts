@@ -28,7 +28,7 @@ function memoryFolder(): { TMPDIR?: string } {
 /** What all packages' tests have in common. */
 export default defineConfig({
   test: {
-    // Only what hangs should end by these: a busy machine took eight times as long as an idle one.
+    // Only what hangs should end by these: a busy machine took more than five times as long as an idle one.
     testTimeout: 1_200_000,
     hookTimeout: 1_200_000,
     // `expect.poll` waits for an event; its default of one second is a verdict on the machine.
