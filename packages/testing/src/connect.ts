@@ -1,5 +1,6 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
+import { basename, dirname } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import {
@@ -22,6 +23,7 @@ import type { OptionTable } from "@refmcp/core/internal/define/options";
 import type { AnyServable } from "@refmcp/core/internal/define/server";
 import { Connection } from "@refmcp/core/internal/protocol/connection";
 import { sinkTo } from "@refmcp/core/internal/protocol/request";
+import { variablePrefix } from "@refmcp/launch/internal/options";
 import { prepare } from "@refmcp/launch/internal/prepare";
 
 export type Era = "legacy" | "modern";
@@ -62,7 +64,8 @@ export interface Connected {
 /** Connects a client to a server in this process, through a pair of in-memory transports. */
 export async function connectInMemory(server: AnyServable, options: ConnectOptions = {}): Promise<Connected> {
   let log = "";
-  const prepared = await prepare(server, options.args ?? [], options.env ?? {}, {
+  const env = { ...patience(server.name), ...options.env };
+  const prepared = await prepare(server, options.args ?? [], env, {
     writeLog: (line) => {
       log += line;
     },
@@ -116,7 +119,7 @@ export async function connectStdio(bin: string, options: ConnectOptions = {}): P
   const transport = new StdioClientTransport({
     command,
     args: [...before, bin, ...(options.args ?? [])],
-    env: { ...baseEnvironment(), ...options.env },
+    env: environmentOf(bin, options.env),
     stderr: "pipe",
   });
   let stderr = "";
@@ -183,10 +186,14 @@ function recording(transport: Transport, received: JSONRPCMessage[]): Transport 
   return transport;
 }
 
-/** The part of this process's environment that a child process needs. */
-function baseEnvironment(): Record<string, string> {
+/** The same for the server's limit. A test of that limit passes `--timeout-ms`, which has precedence. */
+const patience = (server: string) => ({ [`${variablePrefix(server)}TIMEOUT_MS`]: "500000" });
+
+/** The part of this process's environment that a built server needs, and what a test adds. */
+function environmentOf(bin: string, env: ConnectOptions["env"]): Record<string, string> {
   const { TMPDIR } = process.env;
-  return { ...getDefaultEnvironment(), ...(TMPDIR !== undefined && { TMPDIR }) };
+  const server = basename(dirname(dirname(bin)));
+  return { ...getDefaultEnvironment(), ...(TMPDIR !== undefined && { TMPDIR }), ...patience(server), ...env };
 }
 
 function startBuilt(
@@ -194,7 +201,7 @@ function startBuilt(
   args: readonly string[],
   { env }: Pick<ConnectOptions, "env">,
 ): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, [bin, ...args], { env: { ...baseEnvironment(), ...env } });
+  return spawn(process.execPath, [bin, ...args], { env: environmentOf(bin, env) });
 }
 
 export interface ProcessEnd {

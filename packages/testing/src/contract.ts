@@ -109,9 +109,7 @@ export function contract(options: ContractOptions): void {
     const world = await options.world();
     open.push({ dispose: () => world.dispose() });
     const more = [...(connect.args ?? []), ...(world.losses?.[losing]?.options ?? [])];
-    // A busy machine is slow: only a call that hangs should end by the server's limit.
-    const patient = [...world.args, ...more].includes("--timeout-ms") ? [] : ["--timeout-ms", "500000"];
-    const args = [...world.args, ...allTools, ...patient, ...more];
+    const args = [...world.args, ...allTools, ...more];
     const full: ConnectOptions = { ...connect, args, env: { ...world.env, ...connect.env } };
     const connected = await (via === "memory" ? connectInMemory(strict, full) : connectStdio(bin, full));
     open.push({

@@ -30,8 +30,7 @@ export interface Session {
   good(tool: string, args?: Record<string, unknown>): Promise<Answer>;
 }
 
-/** A busy machine is slow: only a call that hangs should end by the limit of the server or of the tool. */
-const PATIENT = ["--timeout-ms", "500000"];
+/** A busy machine is slow: only a call that hangs should end by the limit of the tool. */
 const LIMITED = new Set(server.tools.flatMap(({ name, input }) => ("timeout_ms" in input.shape ? name : [])));
 const patient = (name: string, given: Record<string, unknown>) =>
   LIMITED.has(name) ? { timeout_ms: 300_000, ...given } : given;
@@ -69,7 +68,6 @@ export async function session(options: ConnectOptions = {}): Promise<Session> {
     ["--output-dir", runs],
     ["--baseline-dir", baselines],
     ["--root", root],
-    options.args?.includes("--timeout-ms") ? [] : PATIENT,
     options.args ?? [],
   ].flat();
   const connected = await connectInMemory(server, { ...options, args });
