@@ -32,7 +32,7 @@ export default defineConfig({
     testTimeout: 1_200_000,
     hookTimeout: 1_200_000,
     // `expect.poll` waits for an event; its default of one second is a verdict on the machine.
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 600_000 } },
     // A server's own run checks its wording, too.
     include: ["**/*.test.ts", ...(isServer && !isLong ? ["../../test/structure/wording.test.ts"] : [])],
     alias: { "@refmcp/launch/worker-file": fileURLToPath(new URL("vitest.worker-file.ts", import.meta.url)) },

@@ -1,13 +1,12 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { connectHttp, type HttpProcess, rawSession, startHttp } from "@refmcp/testing";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { probeLauncher } from "../protocol/probe.ts";
 import { serverBin, serverWorld } from "../servers.ts";
 
 const launch = probeLauncher();
 /** Only for tests that hang. */
-const LONG = 60_000;
 const open: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
@@ -71,7 +70,7 @@ describe.skipIf(process.platform === "win32")("the end of a process", () => {
       const calls = clients.map((client) =>
         client.callTool({ name: "probe_slow", arguments: { ms: 400 } }, { onprogress: () => (running += 1) }),
       );
-      await vi.waitFor(() => expect(running).toBe(2), LONG);
+      await expect.poll(() => running).toBe(2);
       const ended = server.stop(signal);
       for (const call of calls) expect((await call).content).toEqual([{ type: "text", text: "waited" }]);
       expect(await ended).toEqual({ code: 0, signal: null });
@@ -89,7 +88,7 @@ describe.skipIf(process.platform === "win32")("the end of a process", () => {
       { name: "probe_slow", arguments: { ms: 60_000 } },
       { onprogress: () => (running += 1) },
     );
-    await vi.waitFor(() => expect(running).toBe(1), LONG);
+    await expect.poll(() => running).toBe(1);
     expect(await server.stop()).toEqual({ code: 0, signal: null });
     expect(JSON.stringify(await call)).toContain("Timed out after 1 s");
     await listening.close();

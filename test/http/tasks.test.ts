@@ -6,13 +6,12 @@ import { createTaskSessionFromClient, resultFromTaskOutcome } from "@modelcontex
 import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
 import { connectHttp, type HttpProcess, startHttp } from "@refmcp/testing";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { type Bundle, bundleServer } from "../bundle.ts";
 import { SERVERS, serverBin, serverWorld } from "../servers.ts";
 import { type Balancer, startBalancer } from "./balancer.ts";
 
-const LONG = 60_000;
 const VERSION = "2026-07-28";
 const CLIENT = { name: "refmcp-test", version: "1.0.0" };
 const CAPABILITIES = { elicitation: {}, extensions: { "io.modelcontextprotocol/tasks": {} } };
@@ -71,12 +70,15 @@ async function begin(url: URL, name: string, args: Fields): Promise<string> {
   expect(result).toMatchObject({ resultType: "task" });
   return String(result?.taskId);
 }
-const until = (url: URL, taskId: string, status: string): Promise<Fields> =>
-  vi.waitFor(async () => {
-    const { result } = await ask(url, "tasks/get", { taskId });
-    expect(result).toMatchObject({ status });
-    return Object(result);
-  }, LONG);
+async function until(url: URL, taskId: string, status: string): Promise<Fields> {
+  let result: Fields = {};
+  const reached = async () => {
+    result = Object((await ask(url, "tasks/get", { taskId })).result);
+    return result.status;
+  };
+  await expect.poll(reached).toBe(status);
+  return result;
+}
 
 describe("two processes with one database of tasks", () => {
   let postgres: TestPostgres;
@@ -177,9 +179,7 @@ describe("two processes with one database of tasks", () => {
     await own.restart();
     // Its state may have been lost while the database was down, and is stored again.
     await until(second.url, finished, "completed");
-    await vi.waitFor(async () => {
-      expect((await ask(second.url, "tasks/cancel", { taskId })).error).toBeUndefined();
-    }, LONG);
+    await expect.poll(async () => (await ask(second.url, "tasks/cancel", { taskId })).error).toBeUndefined();
     await until(second.url, taskId, "cancelled");
   });
 
@@ -232,9 +232,9 @@ describe("a query of PostgreSQL that became a task", () => {
       return Object(result).structuredContent.rows[0][0];
     };
     const taskId = await begin(server.url, "query", { sql: "SELECT pg_sleep(47)" });
-    await vi.waitFor(async () => expect(await running()).toBe(1), LONG);
+    await expect.poll(() => running()).toBe(1);
     await ask(server.url, "tasks/cancel", { taskId });
-    await vi.waitFor(async () => expect(await running()).toBe(0), LONG);
+    await expect.poll(() => running()).toBe(0);
     await until(server.url, taskId, "cancelled");
   });
 });
@@ -252,7 +252,7 @@ describe("an import into SQLite that became a task", () => {
     const given = { path: "many.csv", table: "users" };
     const cancelled = await begin(url, "import_csv", given);
     // The runner has begun to write when there is a journal.
-    await vi.waitFor(() => expect(existsSync(`${file}-journal`)).toBe(true), LONG);
+    await expect.poll(() => existsSync(`${file}-journal`)).toBe(true);
     await ask(url, "tasks/cancel", { taskId: cancelled });
     await until(url, cancelled, "cancelled");
     const { result } = await until(url, await begin(url, "import_csv", given), "completed");

@@ -564,7 +564,7 @@ describe.each<Era>(["legacy", "modern"])("a server that warms up, %s era", (era)
     expect(opened).toBe(0);
     await connected.client.listTools();
     await connected.client.listTools();
-    if (warm) await vi.waitFor(() => expect(opened).toBe(1), { timeout: 60_000 });
+    if (warm) await expect.poll(() => opened).toBe(1);
     await connected.client.listTools();
     expect(opened).toBe(warm ? 1 : 0);
   });

@@ -27,12 +27,12 @@ class Bench {
 
   /** Lets the call that waits the shortest end. */
   async releaseLast(): Promise<void> {
-    await vi.waitFor(() => expect(this.#waiting.length).toBeGreaterThan(0), 60_000);
+    await expect.poll(() => this.#waiting.length).toBeGreaterThan(0);
     this.#waiting.pop()?.();
   }
 
   async release(): Promise<void> {
-    await vi.waitFor(() => expect(this.#waiting.length).toBeGreaterThan(0), 60_000);
+    await expect.poll(() => this.#waiting.length).toBeGreaterThan(0);
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }
@@ -231,7 +231,7 @@ describe("tasks of 2026-07-28", () => {
     const wire = connect();
     const taskId = await begin(wire, "task_wait");
     wire.input.end();
-    await vi.waitFor(() => expect(wire.ends).toHaveLength(1), 60_000);
+    await expect.poll(() => wire.ends).toHaveLength(1);
     await bench.release();
     expect(await until(connect(), taskId, "completed")).toMatchObject({ status: "completed" });
   });
@@ -399,11 +399,8 @@ describe("tasks of 2026-07-28", () => {
       });
     const askAs = async (connection: Connection, message: Fields): Promise<Reply> => {
       connection.receive(message);
-      return vi.waitFor(() => {
-        const reply = answers.get(message.id);
-        if (reply === undefined) throw new Error("There is no answer yet.");
-        return reply;
-      }, 60_000);
+      await expect.poll(() => answers.has(message.id)).toBe(true);
+      return Object(answers.get(message.id));
     };
     const { result } = await askAs(as("ada"), callOf("task_remove"));
     const { taskId } = Object(result);
@@ -441,10 +438,10 @@ describe("tasks of 2026-07-28", () => {
       });
     const ada = as("ada");
     for (let call = 0; call < 1_100; call++) ada.receive(callOf("task_wait"));
-    await vi.waitFor(() => expect(created.ada).toBe(1_000), 60_000);
+    await expect.poll(() => created.ada).toBe(1_000);
     const bob = as("bob");
     for (let call = 0; call < 10; call++) bob.receive(callOf("task_wait"));
-    await vi.waitFor(() => expect(created.bob).toBe(10), 60_000);
+    await expect.poll(() => created.bob).toBe(10);
     expect(created.ada).toBe(1_000);
     await ada.close();
     await bob.close();
@@ -578,9 +575,9 @@ describe("tasks of 2025-11-25", () => {
     const { result } = await ask(wire, "tools/call", callOf("task_remove"));
     const { taskId } = Object(result?.task);
     await bench.release();
-    await vi.waitFor(async () => {
-      expect((await ask(wire, "tasks/get", { taskId })).result).toMatchObject({ status: "input_required" });
-    }, 60_000);
+    await expect
+      .poll(async () => (await ask(wire, "tasks/get", { taskId })).result)
+      .toMatchObject({ status: "input_required" });
     wire.send(request("result", "tasks/result", { taskId }));
     const question = await wire.next();
     expect(question).toMatchObject({

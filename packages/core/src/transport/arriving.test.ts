@@ -1,12 +1,10 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { INITIALIZE, useProbes } from "../../test/fixtures/http.ts";
 
 const { start, closeLater } = useProbes();
-/** Only for tests that hang. */
-const LONG = { timeout: 60_000 };
 const TRY_AGAIN_LATER = 1013;
 
 /** A masked text frame that is not the last of its message; the mask is zero. */
@@ -60,13 +58,13 @@ it("unfinished messages of 60 WebSockets count together, and the rest are refuse
     socket.write(frame);
   }
   // As many as fit into 128 MiB may stay.
-  await vi.waitFor(() => expect(open.size).toBeLessThanOrEqual(8), LONG);
+  await expect.poll(() => open.size).toBeLessThanOrEqual(8);
   expect(most).toBeGreaterThan(0);
   expect(most).toBeLessThan(250_000_000);
   const left = [...open].map((socket) => once(socket.destroy(), "close"));
   await Promise.all(left);
   // What they held is given back.
-  await vi.waitFor(async () => expect(await answerTo(await client(url))).toMatchObject({ id: 1 }), LONG);
+  await expect.poll(async () => answerTo(await client(url))).toMatchObject({ id: 1 });
 });
 
 it("an unfinished message ends after its time limit, also between pings; an idle connection does not", async () => {

@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { createConnection } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
 import {
   type AuthorizationServer,
@@ -22,7 +22,6 @@ import {
 } from "../../../test/fixtures/http.ts";
 
 const AUDIENCE = "http://127.0.0.1/mcp";
-const LONG = 60_000;
 const MIB = 1_048_576;
 const { start } = useProbes();
 let issuer: AuthorizationServer;
@@ -128,7 +127,7 @@ describe("a caller with many tokens leaves room for others", () => {
     onTestFinished(() => hanging.abort());
     for (let index = 0; index < 8; index += 1)
       void post(url, message, { ...headers, ...eve[index % 3] }, hanging.signal).catch(() => undefined);
-    await vi.waitFor(() => expect(serving.load.inFlight).toBe(4), LONG);
+    await expect.poll(() => serving.load.inFlight).toBe(4);
     expect((await call(url, eve[0] ?? {})).status).toBe(503);
     expect((await call(url, bob)).status).toBe(200);
   });
@@ -151,7 +150,7 @@ describe("a caller with many tokens leaves room for others", () => {
       await once(webSocket, "open");
       webSocket.send("x".repeat(60_000), { fin: false });
     }
-    await vi.waitFor(async () => expect((await send(eve[0] ?? {})).status).toBe(503), LONG);
+    await expect.poll(async () => (await send(eve[0] ?? {})).status).toBe(503);
     expect((await send(bob)).status).toBe(200);
   });
 
@@ -215,7 +214,7 @@ describe("what is kept for a client", () => {
     const before = held();
     for (let index = 0; index < 10; index += 1) await subscribe();
     // What is not kept is freed once the sockets have ended their work; what is kept stays 40 MiB.
-    await vi.waitFor(() => expect(held() - before).toBeLessThan(10 * MIB), LONG);
+    await expect.poll(() => held() - before).toBeLessThan(10 * MIB);
   });
 
   it("is each message that belongs to no request once, until it listens", async () => {

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createConnection } from "node:net";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import {
   connectHttp,
@@ -14,7 +14,6 @@ import {
   useProbes,
 } from "../../../test/fixtures/http.ts";
 
-const LONG = 20_000;
 const { start, closeLater } = useProbes();
 
 const echo = modernCall("probe_echo", { text: "a" });
@@ -34,14 +33,14 @@ describe("requests in flight", () => {
   it("are limited in number; the next one is asked to retry", async () => {
     const { url, serving } = await start([], { limits: { inFlight: 3 } });
     const clients = [slow(url), slow(url), slow(url)];
-    await vi.waitFor(() => expect(serving.load.inFlight).toBe(3), LONG);
+    await expect.poll(() => serving.load.inFlight).toBe(3);
     const refused = await post(url, echo.message, echo.headers);
     expect(refused.status).toBe(503);
     expect(refused.headers.get("retry-after")).toBe("1");
     expect(await refused.text()).toContain("3 requests are pending");
     expect((await fetch(new URL("/healthz", url))).status).toBe(200);
     clients[0]?.abort();
-    await vi.waitFor(() => expect(serving.load.inFlight).toBe(2), LONG);
+    await expect.poll(() => serving.load.inFlight).toBe(2);
     expect((await post(url, echo.message, echo.headers)).status).toBe(200);
   });
 
@@ -50,14 +49,14 @@ describe("requests in flight", () => {
     const vanish = new AbortController();
     const { message, headers } = modernCall("probe_slow", { ms: 0, deaf: true });
     const calls = [1, 2].map(() => post(url, message, headers, vanish.signal).catch(() => "gone"));
-    await vi.waitFor(() => expect(probes[0]?.wake).toHaveLength(2), LONG);
+    await expect.poll(() => probes[0]?.wake).toHaveLength(2);
     vanish.abort();
     expect(await Promise.all(calls)).toEqual(["gone", "gone"]);
     // After another connection was opened and closed, the server has noticed that the others are closed.
     expect((await fetch(new URL("/healthz", url))).status).toBe(200);
     expect((await post(url, echo.message, echo.headers)).status).toBe(503);
     probes[0]?.wake.forEach((wake) => void wake());
-    await vi.waitFor(() => expect(serving.load.inFlight).toBe(0), LONG);
+    await expect.poll(() => serving.load.inFlight).toBe(0);
     expect((await post(url, echo.message, echo.headers)).status).toBe(200);
   });
 
@@ -91,19 +90,18 @@ describe("requests in flight", () => {
       await post(url, call, session, vanish.signal);
       vanish.abort();
     }
-    await vi.waitFor(async () => {
-      // The server notices a little later that the clients are gone.
-      await new Promise((next) => setTimeout(next, 50));
-      expect((await post(url, legacyCall(14, "probe_echo", { text: "a" }), session)).status).toBe(503);
-    }, LONG);
+    const status = async () => (await post(url, legacyCall(14, "probe_echo", { text: "a" }), session)).status;
+    // The server notices a little later that the clients are gone.
+    await new Promise((next) => setTimeout(next, 50));
+    await expect.poll(status).toBe(503);
     expect(serving.load.inFlight).toBe(3);
     for (const requestId of [11, 12, 13]) {
       const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } };
       expect((await post(url, cancelled, session)).status).toBe(202);
     }
-    await vi.waitFor(() => expect(serving.load.inFlight).toBe(0), LONG);
+    await expect.poll(() => serving.load.inFlight).toBe(0);
     expect(probes[0]?.events).toEqual(["aborted", "aborted", "aborted"]);
-    expect((await post(url, legacyCall(14, "probe_echo", { text: "a" }), session)).status).toBe(200);
+    expect(await status()).toBe(200);
   });
 });
 
@@ -119,7 +117,7 @@ describe("connections", () => {
       for (let index = 0; index < 900; index += 1)
         connect(${url.port}, "${url.hostname}", () => { open += 1; if (open === 900) process.exit(); });`;
     // Without room they would be tried again until this process continues: never.
-    execFileSync(process.execPath, ["--eval", burst], { timeout: LONG });
+    execFileSync(process.execPath, ["--eval", burst], { timeout: 300_000 });
     expect((await fetch(new URL("/healthz", url))).status).toBe(200);
   });
 });
@@ -131,14 +129,14 @@ describe("bodies", () => {
     const remaining = 65_536 - JSON.stringify(unpadded.message).length;
     const padding = { "example.com/padding": "x".repeat(remaining) };
     const clients = Array.from({ length: 8 }, () => slow(url, padding));
-    await vi.waitFor(() => expect(serving.load.inFlight).toBe(8), LONG);
+    await expect.poll(() => serving.load.inFlight).toBe(8);
     const large = modernCall("probe_echo", { text: "a" }, padding);
     const refused = await post(url, large.message, large.headers);
     expect(refused.status).toBe(503);
     expect(await refused.text()).toContain("Too many large messages");
     expect((await post(url, echo.message, echo.headers)).status).toBe(200);
     for (const client of clients) client.abort();
-    await vi.waitFor(() => expect(serving.load.inFlight).toBe(0), LONG);
+    await expect.poll(() => serving.load.inFlight).toBe(0);
     expect((await post(url, large.message, large.headers)).status).toBe(200);
   });
 
@@ -172,7 +170,7 @@ describe("bodies", () => {
     for (let id = 10; id < 19; id += 1)
       socket.send(JSON.stringify(legacyCall(id, "probe_slow", { ms: 60_000 }, { padding })));
     const refused = { id: 18, error: { code: -32603, message: expect.stringContaining("Too many") } };
-    await vi.waitFor(() => expect(answers).toMatchObject([{ id: 1 }, refused]), LONG);
+    await expect.poll(() => answers).toMatchObject([{ id: 1 }, refused]);
     socket.close();
     await once(socket, "close");
   });

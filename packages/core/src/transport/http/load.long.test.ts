@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   eventsOf,
   type HttpProbe,
@@ -13,7 +13,6 @@ import {
   useProbes,
 } from "../../../test/fixtures/http.ts";
 
-const LONG = 60_000;
 const { start } = useProbes();
 
 /** Calls that no client waits for, as seen by the tools. */
@@ -42,7 +41,7 @@ describe("1,000 modern requests at once", () => {
         () => "gone",
       ),
     );
-    await vi.waitFor(() => expect(serving.load.inFlight).toBe(300), LONG);
+    await expect.poll(() => serving.load.inFlight).toBe(300);
     const echoed = await Promise.all(
       Array.from({ length: 1_000 }, async (_, index) => {
         const { message, headers } = modernCall("probe_echo", { text: `mine-${index}` });
@@ -56,8 +55,8 @@ describe("1,000 modern requests at once", () => {
     expect(serving.load.inFlight).toBe(300);
     vanish.abort();
     await Promise.all(waiting.map((one) => one.catch(() => "gone")));
-    await vi.waitFor(() => expect(serving.load.inFlight).toBe(0), LONG);
-    await vi.waitFor(() => expect(aborted(probe)).toBe(300), LONG);
+    await expect.poll(() => serving.load.inFlight).toBe(0);
+    await expect.poll(() => aborted(probe)).toBe(300);
     expect(probe.listeners()).toBeLessThanOrEqual(2);
   });
 });
@@ -87,7 +86,7 @@ describe("200 legacy sessions", () => {
       expect(echoed).toMatchObject({ id: 6, result: { content: [{ text: `mine-${index}` }] } });
       expect(resumed).toMatchObject({ id: 5, result: { content: [{ text: "waited" }] } });
     }
-    await vi.waitFor(() => expect(serving.load.inFlight).toBe(0), LONG);
+    await expect.poll(() => serving.load.inFlight).toBe(0);
     await Promise.all(sessions.map((headers) => fetch(url, { method: "DELETE", headers })));
     expect(serving.load).toMatchObject({ sessions: 0, kept: 0 });
   });
@@ -96,11 +95,12 @@ describe("200 legacy sessions", () => {
 /** The events after an event, as soon as the server has noticed that the stream is gone. */
 async function resume(url: URL, session: Record<string, string>, after: string) {
   const headers = { ...session, accept: "text/event-stream", "last-event-id": after };
-  const response = await vi.waitFor(async () => {
-    const tried = await fetch(url, { headers });
-    if (tried.status !== 200) throw new Error(`${tried.status}: ${await tried.text()}`);
-    return tried;
-  }, LONG);
+  let response = new Response();
+  const resumed = async () => {
+    response = await fetch(url, { headers });
+    return response.status;
+  };
+  await expect.poll(resumed).toBe(200);
   return answerIn(response);
 }
 
@@ -115,10 +115,7 @@ describe("work for clients", () => {
     const before = heap();
     const listeners = probe.listeners();
     await everyKindOfRequest(url, 200);
-    await vi.waitFor(
-      () => expect(probe.serving.load).toMatchObject({ inFlight: 0, sessions: 0, waiting: 0 }),
-      LONG,
-    );
+    await expect.poll(() => probe.serving.load).toMatchObject({ inFlight: 0, sessions: 0, waiting: 0 });
     expect(probe.listeners()).toBe(listeners);
     const grown = heap() - before;
     process.off("warning", note);

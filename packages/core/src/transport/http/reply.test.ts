@@ -1,11 +1,10 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { createConnection, type Socket } from "node:net";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { Outbox, Reply, type SlowReaderLimits } from "./reply.ts";
 
 const MIB = 1_048_576;
-const LONG = 20_000;
 const GENEROUS: SlowReaderLimits = { queued: 1_000 * MIB, queuedTotal: 1_000 * MIB, stalledMs: 60_000 };
 /** How many bytes the kernel may buffer for two local sockets before anything waits in the process. */
 const KERNEL = 32 * MIB;
@@ -67,7 +66,7 @@ describe("clients that do not read", () => {
     const outbox = new Outbox({ ...GENEROUS, queued: 2 * MIB });
     const state: Source = { produced: 0, cut: false };
     stubborn(await serve(outbox, (reply) => produce(reply, state)));
-    await vi.waitFor(() => expect(state.cut).toBe(true), LONG);
+    await expect.poll(() => state.cut).toBe(true);
     expect(state.produced).toBeGreaterThan(2 * MIB);
     expect(state.produced).toBeLessThan(2 * MIB + KERNEL);
     expect(outbox.waiting).toBe(0);
@@ -87,10 +86,10 @@ describe("clients that do not read", () => {
     const looking = setInterval(() => {
       most = Math.max(most, outbox.waiting);
     }, 1);
-    await vi.waitFor(() => expect(states.length).toBe(8), LONG);
+    await expect.poll(() => states.length).toBe(8);
     isReader = true;
     const read = await (await fetch(`http://127.0.0.1:${port}/`)).arrayBuffer();
-    await vi.waitFor(() => expect(states.every(({ cut }) => cut)).toBe(true), LONG);
+    await expect.poll(() => states.every(({ cut }) => cut)).toBe(true);
     clearInterval(looking);
     expect(read.byteLength).toBe(320 * 65_536);
     expect(most).toBeLessThanOrEqual(9 * MIB);
@@ -100,7 +99,7 @@ describe("clients that do not read", () => {
     const outbox = new Outbox({ ...GENEROUS, stalledMs: 100 });
     const state: Source = { produced: 0, cut: false };
     stubborn(await serve(outbox, (reply) => produce(reply, state, 1_000, "goes quiet")));
-    await vi.waitFor(() => expect(state.cut).toBe(true), LONG);
+    await expect.poll(() => state.cut).toBe(true);
     expect(outbox.waiting).toBe(0);
   });
 });

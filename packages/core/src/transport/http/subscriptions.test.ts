@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   eventsOf,
   type HttpProbe,
@@ -11,7 +11,6 @@ import {
 
 const COUNT = "probe://count";
 const ITEM = "probe://item/a";
-const LONG = 10_000;
 const { start, closeLater } = useProbes();
 
 /** A probe whose context is open, so that its resources can change. */
@@ -68,10 +67,7 @@ async function modernStream(url: URL, notifications: Record<string, unknown>): P
   const vanish = new AbortController();
   const { message, headers } = modernListen(notifications);
   const stream = follow(await post(url, message, headers, vanish.signal), vanish);
-  await vi.waitFor(
-    () => expect(stream.heard[0]?.method).toBe("notifications/subscriptions/acknowledged"),
-    LONG,
-  );
+  await expect.poll(() => stream.heard[0]?.method).toBe("notifications/subscriptions/acknowledged");
   return stream;
 }
 
@@ -101,8 +97,8 @@ describe("a legacy session over HTTP", () => {
     expect(await subscribe(url, bob, ITEM)).toContain('"result":{}');
     change(probe, COUNT);
     change(probe, ITEM);
-    await vi.waitFor(() => expect(ofAda.updates()).toEqual([COUNT]), LONG);
-    await vi.waitFor(() => expect(ofBob.updates()).toEqual([ITEM]), LONG);
+    await expect.poll(() => ofAda.updates()).toEqual([COUNT]);
+    await expect.poll(() => ofBob.updates()).toEqual([ITEM]);
     await subscribe(url, bob, ITEM, "resources/unsubscribe");
     expect([...(probe.probes[0]?.watchers.keys() ?? [])]).toEqual([COUNT]);
   });
@@ -114,22 +110,23 @@ describe("a legacy session over HTTP", () => {
     await subscribe(url, session, COUNT);
     const lost = await legacyStream(url, session);
     change(probe, COUNT);
-    await vi.waitFor(() => expect(lost.updates()).toHaveLength(1), LONG);
+    await expect.poll(() => lost.updates()).toHaveLength(1);
     lost.leave();
     change(probe, COUNT);
     change(probe, COUNT);
     const vanish = new AbortController();
+    const headers = { ...session, accept: "text/event-stream", "last-event-id": lost.lastEventId() };
+    let response = new Response();
     const resumed = async () => {
-      const headers = { ...session, accept: "text/event-stream", "last-event-id": lost.lastEventId() };
-      const response = await fetch(url, { headers, signal: vanish.signal });
-      expect(response.status).toBe(200);
-      return follow(response, vanish);
+      response = await fetch(url, { headers, signal: vanish.signal });
+      return response.status;
     };
     // The server notices a little later that the first stream is gone.
-    const stream = await vi.waitFor(resumed, LONG);
-    await vi.waitFor(() => expect(stream.updates()).toEqual([COUNT, COUNT]), LONG);
+    await expect.poll(resumed).toBe(200);
+    const stream = follow(response, vanish);
+    await expect.poll(() => stream.updates()).toEqual([COUNT, COUNT]);
     expect((await fetch(url, { method: "DELETE", headers: session })).status).toBe(200);
-    await vi.waitFor(() => expect(probe.probes[0]?.watchers.size).toBe(0), LONG);
+    await expect.poll(() => probe.probes[0]?.watchers.size).toBe(0);
   });
 });
 
@@ -142,23 +139,23 @@ describe("a modern client over HTTP", () => {
     expect(count.heard[0]?.params).toMatchObject({ notifications: { resourceSubscriptions: [COUNT] } });
     change(probe, COUNT);
     change(probe, ITEM);
-    await vi.waitFor(() => expect(count.updates()).toEqual([COUNT]), LONG);
-    await vi.waitFor(() => expect(both.updates()).toEqual([COUNT, ITEM]), LONG);
+    await expect.poll(() => count.updates()).toEqual([COUNT]);
+    await expect.poll(() => both.updates()).toEqual([COUNT, ITEM]);
     expect(probe.serving.load.inFlight).toBe(0);
     both.leave();
-    await vi.waitFor(() => expect([...(probe.probes[0]?.watchers.keys() ?? [])]).toEqual([COUNT]), LONG);
+    await expect.poll(() => [...(probe.probes[0]?.watchers.keys() ?? [])]).toEqual([COUNT]);
     change(probe, COUNT);
-    await vi.waitFor(() => expect(count.updates()).toEqual([COUNT, COUNT]), LONG);
+    await expect.poll(() => count.updates()).toEqual([COUNT, COUNT]);
     count.leave();
-    await vi.waitFor(() => expect(probe.probes[0]?.watchers.size).toBe(0), LONG);
+    await expect.poll(() => probe.probes[0]?.watchers.size).toBe(0);
   });
 
   it("gets the server's shutdown as the result of listening", async () => {
     const probe = await startOpen();
     const stream = await modernStream(probe.url, { resourcesListChanged: true });
     await probe.close();
-    await vi.waitFor(() => {
-      expect(stream.heard.at(-1)).toMatchObject({ id: "listen", result: { resultType: "complete" } });
-    }, LONG);
+    await expect
+      .poll(() => stream.heard.at(-1))
+      .toMatchObject({ id: "listen", result: { resultType: "complete" } });
   });
 });
