@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { Client } from "@modelcontextprotocol/client";
-import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { Client } from "@modelcontextprotocol/client";
+import { type ConnectOptions, connectStdio } from "@refmcp/testing";
 import { build } from "esbuild";
 import { type Browser, chromium, type FrameLocator, type Page } from "playwright";
 import { afterAll, beforeAll, expect } from "vitest";
@@ -9,7 +9,10 @@ import { ensureBrowser } from "../../servers/playwright/test/browser.mjs";
 /** Draws text alike on all machines with the same fonts. */
 const SAME_TEXT = ["--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb"];
 
-/** The capabilities of a client that shows views. */
+/** Only what hangs takes this long, in milliseconds; Playwright's own limit is 30 seconds. */
+const HANGS_MS = 600_000;
+
+/** The extensions of a client that shows views. */
 export const APPS = { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } };
 
 /** A text that would run and load something if a view treated it as markup. */
@@ -28,20 +31,9 @@ export async function expectHarmless({ view, loaded }: ShownView): Promise<void>
 export async function connectApps(
   bin: string,
   args: readonly string[],
-  { extensions = APPS, env = {} }: { extensions?: object; env?: Readonly<Record<string, string>> } = {},
+  options: Pick<ConnectOptions, "env" | "extensions"> = {},
 ): Promise<Client> {
-  const client = new Client(
-    { name: "test-host", version: "1" },
-    { capabilities: { extensions: { ...extensions } } },
-  );
-  await client.connect(
-    new StdioClientTransport({
-      command: process.execPath,
-      args: [bin, ...args],
-      env: { ...getDefaultEnvironment(), ...env },
-      stderr: "ignore",
-    }),
-  );
+  const { client } = await connectStdio(bin, { era: "legacy", args, extensions: APPS, ...options });
   return client;
 }
 
@@ -79,7 +71,12 @@ export function useViews(): (
   let script = "";
   beforeAll(async () => {
     const { executablePath } = await ensureBrowser();
-    browser = await chromium.launch({ executablePath, chromiumSandbox: false, args: SAME_TEXT });
+    browser = await chromium.launch({
+      executablePath,
+      chromiumSandbox: false,
+      args: SAME_TEXT,
+      timeout: HANGS_MS,
+    });
     const { outputFiles } = await build({
       entryPoints: [fileURLToPath(new URL("page/host-page.ts", import.meta.url))],
       bundle: true,
@@ -95,6 +92,7 @@ export function useViews(): (
     const look: Look = typeof given === "string" ? { theme: given } : given;
     const { theme = "light", width = 640, css = "" } = look;
     const page = await browser.newPage({ viewport: { width: width + 60, height: 600 }, colorScheme: theme });
+    page.setDefaultTimeout(HANGS_MS);
     const asked: ShownView["asked"] = [];
     const loaded: string[] = [];
     page.on("request", (request) => void (request.url().startsWith("data:") || loaded.push(request.url())));

@@ -22,7 +22,7 @@ describe("the report of a run", () => {
   beforeAll(async () => {
     await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
     origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-    const args = [...world().args, "--allow-private", "--confirm", "never", "--timeout-ms", "600000"];
+    const args = [...world().args, "--allow-private", "--confirm", "never"];
     client = await connectApps(serverBin("playwright"), args, { env: world().env ?? {} });
   });
   afterAll(async () => {
@@ -89,7 +89,7 @@ describe("the report of a run", () => {
       name: "pw_run_suite",
       arguments: { tests: [...passing, ...failing], timeout_ms: 300_000 },
     };
-    const shown = await show(client, call, await client.callTool(call, { timeout: 600_000 }));
+    const shown = await show(client, call, await client.callTool(call));
     const [first] = await shown.view.getByRole("listitem").allTextContents();
     expect(first).toContain("Old prices are gone");
     await shown.view.getByText("12 passed").click();

@@ -38,6 +38,8 @@ export interface ConnectOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** How Node.js is started for a server over stdio; default: `[process.execPath]`. */
   readonly node?: readonly string[];
+  /** Extensions that the client declares, with their settings. */
+  readonly extensions?: ClientCapabilities["extensions"];
   /** The client's roots; without them, the client does not declare the capability. */
   readonly roots?: readonly ClientRoot[];
   /** Answers the server's questions; without it, the client cannot be asked. */
@@ -150,6 +152,7 @@ async function connectClient(
     ...(options.roots === undefined ? {} : { roots: { listChanged: true } }),
     ...(options.elicit === undefined ? {} : { elicitation: { form: {}, url: {} } }),
     ...(options.sample === undefined ? {} : { sampling: {} }),
+    ...(options.extensions === undefined ? {} : { extensions: options.extensions }),
   };
   const era = options.era ?? "modern";
   const client = new PatientClient(
