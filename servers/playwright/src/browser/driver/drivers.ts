@@ -21,7 +21,6 @@ const LIMITS = {
   /** A driver is replaced after this many calls, because pages leave data in its browser. */
   calls: 200,
 };
-const INSPECT_MS = 40_000;
 const DIFFERENCE_MS = 60_000;
 const ASK_MS = 30_000;
 const BACKGROUND_CALL: Calling = {
@@ -93,7 +92,7 @@ export class Drivers {
 
   inspect(request: InspectRequest, call: Calling) {
     const alone = request.steps.length > 0 || request.from !== undefined;
-    return this.#use(1, alone, call, (driver) => driver.call("inspect", request, call, INSPECT_MS));
+    return this.#use(1, alone, call, (driver) => driver.call("inspect", request, call, call.leftMs));
   }
 
   /** Audits a page; it takes one turn, because its devices follow each other. */

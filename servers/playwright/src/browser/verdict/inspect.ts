@@ -13,9 +13,6 @@ export interface InspectRequest {
   readonly budget: number;
 }
 
-/** A slower page needs pw_run_test with a longer timeout_ms. */
-const INSPECT_MS = 40_000;
-
 /**
  * Inspects a page, after its steps if any.
  *
@@ -43,7 +40,7 @@ export async function inspectPage(
     assertions: [],
     devices: [device ?? start.devices?.[0] ?? "desktop"],
     evidence: ["screenshot" as const],
-    timeoutMs: INSPECT_MS,
+    timeoutMs: call.leftMs,
     look: { limit, budget: budget * 0.75 },
   };
   const report = await tester.run(request, call).catch((error: unknown) => {
