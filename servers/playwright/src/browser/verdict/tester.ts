@@ -60,7 +60,7 @@ interface ParsedTest {
 }
 
 const LITTLE_TIME =
-  "The call had no more time left: it waited for other runs, or its own limit (--timeout-ms) is below timeout_ms. Run fewer tests at once, or raise that limit.";
+  "The call had no more time left: it waited for other runs, or its own limit (--timeout-ms) is too short for this page. Run fewer tests at once, or raise that limit.";
 const BEAT_MS = 5_000;
 
 /** Runs tests in one browser, and stores their artifacts. */
