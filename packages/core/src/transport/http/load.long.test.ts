@@ -10,6 +10,7 @@ import {
   modernListen,
   openSession,
   post,
+  resumed,
   useProbes,
 } from "../../../test/fixtures/http.ts";
 
@@ -78,8 +79,8 @@ describe("200 legacy sessions", () => {
         const first = (await eventsOf(lost).next()).value;
         expect(first?.message).toMatchObject({ params: { progressToken: token } });
         vanish.abort();
-        const resumed = await resume(url, headers, first?.id ?? "");
-        return [echoed, resumed];
+        const missed = await answerIn(await resumed(url, headers, first?.id ?? ""));
+        return [echoed, missed];
       }),
     );
     for (const [index, [echoed, resumed]] of answers.entries()) {
@@ -91,18 +92,6 @@ describe("200 legacy sessions", () => {
     expect(serving.load).toMatchObject({ sessions: 0, kept: 0 });
   });
 });
-
-/** The events after an event, as soon as the server has noticed that the stream is gone. */
-async function resume(url: URL, session: Record<string, string>, after: string) {
-  const headers = { ...session, accept: "text/event-stream", "last-event-id": after };
-  let response = new Response();
-  const resumed = async () => {
-    response = await fetch(url, { headers });
-    return response.status;
-  };
-  await expect.poll(resumed).toBe(200);
-  return answerIn(response);
-}
 
 describe("work for clients", () => {
   it("leaves nothing behind: no listener, no session, no memory", async () => {

@@ -6,6 +6,7 @@ import {
   modernCall,
   openSession,
   post,
+  resumed,
   useProbes,
 } from "../../../test/fixtures/http.ts";
 
@@ -144,17 +145,17 @@ describe("resumption", () => {
     const eventId = /^id: (\S+)$/m.exec(first)?.[1] ?? "";
     expect(eventId).not.toBe("");
     vanish.abort();
-    const resumed = () =>
-      fetch(url, { headers: { ...headers, accept: "text/event-stream", "last-event-id": eventId } });
-    // The server notices a little later that the first stream is gone.
-    await expect.poll(async () => (await (await resumed()).text()).match(/"text":"waited"/g)).toHaveLength(1);
+    const missed = await (await resumed(url, headers, eventId)).text();
+    expect(missed.match(/"text":"waited"/g)).toHaveLength(1);
     for (let filled = 0; filled < 10; filled += 1) {
       const stored = { name: "probe_slow", arguments: { ms: 1 }, _meta: { progressToken: filled } };
       await (
         await post(url, { jsonrpc: "2.0", id: filled + 10, method: "tools/call", params: stored }, headers)
       ).text();
     }
-    const gone = await resumed();
+    const gone = await fetch(url, {
+      headers: { ...headers, accept: "text/event-stream", "last-event-id": eventId },
+    });
     expect(gone.status).toBe(400);
     expect(await gone.text()).toContain("no longer available");
   });

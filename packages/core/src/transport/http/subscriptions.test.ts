@@ -6,6 +6,7 @@ import {
   modernListen,
   openSession,
   post,
+  resumed,
   useProbes,
 } from "../../../test/fixtures/http.ts";
 
@@ -115,15 +116,7 @@ describe("a legacy session over HTTP", () => {
     change(probe, COUNT);
     change(probe, COUNT);
     const vanish = new AbortController();
-    const headers = { ...session, accept: "text/event-stream", "last-event-id": lost.lastEventId() };
-    let response = new Response();
-    const resumed = async () => {
-      response = await fetch(url, { headers, signal: vanish.signal });
-      return response.status;
-    };
-    // The server notices a little later that the first stream is gone.
-    await expect.poll(resumed).toBe(200);
-    const stream = follow(response, vanish);
+    const stream = follow(await resumed(url, session, lost.lastEventId(), vanish.signal), vanish);
     await expect.poll(() => stream.updates()).toEqual([COUNT, COUNT]);
     expect((await fetch(url, { method: "DELETE", headers: session })).status).toBe(200);
     await expect.poll(() => probe.probes[0]?.watchers.size).toBe(0);
