@@ -78,7 +78,8 @@ export class SuiteReport implements Reporter {
         const result = test.result();
         const name = test.fullName;
         if (result.state === "passed") passed += 1;
-        else if (result.state === "failed") failed.push({ file, name, reason: reasonOf(result.errors) });
+        else if (result.state === "failed")
+          failed.push({ file, name, reason: reasonOf(result.errors) });
         // Tests after a failed set-up did not run; the failure is in the list.
         else if (!ancestorsOf(test).some((group) => broken.has(group)))
           skipped.push({
@@ -129,8 +130,12 @@ function noteOf(group: TestSuite | TestModule): string | undefined {
 function reasonOf(errors: readonly Failure[]): string {
   const text = errors
     .map(({ message = "", diff, stack = "" }) => {
-      const at = stack.split("\n").find((line) => line.includes(ROOT) && !line.includes("node_modules"));
-      return [message, diff, at?.trim().replaceAll(ROOT, "")].filter((part) => part !== undefined).join("\n");
+      const at = stack
+        .split("\n")
+        .find((line) => line.includes(ROOT) && !line.includes("node_modules"));
+      return [message, diff, at?.trim().replaceAll(ROOT, "")]
+        .filter((part) => part !== undefined)
+        .join("\n");
     })
     .join("\n");
   return stripVTControlCharacters(text).split("\n").slice(0, MAX_REASON_LINES).join("\n");

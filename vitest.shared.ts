@@ -18,8 +18,11 @@ function memoryFolder(): { TMPDIR?: string } {
   try {
     const { bavail, bsize } = statfsSync("/dev/shm");
     const mounts = readFileSync("/proc/mounts", "utf8").split("\n");
-    const options = mounts.find((line) => line.split(" ")[1] === "/dev/shm")?.split(" ")[3] ?? "noexec";
-    return options.split(",").includes("noexec") || bavail * bsize < 4e9 ? {} : { TMPDIR: "/dev/shm" };
+    const options =
+      mounts.find((line) => line.split(" ")[1] === "/dev/shm")?.split(" ")[3] ?? "noexec";
+    return options.split(",").includes("noexec") || bavail * bsize < 4e9
+      ? {}
+      : { TMPDIR: "/dev/shm" };
   } catch {
     return {};
   }
@@ -34,8 +37,15 @@ export default defineConfig({
     // `expect.poll` waits for an event; its default of one second is a verdict on the machine.
     expect: { poll: { timeout: 600_000 } },
     // A server's own run checks its wording, too.
-    include: ["**/*.test.ts", ...(isServer && !isLong ? ["../../test/structure/wording.test.ts"] : [])],
-    alias: { "@refmcp/launch/worker-file": fileURLToPath(new URL("vitest.worker-file.ts", import.meta.url)) },
+    include: [
+      "**/*.test.ts",
+      ...(isServer && !isLong ? ["../../test/structure/wording.test.ts"] : []),
+    ],
+    alias: {
+      "@refmcp/launch/worker-file": fileURLToPath(
+        new URL("vitest.worker-file.ts", import.meta.url),
+      ),
+    },
     // Test files share a process and its modules: loading them again for every file took a quarter of the time. A helper's
     // hooks therefore belong in a function or in a setup file; at the top of the helper they would be set only once.
     isolate: false,

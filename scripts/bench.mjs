@@ -14,7 +14,9 @@ const wanted = process.argv.slice(2);
 const names = ["core", ...serverNames()];
 const unknown = wanted.filter((name) => !names.includes(name.split("/", 1)[0] ?? ""));
 if (unknown.length > 0) {
-  process.stderr.write(`There is no benchmark "${unknown.join('", "')}". Choose from ${names.join(", ")}.\n`);
+  process.stderr.write(
+    `There is no benchmark "${unknown.join('", "')}". Choose from ${names.join(", ")}.\n`,
+  );
   process.exit(1);
 }
 await install();
@@ -30,7 +32,9 @@ for (const folder of folders) {
   if (!existsSync(bench)) continue;
   for (const file of (await readdir(bench)).filter((name) => name.endsWith(".mjs")).sort()) {
     const name = folder === "test" ? "core" : folder.slice("servers/".length);
-    const isWanted = [name, `${name}/${file.replace(/\.mjs$/, "")}`].some((one) => wanted.includes(one));
+    const isWanted = [name, `${name}/${file.replace(/\.mjs$/, "")}`].some((one) =>
+      wanted.includes(one),
+    );
     if (wanted.length > 0 && !isWanted) continue;
     const module = await import(pathToFileURL(join(bench, file)).href);
     process.stderr.write(`Measuring ${name}: ${module.title} …\n`);

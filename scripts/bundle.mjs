@@ -71,7 +71,8 @@ async function outline() {
     plugins: [],
     legalComments: "none",
     stdin: {
-      contents: 'export { outlineOf } from "@refmcp/core/outline"; export { server } from "./src/server.ts";',
+      contents:
+        'export { outlineOf } from "@refmcp/core/outline"; export { server } from "./src/server.ts";',
       resolveDir: process.cwd(),
     },
     outfile: file,
@@ -141,7 +142,11 @@ const { outputFiles, metafile } = await build({
     lazily,
     fasterLinkedom,
     withViews,
-    cyclonedxEsbuildPlugin({ outputFile: "../sbom.cdx.json", outputReproducible: true, logLevel: "silent" }),
+    cyclonedxEsbuildPlugin({
+      outputFile: "../sbom.cdx.json",
+      outputReproducible: true,
+      logLevel: "silent",
+    }),
   ],
   write: false,
   metafile: true,
@@ -154,7 +159,9 @@ const { outputFiles, metafile } = await build({
   splitting: true,
   chunkNames: "part-[hash]",
 });
-const comments = outputFiles.filter(({ path }) => path.endsWith(".LEGAL.txt")).map(({ text }) => text);
+const comments = outputFiles
+  .filter(({ path }) => path.endsWith(".LEGAL.txt"))
+  .map(({ text }) => text);
 const owner = `${manifest.name} ${manifest.version}`;
 // Files whose content the code has in another form, such as the letters of a font.
 const require = createRequire(join(process.cwd(), "package.json"));
@@ -164,7 +171,8 @@ const thirdParty = await notices(owner, packages, comments);
 // Only now, so that sources that do not build leave the last bundle unchanged.
 await rm("dist", { recursive: true, force: true });
 await mkdir("dist");
-for (const { path, contents } of outputFiles) if (path.endsWith(".js")) await writeFile(path, contents);
+for (const { path, contents } of outputFiles)
+  if (path.endsWith(".js")) await writeFile(path, contents);
 if (catalog !== undefined) await writeFile("dist/catalog.json", JSON.stringify(catalog));
 await writeViews(process.cwd(), views.pages);
 await writeFile("THIRD_PARTY_NOTICES", thirdParty);

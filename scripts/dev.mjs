@@ -68,7 +68,11 @@ const newer = major < INSPECTOR_NODE ? ["-p", `node@${INSPECTOR_NODE}`] : [];
 const inspector = spawn(
   "npx",
   ["-y", ...newer, "-p", INSPECTOR, "mcp-inspector", "--web", "--", process.execPath, bin, ...args],
-  { cwd: process.env.INIT_CWD ?? process.cwd(), stdio: "inherit", shell: process.platform === "win32" },
+  {
+    cwd: process.env.INIT_CWD ?? process.cwd(),
+    stdio: "inherit",
+    shell: process.platform === "win32",
+  },
 );
 for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"]))
   process.on(signal, () => inspector.kill(signal));

@@ -20,7 +20,9 @@ if (directory === undefined || !existsSync(join(directory, "tasks"))) {
   );
   process.exit(2);
 }
-const missing = ["ANTHROPIC_API_KEY", "REFMCP_EVAL_MODEL"].filter((name) => (process.env[name] ?? "") === "");
+const missing = ["ANTHROPIC_API_KEY", "REFMCP_EVAL_MODEL"].filter(
+  (name) => (process.env[name] ?? "") === "",
+);
 if (values.model && missing.length > 0) {
   process.stderr.write(
     `Set ${missing.join(" and ")}, or leave out --model to run the reference solutions.\n`,

@@ -3,7 +3,9 @@
 // tasks with their reference solutions.
 import { runVitest } from "./lib/setup.mjs";
 
-const missing = ["ANTHROPIC_API_KEY", "REFMCP_EVAL_MODEL"].filter((name) => (process.env[name] ?? "") === "");
+const missing = ["ANTHROPIC_API_KEY", "REFMCP_EVAL_MODEL"].filter(
+  (name) => (process.env[name] ?? "") === "",
+);
 if (missing.length > 0) {
   process.stderr.write(
     `Set ${missing.join(" and ")}: a key, and the model to judge. Without a model, npm test runs the reference solutions.\n`,

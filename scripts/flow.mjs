@@ -52,7 +52,9 @@ function count(dir) {
           // The first "function" of a module is the module itself.
           functions
             .flatMap(({ functionName, ranges: [range] }) =>
-              range !== undefined && (functionName !== "" || range.startOffset > 0) ? [range.count] : [],
+              range !== undefined && (functionName !== "" || range.startOffset > 0)
+                ? [range.count]
+                : [],
             )
             .filter((times) => times > 0),
         ]);
@@ -72,7 +74,10 @@ async function measure(args) {
   const serverArgs = end < args.length ? args.slice(end + 1) : ["."];
   const dir = mkdtempSync(join(tmpdir(), "refmcp-flow-"));
   const env = { ...process.env, FLOW_DIR: dir, NODE_OPTIONS: `--no-warnings --import ${SELF}` };
-  const child = spawn(process.execPath, [entry, ...serverArgs], { stdio: ["pipe", "pipe", "inherit"], env });
+  const child = spawn(process.execPath, [entry, ...serverArgs], {
+    stdio: ["pipe", "pipe", "inherit"],
+    env,
+  });
   /** @type {Map<number, (answer: { result: { isError?: boolean }, error?: object }) => void>} */
   const waiting = new Map();
   createInterface(child.stdout).on("line", (line) => {
@@ -80,7 +85,8 @@ async function measure(args) {
     waiting.get(id)?.(answer);
   });
   /** @param {object} message */
-  const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const send = (message) =>
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   /** @type {(method: string, params: object) => Promise<{ result: { isError?: boolean }, error?: object }>} */
   const request = (method, params) =>
     new Promise((answered) => {

@@ -56,7 +56,8 @@ for (const badge of await badgesOf(servers))
 const state = { published: await isPublished() };
 await pages.fill(join(ROOT, "docs", "judge.md"), await judgeParts(state));
 await pages.putFolder(join(ROOT, "plugins"), await pluginFiles(servers, state));
-for (const [file, list] of Object.entries(marketplaces(servers))) await pages.putJson(join(ROOT, file), list);
+for (const [file, list] of Object.entries(marketplaces(servers)))
+  await pages.putJson(join(ROOT, file), list);
 await pages.put(join(ROOT, "docs", "plugins.md"), pluginsPage(plugins(servers), state));
 const parts = await pageParts(servers, state);
 for (const [page, ofPage] of Object.entries(parts)) await pages.fill(join(ROOT, page), ofPage);

@@ -4,5 +4,7 @@
 import { overdueNote } from "./lib/host-dates.mjs";
 
 const note = await overdueNote();
-process.stderr.write(note ?? "All hosts were compared with their documentation in the last three months.\n");
+process.stderr.write(
+  note ?? "All hosts were compared with their documentation in the last three months.\n",
+);
 if (note !== undefined) process.exitCode = 1;

@@ -85,7 +85,9 @@ async function record(name, version, program, env = {}) {
     blockedMs: measured.blockedMs,
     peakMb: measured.peakMb,
     answerBytes: measured.answerBytes,
-    broken: [...new Set(severe.map((/** @type {{ rule: string }} */ { rule }) => rule))].map(String),
+    broken: [...new Set(severe.map((/** @type {{ rule: string }} */ { rule }) => rule))].map(
+      String,
+    ),
   });
 }
 

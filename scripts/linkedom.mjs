@@ -85,7 +85,11 @@ export const fasterLinkedom = {
     // linkedom has it by css-select only.
     onResolve({ filter: /^css-what$/ }, async ({ importer, kind }) => {
       if (!/linkedom[\\/]/.test(importer)) return undefined;
-      const { path } = await resolve("css-select", { importer, kind, resolveDir: dirname(importer) });
+      const { path } = await resolve("css-select", {
+        importer,
+        kind,
+        resolveDir: dirname(importer),
+      });
       return resolve("css-what", { kind, resolveDir: dirname(path) });
     });
     onLoad({ filter: /linkedom[\\/]esm[\\/].*\.js$/ }, async ({ path }) => {

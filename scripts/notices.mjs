@@ -67,7 +67,10 @@ export async function notices(owner, folders, comments = []) {
   const entries = new Map();
   for (const folder of folders) {
     const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
-    entries.set(`${manifest.name} ${manifest.version}`, await entry(manifest, await licenseTexts(folder)));
+    entries.set(
+      `${manifest.name} ${manifest.version}`,
+      await entry(manifest, await licenseTexts(folder)),
+    );
     for (const part of VENDORED[manifest.name] ?? [])
       entries.set(`${part.name} (in ${manifest.name})`, await entry(part, []));
   }
@@ -77,7 +80,9 @@ export async function notices(owner, folders, comments = []) {
   return [
     `${owner} contains the following third-party software under these licenses.`,
     ...sorted.map(([title, text]) => `${rule}\n${title}\n${text}`),
-    ...(remarks.length === 0 ? [] : [`${rule}\nNotices in source files\n\n${remarks.join("\n\n")}`]),
+    ...(remarks.length === 0
+      ? []
+      : [`${rule}\nNotices in source files\n\n${remarks.join("\n\n")}`]),
   ]
     .join("\n\n")
     .concat("\n");
@@ -92,7 +97,9 @@ async function entry({ name, version, author, repository, ...manifest }, texts) 
     head.push(
       `Source code: the npm package ${name}@${version} and the repository above, under the same license.`,
     );
-  const standard = await readFile(new URL(`${license}.txt`, STANDARD), "utf8").catch(() => undefined);
+  const standard = await readFile(new URL(`${license}.txt`, STANDARD), "utf8").catch(
+    () => undefined,
+  );
   if (texts.length === 0 && standard === undefined)
     throw new Error(
       `${name} ${version} is in the bundle, but has no license file, and scripts/licenses has no text of its license ` +
@@ -122,16 +129,20 @@ async function licenseTexts(folder) {
   const entries = await readdir(folder, { withFileTypes: true });
   const files = entries.filter((file) => file.isFile());
   /** @param {string} name */
-  const read = async (name) => (await readFile(join(folder, name), "utf8")).replaceAll("\r\n", "\n");
+  const read = async (name) =>
+    (await readFile(join(folder, name), "utf8")).replaceAll("\r\n", "\n");
   const found = files.filter(({ name }) => LICENSE_FILE.test(name)).map(({ name }) => name);
   // A folder holds the licenses of code that the package contains.
-  for (const { name } of entries.filter((one) => one.isDirectory() && /^licen[cs]es$/i.test(one.name)))
+  for (const { name } of entries.filter(
+    (one) => one.isDirectory() && /^licen[cs]es$/i.test(one.name),
+  ))
     for (const file of await readdir(join(folder, name))) found.push(join(name, file));
   if (found.length > 0) return Promise.all(found.sort().map(read));
   const readme = files.find(({ name }) => /^readme/i.test(name));
   if (readme === undefined) return [];
   const section =
-    /^#+ *licen[cs]e[^\n]*\n([\s\S]*?)(?=^#|$(?![\s\S]))/im.exec(await read(readme.name))?.[1] ?? "";
+    /^#+ *licen[cs]e[^\n]*\n([\s\S]*?)(?=^#|$(?![\s\S]))/im.exec(await read(readme.name))?.[1] ??
+    "";
   return /permission|redistribution/i.test(section) ? [section] : [];
 }
 
@@ -139,7 +150,8 @@ async function licenseTexts(folder) {
 function sourceOf(repository) {
   const url = typeof repository === "string" ? repository : repository?.url;
   if (url === undefined) return undefined;
-  if (/^(github:)?[\w.-]+\/[\w.-]+$/.test(url)) return `https://github.com/${url.replace("github:", "")}`;
+  if (/^(github:)?[\w.-]+\/[\w.-]+$/.test(url))
+    return `https://github.com/${url.replace("github:", "")}`;
   return url
     .replace(/^git\+/, "")
     .replace(/^git@([^:/]+):/, "https://$1/")

@@ -42,7 +42,10 @@ async function recorded({ name, ...facts }) {
       name,
       // An integer counts as a number.
       input: Object.fromEntries(
-        Object.entries(properties).map(([key, { type }]) => [key, type === "integer" ? "number" : type]),
+        Object.entries(properties).map(([key, { type }]) => [
+          key,
+          type === "integer" ? "number" : type,
+        ]),
       ),
       required,
       ...(results[name] && { answer: results[name] }),

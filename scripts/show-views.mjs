@@ -165,7 +165,10 @@ shop.on("request", async (request, response) => {
     else if (kind === "view") {
       if (!results.has(view)) results.set(view, shownOf(view));
       const { html, result } = (await results.get(view)) ?? {};
-      const look = { theme: url.searchParams.get("theme"), width: Number(url.searchParams.get("width")) };
+      const look = {
+        theme: url.searchParams.get("theme"),
+        width: Number(url.searchParams.get("width")),
+      };
       response.end(`<!doctype html><meta charset="utf-8"><body><script>${hostScript.replaceAll("</script", "<\\/script")}
 window.fromView=async(method,params)=>(await fetch("/ask/${number}",{method:"POST",body:JSON.stringify({method,params})})).json();
 window.showView(${[html, look, view.call.arguments, result].map(literal).join(",")})</script>`);

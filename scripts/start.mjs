@@ -46,7 +46,9 @@ for (const name of named.length > 0 ? named : all) {
   outcomes.push(outcome);
   const { state, calls, ms, reason } = outcome;
   const spent = state === "skipped" ? "skipped" : `${counted(calls, "call")}, ${seconds(ms)}`;
-  print(`${verbose ? "\n" : ""}${marks[state]} ${bold(name)}: ${module.title} ${dim(`(${spent})`)}`);
+  print(
+    `${verbose ? "\n" : ""}${marks[state]} ${bold(name)}: ${module.title} ${dim(`(${spent})`)}`,
+  );
   if (reason !== undefined) print(reason.replaceAll(/^/gm, "    "));
 }
 

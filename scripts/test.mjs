@@ -53,7 +53,12 @@ const look = setInterval(() => {
   if (Date.now() - lastLine >= PROGRESS_MS) showProgress();
 }, LOOK_MS);
 const started = Date.now();
-const { code, output } = await turboQuietly([...run, "--continue", "--output-logs=none", "--summarize"]);
+const { code, output } = await turboQuietly([
+  ...run,
+  "--continue",
+  "--output-logs=none",
+  "--summarize",
+]);
 clearInterval(look);
 showEnded();
 
@@ -83,7 +88,9 @@ for (const reason of new Set(skipped.map((one) => one.reason))) {
   const alike = skipped.filter((one) => one.reason === reason);
   const files = [...new Set(alike.map(({ file }) => file))].join(", ");
   const what =
-    alike.length === 1 ? `${files}: ${alike[0]?.name}` : `${count(alike.length, "test")} of ${files}`;
+    alike.length === 1
+      ? `${files}: ${alike[0]?.name}`
+      : `${count(alike.length, "test")} of ${files}`;
   say(`- skipped: ${what}: ${reason}`);
 }
 for (const { file, name, reason } of failed) say(`\n✗ ${file}: ${name}\n${indented(reason)}`);
@@ -104,9 +111,21 @@ async function plan() {
   return tasks
     .filter(({ task, command }) => TASKS.includes(task) && command !== "<NONEXISTENT>")
     .map(({ taskId: id, task, directory, cache }) => {
-      const file = join(ROOT, directory, ".refmcp", task === "test:long" ? "report-long" : "report");
+      const file = join(
+        ROOT,
+        directory,
+        ".refmcp",
+        task === "test:long" ? "report-long" : "report",
+      );
       const isCached = cache.status === "HIT";
-      return { id, task, directory, isCached, report: `${file}.json`, progress: `${file}.progress.json` };
+      return {
+        id,
+        task,
+        directory,
+        isCached,
+        report: `${file}.json`,
+        progress: `${file}.progress.json`,
+      };
     });
 }
 
@@ -118,7 +137,8 @@ async function exitCodesSince(time) {
   for (const file of existsSync(folder) ? await readdir(folder) : []) {
     const path = join(folder, file);
     if ((await stat(path)).mtimeMs < time) continue;
-    for (const { taskId, execution } of readJson(path).tasks) codes.set(taskId, execution?.exitCode);
+    for (const { taskId, execution } of readJson(path).tasks)
+      codes.set(taskId, execution?.exitCode);
     rmSync(path);
   }
   return codes;

@@ -10,7 +10,9 @@ await install();
 const changes = await pendingChanges(ROOT);
 const changesets = join(ROOT, "node_modules", "@changesets", "cli", "bin.js");
 await step("Setting the version", () => run(process.execPath, [changesets, "version"]));
-const { version } = JSON.parse(await readFile(join(ROOT, "packages", "core", "package.json"), "utf8"));
+const { version } = JSON.parse(
+  await readFile(join(ROOT, "packages", "core", "package.json"), "utf8"),
+);
 await addToChangelog(ROOT, { version, date: new Date().toISOString().slice(0, 10), changes });
 await markPublished();
 await install({ frozen: false });

@@ -40,9 +40,13 @@ export function describedServers() {
   return Promise.all(
     SERVERS.map(async (name) => {
       const folder = serverFolder(name);
-      const { stdout } = await promisify(execFile)(process.execPath, [serverBin(name), "--describe"], {
-        maxBuffer: 64 * 1024 * 1024,
-      });
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        [serverBin(name), "--describe"],
+        {
+          maxBuffer: 64 * 1024 * 1024,
+        },
+      );
       const manifest: object = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
       return { ...JSON.parse(stdout), folder, manifest };
     }),
@@ -79,9 +83,15 @@ export function useWorld(name: string): () => World {
 /** Lists a server's tools and calls the first read-only one that its world has a call of. @returns the names of the tools. */
 export async function callReadingTool(client: Client, { calls }: World): Promise<string[]> {
   const { tools } = await client.listTools();
-  const reading = tools.find(({ name, annotations }) => annotations?.readOnlyHint === true && name in calls);
-  if (reading === undefined) throw new Error("The server has no tool that only reads and has a call.");
-  const answer = await client.callTool({ name: reading.name, arguments: { ...calls[reading.name] } });
+  const reading = tools.find(
+    ({ name, annotations }) => annotations?.readOnlyHint === true && name in calls,
+  );
+  if (reading === undefined)
+    throw new Error("The server has no tool that only reads and has a call.");
+  const answer = await client.callTool({
+    name: reading.name,
+    arguments: { ...calls[reading.name] },
+  });
   expect(answer.isError, JSON.stringify(answer.content)).not.toBe(true);
   expect(answer.content).not.toEqual([]);
   return tools.map((tool) => tool.name);
@@ -97,9 +107,14 @@ export async function answersInBothEras(
   }: { readonly command: string; readonly args: readonly string[]; readonly cwd: string },
 ): Promise<void> {
   for (const mode of ["legacy", { pin: "2026-07-28" }] as const) {
-    const client = new Client({ name: "refmcp-test", version: "1" }, { versionNegotiation: { mode } });
+    const client = new Client(
+      { name: "refmcp-test", version: "1" },
+      { versionNegotiation: { mode } },
+    );
     const env = { PATH: process.env.PATH ?? "", HOME: cwd, ...world.env };
-    await client.connect(new StdioClientTransport({ command, args: [...args, ...world.args], env, cwd }));
+    await client.connect(
+      new StdioClientTransport({ command, args: [...args, ...world.args], env, cwd }),
+    );
     try {
       await callReadingTool(client, world);
     } finally {

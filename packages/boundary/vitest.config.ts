@@ -8,7 +8,10 @@ export default mergeConfig(shared, {
     projects: [
       { extends: true, test: { name: "boundary", exclude: [permissions] } },
       // It permanently drops root privileges, so it runs in a separate process.
-      { ...shared, test: { ...shared.test, name: "permissions", include: [permissions], isolate: true } },
+      {
+        ...shared,
+        test: { ...shared.test, name: "permissions", include: [permissions], isolate: true },
+      },
     ],
   },
 });

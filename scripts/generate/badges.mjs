@@ -11,7 +11,9 @@ import { defaultTools, modelTokensOf, slimTools, thousands } from "./surface.mjs
  * @returns {Promise<Badge[]>}
  */
 export async function badgesOf(servers) {
-  const { LEGACY_VERSIONS, MODERN_VERSIONS } = await importSource("packages/core/src/protocol/revisions.ts");
+  const { LEGACY_VERSIONS, MODERN_VERSIONS } = await importSource(
+    "packages/core/src/protocol/revisions.ts",
+  );
   const revisions = [...LEGACY_VERSIONS, ...MODERN_VERSIONS].sort();
   const tools = servers.flatMap(defaultTools);
   const node = servers[0]?.manifest.engines.node ?? "";
@@ -32,7 +34,12 @@ export async function badgesOf(servers) {
     },
     { file: "slim", label: "--slim", value: `${slim} tokens`, link: "#the-servers" },
     { file: "node", label: "Node.js", value: node, link: "docs/troubleshooting.md" },
-    { file: "license", label: "license", value: servers[0]?.manifest.license ?? "", link: "LICENSE" },
+    {
+      file: "license",
+      label: "license",
+      value: servers[0]?.manifest.license ?? "",
+      link: "LICENSE",
+    },
   ];
 }
 
@@ -44,7 +51,9 @@ const PADDING = 6;
 
 /** @param {Badge} badge @returns {string} an SVG that needs nothing else */
 export function badgePicture({ label, value }) {
-  const [left, right] = [label, value].map((text) => Math.round(text.length * CHARACTER + 2 * PADDING));
+  const [left, right] = [label, value].map((text) =>
+    Math.round(text.length * CHARACTER + 2 * PADDING),
+  );
   const width = Number(left) + Number(right);
   /** @param {string} text @param {number} x @param {number} room */
   const text = (text, x, room) =>
@@ -59,4 +68,8 @@ export function badgePicture({ label, value }) {
 
 /** @param {string} text */
 const escaped = (text) =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+  text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");

@@ -43,7 +43,10 @@ export function bundleManifest(server) {
       },
     },
     tools: tools
-      .filter(({ toolset, needs }) => server.toolsets[toolset ?? ""]?.default !== false && isOffered(needs))
+      .filter(
+        ({ toolset, needs }) =>
+          server.toolsets[toolset ?? ""]?.default !== false && isOffered(needs),
+      )
       .map((tool) => ({ name: tool.name, description: firstSentence(tool.description) })),
     // The options decide which of them exist.
     tools_generated: true,
@@ -62,7 +65,9 @@ export function formOf({ tools, options }) {
   const has = (key) => options.some((option) => option.key === key);
   // A server that changes nothing by default needs no switch to make it read-only.
   const isReadOnly = tools.every(({ effect }) => effect === "read") || has("allowWrite");
-  return options.filter(({ key, form }) => form !== undefined && !(key === "readOnly" && isReadOnly));
+  return options.filter(
+    ({ key, form }) => form !== undefined && !(key === "readOnly" && isReadOnly),
+  );
 }
 
 /** @param {Option} option */
@@ -85,6 +90,8 @@ export function field(option, server) {
     ...(repeatable && { multiple: true }),
     ...(type === "secret" && { sensitive: true }),
     // A placeholder without a value would reach the server unresolved.
-    ...(!required && { default: repeatable ? [] : type === "flag" ? false : (option.default ?? "") }),
+    ...(!required && {
+      default: repeatable ? [] : type === "flag" ? false : (option.default ?? ""),
+    }),
   };
 }

@@ -69,7 +69,9 @@ export async function comparisonPart() {
 async function titleOf(peer, section) {
   const [, name] = /^official (\w+)$/.exec(peer) ?? [];
   if (name !== undefined) return `${peer} server ${(await factsOf({ name }))?.version}`;
-  const version = new RegExp(`${peer.replaceAll(/[.+?^$()\\]/g, "\\$&")} (\\d[\\w.]*\\d)`).exec(section)?.[1];
+  const version = new RegExp(`${peer.replaceAll(/[.+?^$()\\]/g, "\\$&")} (\\d[\\w.]*\\d)`).exec(
+    section,
+  )?.[1];
   return version === undefined ? peer : `${peer} ${version}`;
 }
 

@@ -25,7 +25,9 @@ export async function officialPart(server) {
     tools.length === 0 ? "" : ` except for ${listed(tools.map(({ name }) => code(name)))}`;
   const demands = rows
     .filter(({ demanded }) => demanded.length > 0)
-    .map(({ here, demanded }) => `; ${code(here?.name ?? "")} requires ${listed(demanded.map(code))}`);
+    .map(
+      ({ here, demanded }) => `; ${code(here?.name ?? "")} requires ${listed(demanded.map(code))}`,
+    );
   const official = `official ${facts.archived ? "(archived) " : ""}${server.name} server (${code(facts.name)} ${facts.version})`;
   return `It has every tool${but(missing)} and every parameter${but(fewer)} of the ${official}${demands.join("")}; ${answersText(facts)}. See [the comparison](#against-the-official-server).`;
 }
@@ -34,7 +36,8 @@ export async function officialPart(server) {
 function answersText({ tools }) {
   /** @param {keyof Compared} field @param {string[]} wanted */
   const count = (field, ...wanted) =>
-    tools.filter(({ compared }) => compared !== undefined && wanted.includes(compared[field])).length;
+    tools.filter(({ compared }) => compared !== undefined && wanted.includes(compared[field]))
+      .length;
   const all = tools.length;
   if (count("structured", "same", "superset") === all)
     return count("text", "same", "superset") === all
@@ -42,7 +45,9 @@ function answersText({ tools }) {
       : "its structured answers have every official field and more, and the text of most differs";
   const first = count("text", "same first words");
   if (first > 0)
-    return first === all ? "its answers begin with the same words" : "most answers begin with the same words";
+    return first === all
+      ? "its answers begin with the same words"
+      : "most answers begin with the same words";
   return count("text", "same", "superset", "same lines") === 0
     ? "its answers have a different form"
     : "most answers have a different form";
@@ -62,7 +67,9 @@ export async function keptText({ name }) {
     "Another form": ["different"],
   }).flatMap(([words, wanted]) => {
     const those = tools.filter(({ compared }) => wanted.includes(compared?.text ?? ""));
-    return those.length === 0 ? [] : [`${words}: ${those.map((tool) => code(tool.name)).join(", ")}.`];
+    return those.length === 0
+      ? []
+      : [`${words}: ${those.map((tool) => code(tool.name)).join(", ")}.`];
   });
   return rows.length < 2 ? "" : `For programs that parse the text of answers: ${rows.join(" ")}`;
 }
@@ -111,7 +118,8 @@ export async function comparedPart(server) {
 /** @param {Facts} facts */
 function howText({ registry, date, archived, tools }) {
   const called = tools.some(({ answer }) => answer !== undefined);
-  if (called && registry === "npm") return `by listing the tools of both servers and calling each on ${date}`;
+  if (called && registry === "npm")
+    return `by listing the tools of both servers and calling each on ${date}`;
   const source = `by reading its source${registry === "npm" ? "" : ` of ${date}`}${archived ? " (it is archived)" : ""}`;
   return called ? `${source} and looking for the first words of its answers in ours` : source;
 }
@@ -127,7 +135,8 @@ function hereText({ here, alias }) {
 function inputsText({ here, missing, demanded, relaxed, changed, added }) {
   if (here === undefined) return "";
   /** @param {string} words @param {string[]} names */
-  const list = (words, names) => (names.length === 0 ? [] : [`${words} ${names.map(code).join(", ")}`]);
+  const list = (words, names) =>
+    names.length === 0 ? [] : [`${words} ${names.map(code).join(", ")}`];
   return [
     ...(missing.length + demanded.length + changed.length === 0 ? ["same"] : []),
     ...list("without", missing),
@@ -154,7 +163,9 @@ function compared(tool, { tools }) {
     alias: same === undefined,
     missing: official.filter((name) => properties[name] === undefined),
     demanded: required.filter((name) => !tool.required.includes(name)),
-    relaxed: tool.required.filter((name) => properties[name] !== undefined && !required.includes(name)),
+    relaxed: tool.required.filter(
+      (name) => properties[name] !== undefined && !required.includes(name),
+    ),
     changed: official.filter((name) => {
       const ours = properties[name];
       return ours !== undefined && typeOf(ours) !== tool.input[name];

@@ -12,7 +12,8 @@ export async function errorsPage() {
     /** @type {{ table?: unknown }[]} */
     const values = Object.values(await importSource(file));
     const tables = values.map((value) => value?.table).filter(isTable);
-    if (tables.length === 0) throw new Error(`${file}: export what errorsOf returns, for docs/errors.md.`);
+    if (tables.length === 0)
+      throw new Error(`${file}: export what errorsOf returns, for docs/errors.md.`);
     const rows = tables
       .flatMap((table) => Object.entries(table))
       .map(([code, [kind = "", hint = ""]]) => [`\`${code}\``, kind, hint]);

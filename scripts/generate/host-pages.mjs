@@ -61,14 +61,17 @@ function abilities(entries) {
     );
     const version = initialize.at(-1)?.params.protocolVersion ?? "";
     // If a host starts several processes, it has the abilities of any of them.
-    const said = initialize.map(({ params }) => params).filter((one) => one.protocolVersion === version);
+    const said = initialize
+      .map(({ params }) => params)
+      .filter((one) => one.protocolVersion === version);
     /** @param {(capabilities: Opening["capabilities"]) => boolean} test */
     const has = (test) => (said.some(({ capabilities }) => test(capabilities)) ? "yes" : "");
     return [
       [
         title,
         latest.version,
-        (lines.at(-1)?.[0]?.method === "server/discover" ? "probes 2026-07-28, then " : "") + version,
+        (lines.at(-1)?.[0]?.method === "server/discover" ? "probes 2026-07-28, then " : "") +
+          version,
         has(({ elicitation }) => elicitation !== undefined),
         has(({ extensions = {} }) => "io.modelcontextprotocol/ui" in extensions),
         has(({ roots }) => roots !== undefined),
@@ -76,7 +79,10 @@ function abilities(entries) {
       ],
     ];
   });
-  return table(["Host", "Recorded", "Protocol", "Questions", "Views", "Roots[^deprecated]", "Notes"], rows);
+  return table(
+    ["Host", "Recorded", "Protocol", "Questions", "Views", "Roots[^deprecated]", "Notes"],
+    rows,
+  );
 }
 
 /** @param {HostEntry} entry @param {"project" | "user"} scope */

@@ -28,7 +28,8 @@ export async function indexFolders(server, put) {
 /** @param {string} kind @param {string[]} files */
 function indexText(kind, files) {
   /** @param {string} file */
-  const nameOf = (file) => basename(file).replace(/-([a-z0-9])/g, (_, letter) => letter.toUpperCase());
+  const nameOf = (file) =>
+    basename(file).replace(/-([a-z0-9])/g, (_, letter) => letter.toUpperCase());
   const imports = files.map((file) => `import ${nameOf(file)} from "./${file}.ts";`);
   // Whatever folders the files are in.
   const names = files.toSorted((a, b) => (basename(a) < basename(b) ? -1 : 1)).map(nameOf);

@@ -148,7 +148,10 @@ export async function installLinks(server, { published }) {
   if (!published) return {};
   const { installLink } = await importSource("packages/launch/src/host-entry.ts");
   const files = ownOptions(server).filter(({ type }) => type === "file");
-  const inputs = files.map((option) => ({ id: inputName(option), description: questionOf(option) }));
+  const inputs = files.map((option) => ({
+    id: inputName(option),
+    description: questionOf(option),
+  }));
   const launch = { ...launchOf(server, { published }), args: exampleArguments(server, IN_VSCODE) };
   return {
     vscode: installLink("vscode", { ...launch, inputs }),

@@ -52,7 +52,10 @@ export function kebab(key) {
  */
 export function shortened(sentence, most) {
   if (sentence.length <= most) return sentence;
-  const cut = Math.max(...[", ", "; ", ": ", " ("].map((mark) => sentence.lastIndexOf(mark, most - 1)));
-  if (cut < 1) throw new Error(`"${sentence}" cannot be shortened to ${most} characters; say it in clauses.`);
+  const cut = Math.max(
+    ...[", ", "; ", ": ", " ("].map((mark) => sentence.lastIndexOf(mark, most - 1)),
+  );
+  if (cut < 1)
+    throw new Error(`"${sentence}" cannot be shortened to ${most} characters; say it in clauses.`);
   return `${sentence.slice(0, cut)}.`;
 }

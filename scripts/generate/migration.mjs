@@ -29,13 +29,19 @@ export async function migrationParts(servers, state) {
       ...(OFFICIAL_ARGUMENTS[server.name] ?? []),
     ];
     const launch = launchOf(server, state);
-    const { command, args } = launch.command ?? { command: "npx", args: ["-y", launch.packageName] };
+    const { command, args } = launch.command ?? {
+      command: "npx",
+      args: ["-y", launch.packageName],
+    };
     const change = [entryLine("-", before), entryLine("+", [command, ...args, ...launch.args])];
     if (launch.env.length > 0)
       change.push(`+ "env": { ${launch.env.map((one) => `"${one.name}": "…"`).join(", ")} }`);
     parts[server.name] = [
       fenced("diff", change.join("\n")),
-      (await officialPart(server)).replace("(#against", `(../servers/${server.name}/README.md#against`),
+      (await officialPart(server)).replace(
+        "(#against",
+        `(../servers/${server.name}/README.md#against`,
+      ),
       ...[await keptText(server)].filter((text) => text !== ""),
     ].join("\n\n");
   }

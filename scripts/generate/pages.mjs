@@ -83,7 +83,9 @@ export class Pages {
     if (this.#stale.length === 0) return true;
     const list = this.#stale.join(", ");
     process.stderr.write(
-      this.#check ? `Not current: ${list}. Run: npx -y pnpm@10.34.9 generate\n` : `Written: ${list}\n`,
+      this.#check
+        ? `Not current: ${list}. Run: npx -y pnpm@10.34.9 generate\n`
+        : `Written: ${list}\n`,
     );
     return !this.#check;
   }

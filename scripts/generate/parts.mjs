@@ -23,7 +23,8 @@ export async function pageParts(servers, state) {
     "docs/judge.md": await judgeParts(state),
     "docs/migration.md": await migrationParts(servers, state),
   };
-  for (const server of servers) pages[`servers/${server.name}/README.md`] = await readmeParts(server, state);
+  for (const server of servers)
+    pages[`servers/${server.name}/README.md`] = await readmeParts(server, state);
   return pages;
 }
 
@@ -31,7 +32,9 @@ export async function pageParts(servers, state) {
 async function windowsTable() {
   /** @type {Record<string, number>} */
   // A clone of core and one server, in which pnpm new is tested, has no such tests.
-  const ran = JSON.parse(await readFile(join(ROOT, "test", "windows", "ran.json"), "utf8").catch(() => "{}"));
+  const ran = JSON.parse(
+    await readFile(join(ROOT, "test", "windows", "ran.json"), "utf8").catch(() => "{}"),
+  );
   const rows = Object.entries(ran).map(([name, tools]) => `| ${name} | ${tools} |`);
   return ["| Server | Tools called on Windows |", "| --- | --- |", ...rows].join("\n");
 }

@@ -28,9 +28,15 @@ function commands(plugin, state) {
       ? `gemini extensions install https://github.com/${ON_GITHUB}`
       : `gemini extensions link ${CLONE}/plugins/${plugin}`;
   return [
-    ["Claude Code", `claude plugin marketplace add ${source}\nclaude plugin install ${plugin}@refmcp`],
+    [
+      "Claude Code",
+      `claude plugin marketplace add ${source}\nclaude plugin install ${plugin}@refmcp`,
+    ],
     ["Codex", `codex plugin marketplace add ${source}\ncodex plugin add ${plugin}@refmcp`],
-    ["Copilot CLI", `copilot plugin marketplace add ${source}\ncopilot plugin install ${plugin}@refmcp`],
+    [
+      "Copilot CLI",
+      `copilot plugin marketplace add ${source}\ncopilot plugin install ${plugin}@refmcp`,
+    ],
     ["Gemini CLI", gemini],
   ];
 }
@@ -82,7 +88,9 @@ export function pluginsPage(plugins, state) {
     plugin.description,
     String(plugin.servers.reduce((sum, { skills }) => sum + skills.length, 0)),
   ]);
-  const sections = commands(name, state).map(([host, text]) => `### ${host}\n\n${fenced("sh", text)}`);
+  const sections = commands(name, state).map(
+    ([host, text]) => `### ${host}\n\n${fenced("sh", text)}`,
+  );
   return `# Plugins
 
 A plugin installs a server and its skills in one step. ${code(name)} has all of them; the others have one server each.
@@ -123,8 +131,16 @@ function hosts(plugins) {
     .map(({ variables: [variable = ""] }) => code(variable));
   const variables = `from the variables ${listed(asked)}`;
   return [
-    ["Claude Code", "the project", "asked for by `/plugin configure`, or given with `--config KEY=VALUE`"],
-    ["Gemini CLI", "the project", `asked for during the installation; ${code("refmcp")}: ${variables}`],
+    [
+      "Claude Code",
+      "the project",
+      "asked for by `/plugin configure`, or given with `--config KEY=VALUE`",
+    ],
+    [
+      "Gemini CLI",
+      "the project",
+      `asked for during the installation; ${code("refmcp")}: ${variables}`,
+    ],
     ["Cursor", "the project", variables],
     ["Codex", "the project", variables],
     ["VS Code", "the open folders (its roots)", variables],

@@ -58,7 +58,8 @@ export function plugins(servers) {
   const all = {
     name: ALL,
     title: ALL,
-    description: "All servers of refmcp as one: files, git, databases, the web, a browser and a memory.",
+    description:
+      "All servers of refmcp as one: files, git, databases, the web, a browser and a memory.",
     version: first.version,
     homepage: `${REPOSITORY}#readme`,
     icon: exampleOf([...servers]).icon,
@@ -122,7 +123,10 @@ export async function pluginFiles(servers, state) {
  */
 export function marketplaces(servers) {
   const description = "The reference collection of MCP servers, with skills for whole tasks.";
-  const listed = plugins(servers).map((plugin) => ({ ...plugin, source: `./plugins/${plugin.name}` }));
+  const listed = plugins(servers).map((plugin) => ({
+    ...plugin,
+    source: `./plugins/${plugin.name}`,
+  }));
   const list = {
     name: ALL,
     owner: OWNER,
@@ -173,7 +177,9 @@ function claudeManifest(plugin, state) {
     mcpServers: entries(plugin, state, {
       root,
       project: variable("CLAUDE_PROJECT_DIR"),
-      env: Object.fromEntries(fields.map(({ key, name }) => [name, variable(`user_config.${key}`)])),
+      env: Object.fromEntries(
+        fields.map(({ key, name }) => [name, variable(`user_config.${key}`)]),
+      ),
     }),
   };
 }
@@ -205,7 +211,9 @@ function codexManifest(plugin, state) {
 
 /** Cursor documents no variable for a plugin's folder. @param {Plugin} plugin @param {State} state */
 function cursorManifest(plugin, state) {
-  const env = Object.fromEntries(asked(plugin, "ask").map(({ name }) => [name, variable(`env:${name}`)]));
+  const env = Object.fromEntries(
+    asked(plugin, "ask").map(({ name }) => [name, variable(`env:${name}`)]),
+  );
   return {
     ...described(plugin),
     displayName: plugin.title,

@@ -7,7 +7,14 @@ import { badgesOf } from "./badges.mjs";
 import { comparisonPart } from "./comparison.mjs";
 import { comparedPart, officialPart } from "./compatibility.mjs";
 import { FIGURES } from "./judge-page.mjs";
-import { allServers, exampleOf, hostEntries, installLinks, openFolder, printCommand } from "./launch.mjs";
+import {
+  allServers,
+  exampleOf,
+  hostEntries,
+  installLinks,
+  openFolder,
+  printCommand,
+} from "./launch.mjs";
 import { aligned, code, fenced, firstSentence, kebab, table } from "./markdown.mjs";
 import { defaultTools, modelTokensOf, slimTools, thousands, tokensOf } from "./surface.mjs";
 
@@ -74,7 +81,10 @@ async function languageParts({ folder, name }) {
 export async function rootParts(servers, state) {
   return {
     badges: (await badgesOf(servers))
-      .map(({ file, label, value, link }) => `[![${label}: ${value}](docs/badges/${file}.svg)](${link})`)
+      .map(
+        ({ file, label, value, link }) =>
+          `[![${label}: ${value}](docs/badges/${file}.svg)](${link})`,
+      )
       .join("\n"),
     start: startPart(exampleOf(servers), state),
     hosts: await hostsPart(state),
@@ -124,7 +134,9 @@ async function hostsPart(state) {
       : undefined;
     const written = places
       .filter(({ alternative }) => alternative !== true)
-      .map(({ path, platform }) => (platform === "any" ? code(path) : `${code(path)} (${platform})`));
+      .map(({ path, platform }) =>
+        platform === "any" ? code(path) : `${code(path)} (${platform})`,
+      );
     return [
       `<details><summary><b>${title}</b></summary>`,
       ...(link === undefined || !state.published ? [] : [`[Install with one click](${link}), or:`]),
@@ -168,7 +180,11 @@ async function tokensPart() {
 
 /** The table of all servers, and what they cost together. @param {Server[]} servers @param {State} state */
 async function serversPart(servers, state) {
-  const offered = servers.map((server) => ({ server, tools: defaultTools(server), slim: slimTools(server) }));
+  const offered = servers.map((server) => ({
+    server,
+    tools: defaultTools(server),
+    slim: slimTools(server),
+  }));
   /** @param {{ tools: Tool[], slim: Tool[] }} offered */
   const costs = ({ tools, slim }) => [
     String(tools.length),
@@ -178,14 +194,22 @@ async function serversPart(servers, state) {
   ];
   const rows = [];
   for (const { server, ...shown } of offered) {
-    rows.push([`[${server.name}](servers/${server.name}/README.md)`, server.description, ...costs(shown)]);
+    rows.push([
+      `[${server.name}](servers/${server.name}/README.md)`,
+      server.description,
+      ...costs(shown),
+    ]);
   }
-  const sum = { tools: offered.flatMap(({ tools }) => tools), slim: offered.flatMap(({ slim }) => slim) };
+  const sum = {
+    tools: offered.flatMap(({ tools }) => tools),
+    slim: offered.flatMap(({ slim }) => slim),
+  };
   rows.push(["all", "", ...costs(sum)]);
   const header = ["Server", "What it is for", "Tools", "Tokens", "Whole list", "With `--slim`"];
-  return [aligned(header, rows), ...(state.published ? [await installList(servers, state)] : [])].join(
-    "\n\n",
-  );
+  return [
+    aligned(header, rows),
+    ...(state.published ? [await installList(servers, state)] : []),
+  ].join("\n\n");
 }
 
 /**
@@ -285,7 +309,11 @@ function toolsPart({ tools }) {
 
 /** @param {Server} server */
 function resourcesPart({ resources }) {
-  const rows = resources.map((one) => [code(one.uri ?? ""), one.description, one.subscribable ? "yes" : ""]);
+  const rows = resources.map((one) => [
+    code(one.uri ?? ""),
+    one.description,
+    one.subscribable ? "yes" : "",
+  ]);
   return table(["Resource", "What it is", "Subscribable"], rows);
 }
 

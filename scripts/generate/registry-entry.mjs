@@ -66,7 +66,9 @@ export function registryEntry(server) {
 function mounted(server, variables) {
   const opensFile = variables.some(isUsersFile);
   if (!needsDirectory(server) && !opensFile) return [];
-  const description = opensFile ? "The directory of the file." : "The directory that the server may access.";
+  const description = opensFile
+    ? "The directory of the file."
+    : "The directory that the server may access.";
   return [
     {
       type: "named",
@@ -121,7 +123,8 @@ function input({ description, type, default: value, repeatable, valueName }) {
     type === "enum" && !repeatable && valueName.includes("|") ? valueName.split("|") : undefined;
   return {
     description,
-    format: (repeatable ? undefined : FORMATS[type]) ?? (type === "directory" ? "filepath" : "string"),
+    format:
+      (repeatable ? undefined : FORMATS[type]) ?? (type === "directory" ? "filepath" : "string"),
     ...(type === "secret" && { isSecret: true }),
     // Numbers are grouped for display, but values must not be.
     ...(value !== undefined &&

@@ -48,7 +48,10 @@ export async function sessionPicture() {
       name: "create_table",
       arguments: { query: "CREATE TABLE orders (customer TEXT, total REAL, paid INTEGER)" },
     });
-    const statements = ORDERS.map((params) => ({ sql: "INSERT INTO orders VALUES (?, ?, ?)", params }));
+    const statements = ORDERS.map((params) => ({
+      sql: "INSERT INTO orders VALUES (?, ?, ?)",
+      params,
+    }));
     await database.client.callTool({ name: "execute", arguments: { statements } });
 
     drawing.says("Who still owes us money?");
@@ -70,7 +73,9 @@ export async function sessionPicture() {
     const files = await start("filesystem", [shop, "--no-journal"], drawing);
     drawing.answers(textOf(await files.call("read_text_file", { path: "note.txt" })).slice(0, 1));
     // A model that does what the note says is stopped by the server.
-    drawing.answers(textOf(await files.call("read_text_file", { path: "../secret.txt" })).slice(0, 1));
+    drawing.answers(
+      textOf(await files.call("read_text_file", { path: "../secret.txt" })).slice(0, 1),
+    );
     await files.client.close();
     return drawing.svg();
   } finally {
@@ -86,7 +91,10 @@ export async function sessionPicture() {
 async function start(server, args, drawing) {
   const client = new Client(
     { name: "refmcp-picture", version: "1.0.0" },
-    { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: { pin: "2026-07-28" } } },
+    {
+      capabilities: { elicitation: { form: {} } },
+      versionNegotiation: { mode: { pin: "2026-07-28" } },
+    },
   );
   client.setRequestHandler("elicitation/create", ({ params }) => {
     drawing.asks(params.message);

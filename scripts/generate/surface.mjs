@@ -70,7 +70,9 @@ export function tokensOf(tools) {
  * @param {Tool[]} tools
  */
 export function modelTokensOf(tools) {
-  return tokensOf(tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })));
+  return tokensOf(
+    tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
+  );
 }
 
 /** 5123 → 5.1k @param {number} tokens */

@@ -50,12 +50,15 @@ export async function aptInstall(
       await get(...what);
     });
   } catch (error) {
-    const { stderr, message } = /** @type {import("node:child_process").ExecFileException} */ (error);
+    const { stderr, message } = /** @type {import("node:child_process").ExecFileException} */ (
+      error
+    );
     const [reason = "it failed"] = String(stderr || message)
       .trim()
       .split("\n")
       .slice(-1);
-    if (env.CI === "true" || env.CI === "1") throw new Error(`apt-get ${what.join(" ")} failed: ${reason}`);
+    if (env.CI === "true" || env.CI === "1")
+      throw new Error(`apt-get ${what.join(" ")} failed: ${reason}`);
     return `apt failed: ${reason}`;
   }
   return undefined;
@@ -74,7 +77,9 @@ async function sizeOf(get, [command = "", , ...rest]) {
   if (/ 0 newly installed/.test(stdout)) return "";
   const [, download] = /^Need to get (.+) of archives/m.exec(stdout) ?? [];
   const [, disk] = /^After this operation, (.+) of additional disk space/m.exec(stdout) ?? [];
-  return download === undefined ? undefined : `${download} to download${disk ? `, ${disk} on disk` : ""}`;
+  return download === undefined
+    ? undefined
+    : `${download} to download${disk ? `, ${disk} on disk` : ""}`;
 }
 
 /**

@@ -77,25 +77,30 @@ export class RawClient {
     const [program = "", ...args] = argv;
     this.child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"], ...options });
     let said = "";
-    this.child.stderr.setEncoding("utf8").on("data", (text) => (said = (said + text).slice(-2_000)));
+    this.child.stderr
+      .setEncoding("utf8")
+      .on("data", (text) => (said = (said + text).slice(-2_000)));
     this.bytes = 0;
     this.child.stdout.on("data", (chunk) => (this.bytes += chunk.length));
-    createInterface({ input: this.child.stdout, crlfDelay: Number.POSITIVE_INFINITY }).on("line", (line) => {
-      const message = JSON.parse(line);
-      // A question from the server: benchmarks have no roots and no user.
-      if (message.method !== undefined && message.id !== undefined) {
-        this.#write({
-          jsonrpc: "2.0",
-          id: message.id,
-          result: message.method === "roots/list" ? { roots: [] } : { action: "decline" },
-        });
-        return;
-      }
-      const waiting = this.#waiting.get(message.id);
-      this.#waiting.delete(message.id);
-      if (message.error) waiting?.reject(new Error(JSON.stringify(message.error)));
-      else waiting?.resolve(message.result);
-    });
+    createInterface({ input: this.child.stdout, crlfDelay: Number.POSITIVE_INFINITY }).on(
+      "line",
+      (line) => {
+        const message = JSON.parse(line);
+        // A question from the server: benchmarks have no roots and no user.
+        if (message.method !== undefined && message.id !== undefined) {
+          this.#write({
+            jsonrpc: "2.0",
+            id: message.id,
+            result: message.method === "roots/list" ? { roots: [] } : { action: "decline" },
+          });
+          return;
+        }
+        const waiting = this.#waiting.get(message.id);
+        this.#waiting.delete(message.id);
+        if (message.error) waiting?.reject(new Error(JSON.stringify(message.error)));
+        else waiting?.resolve(message.result);
+      },
+    );
     this.child.on("close", () => {
       for (const { reject } of this.#waiting.values())
         reject(new Error(`the server ended: ${argv.join(" ")}\n${said}`));
@@ -139,7 +144,8 @@ export class RawClient {
   async memory() {
     const status = await readFile(`/proc/${this.child.pid}/status`, "utf8").catch(() => "");
     /** @param {string} key */
-    const mb = (key) => Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1] ?? Number.NaN) / 1000;
+    const mb = (key) =>
+      Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1] ?? Number.NaN) / 1000;
     return { now: mb("VmRSS"), peak: mb("VmHWM") };
   }
 
@@ -236,9 +242,11 @@ export const minimum = (sorted) => sorted?.[0] ?? Number.NaN;
  * @returns {Promise<Table>}
  */
 export async function transferTable(program, notes, open) {
-  const title = "A million rows from and to a CSV file of 51 MB, in milliseconds (minimum / median)";
+  const title =
+    "A million rows from and to a CSV file of 51 MB, in milliseconds (minimum / median)";
   const version = await command(program, ["--version"]).catch(() => "");
-  if (version === "") return { title, columns: ["", ""], rows: [["not measured", `no ${program} here`]] };
+  if (version === "")
+    return { title, columns: ["", ""], rows: [["not measured", `no ${program} here`]] };
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-transfers-"));
   const files = { folder, csv: join(folder, "items.csv"), out: join(folder, "out.csv") };
   const file = createWriteStream(files.csv);

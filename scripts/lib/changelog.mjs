@@ -19,7 +19,9 @@ export async function pendingChanges(root) {
       throw new Error(`.changeset/${file} is not a changeset: it does not begin with ---.`);
     const sizes = [...head.matchAll(/"(.+?)": (\w+)/g)];
     const names = sizes.map(([, name = ""]) => name.replace(/^@refmcp\/(server-)?/, "")).join(", ");
-    const weight = Math.min(...sizes.map(([, , size = ""]) => ["major", "minor", "patch"].indexOf(size)));
+    const weight = Math.min(
+      ...sizes.map(([, , size = ""]) => ["major", "minor", "patch"].indexOf(size)),
+    );
     const line = `- ${["**Breaking:** ", "", ""][weight]}${text.trim().replaceAll(/\s*\n\s*/g, " ")}`;
     changes.set(names, [...(changes.get(names) ?? []), { weight, line }]);
   }

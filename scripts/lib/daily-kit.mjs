@@ -31,7 +31,11 @@ export class Agent {
   async listTokens() {
     /** @type {{ tools: { name: string, description?: string, inputSchema: object }[] }} */
     const { tools } = await this.client.request("tools/list");
-    const visible = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+    const visible = tools.map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      inputSchema,
+    }));
     return JSON.stringify(visible).length / CHARS_PER_TOKEN;
   }
 
@@ -48,7 +52,9 @@ export class Agent {
     this.chars += tool.length + JSON.stringify(args).length + text.length;
     this.read += `${text}\n`;
     if (ONLY)
-      process.stderr.write(`> ${tool} ${JSON.stringify(args).slice(0, 300)}\n${text.slice(0, 1_500)}\n`);
+      process.stderr.write(
+        `> ${tool} ${JSON.stringify(args).slice(0, 300)}\n${text.slice(0, 1_500)}\n`,
+      );
     return { text, failed: result.isError === true };
   }
 
@@ -123,11 +129,18 @@ export function dailyTable(labels, costs, lists, notes) {
     title: `${tasks.length} tasks`,
     columns: ["", ...all.flatMap((who) => [`${labels[who]}: calls`, "tokens", "ms"])],
     rows: [
-      ...Object.entries(costs).map(([name, by]) => [name, ...all.flatMap((who) => cells(by[who] ?? "–"))]),
+      ...Object.entries(costs).map(([name, by]) => [
+        name,
+        ...all.flatMap((who) => cells(by[who] ?? "–")),
+      ]),
       ...all.slice(0, -1).map(total),
       [
         "**tasks completed**",
-        ...all.flatMap((who) => [rounded(tasks.filter((task) => isDone(task[who])).length), "", ""]),
+        ...all.flatMap((who) => [
+          rounded(tasks.filter((task) => isDone(task[who])).length),
+          "",
+          "",
+        ]),
       ],
       [
         "the tool list, once for each conversation",

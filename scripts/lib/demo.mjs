@@ -125,7 +125,8 @@ export async function play(name, { title, demo }, { verbose = false, announce = 
 
 /** @type {(error: Error, sessions: { log: string[] }[], verbose: boolean) => Pick<Outcome, "state" | "reason" | "required">} */
 function outcomeOf(error, sessions, verbose) {
-  if (error instanceof Skipped) return { state: "skipped", reason: error.message, required: error.required };
+  if (error instanceof Skipped)
+    return { state: "skipped", reason: error.message, required: error.required };
   const reason = error instanceof Unexpected || !verbose ? error.message : inspect(error);
   const logged = sessions.flatMap(({ log }) => log).slice(-5);
   return { state: "failed", reason: [reason, ...logged.map((line) => `log: ${line}`)].join("\n") };
@@ -168,7 +169,9 @@ async function open(server, { era = "modern", args = [], env = {}, elicit }, tra
   await client.connect(transport);
   const opening = era === "legacy" ? "2025-11-25, opened by initialize" : "2026-07-28, stateless";
   const { tools } = await client.listTools();
-  transcript(dim(`\n  ── ${server} over stdio, ${opening}; ${tools.length} tools, ready in ${ms(started)}`));
+  transcript(
+    dim(`\n  ── ${server} over stdio, ${opening}; ${tools.length} tools, ready in ${ms(started)}`),
+  );
 
   /**
    * @template {object} Got
@@ -216,7 +219,9 @@ async function open(server, { era = "modern", args = [], env = {}, elicit }, tra
         `prompt ${name} ${JSON.stringify(given)}`,
         () => client.getPrompt({ name, arguments: given }),
         ({ messages }) =>
-          messages.map(({ content }) => ("text" in content ? content.text : content.type)).join("\n"),
+          messages
+            .map(({ content }) => ("text" in content ? content.text : content.type))
+            .join("\n"),
         expected,
       ),
     close: () => client.close(),
@@ -270,8 +275,12 @@ function difference(expected, actual, place) {
 
 /** A value on one line; a function by its name, which describes the check. @param {unknown} value */
 function briefly(value) {
-  if (typeof value === "function") return value.name.replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
-  return clip(inspect(value, { depth: 4, breakLength: Number.POSITIVE_INFINITY, compact: true }), 400);
+  if (typeof value === "function")
+    return value.name.replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+  return clip(
+    inspect(value, { depth: 4, breakLength: Number.POSITIVE_INFINITY, compact: true }),
+    400,
+  );
 }
 
 /** A result for people: data as JSON, text unchanged. @param {Result} result */

@@ -41,7 +41,11 @@ export async function npmPackages(packages, { isForeign = false } = {}) {
       throw new Error(`${name}@${version} is not an exact version.`);
   const manifest = JSON.stringify({ private: true, dependencies });
   // Native parts are built for the Node.js that installs them.
-  const key = createHash("sha256").update(process.version).update(manifest).digest("hex").slice(0, 16);
+  const key = createHash("sha256")
+    .update(process.version)
+    .update(manifest)
+    .digest("hex")
+    .slice(0, 16);
   const folder = join(CACHE, key);
   if (!existsSync(folder)) {
     await mkdir(CACHE, { recursive: true });
@@ -90,7 +94,9 @@ export async function nodeProgram(major) {
   const name = `${PLATFORM === "darwin-arm64" ? "node-bin" : "node"}-${PLATFORM}`;
   const version = NODES[major];
   if (version === undefined)
-    throw new Error(`Node.js ${major} is not among those for ${PLATFORM}: ${Object.keys(NODES).join(", ")}.`);
+    throw new Error(
+      `Node.js ${major} is not among those for ${PLATFORM}: ${Object.keys(NODES).join(", ")}.`,
+    );
   const at = await npmPackages({ [name]: version });
   return {
     folder: at(name),

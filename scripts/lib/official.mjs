@@ -64,7 +64,10 @@ const CALLS = {
     ["search_nodes", { query: "countess" }],
     ["open_nodes", { names: ["Ada", "Engine"] }],
     ["read_graph", {}],
-    ["delete_observations", { deletions: [{ entityName: "Ada", observations: ["was a countess"] }] }],
+    [
+      "delete_observations",
+      { deletions: [{ entityName: "Ada", observations: ["was a countess"] }] },
+    ],
     ["delete_relations", { relations: [works] }],
     ["delete_entities", { entityNames: ["Engine"] }],
   ],
@@ -229,10 +232,13 @@ function asJson(text = "") {
  * @type {(official: any, ours: any) => string}
  */
 function shapes(official, ours) {
-  if (typeof official !== typeof ours || Array.isArray(official) !== Array.isArray(ours)) return "different";
+  if (typeof official !== typeof ours || Array.isArray(official) !== Array.isArray(ours))
+    return "different";
   if (typeof official !== "object") return "same";
   const keys = Object.keys(official);
-  const found = keys.map((key) => (ours[key] === undefined ? "different" : shapes(official[key], ours[key])));
+  const found = keys.map((key) =>
+    ours[key] === undefined ? "different" : shapes(official[key], ours[key]),
+  );
   if (found.includes("different")) return "different";
   return found.includes("superset") || Object.keys(ours).length > keys.length ? "superset" : "same";
 }

@@ -18,7 +18,10 @@ if (major < 20 || (major === 20 && minor < 19)) {
 
 // `npm start` and `npm test` accept --no-system-packages, even without "--" before it, which makes npm turn it into a setting.
 // Child processes read the variable.
-if (process.argv.includes("--no-system-packages") || process.env.npm_config_system_packages === "") {
+if (
+  process.argv.includes("--no-system-packages") ||
+  process.env.npm_config_system_packages === ""
+) {
   process.argv = process.argv.filter((argument) => argument !== "--no-system-packages");
   process.env.REFMCP_NO_SYSTEM_PACKAGES = "1";
 }
@@ -96,7 +99,10 @@ export async function runVitest(args, env = {}) {
   await build();
   const cwd = join(ROOT, "test");
   const vitest = join(cwd, "node_modules", "vitest", "vitest.mjs");
-  return await run(process.execPath, [vitest, "run", ...args], { cwd, env: { ...process.env, ...env } });
+  return await run(process.execPath, [vitest, "run", ...args], {
+    cwd,
+    env: { ...process.env, ...env },
+  });
 }
 
 /** Runs turbo through pnpm, because it looks for pnpm. @type {typeof pnpm} */
@@ -150,7 +156,9 @@ export async function step(title, work) {
   );
   if (!live) process.stderr.write(`${title} …\n`);
   const code = await work().finally(() => clearInterval(tick));
-  process.stderr.write(`${live ? "\r" : ""}${title} … ${code === 0 ? "done" : "failed"} (${seconds()})\n`);
+  process.stderr.write(
+    `${live ? "\r" : ""}${title} … ${code === 0 ? "done" : "failed"} (${seconds()})\n`,
+  );
   if (code !== 0) process.exit(code);
 }
 
@@ -181,6 +189,7 @@ function packageNames(group) {
 /** @param {string[]} files */
 async function fingerprintOf(files) {
   const hash = createHash("sha256").update(process.version);
-  for (const file of files) hash.update(file).update(await readFile(join(ROOT, file)).catch(() => ""));
+  for (const file of files)
+    hash.update(file).update(await readFile(join(ROOT, file)).catch(() => ""));
   return hash.digest("hex");
 }

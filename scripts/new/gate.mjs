@@ -3,12 +3,15 @@ import { join } from "node:path";
 import { ROOT, run, step } from "../lib/setup.mjs";
 
 /** @type {(script: string, args: string[], options?: { cwd: string, env?: NodeJS.ProcessEnv }) => Promise<number>} */
-const node = (script, args, options) => run(process.execPath, [script, ...args], { quiet: true, ...options });
+const node = (script, args, options) =>
+  run(process.execPath, [script, ...args], { quiet: true, ...options });
 
 /** Formats and lints files and folders. @param {string[]} paths */
 export function format(...paths) {
   const biome = join(ROOT, "node_modules", "@biomejs", "biome", "bin", "biome");
-  return step("Formatting", () => node(biome, ["check", "--write", "--error-on-warnings", ...paths]));
+  return step("Formatting", () =>
+    node(biome, ["check", "--write", "--error-on-warnings", ...paths]),
+  );
 }
 
 /** Builds one server. @param {string} folder */

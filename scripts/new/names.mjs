@@ -27,7 +27,9 @@ export function checkServerName(name) {
       `servers/${name} has no package.json: another branch left it behind. Delete the folder, then try again.`,
     );
   if (existsSync(join(SERVERS, name)))
-    throw new NameError(`servers/${name} already exists. To add a tool to it: pnpm new tool ${name} NAME`);
+    throw new NameError(
+      `servers/${name} already exists. To add a tool to it: pnpm new tool ${name} NAME`,
+    );
 }
 
 /**

@@ -38,7 +38,8 @@ export async function newServer(name, given) {
   checkServerName(name);
   const kind = given ?? DEFAULT_KIND;
   const kinds = Object.keys(KINDS);
-  if (!kinds.includes(kind)) throw new NameError(`There is no kind "${kind}". Kinds: ${kinds.join(", ")}.`);
+  if (!kinds.includes(kind))
+    throw new NameError(`There is no kind "${kind}". Kinds: ${kinds.join(", ")}.`);
   if (given === undefined)
     process.stderr.write(`--kind ${kind}; the others are ${kinds.slice(1).join(" and ")}.\n`);
   await install();
@@ -73,7 +74,9 @@ docs/add-a-server.md explains each step, and what CI asks for.
  * @param {string} name @param {string} kind @param {string} folder
  */
 async function writeServer(name, kind, folder) {
-  const { version } = JSON.parse(await readFile(join(ROOT, "packages", "core", "package.json"), "utf8"));
+  const { version } = JSON.parse(
+    await readFile(join(ROOT, "packages", "core", "package.json"), "utf8"),
+  );
   const draft = join(SERVERS, `.${name}.new`);
   /** @param {string} text */
   const replaced = (text) =>
@@ -90,7 +93,10 @@ async function writeServer(name, kind, folder) {
         const target = join(draft, replaced(relative(template, source)));
         const text = replaced(await readFile(source, "utf8"));
         await mkdir(dirname(target), { recursive: true });
-        await writeFile(target, entry.name === "package.json" ? await manifest(target, text, version) : text);
+        await writeFile(
+          target,
+          entry.name === "package.json" ? await manifest(target, text, version) : text,
+        );
       }
     await indexFolders(draft, (file, text) => writeFile(file, text));
     await rename(draft, folder);

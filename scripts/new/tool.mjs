@@ -75,7 +75,8 @@ export async function addTool(server, tool, given) {
     if (undo.remember(file) === text) return;
     await writeFile(file, text, options);
   };
-  for (const file of ["surface.json", "answers.txt"]) undo.remember(join(folder, "test", "surface", file));
+  for (const file of ["surface.json", "answers.txt"])
+    undo.remember(join(folder, "test", "surface", file));
   for (const name of await readdir(TEMPLATE)) {
     const text = (await readFile(join(TEMPLATE, name), "utf8"))
       .replaceAll("sample_tool", tool)
@@ -138,14 +139,17 @@ async function hasFolders(tools) {
 
 /** What a built server offers. @type {(folder: string) => Promise<Described>} */
 async function describe(folder) {
-  return JSON.parse(await command(process.execPath, [join(folder, "dist", "bin.js"), "--describe"]));
+  return JSON.parse(
+    await command(process.execPath, [join(folder, "dist", "bin.js"), "--describe"]),
+  );
 }
 
 /** Asks for the toolset at a terminal, where the server has several. @param {Described} server */
 async function askedToolset(server) {
   const sets = Object.entries(server.toolsets ?? {});
   if (sets.length < 2 || !process.stdin.isTTY || !process.stderr.isTTY) return undefined;
-  for (const [name, { description }] of sets) process.stderr.write(`  ${name.padEnd(10)} ${description}\n`);
+  for (const [name, { description }] of sets)
+    process.stderr.write(`  ${name.padEnd(10)} ${description}\n`);
   const asking = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await asking.question(`Toolset (${toolsetOf(server, undefined)}): `);
   asking.close();

@@ -25,7 +25,8 @@ if (wrong.length > 0)
   );
 
 await rm(folder, { recursive: true, force: true });
-for (const part of ["packages", "assets", "registry"]) await mkdir(join(folder, part), { recursive: true });
+for (const part of ["packages", "assets", "registry"])
+  await mkdir(join(folder, part), { recursive: true });
 await copyFile(new URL("publish.mjs", import.meta.url), join(folder, "publish.mjs"));
 for (const { place } of published) {
   const tarball = await pack(place, folder);
@@ -51,7 +52,9 @@ for (const platform of ["darwin", "linux", "win32"])
     join(ROOT, "plugins", "refmcp"),
     ".",
   ]);
-process.stdout.write(`${folder}: ${published.length} packages, ${serverNames().length} bundles and SBOMs\n`);
+process.stdout.write(
+  `${folder}: ${published.length} packages, ${serverNames().length} bundles and SBOMs\n`,
+);
 
 /** @param {string} message */
 function fail(message) {

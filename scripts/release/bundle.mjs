@@ -1,7 +1,17 @@
 // One server as an MCP bundle: what npm would install, the manifest and an icon, for all platforms.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { appendFile, cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  writeFile,
+} from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -59,7 +69,11 @@ export async function makeBundle(name, destination) {
     /** @type {Record<string, string>} */
     const versions = {};
     for (const [dependency, from] of packages) {
-      await copyPackage(from, join(folder, "node_modules", dependency), PREBUILT[dependency]?.files);
+      await copyPackage(
+        from,
+        join(folder, "node_modules", dependency),
+        PREBUILT[dependency]?.files,
+      );
       versions[dependency] = (await readJson(join(from, "package.json"))).version;
     }
     const manifest = { ...published, dependencies: versions };
@@ -119,10 +133,12 @@ function lookUp(name, folder) {
 async function copyPackage(from, to, only) {
   for (const file of await readdir(from)) {
     const isLicense = LICENSE_FILE.test(file);
-    if (!isLicense && (only === undefined ? file === "node_modules" : !only.includes(file))) continue;
+    if (!isLicense && (only === undefined ? file === "node_modules" : !only.includes(file)))
+      continue;
     await cp(join(from, file), join(to, file), {
       recursive: true,
-      filter: (path) => isLicense || !/\.(d\.[cm]?ts|map)$|^(readme|changelog)\b/i.test(basename(path)),
+      filter: (path) =>
+        isLicense || !/\.(d\.[cm]?ts|map)$|^(readme|changelog)\b/i.test(basename(path)),
     });
   }
 }

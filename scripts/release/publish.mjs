@@ -28,7 +28,8 @@ async function isPublished({ name, version }) {
 /** Runs `npm publish`; by hand in this terminal, where npm can ask. @param {string} tarball */
 async function publish(tarball) {
   const args = ["publish", tarball, "--access", "public"];
-  if (dryRun || !byHand) return void (await execute("npm", [...args, dryRun ? "--dry-run" : "--provenance"]));
+  if (dryRun || !byHand)
+    return void (await execute("npm", [...args, dryRun ? "--dry-run" : "--provenance"]));
   const [code] = await once(spawn("npm", args, { stdio: "inherit" }), "close");
   if (code !== 0) throw new Error(`npm publish ${tarball} failed with exit code ${code}.`);
 }

@@ -23,7 +23,9 @@ export async function demo({ say, check, connect }) {
   const { port } = /** @type {import("node:net").AddressInfo} */ (site.address());
   const host = `127.0.0.1:${port}`;
   try {
-    say("A page with a menu, a footer and a script, served by this machine; the user allowed its host.");
+    say(
+      "A page with a menu, a footer and a script, served by this machine; the user allowed its host.",
+    );
     const fetch = await connect("fetch", { era: "modern", args: ["--allow-host", host] });
     const url = `http://${host}/path`;
     await fetch.call(
@@ -37,7 +39,11 @@ export async function demo({ say, check, connect }) {
       { url, query: "9 rooms", context: 40 },
       { matches: 1, places: [{ section: "Station 7", text: /9 rooms/ }] },
     );
-    await fetch.call("fetch", { url, section: "Station 10" }, /Station 10\n\nAt kilometre 30 .*12 rooms/);
+    await fetch.call(
+      "fetch",
+      { url, section: "Station 10" },
+      /Station 10\n\nAt kilometre 30 .*12 rooms/,
+    );
     say("Ask a question about the page: the best passages with their places.");
     await fetch.call(
       "fetch_many",
@@ -45,8 +51,14 @@ export async function demo({ say, check, connect }) {
       /^\[1\] http.*Station 7[\s\S]*9 rooms/,
     );
     const asked = visits;
-    say("Another port of this machine is blocked, even when its address is written in another way.");
-    await fetch.call("fetch", { url: "http://0x7f.1:22/" }, { fails: /127\.0\.0\.1[\s\S]*--allow-host/ });
+    say(
+      "Another port of this machine is blocked, even when its address is written in another way.",
+    );
+    await fetch.call(
+      "fetch",
+      { url: "http://0x7f.1:22/" },
+      { fails: /127\.0\.0\.1[\s\S]*--allow-host/ },
+    );
     check("one download for four calls", asked === 1);
     await fetch.close();
   } finally {

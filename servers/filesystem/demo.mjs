@@ -19,7 +19,11 @@ export async function demo({ folder, root, say, check, connect }) {
     { path: ".", pattern: '^ +"name": ' },
     /^package\.json\n2:.*refmcp.*\n\[1 line in 1 file\. Paths are relative to .*\]$/,
   );
-  await today.call("read_text_file", { path: "package.json", head: 8 }, '"name": "refmcp-workspace"');
+  await today.call(
+    "read_text_file",
+    { path: "package.json", head: 8 },
+    '"name": "refmcp-workspace"',
+  );
   await today.close();
 
   say("A host that speaks 2026-07-28. An edit is previewed, made and undone.");
@@ -39,7 +43,11 @@ export async function demo({ folder, root, say, check, connect }) {
   say("Files outside the folder are refused, whatever the model tries.");
   const secret = join(folder, "secret.txt");
   await writeFile(secret, "a secret");
-  await next.call("read_text_file", { path: secret }, { fails: /secret\.txt" .*outside|outside.*allowed/ });
+  await next.call(
+    "read_text_file",
+    { path: secret },
+    { fails: /secret\.txt" .*outside|outside.*allowed/ },
+  );
   await next.call("read_text_file", { path: "../secret.txt" }, { fails: /outside/ });
   await next.close();
 }

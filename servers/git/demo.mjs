@@ -56,7 +56,11 @@ export async function demo({ folder, root, say, check, skip, connect }) {
         : { action: "accept", content: { confirm: true } };
     },
   });
-  await next.call("git_add", { files: ["README.md"] }, { count: 1, staged: [{ path: "README.md" }] });
+  await next.call(
+    "git_add",
+    { files: ["README.md"] },
+    { count: 1, staged: [{ path: "README.md" }] },
+  );
   await next.prompt("commit_message", { hint: "to show the prompt" }, "commit message");
   const message = "Add a line for the demo";
   await next.call("git_commit", { message }, { subject: message, files: 1, insertions: 2 });
@@ -100,7 +104,17 @@ async function sample(folder) {
   for (const line of ["# Sample", "Second line"]) {
     await appendFile(join(made, "README.md"), `${line}\n`);
     run(made, "add", "README.md");
-    run(made, "-c", "user.name=V", "-c", "user.email=v@example.org", "commit", "--quiet", "-m", line);
+    run(
+      made,
+      "-c",
+      "user.name=V",
+      "-c",
+      "user.email=v@example.org",
+      "commit",
+      "--quiet",
+      "-m",
+      line,
+    );
   }
   return made;
 }

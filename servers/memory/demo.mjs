@@ -10,14 +10,20 @@ export async function demo({ folder, say, check, connect }) {
     { type: "entity", name: "Ada", entityType: "person", observations: ["lives in London"] },
     { type: "entity", name: "Analytical Engine", entityType: "machine", observations: [] },
   ];
-  await writeFile(official, `${lines.map((line) => JSON.stringify(line)).join("\n")}\n{"type":"entity","na`);
+  await writeFile(
+    official,
+    `${lines.map((line) => JSON.stringify(line)).join("\n")}\n{"type":"entity","na`,
+  );
 
   const before = await readFile(official, "utf8");
 
   say(
     "A memory file of the official server, its last line cut off by a crash. It is imported and left unchanged.",
   );
-  const first = await connect("memory", { era: "legacy", args: ["--file", official, "--root", folder] });
+  const first = await connect("memory", {
+    era: "legacy",
+    args: ["--file", official, "--root", folder],
+  });
   const cafe = {
     name: "Café Babbage",
     entityType: "place",
@@ -32,7 +38,10 @@ export async function demo({ folder, say, check, connect }) {
   say(
     "A new process and a newer protocol revision: everything is there. A search finds it without the accent, the best fact first.",
   );
-  const second = await connect("memory", { era: "modern", args: ["--file", official, "--root", folder] });
+  const second = await connect("memory", {
+    era: "modern",
+    args: ["--file", official, "--root", folder],
+  });
   const bestFirst = { ...cafe, observations: ["has the best tea", "opens at nine"] };
   await second.call(
     "search_nodes",
@@ -67,6 +76,9 @@ export async function demo({ folder, say, check, connect }) {
 
   say("The graph as a picture.");
   await second.call("export_graph", { format: "svg", path: "graph.svg" }, { format: "svg" });
-  check("graph.svg is a picture", (await readFile(join(folder, "graph.svg"), "utf8")).includes("<svg"));
+  check(
+    "graph.svg is a picture",
+    (await readFile(join(folder, "graph.svg"), "utf8")).includes("<svg"),
+  );
   await second.close();
 }

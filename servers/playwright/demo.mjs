@@ -38,7 +38,9 @@ export async function demo({ root, say, announce, skip, check, connect }) {
     const args = ["--output-dir", join(root, "node_modules", ".cache", "refmcp-start")];
     const server = await connect("playwright", { era: "modern", args, env: browserVariables() });
 
-    say("A shop runs on this machine. What is on its page? The targets can be used in steps and assertions.");
+    say(
+      "A shop runs on this machine. What is on its page? The targets can be used in steps and assertions.",
+    );
     await server.call("pw_inspect_page", { url }, { title: "Lamps", targets: includesOrderButton });
 
     say("One call tests it: steps, assertions, a verdict and a screenshot.");
@@ -49,15 +51,25 @@ export async function demo({ root, say, announce, skip, check, connect }) {
       {
         url,
         steps: order(3),
-        assertions: ["status is '3 ordered, 147.00 €'", "no console errors", "no serious a11y violations"],
+        assertions: [
+          "status is '3 ordered, 147.00 €'",
+          "no console errors",
+          "no serious a11y violations",
+        ],
       },
       { passed: true },
     );
 
-    say("A failed assertion is a result: it reports the actual value, and the error that the page threw.");
+    say(
+      "A failed assertion is a result: it reports the actual value, and the error that the page threw.",
+    );
     const { structuredContent } = await server.call(
       "pw_run_test",
-      { url, steps: order(10), assertions: ["status contains '441.00' within 1s", "no page errors"] },
+      {
+        url,
+        steps: order(10),
+        assertions: ["status contains '441.00' within 1s", "no page errors"],
+      },
       {
         passed: false,
         assertions: [

@@ -11,10 +11,18 @@ export async function demo({ folder, say, connect }) {
   );
   say("An embedded PostgreSQL, to try it out; connect to your own with --url.");
   const args = ["--embedded", "--allow-write", "--root", folder];
-  const server = await connect("postgres", { era: "modern", args, elicit: () => ({ action: "decline" }) });
+  const server = await connect("postgres", {
+    era: "modern",
+    args,
+    elicit: () => ({ action: "decline" }),
+  });
   await server.call(
     "pg_execute",
-    { statements: ["CREATE TABLE planets (name text PRIMARY KEY, moons int NOT NULL, mass numeric)"] },
+    {
+      statements: [
+        "CREATE TABLE planets (name text PRIMARY KEY, moons int NOT NULL, mass numeric)",
+      ],
+    },
     { committed: true },
   );
   await server.call("pg_import_csv", { path: "planets.csv", table: "planets" }, { rows: 3 });

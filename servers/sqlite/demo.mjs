@@ -1,7 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-export const title = "builds a table from a CSV file that another server read, and answers questions.";
+export const title =
+  "builds a table from a CSV file that another server read, and answers questions.";
 
 /** @param {import("../../scripts/lib/demo.mjs").Harness} harness */
 export async function demo({ folder, say, connect }) {
@@ -10,7 +11,11 @@ export async function demo({ folder, say, connect }) {
 
   say("The filesystem server reads data.csv; it knows nothing about databases.");
   const files = await connect("filesystem", { era: "legacy", args: [folder] });
-  const answer = await files.call("read_text_file", { path: "data.csv" }, '"Washington, D.C.",0.68');
+  const answer = await files.call(
+    "read_text_file",
+    { path: "data.csv" },
+    '"Washington, D.C.",0.68',
+  );
   await files.close();
   /** @type {{ text?: string }[]} */
   const content = answer.content;
@@ -29,7 +34,11 @@ export async function demo({ folder, say, connect }) {
     folder,
   ];
   const args = [...places, "--allow-write", "--allow-ddl"];
-  const sqlite = await connect("sqlite", { era: "modern", args, elicit: () => ({ action: "decline" }) });
+  const sqlite = await connect("sqlite", {
+    era: "modern",
+    args,
+    elicit: () => ({ action: "decline" }),
+  });
   await sqlite.call(
     "create_table",
     { query: "CREATE TABLE cities (city TEXT PRIMARY KEY, millions REAL NOT NULL)" },
@@ -59,9 +68,17 @@ export async function demo({ folder, say, connect }) {
     },
     { row_count: 2, text: /\| London \| 8\.9 \|\n\| Paris \| 2\.1 \|/ },
   );
-  await sqlite.call("read_query", { query: "SELECT * FROM citys" }, { fails: /citys[\s\S]*cities/ });
+  await sqlite.call(
+    "read_query",
+    { query: "SELECT * FROM citys" },
+    { fails: /citys[\s\S]*cities/ },
+  );
   say("Every change of rows is recorded, and can be undone.");
-  const emptied = await sqlite.call("write_query", { query: "DELETE FROM cities" }, { committed: true });
+  const emptied = await sqlite.call(
+    "write_query",
+    { query: "DELETE FROM cities" },
+    { committed: true },
+  );
   const change_id = emptied.structuredContent?.change_id;
   await sqlite.call("undo_database_change", { change_id }, { committed: true });
   say("A change that can't be undone shows the exact loss and asks the user, who declines.");

@@ -13,61 +13,65 @@ import { APPS } from "./host.ts";
 
 const AUDIENCE = "http://127.0.0.1/mcp";
 
-describe.each(["legacy", "modern"] as const)("the confirmation card over HTTP, for a %s client", (era) => {
-  let top = "";
-  let folder = "";
-  let issuer: AuthorizationServer;
-  let server: HttpProcess;
-  const clients: Client[] = [];
-  beforeAll(async () => {
-    top = realpathSync(mkdtempSync(join(tmpdir(), "refmcp-apps-")));
-    folder = join(top, "folder");
-    mkdirSync(folder);
-    writeFileSync(join(folder, "a.txt"), "kept\n");
-    // Files where the trash would be: so a deletion is permanent, and asks.
-    for (const trash of [join(top, "trash"), join(folder, ".refmcp-trash")]) writeFileSync(trash, "");
-    issuer = await startAuthorizationServer();
-    const oauth = ["--oauth-issuer", issuer.issuer, "--oauth-audience", AUDIENCE];
-    server = await startHttp(serverBin("filesystem"), {
-      args: ["--no-journal", "--journal-dir", top, folder, ...oauth],
+describe.each(["legacy", "modern"] as const)(
+  "the confirmation card over HTTP, for a %s client",
+  (era) => {
+    let top = "";
+    let folder = "";
+    let issuer: AuthorizationServer;
+    let server: HttpProcess;
+    const clients: Client[] = [];
+    beforeAll(async () => {
+      top = realpathSync(mkdtempSync(join(tmpdir(), "refmcp-apps-")));
+      folder = join(top, "folder");
+      mkdirSync(folder);
+      writeFileSync(join(folder, "a.txt"), "kept\n");
+      // Files where the trash would be: so a deletion is permanent, and asks.
+      for (const trash of [join(top, "trash"), join(folder, ".refmcp-trash")])
+        writeFileSync(trash, "");
+      issuer = await startAuthorizationServer();
+      const oauth = ["--oauth-issuer", issuer.issuer, "--oauth-audience", AUDIENCE];
+      server = await startHttp(serverBin("filesystem"), {
+        args: ["--no-journal", "--journal-dir", top, folder, ...oauth],
+      });
     });
-  });
-  afterAll(async () => {
-    for (const client of clients) await client.close();
-    await server.stop();
-    await issuer.close();
-    rmSync(top, { recursive: true, force: true });
-  });
-
-  /** A client that shows views, with its own bearer token. */
-  async function connect(user: string): Promise<Client> {
-    const client = new Client(
-      { name: "test-host", version: "1" },
-      {
-        capabilities: { extensions: { ...APPS } },
-        versionNegotiation: { mode: era === "legacy" ? "legacy" : { pin: "2026-07-28" } },
-      },
-    );
-    const authorization = `Bearer ${await issuer.token(user, AUDIENCE)}`;
-    const requestInit = { headers: { authorization } };
-    await client.connect(new StreamableHTTPClientTransport(server.url, { requestInit }));
-    clients.push(client);
-    return client;
-  }
-
-  it("accepts an answer only from the principal that it was shown to", async () => {
-    const [ada, bob] = [await connect("ada"), await connect("bob")];
-    const shown = await ada.callTool({ name: "delete_file", arguments: { path: "a.txt" } });
-    const { token }: { token: string } = Object(shown._meta?.["io.github.refmcp/confirmation"]);
-    const answer = { name: "filesystem_confirm", arguments: { token, accept: true } };
-    expect(await bob.callTool(answer)).toMatchObject({
-      isError: true,
-      content: [{ text: expect.stringContaining("already answered") }],
+    afterAll(async () => {
+      for (const client of clients) await client.close();
+      await server.stop();
+      await issuer.close();
+      rmSync(top, { recursive: true, force: true });
     });
-    expect(existsSync(join(folder, "a.txt"))).toBe(true);
-    // The other principal's attempt did not use it up.
-    const own = await ada.callTool(answer);
-    expect(own.isError, JSON.stringify(own.content)).not.toBe(true);
-    expect(existsSync(join(folder, "a.txt"))).toBe(false);
-  });
-});
+
+    /** A client that shows views, with its own bearer token. */
+    async function connect(user: string): Promise<Client> {
+      const client = new Client(
+        { name: "test-host", version: "1" },
+        {
+          capabilities: { extensions: { ...APPS } },
+          versionNegotiation: { mode: era === "legacy" ? "legacy" : { pin: "2026-07-28" } },
+        },
+      );
+      const authorization = `Bearer ${await issuer.token(user, AUDIENCE)}`;
+      const requestInit = { headers: { authorization } };
+      await client.connect(new StreamableHTTPClientTransport(server.url, { requestInit }));
+      clients.push(client);
+      return client;
+    }
+
+    it("accepts an answer only from the principal that it was shown to", async () => {
+      const [ada, bob] = [await connect("ada"), await connect("bob")];
+      const shown = await ada.callTool({ name: "delete_file", arguments: { path: "a.txt" } });
+      const { token }: { token: string } = Object(shown._meta?.["io.github.refmcp/confirmation"]);
+      const answer = { name: "filesystem_confirm", arguments: { token, accept: true } };
+      expect(await bob.callTool(answer)).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining("already answered") }],
+      });
+      expect(existsSync(join(folder, "a.txt"))).toBe(true);
+      // The other principal's attempt did not use it up.
+      const own = await ada.callTool(answer);
+      expect(own.isError, JSON.stringify(own.content)).not.toBe(true);
+      expect(existsSync(join(folder, "a.txt"))).toBe(false);
+    });
+  },
+);

@@ -31,7 +31,9 @@ const file = () => join(folder, "a.txt");
 
 describe("the confirmation card", () => {
   it("is declared on the tools that may ask, and its own tool is for views only", async () => {
-    expect(client.getServerCapabilities()?.extensions).toMatchObject({ "io.modelcontextprotocol/ui": {} });
+    expect(client.getServerCapabilities()?.extensions).toMatchObject({
+      "io.modelcontextprotocol/ui": {},
+    });
     const { tools } = await client.listTools();
     const meta = (name: string) => tools.find((tool) => tool.name === name)?._meta;
     expect(meta("delete_file")).toEqual({ ui: { resourceUri: "ui://filesystem/confirm.html" } });
@@ -62,7 +64,10 @@ describe("the confirmation card", () => {
       .filter({ hasText: /Deleted|deleted/ })
       .waitFor();
     expect(existsSync(file())).toBe(false);
-    expect(shown.asked.map(({ method }) => method)).toEqual(["tools/call", "ui/update-model-context"]);
+    expect(shown.asked.map(({ method }) => method)).toEqual([
+      "tools/call",
+      "ui/update-model-context",
+    ]);
     expect(JSON.stringify(shown.asked[1]?.params)).toContain("The user confirmed");
     expect(shown.loaded).toEqual([]);
     expect(
@@ -100,14 +105,19 @@ describe("the confirmation card", () => {
 
   it.each(["0".repeat(32), ""])("refuses the made-up token %j", async (token) => {
     await client.callTool(call);
-    const answer = await client.callTool({ name: "filesystem_confirm", arguments: { token, accept: true } });
+    const answer = await client.callTool({
+      name: "filesystem_confirm",
+      arguments: { token, accept: true },
+    });
     expect(answer.isError).toBe(true);
     expect(existsSync(file())).toBe(true);
   });
 
   it("does not exist for a client without views: no tool, no page, no difference", async () => {
     const plain = await connectApps(serverBin("filesystem"), args, { extensions: {} });
-    expect(plain.getServerCapabilities()?.extensions ?? {}).not.toHaveProperty("io.modelcontextprotocol/ui");
+    expect(plain.getServerCapabilities()?.extensions ?? {}).not.toHaveProperty(
+      "io.modelcontextprotocol/ui",
+    );
     const { tools } = await plain.listTools();
     expect(JSON.stringify(tools)).not.toMatch(/"ui"|filesystem_confirm/);
     await expect(plain.callTool({ name: "filesystem_confirm", arguments: {} })).rejects.toThrow(

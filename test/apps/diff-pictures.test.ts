@@ -54,12 +54,19 @@ describe("a diff of 30 files", () => {
     }
     const list = view.getByRole("navigation", { name: "Files" }).getByRole("listitem");
     expect(await list.count()).toBe(30);
-    expect(await list.filter({ hasText: "src/stores/order-store.ts" }).textContent()).toMatch(/^M.*\+5−4$/);
+    expect(await list.filter({ hasText: "src/stores/order-store.ts" }).textContent()).toMatch(
+      /^M.*\+5−4$/,
+    );
     expect(await list.filter({ hasText: "src/legacy.js" }).textContent()).toMatch(/^D/);
-    expect(await list.filter({ hasText: "src/server.ts → src/http/server.ts" }).textContent()).toMatch(/^R/);
+    expect(
+      await list.filter({ hasText: "src/server.ts → src/http/server.ts" }).textContent(),
+    ).toMatch(/^R/);
     expect(await list.filter({ hasText: "assets/logo.png" }).textContent()).toMatch(/^B/);
-    expect(await list.filter({ hasText: "migrations/004_orders.sql" }).textContent()).toMatch(/^A.*\+3$/);
-    const height = async () => view.locator("body").evaluate((body) => body.getBoundingClientRect().height);
+    expect(await list.filter({ hasText: "migrations/004_orders.sql" }).textContent()).toMatch(
+      /^A.*\+3$/,
+    );
+    const height = async () =>
+      view.locator("body").evaluate((body) => body.getBoundingClientRect().height);
     expect(await height()).toBeLessThan(1_300);
     const boxes = view.locator("details.file");
     expect(await boxes.count()).toBe(30);

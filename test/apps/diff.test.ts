@@ -1,4 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
@@ -18,7 +25,11 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function shownFor(name: string, given: Record<string, unknown>, theme?: "dark"): Promise<ShownView> {
+async function shownFor(
+  name: string,
+  given: Record<string, unknown>,
+  theme?: "dark",
+): Promise<ShownView> {
   const call = { name, arguments: given };
   return show(client, call, await client.callTool(call), theme);
 }
@@ -29,10 +40,17 @@ const lines = ({ view }: ShownView, kind: "added" | "removed") =>
 
 describe("the diff of an edit", () => {
   const file = () => join(folder, "a.txt");
-  const edit = { path: "a.txt", edits: [{ oldText: "-- two", newText: `++ ${HOSTILE}` }], dryRun: true };
+  const edit = {
+    path: "a.txt",
+    edits: [{ oldText: "-- two", newText: `++ ${HOSTILE}` }],
+    dryRun: true,
+  };
   beforeEach(async () => {
     writeFileSync(file(), "one\n-- two\nthree\n");
-    client = await connectApps(serverBin("filesystem"), [`--journal-dir=${folder}-journal`, folder]);
+    client = await connectApps(serverBin("filesystem"), [
+      `--journal-dir=${folder}-journal`,
+      folder,
+    ]);
   });
   afterEach(() => rmSync(`${folder}-journal`, { recursive: true, force: true }));
 
@@ -51,7 +69,10 @@ describe("the diff of an edit", () => {
     await shown.view.getByRole("status").filter({ hasText: "Replaced 1 place" }).waitFor();
     expect(readFileSync(file(), "utf8")).toBe(`one\n++ ${HOSTILE}\nthree\n`);
     await expect.poll(() => shown.asked.length).toBe(2);
-    expect(shown.asked[0]?.params).toEqual({ name: "edit_file", arguments: { ...edit, dryRun: false } });
+    expect(shown.asked[0]?.params).toEqual({
+      name: "edit_file",
+      arguments: { ...edit, dryRun: false },
+    });
     expect(JSON.stringify(shown.asked[1])).toContain("The user chose to apply");
     expect(await apply.count()).toBe(0);
     await shown.page.close();
@@ -62,7 +83,10 @@ describe("the diff of an edit", () => {
     await made.view.getByRole("status").filter({ hasText: "Replaced 1 place" }).waitFor();
     expect(await made.view.getByRole("button", { name: "Apply" }).count()).toBe(0);
     await made.page.close();
-    const failed = await shownFor("edit_file", { ...edit, edits: [{ oldText: "four", newText: "5" }] });
+    const failed = await shownFor("edit_file", {
+      ...edit,
+      edits: [{ oldText: "four", newText: "5" }],
+    });
     await failed.view.getByRole("alert").waitFor();
     expect(await failed.view.getByRole("button").count()).toBe(0);
     await failed.page.close();
@@ -112,7 +136,10 @@ describe("the diff of a repository", () => {
     git(folder, "init", "--quiet", "--initial-branch=main");
     git(folder, "config", "user.name", "Ada");
     git(folder, "config", "user.email", "ada@example.org");
-    writeFileSync(path("old name.txt"), Array.from({ length: 20 }, (_, line) => `line ${line}\n`).join(""));
+    writeFileSync(
+      path("old name.txt"),
+      Array.from({ length: 20 }, (_, line) => `line ${line}\n`).join(""),
+    );
     writeFileSync(path("gone.txt"), "gone\n");
     git(folder, "add", ".");
     git(folder, "commit", "--quiet", "--message=First");
@@ -129,9 +156,16 @@ describe("the diff of a repository", () => {
   });
 
   it("shows files with their status, and their lines as text", async () => {
-    const shown = await shownFor("git_diff", { target: "HEAD~1..HEAD", paths: ["made.html", "gone.txt"] });
+    const shown = await shownFor("git_diff", {
+      target: "HEAD~1..HEAD",
+      paths: ["made.html", "gone.txt"],
+    });
     await shown.view.locator("summary").filter({ hasText: "gone.txt" }).waitFor();
-    expect(await lines(shown, "added")).toEqual([HOSTILE, "--- not a header", "+++ not one either"]);
+    expect(await lines(shown, "added")).toEqual([
+      HOSTILE,
+      "--- not a header",
+      "+++ not one either",
+    ]);
     expect(await lines(shown, "removed")).toEqual(["gone"]);
     expect(await shown.view.locator("details.file").count()).toBe(2);
     await expectHarmless(shown);
@@ -139,7 +173,10 @@ describe("the diff of a repository", () => {
   });
 
   it("shows both names of a moved file", async () => {
-    const shown = await shownFor("git_show", { revision: "HEAD", paths: ["new name.txt", "old name.txt"] });
+    const shown = await shownFor("git_show", {
+      revision: "HEAD",
+      paths: ["new name.txt", "old name.txt"],
+    });
     await shown.view.locator(".title", { hasText: "old name.txt → new name.txt" }).waitFor();
     await expectHarmless(shown);
     await shown.page.close();
@@ -157,7 +194,10 @@ describe("the diff of a repository", () => {
     const before = (await lines(shown, "added")).length;
     await more.click();
     await expect.poll(async () => (await lines(shown, "added")).length).toBeGreaterThan(before);
-    expect(shown.asked[0]?.params).toMatchObject({ name: tool, arguments: { cursor: expect.any(String) } });
+    expect(shown.asked[0]?.params).toMatchObject({
+      name: tool,
+      arguments: { cursor: expect.any(String) },
+    });
     await shown.page.close();
   });
 

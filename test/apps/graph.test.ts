@@ -82,7 +82,10 @@ function bestConnected(count: number) {
     .sort((one, other) => (degree.get(other) ?? 0) - (degree.get(one) ?? 0))
     .slice(0, count);
   const best = new Set(names);
-  return { names, among: relations.filter(({ from, to }) => best.has(from) && best.has(to)).length };
+  return {
+    names,
+    among: relations.filter(({ from, to }) => best.has(from) && best.has(to)).length,
+  };
 }
 
 describe("the graph of 400 entities", () => {
@@ -134,13 +137,17 @@ describe("the graph of 400 entities", () => {
     for (let before = best.names.length * TOTAL; await more.isVisible(); ) {
       await more.click();
       const counts = async () =>
-        ((await status.textContent())?.match(/\d+/g) ?? []).map(Number).filter((count) => count > 0);
+        ((await status.textContent())?.match(/\d+/g) ?? [])
+          .map(Number)
+          .filter((count) => count > 0);
       // An answer may end within the relations of the last entities.
       const loaded = async () => {
         const [entities = 0, , relations = 0] = await counts();
         return entities * TOTAL + relations;
       };
-      await expect.poll(async () => ((await more.isVisible()) ? loaded() : Infinity)).toBeGreaterThan(before);
+      await expect
+        .poll(async () => ((await more.isVisible()) ? loaded() : Infinity))
+        .toBeGreaterThan(before);
       before = await loaded();
       const drawn = await names(shown);
       expect(drawn.toSorted()).toEqual(bestConnected(drawn.length).names.toSorted());
@@ -174,7 +181,9 @@ describe("the graph of 400 entities", () => {
     const types = await visible("edge").allTextContents();
     expect(types.length).toBeGreaterThan(0);
     expect(types.filter((type) => !["lives in", "is based in"].includes(type))).toEqual([]);
-    const count = Number(/(\d+) relations/.exec((await lisbon.getAttribute("aria-label")) ?? "")?.[1]);
+    const count = Number(
+      /(\d+) relations/.exec((await lisbon.getAttribute("aria-label")) ?? "")?.[1],
+    );
     expect(await view.locator("line.lit").count()).toBe(count);
     await lisbon.click();
     await view.getByRole("heading", { name: "Lisbon city" }).waitFor();
@@ -211,7 +220,9 @@ describe("the graph of 400 entities", () => {
     const focused = view.locator(".node:focus");
     expect(await focused.getAttribute("aria-label")).not.toMatch(/^Lisbon/);
     const lisbon = await at(/^Lisbon, city/);
-    const next = await focused.locator("circle").evaluate((circle) => circle.getBoundingClientRect().x);
+    const next = await focused
+      .locator("circle")
+      .evaluate((circle) => circle.getBoundingClientRect().x);
     expect(next).toBeLessThan(lisbon.x);
 
     const frame = (await page.locator("iframe").boundingBox()) ?? { x: 0, y: 0 };
@@ -228,7 +239,9 @@ describe("the graph of 400 entities", () => {
     await page.setViewportSize({ width: 1_200, height: 900 });
     await view.getByRole("button", { name: "Full screen" }).click();
     await view.getByRole("button", { name: "Exit full screen" }).waitFor();
-    expect(await view.locator("svg").evaluate((drawing) => drawing.clientHeight)).toBeGreaterThan(700);
+    expect(await view.locator("svg").evaluate((drawing) => drawing.clientHeight)).toBeGreaterThan(
+      700,
+    );
     await view.getByRole("button", { name: "Exit full screen" }).click();
     await view.getByRole("button", { name: "Full screen", exact: true }).waitFor();
     expect(asked.map(({ method }) => method)).toEqual([
@@ -250,9 +263,13 @@ describe("the graph of 400 entities", () => {
     const alone = places.filter(({ isAlone }) => isAlone);
     const related = places.filter(({ isAlone }) => !isAlone);
     expect(alone.length).toBeGreaterThan(0);
-    expect(Math.min(...alone.map(({ y }) => y))).toBeGreaterThan(Math.max(...related.map(({ y }) => y)));
+    expect(Math.min(...alone.map(({ y }) => y))).toBeGreaterThan(
+      Math.max(...related.map(({ y }) => y)),
+    );
     const xs = places.map(({ x }) => x);
-    expect(Math.max(...alone.map(({ x }) => x))).toBeLessThan((Math.min(...xs) + Math.max(...xs)) / 2);
+    expect(Math.max(...alone.map(({ x }) => x))).toBeLessThan(
+      (Math.min(...xs) + Math.max(...xs)) / 2,
+    );
     await shown.page.close();
   });
 });

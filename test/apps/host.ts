@@ -7,7 +7,11 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { ensureBrowser } from "../../servers/playwright/test/browser.mjs";
 
 /** Draws text alike on all machines with the same fonts. */
-const SAME_TEXT = ["--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb"];
+const SAME_TEXT = [
+  "--font-render-hinting=none",
+  "--disable-lcd-text",
+  "--force-color-profile=srgb",
+];
 
 /** Only what hangs takes this long, in milliseconds; Playwright's own limit is 30 seconds. */
 const HANGS_MS = 600_000;
@@ -23,7 +27,9 @@ export async function expectHarmless({ view, loaded }: ShownView): Promise<void>
   expect(await view.locator("body").textContent()).toContain("onerror=");
   expect(await view.locator("script").count()).toBe(0);
   expect(await view.locator("img:not([src^='data:'])").count()).toBe(0);
-  expect(await view.locator(":root").evaluate((root) => root.ownerDocument.title)).not.toBe("owned");
+  expect(await view.locator(":root").evaluate((root) => root.ownerDocument.title)).not.toBe(
+    "owned",
+  );
   expect(loaded).toEqual([]);
 }
 
@@ -91,17 +97,26 @@ export function useViews(): (
     if (browser === undefined) throw new Error("The browser has not been started.");
     const look: Look = typeof given === "string" ? { theme: given } : given;
     const { theme = "light", width = 640, css = "" } = look;
-    const page = await browser.newPage({ viewport: { width: width + 60, height: 600 }, colorScheme: theme });
+    const page = await browser.newPage({
+      viewport: { width: width + 60, height: 600 },
+      colorScheme: theme,
+    });
     page.setDefaultTimeout(HANGS_MS);
     const asked: ShownView["asked"] = [];
     const loaded: string[] = [];
-    page.on("request", (request) => void (request.url().startsWith("data:") || loaded.push(request.url())));
-    await page.exposeFunction("fromView", async (method: string, params: Record<string, unknown>) => {
-      asked.push({ method, params });
-      if (method === "tools/call") return client.callTool(params as never);
-      if (method === "resources/read") return client.readResource(params as never);
-      return {};
-    });
+    page.on(
+      "request",
+      (request) => void (request.url().startsWith("data:") || loaded.push(request.url())),
+    );
+    await page.exposeFunction(
+      "fromView",
+      async (method: string, params: Record<string, unknown>) => {
+        asked.push({ method, params });
+        if (method === "tools/call") return client.callTool(params as never);
+        if (method === "resources/read") return client.readResource(params as never);
+        return {};
+      },
+    );
     await page.addScriptTag({ content: script });
     const { tools } = await client.listTools();
     const { ui }: { ui?: { resourceUri: string } } = Object(

@@ -84,14 +84,18 @@ describe("the page to read", () => {
     expect((place?.y ?? 0) - (article?.y ?? 0)).toBeLessThan((article?.height ?? 0) / 2);
     expect(await shown.view.locator("[aria-current=location]").textContent()).toBe("Chapter 38");
     await shown.view.getByRole("link", { name: "Chapter 2", exact: true }).click();
-    await expect.poll(() => shown.view.locator("[aria-current=location]").textContent()).toBe("Chapter 2");
+    await expect
+      .poll(() => shown.view.locator("[aria-current=location]").textContent())
+      .toBe("Chapter 2");
     await shown.page.close();
   });
 
   it("shows the title once, joins a table that was cut, and keeps the words of its head whole", async () => {
     const shown = await shownFor({ url: `${origin}/long`, max_length: 13_000 });
     const titles = await shown.view.getByRole("heading", { name: "The mill in numbers" }).all();
-    const heights = await Promise.all(titles.map(async (one) => (await one.boundingBox())?.height ?? 0));
+    const heights = await Promise.all(
+      titles.map(async (one) => (await one.boundingBox())?.height ?? 0),
+    );
     expect(heights.filter((height) => height > 1)).toHaveLength(1);
     const more = shown.view.getByRole("button", { name: "Load more" });
     for (let piece = 0; piece < 5 && (await more.isVisible()); piece += 1) {
@@ -124,7 +128,10 @@ describe("the page to read", () => {
     await shown.view.getByRole("button", { name: "Copied" }).waitFor();
     await shown.view.getByRole("button", { name: "Full screen" }).click();
     await shown.view.getByRole("button", { name: "Exit full screen" }).waitFor();
-    expect(shown.asked).toContainEqual({ method: "ui/request-display-mode", params: { mode: "fullscreen" } });
+    expect(shown.asked).toContainEqual({
+      method: "ui/request-display-mode",
+      params: { mode: "fullscreen" },
+    });
     await shown.page.close();
   });
 
@@ -140,12 +147,15 @@ describe("the page to read", () => {
     await shown.page.close();
   });
 
-  it.each(["html", "text", "links", "metadata"])("is shown in the requested format: %s", async (format) => {
-    const shown = await shownFor({ url: `${origin}/`, format });
-    await shown.view.locator("main, pre").first().waitFor();
-    await expectHarmless(shown);
-    await shown.page.close();
-  });
+  it.each(["html", "text", "links", "metadata"])(
+    "is shown in the requested format: %s",
+    async (format) => {
+      const shown = await shownFor({ url: `${origin}/`, format });
+      await shown.view.locator("main, pre").first().waitFor();
+      await expectHarmless(shown);
+      await shown.page.close();
+    },
+  );
 
   it("shows the fetched image, or an error's text", async () => {
     const base = new URL(String(Object(world().calls.fetch).url)).origin;

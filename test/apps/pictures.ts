@@ -61,7 +61,10 @@ export function differenceOf(
       text: `It has ${actual.width} x ${actual.height} pixels instead of ${width} x ${height}.`,
       mask,
     };
-  pixelmatch(actual.data, expected.data, mask.data, width, height, { threshold: THRESHOLD, diffMask: true });
+  pixelmatch(actual.data, expected.data, mask.data, width, height, {
+    threshold: THRESHOLD,
+    diffMask: true,
+  });
   const counts = new Map<string, number>();
   for (let at = 0; at < width * height; at++) {
     if (mask.data[at * 4 + 3] === 0) continue;
@@ -79,7 +82,8 @@ async function pictureOf({ view, page }: Picturable): Promise<Buffer> {
   await view.locator(":root").evaluate(async (root) => {
     const { fonts, defaultView } = root.ownerDocument;
     await fonts.ready;
-    for (const _ of [1, 2]) await new Promise((resolve) => defaultView?.requestAnimationFrame(resolve));
+    for (const _ of [1, 2])
+      await new Promise((resolve) => defaultView?.requestAnimationFrame(resolve));
   });
   const frame = page.locator("iframe[data-sized]");
   const { height = 0 } = (await frame.boundingBox()) ?? {};
@@ -93,7 +97,10 @@ async function pictureOf({ view, page }: Picturable): Promise<Buffer> {
 const fileOf = (name: string) => join(FOLDER, `${name}.png`);
 
 /** How a view differs from `pictures/NAME.png`; undefined if it looks like it. */
-export async function differsFromPicture(shown: Picturable, name: string): Promise<string | undefined> {
+export async function differsFromPicture(
+  shown: Picturable,
+  name: string,
+): Promise<string | undefined> {
   const actual = PNG.sync.read(await pictureOf(shown));
   return differenceOf(actual, PNG.sync.read(await readFile(fileOf(name))))?.text;
 }

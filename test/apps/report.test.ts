@@ -35,7 +35,11 @@ describe("the report of a run", () => {
   };
 
   it("shows failures, console messages, and images as resources", async () => {
-    const { call, result } = await run("/", ["h1 contains 'img'", "h1 is 'Docs'", "no console errors"]);
+    const { call, result } = await run("/", [
+      "h1 contains 'img'",
+      "h1 is 'Docs'",
+      "no console errors",
+    ]);
     const shown = await show(client, call, result);
     await shown.view.getByRole("heading", { name: "✗ Failed: 2 of 3 checks failed" }).waitFor();
     expect(await shown.view.getByRole("img", { name: "passed" }).count()).toBe(1);

@@ -64,7 +64,10 @@ describe("the rows of a shop look as in the pictures", () => {
     await expectPicture(bars, "chart-bars");
     await bars.page.close();
 
-    const rows = await shownFor({ query: `${ORDERS} SELECT * FROM orders ORDER BY id`, max_rows: 60 }, look);
+    const rows = await shownFor(
+      { query: `${ORDERS} SELECT * FROM orders ORDER BY id`, max_rows: 60 },
+      look,
+    );
     await rows.view.getByRole("button", { name: "total" }).click();
     await rows.view.getByRole("searchbox").fill("neighbors");
     await rows.view.getByRole("button", { name: "Wrap text" }).click();
@@ -77,7 +80,10 @@ describe("the rows of a shop look as in the pictures", () => {
     await expectPicture(rows, "rows-full-screen");
     await rows.page.close();
 
-    const one = await shownFor({ query: `${ORDERS} SELECT count(*) AS "orders in 2025" FROM orders` }, look);
+    const one = await shownFor(
+      { query: `${ORDERS} SELECT count(*) AS "orders in 2025" FROM orders` },
+      look,
+    );
     await one.view.getByText("orders in 2025").waitFor();
     await expectPicture(one, "rows-one-number");
     await one.page.close();

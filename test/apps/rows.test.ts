@@ -59,7 +59,10 @@ describe.each([
     expect(await shown.view.locator("tbody tr").count()).toBe(500);
     expect(shown.asked[0]).toMatchObject({
       method: "tools/call",
-      params: { name: tool, arguments: { [sql]: SQL, max_rows: 1_000, cursor: expect.any(String) } },
+      params: {
+        name: tool,
+        arguments: { [sql]: SQL, max_rows: 1_000, cursor: expect.any(String) },
+      },
     });
     await shown.page.close();
   });
@@ -110,7 +113,10 @@ describe.each([
     await view.getByRole("button", { name: "Exit full screen" }).click();
     await view.getByRole("button", { name: "Full screen", exact: true }).waitFor();
     expect(shown.asked).toEqual(
-      ["fullscreen", "inline"].map((mode) => ({ method: "ui/request-display-mode", params: { mode } })),
+      ["fullscreen", "inline"].map((mode) => ({
+        method: "ui/request-display-mode",
+        params: { mode },
+      })),
     );
     await shown.page.close();
   });
@@ -123,7 +129,11 @@ describe.each([
   });
 
   it("are drawn as a chart of the columns that the user chooses", async () => {
-    const shown = await shownFor({ max_rows: 20, format: "chart", chart: { x: "city", y: ["load"] } });
+    const shown = await shownFor({
+      max_rows: 20,
+      format: "chart",
+      chart: { x: "city", y: ["load"] },
+    });
     const drawing = shown.view.getByRole("img", { name: "load by city" });
     await drawing.waitFor();
     await drawing.focus();
@@ -146,7 +156,8 @@ describe.each([
   it("are drawn along a time axis: gaps in proportion, labels with the date", async () => {
     // Orders at irregular times, then none for two months.
     const days = [1, 1.07, 1.9, 2.4, 3, 4, 5.5, 6, 66];
-    const at = (day: number) => Date.UTC(2025, 0, 1) + Math.round(day * 24) * 3_600_000 + 42 * 60_000;
+    const at = (day: number) =>
+      Date.UTC(2025, 0, 1) + Math.round(day * 24) * 3_600_000 + 42 * 60_000;
     const written = (day: number) => new Date(at(day)).toISOString().slice(0, 19).replace("T", " ");
     const values = days.map((day, total) => `('${written(day)}', ${total})`).join(", ");
     const dates = `WITH o(placed_at, total) AS (VALUES ${values}) SELECT placed_at, total FROM o`;
@@ -155,7 +166,9 @@ describe.each([
     const drawing = shown.view.getByRole("img", { name: "total by placed_at" });
     await drawing.waitFor();
     const marks = await drawing.locator("circle").all();
-    const places = await Promise.all(marks.map(async (mark) => Number(await mark.getAttribute("cx"))));
+    const places = await Promise.all(
+      marks.map(async (mark) => Number(await mark.getAttribute("cx"))),
+    );
     const [first = 0, last = 0] = [places[0], places.at(-1)];
     const shares = days.map((day) => (at(day) - at(1)) / (at(66) - at(1)));
     places.forEach((place, index) => {

@@ -36,7 +36,9 @@ export async function bench({ report }) {
   try {
     const loop = join(folder, "loop.mjs");
     await writeFile(loop, LOOP);
-    const everything = (await peers(OFFICIAL))("@modelcontextprotocol/server-everything/dist/index.js");
+    const everything = (await peers(OFFICIAL))(
+      "@modelcontextprotocol/server-everything/dist/index.js",
+    );
     const filesystem = join(ROOT, "servers", "filesystem", "dist", "bin.js");
     /** @type {Start} */
     const start = {
@@ -64,8 +66,17 @@ const TOOLS = {
 
 /** Opens a legacy session; its headers. @param {HttpClient} client */
 async function openSession(client) {
-  const params = { protocolVersion: LEGACY, capabilities: {}, clientInfo: { name: "bench", version: "1" } };
-  const { headers, status } = await client.post({ jsonrpc: "2.0", id: 0, method: "initialize", params });
+  const params = {
+    protocolVersion: LEGACY,
+    capabilities: {},
+    clientInfo: { name: "bench", version: "1" },
+  };
+  const { headers, status } = await client.post({
+    jsonrpc: "2.0",
+    id: 0,
+    method: "initialize",
+    params,
+  });
   const id = headers["mcp-session-id"];
   if (typeof id !== "string") throw new Error(`no session: ${status}`);
   const session = { "mcp-session-id": id, "mcp-protocol-version": LEGACY };
@@ -81,7 +92,10 @@ async function openSession(client) {
 function caller(server, era, session = {}) {
   const [name, args] = TOOLS[server];
   if (era === "legacy") {
-    return (id) => [{ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } }, session];
+    return (id) => [
+      { jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } },
+      session,
+    ];
   }
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": MODERN,
@@ -109,7 +123,11 @@ const CASES = {
 
 /** @param {HttpClient} client @param {Name} name @param {"legacy" | "modern"} era */
 async function callerOn(client, name, era) {
-  return caller(name, era, era === "legacy" && name !== "bare loop" ? await openSession(client) : {});
+  return caller(
+    name,
+    era,
+    era === "legacy" && name !== "bare loop" ? await openSession(client) : {},
+  );
 }
 
 /** @param {Report} report @param {Start} start */
@@ -129,7 +147,8 @@ async function throughput(report, start) {
         const lane = async () => {
           while (next < last) {
             const id = next++;
-            if (!isAnswer(await client.post(...call(id)), id)) throw new Error(`${name}: no answer`);
+            if (!isAnswer(await client.post(...call(id)), id))
+              throw new Error(`${name}: no answer`);
           }
         };
         await Promise.all(Array.from({ length: 64 }, lane));
@@ -148,7 +167,9 @@ async function throughput(report, start) {
     });
   const taken = await inTurn(
     3,
-    Object.fromEntries(Object.entries(CASES).map(([label, [name, era]]) => [label, rate(label, name, era)])),
+    Object.fromEntries(
+      Object.entries(CASES).map(([label, [name, era]]) => [label, rate(label, name, era)]),
+    ),
   );
   const official = median(taken["official everything, a session"]);
   report({
@@ -185,7 +206,9 @@ async function atOnce(report, start) {
       const started = performance.now();
       const taken = await Promise.all(
         Array.from({ length: 1_000 }, async (_, index) => {
-          const answer = await client.post(...call(index + 1)).catch(() => ({ status: 0, text: "" }));
+          const answer = await client
+            .post(...call(index + 1))
+            .catch(() => ({ status: 0, text: "" }));
           return isAnswer(answer, index + 1) ? performance.now() - started : undefined;
         }),
       );
@@ -218,7 +241,8 @@ async function sessions(report, start) {
     await withServer(start[name], async (server) => {
       const client = new HttpClient(server.port, 64);
       /** @param {number} count */
-      const open = async (count) => Promise.all(Array.from({ length: count }, () => openSession(client)));
+      const open = async (count) =>
+        Promise.all(Array.from({ length: count }, () => openSession(client)));
       await open(20);
       const before = await server.memory();
       const opened = await open(200);
@@ -273,7 +297,9 @@ async function badClients(report, start) {
       const sockets = await stubborn(server.port, call, 100);
       const ids = Array.from({ length: 100 }, (_, index) => 100_000 + index);
       const started = performance.now();
-      const served = await Promise.all(ids.map(async (id) => isAnswer(await client.post(...call(id)), id)));
+      const served = await Promise.all(
+        ids.map(async (id) => isAnswer(await client.post(...call(id)), id)),
+      );
       const took = performance.now() - started;
       const slow = await server.memory();
       for (const socket of sockets) socket.destroy();

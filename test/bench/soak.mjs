@@ -134,7 +134,11 @@ class Honest {
               ...("name" in params ? { "mcp-name": String(params.name) } : {}),
             },
           ];
-    const { status, text } = await this.#client.post(message, { ...headers, authorization }, patience);
+    const { status, text } = await this.#client.post(
+      message,
+      { ...headers, authorization },
+      patience,
+    );
     const isGood = status === 200 && text.includes('"result"') && !text.includes('"isError":true');
     return isGood
       ? undefined
@@ -153,19 +157,23 @@ class Honest {
       { authorization },
     );
     const id = opened.headers["mcp-session-id"];
-    if (typeof id !== "string") throw new Error(`no session: ${opened.status} ${opened.text.slice(0, 200)}`);
+    if (typeof id !== "string")
+      throw new Error(`no session: ${opened.status} ${opened.text.slice(0, 200)}`);
     this.#session = { "mcp-session-id": id, "mcp-protocol-version": "2025-11-25" };
     await this.#client.post(
       { jsonrpc: "2.0", method: "notifications/initialized" },
       { ...this.#session, authorization },
     );
     const headers = { ...this.#session, authorization, accept: "text/event-stream" };
-    const listening = request({ host: "127.0.0.1", port: this.#port, path: "/mcp", headers }, (stream) => {
-      if (stream.statusCode !== 200) this.tally.refused.push(`GET: ${stream.statusCode}`);
-      stream.resume();
-      stream.on("close", () => this.#isEnding || this.tally.refused.push("the stream ended"));
-      stream.on("error", () => undefined);
-    });
+    const listening = request(
+      { host: "127.0.0.1", port: this.#port, path: "/mcp", headers },
+      (stream) => {
+        if (stream.statusCode !== 200) this.tally.refused.push(`GET: ${stream.statusCode}`);
+        stream.resume();
+        stream.on("close", () => this.#isEnding || this.tally.refused.push("the stream ended"));
+        stream.on("error", () => undefined);
+      },
+    );
     listening.on("error", (error) => this.#isEnding || this.tally.refused.push(`GET: ${error}`));
     listening.end();
     this.#listening = listening;
@@ -192,7 +200,8 @@ const META = {
 };
 
 /** @param {number[]} values @param {number} part */
-const quantile = (values, part) => [...values].sort((a, b) => a - b)[Math.floor(values.length * part)];
+const quantile = (values, part) =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length * part)];
 
 /** The load that the server itself reports. @param {number} port @param {string} authorization */
 async function loadOf(port, authorization) {
@@ -236,7 +245,13 @@ async function soak(minutes, names) {
       );
       const forged = issuer.bearer("ada", "app", true);
       const hostile = new Worker(new URL("./lib/hostile.mjs", import.meta.url), {
-        workerData: { port, hanging: `http://${hanging}`, big: `http://${site}/big`, tokens, forged },
+        workerData: {
+          port,
+          hanging: `http://${hanging}`,
+          big: `http://${site}/big`,
+          tokens,
+          forged,
+        },
       });
       /** The memory of each second, in MB. @type {number[]} */
       const memory = [];
@@ -276,7 +291,9 @@ async function soak(minutes, names) {
       await hostile.terminate();
       const left = await emptied(port, bearerOf("ada"));
       const lines = (await readFile(join(folder, "audit.jsonl"), "utf8")).trim().split("\n").length;
-      say(`after the hostile callers left: ${JSON.stringify(left)}; ${lines} lines in the audit log`);
+      say(
+        `after the hostile callers left: ${JSON.stringify(left)}; ${lines} lines in the audit log`,
+      );
       const third = Math.floor(memory.length / 3);
       // The first minute is the warm-up.
       const first = median(memory.slice(Math.min(60, third - 1), third));
@@ -288,7 +305,9 @@ async function soak(minutes, names) {
         ...(all.length === 0 ? ["there were no honest calls"] : []),
         ...(refused.length === 0 ? [] : [`${refused.length} honest calls were refused`]),
         ...(last > first * ALLOWED_GROWTH ? ["memory grew"] : []),
-        ...(left["inFlight"] === 0 && left["bytes"] === 0 ? [] : ["requests or bytes were not given back"]),
+        ...(left["inFlight"] === 0 && left["bytes"] === 0
+          ? []
+          : ["requests or bytes were not given back"]),
       ];
     });
   } finally {

@@ -48,14 +48,19 @@ export async function bench({ report }) {
   try {
     const loop = join(folder, "loop.mjs");
     await writeFile(loop, LOOP);
-    const official = (await peers(OFFICIAL))("@modelcontextprotocol/server-filesystem/dist/index.js");
+    const official = (await peers(OFFICIAL))(
+      "@modelcontextprotocol/server-filesystem/dist/index.js",
+    );
     const servers = serverNames();
     /** @type {Commands} */
     const commands = {
       "bare loop": [process.execPath, loop],
       "official filesystem": [process.execPath, official, folder],
       ...Object.fromEntries(
-        servers.map((name) => [name, [process.execPath, join(ROOT, "servers", name, "dist", "bin.js")]]),
+        servers.map((name) => [
+          name,
+          [process.execPath, join(ROOT, "servers", name, "dist", "bin.js")],
+        ]),
       ),
     };
     const newer = (await peers(NEWER_NODE))("node/bin/node");
@@ -187,7 +192,12 @@ async function throughput(report, commands, folder, version) {
   const peerOf = (what) => what.replace(/^ours/, "official");
   report({
     title: `Calls per second after ${WARM_UP.toLocaleString("en-US")} calls, 64 in flight, Node.js ${version}`,
-    columns: ["", "median", "µs of processor time a call, in the server", "of the official server's"],
+    columns: [
+      "",
+      "median",
+      "µs of processor time a call, in the server",
+      "of the official server's",
+    ],
     rows: Object.entries(taken).map(([what, list]) => [
       what,
       figure(median(list)),
@@ -227,7 +237,10 @@ async function firstLaunch(report, folder) {
       "official filesystem from the registry": fresh(
         `@modelcontextprotocol/server-filesystem@${Object.values(OFFICIAL)[0]}`,
       ),
-      "ours from its tarball": fresh(`--package=file:${join(packed, tarball)}`, "refmcp-server-filesystem"),
+      "ours from its tarball": fresh(
+        `--package=file:${join(packed, tarball)}`,
+        "refmcp-server-filesystem",
+      ),
     },
     0,
   );

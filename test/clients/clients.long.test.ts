@@ -56,7 +56,10 @@ let place = { folder: "", home: "" };
 let inspector = "";
 
 beforeAll(async () => {
-  place = { folder: await installClients(), home: await mkdtemp(join(tmpdir(), "refmcp-clients-")) };
+  place = {
+    folder: await installClients(),
+    home: await mkdtemp(join(tmpdir(), "refmcp-clients-")),
+  };
   const { name, version, file } = PROGRAMS.inspector;
   inspector = (await npmPackages({ [name]: version }))(join(name, file));
   await once(site.listen(0, "127.0.0.1"), "listening");
@@ -89,7 +92,11 @@ describe.each(TITLED)("%s", (title, client) => {
       const recorder = preload(place.folder, "record.mjs", log);
       if (way === "stdio") {
         const { file, args, env } = processOf(name);
-        await driver.connect({ command: process.execPath, args: ["--import", recorder, file, ...args], env });
+        await driver.connect({
+          command: process.execPath,
+          args: ["--import", recorder, file, ...args],
+          env,
+        });
       } else {
         const { file, ...options } = processOf(name);
         const server = listening.get(name) ?? (await startHttp(file, options));
@@ -129,7 +136,10 @@ describe.each(TITLED)("%s", (title, client) => {
         await at(name, async () => {
           await lists(name);
           for (const { name: tool } of reading) {
-            const outcome = await driver.call(String(tool), worldOf(name).calls[String(tool)] ?? {});
+            const outcome = await driver.call(
+              String(tool),
+              worldOf(name).calls[String(tool)] ?? {},
+            );
             expect(outcome, String(tool)).toMatchObject({ value: { isError: false } });
           }
         });
@@ -145,7 +155,9 @@ describe.each(TITLED)("%s", (title, client) => {
         expect(written).toMatchObject({ value: { isError: false } });
         expect(await readFile(join(root, path), "utf8")).toBe("by a foreign client\n");
         const read = await driver.call("read_text_file", { path });
-        expect(read).toMatchObject({ value: { text: expect.stringContaining("by a foreign client") } });
+        expect(read).toMatchObject({
+          value: { text: expect.stringContaining("by a foreign client") },
+        });
         const failed = await driver.call("read_text_file", { path: "missing.txt" });
         expect(failed).toMatchObject(failing(/missing\.txt.* does not exist/));
         await lists("filesystem");
@@ -196,6 +208,8 @@ it("no client connects to another machine, and an attempt would be recorded", as
   expect(await attempts()).toBe("");
   const attempt = ["--input-type=module", "--eval", 'await fetch("http://telemetry.invalid/")'];
   const env = quietEnvironment(place);
-  await expect(promisify(execFile)(process.execPath, attempt, { env })).rejects.toThrow("telemetry.invalid");
+  await expect(promisify(execFile)(process.execPath, attempt, { env })).rejects.toThrow(
+    "telemetry.invalid",
+  );
   expect(await attempts()).toBe("telemetry.invalid\n");
 });

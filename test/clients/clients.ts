@@ -67,7 +67,11 @@ function bridge(key: string, argument: string, way: Way): ForeignClient {
  */
 export const CLIENTS: readonly ForeignClient[] = [
   client("SDK v1", { package: "@modelcontextprotocol/sdk", driver: "sdk-v1", everyServer: false }),
-  client("SDK v2", { package: "@modelcontextprotocol/client", driver: "sdk-v2", everyServer: false }),
+  client("SDK v2", {
+    package: "@modelcontextprotocol/client",
+    driver: "sdk-v2",
+    everyServer: false,
+  }),
   {
     ...DEFAULTS,
     name: "Inspector CLI",
@@ -79,7 +83,11 @@ export const CLIENTS: readonly ForeignClient[] = [
     // Only killing it cancels a call, and in an HTTP session a lost connection doesn't cancel anything.
     silent: ["HTTP"],
   },
-  client("LangChain", { package: "@langchain/mcp-adapters", driver: "langchain", error: "an exception" }),
+  client("LangChain", {
+    package: "@langchain/mcp-adapters",
+    driver: "langchain",
+    error: "an exception",
+  }),
   // It never sends notifications/cancelled. Version 2 speaks 2026-07-28 over HTTP, where closing the response cancels.
   client("AI SDK", {
     package: "ai-sdk-mcp-node20",
@@ -87,7 +95,13 @@ export const CLIENTS: readonly ForeignClient[] = [
     silent: ["stdio", "HTTP"],
     signals: true,
   }),
-  client("AI SDK", { package: "@ai-sdk/mcp", driver: "ai-sdk", node: 22, silent: ["stdio"], signals: true }),
+  client("AI SDK", {
+    package: "@ai-sdk/mcp",
+    driver: "ai-sdk",
+    node: 22,
+    silent: ["stdio"],
+    signals: true,
+  }),
   client("OpenAI Agents", { package: "@openai/agents", driver: "openai-agents" }),
   client("Mastra", { package: "@mastra/mcp", driver: "mastra", node: 22, error: "an exception" }),
   client("mcp-use", { package: "mcp-use", driver: "mcp-use" }),

@@ -53,8 +53,9 @@ export async function drive({ driver, argument, node }: ForeignClient, place: Pl
   }
   return {
     /** @param way what to start, or where to connect to; a bridge to a URL preloads `recorder` into its own process. */
-    connect: (way: { command: string; args: string[]; env: object } | { url: string; recorder: string }) =>
-      value("connect", { way }),
+    connect: (
+      way: { command: string; args: string[]; env: object } | { url: string; recorder: string },
+    ) => value("connect", { way }),
     list: () => value("list"),
     call: (tool: string, args: object) => order("call", { tool, args }).outcome,
     /** @param timeoutMs for a client that can't cancel a call otherwise. */

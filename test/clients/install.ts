@@ -14,7 +14,13 @@ export async function installClients(): Promise<string> {
   const texts = await Promise.all(FILES.map((file) => readFile(new URL(file, import.meta.url))));
   const hash = createHash("sha256").update(process.version);
   for (const text of texts) hash.update(text);
-  const folder = join(ROOT, "node_modules", ".cache", "refmcp-clients", hash.digest("hex").slice(0, 16));
+  const folder = join(
+    ROOT,
+    "node_modules",
+    ".cache",
+    "refmcp-clients",
+    hash.digest("hex").slice(0, 16),
+  );
   const done = join(folder, ".done");
   if (!existsSync(done)) {
     await mkdir(folder, { recursive: true });

@@ -106,9 +106,13 @@ describe.each(READY)("the %s server", (name) => {
       );
       expect(tools).not.toEqual([]);
       const { calls, failures = {}, stable } = there();
-      const reading = tools.filter(({ annotations }) => fieldsAt(annotations).readOnlyHint === true);
+      const reading = tools.filter(
+        ({ annotations }) => fieldsAt(annotations).readOnlyHint === true,
+      );
       expect(reading).not.toEqual([]);
-      for (const { name: tool, outputSchema } of THOROUGH.includes(client) ? reading : reading.slice(0, 1)) {
+      for (const { name: tool, outputSchema } of THOROUGH.includes(client)
+        ? reading
+        : reading.slice(0, 1)) {
         const called = String(tool);
         const answer = await connected().call(called, { ...calls[called] });
         expect(answer.isError, `${called}: ${JSON.stringify(answer.content)}`).not.toBe(true);
@@ -133,7 +137,10 @@ describe.each(READY)("the %s server", (name) => {
  * The part of an answer that the model gets. Over HTTP the client may be on another machine, so links are resources of the
  * server; over stdio they are files.
  */
-function answersOf({ content, structuredContent, isError }: Fields, stable: World["stable"]): string {
+function answersOf(
+  { content, structuredContent, isError }: Fields,
+  stable: World["stable"],
+): string {
   const text = stable(JSON.stringify({ content, structuredContent, isError }));
   return text.replace(/file:\/\/\/world\/(?=runs\/)|pw:\/\/(?=runs\/)/g, "<kept>/");
 }

@@ -1,4 +1,7 @@
-import { Client as Client2, StreamableHTTPClientTransport as Http2 } from "@modelcontextprotocol/client";
+import {
+  Client as Client2,
+  StreamableHTTPClientTransport as Http2,
+} from "@modelcontextprotocol/client";
 import { StdioClientTransport as Stdio2 } from "@modelcontextprotocol/client/stdio";
 import { Client as Client1 } from "@modelcontextprotocol/sdk/client/index.js";
 import {
@@ -62,7 +65,8 @@ async function connectFirst(way: Way): Promise<Peer> {
   return {
     ...factsOf(client),
     revision,
-    list: (kind) => allPages(kind, (method, params) => client.request({ method, params }, ResultSchema)),
+    list: (kind) =>
+      allPages(kind, (method, params) => client.request({ method, params }, ResultSchema)),
     call: (name, args) => client.callTool({ name, arguments: args }),
     read: (uri) => client.readResource({ uri }),
     close: async () => {
@@ -82,7 +86,10 @@ async function connectSecond(mode: (typeof MODES)[keyof typeof MODES], way: Way)
     list: async (kind) => {
       // This client follows the pages by itself.
       if (kind === "tools") return listAt(await client.listTools(), kind);
-      return listAt(await (kind === "resources" ? client.listResources() : client.listPrompts()), kind);
+      return listAt(
+        await (kind === "resources" ? client.listResources() : client.listPrompts()),
+        kind,
+      );
     },
     call: (name, args) => client.callTool({ name, arguments: args }),
     read: (uri) => client.readResource({ uri }),

@@ -42,25 +42,28 @@ describe("the official suite and a server built on core", () => {
     suite = await fetchProgram("suite");
   });
 
-  it.each(REQUIREMENTS)("all $count scored scenarios of $revision, without a warning", async (required) => {
-    const scored = await scoredScenarios(suite, required.revision);
-    expect(scored).toHaveLength(required.count);
-    const { code, output, scenarios } = await runSuite(suite, endpoint(), [
-      "--requirements",
-      required.revision,
-    ]);
-    for (const name of scored) {
-      const checks = scenarios.get(name) ?? [];
-      expect(checks.filter(({ status }) => status === "SUCCESS").length, name).toBeGreaterThan(0);
-      expect(faultsOf(checks), name).toEqual([]);
-      const skipped = checks.filter(({ status }) => status === "SKIPPED").map(({ id }) => id);
-      expect(
-        skipped.filter((id) => !NOT_APPLICABLE.includes(id)),
-        name,
-      ).toEqual([]);
-    }
-    expect(code, output.slice(-2000)).toBe(0);
-  });
+  it.each(REQUIREMENTS)(
+    "all $count scored scenarios of $revision, without a warning",
+    async (required) => {
+      const scored = await scoredScenarios(suite, required.revision);
+      expect(scored).toHaveLength(required.count);
+      const { code, output, scenarios } = await runSuite(suite, endpoint(), [
+        "--requirements",
+        required.revision,
+      ]);
+      for (const name of scored) {
+        const checks = scenarios.get(name) ?? [];
+        expect(checks.filter(({ status }) => status === "SUCCESS").length, name).toBeGreaterThan(0);
+        expect(faultsOf(checks), name).toEqual([]);
+        const skipped = checks.filter(({ status }) => status === "SKIPPED").map(({ id }) => id);
+        expect(
+          skipped.filter((id) => !NOT_APPLICABLE.includes(id)),
+          name,
+        ).toEqual([]);
+      }
+      expect(code, output.slice(-2000)).toBe(0);
+    },
+  );
 
   it("every scenario of the tasks extension, without a warning", async () => {
     const names = await taskScenarios(suite);

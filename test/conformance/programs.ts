@@ -16,8 +16,16 @@ const manifest: { readonly version: string } = JSON.parse(
 /** The official programs, each in an exact version, with the file that runs it. */
 export const PROGRAMS = {
   /** The workspace's version, whose schemas the protocol tests read. */
-  suite: { name: "@modelcontextprotocol/conformance", version: manifest.version, file: "dist/index.js" },
-  earlierSuite: { name: "@modelcontextprotocol/conformance", version: "0.1.16", file: "dist/index.js" },
+  suite: {
+    name: "@modelcontextprotocol/conformance",
+    version: manifest.version,
+    file: "dist/index.js",
+  },
+  earlierSuite: {
+    name: "@modelcontextprotocol/conformance",
+    version: "0.1.16",
+    file: "dist/index.js",
+  },
   inspector: {
     name: "@modelcontextprotocol/inspector",
     version: "2.12.0",

@@ -17,6 +17,9 @@ export interface ServerProcess {
 }
 
 /** How a built server is started in a world of its fixture. */
-export function inWorld(name: string, { args, env = {} }: Pick<World, "args" | "env">): ServerProcess {
+export function inWorld(
+  name: string,
+  { args, env = {} }: Pick<World, "args" | "env">,
+): ServerProcess {
   return { file: serverBin(name), args, env };
 }

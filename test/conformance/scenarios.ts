@@ -27,7 +27,11 @@ export interface Run {
  *
  * @param selection `--requirements 2026-07-28` or `--suite active`.
  */
-export async function runSuite(program: Program, url: URL, selection: readonly string[]): Promise<Run> {
+export async function runSuite(
+  program: Program,
+  url: URL,
+  selection: readonly string[],
+): Promise<Run> {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-suite-"));
   try {
     const [baseline, results] = [join(folder, "none.yml"), join(folder, "results")];
@@ -47,7 +51,8 @@ async function resultsIn(folder: string): Promise<Map<string, Check[]>> {
   const found = new Map<string, Check[]>();
   for (const name of (await readdir(folder)).sort()) {
     const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(name)?.[1];
-    if (scenario === undefined) throw new Error(`The suite wrote ${name}, which is not a scenario.`);
+    if (scenario === undefined)
+      throw new Error(`The suite wrote ${name}, which is not a scenario.`);
     const text = await readFile(join(folder, name, "checks.json"), "utf8");
     found.set(scenario, z.array(check).parse(JSON.parse(text)));
   }

@@ -64,17 +64,25 @@ describe.each(READY)("the %s server", (name) => {
     expect((await server?.stop())?.code).toBe(0);
   });
 
-  it.each(Object.keys(GENERIC))("the official suite's generic scenarios of %s", async (revision) => {
-    if (server === undefined) throw new Error("The server does not listen yet.");
-    const { scenarios } = await runSuite(suite, server.url, ["--requirements", revision]);
-    for (const { scenario, needs } of GENERIC[revision] ?? []) {
-      if (needs !== undefined && !(needs in capabilities)) continue;
-      // Some checks need a tool of the suite's server, and report that.
-      const checks = (scenarios.get(scenario) ?? []).filter(({ details }) => details?.untestable !== true);
-      expect(checks.filter(({ status }) => status === "SUCCESS").length, scenario).toBeGreaterThan(0);
-      expect(faultsOf(checks), scenario).toEqual([]);
-    }
-  });
+  it.each(Object.keys(GENERIC))(
+    "the official suite's generic scenarios of %s",
+    async (revision) => {
+      if (server === undefined) throw new Error("The server does not listen yet.");
+      const { scenarios } = await runSuite(suite, server.url, ["--requirements", revision]);
+      for (const { scenario, needs } of GENERIC[revision] ?? []) {
+        if (needs !== undefined && !(needs in capabilities)) continue;
+        // Some checks need a tool of the suite's server, and report that.
+        const checks = (scenarios.get(scenario) ?? []).filter(
+          ({ details }) => details?.untestable !== true,
+        );
+        expect(
+          checks.filter(({ status }) => status === "SUCCESS").length,
+          scenario,
+        ).toBeGreaterThan(0);
+        expect(faultsOf(checks), scenario).toEqual([]);
+      }
+    },
+  );
 
   it.each(["enumeration", "manifest"])(
     "the official suite's %s scenario of the Skills extension",
@@ -83,34 +91,44 @@ describe.each(READY)("the %s server", (name) => {
       const scenario = `sep-2640-skills-${part}`;
       const selection = ["--scenario", scenario, "--spec-version", "2026-07-28", "--force"];
       const { scenarios } = await runSuite(suite, server.url, selection);
-      const checks = (scenarios.get(scenario) ?? []).filter(({ details }) => details?.untestable !== true);
+      const checks = (scenarios.get(scenario) ?? []).filter(
+        ({ details }) => details?.untestable !== true,
+      );
       expect(checks.filter(({ status }) => status === "SUCCESS").length).toBeGreaterThan(3);
       expect(faultsOf(checks)).toEqual([]);
     },
   );
 
-  it.each(["legacy", "modern"])("the Inspector's command line in the %s era, strictly", async (era) => {
-    const world = there();
-    const { file, args, env } = inWorld(name, world);
-    const ask = async (...method: string[]) => {
-      const server = [process.execPath, file, ...args];
-      const variables = Object.entries(env).flatMap(([key, value]) => ["-e", `${key}=${value}`]);
-      const options = ["--protocol-era", era, "--format", "json"];
-      const { code, stdout, stderr } = await inspector(
-        ["--cli", ...variables, ...server, ...options, ...method],
-        home,
-      );
-      expect(code, stderr).toBe(0);
-      return fieldsAt(JSON.parse(stdout), "result");
-    };
-    const { tools } = await ask("--method", "tools/list", "--strict");
-    expect(tools).not.toEqual([]);
-    const [reading] = Array.isArray(tools)
-      ? tools.filter((tool) => fieldsAt(tool, "annotations").readOnlyHint === true)
-      : [];
-    const tool = String(fieldsAt(reading).name);
-    const call = ["--tool-name", tool, "--tool-args-json", JSON.stringify(world.calls[tool] ?? {})];
-    const result = await ask("--method", "tools/call", ...call);
-    expect(result.isError, JSON.stringify(result)).not.toBe(true);
-  });
+  it.each(["legacy", "modern"])(
+    "the Inspector's command line in the %s era, strictly",
+    async (era) => {
+      const world = there();
+      const { file, args, env } = inWorld(name, world);
+      const ask = async (...method: string[]) => {
+        const server = [process.execPath, file, ...args];
+        const variables = Object.entries(env).flatMap(([key, value]) => ["-e", `${key}=${value}`]);
+        const options = ["--protocol-era", era, "--format", "json"];
+        const { code, stdout, stderr } = await inspector(
+          ["--cli", ...variables, ...server, ...options, ...method],
+          home,
+        );
+        expect(code, stderr).toBe(0);
+        return fieldsAt(JSON.parse(stdout), "result");
+      };
+      const { tools } = await ask("--method", "tools/list", "--strict");
+      expect(tools).not.toEqual([]);
+      const [reading] = Array.isArray(tools)
+        ? tools.filter((tool) => fieldsAt(tool, "annotations").readOnlyHint === true)
+        : [];
+      const tool = String(fieldsAt(reading).name);
+      const call = [
+        "--tool-name",
+        tool,
+        "--tool-args-json",
+        JSON.stringify(world.calls[tool] ?? {}),
+      ];
+      const result = await ask("--method", "tools/call", ...call);
+      expect(result.isError, JSON.stringify(result)).not.toBe(true);
+    },
+  );
 });

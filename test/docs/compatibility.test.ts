@@ -2,7 +2,13 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { type Answer, ask, COMPARED, compareAnswers, type Given } from "../../scripts/lib/official.mjs";
+import {
+  type Answer,
+  ask,
+  COMPARED,
+  compareAnswers,
+  type Given,
+} from "../../scripts/lib/official.mjs";
 import { ROOT, serverBin } from "../servers.ts";
 
 const FOLDER = join(ROOT, "scripts", "generate", "official");
@@ -24,7 +30,8 @@ describe.each(COMPARED)("the %s page's statement about our responses", (name) =>
     const { results } = await ask(name, serverBin(name));
     const measured = tools.map((tool) => {
       const ours = results[tool.name];
-      if (tool.answer === undefined || ours === undefined) throw new Error(`${tool.name} is not compared`);
+      if (tool.answer === undefined || ours === undefined)
+        throw new Error(`${tool.name} is not compared`);
       return [tool.name, compareAnswers(tool.answer, ours)];
     });
     expect(measured, "run: node scripts/official.mjs").toEqual(
@@ -41,9 +48,27 @@ describe("compareAnswers", () => {
 
   it.each<[string, Answer, Given, string, string]>([
     ["equal", answer({ a: 1 }, "x"), answer({ a: 2 }, "x"), "same", "same"],
-    ["one field more", answer({ a: 1 }, "{}"), answer({ a: 1, b: 2 }, '{"b":2}'), "superset", "superset"],
-    ["one field less", answer({ a: 1, b: 2 }, '{"b":2}'), answer({ a: 1 }, "{}"), "different", "different"],
-    ["another type", answer({ a: [1] }, "[1]"), answer({ a: { 0: 1 } }, '{"0":1}'), "different", "different"],
+    [
+      "one field more",
+      answer({ a: 1 }, "{}"),
+      answer({ a: 1, b: 2 }, '{"b":2}'),
+      "superset",
+      "superset",
+    ],
+    [
+      "one field less",
+      answer({ a: 1, b: 2 }, '{"b":2}'),
+      answer({ a: 1 }, "{}"),
+      "different",
+      "different",
+    ],
+    [
+      "another type",
+      answer({ a: [1] }, "[1]"),
+      answer({ a: { 0: 1 } }, '{"0":1}'),
+      "different",
+      "different",
+    ],
     ["a row less", answer({ a: [1, 2] }, "x"), answer({ a: [1] }, "x"), "different", "same"],
     [
       "a field more in a row",
@@ -59,11 +84,29 @@ describe("compareAnswers", () => {
       "none in either",
       "same lines",
     ],
-    ["a line less", answer(undefined, "x\ny"), answer(undefined, "x\n[1]"), "none in either", "different"],
-    ["a block more", answer(undefined, "x"), answer(undefined, "x", "y"), "none in either", "superset"],
+    [
+      "a line less",
+      answer(undefined, "x\ny"),
+      answer(undefined, "x\n[1]"),
+      "none in either",
+      "different",
+    ],
+    [
+      "a block more",
+      answer(undefined, "x"),
+      answer(undefined, "x", "y"),
+      "none in either",
+      "superset",
+    ],
     ["no structured content", answer({ a: 1 }, "x"), answer(undefined, "y"), "none", "different"],
     ["structured content", answer(undefined, "x"), answer({ a: 1 }, "x"), "added", "same"],
-    ["known first words", { opening: "Commit: " }, answer({}, "Commit: 1"), "added", "same first words"],
+    [
+      "known first words",
+      { opening: "Commit: " },
+      answer({}, "Commit: 1"),
+      "added",
+      "same first words",
+    ],
     [
       "other first words",
       { opening: "Commit: " },

@@ -35,7 +35,10 @@ describe("docs/http.md", () => {
       "sessions (up to 2025-11-25)": [count(limits.sessions), count(limits.sessions / 2)],
       "WebSocket connections": [count(limits.sessions), count(limits.sessions / 2)],
       "SSE connections (2024-11-05)": [count(limits.sessions), count(limits.sessions / 2)],
-      "streams of `subscriptions/listen`": [count(shared.streams.each * 2), count(shared.streams.each)],
+      "streams of `subscriptions/listen`": [
+        count(shared.streams.each * 2),
+        count(shared.streams.each),
+      ],
       "watched resources": [count(shared.watches.each * 2), count(shared.watches.each)],
       "size of a message": [mib(maxMessageBytes.default)],
       "values in a message": [count(MAX_VALUES)],
@@ -47,9 +50,13 @@ describe("docs/http.md", () => {
       answer: [`${count(maxAnswerChars.default)} characters`],
       connections: [count(limits.connections)],
       "idle session": [`${limits.idleMs / 60_000} minutes`],
-      "unread bytes, of one client and of all": [`${mib(limits.queued)}, ${mib(limits.queuedTotal)}`],
+      "unread bytes, of one client and of all": [
+        `${mib(limits.queued)}, ${mib(limits.queuedTotal)}`,
+      ],
       "unread without progress": [`${limits.stalledMs / 1_000} s`],
-      "kept for resumption, of one session and of all": [`${mib(limits.perSession)}, ${mib(limits.total)}`],
+      "kept for resumption, of one session and of all": [
+        `${mib(limits.perSession)}, ${mib(limits.total)}`,
+      ],
       "time to send headers, a request": [`10 s, ${limits.requestMs / 1_000} s`],
     };
     for (const [what, cells] of Object.entries(expected))

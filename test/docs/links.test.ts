@@ -7,12 +7,18 @@ import { describe, expect, it } from "vitest";
 import { ROOT } from "../servers.ts";
 
 const execute = promisify(execFile);
-const { stdout } = await execute("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.md"], {
-  cwd: ROOT,
-});
+const { stdout } = await execute(
+  "git",
+  ["ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+  {
+    cwd: ROOT,
+  },
+);
 const pages = stdout
   .split("\n")
-  .filter((page) => page !== "" && !page.startsWith("scripts/templates/") && existsSync(join(ROOT, page)));
+  .filter(
+    (page) => page !== "" && !page.startsWith("scripts/templates/") && existsSync(join(ROOT, page)),
+  );
 
 /** The anchors of a page's headings, as GitHub makes them. */
 const anchorsOf = (text: string) =>

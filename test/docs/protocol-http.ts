@@ -31,7 +31,11 @@ async function open(
     await answer.text();
     return { headers: version, answer };
   }
-  const params = { protocolVersion: revision, capabilities: CAPABILITIES[revision], clientInfo: CLIENT_INFO };
+  const params = {
+    protocolVersion: revision,
+    capabilities: CAPABILITIES[revision],
+    clientInfo: CLIENT_INFO,
+  };
   const answer = await post(url, { jsonrpc: "2.0", id: 1, method: "initialize", params });
   await answer.text();
   const session = answer.headers.get("mcp-session-id");
@@ -44,16 +48,26 @@ async function open(
 async function stream(url: URL, revision: Revision): Promise<Response> {
   const { headers } = await open(url, revision);
   const claims = revision === MODERN ? metaOf(CAPABILITIES[revision]) : {};
-  const params = { name: "probe_slow", arguments: { ms: 1 }, _meta: { ...claims, progressToken: "p" } };
+  const params = {
+    name: "probe_slow",
+    arguments: { ms: 1 },
+    _meta: { ...claims, progressToken: "p" },
+  };
   const modern: Record<string, string> =
     revision === MODERN ? { "mcp-method": "tools/call", "mcp-name": "probe_slow" } : {};
-  return post(url, { jsonrpc: "2.0", id: 2, method: "tools/call", params }, { ...headers, ...modern });
+  return post(
+    url,
+    { jsonrpc: "2.0", id: 2, method: "tools/call", params },
+    { ...headers, ...modern },
+  );
 }
 
 /** The rows of docs/protocol.md that are checked over HTTP. */
 export const HTTP_ROWS: Readonly<Record<string, Look>> = {
-  "Streamable HTTP": async (url, revision) => yes((await open(url, revision)).answer.status === 200),
-  sessions: async (url, revision) => yes((await open(url, revision)).answer.headers.has("mcp-session-id")),
+  "Streamable HTTP": async (url, revision) =>
+    yes((await open(url, revision)).answer.status === 200),
+  sessions: async (url, revision) =>
+    yes((await open(url, revision)).answer.headers.has("mcp-session-id")),
   "a stream from the server (`GET`)": async (url, revision) => {
     const { headers } = await open(url, revision);
     const answer = await fetch(url, { headers: { ...headers, accept: "text/event-stream" } });
@@ -63,7 +77,9 @@ export const HTTP_ROWS: Readonly<Record<string, Look>> = {
   "responses as a stream": async (url, revision) => {
     const answer = await stream(url, revision);
     const text = await answer.text();
-    return yes(answer.headers.get("content-type") === "text/event-stream" && /"progress":1/.test(text));
+    return yes(
+      answer.headers.get("content-type") === "text/event-stream" && /"progress":1/.test(text),
+    );
   },
   "resumable streams (`Last-Event-ID`)": async (url, revision) =>
     yes(/^id: ./m.test(await (await stream(url, revision)).text())),

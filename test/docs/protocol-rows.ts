@@ -35,8 +35,12 @@ const task =
   };
 
 /** Calls a tool and answers the server's questions during the call. */
-const call = (recorder: Recorder, name: string, args: Fields = {}, meta: Fields = {}): Promise<Fields> =>
-  recorder.complete("tools/call", { name, arguments: args }, meta);
+const call = (
+  recorder: Recorder,
+  name: string,
+  args: Fields = {},
+  meta: Fields = {},
+): Promise<Fields> => recorder.complete("tools/call", { name, arguments: args }, meta);
 
 /** How the client is asked during a call. */
 const question =
@@ -50,7 +54,11 @@ const question =
   };
 
 /** The notifications of one kind that a step causes. */
-async function notifications(recorder: Recorder, method: string, step: () => unknown): Promise<Fields[]> {
+async function notifications(
+  recorder: Recorder,
+  method: string,
+  step: () => unknown,
+): Promise<Fields[]> {
   const from = recorder.messages.length;
   await step();
   await recorder.alive();
@@ -70,7 +78,9 @@ const subscribe = ({ recorder }: Talk, notifications: Fields): Promise<unknown> 
   if (!recorder.isModern) return recorder.request("resources/subscribe", { uri: COUNT });
   const message = recorder.message("subscriptions/listen", { notifications });
   recorder.expect(message);
-  const acknowledged = recorder.next(({ method }) => method === "notifications/subscriptions/acknowledged");
+  const acknowledged = recorder.next(
+    ({ method }) => method === "notifications/subscriptions/acknowledged",
+  );
   recorder.write(JSON.stringify(message));
   return acknowledged;
 };
@@ -114,7 +124,8 @@ export const STDIO_ROWS: Readonly<Record<string, Look>> = {
   "`tasks/update`": task("tasks/update", { inputResponses: {} }),
   "batches of messages": async ({ recorder }) => {
     const messages = [recorder.message("tools/list"), recorder.message("prompts/list")];
-    if (recorder.revision === "2025-03-26") for (const message of messages) recorder.expect(message);
+    if (recorder.revision === "2025-03-26")
+      for (const message of messages) recorder.expect(message);
     const [from, batches] = [recorder.messages.length, recorder.batches.length];
     recorder.write(JSON.stringify(messages));
     const refusal = () => recorder.messages.slice(from).find((message) => "error" in message);
@@ -147,12 +158,16 @@ export const STDIO_ROWS: Readonly<Record<string, Look>> = {
   "resource updates": async (talk) => {
     await subscribe(talk, { resourceSubscriptions: [COUNT] });
     const step = () => call(talk.recorder, "probe_touch", { uri: COUNT });
-    return yes((await notifications(talk.recorder, "notifications/resources/updated", step)).length > 0);
+    return yes(
+      (await notifications(talk.recorder, "notifications/resources/updated", step)).length > 0,
+    );
   },
   "changes to the resource list": async (talk) => {
     await subscribe(talk, { resourcesListChanged: true });
     const step = () => call(talk.recorder, "probe_touch");
-    return yes((await notifications(talk.recorder, "notifications/resources/list_changed", step)).length > 0);
+    return yes(
+      (await notifications(talk.recorder, "notifications/resources/list_changed", step)).length > 0,
+    );
   },
   "cancelling a call": async ({ recorder }) => {
     const slow = recorder.message("tools/call", { name: "probe_slow", arguments: { ms: 30_000 } });
@@ -162,8 +177,10 @@ export const STDIO_ROWS: Readonly<Record<string, Look>> = {
     await recorder.alive();
     return yes(!recorder.messages.some(({ id }) => id === slow.id));
   },
-  "`completions` declared": ({ opening }) => yes("completions" in fieldsAt(opening, "capabilities")),
-  "tool annotations": async (talk) => yes((await tools(talk)).every((tool) => "annotations" in tool)),
+  "`completions` declared": ({ opening }) =>
+    yes("completions" in fieldsAt(opening, "capabilities")),
+  "tool annotations": async (talk) =>
+    yes((await tools(talk)).every((tool) => "annotations" in tool)),
   titles: async (talk) => yes((await tools(talk)).every((tool) => "title" in tool)),
   "`outputSchema`": async (talk) => yes((await tools(talk)).some((tool) => "outputSchema" in tool)),
   "`structuredContent`": async ({ recorder }) =>

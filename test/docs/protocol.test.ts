@@ -37,7 +37,9 @@ const saidOf = (revision: Revision, rows: readonly string[]) =>
   Object.fromEntries(rows.map((row) => [row, said.get(row)?.get(revision)]));
 
 it("docs/protocol.md has a row for everything that is checked, and no other", () => {
-  expect([...said.keys()].sort()).toEqual([...Object.keys(STDIO_ROWS), ...Object.keys(HTTP_ROWS)].sort());
+  expect([...said.keys()].sort()).toEqual(
+    [...Object.keys(STDIO_ROWS), ...Object.keys(HTTP_ROWS)].sort(),
+  );
   for (const [row, cells] of said) expect([...cells.keys()], row).toEqual([...REVISIONS]);
 });
 
@@ -67,7 +69,8 @@ describe.each(REVISIONS)("docs/protocol.md, %s", (revision) => {
     const listening = await startHttp(file);
     const found: Record<string, string> = {};
     try {
-      for (const [row, look] of Object.entries(HTTP_ROWS)) found[row] = await look(listening.url, revision);
+      for (const [row, look] of Object.entries(HTTP_ROWS))
+        found[row] = await look(listening.url, revision);
     } finally {
       await listening.stop();
     }

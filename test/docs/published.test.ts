@@ -58,7 +58,13 @@ function decoded(link: string) {
 }
 
 it("every page with instructions has both forms", () => {
-  const pages = [...PAGES, "docs/faq.md", "docs/http.md", "docs/judge.md", "docs/migration.md"].sort();
+  const pages = [
+    ...PAGES,
+    "docs/faq.md",
+    "docs/http.md",
+    "docs/judge.md",
+    "docs/migration.md",
+  ].sort();
   expect([...before.keys()].sort()).toEqual(pages);
   expect([...after.keys()].sort()).toEqual(pages);
   expect(before.get("docs/migration.md")).toContain('"args": ["/path/to/refmcp/servers/');
@@ -83,7 +89,9 @@ describe.each(PAGES)("%s", (page) => {
     const beforeCode = unpublished.slice(0, unpublished.indexOf("```"));
     if (page === "README.md") {
       expect(beforeCode).toContain(NOT_YET);
-      expect(unpublished).toContain("git clone https://github.com/refmcp/refmcp.git\ncd refmcp\nnpm start");
+      expect(unpublished).toContain(
+        "git clone https://github.com/refmcp/refmcp.git\ncd refmcp\nnpm start",
+      );
     } else {
       expect(beforeCode).toMatch(/\[Start\]\((?:\.\.\/)+README\.md#start\)/);
       expect(unpublished, "that is in the root README, once").not.toContain(NOT_YET);
@@ -111,7 +119,10 @@ describe.each(PAGES)("%s", (page) => {
     for (const link of published.match(LINKS) ?? []) {
       const { host, name, config, inputs } = decoded(link);
       const whole = JSON.stringify({ config, inputs });
-      expect(config.args.slice(0, 2)).toEqual(["-y", name === "refmcp" ? name : `@refmcp/server-${name}`]);
+      expect(config.args.slice(0, 2)).toEqual([
+        "-y",
+        name === "refmcp" ? name : `@refmcp/server-${name}`,
+      ]);
       expect(whole).not.toMatch(/\/path\/to|<paste/);
       const asked = [...whole.matchAll(/\$\{input:([\w-]+)\}/g)].map(([, id]) => id);
       expect(asked).toEqual(inputs.map(({ id }) => id));
@@ -121,8 +132,10 @@ describe.each(PAGES)("%s", (page) => {
 });
 
 describe("a link with one click", () => {
-  const linksOf = (name: string) => (after.get(`servers/${name}/README.md`)?.match(LINKS) ?? []).map(decoded);
-  const argsOf = (name: string) => linksOf(name).map(({ host, config }) => [host, ...config.args.slice(2)]);
+  const linksOf = (name: string) =>
+    (after.get(`servers/${name}/README.md`)?.match(LINKS) ?? []).map(decoded);
+  const argsOf = (name: string) =>
+    linksOf(name).map(({ host, config }) => [host, ...config.args.slice(2)]);
 
   it.each(["filesystem", "git"])("of %s uses the open folder", (name) => {
     expect(argsOf(name)).toEqual([
@@ -144,7 +157,9 @@ describe("a link with one click", () => {
 
   it("of postgres asks for the secret", () => {
     const [vscode, cursor] = linksOf("postgres");
-    expect(vscode?.config.env).toEqual({ REFMCP_POSTGRES_URL: "$" + "{input:refmcp-postgres-url}" });
+    expect(vscode?.config.env).toEqual({
+      REFMCP_POSTGRES_URL: "$" + "{input:refmcp-postgres-url}",
+    });
     expect(vscode?.inputs[0]?.password).toBe(true);
     expect(cursor?.config.env).toEqual({ REFMCP_POSTGRES_URL: "$" + "{env:REFMCP_POSTGRES_URL}" });
   });

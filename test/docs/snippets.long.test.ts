@@ -36,7 +36,10 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** A package outside this workspace, set up like a server's package. */
-async function project(name: string, snippets: readonly { file: string; text: string }[]): Promise<string> {
+async function project(
+  name: string,
+  snippets: readonly { file: string; text: string }[],
+): Promise<string> {
   const place = join(folder, name);
   const installed = {
     ...Object.fromEntries(LIBRARIES.map((name) => [`@refmcp/${name}`, `packages/${name}`])),
@@ -74,7 +77,9 @@ async function mistakes(place: string): Promise<string> {
 describe("the snippets of the documentation", () => {
   it("of adding a server and a tool compile as one server", async () => {
     const snippets = (await Promise.all(STORY.map(snippetsOf))).flat();
-    const named = snippets.flatMap(({ file, text }) => (file === undefined ? [] : [{ file, text }]));
+    const named = snippets.flatMap(({ file, text }) =>
+      file === undefined ? [] : [{ file, text }],
+    );
     expect(named, "every block names its file").toHaveLength(snippets.length);
     expect(new Set(named.map(({ file }) => file)).size, "no file comes twice").toBe(named.length);
     expect(named.length).toBeGreaterThanOrEqual(11);
@@ -94,14 +99,20 @@ describe("the snippets of the documentation", () => {
     if (first === undefined) throw new Error("the page has no block");
     const text = first.text.replace('effect: "read"', 'effect: "look"');
     expect(text).not.toBe(first.text);
-    expect(await mistakes(await project("mistake", [{ file: "snippet.ts", text }]))).toContain("look");
+    expect(await mistakes(await project("mistake", [{ file: "snippet.ts", text }]))).toContain(
+      "look",
+    );
   });
 
   it("of a server work: the documented server passes its contract", async () => {
     const snippets = (await Promise.all(STORY.map(snippetsOf))).flat();
-    const named = snippets.flatMap(({ file, text }) => (file === undefined ? [] : [{ file, text }]));
+    const named = snippets.flatMap(({ file, text }) =>
+      file === undefined ? [] : [{ file, text }],
+    );
     const place = await project("run", named);
-    const { bin: _bin, ...manifest } = JSON.parse(await readFile(join(place, "package.json"), "utf8"));
+    const { bin: _bin, ...manifest } = JSON.parse(
+      await readFile(join(place, "package.json"), "utf8"),
+    );
     const bin = { "refmcp-server-dictionary": "dist/bin.js" };
     await writeFile(join(place, "package.json"), JSON.stringify({ ...manifest, bin }));
     // Otherwise vitest would look for a configuration in parent folders, and its default limit of five seconds is too short on a slow machine.

@@ -7,7 +7,9 @@ import { ROOT, SERVERS, serverBin } from "../servers.ts";
 
 const listed = z.object({
   result: z.object({
-    tools: z.array(z.looseObject({ name: z.string(), description: z.string(), inputSchema: z.unknown() })),
+    tools: z.array(
+      z.looseObject({ name: z.string(), description: z.string(), inputSchema: z.unknown() }),
+    ),
   }),
 });
 describe("the README's table of servers", () => {
@@ -31,7 +33,11 @@ describe("the README's table of servers", () => {
     for (const { name, tools } of [...lists, all]) {
       const row = readme.split("\n").find((line) => line.startsWith(`| ${name}`)) ?? "";
       const cells = row.split("|").map((cell) => cell.trim());
-      const model = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+      const model = tools.map(({ name, description, inputSchema }) => ({
+        name,
+        description,
+        inputSchema,
+      }));
       expect(cells.slice(3, 6), name).toEqual([
         String(tools.length),
         kilo(JSON.stringify(model).length),

@@ -15,7 +15,10 @@ async function play(turns: readonly Turn[]) {
   const world = await serverWorld("filesystem");
   const { api, requests, close } = await scripted(turns);
   try {
-    return { verdict: await solve(api, "scripted", serverBin("filesystem"), task, world), requests };
+    return {
+      verdict: await solve(api, "scripted", serverBin("filesystem"), task, world),
+      requests,
+    };
   } finally {
     await close();
     await world.dispose();
@@ -43,7 +46,10 @@ describe("a model at a task", () => {
   });
 
   it("fails with a wrong answer, and with none", async () => {
-    expect((await play([{ say: "It is in main.ts." }])).verdict).toMatchObject({ passed: false, calls: [] });
+    expect((await play([{ say: "It is in main.ts." }])).verdict).toMatchObject({
+      passed: false,
+      calls: [],
+    });
     expect((await play([])).verdict).toMatchObject({ passed: false, answer: "" });
   });
 
@@ -63,7 +69,9 @@ describe("a model at a task", () => {
   });
 
   it("is stopped when it loops", async () => {
-    const { verdict } = await play(Array.from({ length: 50 }, () => ({ tool: "list_changes", input: {} })));
+    const { verdict } = await play(
+      Array.from({ length: 50 }, () => ({ tool: "list_changes", input: {} })),
+    );
     expect(verdict).toMatchObject({ passed: false });
     expect(verdict.calls).toHaveLength(30);
   });

@@ -42,7 +42,11 @@ export async function solve(
     const offered = tools.map(({ name, description = "", inputSchema }) => ({
       name,
       description,
-      input_schema: { ...inputSchema, type: "object" as const, required: inputSchema.required ?? [] },
+      input_schema: {
+        ...inputSchema,
+        type: "object" as const,
+        required: inputSchema.required ?? [],
+      },
     }));
     const messages: Message[] = [
       { role: "user", content: typeof task.prompt === "string" ? task.prompt : task.prompt(world) },
@@ -74,7 +78,9 @@ export async function solve(
             content: [{ type: "text" as const, text: error.message }],
           }));
         if (result.isError === true) errors += 1;
-        const text = result.content.map((block) => (block.type === "text" ? block.text : `[${block.type}]`));
+        const text = result.content.map((block) =>
+          block.type === "text" ? block.text : `[${block.type}]`,
+        );
         results.push({
           type: "tool_result",
           tool_use_id: id,

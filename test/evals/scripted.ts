@@ -5,7 +5,9 @@ import * as z from "zod";
 
 const request = z.object({
   system: z.string(),
-  tools: z.array(z.object({ name: z.string(), input_schema: z.object({ type: z.literal("object") }) })),
+  tools: z.array(
+    z.object({ name: z.string(), input_schema: z.object({ type: z.literal("object") }) }),
+  ),
   messages: z.array(z.object({ role: z.string(), content: z.unknown() })),
 });
 type Request = z.output<typeof request>;
@@ -45,7 +47,11 @@ export async function scripted(turns: readonly Turn[]): Promise<{
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("it listens on no port");
   return {
-    api: new Anthropic({ apiKey: "none", baseURL: `http://127.0.0.1:${address.port}`, maxRetries: 0 }),
+    api: new Anthropic({
+      apiKey: "none",
+      baseURL: `http://127.0.0.1:${address.port}`,
+      maxRetries: 0,
+    }),
     requests,
     async close() {
       const closed = once(server, "close");

@@ -33,7 +33,8 @@ const offered = ({ tools, toolsets }: Described) =>
   );
 
 /** The same name in two places. */
-const twice = (names: readonly string[]) => names.filter((name, index) => names.indexOf(name) !== index);
+const twice = (names: readonly string[]) =>
+  names.filter((name, index) => names.indexOf(name) !== index);
 
 const servers = new Map<string, Described>();
 beforeAll(async () => {
@@ -87,9 +88,13 @@ describe("all servers with --slim", () => {
 describe.each(SERVERS)("the tasks of the %s server", (name) => {
   it("are 8 to 15, and run by its own tests", async () => {
     const folder = join(serverFolder(name), "evals");
-    const { tasks }: { tasks: readonly Task[] } = await import(pathToFileURL(join(folder, "tasks.ts")).href);
+    const { tasks }: { tasks: readonly Task[] } = await import(
+      pathToFileURL(join(folder, "tasks.ts")).href
+    );
     expect(tasks.length).toBeGreaterThanOrEqual(8);
     expect(tasks.length).toBeLessThanOrEqual(15);
-    expect(readFileSync(join(folder, "tasks.test.ts"), "utf8")).toMatch(/^evals\(server, tasks, world\);$/m);
+    expect(readFileSync(join(folder, "tasks.test.ts"), "utf8")).toMatch(
+      /^evals\(server, tasks, world\);$/m,
+    );
   });
 });

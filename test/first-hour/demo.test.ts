@@ -13,7 +13,8 @@ async function played(
     async demo(harness) {
       const { folder } = harness;
       await writeFile(join(folder, "a.txt"), "tea\n");
-      const graph = '{"type":"entity","name":"tea","entityType":"drink","observations":["green"]}\n';
+      const graph =
+        '{"type":"entity","name":"tea","entityType":"drink","observations":["green"]}\n';
       await writeFile(join(folder, "memory.jsonl"), graph);
       const args = { filesystem: [folder], memory: ["--file", join(folder, "memory.jsonl")] };
       await demo(await harness.connect(name, { args: args[name] }), harness);
@@ -31,7 +32,9 @@ describe("a demo passes", () => {
     expect(texts).toMatchObject({ state: "passed", calls: 2 });
     const fields = await played(async (server) => {
       await server.call("search_nodes", search, { total: 1, entities: [{ name: /^tea$/ }] });
-      await server.call("search_nodes", search, { entities: (found: unknown[]) => found.length === 1 });
+      await server.call("search_nodes", search, {
+        entities: (found: unknown[]) => found.length === 1,
+      });
     }, "memory");
     expect(fields).toMatchObject({ state: "passed", calls: 2 });
   });
@@ -44,15 +47,30 @@ describe("a demo fails, with expected and actual result,", () => {
   it.each<[string, Record<string, unknown>, unknown, RegExp]>([
     ["read_text_file", { path: "a.txt" }, "coffee", /^expected a text with 'coffee'\ngot {6}tea/m],
     ["search_nodes", search, { total: 2 }, /^expected the answer\.total to be 2\ngot {6}1$/m],
-    ["search_nodes", search, { entities: [] }, /^expected the answer\.entities to be \[\]\ngot {6}\[/m],
+    [
+      "search_nodes",
+      search,
+      { entities: [] },
+      /^expected the answer\.entities to be \[\]\ngot {6}\[/m,
+    ],
     [
       "search_nodes",
       search,
       { entities: severalEntities },
       /^expected the answer\.entities to be several entities\n/m,
     ],
-    ["search_nodes", search, { no_such: "x" }, /^expected the answer\.no_such to be 'x'\ngot {6}undefined$/m],
-    ["read_text_file", { path: "none.txt" }, "tea", /^expected an answer: 'tea'\ngot {6}.*none\.txt/m],
+    [
+      "search_nodes",
+      search,
+      { no_such: "x" },
+      /^expected the answer\.no_such to be 'x'\ngot {6}undefined$/m,
+    ],
+    [
+      "read_text_file",
+      { path: "none.txt" },
+      "tea",
+      /^expected an answer: 'tea'\ngot {6}.*none\.txt/m,
+    ],
     [
       "read_text_file",
       { path: "a.txt" },

@@ -24,7 +24,9 @@ let url: string;
 
 beforeAll(async () => {
   site = createServer((_, response) =>
-    response.writeHead(200, { "content-type": "text/html" }).end("<title>Tea</title><h1>Tea is served</h1>"),
+    response
+      .writeHead(200, { "content-type": "text/html" })
+      .end("<title>Tea</title><h1>Tea is served</h1>"),
   ).listen(0, "127.0.0.1");
   await once(site, "listening");
   const address = site.address();
@@ -98,16 +100,22 @@ describe("npm start on a fresh clone", () => {
     if (filesystem === undefined) throw new Error("no entry");
     expect(filesystem.command).toBe(process.execPath);
     const client = await person.start(filesystem);
-    const { content, isError } = await client.callTool({ name: "directory_tree", arguments: { path: "." } });
+    const { content, isError } = await client.callTool({
+      name: "directory_tree",
+      arguments: { path: "." },
+    });
     expect(isError).not.toBe(true);
-    expect(content).toMatchObject([{ type: "text", text: expect.stringMatching(/ {2}README\.md\n/) }]);
+    expect(content).toMatchObject([
+      { type: "text", text: expect.stringMatching(/ {2}README\.md\n/) },
+    ]);
   });
 
   it("prints a command that prints the entry of any server for any host", async () => {
     const [, words = ""] = /for example: node (.*)$/m.exec(seen.stdout) ?? [];
     const { code, stdout } = await person.run("node", words.split(" "));
     expect([code, Object.keys(JSON.parse(stdout))]).toEqual([0, ["servers"]]);
-    for (const name of SERVERS) expect(seen.stdout).toMatch(new RegExp(`^ {2}NAME .*\\b${name}\\b`, "m"));
+    for (const name of SERVERS)
+      expect(seen.stdout).toMatch(new RegExp(`^ {2}NAME .*\\b${name}\\b`, "m"));
   });
 });
 
@@ -116,7 +124,10 @@ describe("npm start on a fresh clone", () => {
  * its answer.
  */
 const FIRST_CALLS: Readonly<
-  Record<string, () => { args: string[]; tool: string; given?: Record<string, unknown>; answer: RegExp }>
+  Record<
+    string,
+    () => { args: string[]; tool: string; given?: Record<string, unknown>; answer: RegExp }
+  >
 > = {
   fetch: () => ({
     args: ["--allow-host", new URL(url).host],
@@ -126,7 +137,12 @@ const FIRST_CALLS: Readonly<
   }),
   git: () => ({ args: ["."], tool: "git_log", given: { max_count: 1 }, answer: /Message: clone/ }),
   memory: () => ({ args: [], tool: "memory_stats", answer: /"entities": ?0/ }),
-  playwright: () => ({ args: [], tool: "pw_inspect_page", given: { url }, answer: /Tea is served/ }),
+  playwright: () => ({
+    args: [],
+    tool: "pw_inspect_page",
+    given: { url },
+    answer: /Tea is served/,
+  }),
   postgres: () => ({
     args: ["--embedded"],
     tool: "query",

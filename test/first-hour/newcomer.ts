@@ -58,9 +58,14 @@ export async function newcomer(): Promise<Newcomer> {
     home,
     async run(program, args, without = []) {
       const left = PROGRAMS.filter((name) => !without.includes(name));
-      const PATH = without.length === 0 ? path : await folderOf(`bin-without-${without.join("-")}`, left);
+      const PATH =
+        without.length === 0 ? path : await folderOf(`bin-without-${without.join("-")}`, left);
       const env = { HOME: home, PATH, ...shared };
-      return execute(join(PATH, program), args, { cwd: clone.root, env, maxBuffer: 64 * 1_048_576 }).then(
+      return execute(join(PATH, program), args, {
+        cwd: clone.root,
+        env,
+        maxBuffer: 64 * 1_048_576,
+      }).then(
         (seen) => ({ code: 0, ...seen }),
         (error: Seen) => error,
       );

@@ -33,14 +33,18 @@ describe.each(READY)("the tools of the %s server", (name) => {
     const names = new Set<string>();
     for (const tool of tools) {
       const seen = apply(name, tool);
-      expect(seen.name, `${host} still shows the whole name`).toMatch(new RegExp(`(^|_)${tool.name}$`));
+      expect(seen.name, `${host} still shows the whole name`).toMatch(
+        new RegExp(`(^|_)${tool.name}$`),
+      );
       names.add(seen.name);
       expect(seen.description, tool.name).toBe(tool.description);
       expect(meaningOf(seen.inputSchema), tool.name).toEqual(meaningOf(tool.inputSchema));
       const accepts = ajv.compile(seen.inputSchema);
       const call = calls[tool.name];
       if (call === undefined || accepts(call) || accepts(withTextValues(call))) continue;
-      expect.fail(`${host} would not accept a good call of ${tool.name}: ${ajv.errorsText(accepts.errors)}`);
+      expect.fail(
+        `${host} would not accept a good call of ${tool.name}: ${ajv.errorsText(accepts.errors)}`,
+      );
     }
     expect(names.size, "each tool keeps a unique name").toBe(tools.length);
   });
@@ -59,11 +63,17 @@ describe("a tool that hosts cannot handle", () => {
     description: "It.",
     inputSchema,
   });
-  const object = (properties: Fields, more: Fields = {}): Fields => ({ type: "object", properties, ...more });
+  const object = (properties: Fields, more: Fields = {}): Fields => ({
+    type: "object",
+    properties,
+    ...more,
+  });
   const BAD: readonly { what: string; tool: HostTool; hosts: readonly string[] }[] = [
     {
       what: "a union at the top",
-      tool: tool(object({ a: { type: "string" } }, { anyOf: [{ type: "object", required: ["a"] }] })),
+      tool: tool(
+        object({ a: { type: "string" } }, { anyOf: [{ type: "object", required: ["a"] }] }),
+      ),
       hosts: ["Claude Desktop", "Claude Code", "VS Code with GPT-4", "VS Code with Gemini"],
     },
     {
@@ -80,7 +90,14 @@ describe("a tool that hosts cannot handle", () => {
     {
       what: "a long name",
       tool: tool(object({}), `a_${"very_".repeat(12)}long_name`),
-      hosts: ["Claude Desktop", "VS Code with GPT-4", "VS Code with Gemini", "Cursor", "Codex", "Gemini CLI"],
+      hosts: [
+        "Claude Desktop",
+        "VS Code with GPT-4",
+        "VS Code with Gemini",
+        "Cursor",
+        "Codex",
+        "Gemini CLI",
+      ],
     },
     {
       what: "a long description of a property",
@@ -94,7 +111,8 @@ describe("a tool that hosts cannot handle", () => {
       try {
         const seen = apply("server", bad);
         const same =
-          JSON.stringify(meaningOf(seen.inputSchema)) === JSON.stringify(meaningOf(bad.inputSchema));
+          JSON.stringify(meaningOf(seen.inputSchema)) ===
+          JSON.stringify(meaningOf(bad.inputSchema));
         return !same || !seen.name.endsWith(bad.name) || !ajv.validateSchema(seen.inputSchema);
       } catch {
         return true;

@@ -25,7 +25,8 @@ function anthropic(host: string, longest: number, source: string): HostFilter {
     sources: [source, "https://github.com/anthropics/claude-code/issues/710"],
     apply(server, { name, description, inputSchema }) {
       const full = longest === 128 ? `mcp__${server}__${name}` : name;
-      if (!new RegExp(`^[a-zA-Z0-9_-]{1,${longest}}$`).test(full)) throw new Error(`the name ${full}`);
+      if (!new RegExp(`^[a-zA-Z0-9_-]{1,${longest}}$`).test(full))
+        throw new Error(`the name ${full}`);
       const combiner = COMBINERS.find((keyword) => keyword in inputSchema);
       if (combiner !== undefined) throw new Error(`the schema has ${combiner} at the top level`);
       if (inputSchema.type !== "object") throw new Error("the schema is not an object");
@@ -42,8 +43,22 @@ function anthropic(host: string, longest: number, source: string): HostFilter {
 /** GPT-4 supports neither bounds nor formats nor defaults. */
 const NOT_FOR_GPT4 = new Set([
   ...["minLength", "maxLength", "pattern", "default", "format", "minimum", "maximum", "multipleOf"],
-  ...["patternProperties", "unevaluatedProperties", "propertyNames", "minProperties", "maxProperties"],
-  ...["unevaluatedItems", "contains", "minContains", "maxContains", "minItems", "maxItems", "uniqueItems"],
+  ...[
+    "patternProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+    "minProperties",
+    "maxProperties",
+  ],
+  ...[
+    "unevaluatedItems",
+    "contains",
+    "minContains",
+    "maxContains",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+  ],
 ]);
 
 /** What VS Code drops at the top of a schema, whatever the model. */
@@ -57,11 +72,13 @@ const vscode: HostFilter = {
   sources: [VSCODE_SOURCE, "https://github.com/microsoft/vscode/issues/248810"],
   apply(server, tool) {
     const inputSchema = mapSchema(tool.inputSchema, (schema) => {
-      if (schema.type === "array" && schema.items === undefined) throw new Error("an array without items");
+      if (schema.type === "array" && schema.items === undefined)
+        throw new Error("an array without items");
       if (Array.isArray(schema.items)) return { ...schema, items: { anyOf: schema.items } };
       const kept = Object.entries(schema).filter(([keyword]) => !NOT_FOR_GPT4.has(keyword));
       const { description } = schema;
-      const cut = typeof description === "string" ? { description: description.slice(0, 1024) } : {};
+      const cut =
+        typeof description === "string" ? { description: description.slice(0, 1024) } : {};
       return { ...Object.fromEntries(kept), ...cut };
     });
     for (const keyword of TOP_LEVEL_VSCODE) delete inputSchema[keyword];
@@ -84,7 +101,16 @@ const cursor: HostFilter = {
 
 const CODEX_TYPES = ["string", "number", "boolean", "integer", "object", "array", "null"];
 const CODEX_KEYWORDS = new Set([
-  ...["type", "description", "enum", "items", "properties", "required", "additionalProperties", "anyOf"],
+  ...[
+    "type",
+    "description",
+    "enum",
+    "items",
+    "properties",
+    "required",
+    "additionalProperties",
+    "anyOf",
+  ],
 ]);
 
 const codex: HostFilter = {
@@ -93,7 +119,9 @@ const codex: HostFilter = {
   apply(server, tool) {
     const inputSchema = mapSchema(tool.inputSchema, (schema) => {
       const enumeration = "const" in schema ? { enum: [schema.const] } : {};
-      const kept = Object.entries({ ...schema, ...enumeration }).filter(([key]) => CODEX_KEYWORDS.has(key));
+      const kept = Object.entries({ ...schema, ...enumeration }).filter(([key]) =>
+        CODEX_KEYWORDS.has(key),
+      );
       const types = [schema.type].flat().filter((type) => CODEX_TYPES.includes(String(type)));
       if (types.length > 0 || "anyOf" in schema) return Object.fromEntries(kept);
       // Without a type, it guesses one.
@@ -215,9 +243,11 @@ export function meaningOf(schema: Fields, name = ""): Fields {
       Object.keys(properties).map((key) => [key, meaningOf(fieldsAt(properties, key), key)]),
     );
   }
-  if (items !== undefined && name !== SQL_VALUES) meaning.items = isFields(items) ? meaningOf(items) : items;
+  if (items !== undefined && name !== SQL_VALUES)
+    meaning.items = isFields(items) ? meaningOf(items) : items;
   for (const keyword of COMBINERS) {
-    if (keyword in schema) meaning[keyword] = listAt(schema, keyword).map((inner) => meaningOf(inner));
+    if (keyword in schema)
+      meaning[keyword] = listAt(schema, keyword).map((inner) => meaningOf(inner));
   }
   return meaning;
 }

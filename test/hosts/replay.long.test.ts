@@ -26,7 +26,9 @@ describe.each(READY)("the %s server", (name) => {
     const revision = revisionOf(recorded);
     const recorder = new Recorder({ ...inWorld(name, world), cwd: recorded.cwd }, revision, {
       answer: (method) =>
-        method === "roots/list" ? { roots: [{ uri: pathToFileURL(workspace).href, name: "project" }] } : {},
+        method === "roots/list"
+          ? { roots: [{ uri: pathToFileURL(workspace).href, name: "project" }] }
+          : {},
     });
     const answers = await replay(recorder, recorded);
 
@@ -65,8 +67,9 @@ describe.each(READY)("the %s server", (name) => {
     const world = there();
     const starts = RECORDED.filter(({ host }) => host === "claude-desktop").slice(-2);
     expect(
-      new Set(starts.map(({ opening }) => fieldsAt(JSON.parse(opening[0]), "params", "clientInfo").name))
-        .size,
+      new Set(
+        starts.map(({ opening }) => fieldsAt(JSON.parse(opening[0]), "params", "clientInfo").name),
+      ).size,
     ).toBe(2);
     const recorders = starts.map(
       (start) => new Recorder({ ...inWorld(name, world), cwd: "/" }, revisionOf(start)),
@@ -84,7 +87,10 @@ describe.each(READY)("the %s server", (name) => {
 });
 
 /** Writes the host's raw lines; returns the responses by method. */
-async function replay(recorder: Recorder, { opening }: RecordedHost): Promise<Map<string, Fields[]>> {
+async function replay(
+  recorder: Recorder,
+  { opening }: RecordedHost,
+): Promise<Map<string, Fields[]>> {
   const answers = new Map<string, Fields[]>();
   const sent: Promise<void>[] = [];
   for (const line of opening) {

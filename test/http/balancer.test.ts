@@ -60,7 +60,10 @@ describe("two processes behind a plain balancer", () => {
     expect(asked).toHaveLength(1);
     expect([...balancer.taken.slice(before)].sort()).toEqual([0, 1]);
     for (let read = 0; read < 4; read += 1) {
-      const opened = await client.callTool({ name: "open_nodes", arguments: { names: ["Mary", "Ada"] } });
+      const opened = await client.callTool({
+        name: "open_nodes",
+        arguments: { names: ["Mary", "Ada"] },
+      });
       expect(JSON.stringify(opened.content)).toContain("Ada");
       expect(JSON.stringify(opened.structuredContent)).not.toContain("teaches mathematics");
     }

@@ -35,7 +35,8 @@ export async function startBalancer(
         response.writeHead(502).end();
         return;
       }
-      if (healthPath !== undefined && !(await isHealthy(new URL(healthPath, target)))) return pass(tried + 1);
+      if (healthPath !== undefined && !(await isHealthy(new URL(healthPath, target))))
+        return pass(tried + 1);
       const { method = "GET", headers } = incoming;
       const { host: _, "transfer-encoding": __, ...kept } = headers;
       const length = Buffer.concat(chunks).length;
@@ -50,7 +51,9 @@ export async function startBalancer(
         answer.pipe(response);
         answer.on("error", () => response.destroy());
       });
-      outgoing.on("error", () => (response.headersSent ? response.destroy() : void pass(tried + 1)));
+      outgoing.on("error", () =>
+        response.headersSent ? response.destroy() : void pass(tried + 1),
+      );
       response.on("close", () => outgoing.destroy());
       outgoing.end(Buffer.concat(chunks));
     }

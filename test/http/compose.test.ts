@@ -41,14 +41,19 @@ const headers = { authorization: `Bearer ${SECRETS["MEMORY_TOKEN"]}` };
 
 /** What Compose makes of `${NAME:-default}` and `${NAME:?message}` with the secrets in `.env`. */
 function interpolated(text: string): string {
-  return text.replaceAll(/\$\{(\w+):([-?])([^}]*)\}/g, (_, name: string, kind: string, rest: string) => {
-    const value = SECRETS[name] ?? (kind === "-" ? rest : undefined);
-    if (value === undefined) throw new Error(`${name} ${rest}`);
-    return value;
-  });
+  return text.replaceAll(
+    /\$\{(\w+):([-?])([^}]*)\}/g,
+    (_, name: string, kind: string, rest: string) => {
+      const value = SECRETS[name] ?? (kind === "-" ? rest : undefined);
+      if (value === undefined) throw new Error(`${name} ${rest}`);
+      return value;
+    },
+  );
 }
 
-const REPLICAS = Object.entries(compose.services).filter(([, { image }]) => image === "refmcp-memory");
+const REPLICAS = Object.entries(compose.services).filter(
+  ([, { image }]) => image === "refmcp-memory",
+);
 
 let folder = "";
 let postgres: TestPostgres;
@@ -58,7 +63,10 @@ let balancer: Balancer;
 
 /** Starts the program that the image starts, with the container's environment; only addresses and /data are of this machine. */
 async function start({ build, environment }: z.infer<typeof service>): Promise<HttpProcess> {
-  const text = await readFile(join(ROOT, "docs", build?.context ?? "", build?.dockerfile ?? ""), "utf8");
+  const text = await readFile(
+    join(ROOT, "docs", build?.context ?? "", build?.dockerfile ?? ""),
+    "utf8",
+  );
   const file = DockerfileParser.parse(text);
   const instruction = (keyword: string) =>
     file
@@ -89,7 +97,10 @@ async function start({ build, environment }: z.infer<typeof service>): Promise<H
 }
 
 /** The exit code of the container's health check. */
-async function checked({ url }: HttpProcess, { healthcheck }: z.infer<typeof service>): Promise<number> {
+async function checked(
+  { url }: HttpProcess,
+  { healthcheck }: z.infer<typeof service>,
+): Promise<number> {
   const [kind, program = "", ...args] = healthcheck?.test ?? [];
   expect([kind, program]).toEqual(["CMD", "node"]);
   const own = args.map((text) => text.replace("127.0.0.1:8080", url.host));
@@ -188,16 +199,19 @@ describe("the processes of docs/compose.yaml", () => {
     }
   });
 
-  it.each<Era>(["legacy", "modern"])("find what a %s client remembered through the other", async (era) => {
-    const client = await connect(balancer.url, era);
-    const before = balancer.taken.length;
-    expect((await client.callTool(remember(`Ada of ${era}`))).isError).not.toBe(true);
-    for (let call = 0; call < 2; call += 1)
-      expect(JSON.stringify((await client.callTool(open(`Ada of ${era}`))).structuredContent)).toContain(
-        `is called Ada of ${era}`,
-      );
-    expect(new Set(balancer.taken.slice(before + 1))).toEqual(new Set([0, 1]));
-  });
+  it.each<Era>(["legacy", "modern"])(
+    "find what a %s client remembered through the other",
+    async (era) => {
+      const client = await connect(balancer.url, era);
+      const before = balancer.taken.length;
+      expect((await client.callTool(remember(`Ada of ${era}`))).isError).not.toBe(true);
+      for (let call = 0; call < 2; call += 1)
+        expect(
+          JSON.stringify((await client.callTool(open(`Ada of ${era}`))).structuredContent),
+        ).toContain(`is called Ada of ${era}`);
+      expect(new Set(balancer.taken.slice(before + 1))).toEqual(new Set([0, 1]));
+    },
+  );
 
   it("confirm a loss across both: one asks, the other gets the answer", async () => {
     const asked: string[] = [];
@@ -214,7 +228,9 @@ describe("the processes of docs/compose.yaml", () => {
     await older.callTool(remember("Bob"));
     const refused = await older.callTool(deletion);
     expect(refused.isError).toBe(true);
-    expect(JSON.stringify((await client.callTool(open("Bob"))).structuredContent)).toContain("is called Bob");
+    expect(JSON.stringify((await client.callTool(open("Bob"))).structuredContent)).toContain(
+      "is called Bob",
+    );
     expect(asked).toHaveLength(1);
   });
 

@@ -20,7 +20,9 @@ beforeAll(async () => {
   const pems = await generate([{ name: "commonName", value: "mcp.example.com" }]);
   await writeFile(join(folder, "cert.pem"), pems.cert);
   await writeFile(join(folder, "key.pem"), pems.private);
-  const file = DockerfileParser.parse(await readFile(join(serverFolder("memory"), "Dockerfile"), "utf8"));
+  const file = DockerfileParser.parse(
+    await readFile(join(serverFolder("memory"), "Dockerfile"), "utf8"),
+  );
   const found = file.getInstructions().find((one) => one.getKeyword() === "HEALTHCHECK");
   check = JSON.parse(found?.getArgumentsContent()?.replace(/^CMD /, "") ?? "[]").slice(1);
 });
@@ -45,10 +47,20 @@ it.each([
   ["an IPv4 address", (port: string) => `127.0.0.1:${port}`, {}],
   ["an IPv6 address", (port: string) => `[::1]:${port}`, {}],
   ["a name", (port: string) => `localhost:${port}`, {}],
-  ["HTTPS", (port: string) => port, { REFMCP_MEMORY_TLS_CERT: "cert.pem", REFMCP_MEMORY_TLS_KEY: "key.pem" }],
+  [
+    "HTTPS",
+    (port: string) => port,
+    { REFMCP_MEMORY_TLS_CERT: "cert.pem", REFMCP_MEMORY_TLS_KEY: "key.pem" },
+  ],
 ] as const)("the image's health check finds a server on %s", async (_, addressOf, tls) => {
-  const paths = Object.fromEntries(Object.entries(tls).map(([name, file]) => [name, join(folder, file)]));
-  const server = await start({ ...paths, REFMCP_MEMORY_HTTP: addressOf("0"), REFMCP_MEMORY_DRAIN_MS: "0" });
+  const paths = Object.fromEntries(
+    Object.entries(tls).map(([name, file]) => [name, join(folder, file)]),
+  );
+  const server = await start({
+    ...paths,
+    REFMCP_MEMORY_HTTP: addressOf("0"),
+    REFMCP_MEMORY_DRAIN_MS: "0",
+  });
   const at = { ...paths, REFMCP_MEMORY_HTTP: addressOf(server.url.port) };
   expect(await health(at)).toBe("healthy");
   await server.stop();

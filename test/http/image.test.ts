@@ -15,7 +15,9 @@ let image: Buffer;
 
 /** A square PNG of random colors, which cannot be compressed. */
 function noise(side: number): Buffer {
-  const rows = Array.from({ length: side }, () => Buffer.concat([Buffer.alloc(1), randomBytes(side * 3)]));
+  const rows = Array.from({ length: side }, () =>
+    Buffer.concat([Buffer.alloc(1), randomBytes(side * 3)]),
+  );
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side, 0);
   header.writeUInt32BE(side, 4);

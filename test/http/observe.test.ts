@@ -22,7 +22,9 @@ describe.each(SERVERS)("the built %s server", (name) => {
       /^mcp_server_operation_duration_count\{.*mcp_method_name="tools\/call".*gen_ai_tool_name="\w+".*\} 1$/m,
     );
     await server.stop();
-    expect(new Set(received.map(({ path }) => path))).toEqual(new Set(["/v1/metrics", "/v1/traces"]));
+    expect(new Set(received.map(({ path }) => path))).toEqual(
+      new Set(["/v1/metrics", "/v1/traces"]),
+    );
     expect(JSON.stringify(received)).toContain("tools/call ");
     expect(server.stderr()).toMatch(
       /^\{"time":"[^"]+","principal":"","tool":"\w+","effect":"read",.*"outcome":"ok"\}$/m,

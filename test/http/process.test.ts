@@ -68,11 +68,15 @@ describe.skipIf(process.platform === "win32")("the end of a process", () => {
       const clients = [await connect(server, "legacy"), await connect(server, "modern")];
       let running = 0;
       const calls = clients.map((client) =>
-        client.callTool({ name: "probe_slow", arguments: { ms: 400 } }, { onprogress: () => (running += 1) }),
+        client.callTool(
+          { name: "probe_slow", arguments: { ms: 400 } },
+          { onprogress: () => (running += 1) },
+        ),
       );
       await expect.poll(() => running).toBe(2);
       const ended = server.stop(signal);
-      for (const call of calls) expect((await call).content).toEqual([{ type: "text", text: "waited" }]);
+      for (const call of calls)
+        expect((await call).content).toEqual([{ type: "text", text: "waited" }]);
       expect(await ended).toEqual({ code: 0, signal: null });
       expect(server.stderr().trim().split("\n")).toHaveLength(1);
       await expect(fetch(new URL("/healthz", server.url))).rejects.toThrow();

@@ -9,7 +9,11 @@ afterEach(async () => {
 
 async function start(
   name: string,
-  more: { args?: readonly string[]; env?: Readonly<Record<string, string>>; isAlone?: boolean } = {},
+  more: {
+    args?: readonly string[];
+    env?: Readonly<Record<string, string>>;
+    isAlone?: boolean;
+  } = {},
 ): Promise<HttpProcess> {
   const world = await serverWorld(name);
   open.push(world.dispose);
@@ -52,7 +56,11 @@ describe("a server that could answer no call is alive, but not ready:", () => {
       "a database that does not answer",
       { args: ["postgres://u:p@127.0.0.1:1/x"], isAlone: true },
     ],
-    ["sqlite", "a file that is missing", { args: ["--db-path", "/nonexistent-refmcp.db"], isAlone: true }],
+    [
+      "sqlite",
+      "a file that is missing",
+      { args: ["--db-path", "/nonexistent-refmcp.db"], isAlone: true },
+    ],
   ])("%s with %s", async (name, _, more) => {
     const server = await start(name, more);
     expect(await statusOf(server, "/healthz")).toBe(200);

@@ -26,7 +26,8 @@ describe.each(SERVERS)("two copies of %s behind a round robin", (name) => {
     try {
       const lists: string[] = [];
       // Three requests each, so that every kind of request reaches both.
-      for (let round = 0; round < 3; round++) lists.push(String(await callReadingTool(client, world)));
+      for (let round = 0; round < 3; round++)
+        lists.push(String(await callReadingTool(client, world)));
       expect(new Set(lists).size).toBe(1);
     } finally {
       await close();

@@ -15,12 +15,15 @@ describe.each(SERVERS)("the built %s server over HTTP", (name) => {
     return started;
   }
 
-  it.each(["legacy", "modern"] as const)("lists its tools and answers a call of a %s client", async (era) => {
-    const { client, close } = await connectHttp(running().url, { era });
-    const names = await callReadingTool(client, world());
-    expect(names).toEqual([...names].sort());
-    await close();
-  });
+  it.each(["legacy", "modern"] as const)(
+    "lists its tools and answers a call of a %s client",
+    async (era) => {
+      const { client, close } = await connectHttp(running().url, { era });
+      const names = await callReadingTool(client, world());
+      expect(names).toEqual([...names].sort());
+      await close();
+    },
+  );
 
   it("answers a page from another site with 403", async () => {
     const response = await fetch(running().url, { headers: { origin: "https://evil.example" } });

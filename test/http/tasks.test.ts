@@ -2,7 +2,10 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { createTaskSessionFromClient, resultFromTaskOutcome } from "@modelcontextprotocol/ext-tasks/client";
+import {
+  createTaskSessionFromClient,
+  resultFromTaskOutcome,
+} from "@modelcontextprotocol/ext-tasks/client";
 import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
 import { connectHttp, type HttpProcess, startHttp } from "@refmcp/testing";
 import pg from "pg";
@@ -34,7 +37,9 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-async function start(more: { args?: string[]; env?: Record<string, string> } = {}): Promise<HttpProcess> {
+async function start(
+  more: { args?: string[]; env?: Record<string, string> } = {},
+): Promise<HttpProcess> {
   const args = ["--task-after-ms", "100", ...(more.args ?? [])];
   const server = await startHttp(fixture.file, { ...more, args });
   open.push(() => server.stop("SIGKILL"));
@@ -43,7 +48,12 @@ async function start(more: { args?: string[]; env?: Record<string, string> } = {
 
 let nextId = 1;
 /** Sends a request of 2026-07-28; the answer may be a stream. */
-async function post(url: URL, method: string, params: Fields, signal?: AbortSignal): Promise<Response> {
+async function post(
+  url: URL,
+  method: string,
+  params: Fields,
+  signal?: AbortSignal,
+): Promise<Response> {
   const name = params.taskId ?? params.name;
   const { _meta = META, ...rest } = params;
   return fetch(url, {
@@ -59,7 +69,11 @@ async function post(url: URL, method: string, params: Fields, signal?: AbortSign
     ...(signal && { signal }),
   });
 }
-async function ask(url: URL, method: string, params: Fields): Promise<{ result?: Fields; error?: Fields }> {
+async function ask(
+  url: URL,
+  method: string,
+  params: Fields,
+): Promise<{ result?: Fields; error?: Fields }> {
   return JSON.parse(await (await post(url, method, params)).text());
 }
 /** Lets a process connect to its database, which takes a while on a busy machine. */
@@ -101,7 +115,8 @@ describe("two processes with one database of tasks", () => {
   it("answer for each other's tasks: their state, their result, and their end by a client", async () => {
     const { pair, balancer } = await startPair();
     const [first, second] = pair.map((one) => one.url);
-    if (first === undefined || second === undefined) throw new Error("There are not two processes.");
+    if (first === undefined || second === undefined)
+      throw new Error("There are not two processes.");
     const taskId = await begin(first, "slow_compute", { seconds: 3, label: "\u0000 both" });
     const done = await until(second, taskId, "completed");
     expect(done.result).toMatchObject({ content: [{ text: "computed \u0000 both" }] });
@@ -119,7 +134,8 @@ describe("two processes with one database of tasks", () => {
   it("pass on the answers to a task's questions, and tell streams of its end", async () => {
     const { pair } = await startPair();
     const [first, second] = pair.map((one) => one.url);
-    if (first === undefined || second === undefined) throw new Error("There are not two processes.");
+    if (first === undefined || second === undefined)
+      throw new Error("There are not two processes.");
     const taskId = await begin(first, "multi_input", {});
     const stop = new AbortController();
     const stream = await post(
@@ -153,18 +169,23 @@ describe("two processes with one database of tasks", () => {
   it("report a task as failed if its process is gone", async () => {
     const { pair } = await startPair();
     const [first, second] = pair;
-    if (first === undefined || second === undefined) throw new Error("There are not two processes.");
+    if (first === undefined || second === undefined)
+      throw new Error("There are not two processes.");
     const taskId = await begin(first.url, "slow_compute", { seconds: 60 });
     await first.stop("SIGKILL");
     // As much later as a process may be silent.
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    await client.query("UPDATE refmcp_tasks SET renewed = now() - interval '2 minutes' WHERE id = $1", [
-      taskId,
-    ]);
+    await client.query(
+      "UPDATE refmcp_tasks SET renewed = now() - interval '2 minutes' WHERE id = $1",
+      [taskId],
+    );
     await client.end();
     expect(await until(second.url, taskId, "failed")).toMatchObject({
-      error: { code: -32_603, message: expect.stringContaining("process that ran this task ended") },
+      error: {
+        code: -32_603,
+        message: expect.stringContaining("process that ran this task ended"),
+      },
     });
   });
 
@@ -179,7 +200,9 @@ describe("two processes with one database of tasks", () => {
     await own.restart();
     // Its state may have been lost while the database was down, and is stored again.
     await until(second.url, finished, "completed");
-    await expect.poll(async () => (await ask(second.url, "tasks/cancel", { taskId })).error).toBeUndefined();
+    await expect
+      .poll(async () => (await ask(second.url, "tasks/cancel", { taskId })).error)
+      .toBeUndefined();
     await until(second.url, taskId, "cancelled");
   });
 
@@ -207,9 +230,15 @@ describe.each(SERVERS)("the %s server", (name) => {
     open.push(close);
     const { tools } = await client.listTools();
     const reading = tools.find(({ annotations }) => annotations?.readOnlyHint === true);
-    const call = { name: String(reading?.name), arguments: { ...world.calls[String(reading?.name)] } };
+    const call = {
+      name: String(reading?.name),
+      arguments: { ...world.calls[String(reading?.name)] },
+    };
     const plain = await client.callTool(call);
-    const created = await client.request({ method: "tools/call", params: { ...call, task: {} } }, FIELDS);
+    const created = await client.request(
+      { method: "tools/call", params: { ...call, task: {} } },
+      FIELDS,
+    );
     const { taskId } = Object(created.task);
     const result = await client.request({ method: "tasks/result", params: { taskId } }, FIELDS);
     const stable = (content: unknown) => world.stable(JSON.stringify(content ?? null));
@@ -282,7 +311,11 @@ describe("the client of the tasks extension's authors", () => {
           ? { kind: "result", result: Object(result) }
           : { kind: "error", error: Object(error) };
       },
-      v2RequestFraming: { protocolVersion: VERSION, clientInfo: CLIENT, clientCapabilities: CAPABILITIES },
+      v2RequestFraming: {
+        protocolVersion: VERSION,
+        clientInfo: CLIENT,
+        clientCapabilities: CAPABILITIES,
+      },
       async onInputRequest(request) {
         asked.push(request.kind);
         const answer: unknown = { action: "accept", content: { confirm: true } };

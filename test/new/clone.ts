@@ -20,7 +20,11 @@ export interface Clone {
   /** Runs a script of the clone; returns its stdout and stderr. */
   node(script: string, ...args: string[]): Promise<{ stdout: string; stderr: string }>;
   /** Runs a program in a folder of the clone, as CI does. */
-  run(folder: string, program: string, ...args: string[]): Promise<{ stdout: string; stderr: string }>;
+  run(
+    folder: string,
+    program: string,
+    ...args: string[]
+  ): Promise<{ stdout: string; stderr: string }>;
   /** Changed files as git reports them: `?? servers/weather/`. */
   status(): Promise<string[]>;
   dispose(): Promise<void>;
@@ -39,10 +43,14 @@ export async function cloneWorkspace({ whole = false } = {}): Promise<Clone> {
       env: { ...process.env, CI: "1" },
       maxBuffer: 64 * 1_048_576,
     });
-  const { stdout } = await execute("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
-    cwd: ROOT,
-    maxBuffer: 64 * 1_048_576,
-  });
+  const { stdout } = await execute(
+    "git",
+    ["ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+    {
+      cwd: ROOT,
+      maxBuffer: 64 * 1_048_576,
+    },
+  );
   for (const file of new Set(stdout.split("\0").filter((name) => name !== ""))) {
     if (!whole && LEFT_OUT.test(file) && !KEPT.test(file)) continue;
     // A tracked file may have been deleted.

@@ -19,7 +19,12 @@ let statusAfterServer: string[] = [];
 beforeAll(async () => {
   clone = await cloneWorkspace();
   for (const [name, kind] of SERVERS) {
-    const { stderr } = await clone.node("scripts/new.mjs", "server", name, ...(kind ? ["--kind", kind] : []));
+    const { stderr } = await clone.node(
+      "scripts/new.mjs",
+      "server",
+      name,
+      ...(kind ? ["--kind", kind] : []),
+    );
     if (kind !== undefined) continue;
     said = stderr;
     statusAfterServer = await clone.status();
@@ -30,10 +35,12 @@ afterAll(() => clone?.dispose());
 
 /** The output of `pnpm new` when it refuses. */
 async function refusal(...args: string[]): Promise<string> {
-  const failed: { code: number; stderr: string } = await clone.node("scripts/new.mjs", ...args).then(
-    () => ({ code: 0, stderr: "" }),
-    (error) => error,
-  );
+  const failed: { code: number; stderr: string } = await clone
+    .node("scripts/new.mjs", ...args)
+    .then(
+      () => ({ code: 0, stderr: "" }),
+      (error) => error,
+    );
   expect(failed.code).toBe(2);
   return failed.stderr;
 }
@@ -58,7 +65,12 @@ describe("the result of pnpm new", () => {
   });
 
   it("is formatted, without a warning", { timeout: LONG }, async () => {
-    await clone.node("node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings", "servers");
+    await clone.node(
+      "node_modules/@biomejs/biome/bin/biome",
+      "ci",
+      "--error-on-warnings",
+      "servers",
+    );
   });
 
   it("comes with a list of the kinds and of existing files to replace", async () => {
@@ -67,7 +79,8 @@ describe("the result of pnpm new", () => {
       ([, file = ""]) => file,
     );
     expect(files).toHaveLength(8);
-    for (const file of files) expect(existsSync(join(clone.root, "servers/scratch", file)), file).toBe(true);
+    for (const file of files)
+      expect(existsSync(join(clone.root, "servers/scratch", file)), file).toBe(true);
   });
 
   it("passes the structural tests", { timeout: LONG }, async () => {
@@ -97,7 +110,13 @@ describe("the result of pnpm new", () => {
     const script = `
       const { play } = await import("./scripts/lib/demo.mjs");
       process.stdout.write(JSON.stringify(await play("${name}", await import("./servers/${name}/demo.mjs"))));`;
-    const { stdout } = await clone.run(".", process.execPath, "--input-type=module", "--eval", script);
+    const { stdout } = await clone.run(
+      ".",
+      process.execPath,
+      "--input-type=module",
+      "--eval",
+      script,
+    );
     expect(JSON.parse(stdout)).toMatchObject({ state: "passed", calls: 2 });
   });
 
@@ -106,7 +125,9 @@ describe("the result of pnpm new", () => {
   }, async () => {
     await clone.node("scripts/generate.mjs", "--check");
     const readme = await readFile(join(clone.root, "servers", "scratch", "README.md"), "utf8");
-    expect(readme).toContain("| `scratch_count` | read | Count the characters, words and lines of a text. |");
+    expect(readme).toContain(
+      "| `scratch_count` | read | Count the characters, words and lines of a text. |",
+    );
     const source = join(clone.root, "servers", "scratch", "package.json");
     const text = await readFile(source, "utf8");
     expect(text).toContain("Find notes");
@@ -137,7 +158,9 @@ describe("npm test, of some packages", () => {
     const sum = passed.reduce((total, one) => total + one, 0);
     expect(stdout).toMatch(new RegExp(`\n\n${sum} passed, 0 failed\n$`));
     expect(code).toBe(0);
-    expect((await run("scratch")).stdout).toMatch(/^1 suite, nothing changed since it passed\.\n✓ /);
+    expect((await run("scratch")).stdout).toMatch(
+      /^1 suite, nothing changed since it passed\.\n✓ /,
+    );
   });
 
   it("ends with what was skipped and what failed, with file, name and reason, in plain text", async () => {
@@ -154,7 +177,9 @@ it("flies", (context) => context.skip("there is no wing"));
     await rm(test);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^✗ servers\/scratch: \d+ passed, 2 failed, 1 skipped \(/m);
-    expect(stdout).toContain(`\n- skipped: ${folder}/test/broken.test.ts: flies: there is no wing\n`);
+    expect(stdout).toContain(
+      `\n- skipped: ${folder}/test/broken.test.ts: flies: there is no wing\n`,
+    );
     expect(stdout).toContain(`\n✗ ${folder}/test/broken.test.ts: adds\n    expected 2 to be 3`);
     expect(stdout).toContain("\n✗ test/structure/wording.test.ts: sources and pages");
     expect(stdout).toMatch(/\n\n\d+ passed, 2 failed, 1 skipped\n$/);
@@ -167,12 +192,20 @@ describe("pnpm new refuses", () => {
     expect(await refusal("server", "My_Server")).toContain("2 to 20 letters a to z");
     expect(await refusal("server", "scratch")).toContain("servers/scratch already exists");
     expect(await refusal("server")).toContain("Usage:");
-    expect(await refusal("server", "weather", "--kind", "mail")).toContain("Kinds: files, web, database.");
+    expect(await refusal("server", "weather", "--kind", "mail")).toContain(
+      "Kinds: files, web, database.",
+    );
   });
 
   it("an invalid or taken name for a tool, and a server that does not exist", async () => {
-    expect(await refusal("tool", "scratch", "Count-Words")).toContain("3 to 40 of a to z, 0 to 9 and _");
-    expect(await refusal("tool", "scratch", "scratch_find")).toContain('a tool "scratch_find" already');
-    expect(await refusal("tool", "elsewhere", "count_words")).toContain("There are: remote, scratch, table.");
+    expect(await refusal("tool", "scratch", "Count-Words")).toContain(
+      "3 to 40 of a to z, 0 to 9 and _",
+    );
+    expect(await refusal("tool", "scratch", "scratch_find")).toContain(
+      'a tool "scratch_find" already',
+    );
+    expect(await refusal("tool", "elsewhere", "count_words")).toContain(
+      "There are: remote, scratch, table.",
+    );
   });
 });

@@ -35,7 +35,12 @@ it("pnpm new tool works in every server, whatever its toolsets and fixture", asy
     expect(status.filter((line) => line.includes("src/server.ts"))).toEqual([
       " M servers/filesystem/src/server.ts",
     ]);
-    await clone.node("node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings", "servers");
+    await clone.node(
+      "node_modules/@biomejs/biome/bin/biome",
+      "ci",
+      "--error-on-warnings",
+      "servers",
+    );
   } finally {
     await clone.dispose();
   }

@@ -19,7 +19,9 @@ afterAll(() => rm(copy, { recursive: true, force: true }));
 async function ask(name: string, version: string): Promise<string> {
   const text = `import { npmPackages } from "./scripts/lib/npm-programs.mjs";
     console.log((await npmPackages({ ${JSON.stringify(name)}: ${JSON.stringify(version)} }))(${JSON.stringify(`${name}/package.json`)}));`;
-  const { stdout } = await execute(process.execPath, ["--input-type=module", "--eval", text], { cwd: copy });
+  const { stdout } = await execute(process.execPath, ["--input-type=module", "--eval", text], {
+    cwd: copy,
+  });
   return stdout.trim();
 }
 const cached = () => readdir(join(copy, "node_modules", ".cache", "refmcp-npm"));
@@ -28,7 +30,10 @@ describe("packages that tests take from npm", () => {
   it("are complete for two concurrent processes, in one folder", async () => {
     const [first = "", second] = await Promise.all([ask("ms", "2.1.3"), ask("ms", "2.1.3")]);
     expect(second).toBe(first);
-    expect(JSON.parse(await readFile(first, "utf8"))).toMatchObject({ name: "ms", version: "2.1.3" });
+    expect(JSON.parse(await readFile(first, "utf8"))).toMatchObject({
+      name: "ms",
+      version: "2.1.3",
+    });
     expect(await cached()).toHaveLength(1);
   });
 

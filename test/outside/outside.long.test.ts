@@ -63,7 +63,10 @@ describe("a third-party server of eleven lines", () => {
   it("has eleven lines and nothing but the published packages", async () => {
     expect(SERVER.trimEnd().split("\n")).toHaveLength(11);
     const { dependencies } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
-    expect(Object.keys(dependencies)).toEqual([...LIBRARIES.map((name) => `@refmcp/${name}`), "@types/node"]);
+    expect(Object.keys(dependencies)).toEqual([
+      ...LIBRARIES.map((name) => `@refmcp/${name}`),
+      "@types/node",
+    ]);
   });
 
   it("compiles against the published types, which a wrong tool does not", async () => {
@@ -88,30 +91,43 @@ describe("a third-party server of eleven lines", () => {
     for (const { file } of files) expect(stdout).toContain(`${file}(`);
   });
 
-  it.each([["legacy"], [{ pin: "2026-07-28" }]] as const)("answers a client of the era %j", async (mode) => {
-    const transport = new StdioClientTransport({
-      command: process.execPath,
-      args: [join(folder, "server.js")],
-    });
-    const client = new Client({ name: "outside", version: "1" }, { versionNegotiation: { mode } });
-    await client.connect(transport);
-    try {
-      expect(client.getServerVersion()).toMatchObject({ title: "Hello", version: "1.0.0" });
-      const { tools } = await client.listTools();
-      expect(tools).toMatchObject([{ name: "hello_greet", annotations: { readOnlyHint: true } }]);
-      const answer = await client.callTool({ name: "hello_greet", arguments: { name: "Ada" } });
-      expect(answer.structuredContent).toEqual({ text: "Hello, Ada." });
-      const wrong = await client.callTool({ name: "hello_greet", arguments: { nam: "Ada" } });
-      expect(wrong).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('"nam"') }] });
-    } finally {
-      await client.close();
-    }
-  });
+  it.each([["legacy"], [{ pin: "2026-07-28" }]] as const)(
+    "answers a client of the era %j",
+    async (mode) => {
+      const transport = new StdioClientTransport({
+        command: process.execPath,
+        args: [join(folder, "server.js")],
+      });
+      const client = new Client(
+        { name: "outside", version: "1" },
+        { versionNegotiation: { mode } },
+      );
+      await client.connect(transport);
+      try {
+        expect(client.getServerVersion()).toMatchObject({ title: "Hello", version: "1.0.0" });
+        const { tools } = await client.listTools();
+        expect(tools).toMatchObject([{ name: "hello_greet", annotations: { readOnlyHint: true } }]);
+        const answer = await client.callTool({ name: "hello_greet", arguments: { name: "Ada" } });
+        expect(answer.structuredContent).toEqual({ text: "Hello, Ada." });
+        const wrong = await client.callTool({ name: "hello_greet", arguments: { nam: "Ada" } });
+        expect(wrong).toMatchObject({
+          isError: true,
+          content: [{ text: expect.stringContaining('"nam"') }],
+        });
+      } finally {
+        await client.close();
+      }
+    },
+  );
 
   it("has its own help and prints its entry", async () => {
     const { stdout } = await execute(process.execPath, [join(folder, "server.js"), "--help"]);
     expect(stdout).toContain("Greets people.");
-    const entry = await execute(process.execPath, [join(folder, "server.js"), "--print-config", "vscode"]);
+    const entry = await execute(process.execPath, [
+      join(folder, "server.js"),
+      "--print-config",
+      "vscode",
+    ]);
     expect(JSON.parse(entry.stdout).servers.hello.type).toBe("stdio");
   });
 });

@@ -9,7 +9,14 @@ import { DockerfileParser } from "dockerfile-ast";
 import { validate } from "dockerfile-utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tarballOf } from "../release/release.ts";
-import { answersInBothEras, LIBRARIES, ROOT, SERVERS, serverFolder, serverWorld } from "../servers.ts";
+import {
+  answersInBothEras,
+  LIBRARIES,
+  ROOT,
+  SERVERS,
+  serverFolder,
+  serverWorld,
+} from "../servers.ts";
 
 const execute = promisify(execFile);
 const npmQuiet = ["--no-audit", "--no-fund", "--loglevel=error"];
@@ -30,7 +37,13 @@ async function prebuilt(): Promise<Record<string, string>> {
   const { version } = JSON.parse(await readFile(manifest, "utf8"));
   const machine = `node-v${process.versions.modules}-${process.platform}-${process.arch}`;
   const archive = join(folder, `better-sqlite3-v${version}-${machine}.tar.gz`);
-  await execute("tar", ["-czf", archive, "-C", dirname(manifest), "build/Release/better_sqlite3.node"]);
+  await execute("tar", [
+    "-czf",
+    archive,
+    "-C",
+    dirname(manifest),
+    "build/Release/better_sqlite3.node",
+  ]);
   return { npm_config_better_sqlite3_local_prebuilds: folder };
 }
 
@@ -53,7 +66,8 @@ async function homeOf(name: string): Promise<string> {
   const dependencies = await dependenciesOf(name);
   const alike: string[] = [];
   for (const server of SERVERS)
-    if ((await dependenciesOf(server)) === dependencies) alike.push(await tarballOf(`server-${server}`));
+    if ((await dependenciesOf(server)) === dependencies)
+      alike.push(await tarballOf(`server-${server}`));
   const home = homes.get(dependencies) ?? install(alike);
   homes.set(dependencies, home);
   return home;
@@ -62,8 +76,15 @@ async function homeOf(name: string): Promise<string> {
 /** What npm installs with a server. Its optional peers come from the user. */
 async function dependenciesOf(name: string): Promise<string> {
   const manifest = JSON.parse(await readFile(join(serverFolder(name), "package.json"), "utf8"));
-  const { dependencies, optionalDependencies, peerDependencies = {}, peerDependenciesMeta = {} } = manifest;
-  const peers = Object.entries(peerDependencies).filter(([peer]) => !peerDependenciesMeta[peer]?.optional);
+  const {
+    dependencies,
+    optionalDependencies,
+    peerDependencies = {},
+    peerDependenciesMeta = {},
+  } = manifest;
+  const peers = Object.entries(peerDependencies).filter(
+    ([peer]) => !peerDependenciesMeta[peer]?.optional,
+  );
   return JSON.stringify([dependencies, optionalDependencies, peers]);
 }
 
@@ -94,7 +115,9 @@ describe.each(SERVERS)("the packed %s server", (name) => {
     );
     const shipped =
       /^package\/(?:(?:dist|skills)\/.+|LICENSE|README\.md|THIRD_PARTY_NOTICES|package\.json|sbom\.cdx\.json)$/;
-    expect(files.filter((file) => !shipped.test(file) || /\.ts$|\/tests?\/|\.test\./.test(file))).toEqual([]);
+    expect(
+      files.filter((file) => !shipped.test(file) || /\.ts$|\/tests?\/|\.test\./.test(file)),
+    ).toEqual([]);
   });
 });
 
@@ -120,7 +143,13 @@ describe("the packed refmcp", () => {
     expect((await execute(publint, ["run", tarball, "--strict"])).stdout).toContain("All good!");
     const { stdout } = await execute("tar", ["-tzf", tarball]);
     expect(stdout.split("\n").filter((file) => /\.ts$|\/tests?\/|\/src\//.test(file))).toEqual([]);
-    for (const file of ["LICENSE", "README.md", "THIRD_PARTY_NOTICES", "sbom.cdx.json", "dist/bin.js"])
+    for (const file of [
+      "LICENSE",
+      "README.md",
+      "THIRD_PARTY_NOTICES",
+      "sbom.cdx.json",
+      "dist/bin.js",
+    ])
       expect(stdout.split("\n")).toContain(`package/${file}`);
   });
 });
@@ -175,8 +204,11 @@ describe.each(SERVERS)("the Dockerfile of the %s server", (name) => {
 
   // As with `docker run --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges`.
   it("serves HTTP where only /data and /tmp can be written, without privileges", async (ctx) => {
-    const namespaces = await execute("unshare", ["--mount", "setpriv", "--version"]).catch(() => undefined);
-    if (namespaces === undefined) ctx.skip("needs root, unshare and setpriv, for a read-only file system");
+    const namespaces = await execute("unshare", ["--mount", "setpriv", "--version"]).catch(
+      () => undefined,
+    );
+    if (namespaces === undefined)
+      ctx.skip("needs root, unshare and setpriv, for a read-only file system");
     const file = DockerfileParser.parse(await text());
     const words = (keyword: string): string[] => {
       const found = file.getInstructions().find((one) => one.getKeyword() === keyword);
@@ -237,9 +269,13 @@ describe("the packed packages", () => {
     // It exits with 1 if a type does not resolve; each entry must have been checked.
     const attw = await execute(bin("attw"), [tarball, "--profile", "esm-only", "--format", "json"]);
     const { entrypoints } = JSON.parse(attw.stdout).analysis;
-    const { exports } = JSON.parse(await readFile(join(ROOT, "packages", name, "package.json"), "utf8"));
+    const { exports } = JSON.parse(
+      await readFile(join(ROOT, "packages", name, "package.json"), "utf8"),
+    );
     for (const entry of Object.keys(exports).filter((one) => !one.includes("*")))
       for (const resolver of ["node16-esm", "bundler"])
-        expect(entrypoints[entry].resolutions[resolver].resolution.fileName, entry).toMatch(/\.d\.ts$/);
+        expect(entrypoints[entry].resolutions[resolver].resolution.fileName, entry).toMatch(
+          /\.d\.ts$/,
+        );
   });
 });

@@ -34,5 +34,7 @@ export const cursorMarketplace = z.strictObject({
   name: z.string().min(1),
   owner: person.optional(),
   metadata: z.looseObject({ description: z.string().optional() }).optional(),
-  plugins: z.array(z.strictObject({ name, source: z.string().min(1), description: z.string().optional() })),
+  plugins: z.array(
+    z.strictObject({ name, source: z.string().min(1), description: z.string().optional() }),
+  ),
 });

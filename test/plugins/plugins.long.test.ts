@@ -29,7 +29,8 @@ beforeAll(async () => {
   const files = new Map<string, string | Uint8Array>();
   for (const [path, content] of await pluginFiles(servers, { published: true }))
     files.set(join("plugins", path), content);
-  for (const [path, list] of Object.entries(marketplaces(servers))) files.set(path, JSON.stringify(list));
+  for (const [path, list] of Object.entries(marketplaces(servers)))
+    files.set(path, JSON.stringify(list));
   for (const [path, content] of files) {
     await mkdir(dirname(join(published, path)), { recursive: true });
     await writeFile(join(published, path), content);
@@ -62,7 +63,9 @@ describe.each(["from a clone", "from npm"])("Claude Code, with servers %s,", (st
 
   it("accepts the marketplace", async (ctx) => {
     const { run } = vendor(ctx);
-    expect(await run("plugin", "validate", "--strict", root())).toMatchObject(printing("Validation passed"));
+    expect(await run("plugin", "validate", "--strict", root())).toMatchObject(
+      printing("Validation passed"),
+    );
   });
 
   // A submission to the plugin directory also needs the license in the repository's root.
@@ -78,28 +81,40 @@ describe("Claude Code", () => {
 
   it("installs every plugin of the clone, with its skills, and its servers answer in the project", async (ctx) => {
     const { run, project } = vendor(ctx);
-    expect(await run("plugin", "marketplace", "add", ROOT)).toMatchObject(printing("Successfully added"));
+    expect(await run("plugin", "marketplace", "add", ROOT)).toMatchObject(
+      printing("Successfully added"),
+    );
     for (const plugin of PLUGINS) {
-      const installed = await run("plugin", "install", `${plugin}@refmcp`, ...(SETTINGS[plugin] ?? []));
+      const installed = await run(
+        "plugin",
+        "install",
+        `${plugin}@refmcp`,
+        ...(SETTINGS[plugin] ?? []),
+      );
       expect(installed, plugin).toMatchObject(printing("Successfully installed"));
       const details = await run("plugin", "details", plugin);
       for (const skill of await skillsOf(plugin)) expect(details).toMatchObject(printing(skill));
     }
     const { output } = await run("mcp", "list");
     for (const plugin of PLUGINS)
-      expect(output).toMatch(new RegExp(`^plugin:${plugin}:${keyOf(plugin)}: node .* Connected$`, "m"));
+      expect(output).toMatch(
+        new RegExp(`^plugin:${plugin}:${keyOf(plugin)}: node .* Connected$`, "m"),
+      );
     for (const plugin of ["refmcp", "refmcp-git", "refmcp-filesystem"])
       expect(output).toMatch(new RegExp(`^plugin:${plugin}:.*bin\\.js ${project} `, "m"));
   });
 
   it("runs a published plugin with npx, from the package that npm has", async (ctx) => {
     const tarball = await readFile(await pack("servers/git", folder));
-    const { version } = JSON.parse(await readFile(join(ROOT, "servers", "git", "package.json"), "utf8"));
+    const { version } = JSON.parse(
+      await readFile(join(ROOT, "servers", "git", "package.json"), "utf8"),
+    );
     const asked: string[] = [];
     const registry = createServer(({ url = "" }, response) => {
       asked.push(url);
       if (url.endsWith(".tgz")) return void response.end(tarball);
-      if (!/^\/@refmcp(%2f|\/)server-git$/i.test(url)) return void response.writeHead(404).end("{}");
+      if (!/^\/@refmcp(%2f|\/)server-git$/i.test(url))
+        return void response.writeHead(404).end("{}");
       const bin = { "refmcp-server-git": "dist/bin.js" };
       const dist = { tarball: `http://${registryHost()}/git.tgz` };
       const name = "@refmcp/server-git";
@@ -138,7 +153,9 @@ describe("Copilot CLI", () => {
 
   it("installs every plugin of the clone, with its skills and its server", async (ctx) => {
     const { run } = vendor(ctx);
-    expect(await run("plugin", "marketplace", "add", ROOT)).toMatchObject(printing("added successfully"));
+    expect(await run("plugin", "marketplace", "add", ROOT)).toMatchObject(
+      printing("added successfully"),
+    );
     for (const plugin of PLUGINS) {
       const { length } = await skillsOf(plugin);
       expect(await run("plugin", "install", `${plugin}@refmcp`)).toMatchObject(
@@ -156,12 +173,18 @@ describe("Codex", () => {
 
   it("installs every plugin, with its skills and, from npm, its server", async (ctx) => {
     const { run, home } = vendor(ctx);
-    expect(await run("plugin", "marketplace", "add", published)).toMatchObject(printing("Added marketplace"));
+    expect(await run("plugin", "marketplace", "add", published)).toMatchObject(
+      printing("Added marketplace"),
+    );
     for (const plugin of PLUGINS) {
-      expect(await run("plugin", "add", `${plugin}@refmcp`)).toMatchObject(printing("Added plugin"));
+      expect(await run("plugin", "add", `${plugin}@refmcp`)).toMatchObject(
+        printing("Added plugin"),
+      );
       const cache = join(home, ".codex", "plugins", "cache", "refmcp", plugin);
       const [version = ""] = await readdir(cache);
-      expect((await readdir(join(cache, version, "skills"))).sort()).toEqual((await skillsOf(plugin)).sort());
+      expect((await readdir(join(cache, version, "skills"))).sort()).toEqual(
+        (await skillsOf(plugin)).sort(),
+      );
     }
     const { output } = await run("mcp", "list");
     for (const plugin of PLUGINS) {
@@ -199,7 +222,11 @@ describe("Gemini CLI", () => {
       expect(linked).toMatchObject(printing("linked successfully"));
     }
     const { output } = await run("mcp", "list");
-    expect(output).toMatch(new RegExp(`refmcp \\(from refmcp\\): node .*bin\\.js ${project} .*Connected`));
-    expect(output).toMatch(new RegExp(`git \\(from refmcp-git\\): node .*bin\\.js ${project} .*Connected`));
+    expect(output).toMatch(
+      new RegExp(`refmcp \\(from refmcp\\): node .*bin\\.js ${project} .*Connected`),
+    );
+    expect(output).toMatch(
+      new RegExp(`git \\(from refmcp-git\\): node .*bin\\.js ${project} .*Connected`),
+    );
   });
 });

@@ -107,9 +107,9 @@ describe.each(NAMES)("the plugin %s", (name) => {
     );
     const known = ["CLAUDE_PROJECT_DIR", "workspacePath", "workspaceFolder", ...declared];
     const used = [...whole.matchAll(PLACEHOLDER)].map(([, variable = ""]) => variable);
-    expect(used.filter((variable) => !known.includes(variable) && !/^(env:)?REFMCP_/.test(variable))).toEqual(
-      [],
-    );
+    expect(
+      used.filter((variable) => !known.includes(variable) && !/^(env:)?REFMCP_/.test(variable)),
+    ).toEqual([]);
   });
 
   it("asks for nothing that its server does not have", () => {
@@ -118,7 +118,8 @@ describe.each(NAMES)("the plugin %s", (name) => {
     );
     for (const file of MANIFESTS)
       for (const [, { env = {}, env_vars = [] }] of entriesOf(after, `${name}/${file}`))
-        for (const variable of [...Object.keys(env), ...env_vars]) expect(variables).toContain(variable);
+        for (const variable of [...Object.keys(env), ...env_vars])
+          expect(variables).toContain(variable);
   });
 
   it("is accepted by Cursor", () => {

@@ -31,7 +31,10 @@ export interface Vendor {
  *
  * @returns why it cannot be installed, if npm does not have it for this platform or is not reachable
  */
-export async function vendorOf(name: VendorName, env: Record<string, string> = {}): Promise<Vendor | string> {
+export async function vendorOf(
+  name: VendorName,
+  env: Record<string, string> = {},
+): Promise<Vendor | string> {
   const { name: packageName, version, bin } = VENDORS[name];
   let file: string;
   try {

@@ -46,8 +46,16 @@ function always(done: Fields): BadSample[] {
     bad("an unknown block", content({ type: "video", data: "AAAA", mimeType: "a/b" }), CALL),
     bad("a text block without text", content({ type: "text" }), CALL),
     bad("an image without a type", content({ type: "image", data: "AAAA" }), CALL),
-    bad("an image that is not base64", content({ type: "image", data: "?!", mimeType: "image/png" }), CALL),
-    bad("a resource without text or bytes", content({ type: "resource", resource: { uri: "a://b" } }), CALL),
+    bad(
+      "an image that is not base64",
+      content({ type: "image", data: "?!", mimeType: "image/png" }),
+      CALL,
+    ),
+    bad(
+      "a resource without text or bytes",
+      content({ type: "resource", resource: { uri: "a://b" } }),
+      CALL,
+    ),
     bad("a priority beyond 1", content({ ...text, annotations: { priority: 2 } }), CALL),
     bad(
       "a resource whose URI is none",
@@ -80,7 +88,11 @@ function always(done: Fields): BadSample[] {
     bad("an error with a fraction for a code", error({ code: -1.5, message: "x" }), CALL),
     bad("an error with another member", error({ code: -1, message: "x", stack: "y" }), CALL),
     bad("an error that is a string", error("x"), CALL),
-    bad("an answering error without an id", { jsonrpc: "2.0", error: { code: -1, message: "x" } }, CALL),
+    bad(
+      "an answering error without an id",
+      { jsonrpc: "2.0", error: { code: -1, message: "x" } },
+      CALL,
+    ),
     bad("an error about parameters that names no request", {
       jsonrpc: "2.0",
       id: null,
@@ -88,7 +100,11 @@ function always(done: Fields): BadSample[] {
     }),
     bad("an unknown notification", { jsonrpc: "2.0", method: "notifications/nothing" }),
     bad("a notification of clients", { jsonrpc: "2.0", method: "notifications/initialized" }),
-    bad("a notification with an id", { jsonrpc: "2.0", id: 1, method: "notifications/tools/list_changed" }),
+    bad("a notification with an id", {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "notifications/tools/list_changed",
+    }),
     bad("a notification without jsonrpc", { method: "notifications/tools/list_changed" }),
     bad("a request of clients", { jsonrpc: "2.0", id: 1, method: "tools/list" }),
     bad("an unknown log level", {
@@ -113,15 +129,28 @@ function legacy(revision: Revision): BadSample[] {
   const anonymous = { jsonrpc: "2.0", error: { code: -32700, message: "x" } };
   return [
     bad("an empty result with data", result({ more: 1 }), "ping"),
-    bad("an opening without a server", result({ protocolVersion: revision, capabilities: {} }), "initialize"),
+    bad(
+      "an opening without a server",
+      result({ protocolVersion: revision, capabilities: {} }),
+      "initialize",
+    ),
     bad("a result of server/discover", result({}), "server/discover"),
-    bad("a question of the modern era", result({ resultType: "input_required", requestState: "x" }), CALL),
+    bad(
+      "a question of the modern era",
+      result({ resultType: "input_required", requestState: "x" }),
+      CALL,
+    ),
     bad("an acknowledgement", {
       jsonrpc: "2.0",
       method: "notifications/subscriptions/acknowledged",
       params: { notifications: {} },
     }),
-    bad("a question without its text", { jsonrpc: "2.0", id: 1, method: "elicitation/create", params: {} }),
+    bad("a question without its text", {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "elicitation/create",
+      params: {},
+    }),
     revision < "2025-11-25"
       ? bad("an anonymous error without an id", anonymous)
       : bad("an anonymous error with the id null", { ...anonymous, id: null }),
@@ -159,7 +188,8 @@ function modern(): BadSample[] {
   });
   const list = { resultType: "complete", tools: [], ttlMs: 0, cacheScope: "private" };
   const lists = (change: Fields) => result({ ...list, ...change });
-  const asks = (request: Fields) => result({ resultType: "input_required", inputRequests: { a: request } });
+  const asks = (request: Fields) =>
+    result({ resultType: "input_required", inputRequests: { a: request } });
   return [
     bad("no resultType", result({ content: [] }), CALL),
     bad("an unknown resultType", result({ resultType: "partial", content: [] }), CALL),
@@ -167,7 +197,11 @@ function modern(): BadSample[] {
     bad("a list with a negative ttlMs", lists({ ttlMs: -1 }), "tools/list"),
     bad("a list without cacheScope", lists({ cacheScope: undefined }), "tools/list"),
     bad("a list with an unknown cacheScope", lists({ cacheScope: "shared" }), "tools/list"),
-    bad("a list that asks", result({ resultType: "input_required", requestState: "x" }), "tools/list"),
+    bad(
+      "a list that asks",
+      result({ resultType: "input_required", requestState: "x" }),
+      "tools/list",
+    ),
     bad("a question with nothing in it", result({ resultType: "input_required" }), CALL),
     bad(
       "a question with content",
@@ -175,7 +209,11 @@ function modern(): BadSample[] {
       CALL,
     ),
     bad("a question of an unknown kind", asks({ method: "ping" }), CALL),
-    bad("a form without a schema", asks({ method: "elicitation/create", params: { message: "x" } }), CALL),
+    bad(
+      "a form without a schema",
+      asks({ method: "elicitation/create", params: { message: "x" } }),
+      CALL,
+    ),
     bad("a request", { jsonrpc: "2.0", id: 1, method: "roots/list" }),
     bad("a result of ping", result({ resultType: "complete" }), "ping"),
     bad("the code of 2025-11-25 for a resource", error(-32002), "resources/read"),

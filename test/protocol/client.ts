@@ -44,7 +44,9 @@ export const likelyAnswer: Answerer = (method, params) => {
     case "roots/list":
       return { roots: [{ uri: "file:///nowhere/project", name: "project" }] };
     case "elicitation/create":
-      return params.mode === "url" ? { action: "accept" } : { action: "accept", content: filled(params) };
+      return params.mode === "url"
+        ? { action: "accept" }
+        : { action: "accept", content: filled(params) };
     case "sampling/createMessage":
       return {
         role: "assistant",

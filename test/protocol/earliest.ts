@@ -11,14 +11,26 @@ import { type Fields, fieldsAt, isFields } from "./revisions.ts";
 export function earliestSchema(schema2025_03_26: Fields): Fields {
   const schema = structuredClone(schema2025_03_26);
   const definitions = fieldsAt(schema, "definitions");
-  for (const name of ["AudioContent", "ToolAnnotations", "JSONRPCBatchRequest", "JSONRPCBatchResponse"]) {
+  for (const name of [
+    "AudioContent",
+    "ToolAnnotations",
+    "JSONRPCBatchRequest",
+    "JSONRPCBatchResponse",
+  ]) {
     take(definitions, name);
   }
   take(fieldsAt(definitions, "Tool", "properties"), "annotations");
   take(fieldsAt(definitions, "ServerCapabilities", "properties"), "completions");
-  take(fieldsAt(definitions, "ProgressNotification", "properties", "params", "properties"), "message");
+  take(
+    fieldsAt(definitions, "ProgressNotification", "properties", "params", "properties"),
+    "message",
+  );
   const isAudio = (option: Fields): boolean => option.$ref === "#/definitions/AudioContent";
-  dropOptions(fieldsAt(definitions, "CallToolResult", "properties", "content", "items"), isAudio, 1);
+  dropOptions(
+    fieldsAt(definitions, "CallToolResult", "properties", "content", "items"),
+    isAudio,
+    1,
+  );
   for (const name of ["PromptMessage", "SamplingMessage", "CreateMessageResult"]) {
     dropOptions(fieldsAt(definitions, name, "properties", "content"), isAudio, 1);
   }
@@ -28,7 +40,8 @@ export function earliestSchema(schema2025_03_26: Fields): Fields {
 
 /** Removes a member that must exist. */
 function take(fields: Fields, name: string): void {
-  if (!(name in fields)) throw new Error(`The schema of 2025-03-26 has no ${name} where it was added.`);
+  if (!(name in fields))
+    throw new Error(`The schema of 2025-03-26 has no ${name} where it was added.`);
   delete fields[name];
 }
 

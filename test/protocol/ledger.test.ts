@@ -45,7 +45,9 @@ describe("the ledger", () => {
   });
 
   it("requires increasing progress, for a request in flight", () => {
-    expect(found("2025-11-25", [call], progress(2), progress(2))).toEqual(["progress must increase"]);
+    expect(found("2025-11-25", [call], progress(2), progress(2))).toEqual([
+      "progress must increase",
+    ]);
     expect(found("2025-11-25", [call], progress(1, 1))).toEqual([
       "no request in flight has this progress token",
     ]);
@@ -59,7 +61,9 @@ describe("the ledger", () => {
     expect(found("2025-03-26", [ping], [reply(1, {})])).toEqual([]);
     expect(found("2025-03-26", [ping], [])).toEqual(["an empty batch"]);
     expect(found("2025-03-26", [ping], [say("notifications/tools/list_changed")])).toHaveLength(1);
-    expect(found("2025-06-18", [ping], [reply(1, {})])).toEqual(["a batch, which only 2025-03-26 has"]);
+    expect(found("2025-06-18", [ping], [reply(1, {})])).toEqual([
+      "a batch, which only 2025-03-26 has",
+    ]);
   });
 
   it("allows only questions that the client declared", () => {
@@ -77,8 +81,12 @@ describe("the ledger", () => {
     expect(found("2025-11-25", [opening({ elicitation: {} })], visit)).toEqual([
       "the client has not declared elicitation.url",
     ]);
-    const modern = (capabilities: Fields) => ask(1, "tools/call", { name: "a", _meta: metaOf(capabilities) });
-    const asks = reply(1, { resultType: "input_required", inputRequests: { a: { method: "roots/list" } } });
+    const modern = (capabilities: Fields) =>
+      ask(1, "tools/call", { name: "a", _meta: metaOf(capabilities) });
+    const asks = reply(1, {
+      resultType: "input_required",
+      inputRequests: { a: { method: "roots/list" } },
+    });
     expect(found(MODERN, [modern({ roots: {} })], asks)).toEqual([]);
     expect(found(MODERN, [modern({})], asks)).toEqual(["the client has not declared roots"]);
   });
@@ -86,14 +94,18 @@ describe("the ledger", () => {
   it("requires log messages of the requested level", () => {
     const log = say("notifications/message", { level: "info", data: "x" });
     expect(found("2025-11-25", [], log)).toEqual([]);
-    expect(found("2025-11-25", [ask(1, "logging/setLevel", { level: "error" })], log)).toHaveLength(1);
+    expect(found("2025-11-25", [ask(1, "logging/setLevel", { level: "error" })], log)).toHaveLength(
+      1,
+    );
     const request = (level: string) =>
       ask(1, "tools/call", {
         name: "a",
         _meta: { ...metaOf({}), "io.modelcontextprotocol/logLevel": level },
       });
     expect(found(MODERN, [request("info")], log)).toEqual([]);
-    expect(found(MODERN, [request("error")], log)).toEqual(["no request in flight asked for this level"]);
+    expect(found(MODERN, [request("error")], log)).toEqual([
+      "no request in flight asked for this level",
+    ]);
     expect(found(MODERN, [ask(1, "tools/list", { _meta: metaOf({}) })], log)).toHaveLength(1);
   });
 
@@ -110,12 +122,19 @@ describe("the ledger", () => {
     const _meta = { "io.modelcontextprotocol/subscriptionId": 5 };
     const listen = ask(5, "subscriptions/listen", { _meta: metaOf({}), notifications: {} });
     const granted = { resourcesListChanged: true, resourceSubscriptions: ["a://b"] };
-    const acknowledged = say("notifications/subscriptions/acknowledged", { _meta, notifications: granted });
+    const acknowledged = say("notifications/subscriptions/acknowledged", {
+      _meta,
+      notifications: granted,
+    });
     const update = (uri: string) => say("notifications/resources/updated", { _meta, uri });
     const changed = (list: string, meta: Fields = _meta) =>
       say(`notifications/${list}/list_changed`, { _meta: meta });
-    expect(found(MODERN, [listen], acknowledged, update("a://b"), changed("resources"))).toEqual([]);
-    expect(found(MODERN, [listen], update("a://b"))).toEqual(["the subscription is not acknowledged yet"]);
+    expect(found(MODERN, [listen], acknowledged, update("a://b"), changed("resources"))).toEqual(
+      [],
+    );
+    expect(found(MODERN, [listen], update("a://b"))).toEqual([
+      "the subscription is not acknowledged yet",
+    ]);
     expect(found(MODERN, [listen], acknowledged, acknowledged)).toEqual([
       "the subscription was acknowledged before",
     ]);
@@ -135,8 +154,14 @@ describe("the ledger", () => {
   });
 
   it("requires structured content that matches the tool's schema", () => {
-    const outputSchema = { type: "object", properties: { a: { type: "integer" } }, required: ["a"] };
-    const tools = (schema: Fields) => [{ name: "a", inputSchema: { type: "object" }, outputSchema: schema }];
+    const outputSchema = {
+      type: "object",
+      properties: { a: { type: "integer" } },
+      required: ["a"],
+    };
+    const tools = (schema: Fields) => [
+      { name: "a", inputSchema: { type: "object" }, outputSchema: schema },
+    ];
     const requests = [ask(0, "tools/list"), call];
     const answer = (structuredContent: unknown) => reply(1, { content: [], structuredContent });
     const listed = reply(0, { tools: tools(outputSchema) });
@@ -148,7 +173,9 @@ describe("the ledger", () => {
     expect(found("2025-03-26", requests, listed, answer({ a: 1 }))).toEqual([
       "structuredContent came with 2025-06-18",
     ]);
-    const broken = reply(0, { tools: tools({ type: "object", properties: { a: { type: "nonsense" } } }) });
+    const broken = reply(0, {
+      tools: tools({ type: "object", properties: { a: { type: "nonsense" } } }),
+    });
     expect(found("2025-11-25", requests, broken)).toEqual([
       expect.stringContaining("a has an invalid schema"),
     ]);

@@ -49,7 +49,8 @@ export class Ledger {
     const key = keyOf(id);
     const earlier = this.#exchanges.get(key);
     if (earlier !== undefined && earlier.due > 0) earlier.due += 1;
-    else this.#exchanges.set(key, { id, method: String(method), params, due: 1, progress: -Infinity });
+    else
+      this.#exchanges.set(key, { id, method: String(method), params, due: 1, progress: -Infinity });
     if (method === "initialize") this.#capabilities = fieldsAt(params, "capabilities");
     if (method === "resources/subscribe") this.#watched.add(uriKey(params.uri));
     if (method === "logging/setLevel") this.#level = LEVELS.indexOf(String(params.level));
@@ -70,7 +71,8 @@ export class Ledger {
     if (this.#revision !== "2025-03-26") this.#report("a batch, which only 2025-03-26 has", value);
     if (value.length === 0) this.#report("an empty batch", value);
     for (const entry of value) {
-      if (isFields(entry) && "method" in entry) this.#report("a batch of other things than answers", value);
+      if (isFields(entry) && "method" in entry)
+        this.#report("a batch of other things than answers", value);
       this.#message(entry);
     }
   }
@@ -80,7 +82,9 @@ export class Ledger {
     const open = [...this.#exchanges.values()].filter(
       ({ due, method }) => due > 0 && method !== "subscriptions/listen",
     );
-    return open.map(({ method, id }) => `${method} with the id ${JSON.stringify(id)?.slice(0, 80)}`);
+    return open.map(
+      ({ method, id }) => `${method} with the id ${JSON.stringify(id)?.slice(0, 80)}`,
+    );
   }
 
   #report(what: string, message: unknown): void {
@@ -96,7 +100,8 @@ export class Ledger {
     // A probe belongs to the modern era, whatever the client uses afterwards.
     const revision = exchange?.method === "server/discover" ? MODERN : this.#revision;
     const problems = validateServerMessage(revision, message, exchange?.method);
-    if (!isAnswer) problems.push(...("id" in fields ? this.#question(fields) : this.#notification(fields)));
+    if (!isAnswer)
+      problems.push(...("id" in fields ? this.#question(fields) : this.#notification(fields)));
     else if (hasId && (exchange === undefined || exchange.due === 0))
       problems.push("nobody waits for this answer");
     else if (exchange !== undefined) problems.push(...this.#answer(exchange, fields));
@@ -141,7 +146,9 @@ export class Ledger {
         return this.#acknowledge(params);
       case "notifications/resources/updated":
         if (this.#revision === MODERN) return this.#subscribed(message);
-        return this.#watched.has(uriKey(params.uri)) ? [] : [`nobody subscribed to ${String(params.uri)}`];
+        return this.#watched.has(uriKey(params.uri))
+          ? []
+          : [`nobody subscribed to ${String(params.uri)}`];
       default:
         return this.#revision === MODERN ? this.#subscribed(message) : [];
     }
@@ -150,7 +157,8 @@ export class Ledger {
   #progress(params: Fields): string[] {
     const token = keyOf(params.progressToken);
     for (const exchange of this.#exchanges.values()) {
-      if (exchange.due === 0 || keyOf(fieldsAt(exchange.params, "_meta").progressToken) !== token) continue;
+      if (exchange.due === 0 || keyOf(fieldsAt(exchange.params, "_meta").progressToken) !== token)
+        continue;
       const advanced = typeof params.progress === "number" && params.progress > exchange.progress;
       if (advanced) exchange.progress = Number(params.progress);
       return advanced ? [] : ["progress must increase"];
@@ -160,7 +168,8 @@ export class Ledger {
 
   #log(params: Fields): string[] {
     const level = LEVELS.indexOf(String(params.level));
-    if (this.#revision !== MODERN) return level < this.#level ? ["it is below the level that was set"] : [];
+    if (this.#revision !== MODERN)
+      return level < this.#level ? ["it is below the level that was set"] : [];
     const wanted = [...this.#exchanges.values()].some(({ due, params: { _meta: meta } }) => {
       const least = isFields(meta) ? meta[LOG_LEVEL] : undefined;
       return due > 0 && typeof least === "string" && LEVELS.indexOf(least) <= level;
@@ -202,8 +211,11 @@ function undeclared(question: unknown, capabilities: Fields): string[] {
   if (capability === undefined) return [];
   const needed = [capability];
   if (capability === "elicitation" && params.mode === "url") needed.push("url");
-  if (capability === "sampling" && ("tools" in params || "toolChoice" in params)) needed.push("tools");
-  return isFields(fieldsAt({ capabilities }, "capabilities", ...needed.slice(0, -1))[needed.at(-1) ?? ""])
+  if (capability === "sampling" && ("tools" in params || "toolChoice" in params))
+    needed.push("tools");
+  return isFields(
+    fieldsAt({ capabilities }, "capabilities", ...needed.slice(0, -1))[needed.at(-1) ?? ""],
+  )
     ? []
     : [`the client has not declared ${needed.join(".")}`];
 }

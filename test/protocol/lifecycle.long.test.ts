@@ -23,7 +23,11 @@ describe.each(REVISIONS)("%s, requests", (revision) => {
   async function during(name: string, meta: Fields = {}): Promise<Fields[]> {
     const { recorder } = talk;
     const from = recorder.messages.length;
-    await recorder.request("tools/call", { name, arguments: name === "probe_slow" ? { ms: 1 } : {} }, meta);
+    await recorder.request(
+      "tools/call",
+      { name, arguments: name === "probe_slow" ? { ms: 1 } : {} },
+      meta,
+    );
     await recorder.alive();
     return recorder.messages.slice(from).filter(({ method }) => method !== undefined);
   }
@@ -31,7 +35,9 @@ describe.each(REVISIONS)("%s, requests", (revision) => {
   it.each([0, -1, 9007199254740991, "", "1", "日本 😀", "x".repeat(1000)])(
     "with the id %j are answered with it",
     async (id) => {
-      expect((await talk.recorder.sendRequest({ ...talk.recorder.message("tools/list"), id })).id).toBe(id);
+      expect(
+        (await talk.recorder.sendRequest({ ...talk.recorder.message("tools/list"), id })).id,
+      ).toBe(id);
     },
   );
 
@@ -47,7 +53,9 @@ describe.each(REVISIONS)("%s, requests", (revision) => {
 
   it("end silently when they are cancelled", async () => {
     const { recorder } = talk;
-    const call = recorder.message("tools/call", slow(60_000), { progressToken: "of the cancelled" });
+    const call = recorder.message("tools/call", slow(60_000), {
+      progressToken: "of the cancelled",
+    });
     const isAbout = (message: Fields) =>
       keyOf(message.id) === keyOf(call.id) ||
       fieldsAt(message, "params").progressToken === "of the cancelled";
@@ -98,22 +106,28 @@ describe.each(REVISIONS)("%s, requests", (revision) => {
   });
 
   it("report no progress without a token", async () => {
-    expect((await during("probe_slow")).filter(({ method }) => method === "notifications/progress")).toEqual(
-      [],
-    );
+    expect(
+      (await during("probe_slow")).filter(({ method }) => method === "notifications/progress"),
+    ).toEqual([]);
   });
 
   it.each(LEVELS)("log from the level %s on", async (level) => {
     if (!isModern)
-      expect(await talk.recorder.request("logging/setLevel", { level })).toMatchObject({ result: {} });
+      expect(await talk.recorder.request("logging/setLevel", { level })).toMatchObject({
+        result: {},
+      });
     const notes = await during("probe_log", isModern ? { [LOG_LEVEL]: level } : {});
     const logged = notes.filter(({ method }) => method === "notifications/message");
-    expect(logged.map(({ params }) => fieldsAt(params).level)).toEqual(LEVELS.slice(LEVELS.indexOf(level)));
+    expect(logged.map(({ params }) => fieldsAt(params).level)).toEqual(
+      LEVELS.slice(LEVELS.indexOf(level)),
+    );
   });
 
   it("in batches are answered in a batch by 2025-03-26 and refused by all others", async () => {
     const { recorder } = talk;
-    const calls = ["tools/list", "prompts/list", "nothing/such"].map((method) => recorder.message(method));
+    const calls = ["tools/list", "prompts/list", "nothing/such"].map((method) =>
+      recorder.message(method),
+    );
     const note = { jsonrpc: "2.0", method: "notifications/nothing" };
     // The first list may take a moment; after that all of these are answered at once.
     await recorder.request("tools/list");
@@ -130,7 +144,9 @@ describe.each(REVISIONS)("%s, requests", (revision) => {
     if (answersBatches) {
       // The batch of notifications is not answered; the empty one is, by a single error.
       expect(recorder.batches).toHaveLength(before.batches + 1);
-      expect(since.map(codeOf).sort()).toEqual([-32600, -32600, -32601, undefined, undefined].sort());
+      expect(since.map(codeOf).sort()).toEqual(
+        [-32600, -32600, -32601, undefined, undefined].sort(),
+      );
     } else {
       expect(since.map(codeOf)).toEqual([-32600, -32600, -32600]);
     }
@@ -141,7 +157,11 @@ describe.each(LEGACY_REVISIONS)("%s, ping", (revision) => {
   it("is answered by a result only", async () => {
     const recorder = new Recorder(launch(), revision);
     await recorder.open();
-    expect(await recorder.request("ping")).toEqual({ jsonrpc: "2.0", id: expect.anything(), result: {} });
+    expect(await recorder.request("ping")).toEqual({
+      jsonrpc: "2.0",
+      id: expect.anything(),
+      result: {},
+    });
     expect(await recorder.finish()).toEqual([]);
   });
 });
@@ -154,9 +174,9 @@ describe("2026-07-28, the claims of a request", () => {
     const from = recorder.messages.length;
     await recorder.request("tools/call", { name: "probe_log", arguments: {} });
     await recorder.alive();
-    expect(recorder.messages.slice(from).filter(({ method }) => method === "notifications/message")).toEqual(
-      [],
-    );
+    expect(
+      recorder.messages.slice(from).filter(({ method }) => method === "notifications/message"),
+    ).toEqual([]);
   });
 
   it.each(["1900-01-01", "2025-11-25", "2024-11-05", "2026-07-28-draft", ""])(
@@ -171,7 +191,12 @@ describe("2026-07-28, the claims of a request", () => {
         "x/y",
       ];
       for (const method of methods) {
-        const params = { ...slow(1), uri: "probe://count", notifications: {}, _meta: metaOf({}, version) };
+        const params = {
+          ...slow(1),
+          uri: "probe://count",
+          notifications: {},
+          _meta: metaOf({}, version),
+        };
         const reply = await talk.recorder.sendRequest({ ...talk.recorder.message(method), params });
         expect(codeOf(reply)).toBe(-32022);
         expect(fieldsAt(reply, "error").data).toEqual({ supported: [MODERN], requested: version });
@@ -202,7 +227,10 @@ describe("the opening", () => {
     "of %s comes after a probe of the modern era, in the same process",
     async (revision) => {
       const recorder = new Recorder(launch(), revision);
-      const probe = { ...recorder.message("server/discover"), params: { _meta: metaOf({}, "2099-01-01") } };
+      const probe = {
+        ...recorder.message("server/discover"),
+        params: { _meta: metaOf({}, "2099-01-01") },
+      };
       expect(codeOf(await recorder.sendRequest(probe))).toBe(-32022);
       expect((await recorder.open()).protocolVersion).toBe(revision);
       await recorder.alive();
@@ -219,13 +247,20 @@ describe("the opening", () => {
     expect(await recorder.finish()).toEqual([]);
   });
 
-  it.each(["server/discover", "subscriptions/listen"])("is not %s without the claims", async (method) => {
-    const recorder = new Recorder(launch(), "2025-11-25");
-    expect(codeOf(await recorder.sendRequest({ jsonrpc: "2.0", id: 1, method, params: {} }))).toBe(-32602);
-    // It did not decide the era.
-    expect(codeOf(await recorder.sendRequest(initialize(recorder, "2025-11-25")))).toBeUndefined();
-    expect(await recorder.finish()).toEqual([]);
-  });
+  it.each(["server/discover", "subscriptions/listen"])(
+    "is not %s without the claims",
+    async (method) => {
+      const recorder = new Recorder(launch(), "2025-11-25");
+      expect(
+        codeOf(await recorder.sendRequest({ jsonrpc: "2.0", id: 1, method, params: {} })),
+      ).toBe(-32602);
+      // It did not decide the era.
+      expect(
+        codeOf(await recorder.sendRequest(initialize(recorder, "2025-11-25"))),
+      ).toBeUndefined();
+      expect(await recorder.finish()).toEqual([]);
+    },
+  );
 
   it("may start with a byte order mark, and its lines may have CRLF endings", async () => {
     const recorder = new Recorder(launch("--roots", "off"), "2025-11-25");
@@ -242,7 +277,10 @@ describe("the opening", () => {
 
   it("needs nothing before a modern request", async () => {
     const recorder = new Recorder(launch("--roots", "off"), MODERN);
-    const reply = await recorder.request("tools/call", { name: "probe_echo", arguments: { text: "a" } });
+    const reply = await recorder.request("tools/call", {
+      name: "probe_echo",
+      arguments: { text: "a" },
+    });
     expect(reply).toHaveProperty("result");
     expect(await recorder.finish()).toEqual([]);
   });

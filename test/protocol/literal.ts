@@ -7,7 +7,8 @@ export class ModuleLiterals {
   /** @throws SyntaxError if `source` is not an ECMAScript module. */
   constructor(source: string) {
     for (const statement of parse(source, { ecmaVersion: "latest", sourceType: "module" }).body) {
-      const declaration = statement.type === "ExportNamedDeclaration" ? statement.declaration : statement;
+      const declaration =
+        statement.type === "ExportNamedDeclaration" ? statement.declaration : statement;
       if (declaration?.type === "VariableDeclaration") declaration.declarations.forEach(this.#keep);
     }
   }
@@ -49,7 +50,9 @@ export class ModuleLiterals {
       case "Identifier":
         return this.value(node.name);
       case "ArrayExpression":
-        return node.elements.map((element) => (element === null ? undefined : this.#evaluate(element)));
+        return node.elements.map((element) =>
+          element === null ? undefined : this.#evaluate(element),
+        );
       case "ObjectExpression":
         return Object.fromEntries(node.properties.map((property) => this.#entry(property)));
     }

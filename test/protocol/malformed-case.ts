@@ -5,7 +5,11 @@ export type Outcome =
   /** Errors that name no request. */
   | { readonly kind: "refused"; readonly code: number; readonly count: number }
   /** Exactly one answer with the id of this message: an error with this code, a result, or any that is valid. */
-  | { readonly kind: "answered"; readonly message: Fields; readonly code: number | typeof RESULT | undefined }
+  | {
+      readonly kind: "answered";
+      readonly message: Fields;
+      readonly code: number | typeof RESULT | undefined;
+    }
   | { readonly kind: "silent" };
 
 export interface Case {

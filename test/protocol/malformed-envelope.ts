@@ -28,11 +28,19 @@ function without(message: Fields, member: string): Fields {
 /** Wrong `jsonrpc`, `method` and `params`. */
 export const badEnvelopes: Group = (write) => [
   ...["1.0", "2.00", 2, 2.0, null, true, {}].map((jsonrpc) =>
-    answered(`jsonrpc ${JSON.stringify(jsonrpc)}`, { ...write("tools/list"), jsonrpc }, INVALID_REQUEST),
+    answered(
+      `jsonrpc ${JSON.stringify(jsonrpc)}`,
+      { ...write("tools/list"), jsonrpc },
+      INVALID_REQUEST,
+    ),
   ),
   answered("no jsonrpc", without(write("tools/list"), "jsonrpc"), INVALID_REQUEST),
   ...[5, null, true, {}, ["tools/list"]].map((method) =>
-    answered(`method ${JSON.stringify(method)}`, { ...write("tools/list"), method }, INVALID_REQUEST),
+    answered(
+      `method ${JSON.stringify(method)}`,
+      { ...write("tools/list"), method },
+      INVALID_REQUEST,
+    ),
   ),
   answered("no method", without(write("tools/list"), "method"), INVALID_REQUEST),
   ...[
@@ -51,9 +59,17 @@ export const badEnvelopes: Group = (write) => [
   answered("a notification as a request", write("notifications/initialized"), METHOD_NOT_FOUND),
   answered("a request of servers", write("roots/list"), METHOD_NOT_FOUND),
   ...[null, 5, "x", true, [], [1]].map((params) =>
-    answered(`params ${JSON.stringify(params)}`, { ...write("tools/list"), params }, INVALID_REQUEST),
+    answered(
+      `params ${JSON.stringify(params)}`,
+      { ...write("tools/list"), params },
+      INVALID_REQUEST,
+    ),
   ),
-  answered("a request that is also a result", { ...write("tools/list"), result: {} }, INVALID_REQUEST),
+  answered(
+    "a request that is also a result",
+    { ...write("tools/list"), result: {} },
+    INVALID_REQUEST,
+  ),
   answered(
     "a request that is also an error",
     { ...write("tools/list"), error: { code: 1, message: "" } },
@@ -63,7 +79,11 @@ export const badEnvelopes: Group = (write) => [
   answered("unknown parameters", write("tools/list", { extra: { deep: [1] }, constructor: 1 })),
   answeredLine("a key twice", ...keyTwice(write("tools/list"))),
   answeredLine("blanks around it", ...padded(write("tools/list"))),
-  refused("a notification with a number for a method", '{"jsonrpc":"2.0","method":5}', INVALID_REQUEST),
+  refused(
+    "a notification with a number for a method",
+    '{"jsonrpc":"2.0","method":5}',
+    INVALID_REQUEST,
+  ),
   silent(
     "a notification with bad parameters",
     '{"jsonrpc":"2.0","method":"notifications/initialized","params":5}',
@@ -72,7 +92,10 @@ export const badEnvelopes: Group = (write) => [
     "a notification with a bad _meta",
     '{"jsonrpc":"2.0","method":"notifications/x","params":{"_meta":7}}',
   ),
-  silent("an unknown notification", '{"jsonrpc":"2.0","method":"notifications/nothing","params":{"x":[1]}}'),
+  silent(
+    "an unknown notification",
+    '{"jsonrpc":"2.0","method":"notifications/nothing","params":{"x":[1]}}',
+  ),
   silent("a request without an id", '{"jsonrpc":"2.0","method":"tools/list"}'),
 ];
 
@@ -87,7 +110,11 @@ function padded(message: Fields): [string, Fields] {
 /** Ids that cannot be returned, and odd ones that must be. */
 export const badIds: Group = (write) => [
   ...[null, true, {}, [], [1], 1.5, -0.5, 9007199254740992, -9007199254740992].map((id) =>
-    refused(`the id ${JSON.stringify(id)}`, JSON.stringify({ ...write("tools/list"), id }), INVALID_REQUEST),
+    refused(
+      `the id ${JSON.stringify(id)}`,
+      JSON.stringify({ ...write("tools/list"), id }),
+      INVALID_REQUEST,
+    ),
   ),
   refused(
     "an id beyond all numbers",
@@ -119,23 +146,37 @@ export const badIds: Group = (write) => [
     "\u0000\u001f",
     "😀",
     "x".repeat(1000),
-  ].map((id) => answered(`the id ${JSON.stringify(id).slice(0, 30)}`, { ...write("tools/list"), id })),
+  ].map((id) =>
+    answered(`the id ${JSON.stringify(id).slice(0, 30)}`, { ...write("tools/list"), id }),
+  ),
   answered("an id with a lone surrogate", { ...write("tools/list"), id: "\ud800" }),
-  answeredLine("an integer with an exponent", withText({ ...write("tools/list"), id: "@" }, "1e3"), {
-    id: 1000,
-    method: "tools/list",
-  }),
-  answeredLine("an integer with a fraction of zero", withText({ ...write("tools/list"), id: "@" }, "77.0"), {
-    id: 77,
-    method: "tools/list",
-  }),
+  answeredLine(
+    "an integer with an exponent",
+    withText({ ...write("tools/list"), id: "@" }, "1e3"),
+    {
+      id: 1000,
+      method: "tools/list",
+    },
+  ),
+  answeredLine(
+    "an integer with a fraction of zero",
+    withText({ ...write("tools/list"), id: "@" }, "77.0"),
+    {
+      id: 77,
+      method: "tools/list",
+    },
+  ),
 ];
 
 /** `_meta` of any revision. */
 export const badMeta: Group = (write) => [
   ...[5, "x", [], true].map((meta) => {
     const message = write("tools/list");
-    return answered(`_meta ${JSON.stringify(meta)}`, { ...message, params: { _meta: meta } }, INVALID_PARAMS);
+    return answered(
+      `_meta ${JSON.stringify(meta)}`,
+      { ...message, params: { _meta: meta } },
+      INVALID_PARAMS,
+    );
   }),
   ...[{}, [], true, 1.5].map((progressToken) =>
     answered(
@@ -170,7 +211,11 @@ export const nullMeta: Group = (write, revision) => [
   answered("the progress token null", write("tools/list", {}, { progressToken: null }), RESULT),
   ...(revision === MODERN
     ? [CLIENT_INFO, LOG_LEVEL].map((key) =>
-        answered(`${key.slice(key.indexOf("/") + 1)} null`, write("tools/list", {}, { [key]: null }), RESULT),
+        answered(
+          `${key.slice(key.indexOf("/") + 1)} null`,
+          write("tools/list", {}, { [key]: null }),
+          RESULT,
+        ),
       )
     : [answered("_meta null", { ...write("tools/list"), params: { _meta: null } }, RESULT)]),
 ];
@@ -209,7 +254,11 @@ export const modernMeta: Group = (write) => [
   answered("no capabilities", claimless(write("tools/list"), CAPABILITIES), INVALID_PARAMS),
   answered("no claim at all", { ...write("tools/list"), params: {} }, INVALID_PARAMS),
   answered("no parameters at all", without(write("tools/list"), "params"), INVALID_PARAMS),
-  answered("no claim with server/discover", { ...write("server/discover"), params: {} }, INVALID_PARAMS),
+  answered(
+    "no claim with server/discover",
+    { ...write("server/discover"), params: {} },
+    INVALID_PARAMS,
+  ),
   ...wrongClaims(write, CAPABILITIES, [
     null,
     5,

@@ -32,8 +32,9 @@ const NOT_OBJECTS = [null, 5, "x", true, []];
 
 /** Parameters of methods in all revisions. */
 export const badParameters: Group = (write) => [
-  ...["tools/list", "resources/list", "resources/templates/list", "prompts/list"].flatMap((method) =>
-    each(write, method, "cursor", [5, {}, [], "", "nonsense", "MQ==", "x".repeat(5000)]),
+  ...["tools/list", "resources/list", "resources/templates/list", "prompts/list"].flatMap(
+    (method) =>
+      each(write, method, "cursor", [5, {}, [], "", "nonsense", "MQ==", "x".repeat(5000)]),
   ),
   ...each(write, "tools/call", "name", [
     ...NOT_STRINGS,
@@ -55,9 +56,15 @@ export const badParameters: Group = (write) => [
     "x".repeat(5000),
   ]),
   ...each(write, "prompts/get", "name", [...NOT_STRINGS, "", "nothing", "__proto__"]),
-  ...each(write, "prompts/get", "arguments", [null, 5, "x", true, [], { who: 5 }, { who: null }, {}], {
-    name: "probe_greeting",
-  }),
+  ...each(
+    write,
+    "prompts/get",
+    "arguments",
+    [null, 5, "x", true, [], { who: 5 }, { who: null }, {}],
+    {
+      name: "probe_greeting",
+    },
+  ),
   answered(
     "an argument that a prompt does not know",
     write("prompts/get", { name: "probe_greeting", arguments: { who: "a", more: "b" } }),
@@ -118,10 +125,16 @@ function completions(write: Writer): Case[] {
       [undefined, null, "x", {}, { name: "who" }, { name: "who", value: 5 }],
       { ref },
     ),
-    ...each(write, "completion/complete", "context", ["x", { arguments: 5 }, { arguments: { tone: 5 } }], {
-      ref,
-      argument,
-    }),
+    ...each(
+      write,
+      "completion/complete",
+      "context",
+      ["x", { arguments: 5 }, { arguments: { tone: 5 } }],
+      {
+        ref,
+        argument,
+      },
+    ),
   ];
 }
 
@@ -160,7 +173,11 @@ export const legacyParameters: Group = (write, revision) => [
   // Before 2025-11-25 there are no tasks, and the parameter is ignored.
   answered("a task", write("tools/call", { ...EMPTY_CALL, task: { ttl: 1000 } })),
   answered("server/discover", write("server/discover"), METHOD_NOT_FOUND),
-  answered("subscriptions/listen", write("subscriptions/listen", { notifications: {} }), METHOD_NOT_FOUND),
+  answered(
+    "subscriptions/listen",
+    write("subscriptions/listen", { notifications: {} }),
+    METHOD_NOT_FOUND,
+  ),
   answered(
     "a second initialize",
     write("initialize", {
@@ -210,7 +227,8 @@ export const nullParameters: Group = (write, revision) => {
 /** Methods that only the modern era has. */
 export const modernParameters: Group = (write) => [
   ...["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"].map(
-    (method) => answered(method, write(method, { uri: "probe://count", level: "info" }), METHOD_NOT_FOUND),
+    (method) =>
+      answered(method, write(method, { uri: "probe://count", level: "info" }), METHOD_NOT_FOUND),
   ),
   ...each(write, "subscriptions/listen", "notifications", [undefined, ...NOT_OBJECTS]),
   ...each(write, "subscriptions/listen", "notifications", [
@@ -219,7 +237,10 @@ export const modernParameters: Group = (write) => [
     { resourceSubscriptions: [5] },
   ]),
   ...["tools/call", "prompts/get", "resources/read"].flatMap((method) => {
-    const others = { name: method === "tools/call" ? "probe_wipe" : "probe_tour", uri: "probe://count" };
+    const others = {
+      name: method === "tools/call" ? "probe_wipe" : "probe_tour",
+      uri: "probe://count",
+    };
     return [
       ...each(write, method, "inputResponses", [5, "x", true, []], others),
       ...each(write, method, "requestState", [5, {}, [], "", "forged", "a.b.c", "\ud800"], others),
@@ -228,7 +249,11 @@ export const modernParameters: Group = (write) => [
   ...[null, 5, "x", [], {}, { action: "maybe" }, { roots: 5 }].map((response) =>
     answered(
       `an answer ${JSON.stringify(response)} that nobody asked for`,
-      write("tools/call", { name: "probe_wipe", arguments: {}, inputResponses: { nothing: response } }),
+      write("tools/call", {
+        name: "probe_wipe",
+        arguments: {},
+        inputResponses: { nothing: response },
+      }),
     ),
   ),
 ];
@@ -244,7 +269,10 @@ export const strangeResponses: Group = () => [
   ),
   silent("a result without an id", response({ result: {} })),
   silent("a result with the id null", response({ id: null, result: {} })),
-  silent("an error with the id null", response({ id: null, error: { code: -32700, message: "x" } })),
+  silent(
+    "an error with the id null",
+    response({ id: null, error: { code: -32700, message: "x" } }),
+  ),
   silent(
     "a result that is also an error",
     response({ id: 123_457, result: {}, error: { code: 1, message: "x" } }),

@@ -24,10 +24,18 @@ export const badJson: Group = () => [
     PARSE_ERROR,
   ),
   refused("NaN", '{"jsonrpc":"2.0","id":NaN,"method":"ping"}', PARSE_ERROR),
-  refused("an integer with a leading zero", '{"jsonrpc":"2.0","id":01,"method":"ping"}', PARSE_ERROR),
+  refused(
+    "an integer with a leading zero",
+    '{"jsonrpc":"2.0","id":01,"method":"ping"}',
+    PARSE_ERROR,
+  ),
   refused("a raw tab in a string", '{"jsonrpc":"2.0","id":"a\tb","method":"ping"}', PARSE_ERROR),
   refused("a NUL character", '\u0000{"jsonrpc":"2.0","id":1,"method":"ping"}', PARSE_ERROR),
-  refused("a byte order mark in the middle", '\ufeff{"jsonrpc":"2.0","id":1,"method":"ping"}', PARSE_ERROR),
+  refused(
+    "a byte order mark in the middle",
+    '\ufeff{"jsonrpc":"2.0","id":1,"method":"ping"}',
+    PARSE_ERROR,
+  ),
   refused("half an escape", '{"jsonrpc":"2.0","id":"\\ud8","method":"ping"}', PARSE_ERROR),
   refused("brackets that never close", "[".repeat(30_000), PARSE_ERROR),
   silent("an empty line", ""),
@@ -36,7 +44,9 @@ export const badJson: Group = () => [
 ];
 
 const bytes = (...parts: (string | number[])[]): Uint8Array =>
-  Buffer.concat(parts.map((part) => Buffer.from(typeof part === "string" ? Buffer.from(part) : part)));
+  Buffer.concat(
+    parts.map((part) => Buffer.from(typeof part === "string" ? Buffer.from(part) : part)),
+  );
 const around = (invalid: number[]): Uint8Array =>
   bytes('{"jsonrpc":"2.0","id":"', invalid, '","method":"ping"}');
 

@@ -22,7 +22,10 @@ beforeAll(async () => {
 });
 afterAll(() => bundle?.remove());
 
-const launch = () => ({ file: bundle?.file ?? "", args: ["--roots", "off", "--max-message-bytes", "65536"] });
+const launch = () => ({
+  file: bundle?.file ?? "",
+  args: ["--roots", "off", "--max-message-bytes", "65536"],
+});
 
 /** A summary of the responses to a line. */
 interface Replies {
@@ -33,10 +36,16 @@ interface Replies {
 }
 
 /** Sends a line with everything that belongs to it, and waits until the server has handled it. */
-async function sent(recorder: Recorder, line: string | Uint8Array, outcome: Outcome): Promise<Replies> {
+async function sent(
+  recorder: Recorder,
+  line: string | Uint8Array,
+  outcome: Outcome,
+): Promise<Replies> {
   const from = recorder.messages.length;
   const isOwn = (message: Fields): boolean =>
-    outcome.kind === "answered" && !("method" in message) && keyOf(message.id) === keyOf(outcome.message.id);
+    outcome.kind === "answered" &&
+    !("method" in message) &&
+    keyOf(message.id) === keyOf(outcome.message.id);
   if (outcome.kind === "answered") recorder.expect(outcome.message);
   recorder.write(line);
   if (outcome.kind === "answered") await recorder.find(isOwn, from);
@@ -81,7 +90,9 @@ describe.each(REVISIONS)("%s, malformed input", (revision) => {
     }
     if (outcome.kind === "answered") {
       const { code } = outcome;
-      expect(replies.answered).toEqual([code === RESULT ? undefined : (code ?? replies.answered[0])]);
+      expect(replies.answered).toEqual([
+        code === RESULT ? undefined : (code ?? replies.answered[0]),
+      ]);
     }
   });
 });

@@ -15,7 +15,9 @@ export function validateServerMessage(
   const schema = officialSchema(revision);
   if (!isFields(message)) return [`a message is an object, not ${JSON.stringify(message)}`];
   if ("method" in message) {
-    return "id" in message ? requestProblems(schema, message) : notificationProblems(schema, message);
+    return "id" in message
+      ? requestProblems(schema, message)
+      : notificationProblems(schema, message);
   }
   if ("error" in message) return errorProblems(schema, message, requestMethod);
   if ("result" in message) return resultProblems(schema, message, requestMethod);
@@ -25,7 +27,8 @@ export function validateServerMessage(
 function requestProblems(schema: OfficialSchema, message: Fields): string[] {
   const method = String(message.method);
   const definition = schema.byMethod("ServerRequest").get(method);
-  if (definition === undefined) return [`a server of ${schema.revision} does not request ${method}`];
+  if (definition === undefined)
+    return [`a server of ${schema.revision} does not request ${method}`];
   return [
     ...unknownMembers(message, ["jsonrpc", "id", "method", "params"]),
     ...schema.problems("JSONRPCRequest", message),
@@ -44,10 +47,16 @@ function notificationProblems(schema: OfficialSchema, message: Fields): string[]
   ];
 }
 
-function resultProblems(schema: OfficialSchema, message: Fields, method: string | undefined): string[] {
+function resultProblems(
+  schema: OfficialSchema,
+  message: Fields,
+  method: string | undefined,
+): string[] {
   if (method === undefined) return ["a result answers a request, and there is none"];
   const { result } = message;
-  const response = schema.has("JSONRPCResultResponse") ? "JSONRPCResultResponse" : "JSONRPCResponse";
+  const response = schema.has("JSONRPCResultResponse")
+    ? "JSONRPCResultResponse"
+    : "JSONRPCResponse";
   const problems = [
     ...unknownMembers(message, ["jsonrpc", "id", "result"]),
     ...schema.problems(response, message),
@@ -64,30 +73,45 @@ function resultProblems(schema: OfficialSchema, message: Fields, method: string 
     return [...problems, ...inputRequiredProblems(schema, `${request}ResultResponse`, result)];
   }
   if (modern && result.resultType !== "complete") {
-    problems.push(`resultType ${JSON.stringify(result.resultType)} is neither complete nor input_required`);
+    problems.push(
+      `resultType ${JSON.stringify(result.resultType)} is neither complete nor input_required`,
+    );
   }
   if (method === "tools/call" && "task" in result && schema.has("CreateTaskResult"))
     return [...problems, ...schema.problems("CreateTaskResult", result)];
-  if (schema.has(`${request}Result`)) return [...problems, ...schema.problems(`${request}Result`, result)];
+  if (schema.has(`${request}Result`))
+    return [...problems, ...schema.problems(`${request}Result`, result)];
   // "EmptyResult: a response that indicates success but carries no data".
-  return [...problems, ...unknownMembers(result, ["_meta"]), ...schema.problems("EmptyResult", result)];
+  return [
+    ...problems,
+    ...unknownMembers(result, ["_meta"]),
+    ...schema.problems("EmptyResult", result),
+  ];
 }
 
 /** MCP 2026-07-28, "Multi Round-Trip Requests": which requests may ask back, and what the question must contain. */
 function inputRequiredProblems(schema: OfficialSchema, response: string, result: Fields): string[] {
   const problems = schema.problems("InputRequiredResult", result);
   const union = JSON.stringify(schema.definitions[response] ?? {});
-  if (!union.includes('"#/$defs/InputRequiredResult"')) problems.push(`${response} is never input_required`);
+  if (!union.includes('"#/$defs/InputRequiredResult"'))
+    problems.push(`${response} is never input_required`);
   if (!("inputRequests" in result) && !("requestState" in result)) {
     problems.push("input_required has neither inputRequests nor requestState");
   }
-  return [...problems, ...unknownMembers(result, ["_meta", "resultType", "inputRequests", "requestState"])];
+  return [
+    ...problems,
+    ...unknownMembers(result, ["_meta", "resultType", "inputRequests", "requestState"]),
+  ];
 }
 
 /** The revisions whose error response requires an `id` that is never null. */
 const NO_FORM_WITHOUT_ID: readonly Revision[] = ["2024-11-05", "2025-03-26", "2025-06-18"];
 
-function errorProblems(schema: OfficialSchema, message: Fields, method: string | undefined): string[] {
+function errorProblems(
+  schema: OfficialSchema,
+  message: Fields,
+  method: string | undefined,
+): string[] {
   const problems = unknownMembers(message, ["jsonrpc", "id", "error"]);
   const { revision } = schema;
   let checked = message;
@@ -112,14 +136,16 @@ function errorProblems(schema: OfficialSchema, message: Fields, method: string |
   if (method === undefined && code !== -32700 && code !== -32600) {
     problems.push(`the code of an error without a request is -32700 or -32600, not ${code}`);
   }
-  if (revision === MODERN && typeof code === "number") problems.push(...codeProblems(code, special));
+  if (revision === MODERN && typeof code === "number")
+    problems.push(...codeProblems(code, special));
   return problems;
 }
 
 /** MCP 2026-07-28, "Error Codes": reserved codes, and those that only earlier revisions may send. */
 function codeProblems(code: number, special: string | undefined): string[] {
   if (code === -32002 || code === -32042) return [`${code} must not be sent any more in ${MODERN}`];
-  if (code <= -32020 && code >= -32099 && special === undefined) return [`${code} is reserved in ${MODERN}`];
+  if (code <= -32020 && code >= -32099 && special === undefined)
+    return [`${code} is reserved in ${MODERN}`];
   return [];
 }
 

@@ -49,7 +49,9 @@ describe.each(REVISIONS)("%s, the probe server", (revision) => {
   });
 
   it("lists its tools in the same order each time", async () => {
-    const [first, second] = await Promise.all([0, 1].map(() => talk.recorder.request("tools/list")));
+    const [first, second] = await Promise.all(
+      [0, 1].map(() => talk.recorder.request("tools/list")),
+    );
     const names = listAt(first, "result", "tools").map(({ name }) => name);
     expect(names).toEqual(
       [...Object.keys(GOOD_CALLS), "probe_careless", "probe_delegate", "probe_fail"].sort(),
@@ -64,7 +66,9 @@ describe.each(REVISIONS)("%s, the probe server", (revision) => {
       expect(results.length).toBe(method === "resources/list" ? 2 : 1);
       const [first] = results;
       for (const result of results) {
-        expect("ttlMs" in result && "cacheScope" in result && "resultType" in result).toBe(isModern);
+        expect("ttlMs" in result && "cacheScope" in result && "resultType" in result).toBe(
+          isModern,
+        );
         expect(result.cacheScope).toBe(first?.cacheScope);
       }
     },
@@ -82,7 +86,10 @@ describe.each(REVISIONS)("%s, the probe server", (revision) => {
   });
 
   it("calls a tool by an older name", async () => {
-    const reply = await talk.recorder.complete("tools/call", { name: "probe_say", arguments: { text: "a" } });
+    const reply = await talk.recorder.complete("tools/call", {
+      name: "probe_say",
+      arguments: { text: "a" },
+    });
     expect(listAt(reply, "result", "content")).toMatchObject([{ text: "a" }]);
   });
 
@@ -95,22 +102,34 @@ describe.each(REVISIONS)("%s, the probe server", (revision) => {
   it("returns only content blocks that the revision supports", async () => {
     const audio = revision < "2025-03-26" ? "text" : "audio";
     const link = revision < "2025-06-18" ? "text" : "resource_link";
-    const media = await talk.recorder.complete("tools/call", { name: "probe_media", arguments: {} });
+    const media = await talk.recorder.complete("tools/call", {
+      name: "probe_media",
+      arguments: {},
+    });
     const kinds = listAt(media, "result", "content").map(({ type }) => type);
     expect(kinds).toEqual(["text", "image", audio, "resource", "resource", link]);
-    const linked = await talk.recorder.complete("tools/call", { name: "probe_link", arguments: {} });
+    const linked = await talk.recorder.complete("tools/call", {
+      name: "probe_link",
+      arguments: {},
+    });
     expect(listAt(linked, "result", "content").map(({ type }) => type)).toEqual(["text", link]);
     const tour = await talk.recorder.complete("prompts/get", { name: "probe_tour" });
-    const messages = listAt(tour, "result", "messages").map(({ content }) => fieldsAt(content).type);
+    const messages = listAt(tour, "result", "messages").map(
+      ({ content }) => fieldsAt(content).type,
+    );
     expect(messages).toEqual(["text", "image", audio, "resource", link]);
   });
 
   it("reads resources of text and of bytes", async () => {
     const read = async (uri: string) =>
       listAt(await talk.recorder.complete("resources/read", { uri }), "result", "contents");
-    expect(await read("probe://count")).toMatchObject([{ uri: "probe://count", mimeType: "text/plain" }]);
+    expect(await read("probe://count")).toMatchObject([
+      { uri: "probe://count", mimeType: "text/plain" },
+    ]);
     expect(await read("probe://item/bytes")).toEqual([{ uri: "probe://item/bytes", blob: "AP8K" }]);
-    expect(await read("probe://item/a%20b")).toMatchObject([{ text: "item a b", mimeType: "text/x-item" }]);
+    expect(await read("probe://item/a%20b")).toMatchObject([
+      { text: "item a b", mimeType: "text/x-item" },
+    ]);
   });
 
   it.each(["probe://item/missing", "nothing://there", "probe://item/", "probe://count/more"])(
@@ -131,7 +150,10 @@ describe.each(REVISIONS)("%s, the probe server", (revision) => {
 
   it("gets prompts", async () => {
     const args = { who: "Anna", tone: "kind" };
-    const reply = await talk.recorder.complete("prompts/get", { name: "probe_greeting", arguments: args });
+    const reply = await talk.recorder.complete("prompts/get", {
+      name: "probe_greeting",
+      arguments: args,
+    });
     expect(listAt(reply, "result", "messages")).toMatchObject([
       { role: "user", content: { text: "Greet Anna in a kind tone." } },
     ]);
@@ -160,7 +182,10 @@ describe.each(REVISIONS)("%s, the probe server", (revision) => {
     expect(many).toMatchObject({ total: 150, hasMore: true });
     expect(many.values).toHaveLength(100);
     const context = { context: { arguments: { tone: "kind" } } };
-    expect((await complete(prompt, { name: "who", value: "A" }, context)).values).toEqual(["Anna", "kind"]);
+    expect((await complete(prompt, { name: "who", value: "A" }, context)).values).toEqual([
+      "Anna",
+      "kind",
+    ]);
     expect((await complete(prompt, { name: "tone", value: "A" })).values).toEqual([]);
   });
 

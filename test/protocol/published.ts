@@ -55,12 +55,16 @@ export function readPackage(manifest: string, bundle: string): ReadonlyMap<strin
   const names = module.named(isMapOfSchemas);
   const [name] = names;
   if (name === undefined || names.length > 1) {
-    throw unexpected(`its bundle maps revisions to schemas in ${names.length} objects instead of one`);
+    throw unexpected(
+      `its bundle maps revisions to schemas in ${names.length} objects instead of one`,
+    );
   }
   const schemas = Object.entries(Object(module.value(name)));
   const found = schemas.map(([revision]) => revision).sort();
   if (found.join() !== PUBLISHED.join()) {
-    throw unexpected(`it has the schemas of ${found.join(", ")} instead of ${PUBLISHED.join(", ")}`);
+    throw unexpected(
+      `it has the schemas of ${found.join(", ")} instead of ${PUBLISHED.join(", ")}`,
+    );
   }
   return new Map(schemas.map(([revision, schema]) => [revision, checked(revision, schema)]));
 }

@@ -8,7 +8,11 @@ import { type Fields, fieldsAt, listAt, MODERN, REVISIONS } from "./revisions.ts
 const launch = probeLauncher();
 
 /** The capabilities of all revisions together, as a client would declare them that always declares everything. */
-const EVERYTHING = { ...CAPABILITIES["2025-11-25"], sampling: { tools: {}, context: {} }, experimental: {} };
+const EVERYTHING = {
+  ...CAPABILITIES["2025-11-25"],
+  sampling: { tools: {}, context: {} },
+  experimental: {},
+};
 /** The revision that introduced tools for the client's model. */
 const TOOLS_IN_SAMPLING = "2025-11-25";
 
@@ -62,7 +66,10 @@ describe.each(REVISIONS)("%s, questions to the client", (revision) => {
     ],
     ["an unknown action", { action: "perhaps", roots: [], role: "assistant", content: [] }],
     ["null", { action: null, roots: null, role: null, content: null, model: null }],
-    ["a URI that is none", { roots: [{ uri: "nowhere" }, { uri: "http://example.com" }], action: "accept" }],
+    [
+      "a URI that is none",
+      { roots: [{ uri: "nowhere" }, { uri: "http://example.com" }], action: "accept" },
+    ],
   ])("survives a client that answers %s", async (_name, response) => {
     for (const name of ["probe_extra", ...known.map(({ tool }) => tool)]) {
       const result = await ask(name, () => response);
@@ -90,7 +97,9 @@ describe.each(REVISIONS)("%s, questions that the client cannot answer", (revisio
     await recorder.open();
     const did: boolean[] = [];
     for (const name of tools) {
-      did.push(didWork(fieldsAt(await recorder.complete("tools/call", { name, arguments: {} }), "result")));
+      did.push(
+        didWork(fieldsAt(await recorder.complete("tools/call", { name, arguments: {} }), "result")),
+      );
     }
     await recorder.alive();
     expect(await recorder.finish()).toEqual([]);
@@ -105,7 +114,9 @@ describe.each(REVISIONS)("%s, questions that the client cannot answer", (revisio
 
   it("are not asked if the revision does not have them, whatever the client declares", async () => {
     // A client may declare what its newest revision has; the negotiated one counts.
-    const tools: string[] = QUESTIONS.filter(({ first }) => revision < first).map(({ tool }) => tool);
+    const tools: string[] = QUESTIONS.filter(({ first }) => revision < first).map(
+      ({ tool }) => tool,
+    );
     if (revision < TOOLS_IN_SAMPLING) tools.push("probe_delegate");
     expect(await ask(EVERYTHING, ...tools)).toEqual(none(tools));
   });
@@ -114,7 +125,10 @@ describe.each(REVISIONS)("%s, questions that the client cannot answer", (revisio
     const sampling = { ...CAPABILITIES[revision], sampling: {} };
     expect(await ask(sampling, "probe_delegate")).toEqual([false]);
     expect(await ask({ elicitation: { form: {} } }, "probe_visit")).toEqual([false]);
-    expect(await ask({ elicitation: { url: {} } }, "probe_form", "probe_wipe")).toEqual([false, false]);
+    expect(await ask({ elicitation: { url: {} } }, "probe_form", "probe_wipe")).toEqual([
+      false,
+      false,
+    ]);
   });
 
   it("may pass tools to the client's model if it declared support", async () => {
@@ -128,17 +142,25 @@ describe.each(REVISIONS.filter((revision) => revision !== MODERN))(
   "%s, requests of the server",
   (revision) => {
     it("are answered with an error by some clients, and never by others", async () => {
-      const errors = new Recorder(launch("--toolsets", "all"), revision, { answer: () => undefined });
+      const errors = new Recorder(launch("--toolsets", "all"), revision, {
+        answer: () => undefined,
+      });
       await errors.open();
       const question = errors.find(({ method }) => method === "sampling/createMessage");
       const reply = errors.request("tools/call", { name: "probe_sample", arguments: {} });
       // The tool first waits for the roots, which this client never sends.
       const roots = await errors.find(({ method }) => method === "roots/list");
       errors.write(
-        JSON.stringify({ jsonrpc: "2.0", id: roots.id, error: { code: -32601, message: "No roots." } }),
+        JSON.stringify({
+          jsonrpc: "2.0",
+          id: roots.id,
+          error: { code: -32601, message: "No roots." },
+        }),
       );
       const { id } = await question;
-      errors.write(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -1, message: "The user said no." } }));
+      errors.write(
+        JSON.stringify({ jsonrpc: "2.0", id, error: { code: -1, message: "The user said no." } }),
+      );
       expect(fieldsAt(await reply, "result").isError ?? "error" in (await reply)).toBe(true);
       await errors.alive();
       expect(await errors.finish()).toEqual([]);
@@ -155,9 +177,9 @@ describe.each(REVISIONS.filter((revision) => revision !== MODERN))(
       await recorder.find(({ method }) => method === "sampling/createMessage");
       recorder.notify("notifications/cancelled", { requestId: call.id, reason: "Too slow." });
       await recorder.alive();
-      expect(recorder.messages.filter(({ id, method }) => id === call.id && method === undefined)).toEqual(
-        [],
-      );
+      expect(
+        recorder.messages.filter(({ id, method }) => id === call.id && method === undefined),
+      ).toEqual([]);
       expect(await recorder.finish()).toEqual([]);
     });
 
@@ -181,7 +203,10 @@ describe("2026-07-28, the state of a question", () => {
   async function asked() {
     const recorder = new Recorder(launch("--roots", "off"), MODERN);
     await recorder.open();
-    const { inputRequests, requestState } = fieldsAt(await recorder.request("tools/call", call), "result");
+    const { inputRequests, requestState } = fieldsAt(
+      await recorder.request("tools/call", call),
+      "result",
+    );
     const [key = ""] = Object.keys(fieldsAt(inputRequests));
     const inputResponses = { [key]: { action: "accept", content: { confirm: true } } };
     return { recorder, requestState: String(requestState), inputResponses };
@@ -199,7 +224,11 @@ describe("2026-07-28, the state of a question", () => {
       requestState.slice(requestState.indexOf(".") + 1),
     ];
     for (const state of forged) {
-      const reply = await recorder.request("tools/call", { ...call, inputResponses, requestState: state });
+      const reply = await recorder.request("tools/call", {
+        ...call,
+        inputResponses,
+        requestState: state,
+      });
       expect(codeOf(reply)).toBe(-32602);
     }
     expect(await recorder.finish()).toEqual([]);
@@ -207,9 +236,9 @@ describe("2026-07-28, the state of a question", () => {
 
   it("asks again for what is missing", async () => {
     const { recorder, requestState, inputResponses } = await asked();
-    expect(typeOf(await recorder.request("tools/call", { ...call, requestState, inputResponses: {} }))).toBe(
-      "input_required",
-    );
+    expect(
+      typeOf(await recorder.request("tools/call", { ...call, requestState, inputResponses: {} })),
+    ).toBe("input_required");
     const next = await recorder.request("tools/call", { ...call, requestState, inputResponses });
     expect(typeOf(next)).toBe("input_required");
     expect(JSON.stringify(next)).toContain("Why?");
@@ -224,7 +253,10 @@ describe("2026-07-28, the state of a question", () => {
     await recorder.request("tools/call", { name: "probe_count", arguments: {} });
     const later = await recorder.request("tools/call", { ...call, requestState: carried });
     expect(JSON.stringify(later)).toContain("Lose the count of 1?");
-    const elsewhere = await recorder.request("prompts/get", { name: "probe_tour", requestState: carried });
+    const elsewhere = await recorder.request("prompts/get", {
+      name: "probe_tour",
+      requestState: carried,
+    });
     expect(codeOf(elsewhere)).toBe(-32602);
     expect(await recorder.finish()).toEqual([]);
   });

@@ -52,7 +52,11 @@ export class Recorder {
   #rest = Buffer.alloc(0);
   #ids = 0;
 
-  constructor({ file, args = [], env = {}, cwd }: Launch, revision: Revision, options: RecorderOptions = {}) {
+  constructor(
+    { file, args = [], env = {}, cwd }: Launch,
+    revision: Revision,
+    options: RecorderOptions = {},
+  ) {
     this.revision = revision;
     this.capabilities = options.capabilities ?? CAPABILITIES[revision];
     this.#answer = options.answer ?? likelyAnswer;
@@ -97,7 +101,9 @@ export class Recorder {
   /** Sends a raw request and waits for its response. */
   async sendRequest(message: Fields): Promise<Fields> {
     this.#ledger.asked(message);
-    const answer = this.next((reply) => !("method" in reply) && keyOf(reply.id) === keyOf(message.id));
+    const answer = this.next(
+      (reply) => !("method" in reply) && keyOf(reply.id) === keyOf(message.id),
+    );
     this.write(JSON.stringify(message));
     return answer;
   }
@@ -124,7 +130,9 @@ export class Recorder {
 
   notify(method: string, params?: Fields): void {
     if (method === "notifications/cancelled") this.#ledger.cancelled(params?.requestId);
-    this.write(JSON.stringify({ jsonrpc: "2.0", method, ...(params === undefined ? {} : { params }) }));
+    this.write(
+      JSON.stringify({ jsonrpc: "2.0", method, ...(params === undefined ? {} : { params }) }),
+    );
   }
 
   /** Records a request that is sent with `write`. */
@@ -192,7 +200,9 @@ export class Recorder {
     for (const open of this.#ledger.unanswered) problems.push(`no answer to ${open}`);
     const { exitCode, signalCode } = this.#process;
     if (exitCode !== 0)
-      problems.push(`the process ended with ${exitCode ?? signalCode}: ${this.stderr.slice(-1000)}`);
+      problems.push(
+        `the process ended with ${exitCode ?? signalCode}: ${this.stderr.slice(-1000)}`,
+      );
     if (this.#rest.length > 0)
       problems.push(`the last line has no end: ${this.#rest.toString().slice(0, 200)}`);
     return problems;

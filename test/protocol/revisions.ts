@@ -1,5 +1,11 @@
 /** The protocol revisions that core serves, oldest first. */
-export const REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] as const;
+export const REVISIONS = [
+  "2024-11-05",
+  "2025-03-26",
+  "2025-06-18",
+  "2025-11-25",
+  "2026-07-28",
+] as const;
 export type Revision = (typeof REVISIONS)[number];
 
 /** The revision without a handshake: each request has its version and capabilities in `_meta`. */

@@ -10,7 +10,10 @@ export interface Sample {
 const text = { type: "text", text: "Hello." };
 const image = { type: "image", data: "AAAA", mimeType: "image/png" };
 const audio = { type: "audio", data: "AAAA", mimeType: "audio/wav" };
-const embedded = { type: "resource", resource: { uri: "a://b", text: "x", mimeType: "text/plain" } };
+const embedded = {
+  type: "resource",
+  resource: { uri: "a://b", text: "x", mimeType: "text/plain" },
+};
 const embeddedBytes = { type: "resource", resource: { uri: "a://b", blob: "AAAA" } };
 const link = { type: "resource_link", uri: "a://b", name: "b", mimeType: "text/plain", size: 3 };
 
@@ -82,7 +85,11 @@ export function samples(revision: Revision): Sample[] {
     result("resources/read", { contents: [embedded.resource, embeddedBytes.resource] }, true),
     result(
       "prompts/list",
-      { prompts: [{ name: "p", description: "A prompt.", arguments: [{ name: "a", required: true }] }] },
+      {
+        prompts: [
+          { name: "p", description: "A prompt.", arguments: [{ name: "a", required: true }] },
+        ],
+      },
       true,
     ),
     result("prompts/get", {
@@ -128,7 +135,11 @@ function modernSamples(
   return [
     result(
       "server/discover",
-      { supportedVersions: [MODERN], capabilities: { tools: { listChanged: true } }, instructions: "Do." },
+      {
+        supportedVersions: [MODERN],
+        capabilities: { tools: { listChanged: true } },
+        instructions: "Do.",
+      },
       true,
     ),
     result("subscriptions/listen", { _meta: subscription }),
@@ -156,9 +167,14 @@ function modernSamples(
   ];
 }
 
-function legacySamples(revision: Revision, result: (method: string, value: Fields) => Sample): Sample[] {
+function legacySamples(
+  revision: Revision,
+  result: (method: string, value: Fields) => Sample,
+): Sample[] {
   const ask = (method: string, params?: Fields): Sample => {
-    return { message: { jsonrpc: "2.0", id: "q", method, ...(params === undefined ? {} : { params }) } };
+    return {
+      message: { jsonrpc: "2.0", id: "q", method, ...(params === undefined ? {} : { params }) },
+    };
   };
   const form = {
     type: "object",

@@ -16,7 +16,11 @@ function free(revision: Revision): string[] {
   if (revision >= "2025-06-18") open.push(`${call}/a`);
   if (revision >= "2026-07-28") {
     open.push(call, `${tool}/inputSchema/properties`, `${tool}/inputSchema/properties/a`);
-    open.push(`${tool}/inputSchema/required`, `${tool}/inputSchema/required/0`, `${tool}/outputSchema/type`);
+    open.push(
+      `${tool}/inputSchema/required`,
+      `${tool}/inputSchema/required/0`,
+      `${tool}/outputSchema/type`,
+    );
   }
   const data = ["/error/data", "/error/data/why"].map((path) => `error of tools/list: ${path}`);
   return [...open, ...data, "notifications/message: /params/data"].sort();
@@ -38,7 +42,9 @@ describe.each(REVISIONS)("%s, the validator", (revision) => {
   it("rejects each of them with one value of another type, unless every type is allowed", () => {
     const accepted = all.flatMap(({ name, message, method }) =>
       mutations(message)
-        .filter((mutation) => validateServerMessage(revision, mutation.message, method).length === 0)
+        .filter(
+          (mutation) => validateServerMessage(revision, mutation.message, method).length === 0,
+        )
         .map((mutation) => `${name}: ${mutation.path}`),
     );
     expect(accepted.sort()).toEqual(free(revision));

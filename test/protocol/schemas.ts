@@ -32,7 +32,8 @@ export class OfficialSchema {
   problems(definition: string, value: unknown): string[] {
     let validate = this.#validators.get(definition);
     if (validate === undefined) {
-      if (!this.has(definition)) throw new TypeError(`${this.revision} does not define ${definition}`);
+      if (!this.has(definition))
+        throw new TypeError(`${this.revision} does not define ${definition}`);
       validate = this.#ajv.compile({ $ref: `mcp:schema#/${this.#key}/${definition}` });
       this.#validators.set(definition, validate);
     }
@@ -70,7 +71,9 @@ export function officialSchema(revision: Revision): OfficialSchema {
   let schema = schemas.get(revision);
   if (schema === undefined) {
     const text =
-      revision === "2024-11-05" ? earliestSchema(publishedSchema("2025-03-26")) : publishedSchema(revision);
+      revision === "2024-11-05"
+        ? earliestSchema(publishedSchema("2025-03-26"))
+        : publishedSchema(revision);
     schema = new OfficialSchema(revision, repaired(text));
     schemas.set(revision, schema);
   }

@@ -39,12 +39,17 @@ describe.each(BUILT)("the %s server", (name) => {
 
     async function complete(ref: Fields, argument: string | undefined): Promise<void> {
       for (const value of ["", "a", "/", "\u0000"]) {
-        await talk.recorder.request("completion/complete", { ref, argument: { name: argument, value } });
+        await talk.recorder.request("completion/complete", {
+          ref,
+          argument: { name: argument, value },
+        });
       }
     }
 
     it("lists its tools, in the same order each time", async () => {
-      const [first, second] = await Promise.all([0, 1].map(() => talk.recorder.request("tools/list")));
+      const [first, second] = await Promise.all(
+        [0, 1].map(() => talk.recorder.request("tools/list")),
+      );
       expect(second?.result).toEqual(first?.result);
       tools = listAt(first, "result", "tools").map((tool) => ({
         name: String(tool.name),
@@ -79,7 +84,8 @@ describe.each(BUILT)("the %s server", (name) => {
       const { recorder } = talk;
       for (const prompt of listAt(await recorder.request("prompts/list"), "result", "prompts")) {
         const args = listAt(prompt, "arguments").map((argument) => String(argument.name));
-        for (const argument of args) await complete({ type: "ref/prompt", name: prompt.name }, argument);
+        for (const argument of args)
+          await complete({ type: "ref/prompt", name: prompt.name }, argument);
         const filled = Object.fromEntries(args.map((argument) => [argument, "x"]));
         await recorder.complete("prompts/get", { name: prompt.name, arguments: filled });
         await recorder.complete("prompts/get", { name: prompt.name });
@@ -104,13 +110,21 @@ describe.each(BUILT)("the %s server", (name) => {
     });
 
     it("answers good calls, of read-only tools first", async () => {
-      const [reading, writing] = [true, false].map((kind) => tools.filter(({ reads }) => reads === kind));
-      for (const tool of [...(reading ?? []), ...(WHOLE.includes(revision) ? (writing ?? []) : [])]) {
+      const [reading, writing] = [true, false].map((kind) =>
+        tools.filter(({ reads }) => reads === kind),
+      );
+      for (const tool of [
+        ...(reading ?? []),
+        ...(WHOLE.includes(revision) ? (writing ?? []) : []),
+      ]) {
         const params = { name: tool.name, arguments: { ...there().calls[tool.name] } };
-        const reply = await talk.recorder.complete("tools/call", params, { progressToken: tool.name });
+        const reply = await talk.recorder.complete("tools/call", params, {
+          progressToken: tool.name,
+        });
         expect(reply, JSON.stringify(reply)).toHaveProperty("result");
         // One change may prevent the next.
-        if (tool.reads) expect(fieldsAt(reply, "result").isError, JSON.stringify(reply)).not.toBe(true);
+        if (tool.reads)
+          expect(fieldsAt(reply, "result").isError, JSON.stringify(reply)).not.toBe(true);
       }
     });
   });

@@ -32,8 +32,12 @@ describe.each(LEGACY_REVISIONS)("%s, subscriptions", (revision) => {
   it("bring updates from resources/subscribe to resources/unsubscribe", async () => {
     const recorder = await opened(revision);
     expect(await touch(recorder, COUNT)).toEqual([]);
-    expect(await recorder.request("resources/subscribe", { uri: COUNT })).toMatchObject({ result: {} });
-    expect(await recorder.request("resources/subscribe", { uri: COUNT })).toMatchObject({ result: {} });
+    expect(await recorder.request("resources/subscribe", { uri: COUNT })).toMatchObject({
+      result: {},
+    });
+    expect(await recorder.request("resources/subscribe", { uri: COUNT })).toMatchObject({
+      result: {},
+    });
     expect(await touch(recorder, COUNT)).toMatchObject([updated(COUNT)]);
     expect(await touch(recorder, COUNT, "watcher")).toMatchObject([updated(COUNT)]);
     expect(await touch(recorder, ITEM)).toEqual([]);
@@ -56,7 +60,9 @@ describe.each(LEGACY_REVISIONS)("%s, subscriptions", (revision) => {
 
   it("notify that the list of resources changed", async () => {
     const recorder = await opened(revision);
-    expect(await touch(recorder)).toMatchObject([{ method: "notifications/resources/list_changed" }]);
+    expect(await touch(recorder)).toMatchObject([
+      { method: "notifications/resources/list_changed" },
+    ]);
     expect(await recorder.finish()).toEqual([]);
   });
 
@@ -82,12 +88,17 @@ describe("2026-07-28, subscriptions", () => {
     return { id: message.id, agreed: fieldsAt(acknowledged, "params").notifications };
   }
   const of = (id: unknown, notes: readonly Fields[]) =>
-    notes.filter(({ params }) => fieldsAt(params, "_meta")[SUBSCRIPTION] === id).map(({ method }) => method);
+    notes
+      .filter(({ params }) => fieldsAt(params, "_meta")[SUBSCRIPTION] === id)
+      .map(({ method }) => method);
 
   it("are acknowledged with what the server accepts", async () => {
     const recorder = await opened(MODERN);
     const all = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
-    const { agreed } = await listen(recorder, { ...all, resourceSubscriptions: [COUNT, "nothing://there"] });
+    const { agreed } = await listen(recorder, {
+      ...all,
+      resourceSubscriptions: [COUNT, "nothing://there"],
+    });
     expect(agreed).toEqual({ resourcesListChanged: true, resourceSubscriptions: [COUNT] });
     expect((await listen(recorder, {})).agreed).toEqual({});
     expect((await listen(recorder, { resourcesListChanged: false })).agreed).not.toMatchObject({
@@ -101,7 +112,10 @@ describe("2026-07-28, subscriptions", () => {
     expect(await touch(recorder, COUNT)).toEqual([]);
     const list = await listen(recorder, { resourcesListChanged: true });
     const count = await listen(recorder, { resourceSubscriptions: [COUNT] });
-    const both = await listen(recorder, { resourcesListChanged: true, resourceSubscriptions: [COUNT, ITEM] });
+    const both = await listen(recorder, {
+      resourcesListChanged: true,
+      resourceSubscriptions: [COUNT, ITEM],
+    });
     for (const by of ["context", "watcher"]) {
       const ofCount = await touch(recorder, COUNT, by);
       expect(of(list.id, ofCount)).toEqual([]);
@@ -123,7 +137,9 @@ describe("2026-07-28, subscriptions", () => {
   it("of an unencoded URI bring updates of the encoded one", async () => {
     const recorder = await opened(MODERN);
     const { id } = await listen(recorder, { resourceSubscriptions: [RAW] });
-    expect(of(id, await touch(recorder, RAW, "watcher"))).toEqual(["notifications/resources/updated"]);
+    expect(of(id, await touch(recorder, RAW, "watcher"))).toEqual([
+      "notifications/resources/updated",
+    ]);
     expect(await recorder.finish()).toEqual([]);
   });
 
@@ -132,7 +148,9 @@ describe("2026-07-28, subscriptions", () => {
     const { id } = await listen(recorder, { resourcesListChanged: true });
     expect(await recorder.finish()).toEqual([]);
     const last = recorder.messages.filter((message) => message.id === id && !("method" in message));
-    expect(last).toMatchObject([{ result: { resultType: "complete", _meta: { [SUBSCRIPTION]: id } } }]);
+    expect(last).toMatchObject([
+      { result: { resultType: "complete", _meta: { [SUBSCRIPTION]: id } } },
+    ]);
   });
 
   it("may reuse ids of earlier requests", async () => {

@@ -39,7 +39,9 @@ const schema: z.ZodType<Schema> = z.lazy(() =>
 /** Arguments for each array in a schema, with `MANY` in it. */
 function filled({ properties = {} }: Schema): Record<string, unknown>[] {
   return Object.entries(properties).flatMap(([name, { type, items = {}, ...rest }]) => [
-    ...(type === "array" ? [{ [name]: MANY }, ...filled(items).map((item) => ({ [name]: [item] }))] : []),
+    ...(type === "array"
+      ? [{ [name]: MANY }, ...filled(items).map((item) => ({ [name]: [item] }))]
+      : []),
     ...(type === "object" ? filled(rest).map((value) => ({ [name]: value })) : []),
   ]);
 }

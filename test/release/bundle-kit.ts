@@ -1,12 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { getMcpConfigForManifest, MANIFEST_SCHEMAS, type McpbUserConfigValues } from "@anthropic-ai/mcpb";
+import {
+  getMcpConfigForManifest,
+  MANIFEST_SCHEMAS,
+  type McpbUserConfigValues,
+} from "@anthropic-ai/mcpb";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 /** The manifest in a folder, checked by the official schema. */
 export async function readManifest(folder: string) {
-  return MANIFEST_SCHEMAS["0.4"].parse(JSON.parse(await readFile(join(folder, "manifest.json"), "utf8")));
+  return MANIFEST_SCHEMAS["0.4"].parse(
+    JSON.parse(await readFile(join(folder, "manifest.json"), "utf8")),
+  );
 }
 
 interface HostOptions {
@@ -19,7 +25,10 @@ interface HostOptions {
 }
 
 /** Starts an unpacked bundle as a host does: with the manifest's own command, arguments and environment. */
-export async function startBundle(bundle: string, { form, path, home }: HostOptions): Promise<Client> {
+export async function startBundle(
+  bundle: string,
+  { form, path, home }: HostOptions,
+): Promise<Client> {
   const config = await getMcpConfigForManifest({
     manifest: await readManifest(bundle),
     extensionPath: bundle,

@@ -3,7 +3,11 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { getMcpConfigForManifest, type McpbUserConfigValues, unpackExtension } from "@anthropic-ai/mcpb";
+import {
+  getMcpConfigForManifest,
+  type McpbUserConfigValues,
+  unpackExtension,
+} from "@anthropic-ai/mcpb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROOT, SERVERS, serverFolder } from "../servers.ts";
 import { callText, readManifest, startBundle } from "./bundle-kit.ts";
@@ -92,7 +96,9 @@ describe.each(SERVERS)("the bundle of the %s server", (name) => {
     if (binaries.length === 0) return;
     for (const platform of PLATFORMS)
       for (const arch of ["x64", "arm64"])
-        expect(binaries.filter((file) => file.endsWith(`${platform}-${arch}.node`))).toHaveLength(1);
+        expect(binaries.filter((file) => file.endsWith(`${platform}-${arch}.node`))).toHaveLength(
+          1,
+        );
   });
 
   it("has what is needed to run, and no sources, objects, types or test extensions", async () => {
@@ -100,7 +106,8 @@ describe.each(SERVERS)("the bundle of the %s server", (name) => {
     expect(files).toEqual(
       expect.arrayContaining(["LICENSE", "README.md", "dist/bin.js", "dist/server.js", "icon.png"]),
     );
-    const superfluous = /\.(c|cc|cpp|h|hpp|gypi?|o|a|map|[cm]?ts)$|test_extension|(^|\/)(deps|build|src)\//;
+    const superfluous =
+      /\.(c|cc|cpp|h|hpp|gypi?|o|a|map|[cm]?ts)$|test_extension|(^|\/)(deps|build|src)\//;
     expect(files.filter((file) => superfluous.test(file))).toEqual([]);
   });
 
@@ -115,7 +122,9 @@ describe.each(SERVERS)("the bundle of the %s server", (name) => {
     );
     expect(sections.size).toBe(packages.length);
     for (const one of packages) {
-      const { version } = JSON.parse(await readFile(at("node_modules", one, "package.json"), "utf8"));
+      const { version } = JSON.parse(
+        await readFile(at("node_modules", one, "package.json"), "utf8"),
+      );
       const license =
         files.find((file) => new RegExp(`^node_modules/${one}/licen[cs]e`, "i").test(file)) ?? "";
       const own = (await readFile(at(license), "utf8")).replaceAll("\r\n", "\n").trim();
@@ -142,11 +151,15 @@ describe.each(SERVERS)("the bundle of the %s server", (name) => {
       });
       try {
         const call: [string, object] =
-          name === "memory" ? ["memory_stats", {}] : ["create_table", { query: "CREATE TABLE t (a)" }];
+          name === "memory"
+            ? ["memory_stats", {}]
+            : ["create_table", { query: "CREATE TABLE t (a)" }];
         const { isError, text } = await callText(client, call[0], { ...call[1] });
         if (Number(process.versions["napi"]) >= 10) expect(isError, text).toBe(false);
         else
-          expect(text).toMatch(/^better-sqlite3 13\.\S+ needs Node\.js 22\.14 or newer; this is Node\.js \d/);
+          expect(text).toMatch(
+            /^better-sqlite3 13\.\S+ needs Node\.js 22\.14 or newer; this is Node\.js \d/,
+          );
       } finally {
         await client.close();
       }

@@ -65,7 +65,10 @@ it("linkedom's faster parts give what the original ones give", async () => {
     const { document } = parseHTML(MARKUP);
     const tell = (one: Seen) => `${one.localName} ${one.className} ${one.textContent}`;
     return [
-      ...SELECTORS.map((selector) => [selector, ...[...document.querySelectorAll(selector)].map(tell)]),
+      ...SELECTORS.map((selector) => [
+        selector,
+        ...[...document.querySelectorAll(selector)].map(tell),
+      ]),
       ...["p", "P", "LI", "foreignObject", "*"].map((name) =>
         [...document.getElementsByTagName(name)].map(tell),
       ),

@@ -64,7 +64,9 @@ async function packagesIn(name: string): Promise<Package[]> {
   // Files that the code has in another form count as parts of it.
   const copied: readonly string[] = manifest.bundledFrom ?? [];
   const paths = [
-    ...Object.keys({ ...metafile.inputs, ...shown.metafile.inputs }).map((input) => join(folder, input)),
+    ...Object.keys({ ...metafile.inputs, ...shown.metafile.inputs }).map((input) =>
+      join(folder, input),
+    ),
     ...copied.map((file) => createRequire(join(folder, "package.json")).resolve(file)),
   ];
   for (const path of paths) {
@@ -85,24 +87,33 @@ async function packagesIn(name: string): Promise<Package[]> {
 
 describe.each(SERVERS)("the notices of the %s server", (name) => {
   it("have the license texts of all packages in the bundle, which its SBOM lists, and of nothing else", async () => {
-    const sections = sectionsOf(await readFile(join(serverFolder(name), "THIRD_PARTY_NOTICES"), "utf8"));
+    const sections = sectionsOf(
+      await readFile(join(serverFolder(name), "THIRD_PARTY_NOTICES"), "utf8"),
+    );
     const packages = await packagesIn(name);
     expect(packages.map((one) => one.name)).toEqual(expect.arrayContaining(["zod", "jose"]));
-    const own = [...sections.keys()].filter((title) => !/ \(in .*\)$|^Notices in source files$/.test(title));
+    const own = [...sections.keys()].filter(
+      (title) => !/ \(in .*\)$|^Notices in source files$/.test(title),
+    );
     expect(own).toEqual(packages.map((one) => `${one.name} ${one.version}`).toSorted());
     const bill: { components: { group?: string; name: string; version: string; purl?: string }[] } =
       JSON.parse(await readFile(join(serverFolder(name), "sbom.cdx.json"), "utf8"));
     const listed = bill.components
       // A package can have another package.json in a folder, such as read-excel-file/universal.
-      .filter(({ purl, group, name }) => purl !== undefined && group !== "@refmcp" && !name.includes("/"))
+      .filter(
+        ({ purl, group, name }) => purl !== undefined && group !== "@refmcp" && !name.includes("/"),
+      )
       .map((one) => `${one.group === undefined ? "" : `${one.group}/`}${one.name} ${one.version}`);
     const copied: readonly string[] =
-      JSON.parse(await readFile(join(serverFolder(name), "package.json"), "utf8")).bundledFrom ?? [];
+      JSON.parse(await readFile(join(serverFolder(name), "package.json"), "utf8")).bundledFrom ??
+      [];
     const alongside = own.filter((title) =>
       copied.some((file) => file.startsWith(`${title.split(" ")[0]}/`)),
     );
     // The SBOM lists what has code in the bundle.
-    const empty = packages.filter(({ hasCode }) => !hasCode).map((one) => `${one.name} ${one.version}`);
+    const empty = packages
+      .filter(({ hasCode }) => !hasCode)
+      .map((one) => `${one.name} ${one.version}`);
     expect(empty.length).toBeLessThanOrEqual(1);
     expect([...new Set([...listed, ...alongside, ...empty])].toSorted()).toEqual(own);
     for (const one of packages) {
@@ -132,7 +143,9 @@ it("state where the source of axe-core is, as its license requires", async () =>
     await readFile(join(serverFolder("playwright"), "THIRD_PARTY_NOTICES"), "utf8"),
   );
   const [, section] = [...sections].find(([title]) => title.startsWith("axe-core ")) ?? [];
-  expect(section).toContain("Source: https://github.com/dequelabs/axe-core\nSource code: the npm package");
+  expect(section).toContain(
+    "Source: https://github.com/dequelabs/axe-core\nSource code: the npm package",
+  );
 });
 
 describe("a package without a license file", () => {
@@ -140,7 +153,10 @@ describe("a package without a license file", () => {
   const make = async (name: string, manifest: object, readme?: string) => {
     const place = join(folder, name);
     await mkdir(place);
-    await writeFile(join(place, "package.json"), JSON.stringify({ name, version: "1.0.0", ...manifest }));
+    await writeFile(
+      join(place, "package.json"),
+      JSON.stringify({ name, version: "1.0.0", ...manifest }),
+    );
     if (readme !== undefined) await writeFile(join(place, "README.md"), readme);
     return notices("a bundle", [place]);
   };
@@ -165,7 +181,8 @@ describe("a package without a license file", () => {
   });
 
   it("gets the license section of its README", async () => {
-    const permission = "Copyright 2013 Ada\n\nPermission is hereby granted, free of charge, to any person";
+    const permission =
+      "Copyright 2013 Ada\n\nPermission is hereby granted, free of charge, to any person";
     const readme = `# It\n\n## License\n\n${permission}${" and so on".repeat(100)}\n\n## Contributing\n\nYes.\n`;
     const text = await make("readme", { license: "MIT", author: "Bob" }, readme);
     expect(text).toContain(permission);

@@ -13,12 +13,16 @@ const FOLDERS = [join("packages", "core"), ...SERVERS.map((name) => join("server
 // npm packs "playwright": "catalog:", which it then refuses to install (EUNSUPPORTEDPROTOCOL).
 it.each(FOLDERS)("npm refuses to pack %s, and names pnpm", async (folder) => {
   const run = execute("npm", ["pack", "--dry-run"], { cwd: join(ROOT, folder) });
-  await expect(run).rejects.toMatchObject({ stderr: expect.stringContaining("is packed with pnpm") });
+  await expect(run).rejects.toMatchObject({
+    stderr: expect.stringContaining("is packed with pnpm"),
+  });
 });
 
 it("npm refuses to publish a folder", async () => {
   const run = execute("npm", ["publish", "--dry-run"], { cwd: join(ROOT, "servers", "git") });
-  await expect(run).rejects.toMatchObject({ stderr: expect.stringContaining("is packed with pnpm") });
+  await expect(run).rejects.toMatchObject({
+    stderr: expect.stringContaining("is packed with pnpm"),
+  });
 });
 
 it("pnpm packs a server, without the script that refuses npm", async () => {
@@ -27,7 +31,9 @@ it("pnpm packs a server, without the script that refuses npm", async () => {
     const tarball = await pack(join("servers", "git"), place);
     const { stdout } = await execute("tar", ["-xOzf", tarball, "package/package.json"]);
     expect(stdout).not.toMatch(/prepack|catalog:|workspace:/);
-    expect(await readdir(join(ROOT, "servers", "git"))).not.toContainEqual(expect.stringMatching(/\.tgz$/));
+    expect(await readdir(join(ROOT, "servers", "git"))).not.toContainEqual(
+      expect.stringMatching(/\.tgz$/),
+    );
   } finally {
     await rm(place, { recursive: true, force: true });
   }

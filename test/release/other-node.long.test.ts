@@ -54,7 +54,11 @@ describe("a bundle made on this Node.js", () => {
     }
   }, LONG);
 
-  const start = async (name: string, version: string, form: Record<string, string | boolean | string[]>) => {
+  const start = async (
+    name: string,
+    version: string,
+    form: Record<string, string | boolean | string[]>,
+  ) => {
     const home = await mkdtemp(join(folder, "home-"));
     const path = dirname(nodeOf(version));
     return startBundle(unpacked.get(name) ?? "", { form, path, home });
@@ -64,7 +68,9 @@ describe("a bundle made on this Node.js", () => {
     const client = await start("memory", version, {});
     try {
       const entities = [{ name: "Ada", entityType: "person", observations: ["Writes programs"] }];
-      expect(await callText(client, "create_entities", { entities })).toMatchObject({ isError: false });
+      expect(await callText(client, "create_entities", { entities })).toMatchObject({
+        isError: false,
+      });
       expect((await callText(client, "read_graph")).text).toContain("Writes programs");
     } finally {
       await client.close();
@@ -80,9 +86,9 @@ describe("a bundle made on this Node.js", () => {
       expect(await callText(client, "create_table", create)).toMatchObject({ isError: false });
       const write = { query: "INSERT INTO planet VALUES ('Ceres')" };
       expect(await callText(client, "write_query", write)).toMatchObject({ isError: false });
-      expect((await callText(client, "read_query", { query: "SELECT * FROM planet" })).text).toContain(
-        "Ceres",
-      );
+      expect(
+        (await callText(client, "read_query", { query: "SELECT * FROM planet" })).text,
+      ).toContain("Ceres");
     } finally {
       await client.close();
     }
@@ -101,24 +107,27 @@ describe("a server", () => {
   }
 
   // Version 12 of better-sqlite3, compiled for Node.js 24, ended a quarter of such reads.
-  it.each(VERSIONS)("in a clone reads SQLite 400 times on Node.js %s without a failure", async (version) => {
-    const home = await mkdtemp(join(folder, "home-"));
-    const db = join(home, "numbers.db");
-    await writeFile(db, "");
-    const client = await connect(version, serverBin("sqlite"), [`--db-path=${db}`], home);
-    try {
-      const query =
-        "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 1000) SELECT n, 'row ' || n FROM t";
-      const failures: string[] = [];
-      for (let read = 0; read < 400; read++) {
-        const { isError, text } = await callText(client, "read_query", { query });
-        if (isError) failures.push(text);
+  it.each(VERSIONS)(
+    "in a clone reads SQLite 400 times on Node.js %s without a failure",
+    async (version) => {
+      const home = await mkdtemp(join(folder, "home-"));
+      const db = join(home, "numbers.db");
+      await writeFile(db, "");
+      const client = await connect(version, serverBin("sqlite"), [`--db-path=${db}`], home);
+      try {
+        const query =
+          "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 1000) SELECT n, 'row ' || n FROM t";
+        const failures: string[] = [];
+        for (let read = 0; read < 400; read++) {
+          const { isError, text } = await callText(client, "read_query", { query });
+          if (isError) failures.push(text);
+        }
+        expect(failures).toEqual([]);
+      } finally {
+        await client.close();
       }
-      expect(failures).toEqual([]);
-    } finally {
-      await client.close();
-    }
-  });
+    },
+  );
 
   it("in a clone is installed on Node.js 24 without a compiler, with a SQLite that runs", async () => {
     const clone = await cloneWorkspace({ whole: true });
@@ -128,12 +137,19 @@ describe("a server", () => {
       // npx wants a folder of global programs, which the package "node" lacks.
       const prefix = await mkdtemp(join(folder, "prefix-"));
       await mkdir(join(prefix, "lib"));
-      const env = { ...process.env, PATH: path, npm_config_prefix: prefix, CC: "false", CXX: "false" };
+      const env = {
+        ...process.env,
+        PATH: path,
+        npm_config_prefix: prefix,
+        CC: "false",
+        CXX: "false",
+      };
       const install = ["-y", packageManager, "install", "--frozen-lockfile", "--prefer-offline"];
       const options = { cwd: clone.root, env, maxBuffer: 64 * 1_048_576 };
       const { stdout, stderr } = await execute("npx", install, options);
       expect(stdout + stderr).not.toMatch(/gyp|prebuild-install/);
-      const code = "new (require('better-sqlite3'))(':memory:').prepare('SELECT 7 * 6').pluck().get()";
+      const code =
+        "new (require('better-sqlite3'))(':memory:').prepare('SELECT 7 * 6').pluck().get()";
       const cwd = join(clone.root, "servers", "sqlite");
       expect((await execute(nodeOf("24.21.0"), ["-p", code], { cwd })).stdout).toBe("42\n");
     } finally {

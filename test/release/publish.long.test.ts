@@ -33,7 +33,11 @@ it("publishing by hand uploads what is not there yet, without provenance", async
     }
     const name = decodeURIComponent(request.url?.slice(1) ?? "");
     if (request.method === "GET") asked.push(name);
-    const there = { name, "dist-tags": { latest: version }, versions: { [version]: { name, version } } };
+    const there = {
+      name,
+      "dist-tags": { latest: version },
+      versions: { [version]: { name, version } },
+    };
     if (request.method === "PUT") response.writeHead(201).end("{}");
     else if (name === missing) response.writeHead(404).end("{}");
     else response.end(JSON.stringify(there));
@@ -42,7 +46,8 @@ it("publishing by hand uploads what is not there yet, without provenance", async
   const address = registry.address();
   const folder = await mkdtemp(join(tmpdir(), "refmcp-by-hand-"));
   try {
-    if (address === null || typeof address === "string") throw new Error("the registry has no port");
+    if (address === null || typeof address === "string")
+      throw new Error("the registry has no port");
     const place = `127.0.0.1:${address.port}/`;
     const npmrc = join(folder, "npmrc");
     await writeFile(npmrc, `registry=http://${place}\n//${place}:_authToken=test\n`);
@@ -59,13 +64,24 @@ it("publishing by hand uploads what is not there yet, without provenance", async
   }
 });
 
-const GEMINI = ["darwin", "linux", "win32"].map((platform) => `${platform}.refmcp-gemini-extension.tar.gz`);
+const GEMINI = ["darwin", "linux", "win32"].map(
+  (platform) => `${platform}.refmcp-gemini-extension.tar.gz`,
+);
 
 it("a release has core, every server, its bundle, its SBOM and its registry entry", async () => {
-  const { stdout } = await execute(process.execPath, [join(release, "publish.mjs"), release, "--dry-run"]);
-  expect(stdout.trim().split("\n")).toEqual(NAMES.map((name) => `${name} ${version}: would be published`));
+  const { stdout } = await execute(process.execPath, [
+    join(release, "publish.mjs"),
+    release,
+    "--dry-run",
+  ]);
+  expect(stdout.trim().split("\n")).toEqual(
+    NAMES.map((name) => `${name} ${version}: would be published`),
+  );
   expect(readdirSync(join(release, "assets")).sort()).toEqual(
-    SERVERS.flatMap((name) => [`refmcp-${name}-${version}.cdx.json`, `refmcp-${name}-${version}.mcpb`])
+    SERVERS.flatMap((name) => [
+      `refmcp-${name}-${version}.cdx.json`,
+      `refmcp-${name}-${version}.mcpb`,
+    ])
       .concat(GEMINI)
       .sort(),
   );

@@ -41,7 +41,8 @@ const named = z
   })
   .refine(
     ({ value = "", variables = {} }) =>
-      [...value.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).join() === Object.keys(variables).join(),
+      [...value.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).join() ===
+      Object.keys(variables).join(),
     "Every name in braces needs a variable.",
   );
 
@@ -70,12 +71,16 @@ const npmPackage = z.strictObject({
 /** The registry accepts neither a version nor a base URL in addition to the full reference of an image. */
 const image = z.strictObject({
   registryType: z.literal("oci"),
-  identifier: z.string().regex(/^[a-z0-9.-]+\.[a-z]+(\/[a-z0-9._-]+)+:\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/),
+  identifier: z
+    .string()
+    .regex(/^[a-z0-9.-]+\.[a-z]+(\/[a-z0-9._-]+)+:\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/),
   ...common,
 });
 
 export const registryEntry = z.strictObject({
-  $schema: z.literal("https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"),
+  $schema: z.literal(
+    "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+  ),
   name: z
     .string()
     .min(3)

@@ -45,7 +45,10 @@ describe.each(SERVERS)("server.json of the %s server", (name) => {
     const variables = npm?.environmentVariables ?? [];
     for (const variable of variables) {
       // A server that does not know the variable would ignore its value.
-      if (["string", "filepath"].includes(variable.format ?? "string") && variable.choices === undefined)
+      if (
+        ["string", "filepath"].includes(variable.format ?? "string") &&
+        variable.choices === undefined
+      )
         continue;
       const refused: { code: number; stderr: string } = await execute(
         process.execPath,
@@ -90,7 +93,9 @@ describe("the rules of the registry", () => {
     name: "io.github.refmcp/server-x",
     description: "Does x.",
     version: "1.0.0",
-    packages: [{ registryType: "npm", identifier: "x", version: "1.0.0", transport: { type: "stdio" } }],
+    packages: [
+      { registryType: "npm", identifier: "x", version: "1.0.0", transport: { type: "stdio" } },
+    ],
   };
   const [npm] = good.packages;
   const { version: _, ...image } = { ...npm, registryType: "oci", identifier: "ghcr.io/x/y:1.0.0" };
@@ -104,11 +109,18 @@ describe("the rules of the registry", () => {
     ["a description of 101 characters", { description: "x".repeat(101) }],
     ["a range for a version", { version: "^1.0.0" }],
     ["the tag latest", { packages: [{ ...npm, version: "latest" }] }],
-    ["an image with a version in addition to its tag", { packages: [{ ...image, version: "1.0.0" }] }],
+    [
+      "an image with a version in addition to its tag",
+      { packages: [{ ...image, version: "1.0.0" }] },
+    ],
     ["an image without a tag", { packages: [{ ...image, identifier: "ghcr.io/x/y" }] }],
     [
       "a name in braces without a variable",
-      { packages: [{ ...image, runtimeArguments: [{ type: "named", name: "--mount", value: "src={x}" }] }] },
+      {
+        packages: [
+          { ...image, runtimeArguments: [{ type: "named", name: "--mount", value: "src={x}" }] },
+        ],
+      },
     ],
     ["a package without a transport", { packages: [{ ...npm, transport: undefined }] }],
     [

@@ -14,7 +14,11 @@ let made: Promise<string> | undefined;
 
 /** Runs the script that makes everything that a release publishes. */
 export const artifacts = (tag: string, folder: string) =>
-  promisify(execFile)(process.execPath, [join(ROOT, "scripts", "release", "artifacts.mjs"), tag, folder]);
+  promisify(execFile)(process.execPath, [
+    join(ROOT, "scripts", "release", "artifacts.mjs"),
+    tag,
+    folder,
+  ]);
 
 /** A folder with everything that a release publishes, made once for all tests of a process. */
 export function madeRelease(): Promise<string> {

@@ -107,7 +107,11 @@ describe("a release", () => {
       await execute(process.execPath, [changesets, "version"], { cwd: copy });
       const after = new Map<string, string>();
       for (const folder of folders) {
-        const { name, version, private: unpublished = false } = await json(copy, folder, "package.json");
+        const {
+          name,
+          version,
+          private: unpublished = false,
+        } = await json(copy, folder, "package.json");
         if (!unpublished) after.set(name, version);
       }
       const [major, minor] = before.split(".").map(Number);

@@ -38,7 +38,8 @@ describe.each(readdirSync(FOLDER))("the workflow %s", (file) => {
     for (const job of Object.values(read(file).jobs)) {
       for (const [path] of runsOf(job).matchAll(/(?:scripts|\.ci)\/[\w./-]+/g))
         expect(existsSync(join(ROOT, path)), path).toBe(true);
-      for (const { uses } of job.steps) if (uses !== undefined) expect(uses).toMatch(/@[0-9a-f]{40}$/);
+      for (const { uses } of job.steps)
+        if (uses !== undefined) expect(uses).toMatch(/@[0-9a-f]{40}$/);
     }
     const text = readFileSync(join(FOLDER, file), "utf8");
     expect(text).not.toContain("secrets.");
@@ -62,7 +63,10 @@ describe("the release", () => {
   });
 
   it("may sign and write only where it publishes", () => {
-    const granted = Object.entries(jobs).map(([name, job]) => [name, job.permissions ?? permissionsOfAll]);
+    const granted = Object.entries(jobs).map(([name, job]) => [
+      name,
+      job.permissions ?? permissionsOfAll,
+    ]);
     expect(Object.fromEntries(granted)).toEqual({
       build: { contents: "read" },
       npm: { "id-token": "write" },
@@ -89,7 +93,9 @@ describe("the release", () => {
 
   it("builds every image for two architectures, and pushes them under the name and tag in server.json", () => {
     const build = runsOf(jobs["images"]);
-    expect(build).toContain('docker build --file "$' + '{server}Dockerfile" --tag "$IMAGES/server-');
+    expect(build).toContain(
+      'docker build --file "$' + '{server}Dockerfile" --tag "$IMAGES/server-',
+    );
     expect(build).toContain('tag="$' + '{GITHUB_REF_NAME#v}-$ARCH"');
     expect(runsOf(jobs["ghcr"])).toContain('--tag "$image"');
     for (const job of [jobs["images"], jobs["ghcr"]])
@@ -103,7 +109,9 @@ describe("the release", () => {
   it("verifies the one program that it downloads", () => {
     const run = runsOf(jobs["registry"]);
     expect(run).not.toContain("latest");
-    expect(run.indexOf("sha256sum --check --strict")).toBeLessThan(run.indexOf("mcp-publisher login"));
+    expect(run.indexOf("sha256sum --check --strict")).toBeLessThan(
+      run.indexOf("mcp-publisher login"),
+    );
     expect(jobs["registry"]?.env).toEqual({
       MCP_PUBLISHER_VERSION: expect.stringMatching(/^v\d+\.\d+\.\d+$/),
       MCP_PUBLISHER_SHA256: expect.stringMatching(/^[0-9a-f]{64}$/),

@@ -14,7 +14,11 @@ interface Ended {
 }
 
 /** Runs a built server with these words in a directory, with `input` as its stdin. */
-function shell(file: string, words: readonly string[], { cwd = tmpdir(), input = "" } = {}): Promise<Ended> {
+function shell(
+  file: string,
+  words: readonly string[],
+  { cwd = tmpdir(), input = "" } = {},
+): Promise<Ended> {
   return new Promise((resolve) => {
     const child = execFile(process.execPath, [file, ...words], { cwd }, (_error, stdout, stderr) =>
       resolve({ stdout, stderr, code: child.exitCode }),
@@ -51,7 +55,11 @@ describe("call", () => {
   it.each([
     [["call", "probe_fail", "--how", "error"], 1, "There is no such thing.\nMake one.\n"],
     [["call", "probe_echo", "--text", "a", "--times", "9"], 1, "times: expected at most 5, got 9."],
-    [["call", "probe_echo", "--txt", "a"], 2, "probe_echo has no argument --txt. Did you mean --text?"],
+    [
+      ["call", "probe_echo", "--txt", "a"],
+      2,
+      "probe_echo has no argument --txt. Did you mean --text?",
+    ],
     [["call", "probe_echo", "--text"], 2, "--text needs a value."],
     [["call", "probe_echo", "a", "b"], 2, 'Unexpected argument "b"'],
     [["call", "probe_echo", "--args", "[1]"], 2, "--args takes a JSON object"],
@@ -59,7 +67,11 @@ describe("call", () => {
     [["call", "probe_echo", "a", "--format", "xml"], 2, "--format takes one of text, json, table."],
     [["list-tools"], 2, 'Unknown command "list-tools". Did you mean: node '],
     [["toosl"], 2, " tools? For a directory of that name, write ./toosl."],
-    [["call", "probe_eco"], 2, 'Unknown tool "probe_eco" in this command. Did you mean probe_echo?'],
+    [
+      ["call", "probe_eco"],
+      2,
+      'Unknown tool "probe_eco" in this command. Did you mean probe_echo?',
+    ],
     [["call", "probe_write"], 2, 'Unknown tool "probe_write"'],
     [["call"], 2, "call needs a tool"],
     [["read", "probe://nothing"], 2, "probe://nothing"],
@@ -88,7 +100,14 @@ describe("call", () => {
   });
 
   it("prints data as a table", async () => {
-    const { stdout } = await shell(probe.file, ["call", "probe_count", "--by", "3", "--format", "table"]);
+    const { stdout } = await shell(probe.file, [
+      "call",
+      "probe_count",
+      "--by",
+      "3",
+      "--format",
+      "table",
+    ]);
     expect(stdout).toBe('name   value\n-----  -------------\ncount  3\ninner  {"kept":true}\n');
   });
 
@@ -214,7 +233,11 @@ describe("text from outside", () => {
 
 describe("read", () => {
   it("prints a resource", async () => {
-    expect(await shell(probe.file, ["read", "probe://count"])).toEqual({ stdout: "0", stderr: "", code: 0 });
+    expect(await shell(probe.file, ["read", "probe://count"])).toEqual({
+      stdout: "0",
+      stderr: "",
+      code: 0,
+    });
   });
 });
 
@@ -234,7 +257,9 @@ describe("completion", () => {
 
   it("offers commands, tools, arguments and their values in bash", async () => {
     const { stdout } = await shell(probe.file, ["completion", "bash"]);
-    expect(offers(stdout, "probe")).toEqual(expect.arrayContaining(["call", "tools", "--read-only"]));
+    expect(offers(stdout, "probe")).toEqual(
+      expect.arrayContaining(["call", "tools", "--read-only"]),
+    );
     expect(offers(stdout, "probe --read-only call")).toContain("probe_echo");
     expect(offers(stdout, "probe call probe_echo")).toEqual(
       expect.arrayContaining(["--text", "--tone", "--json"]),

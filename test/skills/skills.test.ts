@@ -26,7 +26,9 @@ async function describedBy(server: string): Promise<Described> {
 describe.each(SERVERS)("the skills of the %s server", (server) => {
   const folder = join(serverFolder(server), "skills");
   const names = existsSync(folder) ? readdirSync(folder) : [];
-  const texts = names.map((name) => [name, readFileSync(join(folder, name, "SKILL.md"), "utf8")] as const);
+  const texts = names.map(
+    (name) => [name, readFileSync(join(folder, name, "SKILL.md"), "utf8")] as const,
+  );
 
   it("are at most two, and go into the package", () => {
     expect(names.length).toBeLessThanOrEqual(2);

@@ -61,7 +61,10 @@ describe.each(VERSIONS)("on Node.js %s", (version) => {
       // Its headers, for modules that have to be compiled.
       npm_config_nodedir: nodeFolder,
     };
-    await execute("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: home, env });
+    await execute("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], {
+      cwd: home,
+      env,
+    });
   }, LONG);
 
   it("is that version", async () => {

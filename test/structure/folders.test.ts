@@ -1,6 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
-import { codeOf, filesOf, importsOf, isTest, layoutProblems } from "@refmcp/testing/internal/layout";
+import {
+  codeOf,
+  filesOf,
+  importsOf,
+  isTest,
+  layoutProblems,
+} from "@refmcp/testing/internal/layout";
 import { describe, expect, it } from "vitest";
 import { ROOT, SERVERS, serverFolder } from "../servers.ts";
 
@@ -14,7 +20,9 @@ it("packages limit time with startDeadline, not with AbortSignal.timeout", () =>
   const users = filesOf(join(ROOT, "packages"))
     .filter((file) => /^[\w-]+\/src\/.*\.ts$/.test(file) && !isTest(file))
     .filter((file) =>
-      /AbortSignal\s*\.\s*timeout\b/.test(codeOf(readFileSync(join(ROOT, "packages", file), "utf8"))),
+      /AbortSignal\s*\.\s*timeout\b/.test(
+        codeOf(readFileSync(join(ROOT, "packages", file), "utf8")),
+      ),
     );
   expect(users, "Use startDeadline of @refmcp/boundary instead of AbortSignal.timeout").toEqual([]);
 });
@@ -25,7 +33,9 @@ it("directories are created with ensureDirectory, not with a recursive mkdir", (
     filesOf(join(ROOT, folder))
       .filter((file) => /^[\w-]+\/src\/.*\.ts$/.test(file) && !isTest(file))
       .filter((file) =>
-        /\bmkdir(?:Sync)?\([^;]*\brecursive\b/.test(codeOf(readFileSync(join(ROOT, folder, file), "utf8"))),
+        /\bmkdir(?:Sync)?\([^;]*\brecursive\b/.test(
+          codeOf(readFileSync(join(ROOT, folder, file), "utf8")),
+        ),
       ),
   );
   expect(users, "Use ensureDirectory of @refmcp/boundary instead of a recursive mkdir").toEqual([]);
@@ -36,7 +46,10 @@ describe("core", () => {
   const read = (folder: string) =>
     filesOf(join(source, folder))
       .filter((file) => !isTest(file))
-      .map((file) => ({ file: `${folder}/${file}`, text: readFileSync(join(source, folder, file), "utf8") }));
+      .map((file) => ({
+        file: `${folder}/${file}`,
+        text: readFileSync(join(source, folder, file), "utf8"),
+      }));
 
   /** Each may use those before it, including for types. */
   const LAYERS = ["log.ts", "define", "protocol", "bind", "transport"];
@@ -52,15 +65,20 @@ describe("core", () => {
         const imported = importsOf(text).filter((from) => from.startsWith("."));
         for (const from of imported) {
           const target = posix.join(posix.dirname(file), from);
-          if (layerOf(target) < 0 || layerOf(target) > own) upward.push(`${file} imports ${target}`);
+          if (layerOf(target) < 0 || layerOf(target) > own)
+            upward.push(`${file} imports ${target}`);
         }
       }
     }
-    expect(upward, "Move what is shared into the lower layer, or pass it as a parameter").toEqual([]);
+    expect(upward, "Move what is shared into the lower layer, or pass it as a parameter").toEqual(
+      [],
+    );
   });
 
   it("runs without the SDK, which is the client and the oracle in tests", () => {
-    const manifest = JSON.parse(readFileSync(join(ROOT, "packages", "core", "package.json"), "utf8"));
+    const manifest = JSON.parse(
+      readFileSync(join(ROOT, "packages", "core", "package.json"), "utf8"),
+    );
     expect(
       Object.keys(manifest.dependencies).filter((name) => name.startsWith("@modelcontextprotocol")),
     ).toEqual([]);
@@ -74,7 +92,9 @@ describe("core", () => {
   it("sets request handlers in bind only", () => {
     const others = LAYERS.filter((layer) => layer !== "bind" && !layer.endsWith(".ts"));
     for (const { file, text } of others.flatMap(read))
-      expect(text, file).not.toMatch(/setRequestHandler|registerTool|registerResource|registerPrompt/);
+      expect(text, file).not.toMatch(
+        /setRequestHandler|registerTool|registerResource|registerPrompt/,
+      );
   });
 
   it("exports about thirty names", () => {
@@ -82,6 +102,8 @@ describe("core", () => {
     const names = [...index.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list]) =>
       (list ?? "").split(",").filter((name) => name.trim() !== ""),
     );
-    expect(names.length, "Export it from a subpath such as @refmcp/boundary").toBeLessThanOrEqual(32);
+    expect(names.length, "Export it from a subpath such as @refmcp/boundary").toBeLessThanOrEqual(
+      32,
+    );
   });
 });

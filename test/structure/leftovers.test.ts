@@ -13,7 +13,11 @@ let copy = "";
 // After switching branches, git leaves the ignored files of servers that the new branch doesn't have.
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), "refmcp-leftover-"));
-  for (const path of ["scripts", "package.json", ...folders.map((folder) => `${folder}/package.json`)])
+  for (const path of [
+    "scripts",
+    "package.json",
+    ...folders.map((folder) => `${folder}/package.json`),
+  ])
     await cp(join(ROOT, path), join(copy, path), { recursive: true });
   for (const ignored of ["dist", "node_modules"])
     await mkdir(join(copy, "servers", "leftover", ignored), { recursive: true });
@@ -24,7 +28,9 @@ describe("a folder in servers/ without a package.json", () => {
   it("is not a server", async () => {
     const ask =
       'import { packageFolders, serverNames } from "./scripts/lib/setup.mjs"; console.log(JSON.stringify([serverNames(), await packageFolders()]))';
-    const { stdout } = await execute(process.execPath, ["--input-type=module", "--eval", ask], { cwd: copy });
+    const { stdout } = await execute(process.execPath, ["--input-type=module", "--eval", ask], {
+      cwd: copy,
+    });
     expect(JSON.parse(stdout)).toEqual([SERVERS, folders]);
   });
 

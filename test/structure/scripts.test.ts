@@ -18,7 +18,9 @@ it("every module in test/bench is a benchmark; shared code is in bench/lib", () 
 
 it("the types of every script, benchmark and demo are checked", async () => {
   const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
-  const config = await execute(process.execPath, [tsc, "--showConfig", "-p", CONFIG], { cwd: ROOT });
+  const config = await execute(process.execPath, [tsc, "--showConfig", "-p", CONFIG], {
+    cwd: ROOT,
+  });
   const { files }: { files: string[] } = JSON.parse(config.stdout);
   const checked = new Set(files.map((file) => posix.join("scripts", file)));
   const known = ["ls-files", "--cached", "--others", "--exclude-standard", "*.mjs"];

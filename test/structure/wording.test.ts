@@ -30,7 +30,10 @@ const MARKS: readonly (readonly [mark: RegExp, instead: string])[] = [
   [/\bof (?:ours|yours|theirs|its own|their own)\b/, "our …, your …, its own …, a separate …"],
   [/\bas (?:it is|they are)\b/, "unchanged, as is"],
   [/\b[Mm]eanwhile\b/, "since, in between, at the same time"],
-  [/\b(?:spell|spells|spelled|spelt|mend|mends|mended|bears|dear)\b/, "write, fix, handle, expensive"],
+  [
+    /\b(?:spell|spells|spelled|spelt|mend|mends|mended|bears|dear)\b/,
+    "write, fix, handle, expensive",
+  ],
   [
     /\b(?:scene|scenes|door|doors|takeOver|makeGround|changedMeanwhile)\b/,
     "demo, entry point, a verb of the field",
@@ -63,14 +66,25 @@ const MARKS: readonly (readonly [mark: RegExp, instead: string])[] = [
 const JOINED =
   /[a-z)`]\.(?:a|an|and|as|by|for|from|in|is|it|its|of|on|or|such|that|the|this|to|use|when|which|with)\s/;
 /** Files that quote: this list, pages that tests serve, and texts by others. */
-const QUOTING = /^test\/structure\/wording\.test\.ts$|\/test\/pages\/|CHANGELOG\.md$|CODE_OF_CONDUCT\.md$/;
+const QUOTING =
+  /^test\/structure\/wording\.test\.ts$|\/test\/pages\/|CHANGELOG\.md$|CODE_OF_CONDUCT\.md$/;
 /** Everything, or in a server's own run (vitest.shared.ts) that server. */
 const FOLDER = dirname(process.cwd()) === join(ROOT, "servers") ? process.cwd() : ROOT;
 
 it("sources and pages are in the words that engineers use", async () => {
   const { stdout } = await promisify(execFile)(
     "git",
-    ["ls-files", "-z", "--full-name", "--cached", "--others", "--exclude-standard", "*.ts", "*.mjs", "*.md"],
+    [
+      "ls-files",
+      "-z",
+      "--full-name",
+      "--cached",
+      "--others",
+      "--exclude-standard",
+      "*.ts",
+      "*.mjs",
+      "*.md",
+    ],
     { cwd: FOLDER, maxBuffer: 10_000_000 },
   );
   const paths = stdout.split("\0").filter((path) => path !== "" && !QUOTING.test(path));

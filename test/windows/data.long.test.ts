@@ -13,7 +13,9 @@ const STARTS = {
     calls: [
       {
         name: "create_entities",
-        arguments: { entities: [{ name: "Zoë", entityType: "person", observations: ["lives in Köln"] }] },
+        arguments: {
+          entities: [{ name: "Zoë", entityType: "person", observations: ["lives in Köln"] }],
+        },
       },
       { name: "open_nodes", arguments: { names: ["Zoë"] } },
     ],
@@ -76,6 +78,8 @@ describe("--http unix: on Windows", () => {
   });
 
   it("refuses a path, and names the form of a pipe", () => {
-    expect(lines[1]).toMatchObject({ said: expect.stringContaining("unix: takes the name of a pipe") });
+    expect(lines[1]).toMatchObject({
+      said: expect.stringContaining("unix: takes the name of a pipe"),
+    });
   });
 });

@@ -77,7 +77,11 @@ describe("files on Windows", () => {
     const answers = about("hostile").filter((line) => line.path === path);
     expect(answers).toHaveLength(3);
     for (const { name, isError, text } of answers) {
-      expect({ name, isError, text }).toEqual({ name, isError: true, text: expect.stringMatching(why) });
+      expect({ name, isError, text }).toEqual({
+        name,
+        isError: true,
+        text: expect.stringMatching(why),
+      });
       expect(text).not.toContain("TOPSECRET");
     }
   });
@@ -101,7 +105,9 @@ describe("files on Windows", () => {
       { isError: true, text: expect.stringContaining("another program has it open") },
     ]);
     expect(about("released")).toMatchObject([{ isError: false }]);
-    expect(about("released file")).toMatchObject([{ text: "erste\r\nzweite\r\nneu\r\ndritte\r\n" }]);
+    expect(about("released file")).toMatchObject([
+      { text: "erste\r\nzweite\r\nneu\r\ndritte\r\n" },
+    ]);
   });
 
   it("writes, moves, changes the case of a name, deletes and restores", () => {
@@ -121,7 +127,9 @@ describe("files on Windows", () => {
   it("starts as the entry that --print-config prints, npx through cmd", () => {
     const [{ text = "" } = {}] = about("entry");
     const args = ["/c", "npx", "-y", "@refmcp/server-filesystem", `${TOP}\\My Project`];
-    expect(JSON.parse(String(text))).toEqual({ mcpServers: { filesystem: { command: "cmd", args } } });
+    expect(JSON.parse(String(text))).toEqual({
+      mcpServers: { filesystem: { command: "cmd", args } },
+    });
     expect(about("entry started")).toMatchObject([
       { isError: false, text: expect.stringContaining("inside") },
     ]);

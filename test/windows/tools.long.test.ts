@@ -27,9 +27,13 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
 
 /** The tools that a built server describes, with those that only read first. */
 async function toolsOf(server: string): Promise<{ name: string; reads: boolean }[]> {
-  const { stdout } = await promisify(execFile)(process.execPath, [serverBin(server), "--describe"], {
-    maxBuffer: 2 ** 26,
-  });
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [serverBin(server), "--describe"],
+    {
+      maxBuffer: 2 ** 26,
+    },
+  );
   const { tools }: { tools: { name: string; annotations: { readOnlyHint?: boolean } }[] } =
     JSON.parse(stdout);
   return tools
@@ -72,7 +76,8 @@ describe.each(Object.keys(OPTIONS))("the %s server on Windows", (server) => {
     };
     names = tools.map(({ name }) => name).sort();
     const sessions: Session[] = [];
-    for (const era of ERAS) for (const group of asked[era]) sessions.push(await session(era, group));
+    for (const era of ERAS)
+      for (const group of asked[era]) sessions.push(await session(era, group));
     const ends = ERAS.flatMap((era) => sessions.find((one) => one.era === era) ?? []);
     lines = await there.run("tools", { sessions, ends });
   });
@@ -87,7 +92,8 @@ describe.each(Object.keys(OPTIONS))("the %s server on Windows", (server) => {
   });
 
   describe.each(ERAS)("with a client of the %s protocol", (era) => {
-    const events = (event: string) => lines.filter((line) => line.era === era && line.event === event);
+    const events = (event: string) =>
+      lines.filter((line) => line.era === era && line.event === event);
 
     it("lists every tool", () => {
       expect(lines.filter(({ event }) => event === "failed")).toEqual([]);
@@ -102,7 +108,9 @@ describe.each(Object.keys(OPTIONS))("the %s server on Windows", (server) => {
     });
 
     it("ends by itself when its input ends", () => {
-      expect(events("end")).toEqual([{ server, era, event: "end", code: 0, signal: null, isAnswered: true }]);
+      expect(events("end")).toEqual([
+        { server, era, event: "end", code: 0, signal: null, isAnswered: true },
+      ]);
     });
   });
 });

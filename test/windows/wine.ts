@@ -42,7 +42,9 @@ export async function windows(): Promise<Windows> {
 async function start(): Promise<Windows | string> {
   if (process.platform !== "linux" || process.arch !== "x64")
     return "Wine runs Node.js only on Linux x64 here";
-  const missing = (await isRunnable("wine")) ? undefined : await aptInstall(["wine", "wine64"], { say });
+  const missing = (await isRunnable("wine"))
+    ? undefined
+    : await aptInstall(["wine", "wine64"], { say });
   if (missing !== undefined || !(await isRunnable("wine")))
     return `needs Wine: ${missing ?? "it does not start"}`;
   const node = await windowsNode();
@@ -75,7 +77,9 @@ async function start(): Promise<Windows | string> {
       });
       await writeFile(join(own, "input.json"), JSON.stringify(input));
       // Node.js under Wine cannot use a Unix pipe.
-      const [output, errors] = await Promise.all(["out", "err"].map((name) => open(join(own, name), "w")));
+      const [output, errors] = await Promise.all(
+        ["out", "err"].map((name) => open(join(own, name), "w")),
+      );
       const child = spawn("wine", [node, `${program}.mjs`], {
         cwd: own,
         env,
@@ -86,7 +90,8 @@ async function start(): Promise<Windows | string> {
         const [text, said] = await Promise.all(
           ["out", "err"].map((name) => readFile(join(own, name), "utf8")),
         );
-        if (code !== 0) throw new Error(`${program} ended with ${code}:\n${text?.slice(-2_000)}\n${said}`);
+        if (code !== 0)
+          throw new Error(`${program} ended with ${code}:\n${text?.slice(-2_000)}\n${said}`);
         return (text ?? "")
           .split("\n")
           .filter(Boolean)
@@ -130,4 +135,5 @@ async function unpack(server: string): Promise<string> {
 export const onZ = (path: string): string => `Z:${path.replaceAll("/", "\\")}`;
 
 /** An argument for a program in Wine: `text`, or its name there if it is an existing path. */
-export const inWine = (text: string): string => (text.startsWith("/") && existsSync(text) ? onZ(text) : text);
+export const inWine = (text: string): string =>
+  text.startsWith("/") && existsSync(text) ? onZ(text) : text;

@@ -10,7 +10,11 @@ export class ConcurrencyLimit {
   }
 
   /** @throws the signal's reason, at once, if the caller cancels while it waits. */
-  async run<Result>(key: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+  async run<Result>(
+    key: string,
+    signal: AbortSignal,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
     signal.throwIfAborted();
     const active = this.#active.get(key) ?? { count: 0, waiting: new WaitingLine() };
     this.#active.set(key, active);

@@ -51,4 +51,5 @@ export function startDeadline(
   return { signal, abort: (reason) => controller.abort(reason), restart, end };
 }
 
-const timeoutError = () => new DOMException("The operation was aborted due to timeout", "TimeoutError");
+const timeoutError = () =>
+  new DOMException("The operation was aborted due to timeout", "TimeoutError");

@@ -28,7 +28,13 @@ it("lets owners take turns, each in order", async () => {
     setOwner(signal, owner);
     return line.wait(startDeadline(1e6, signal).signal).then(() => order.push(name));
   };
-  const all = [wait("eve", "e1"), wait("eve", "e2"), wait("eve", "e3"), wait("bob", "b1"), wait("eve", "e4")];
+  const all = [
+    wait("eve", "e1"),
+    wait("eve", "e2"),
+    wait("eve", "e3"),
+    wait("bob", "b1"),
+    wait("eve", "e4"),
+  ];
   all.push(wait(undefined, "u1"), wait("bob", "b2"));
   for (let count = all.length; count > 0; count--) line.hand();
   await Promise.all(all);

@@ -19,6 +19,11 @@ export {
   resourceFor,
   type Unwatch,
 } from "./define/resource.ts";
-export { type AnyServer, defineServer, type Opening, type ServerDefinition } from "./define/server.ts";
+export {
+  type AnyServer,
+  defineServer,
+  type Opening,
+  type ServerDefinition,
+} from "./define/server.ts";
 export { type Content, type Link, type Tool, toolFor, withLinks } from "./define/tool.ts";
 export type { Log } from "./log.ts";

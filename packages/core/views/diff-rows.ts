@@ -25,14 +25,18 @@ const CONTEXT = 3;
 const MIN_FOLDED = 8;
 
 /** The rows of a file. */
-export function rowsOf(lines: readonly DiffLine[], { title, isSplit, isColored }: RowLook): HTMLElement[] {
+export function rowsOf(
+  lines: readonly DiffLine[],
+  { title, isSplit, isColored }: RowLook,
+): HTMLElement[] {
   const tokens = isColored ? colored(lines, title) : new Map<DiffLine, readonly Token[]>();
   const drawing = { tokens, pairs: pairsOf(lines), isSplit };
   // The first hunk needs no gap line: its line numbers show where it begins.
   const shown = lines[0]?.kind === "gap" && lines[0].text === "" ? lines.slice(1) : lines;
   return runsOf(shown).flatMap((run, index, runs) => {
     if (run[0]?.kind !== "same") return drawn(run, drawing);
-    const isFirst = runs[index - 1]?.[0]?.kind === undefined || runs[index - 1]?.[0]?.kind === "gap";
+    const isFirst =
+      runs[index - 1]?.[0]?.kind === undefined || runs[index - 1]?.[0]?.kind === "gap";
     const isLast = runs[index + 1]?.[0]?.kind === undefined || runs[index + 1]?.[0]?.kind === "gap";
     const [before, after] = [isFirst ? 0 : CONTEXT, isLast ? 0 : CONTEXT];
     const hidden = run.slice(before, run.length - after);
@@ -50,12 +54,14 @@ export function rowsOf(lines: readonly DiffLine[], { title, isSplit, isColored }
 
 /** Runs of unchanged lines, of changes, and single lines of other kinds. */
 function runsOf(lines: readonly DiffLine[]): DiffLine[][] {
-  const groupOf = ({ kind }: DiffLine) => (kind === "added" || kind === "removed" ? "change" : kind);
+  const groupOf = ({ kind }: DiffLine) =>
+    kind === "added" || kind === "removed" ? "change" : kind;
   const runs: DiffLine[][] = [];
   for (const line of lines) {
     const last = runs.at(-1);
     const before = last?.[0];
-    const continues = before !== undefined && groupOf(before) === groupOf(line) && line.kind !== "gap";
+    const continues =
+      before !== undefined && groupOf(before) === groupOf(line) && line.kind !== "gap";
     if (continues) last?.push(line);
     else runs.push([line]);
   }
@@ -75,7 +81,8 @@ function drawn(run: readonly DiffLine[], drawing: Drawing): HTMLElement[] {
   return rows;
 }
 
-const place = (number: number | undefined) => element("td", { class: "place" }, String(number ?? ""));
+const place = (number: number | undefined) =>
+  element("td", { class: "place" }, String(number ?? ""));
 
 function row(line: DiffLine, drawing: Drawing): HTMLElement {
   const { kind, before, after } = line;
@@ -89,7 +96,8 @@ function row(line: DiffLine, drawing: Drawing): HTMLElement {
 
 /** Removed lines on the left, added ones on the right. */
 function split(run: readonly DiffLine[], drawing: Drawing): HTMLElement[] {
-  const of = (kind: DiffLine["kind"]) => run.filter((line) => line.kind === kind || line.kind === "same");
+  const of = (kind: DiffLine["kind"]) =>
+    run.filter((line) => line.kind === kind || line.kind === "same");
   const [left, right] = [of("removed"), of("added")];
   return Array.from({ length: Math.max(left.length, right.length) }, (_, index) => {
     const side = (line: DiffLine | undefined, number: number | undefined) =>
@@ -114,7 +122,9 @@ function code(line: DiffLine, { tokens, pairs }: Drawing, name = "code"): HTMLEl
       const piece = text.slice(cuts[index], cut);
       if (piece === "") continue;
       const shown =
-        kind === "" ? document.createTextNode(piece) : element("span", { class: `t-${kind}` }, piece);
+        kind === ""
+          ? document.createTextNode(piece)
+          : element("span", { class: `t-${kind}` }, piece);
       const last = parts.at(-1);
       if (index !== 1) parts.push(shown);
       else if (last instanceof HTMLElement && last.tagName === "MARK") last.append(shown);

@@ -80,7 +80,11 @@ class DiffPage {
   #isChosen = false;
   #current: Element | undefined;
 
-  constructor(host: Host, load: (cursor: string) => Promise<DiffPart>, actions: readonly HTMLElement[]) {
+  constructor(
+    host: Host,
+    load: (cursor: string) => Promise<DiffPart>,
+    actions: readonly HTMLElement[],
+  ) {
     this.#load = load;
     for (const [text, label, by] of [
       ["↑", "Previous change (p)", -1],
@@ -100,13 +104,26 @@ class DiffPage {
       this.#all.hidden = true;
     });
     this.#more.addEventListener("click", () => void this.#loadMore());
-    const controls = [this.#steps, this.#side, this.#wrap, fullscreenButton(host), ...actions, this.#more];
+    const controls = [
+      this.#steps,
+      this.#side,
+      this.#wrap,
+      fullscreenButton(host),
+      ...actions,
+      this.#more,
+    ];
     const bar = element("div", { class: "bar" }, this.#facts, ...controls);
     this.#page = element("div", { class: "diff" }, bar, this.#nav, this.#boxes, this.#all);
     // On the document: a button that hides itself takes the focus out of the page.
     document.addEventListener("keydown", (event) => {
       const by = { n: 1, p: -1 }[event.key];
-      if (by === undefined || !this.#page.isConnected || event.ctrlKey || event.metaKey || event.altKey)
+      if (
+        by === undefined ||
+        !this.#page.isConnected ||
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey
+      )
         return;
       event.preventDefault();
       this.#step(by);
@@ -190,7 +207,12 @@ class DiffPage {
       ...badge,
       ...countsShown(counts),
     );
-    const body = element("div", { class: "lines", role: "region", "aria-label": title, tabindex: "0" });
+    const body = element("div", {
+      class: "lines",
+      role: "region",
+      "aria-label": title,
+      tabindex: "0",
+    });
     const box = element(
       "details",
       { class: "file" },
@@ -228,7 +250,9 @@ class DiffPage {
     file.isColored = isColored;
     const look = { title, isSplit: this.#isSplit, isColored };
     const name = this.#isSplit ? "split" : "unified";
-    body.replaceChildren(element("table", { class: name }, element("tbody", {}, ...rowsOf(lines, look))));
+    body.replaceChildren(
+      element("table", { class: name }, element("tbody", {}, ...rowsOf(lines, look))),
+    );
   }
 
   #split(on: boolean): void {
@@ -248,7 +272,8 @@ class DiffPage {
   /** Goes to the next change, or the one before; opens its file. */
   #step(by: number): void {
     const changes = [...this.#boxes.querySelectorAll("tr.change")];
-    const at = this.#current === undefined ? (by > 0 ? -1 : changes.length) : changes.indexOf(this.#current);
+    const at =
+      this.#current === undefined ? (by > 0 ? -1 : changes.length) : changes.indexOf(this.#current);
     const next = changes[at + by];
     if (next === undefined) return;
     const file = this.#files.find(({ box }) => box.contains(next));

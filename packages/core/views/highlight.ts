@@ -89,7 +89,10 @@ export function languageOf(file: string): string | undefined {
 }
 
 /** The tokens of each line of a text. */
-export function tokensOf(text: string, language: string | undefined): readonly (readonly Token[])[] {
+export function tokensOf(
+  text: string,
+  language: string | undefined,
+): readonly (readonly Token[])[] {
   if (language === undefined || text.length > MAX_CHARACTERS)
     return text.split("\n").map((line) => [{ text: line, kind: "" }]);
   const lines: Token[][] = [[]];

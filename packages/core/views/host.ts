@@ -58,7 +58,10 @@ export class Host {
   onResult: (result: ToolResult) => void = () => undefined;
   /** Called when the host shows the view in another mode. */
   onDisplayMode: (mode: DisplayMode) => void = () => undefined;
-  readonly #waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  readonly #waiting = new Map<
+    number,
+    { resolve(value: unknown): void; reject(error: Error): void }
+  >();
   #lastId = 0;
   #capabilities: Initialized["hostCapabilities"] = {};
   #context: HostContext = {};
@@ -96,7 +99,9 @@ export class Host {
 
   /** Asks the host for another mode; it decides, and {@link onDisplayMode} is called if it changes. */
   async requestDisplayMode(mode: DisplayMode): Promise<void> {
-    const result = (await this.request("ui/request-display-mode", { mode })) as { mode: DisplayMode };
+    const result = (await this.request("ui/request-display-mode", { mode })) as {
+      mode: DisplayMode;
+    };
     this.#apply({ displayMode: result.mode });
   }
 
@@ -107,7 +112,8 @@ export class Host {
 
   /** Reads a resource of the server that the view belongs to. */
   async readResource(uri: string): Promise<readonly ResourceContents[]> {
-    return ((await this.request("resources/read", { uri })) as { contents: ResourceContents[] }).contents;
+    return ((await this.request("resources/read", { uri })) as { contents: ResourceContents[] })
+      .contents;
   }
 
   /** Asks the host to open a web page outside the view. */
@@ -171,7 +177,10 @@ export class Host {
   #reportSize(): void {
     // The document is never shorter than the frame, so its height would keep the frame from shrinking.
     const { width, height } = document.body.getBoundingClientRect();
-    this.#notify("ui/notifications/size-changed", { width: Math.ceil(width), height: Math.ceil(height) });
+    this.#notify("ui/notifications/size-changed", {
+      width: Math.ceil(width),
+      height: Math.ceil(height),
+    });
   }
 
   #notify(method: string, params: object): void {

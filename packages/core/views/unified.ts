@@ -85,12 +85,21 @@ export function sectionsOf(text: string): Section[] {
     } else if (line.startsWith("--- ") && lines[index + 1]?.startsWith("+++ ")) {
       left = { before: 0, after: 0 };
       // After a git header, these names belong to the same file.
-      if (file === undefined || file.names.new !== undefined || file.lines.some(({ kind }) => kind === "gap"))
+      if (
+        file === undefined ||
+        file.names.new !== undefined ||
+        file.lines.some(({ kind }) => kind === "gap")
+      )
         open("");
       if (file !== undefined) file.names.old = line.slice(4);
-    } else if (line.startsWith("+++ ") && file?.names.old !== undefined && file.names.new === undefined)
+    } else if (
+      line.startsWith("+++ ") &&
+      file?.names.old !== undefined &&
+      file.names.new === undefined
+    )
       file.names.new = line.slice(4);
-    else if (file !== undefined && file.names.new === undefined && isHeader(line)) header(file, line);
+    else if (file !== undefined && file.names.new === undefined && isHeader(line))
+      header(file, line);
     else if (file !== undefined && " +-".includes(sign) && line !== "") {
       // The rest of a hunk whose header was on the previous page.
       const kind = sign === "+" ? "added" : sign === "-" ? "removed" : "same";
@@ -101,7 +110,9 @@ export function sectionsOf(text: string): Section[] {
   return sections.flatMap((section): Section[] => {
     if (section.kind === "file") {
       const { change, lines, patch } = section;
-      return [{ kind: "file", title: titleOf(section), change, lines, patch: patch.join("\n").trimEnd() }];
+      return [
+        { kind: "file", title: titleOf(section), change, lines, patch: patch.join("\n").trimEnd() },
+      ];
     }
     const shown = section.text.replace(/^\n+|\n+$/g, "");
     return shown === "" ? [] : [{ kind: "text", text: shown }];
@@ -141,7 +152,10 @@ function titleOf({ title, names }: OpenFile): string {
 }
 
 /** How many characters two lines have in common at the start and at the end. */
-export function differing(before: string, after: string): { readonly start: number; readonly end: number } {
+export function differing(
+  before: string,
+  after: string,
+): { readonly start: number; readonly end: number } {
   const most = Math.min(before.length, after.length);
   let start = 0;
   while (start < most && before[start] === after[start]) start += 1;

@@ -31,7 +31,8 @@ export function zipDocument(source: ByteSource): Document {
   const tailStart = Math.max(0, source.size - 66_000);
   const tail = bufferOf(source.read(tailStart, source.size - tailStart));
   const end = tail.lastIndexOf(Buffer.from("PK\x05\x06", "latin1"));
-  if (end < 0 || end + 22 > tail.length) throw new DocumentError("it is damaged: its directory is missing");
+  if (end < 0 || end + 22 > tail.length)
+    throw new DocumentError("it is damaged: its directory is missing");
   let size = tail.readUInt32LE(end + 12);
   let offset = tail.readUInt32LE(end + 16);
   const locator = end - 20;
@@ -113,7 +114,8 @@ async function* gunzipped(source: ByteSource): AsyncGenerator<Buffer> {
   const gunzip = createGunzip();
   const feed = async () => {
     for (const chunk of chunksOf(source))
-      if (!gunzip.write(Buffer.from(chunk))) await new Promise((resolve) => gunzip.once("drain", resolve));
+      if (!gunzip.write(Buffer.from(chunk)))
+        await new Promise((resolve) => gunzip.once("drain", resolve));
     gunzip.end();
   };
   feed().catch((error) => gunzip.destroy(error));
@@ -182,7 +184,10 @@ class TarReader {
 
 /** Whether the checksum of a header is right. */
 function isHeader(header: Buffer): boolean {
-  const sum = header.reduce((total, byte, index) => total + (index >= 148 && index < 156 ? 32 : byte), 0);
+  const sum = header.reduce(
+    (total, byte, index) => total + (index >= 148 && index < 156 ? 32 : byte),
+    0,
+  );
   return sum === numberIn(header, 148, 8);
 }
 
@@ -220,4 +225,5 @@ function listing(label: string, entries: readonly Entry[], count: number): Docum
   };
 }
 
-const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+const bufferOf = (bytes: Uint8Array): Buffer =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -97,7 +97,9 @@ describe("office documents", () => {
       'There is no sheet "Salse". Its sheets: "Sales", "Year\'s end", "Empty".',
     );
     expect(await problem("a.xlsx", book, "No!A1")).toContain('There is no sheet "No".');
-    expect(await problem("a.pdf", pdf(["x"]), "4")).toBe('There is no page "4": the document has 1.');
+    expect(await problem("a.pdf", pdf(["x"]), "4")).toBe(
+      'There is no page "4": the document has 1.',
+    );
     expect(await problem("a.pdf", pdf(["x"]), "last")).toContain("Give numbers from 1 to 1");
   });
 
@@ -129,7 +131,9 @@ describe("office documents", () => {
       '=== OpenDocument spreadsheet, 1 sheet: "S" (C1:D3)\n=== sheet "S"\nrow\tC\tD\n3\ta < b\t5\n',
     );
     const slides = "<draw:page><draw:frame><text:p>Hello</text:p></draw:frame></draw:page>";
-    expect(await textOf("a.odp", openDocumentFile("presentation", slides))).toContain("=== slide 1\nHello");
+    expect(await textOf("a.odp", openDocumentFile("presentation", slides))).toContain(
+      "=== slide 1\nHello",
+    );
   });
 
   it("reads the chapters of an EPUB", async () => {
@@ -174,7 +178,9 @@ describe("limits", () => {
   });
 
   it("refuses too many parts", async () => {
-    const bomb = zip(Object.fromEntries(Array.from({ length: 10_001 }, (_, at) => [`word/${at}.bin`, ""])));
+    const bomb = zip(
+      Object.fromEntries(Array.from({ length: 10_001 }, (_, at) => [`word/${at}.bin`, ""])),
+    );
     expect(await problem("a.docx", bomb)).toBe("it has more than 10000 parts");
   });
 
@@ -194,7 +200,10 @@ describe("limits", () => {
   });
 
   it("reads a paragraph of a million pieces, and tables in tables, in linear time", async () => {
-    const book = epub("Long", `<p>${"<b>x</b> <a href='https://a.example/'>y</a>".repeat(300_000)}</p>`);
+    const book = epub(
+      "Long",
+      `<p>${"<b>x</b> <a href='https://a.example/'>y</a>".repeat(300_000)}</p>`,
+    );
     expect((await textOf("a.epub", book)).length).toBeGreaterThan(1_000_000);
     const cell = "<table:table><table:table-row><table:table-cell>";
     const nested = openDocumentFile("text", `${cell.repeat(200)}<text:p>inside</text:p>`);
@@ -207,9 +216,9 @@ describe("limits", () => {
     );
     const row =
       '<table:table-row table:number-rows-repeated="1048576"><table:table-cell table:number-columns-repeated="16384"><text:p>x</text:p></table:table-cell></table:table-row>';
-    expect(await problem("a.ods", openDocumentFile("spreadsheet", `<table:table>${row}</table:table>`))).toBe(
-      "its sheets have more than 5 million cells",
-    );
+    expect(
+      await problem("a.ods", openDocumentFile("spreadsheet", `<table:table>${row}</table:table>`)),
+    ).toBe("its sheets have more than 5 million cells");
   });
 });
 
@@ -276,7 +285,8 @@ describe("mail", () => {
         "",
       ].join("\n"),
     );
-    const html = "Subject: x\nContent-Type: text/html\n\n<p>Hello <b>there</b><script>no</script></p>";
+    const html =
+      "Subject: x\nContent-Type: text/html\n\n<p>Hello <b>there</b><script>no</script></p>";
     expect(await textOf("a.eml", html)).toContain("Hello there");
   });
 
@@ -333,7 +343,10 @@ function tarEntry(name: string, content: string, type = "0"): Buffer {
   header.write("ustar", 257);
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
-  return Buffer.concat([header, Buffer.from(content.padEnd(Math.ceil(content.length / 512) * 512, "\0"))]);
+  return Buffer.concat([
+    header,
+    Buffer.from(content.padEnd(Math.ceil(content.length / 512) * 512, "\0")),
+  ]);
 }
 
 describe("archives", () => {
@@ -344,7 +357,9 @@ describe("archives", () => {
     expect(text).toContain(`=== ZIP archive\n${listed}5\t`);
     expect(text).toMatch(/^5\t\d{4}-\d\d-\d\d \d\d:\d\d\tsrc\/a\.ts$/m);
     expect(text).toMatch(/\tb\?=== c$/m);
-    expect(await textOf("a.jar", Buffer.concat([Buffer.from("#!/bin/sh\n"), archive]))).toContain("src/a.ts");
+    expect(await textOf("a.jar", Buffer.concat([Buffer.from("#!/bin/sh\n"), archive]))).toContain(
+      "src/a.ts",
+    );
     expect(await problem("a.zip", "PK\u0003\u0004 nothing")).toContain("its directory is missing");
   });
 

@@ -54,7 +54,8 @@ export function htmlText(html: string): string {
       writer.block();
       lists.pop();
       writer.gap(lists.length === 0);
-    } else if (name === "p" || name === "table" || /^h[1-6]$/.test(name)) writer.gap(lists.length === 0);
+    } else if (name === "p" || name === "table" || /^h[1-6]$/.test(name))
+      writer.gap(lists.length === 0);
     else if (name === "li" || BLOCKS.has(name)) writer.block();
   }
 

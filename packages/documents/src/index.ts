@@ -82,7 +82,10 @@ async function readDocument(
   }
 }
 
-async function withMarkers(document: Document, selection: string | undefined): Promise<DocumentText> {
+async function withMarkers(
+  document: Document,
+  selection: string | undefined,
+): Promise<DocumentText> {
   const { unit } = document;
   const summary = summaryOf(document);
   const lines = [`${MARK}${summary}`];
@@ -105,7 +108,9 @@ async function withMarkers(document: Document, selection: string | undefined): P
     const room = MAX_CHARS - chars;
     lines.push(text.length > room ? text.slice(0, room) : text);
     if (text.length > room) {
-      lines.push(`${MARK}The rest is left out: more than ${MAX_CHARS / 1_000_000} million characters.`);
+      lines.push(
+        `${MARK}The rest is left out: more than ${MAX_CHARS / 1_000_000} million characters.`,
+      );
       break;
     }
     chars += text.length;
@@ -127,15 +132,19 @@ function nameOf({ name }: DocumentPart, number: number, unit: string | undefined
 }
 
 function summaryOf({ label, unit, parts, facts }: Document): string {
-  const title = facts?.title === undefined ? "" : ` ${JSON.stringify(oneLine(facts.title).slice(0, 200))}`;
+  const title =
+    facts?.title === undefined ? "" : ` ${JSON.stringify(oneLine(facts.title).slice(0, 200))}`;
   if (unit === undefined) return label + title;
   const count = `${parts.length} ${unit}${parts.length === 1 ? "" : "s"}`;
   if (unit !== "sheet") return `${label}${title}, ${count}`;
   const listed = parts.slice(0, MAX_LISTED).map((part) => {
     const columns = "rows" in part ? columnsOf(part.rows) : undefined;
-    const rows = "rows" in part ? part.rows.findLastIndex((row) => row.some((cell) => cell !== "")) + 1 : 0;
+    const rows =
+      "rows" in part ? part.rows.findLastIndex((row) => row.some((cell) => cell !== "")) + 1 : 0;
     const extent =
-      columns === undefined ? "empty" : `${columnName(columns.first)}1:${columnName(columns.last)}${rows}`;
+      columns === undefined
+        ? "empty"
+        : `${columnName(columns.first)}1:${columnName(columns.last)}${rows}`;
     return `${JSON.stringify(oneLine(part.name))} (${extent})`;
   });
   const more = parts.length > MAX_LISTED ? `, and ${parts.length - MAX_LISTED} more` : "";

@@ -29,11 +29,14 @@ export function documentKind(name: string): DocumentKind | undefined {
 }
 
 /** Mail, notebooks and RTF are text files: what is too large to convert can still be read as text. */
-export const isTextKind = (kind: DocumentKind): boolean => /^(?:mail|mbox|notebook|rtf)$/.test(kind);
+export const isTextKind = (kind: DocumentKind): boolean =>
+  /^(?:mail|mbox|notebook|rtf)$/.test(kind);
 
 /** Whether a file that begins with these bytes can be a document of this kind. */
 export function hasSignature(kind: DocumentKind, start: Uint8Array): boolean {
-  const text = Buffer.from(start.buffer, start.byteOffset, Math.min(start.length, 1_024)).toString("latin1");
+  const text = Buffer.from(start.buffer, start.byteOffset, Math.min(start.length, 1_024)).toString(
+    "latin1",
+  );
   switch (kind) {
     case "pdf":
       return text.includes("%PDF-");

@@ -16,7 +16,10 @@ export async function mailDocument(bytes: Uint8Array): Promise<Document> {
  *
  * @param range the messages to convert; the others are only counted.
  */
-export async function mailboxDocument(bytes: Uint8Array, range: PartRange | undefined): Promise<Document> {
+export async function mailboxDocument(
+  bytes: Uint8Array,
+  range: PartRange | undefined,
+): Promise<Document> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const parts: { name: string; text: string }[] = [];
   for (const [index, message] of messagesOf(file).entries()) {

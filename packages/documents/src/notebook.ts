@@ -21,7 +21,9 @@ export function notebookDocument(json: string): Document {
     label: "Jupyter notebook",
     unit: "cell",
     parts: cells.map((cell) => {
-      const outputs = (arrayIn(cell, "outputs") ?? []).map(outputText).filter((text) => text !== "");
+      const outputs = (arrayIn(cell, "outputs") ?? [])
+        .map(outputText)
+        .filter((text) => text !== "");
       const output = outputs.join("\n");
       const shown = output.length > MAX_OUTPUT ? `${output.slice(0, MAX_OUTPUT)}\n(cut)` : output;
       const source = textIn(cell, "source") || textIn(cell, "input");
@@ -38,7 +40,9 @@ function outputText(output: unknown): string {
   if (traceback !== undefined) return traceback.map(String).join("\n").replace(COLORS, "");
   const data = fieldIn(output, "data") ?? output;
   const text = textIn(data, "text/plain") || textIn(data, "text");
-  const pictures = isRecord(data) ? Object.keys(data).filter((name) => name.startsWith("image/")) : [];
+  const pictures = isRecord(data)
+    ? Object.keys(data).filter((name) => name.startsWith("image/"))
+    : [];
   return [text.replace(COLORS, "").trimEnd(), ...pictures.map((type) => `(${type})`)]
     .filter((part) => part !== "")
     .join("\n");
@@ -55,7 +59,8 @@ function parsed(json: string): unknown {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const fieldIn = (value: unknown, name: string): unknown => (isRecord(value) ? value[name] : undefined);
+const fieldIn = (value: unknown, name: string): unknown =>
+  isRecord(value) ? value[name] : undefined;
 
 function arrayIn(value: unknown, name: string): unknown[] | undefined {
   const field = fieldIn(value, name);

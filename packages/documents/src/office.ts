@@ -14,10 +14,13 @@ export async function officeDocument(bytes: Uint8Array): Promise<Document> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (file.length > 4 && file.readUInt32BE() === OLE) {
     const isEncrypted = file.includes(Buffer.from("EncryptedPackage", "utf16le"));
-    throw new DocumentError(isEncrypted ? "it is password-protected" : "it has the format of Office 97–2003");
+    throw new DocumentError(
+      isEncrypted ? "it is password-protected" : "it has the format of Office 97–2003",
+    );
   }
   const parts = partsOf(bytes);
-  const has = (folder: string): boolean => Object.keys(parts).some((name) => name.startsWith(folder));
+  const has = (folder: string): boolean =>
+    Object.keys(parts).some((name) => name.startsWith(folder));
   // Each is loaded on first use.
   if (has("word/")) {
     const html = await (await import("./office/word.ts")).wordHtml(parts);
@@ -29,7 +32,12 @@ export async function officeDocument(bytes: Uint8Array): Promise<Document> {
   }
   if (has("ppt/")) {
     const slides = (await import("./office/slides.ts")).slidesOf(parts);
-    return { label: "PowerPoint presentation", unit: "slide", parts: slides, facts: factsOf(parts) };
+    return {
+      label: "PowerPoint presentation",
+      unit: "slide",
+      parts: slides,
+      facts: factsOf(parts),
+    };
   }
   if (parts["META-INF/container.xml"] !== undefined)
     return (await import("./office/epub.ts")).epubDocument(parts);

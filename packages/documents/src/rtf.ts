@@ -86,7 +86,10 @@ export function rtfDocument(bytes: Uint8Array): Document {
     }
   }
   flush();
-  return { label: "Rich Text document", parts: [{ name: "", text: text.replace(/\n{3,}/g, "\n\n").trim() }] };
+  return {
+    label: "Rich Text document",
+    parts: [{ name: "", text: text.replace(/\n{3,}/g, "\n\n").trim() }],
+  };
 }
 
 /** For a code page of Windows. */

@@ -14,7 +14,8 @@ const MAX_NAMES = 20;
 
 /** `3` or `3-5`; undefined for anything else. */
 export function partRange(selection: string | undefined): PartRange | undefined {
-  const [, from, to = from] = /^(\d{1,9})(?:\s*[-–]\s*(\d{1,9}))?$/.exec(selection?.trim() ?? "") ?? [];
+  const [, from, to = from] =
+    /^(\d{1,9})(?:\s*[-–]\s*(\d{1,9}))?$/.exec(selection?.trim() ?? "") ?? [];
   return from === undefined ? undefined : { from: Number(from), to: Number(to) };
 }
 
@@ -48,7 +49,9 @@ export function selected(
   const [, sheet, left = "", top, right = left, bottom = top] = cells;
   const one = numbered.find(({ part }) => sheet === undefined || part.name === unquoted(sheet));
   if (one === undefined || !("rows" in one.part))
-    throw new SelectionError(`There is no ${unit} ${JSON.stringify(sheet)}. ${known(numbered, unit)}`);
+    throw new SelectionError(
+      `There is no ${unit} ${JSON.stringify(sheet)}. ${known(numbered, unit)}`,
+    );
   const [firstColumn, lastColumn] = [columnNumber(left), columnNumber(right)].sort((a, b) => a - b);
   const [firstRow, lastRow] = [Number(top), Number(bottom)].sort((a, b) => a - b);
   const isInside = (row: number, column: number) =>
@@ -59,7 +62,9 @@ export function selected(
   const rows = one.part.rows
     .slice(0, lastRow)
     .map((row, at) =>
-      at + 1 < (firstRow ?? 1) ? [] : row.map((cell, index) => (isInside(at + 1, index + 1) ? cell : "")),
+      at + 1 < (firstRow ?? 1)
+        ? []
+        : row.map((cell, index) => (isInside(at + 1, index + 1) ? cell : "")),
     );
   return [{ number: one.number, part: { name: one.part.name, rows } }];
 }

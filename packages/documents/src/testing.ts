@@ -34,7 +34,11 @@ export function pdfOf(objects: readonly string[]): Buffer {
 }
 
 /** An archive of parts: a document of Office Open XML, where `type` is that of its main part `main`. */
-export function officeFile(main: string, type: string, parts: Readonly<Record<string, string>>): Buffer {
+export function officeFile(
+  main: string,
+  type: string,
+  parts: Readonly<Record<string, string>>,
+): Buffer {
   const ooxml = "application/vnd.openxmlformats-officedocument";
   const all = {
     "[Content_Types].xml": `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/${main}" ContentType="${ooxml}.${type}.main+xml"/></Types>`,
@@ -80,7 +84,9 @@ export const docx = (...paragraphs: readonly string[]): Buffer =>
   docxOf(paragraphs.map((text) => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`).join(""));
 
 /** An Excel workbook: by the name of a sheet its cells, by their address. */
-export function xlsx(sheets: Readonly<Record<string, Readonly<Record<string, string | number>>>>): Buffer {
+export function xlsx(
+  sheets: Readonly<Record<string, Readonly<Record<string, string | number>>>>,
+): Buffer {
   const namespace = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
   const names = Object.keys(sheets);
   const parts = Object.values(sheets).map((cells, index) => {
@@ -103,7 +109,10 @@ export function xlsx(sheets: Readonly<Record<string, Readonly<Record<string, str
     "xl/workbook.xml": `<workbook ${namespace} xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>${names.map((name, index) => `<sheet name="${name}" sheetId="${index + 1}" r:id="rId${index + 1}"/>`).join("")}</sheets></workbook>`,
     "xl/_rels/workbook.xml.rels": relations(
       Object.fromEntries(
-        names.map((_, index) => [`rId${index + 1}`, ["worksheet", `worksheets/sheet${index + 1}.xml`]]),
+        names.map((_, index) => [
+          `rId${index + 1}`,
+          ["worksheet", `worksheets/sheet${index + 1}.xml`],
+        ]),
       ),
     ),
     ...Object.fromEntries(parts),
@@ -114,7 +123,9 @@ export function xlsx(sheets: Readonly<Record<string, Readonly<Record<string, str
 export function pptx(...slides: readonly string[]): Buffer {
   const namespaces =
     'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"';
-  const ids = slides.map((_, index) => `<p:sldId id="${256 + index}" r:id="rId${index + 1}"/>`).join("");
+  const ids = slides
+    .map((_, index) => `<p:sldId id="${256 + index}" r:id="rId${index + 1}"/>`)
+    .join("");
   return officeFile("ppt/presentation.xml", "presentationml.presentation", {
     "ppt/presentation.xml": `<p:presentation ${namespaces}><p:sldIdLst>${ids}</p:sldIdLst></p:presentation>`,
     "ppt/_rels/presentation.xml.rels": relations(
@@ -151,7 +162,8 @@ export function openDocumentFile(
 /** An EPUB book of chapters in XHTML. */
 export function epub(title: string, ...chapters: readonly string[]): Buffer {
   const items = chapters.map(
-    (_, index) => `<item id="c${index}" href="text/c${index}.xhtml" media-type="application/xhtml+xml"/>`,
+    (_, index) =>
+      `<item id="c${index}" href="text/c${index}.xhtml" media-type="application/xhtml+xml"/>`,
   );
   return zip({
     mimetype: "application/epub+zip",

@@ -28,7 +28,8 @@ export function partsOf(bytes: Uint8Array): Parts {
       if (entries > MAX_ENTRIES) throw new DocumentError(`it has more than ${MAX_ENTRIES} parts`);
       if (!/\.(?:xml|rels|x?html?|opf)$|^mimetype$/i.test(name)) return false;
       size += originalSize;
-      if (size > MAX_BYTES) throw new DocumentError(`its parts are larger than ${MAX_BYTES / 1_000_000} MB`);
+      if (size > MAX_BYTES)
+        throw new DocumentError(`its parts are larger than ${MAX_BYTES / 1_000_000} MB`);
       return true;
     },
   });
@@ -69,7 +70,8 @@ export function checkDepth(xml: string): void {
     {
       onopentagname: () => {
         depth += 1;
-        if (depth > MAX_DEPTH) throw new DocumentError(`its elements are nested more than ${MAX_DEPTH} deep`);
+        if (depth > MAX_DEPTH)
+          throw new DocumentError(`its elements are nested more than ${MAX_DEPTH} deep`);
       },
       onclosetag: () => {
         depth -= 1;
@@ -90,7 +92,10 @@ export const first = (node: XmlNode, name: string): XmlElement | undefined => al
 export const textIn = (node: XmlNode): string => DomUtils.textContent(node);
 
 /** The targets of a part's relationships by id (ECMA-376, part 2, 8.3). */
-export function relationsOf(parts: Parts, name: string): Map<string, { type: string; target: string }> {
+export function relationsOf(
+  parts: Parts,
+  name: string,
+): Map<string, { type: string; target: string }> {
   const relations = xmlOf(parts, name.replace(/([^/]*)$/, "_rels/$1.rels"));
   return new Map(
     (relations === undefined ? [] : all(relations, "Relationship")).map(({ attribs }) => {

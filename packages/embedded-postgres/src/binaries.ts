@@ -59,7 +59,10 @@ export async function findBinaries(folder: string, user: User | undefined, nativ
  * @throws ToolError `unavailable` with the command that installs it.
  */
 export function packaged(
-  installation: { readonly name: string; readonly peerDependencies: Readonly<Record<string, string>> },
+  installation: {
+    readonly name: string;
+    readonly peerDependencies: Readonly<Record<string, string>>;
+  },
   [feature, options]: readonly [string, string] = ["--embedded", "--embedded"],
 ): string {
   const { name, peerDependencies } = installation;
@@ -72,9 +75,13 @@ export function packaged(
       throw embeddedFailure("embedded", `${feature} does not support ${platform}.`, {
         hint: "The other tools work with --url postgres://user:password@host:5432/database.",
       });
-    throw embeddedFailure("embedded", `${feature} needs the package ${PACKAGE}, which is not installed.`, {
-      hint: `Start the server with npx -y -p ${PACKAGE}@${version} -p ${name} refmcp-server-postgres ${options}.`,
-    });
+    throw embeddedFailure(
+      "embedded",
+      `${feature} needs the package ${PACKAGE}, which is not installed.`,
+      {
+        hint: `Start the server with npx -y -p ${PACKAGE}@${version} -p ${name} refmcp-server-postgres ${options}.`,
+      },
+    );
   }
 }
 

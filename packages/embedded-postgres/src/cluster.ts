@@ -73,7 +73,10 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     options.directory === undefined
       ? join(folder, "data")
       : join(options.directory, `.new-${randomBytes(6).toString("hex")}`);
-  const supervisor = new Supervisor([folder, ...(options.directory === undefined ? [] : [fresh])], user);
+  const supervisor = new Supervisor(
+    [folder, ...(options.directory === undefined ? [] : [fresh])],
+    user,
+  );
   try {
     await supervisor.started;
     const binaries = await findBinaries(folder, user, options.native);
@@ -99,18 +102,25 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
       supervisor.end();
     };
-    const shutDown = () => run(join(binaries.folder, "pg_ctl"), ["stop", "-D", data.path, "-m", "fast"]);
+    const shutDown = () =>
+      run(join(binaries.folder, "pg_ctl"), ["stop", "-D", data.path, "-m", "fast"]);
     const address = { host: isWindows ? "127.0.0.1" : folder, port, password, data: data.path };
     return running(server, address, removed, isWindows ? shutDown : undefined);
   } catch (error) {
-    for (const path of [folder, fresh]) await rm(path, { recursive: true, force: true, maxRetries: 5 });
+    for (const path of [folder, fresh])
+      await rm(path, { recursive: true, force: true, maxRetries: 5 });
     supervisor.end();
     throw error;
   }
 }
 
 /** PostgreSQL's programs, which run as `user` in a private folder and end with this process. */
-export function programsOf(bin: string, folder: string, user: User | undefined, supervisor: Supervisor) {
+export function programsOf(
+  bin: string,
+  folder: string,
+  user: User | undefined,
+  supervisor: Supervisor,
+) {
   const options = {
     cwd: folder,
     // Not our own environment: PGDATA, PGPORT and others would change what is started.
@@ -140,7 +150,10 @@ export function programsOf(bin: string, folder: string, user: User | undefined, 
     async serve(data: string, settings: Readonly<Record<string, string | number>>) {
       const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
       const stdio = ["ignore", "ignore", "pipe"] as const;
-      const child = spawn(join(bin, "postgres"), ["-D", data, ...args], { ...options, stdio: [...stdio] });
+      const child = spawn(join(bin, "postgres"), ["-D", data, ...args], {
+        ...options,
+        stdio: [...stdio],
+      });
       supervisor.keep(child);
       const said = collect(child);
       const isReady = await new Promise<boolean>((resolve, reject) => {
@@ -211,7 +224,11 @@ function settingsOf(
 }
 
 /** Runs statements as the superuser in single-user mode: nobody ever connects as the superuser. */
-function single(step: Programs["step"], data: string, statements: readonly string[]): Promise<void> {
+function single(
+  step: Programs["step"],
+  data: string,
+  statements: readonly string[],
+): Promise<void> {
   const input = statements.map((statement) => `${statement};\n\n`).join("");
   return step(
     "postgres",
@@ -221,7 +238,10 @@ function single(step: Programs["step"], data: string, statements: readonly strin
 }
 
 /** Waits until the directory's previous server has released it. */
-async function listening(serve: () => Promise<Served>, directory: string | undefined): Promise<Served> {
+async function listening(
+  serve: () => Promise<Served>,
+  directory: string | undefined,
+): Promise<Served> {
   for (let attempt = 1; ; attempt++) {
     const served = await serve();
     const { child, said, isReady } = served;

@@ -27,7 +27,8 @@ export interface User {
 /** Creates a folder that only `user` can enter, with a path short enough for a socket. */
 export async function privateFolder(user: User | undefined): Promise<string> {
   // Socket paths have at most 103 bytes on macOS, where the default temporary directory uses about 50.
-  const isFine = isWindows || (Buffer.byteLength(tmpdir()) < 66 && (await canEnter(tmpdir(), user)));
+  const isFine =
+    isWindows || (Buffer.byteLength(tmpdir()) < 66 && (await canEnter(tmpdir(), user)));
   const folder = await mkdtemp(join(isFine ? tmpdir() : "/tmp", "refmcp-postgres-"));
   if (user !== undefined) await chown(folder, user.uid, user.gid);
   return folder;

@@ -13,8 +13,11 @@ export function auditTo(
   service: Pick<Service, "tool">,
   log: Log,
 ): { readonly observe: NonNullable<Service["observe"]>; close(): Promise<void> } {
-  const stream = file === "-" ? process.stderr : createWriteStream(file, { flags: "a", mode: 0o600 });
-  stream.on("error", (error) => log.error(`The audit log ${file} cannot be written: ${error.message}`));
+  const stream =
+    file === "-" ? process.stderr : createWriteStream(file, { flags: "a", mode: 0o600 });
+  stream.on("error", (error) =>
+    log.error(`The audit log ${file} cannot be written: ${error.message}`),
+  );
   return {
     observe({ method, params, client }, { ms, characters, result }) {
       if (method !== "tools/call") return;

@@ -12,7 +12,11 @@ const options = defineOptions({
 const files = serverOptions({ name: "filesystem", options, directories: {} });
 const fetches = serverOptions({ name: "fetch", options });
 
-function parse(argv: readonly string[], env: Record<string, string> = {}, all: typeof files = files) {
+function parse(
+  argv: readonly string[],
+  env: Record<string, string> = {},
+  all: typeof files = files,
+) {
   return parseCommandLine(all, { argv, env, cwd: "/work", home: "/home/me", platform: "linux" });
 }
 
@@ -72,7 +76,9 @@ describe("parseCommandLine", () => {
   });
 
   it("takes its actions from the command line only", () => {
-    expect(parse([], { REFMCP_FILESYSTEM_HELP: "1", REFMCP_FILESYSTEM_PRINT_CONFIG: "zed" })).toMatchObject({
+    expect(
+      parse([], { REFMCP_FILESYSTEM_HELP: "1", REFMCP_FILESYSTEM_PRINT_CONFIG: "zed" }),
+    ).toMatchObject({
       kind: "serve",
       given: {
         warnings: [

@@ -17,9 +17,20 @@ export async function describeServer<Context, Table extends OptionTable>(
   definition: Servable<Context, Table>,
   table: OptionTable,
 ) {
-  const { name, packageName, title, version, description, instructions, toolsets = {}, slim } = definition;
+  const {
+    name,
+    packageName,
+    title,
+    version,
+    description,
+    instructions,
+    toolsets = {},
+    slim,
+  } = definition;
   const skills = await loadSkills(definition.skills ?? []);
-  const own = Object.fromEntries(Object.entries(table).filter(([key]) => !Object.hasOwn(commonOptions, key)));
+  const own = Object.fromEntries(
+    Object.entries(table).filter(([key]) => !Object.hasOwn(commonOptions, key)),
+  );
   const facts = new Map([...definition.tools].map((tool) => [tool.name, tool]));
   return {
     name,

@@ -24,8 +24,18 @@ const options = defineOptions({
     description: "Keep what a change replaces, so that it can be undone.",
   },
   url: { type: "secret", env: ["DATABASE_URL"], description: "The database." },
-  db: { type: "secret", named: "unique", valueName: "URL", description: "A database by a name of your own." },
-  hooks: { type: "enum", values: ["off", "run"], default: "off", description: "Whether hooks run." },
+  db: {
+    type: "secret",
+    named: "unique",
+    valueName: "URL",
+    description: "A database by a name of your own.",
+  },
+  hooks: {
+    type: "enum",
+    values: ["off", "run"],
+    default: "off",
+    description: "Whether hooks run.",
+  },
   odd: { type: "flag", hidden: true, description: "For tests." },
 });
 const toolsets = {
@@ -209,12 +219,15 @@ describe("renderHelp", () => {
     `);
   });
 
-  it.each([40, 60, 80, 100])("fits within %d columns, except commands and long labels", (columns) => {
-    const whole = /^(Usage:.*|Read more:.*| {2}npx .*| {2}\S+( \S+)*)$/;
-    for (const line of renderHelp(facts(), columns).split("\n")) {
-      if (!whole.test(line)) expect(line.length, line).toBeLessThanOrEqual(columns);
-    }
-  });
+  it.each([40, 60, 80, 100])(
+    "fits within %d columns, except commands and long labels",
+    (columns) => {
+      const whole = /^(Usage:.*|Read more:.*| {2}npx .*| {2}\S+( \S+)*)$/;
+      for (const line of renderHelp(facts(), columns).split("\n")) {
+        if (!whole.test(line)) expect(line.length, line).toBeLessThanOrEqual(columns);
+      }
+    },
+  );
 
   it("has every visible option once, its default, range and further variables", () => {
     const text = renderHelp(facts()).replace(/\s+/g, " ");

@@ -14,7 +14,10 @@ import {
 } from "./options.ts";
 
 export interface HelpFacts
-  extends Pick<ServerDefinition<never>, "title" | "packageName" | "version" | "description" | "toolsets"> {
+  extends Pick<
+    ServerDefinition<never>,
+    "title" | "packageName" | "version" | "description" | "toolsets"
+  > {
   readonly all: ServerOptions<OptionTable>;
   /** The file that node runs in a clone, since the package may not be on npm. */
   readonly bin?: string | undefined;
@@ -34,7 +37,11 @@ export function programName(packageName: string): string {
  *
  * @param bin the file that node runs in a clone
  */
-export function startedAs(packageName: string, bin: string | undefined, cwd = process.cwd()): string {
+export function startedAs(
+  packageName: string,
+  bin: string | undefined,
+  cwd = process.cwd(),
+): string {
   if (bin === undefined) return programName(packageName);
   const relative = path.relative(cwd, bin);
   return `node ${shellWord(relative.startsWith("..") || relative === "" ? bin : relative)}`;
@@ -56,7 +63,8 @@ export function renderHelp(facts: HelpFacts, columns?: number): string {
     positional === undefined
       ? ""
       : ` [${positional.valueName}${isRepeatable(positional.option) ? "..." : ""}]`;
-  const start = facts.bin === undefined ? `npx -y ${facts.packageName}` : `node ${shellWord(facts.bin)}`;
+  const start =
+    facts.bin === undefined ? `npx -y ${facts.packageName}` : `node ${shellWord(facts.bin)}`;
   const example = `  ${start} ${positional?.option.type === "directory" ? "~/work " : ""}`;
   const lines = [
     ...wrap(`${facts.title} ${facts.version} (${facts.packageName})`, width),
@@ -79,7 +87,9 @@ export function renderHelp(facts: HelpFacts, columns?: number): string {
     "      Offer only read-only tools.",
     `${example}--print-config vscode`,
     "      Print the entry for VS Code.",
-    ...(facts.bin === undefined ? ["", `Read more: https://www.npmjs.com/package/${facts.packageName}`] : []),
+    ...(facts.bin === undefined
+      ? ["", `Read more: https://www.npmjs.com/package/${facts.packageName}`]
+      : []),
   ];
   return `${lines.join("\n")}\n`;
 }
@@ -111,7 +121,8 @@ function label({ option, flag, valueName }: OptionEntry): string {
 
 /** Whether it takes several values, and their range. */
 function takes(option: Option): string[] {
-  const several = isRepeatable(option) && (splitsAtCommas(option) ? "comma-separated" : "repeatable");
+  const several =
+    isRepeatable(option) && (splitsAtCommas(option) ? "comma-separated" : "repeatable");
   const range = option.type === "integer" ? rangeText(option) : undefined;
   return [several, range].filter((fact) => typeof fact === "string");
 }
@@ -131,7 +142,8 @@ function withFacts(description: string, facts: readonly string[]): string {
 
 function toolsetSection(toolsets: NonNullable<HelpFacts["toolsets"]>, width: number): string[] {
   const rows = Object.entries(toolsets).map(
-    ([name, set]) => [name, set.default ? `${set.description} (default)` : set.description] as const,
+    ([name, set]) =>
+      [name, set.default ? `${set.description} (default)` : set.description] as const,
   );
   return rows.length === 0
     ? []
@@ -141,7 +153,8 @@ function toolsetSection(toolsets: NonNullable<HelpFacts["toolsets"]>, width: num
 function environmentNote(server: string, entries: readonly OptionEntry[]): string {
   const prefix = variablePrefix(server);
   const example = entries.find(
-    ({ option, variables }) => option.type === "flag" && option.default !== true && variables.length > 0,
+    ({ option, variables }) =>
+      option.type === "flag" && option.default !== true && variables.length > 0,
   )?.variables[0];
   const shown = example === undefined ? "" : `: ${example}=1`;
   const paths = entries.some(({ option }) => option.list === true && option.type === "directory");
@@ -186,7 +199,11 @@ export function renderOptionTable(server: string, table: OptionTable): string {
       code(defaultText(entry.option) ?? ""),
       entry.variables.map(code).join(", "),
     ]);
-  return [["Option", "What it does", "Default", "Environment"], ["---", "---", "---", "---"], ...rows]
+  return [
+    ["Option", "What it does", "Default", "Environment"],
+    ["---", "---", "---", "---"],
+    ...rows,
+  ]
     .map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`)
     .join("");
 }

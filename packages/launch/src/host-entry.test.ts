@@ -28,7 +28,13 @@ const EXPECTED: Readonly<Record<HostName, (command: string, args: readonly strin
   antigravity: (command, args) => inside("mcpServers", command, args, PASTED),
   "copilot-cli": (command, args) => ({
     mcpServers: {
-      postgres: { type: "local", command, args, env: environment("$" + "{DATABASE_URL}"), tools: ["*"] },
+      postgres: {
+        type: "local",
+        command,
+        args,
+        env: environment("$" + "{DATABASE_URL}"),
+        tools: ["*"],
+      },
     },
   }),
   zed: (command, args) => inside("context_servers", command, args, PASTED),
@@ -66,14 +72,21 @@ const EXPECTED: Readonly<Record<HostName, (command: string, args: readonly strin
   devin: (command, args) => inside("mcpServers", command, args, PASTED),
   windsurf: (command, args) => inside("mcpServers", command, args, "$" + "{env:DATABASE_URL}"),
   vscode: (command, args) => ({
-    inputs: [{ type: "promptString", id: "database-url", description: "The database.", password: true }],
+    inputs: [
+      { type: "promptString", id: "database-url", description: "The database.", password: true },
+    ],
     servers: {
       postgres: { type: "stdio", command, args, env: environment("$" + "{input:database-url}") },
     },
   }),
   codex: (command, args) => ({
     mcp_servers: {
-      postgres: { command, args, env_vars: ["DATABASE_URL"], env: { REFMCP_POSTGRES_TIMEOUT_MS: "6000" } },
+      postgres: {
+        command,
+        args,
+        env_vars: ["DATABASE_URL"],
+        env: { REFMCP_POSTGRES_TIMEOUT_MS: "6000" },
+      },
     },
   }),
   "visual-studio": (command, args) => ({
@@ -81,7 +94,9 @@ const EXPECTED: Readonly<Record<HostName, (command: string, args: readonly strin
   }),
   "dev-container": (command, args) => ({
     customizations: {
-      vscode: { mcp: { servers: { postgres: { type: "stdio", command, args, env: environment(PASTED) } } } },
+      vscode: {
+        mcp: { servers: { postgres: { type: "stdio", command, args, env: environment(PASTED) } } },
+      },
     },
   }),
   "copilot-jetbrains": (command, args) => inside("servers", command, args, PASTED),
@@ -109,7 +124,9 @@ const EXPECTED: Readonly<Record<HostName, (command: string, args: readonly strin
   }),
   grok: (command, args) => inside("mcp_servers", command, args, "$" + "{DATABASE_URL}"),
   vibe: (command, args) => ({
-    mcp_servers: [{ name: "postgres", transport: "stdio", command, args, env: environment(PASTED) }],
+    mcp_servers: [
+      { name: "postgres", transport: "stdio", command, args, env: environment(PASTED) },
+    ],
   }),
   crush: (command, args) => ({
     mcp: { postgres: { type: "stdio", command, args, env: environment("$(echo $DATABASE_URL)") } },
@@ -160,7 +177,10 @@ describe.each(HOST_NAMES)("the entry for %s", (host) => {
   });
 
   it("starts a local file, the same on every platform", () => {
-    const entry = hostEntry(host, { ...launch, command: { command: "node", args: ["/clone/dist/bin.js"] } });
+    const entry = hostEntry(host, {
+      ...launch,
+      command: { command: "node", args: ["/clone/dist/bin.js"] },
+    });
     expect(read(entry.format, entry.text)).toEqual(
       EXPECTED[host]("node", ["/clone/dist/bin.js", ...launch.args]),
     );
@@ -189,7 +209,9 @@ describe.each(HOST_NAMES)("the entry for %s", (host) => {
   });
 
   it("says what to do about the secret", () => {
-    expect(hostEntry(host, launch).notes.filter((note) => note.includes("DATABASE_URL"))).toHaveLength(1);
+    expect(
+      hostEntry(host, launch).notes.filter((note) => note.includes("DATABASE_URL")),
+    ).toHaveLength(1);
     expect(hostEntry(host, { ...launch, env: [] }).notes.join()).not.toContain("DATABASE_URL");
   });
 });
@@ -197,13 +219,17 @@ describe.each(HOST_NAMES)("the entry for %s", (host) => {
 describe("hostEntry", () => {
   it("matches the hosts' own documentation", () => {
     expect(
-      hostEntry("claude-desktop", { serverKey: "git", packageName: "@refmcp/server-git", args: ["/srv"] })
-        .text,
+      hostEntry("claude-desktop", {
+        serverKey: "git",
+        packageName: "@refmcp/server-git",
+        args: ["/srv"],
+      }).text,
     ).toBe(
       '{\n  "mcpServers": {\n    "git": {\n      "command": "npx",\n      "args": ["-y", "@refmcp/server-git", "/srv"]\n    }\n  }\n}\n',
     );
     expect(
-      hostEntry("codex", { serverKey: "git", packageName: "@refmcp/server-git", args: ["/srv"] }).text,
+      hostEntry("codex", { serverKey: "git", packageName: "@refmcp/server-git", args: ["/srv"] })
+        .text,
     ).toBe('[mcp_servers.git]\ncommand = "npx"\nargs = [ "-y", "@refmcp/server-git", "/srv" ]\n');
   });
 
@@ -240,7 +266,11 @@ describe("hostEntry", () => {
   });
 
   it("warns of an argument that the host or cmd would change", () => {
-    const odd = { serverKey: "git", packageName: "@refmcp/server-git", args: ["/srv/$HOME", "/srv/a&b"] };
+    const odd = {
+      serverKey: "git",
+      packageName: "@refmcp/server-git",
+      args: ["/srv/$HOME", "/srv/a&b"],
+    };
     expect(hostEntry("gemini", odd).notes).toContain(
       "Gemini CLI replaces variables in arguments; check '/srv/$HOME'.",
     );
@@ -288,7 +318,10 @@ describe("installLink of VS Code", () => {
     expect(JSON.parse(url.searchParams.get("inputs") ?? "")).toEqual([
       { type: "promptString", id: "file", description: "The file (any)." },
     ]);
-    expect(JSON.parse(url.searchParams.get("config") ?? "").args).toEqual([...npx.slice(0, 2), ...args]);
+    expect(JSON.parse(url.searchParams.get("config") ?? "").args).toEqual([
+      ...npx.slice(0, 2),
+      ...args,
+    ]);
     expect(link, "ends where Markdown ends it").not.toMatch(/[()]/);
   });
 
@@ -319,7 +352,9 @@ describe("the links into the apps", () => {
   it("gives VS Code's entry and questions", () => {
     const link = hostEntry("vscode", launch).appLink ?? "";
     expect(link).toMatch(/^vscode:mcp\/install\?/);
-    const { name, inputs, ...config } = JSON.parse(decodeURIComponent(link.slice(link.indexOf("?") + 1)));
+    const { name, inputs, ...config } = JSON.parse(
+      decodeURIComponent(link.slice(link.indexOf("?") + 1)),
+    );
     expect({ inputs, servers: { [name]: config } }).toEqual(EXPECTED.vscode("npx", npx));
   });
 

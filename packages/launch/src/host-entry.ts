@@ -55,7 +55,9 @@ export function hostEntry(host: HostName, launch: ServerLaunch) {
   const start = startOf(launch);
   // On Windows, `npx` is a batch file, which only a shell can start.
   const windowsStart =
-    facts.findsNpxOnWindows === true ? start : { command: "cmd", args: ["/c", start.command, ...start.args] };
+    facts.findsNpxOnWindows === true
+      ? start
+      : { command: "cmd", args: ["/c", start.command, ...start.args] };
   return {
     host,
     title,
@@ -96,7 +98,11 @@ function startOf({ packageName, args = [], command }: ServerLaunch): Launch {
 }
 
 /** The entry itself, without the file around it. */
-function serverEntry(facts: HostFacts, launch: ServerLaunch, start: Launch): { [key: string]: Json } {
+function serverEntry(
+  facts: HostFacts,
+  launch: ServerLaunch,
+  start: Launch,
+): { [key: string]: Json } {
   const variables = variablesOf(facts, launch);
   return facts.entry?.(start, variables, launch.serverKey) ?? ordinaryEntry(start, variables);
 }
@@ -148,7 +154,9 @@ export function jsonText(value: Json, indent = ""): string {
   const fields = Object.entries(value).map(
     ([key, item]) => `${JSON.stringify(key)}: ${jsonText(item, deeper)}`,
   );
-  return fields.length === 0 ? "{}" : `{\n${fields.map((field) => deeper + field).join(",\n")}\n${indent}}`;
+  return fields.length === 0
+    ? "{}"
+    : `{\n${fields.map((field) => deeper + field).join(",\n")}\n${indent}}`;
 }
 
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
@@ -173,7 +181,8 @@ function shellCommandOf(facts: HostFacts, launch: ServerLaunch): string | undefi
   const { adds, secret } = facts;
   // If an entry cannot refer to a secret, the command would contain it, visible to every user of the machine. VS Code's
   // command does not take the questions that its entry refers to.
-  const isNamed = secret !== undefined && secret("X") !== "X" && !secret("X").startsWith("${input:");
+  const isNamed =
+    secret !== undefined && secret("X") !== "X" && !secret("X").startsWith("${input:");
   if (secretNames(launch.env ?? []).length > 0 && !isNamed) return undefined;
   const pairs = Object.entries(variablesOf(facts, launch).all);
   if (typeof adds === "function")
@@ -202,7 +211,9 @@ function notesOf(host: HostName, launch: ServerLaunch): string[] {
     found.push(`Set ${secrets} in the environment that ${title} starts in.`);
   else if (secrets !== "") found.push(`Replace the placeholder for ${secrets} with the value.`);
   if (replaced.length > 0)
-    found.push(`${title} replaces variables in arguments; check ${replaced.map(shellWord).join(" and ")}.`);
+    found.push(
+      `${title} replaces variables in arguments; check ${replaced.map(shellWord).join(" and ")}.`,
+    );
   return [...found, ...notes];
 }
 
@@ -308,24 +319,37 @@ export function renderHostEntry(
   }: { readonly bin?: string | undefined; readonly platform?: NodeJS.Platform } = {},
 ): { readonly text: string; readonly guidance: string } {
   const command = localCommand(bin);
-  const launch = { serverKey: name, packageName, ...carried, ...(command !== undefined && { command }) };
+  const launch = {
+    serverKey: name,
+    packageName,
+    ...carried,
+    ...(command !== undefined && { command }),
+  };
   const entry = hostEntry(host, launch);
   const windows = platform === "win32";
   const here = placesOn(entry, platform);
-  const preferred = (here.length > 0 ? here : entry.places).filter(({ alternative }) => alternative !== true);
+  const preferred = (here.length > 0 ? here : entry.places).filter(
+    ({ alternative }) => alternative !== true,
+  );
   const files = preferred.map(({ platform: system, scope, path: file, installation }) => {
     const written =
-      windows && system === "any" ? file.replace(/^~/, "%USERPROFILE%").replaceAll("/", "\\") : file;
+      windows && system === "any"
+        ? file.replace(/^~/, "%USERPROFILE%").replaceAll("/", "\\")
+        : file;
     const where = scope === "project" ? "this project" : "all your projects";
     return `${written} (${[where, installation].filter((part) => part !== undefined).join("; ")})`;
   });
   const target = files.length > 0 ? files.join(" or ") : entry.dialog;
   const lines = [
     `${entry.title}: add this to ${target}.`,
-    ...(files.length === 0 ? [] : ["If the file already exists, keep its content and add this server."]),
+    ...(files.length === 0
+      ? []
+      : ["If the file already exists, keep its content and add this server."]),
     ...(entry.shellCommand === undefined || windows ? [] : [`Or run: ${entry.shellCommand}`]),
     ...(entry.link === undefined ? [] : [`Or open: ${entry.link}`]),
-    ...(entry.appLink === undefined ? [] : [`Or open, without the host's web site: ${entry.appLink}`]),
+    ...(entry.appLink === undefined
+      ? []
+      : [`Or open, without the host's web site: ${entry.appLink}`]),
     entry.restart,
     ...entry.notes,
     ...(windows ? entry.windowsNotes : []),

@@ -4,7 +4,9 @@ import { allHosts, overdueHosts, placesOn } from "./hosts.ts";
 
 describe.each(allHosts())("the facts of $id", (host) => {
   it("have a date and sources", () => {
-    expect(new Date(`${host.checked}T00:00:00Z`).toISOString()).toBe(`${host.checked}T00:00:00.000Z`);
+    expect(new Date(`${host.checked}T00:00:00Z`).toISOString()).toBe(
+      `${host.checked}T00:00:00.000Z`,
+    );
     for (const source of [host.documentation, ...(host.sources ?? [])])
       expect(new URL(source).protocol).toBe("https:");
     expect(host.restart).toMatch(/^[A-Z].*[^.]\.$/);

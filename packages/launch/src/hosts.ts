@@ -23,11 +23,19 @@ export function allHosts(): Host[] {
 /** The facts of one host. */
 export function hostOf(id: HostName): Host {
   const facts = HOSTS[id];
-  return { ...facts, id, format: facts.format ?? "json", keyPath: [facts.key ?? "mcpServers"].flat() };
+  return {
+    ...facts,
+    id,
+    format: facts.format ?? "json",
+    keyPath: [facts.key ?? "mcpServers"].flat(),
+  };
 }
 
 /** The host's files on a platform, the preferred one of each scope first. */
-export function placesOn({ places }: Pick<HostFacts, "places">, platform: NodeJS.Platform): HostPlace[] {
+export function placesOn(
+  { places }: Pick<HostFacts, "places">,
+  platform: NodeJS.Platform,
+): HostPlace[] {
   const system = platform === "win32" ? "Windows" : platform === "darwin" ? "macOS" : "Linux";
   return places.filter((place) => place.platform === "any" || place.platform === system);
 }
@@ -40,7 +48,10 @@ const CURRENT_MONTHS = 3;
  *
  * @param today YYYY-MM-DD
  */
-export function overdueHosts(today: string, hosts: readonly Pick<Host, "id" | "checked">[] = allHosts()) {
+export function overdueHosts(
+  today: string,
+  hosts: readonly Pick<Host, "id" | "checked">[] = allHosts(),
+) {
   return hosts.filter(({ checked }) => {
     const due = new Date(`${checked}T00:00:00Z`);
     due.setUTCMonth(due.getUTCMonth() + CURRENT_MONTHS);

@@ -40,7 +40,10 @@ const server = defineServer({
 
 it.each([
   ["from source", server],
-  ["bundled", lazyServer(JSON.parse(JSON.stringify(outlineOf(server))), options, async () => server)],
+  [
+    "bundled",
+    lazyServer(JSON.parse(JSON.stringify(outlineOf(server))), options, async () => server),
+  ],
 ])("offers the tools that an option adds, %s", async (_, one) => {
   const { client, close } = await connectInMemory(one, {
     args: ["--from", "here", "--more", "say_a,say_b", "--exclude-tools", "say_b"],

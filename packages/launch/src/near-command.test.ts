@@ -20,12 +20,16 @@ describe("nearCommand", () => {
     expect(await near(argv)).toEqual({ word, meant });
   });
 
-  it.each([[["./help"]], [["/srv/help"]], [["project"]], [["--browser", "help"]], [["--browser=cal"]], [[]]])(
-    "%j is none",
-    async (argv) => {
-      expect(await near(argv)).toBeUndefined();
-    },
-  );
+  it.each([
+    [["./help"]],
+    [["/srv/help"]],
+    [["project"]],
+    [["--browser", "help"]],
+    [["--browser=cal"]],
+    [[]],
+  ])("%j is none", async (argv) => {
+    expect(await near(argv)).toBeUndefined();
+  });
 
   it("takes an existing directory for a directory", async () => {
     expect(await near(["help"], ["help"])).toBeUndefined();

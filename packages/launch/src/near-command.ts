@@ -28,7 +28,9 @@ export async function nearCommand(
   for (const word of positionalWords(all, argv)) {
     // A path with a separator is a path.
     if (!/^[a-z-]+$/.test(word)) continue;
-    const meant = Object.hasOwn(OTHER_NAMES, word) ? OTHER_NAMES[word] : nearest(word, COMMANDS, 1)[0];
+    const meant = Object.hasOwn(OTHER_NAMES, word)
+      ? OTHER_NAMES[word]
+      : nearest(word, COMMANDS, 1)[0];
     if (meant !== undefined && !(await exists(word))) return { word, meant };
   }
   return undefined;

@@ -51,7 +51,9 @@ it("sends metrics and spans by OTLP, each span in the trace of its caller", asyn
   const probe = await startProbe(["--otlp"]);
   await fourCalls(probe.url);
   await probe.close();
-  const traces = received.filter(({ path }) => path === "/v1/traces").map(({ body }) => JSON.parse(body));
+  const traces = received
+    .filter(({ path }) => path === "/v1/traces")
+    .map(({ body }) => JSON.parse(body));
   const spans = traces.flatMap(({ resourceSpans }) =>
     resourceSpans.flatMap((one: { scopeSpans: { spans: object[] }[] }) =>
       one.scopeSpans.flatMap((scope) => scope.spans),
@@ -115,7 +117,9 @@ it("appends a line for each tool call to the audit log, without its contents", a
     { tool: "probe_fail", outcome: "tool_error" },
     { tool: null, effect: null, outcome: -32602 },
   ]);
-  expect(lines.every(({ ms, answer_characters: size }) => Number.isInteger(ms) && size > 0)).toBe(true);
+  expect(lines.every(({ ms, answer_characters: size }) => Number.isInteger(ms) && size > 0)).toBe(
+    true,
+  );
   expect(text).not.toMatch(/secret-argument|made-up/);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });

@@ -27,11 +27,15 @@ export async function observe(
   const observed = { scrape: undefined, gauges: () => ({}), close: async () => undefined };
   if (!metrics && !otlp && auditLog === undefined) return observed;
   const audit =
-    auditLog === undefined ? undefined : (await import("./audit.ts")).auditTo(auditLog, service, log);
+    auditLog === undefined
+      ? undefined
+      : (await import("./audit.ts")).auditTo(auditLog, service, log);
   const telemetry =
     metrics || otlp
-      ? await (await import("./telemetry.ts")).startTelemetry(service, { metrics, otlp, transport }, () =>
-          observed.gauges(),
+      ? await (await import("./telemetry.ts")).startTelemetry(
+          service,
+          { metrics, otlp, transport },
+          () => observed.gauges(),
         )
       : undefined;
   service.observe = (request, outcome) => {

@@ -32,11 +32,17 @@ describe("mistakes", () => {
       "Option --root needs a value, but the next argument starts with a dash. Write such a value as --root=DIR.",
     ],
     [["--timeout-ms", "5"], 'Option --timeout-ms is "5"; it takes an integer from 100 to 5000.'],
-    [["--timeout-ms", "1e3"], 'Option --timeout-ms is "1e3"; it takes an integer from 100 to 5000.'],
+    [
+      ["--timeout-ms", "1e3"],
+      'Option --timeout-ms is "1e3"; it takes an integer from 100 to 5000.',
+    ],
     [["--depth", "9007199254740993"], 'Option --depth is "9007199254740993"; it takes an integer.'],
     [["--depth", "1.5"], 'Option --depth is "1.5"; it takes an integer.'],
     [["--ports", "80,0"], 'Option --ports is "0"; it takes an integer from 1 to 65535.'],
-    [["--confirm", "nevr"], 'Option --confirm is "nevr"; it takes one of ask, never. Did you mean never?'],
+    [
+      ["--confirm", "nevr"],
+      'Option --confirm is "nevr"; it takes one of ask, never. Did you mean never?',
+    ],
     [["--confirm", "Z9Z9Z9Z9"], 'Option --confirm is "Z9Z9Z9Z9"; it takes one of ask, never.'],
     [
       ["--toolsets", "read,rite"],
@@ -46,7 +52,10 @@ describe("mistakes", () => {
       ["--proxy-url", "localhost:80"],
       'Option --proxy-url is "localhost:80"; it takes a URL that begins with http:// or https://.',
     ],
-    [["--user-agent", "a\nb"], 'Option --user-agent is "a\\nb"; it takes text without line breaks.'],
+    [
+      ["--user-agent", "a\nb"],
+      'Option --user-agent is "a\\nb"; it takes text without line breaks.',
+    ],
     [
       ["--timeout-ms=200", "--timeout-ms=300"],
       'Option --timeout-ms takes one value, but got 2 different ones: "200" and "300".',
@@ -124,7 +133,11 @@ describe("secrets", () => {
     ],
     [["--tokn=hunter2"], {}, "Unknown option --tokn. Did you mean --token?"],
     [["-phunter2"], {}, "Unknown option -p. Options begin with two dashes; see --help."],
-    [["--db", "postgres://u:hunter2@h/d"], {}, "Option --db takes NAME=VALUE; the value given is not shown."],
+    [
+      ["--db", "postgres://u:hunter2@h/d"],
+      {},
+      "Option --db takes NAME=VALUE; the value given is not shown.",
+    ],
     [["--db", "=hunter2"], {}, "Option --db takes NAME=VALUE; the value given is not shown."],
     [
       [],
@@ -172,7 +185,9 @@ describe("unknownNames", () => {
   });
 
   it("reports each unknown one with the nearest known one and how to list all", () => {
-    expect(unknownNames("--tools", "tool", ["raed_file", "write_file", "fly"], known, "--list-tools")).toBe(
+    expect(
+      unknownNames("--tools", "tool", ["raed_file", "write_file", "fly"], known, "--list-tools"),
+    ).toBe(
       'Unknown tool "raed_file" in --tools. Did you mean read_file? Unknown tool "fly" in --tools. For all of them, see --list-tools.',
     );
   });
@@ -191,8 +206,12 @@ describe("suggestion", () => {
   });
 
   it("suggests up to three that start with the word", () => {
-    expect(suggestion("max", ["max-a", "max-b", "min"], "--")).toBe(" Did you mean --max-a or --max-b?");
-    expect(suggestion("max", ["max-a", "max-b", "max-c"])).toBe(" Did you mean max-a, max-b or max-c?");
+    expect(suggestion("max", ["max-a", "max-b", "min"], "--")).toBe(
+      " Did you mean --max-a or --max-b?",
+    );
+    expect(suggestion("max", ["max-a", "max-b", "max-c"])).toBe(
+      " Did you mean max-a, max-b or max-c?",
+    );
     expect(suggestion("max", ["max-a", "max-b", "max-c", "max-d"])).toBe(" Did you mean max-a?");
   });
 });

@@ -1,8 +1,21 @@
-import { type CommonOptionValues, commonOptions } from "@refmcp/core/internal/define/common-options";
-import { defineOptions, type OptionTable, type OptionValues } from "@refmcp/core/internal/define/options";
+import {
+  type CommonOptionValues,
+  commonOptions,
+} from "@refmcp/core/internal/define/common-options";
+import {
+  defineOptions,
+  type OptionTable,
+  type OptionValues,
+} from "@refmcp/core/internal/define/options";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { checkOptionTable } from "../../testing/src/option-table.ts";
-import { defaultText, type OptionsOwner, optionEntries, rangeText, serverOptions } from "./options.ts";
+import {
+  defaultText,
+  type OptionsOwner,
+  optionEntries,
+  rangeText,
+  serverOptions,
+} from "./options.ts";
 
 describe("optionEntries", () => {
   it("gives each option its flag, variables and value name", () => {
@@ -86,8 +99,12 @@ describe("the common options", () => {
 describe("serverOptions", () => {
   it("adds the common options that apply to the server", () => {
     const plain = Object.keys(serverOptions({ name: "fetch", options: own }).table);
-    expect(plain.toSorted()).toEqual(["maxReadChars", "toolsets", ...Object.keys(commonOptions)].toSorted());
-    const full = Object.keys(serverOptions({ name: "git", options: own, directories: {}, toolsets }).table);
+    expect(plain.toSorted()).toEqual(
+      ["maxReadChars", "toolsets", ...Object.keys(commonOptions)].toSorted(),
+    );
+    const full = Object.keys(
+      serverOptions({ name: "git", options: own, directories: {}, toolsets }).table,
+    );
     expect(full.filter((key) => !plain.includes(key))).toEqual(["directories", "clientRoots"]);
   });
 
@@ -108,7 +125,8 @@ describe("serverOptions", () => {
     const flag = { type: "flag", description: "D." } as const;
     const clash = () => serverOptions({ name: "x", options: { readOnly: flag } });
     expect(clash).toThrow("Option table of x: readOnly is already a common option.");
-    const sameFlag = () => checkOptions({ name: "x", options: { quick: { ...flag, flag: "tools" } } });
+    const sameFlag = () =>
+      checkOptions({ name: "x", options: { quick: { ...flag, flag: "tools" } } });
     expect(sameFlag).toThrow("the flag --tools is taken by quick");
     const twoPositionals = () =>
       checkOptions({

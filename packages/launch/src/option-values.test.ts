@@ -13,7 +13,12 @@ describe("splitVariable and joinForVariable", () => {
     [{ type: "enum", list: true, values: ["a", "b"], description }, "linux", ["a", "b"], "a,b"],
     [{ type: "integer", list: true, description }, "linux", ["1", "2"], "1,2"],
     [{ type: "string", list: true, description }, "linux", ["x", "y z"], "x,y z"],
-    [{ type: "string", list: true, commas: false, description }, "linux", ["{a,b}", "c"], "{a,b}\nc"],
+    [
+      { type: "string", list: true, commas: false, description },
+      "linux",
+      ["{a,b}", "c"],
+      "{a,b}\nc",
+    ],
     [
       { type: "url", list: true, description },
       "linux",
@@ -21,7 +26,12 @@ describe("splitVariable and joinForVariable", () => {
       "https://a/,b\nhttps://c/",
     ],
     [{ type: "secret", named: "unique", description }, "linux", ["a=1,2", "b=3"], "a=1,2\nb=3"],
-    [{ type: "directory", named: "unique", description }, "linux", ["a=/x:y", "b=/z"], "a=/x:y\nb=/z"],
+    [
+      { type: "directory", named: "unique", description },
+      "linux",
+      ["a=/x:y", "b=/z"],
+      "a=/x:y\nb=/z",
+    ],
   ])("are inverse: %j on %s", (option, platform, items, text) => {
     expect(joinForVariable(option, items, platform)).toBe(text);
     expect(splitVariable(option, text, platform)).toEqual(items);
@@ -47,7 +57,10 @@ const table = defineOptions({
 });
 const place = { cwd: "/home/me/work", home: "/home/me", platform: "linux" } as const;
 
-function directories(argv: readonly string[], where: Partial<Invocation> = place): readonly string[] {
+function directories(
+  argv: readonly string[],
+  where: Partial<Invocation> = place,
+): readonly string[] {
   const parsed = parseOptions("filesystem", table, { ...where, argv, env: {} });
   if (!parsed.ok) throw new Error(parsed.message);
   return parsed.values.directories;

@@ -25,11 +25,19 @@ export interface ServerOptions<Table extends OptionTable> {
  *
  * @throws {TypeError} if an option of the server has the name of a common one.
  */
-export function serverOptions<Table extends OptionTable>(owner: OptionsOwner<Table>): ServerOptions<Table> {
+export function serverOptions<Table extends OptionTable>(
+  owner: OptionsOwner<Table>,
+): ServerOptions<Table> {
   const { name, options, directories, toolsets = {} } = owner;
   const { readOnly, confirm, tools, ...rest } = commonOptions;
   const before = directories === undefined ? {} : directoryTable(directories);
-  const after: OptionTable = { readOnly, confirm, toolsets: toolsetOption(toolsets), tools, ...rest };
+  const after: OptionTable = {
+    readOnly,
+    confirm,
+    toolsets: toolsetOption(toolsets),
+    tools,
+    ...rest,
+  };
   const clash = Object.keys(options).find((key) => key in before || key in after);
   if (clash !== undefined)
     throw new TypeError(`Option table of ${name}: ${clash} is already a common option.`);
@@ -50,7 +58,11 @@ function directoryTable({
 function toolsetOption(toolsets: NonNullable<OptionsOwner<OptionTable>["toolsets"]>): Option {
   const names = Object.keys(toolsets);
   const preset = names.filter((name) => toolsets[name]?.default === true);
-  const known = ["all", preset.length === 0 ? "default" : `default (${preset.join(", ")})`, ...names];
+  const known = [
+    "all",
+    preset.length === 0 ? "default" : `default (${preset.join(", ")})`,
+    ...names,
+  ];
   return {
     type: "enum",
     list: true,
@@ -122,7 +134,8 @@ export function rangeText({ min, max }: Range): string | undefined {
   return max === undefined ? undefined : `at most ${plain(max)}`;
 }
 
-const plain = (value: string | number) => (typeof value === "number" ? value.toLocaleString("en-US") : value);
+const plain = (value: string | number) =>
+  typeof value === "number" ? value.toLocaleString("en-US") : value;
 
 export interface PathContext {
   /** Relative paths start here; absolute. */
@@ -182,13 +195,18 @@ export function splitVariable(option: Option, text: string, platform: NodeJS.Pla
 }
 
 /** The reverse of `splitVariable`. */
-export function joinForVariable(option: Option, texts: readonly string[], platform: NodeJS.Platform): string {
+export function joinForVariable(
+  option: Option,
+  texts: readonly string[],
+  platform: NodeJS.Platform,
+): string {
   return texts.join(separator(option, platform));
 }
 
 function separator(option: Option, platform: NodeJS.Platform): string {
   if (splitsAtCommas(option)) return ",";
-  const isPath = option.named === undefined && (option.type === "directory" || option.type === "file");
+  const isPath =
+    option.named === undefined && (option.type === "directory" || option.type === "file");
   return isPath ? pathOf(platform).delimiter : "\n";
 }
 
@@ -214,7 +232,9 @@ function readScalar(option: Option, text: string, pathContext: PathContext): Sca
     case "enum": {
       if (option.values.includes(text)) return text;
       const near = suggestion(text, option.values);
-      throw new BadValue(`takes one of ${option.values.join(", ")}${near === "" ? "" : `.${near}`}`);
+      throw new BadValue(
+        `takes one of ${option.values.join(", ")}${near === "" ? "" : `.${near}`}`,
+      );
     }
     case "url":
       if (/^https?:/i.test(text) && URL.canParse(text)) return new URL(text);
@@ -233,8 +253,10 @@ function readScalar(option: Option, text: string, pathContext: PathContext): Sca
 
 function readInteger(text: string, { min, max }: Range): number {
   const value = /^[+-]?\d+$/.test(text.trim()) ? Number(text) : Number.NaN;
-  if (Number.isSafeInteger(value) && value >= (min ?? value) && value <= (max ?? value)) return value;
-  if (min !== undefined && max !== undefined) throw new BadValue(`takes an integer from ${min} to ${max}`);
+  if (Number.isSafeInteger(value) && value >= (min ?? value) && value <= (max ?? value))
+    return value;
+  if (min !== undefined && max !== undefined)
+    throw new BadValue(`takes an integer from ${min} to ${max}`);
   if (min !== undefined) throw new BadValue(`takes an integer of at least ${min}`);
   throw new BadValue(max === undefined ? "takes an integer" : `takes an integer of at most ${max}`);
 }
@@ -246,7 +268,9 @@ function readPath(text: string, { cwd, home, platform }: PathContext): string {
     try {
       return resolve(fileURLToPath(text, { windows: platform === "win32" }));
     } catch {
-      throw new BadValue("takes a path, or a file URI on this machine such as file:///home/me/work");
+      throw new BadValue(
+        "takes a path, or a file URI on this machine such as file:///home/me/work",
+      );
     }
   }
   if (!text.startsWith("~")) return resolve(cwd, text);
@@ -270,7 +294,8 @@ const pathOf = (platform: NodeJS.Platform) => (platform === "win32" ? path.win32
  * @param prefix put before each name
  */
 export function suggestion(word: string, candidates: readonly string[], prefix = ""): string {
-  const longer = word.length > 2 ? candidates.filter((candidate) => candidate.startsWith(word)) : [];
+  const longer =
+    word.length > 2 ? candidates.filter((candidate) => candidate.startsWith(word)) : [];
   const near = longer.length > 0 && longer.length <= 3 ? longer : nearest(word, candidates, 1);
   if (near.length === 0) return "";
   const names = near.map((name) => prefix + name);

@@ -129,7 +129,10 @@ describe("environment", () => {
     [{ DB_FILE: "x.db" }, { database: "/home/me/work/x.db" }],
     [{ OLD_DB_FILE: "old.db", DB_FILE: "" }, { database: "/home/me/work/old.db" }],
     [{ OLD_DB_FILE: "old.db", DB_FILE: "new.db" }, { database: "/home/me/work/new.db" }],
-    [{ DB_FILE: "x.db", REFMCP_FILE_SYSTEM_DATABASE: "own.db" }, { database: "/home/me/work/own.db" }],
+    [
+      { DB_FILE: "x.db", REFMCP_FILE_SYSTEM_DATABASE: "own.db" },
+      { database: "/home/me/work/own.db" },
+    ],
     [{ REFMCP_FILE_SYSTEM_LIST_TOOLS: "1" }, { listTools: false }],
   ])("%j", (env, expected) => {
     expect(values([], env)).toMatchObject(expected);
@@ -142,7 +145,11 @@ describe("environment", () => {
   });
 
   it("is replaced as a whole by the command line", () => {
-    const env = { REFMCP_FILE_SYSTEM_ROOT: "/env", REFMCP_FILE_SYSTEM_READ_ONLY: "1", DB_FILE: "/env.db" };
+    const env = {
+      REFMCP_FILE_SYSTEM_ROOT: "/env",
+      REFMCP_FILE_SYSTEM_READ_ONLY: "1",
+      DB_FILE: "/env.db",
+    };
     const parsed = parse(["/arg", "--no-read-only"], env);
     expect(parsed).toMatchObject({
       values: { directories: ["/arg"], readOnly: false, database: "/env.db" },
@@ -176,7 +183,9 @@ describe("environment", () => {
       REFMCP_FILE_SYSTEM_PROXY_URL: `\${user_config.proxy}`,
     };
     const parsed = parse([], env);
-    expect(parsed).toMatchObject({ values: { token: undefined, database: undefined, proxyUrl: undefined } });
+    expect(parsed).toMatchObject({
+      values: { token: undefined, database: undefined, proxyUrl: undefined },
+    });
     expect(parsed.ok && parsed.warnings).toEqual([
       "Environment variable DB_FILE is ignored: its value is a placeholder that the host did not fill in.",
       "Environment variable REFMCP_FILE_SYSTEM_PROXY_URL is ignored: its value is a placeholder that the host did not fill in.",
@@ -188,7 +197,11 @@ describe("environment", () => {
   });
 
   it("warns of a misspelled variable", () => {
-    const parsed = parse([], { REFMCP_FILE_SYSTEM_REDONLY: "1", REFMCP_GIT_READ_ONLY: "1", PATH: "/bin" });
+    const parsed = parse([], {
+      REFMCP_FILE_SYSTEM_REDONLY: "1",
+      REFMCP_GIT_READ_ONLY: "1",
+      PATH: "/bin",
+    });
     expect(parsed.ok && parsed.warnings).toEqual([
       "Environment variable REFMCP_FILE_SYSTEM_REDONLY matches no option and is ignored. Did you mean REFMCP_FILE_SYSTEM_READ_ONLY?",
     ]);
@@ -205,5 +218,7 @@ it("rethrows errors that are not the user's", () => {
       },
     },
   });
-  expect(() => parseOptions("x", own, { ...place, argv: ["--text=a"], env: {} })).toThrow(RangeError);
+  expect(() => parseOptions("x", own, { ...place, argv: ["--text=a"], env: {} })).toThrow(
+    RangeError,
+  );
 });

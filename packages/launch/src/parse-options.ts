@@ -75,11 +75,14 @@ export function parseOptions<Table extends OptionTable>(
         list = readAll(`Option --${flag}`, entry, texts, pathContext);
       } else if (variable !== undefined) {
         const text = env[variable] ?? "";
-        const items = isRepeatable(option) ? splitVariable(option, text, pathContext.platform) : [text];
+        const items = isRepeatable(option)
+          ? splitVariable(option, text, pathContext.platform)
+          : [text];
         list = readAll(`Environment variable ${variable}`, entry, items, pathContext);
         variables.set(key, variable);
       } else list = defaultValues(option, pathContext);
-      sources[key] = texts !== undefined ? "argument" : variable !== undefined ? "environment" : "default";
+      sources[key] =
+        texts !== undefined ? "argument" : variable !== undefined ? "environment" : "default";
       values[key] = isRepeatable(option) ? list : list[0];
     }
   } catch (error) {
@@ -185,7 +188,10 @@ function tokensOf(entries: readonly OptionEntry[], argv: readonly string[]) {
 }
 
 /** The texts that set each option on the command line; for a list, its items. */
-function readArguments(entries: readonly OptionEntry[], argv: readonly string[]): Map<OptionEntry, string[]> {
+function readArguments(
+  entries: readonly OptionEntry[],
+  argv: readonly string[],
+): Map<OptionEntry, string[]> {
   const texts = new Map<OptionEntry, string[]>();
   const give = (entry: OptionEntry, ...more: string[]) =>
     void texts.set(entry, [...(texts.get(entry) ?? []), ...more]);
@@ -195,7 +201,8 @@ function readArguments(entries: readonly OptionEntry[], argv: readonly string[])
   for (const token of tokensOf(entries, argv)) {
     if (token.kind === "option-terminator") continue;
     if (token.kind === "positional") {
-      if (positional === undefined) throw new BadOption(unexpectedArgument(token.value, last, entries));
+      if (positional === undefined)
+        throw new BadOption(unexpectedArgument(token.value, last, entries));
       give(positional, ...itemsOf(positional, token.value));
       continue;
     }
@@ -212,9 +219,13 @@ function readArguments(entries: readonly OptionEntry[], argv: readonly string[])
 
 function argumentValue(
   { flag, valueName }: OptionEntry,
-  { value, inlineValue }: { readonly value?: string | undefined; readonly inlineValue?: boolean | undefined },
+  {
+    value,
+    inlineValue,
+  }: { readonly value?: string | undefined; readonly inlineValue?: boolean | undefined },
 ): string {
-  if (value === undefined) throw new BadOption(`Option --${flag} needs a value: --${flag} ${valueName}.`);
+  if (value === undefined)
+    throw new BadOption(`Option --${flag} needs a value: --${flag} ${valueName}.`);
   if (inlineValue === false && /^-\D/.test(value))
     throw new BadOption(
       `Option --${flag} needs a value, but the next argument starts with a dash. Write such a value as --${flag}=${valueName}.`,
@@ -244,7 +255,8 @@ function variableOf(entry: OptionEntry, env: Env, warnings: string[]): string | 
 function isPlaceholder({ option, variables }: OptionEntry, text: string): boolean {
   const trimmed = text.trim();
   if (/^\$\{[^}]*\}$/.test(trimmed)) return true;
-  if ((option.type === "directory" || option.type === "file") && trimmed.startsWith(`\${`)) return true;
+  if ((option.type === "directory" || option.type === "file") && trimmed.startsWith(`\${`))
+    return true;
   if (option.type === "secret" && /^<.*>$/.test(trimmed)) return true;
   return variables.some((variable) => trimmed === `$${variable}` || trimmed === `%${variable}%`);
 }
@@ -259,7 +271,9 @@ function readAll(
   const { option, flag } = entry;
   const values = texts.map((text) => readOne(where, entry, text, pathContext));
   if (option.named === "unique") {
-    const names = values.map((value) => (typeof value === "object" && "name" in value ? value.name : ""));
+    const names = values.map((value) =>
+      typeof value === "object" && "name" in value ? value.name : "",
+    );
     const again = names.find((name, index) => names.indexOf(name) !== index);
     if (again !== undefined) throw new BadOption(`${where} has the name ${shown(again)} twice.`);
   }
@@ -268,7 +282,8 @@ function readAll(
   if (different.size <= 1) return [...different.values()];
   if (option.type === "flag")
     throw new BadOption(`${where} is both on and off; use either --${flag} or --no-${flag}.`);
-  const both = option.type === "secret" ? "" : `: ${[...different.keys()].map(shown).join(" and ")}`;
+  const both =
+    option.type === "secret" ? "" : `: ${[...different.keys()].map(shown).join(" and ")}`;
   throw new BadOption(`${where} takes one value, but got ${different.size} different ones${both}.`);
 }
 
@@ -343,7 +358,9 @@ function unexpectedArgument(
 function unknownVariables(server: string, entries: readonly OptionEntry[], env: Env): string[] {
   const prefix = variablePrefix(server);
   const known = entries.flatMap((entry) => entry.variables);
-  const words = known.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+  const words = known
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => name.slice(prefix.length));
   return Object.keys(env)
     .filter((name) => name.startsWith(prefix) && !known.includes(name))
     .sort()

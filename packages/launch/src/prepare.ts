@@ -50,7 +50,9 @@ export async function prepare<Context, Table extends OptionTable>(
   const all = serverOptions(definition);
   const help = async () => {
     const { renderHelp } = await import("./help.ts");
-    return print(renderHelp({ ...definition, all, bin: await clonedFile() }, process.stdout.columns));
+    return print(
+      renderHelp({ ...definition, all, bin: await clonedFile() }, process.stdout.columns),
+    );
   };
   const command = parseCommandLine(all, { argv, env });
   const near = await nearCommand(all, argv, exists);
@@ -74,18 +76,23 @@ export async function prepare<Context, Table extends OptionTable>(
   if (http !== undefined && inShell)
     return refuse("--http runs until stopped; omit it for a single command.");
   // A remote client's directories are not on this machine.
-  const options = http === undefined ? command.options : { ...command.options, clientRoots: "off" as const };
+  const options =
+    http === undefined ? command.options : { ...command.options, clientRoots: "off" as const };
   const log = createLog(`refmcp-${definition.name}`, options.logLevel, writeLog);
   for (const warning of command.given.warnings) log.warning(warning);
   let moreTools: readonly Tool<Context>[] = [];
   try {
     const { option, load } = definition.moreTools ?? {};
-    if (option !== undefined && options[option] !== undefined) moreTools = (await load?.(options)) ?? [];
+    if (option !== undefined && options[option] !== undefined)
+      moreTools = (await load?.(options)) ?? [];
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     return refuse([error.message, ...(error.hint === undefined ? [] : [error.hint])].join("\n"));
   }
-  const known = [...definition.tools, ...moreTools].flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  const known = [...definition.tools, ...moreTools].flatMap(({ name, aliases = [] }) => [
+    name,
+    ...aliases,
+  ]);
   const mistake =
     unknownNames("--tools", "tool", options.tools, known, "--list-tools") ??
     unknownNames("--exclude-tools", "tool", options.excludeTools, known, "--list-tools");
@@ -96,7 +103,13 @@ export async function prepare<Context, Table extends OptionTable>(
     options,
     command.given.sources,
   );
-  const runtime = new Runtime(definition, { options, allowed, log, stateKey: http?.stateKey, moreTools });
+  const runtime = new Runtime(definition, {
+    options,
+    allowed,
+    log,
+    stateKey: http?.stateKey,
+    moreTools,
+  });
   if (command.kind === "list-tools") {
     const { renderToolTable } = await import("./help.ts");
     return print(renderToolTable(runtime.tools, process.stdout.columns));
@@ -117,7 +130,12 @@ export async function prepare<Context, Table extends OptionTable>(
       `--task-store-env: the environment variable ${taskStoreEnv} must have the URL of a PostgreSQL database, postgres://….`,
     );
   const { PostgresTaskStore } = await import("./task-store.ts");
-  return { kind: "run", runtime, http, taskStore: new PostgresTaskStore(url, definition.name, log) };
+  return {
+    kind: "run",
+    runtime,
+    http,
+    taskStore: new PostgresTaskStore(url, definition.name, log),
+  };
 }
 
 /** The file that node runs in a clone; undefined for an installed package. */
@@ -142,7 +160,8 @@ async function entryWarnings(
   const paths = Object.entries(table).flatMap(([key, { type }]) => {
     const given = type === "directory" || type === "file" ? [options[key] ?? []].flat() : [];
     return given.map((value) => {
-      const file = typeof value === "object" && value !== null && "value" in value ? value.value : value;
+      const file =
+        typeof value === "object" && value !== null && "value" in value ? value.value : value;
       return { type, file: String(file) };
     });
   });
@@ -158,7 +177,8 @@ async function entryWarnings(
   for (const { type, file } of paths) {
     if (/[\\/]path[\\/]to[\\/]/.test(file))
       lines.push(`Warning: ${file} is a placeholder. Use the path of your own ${type}.`);
-    else if (type === "directory" && !(await exists(file))) lines.push(`Warning: ${file} does not exist.`);
+    else if (type === "directory" && !(await exists(file)))
+      lines.push(`Warning: ${file} does not exist.`);
   }
   return lines.map((line) => `${line}\n`).join("");
 }
@@ -183,13 +203,17 @@ async function httpSettings(
 ): Promise<HttpSettings | string | undefined> {
   const { http, authTokenEnv, oauthIssuer, oauthAudience, tlsCert } = options;
   if (http === undefined) {
-    const alone = [authTokenEnv, oauthIssuer, oauthAudience, tlsCert].some((given) => given !== undefined);
+    const alone = [authTokenEnv, oauthIssuer, oauthAudience, tlsCert].some(
+      (given) => given !== undefined,
+    );
     const { sse, websocket, httpStateless, metrics } = options;
     return alone || sse || websocket || httpStateless || metrics
       ? "--auth-token-env, --oauth-issuer, --oauth-audience, --tls-cert, --sse, --websocket, --http-stateless and --metrics need --http ADDRESS; stdio serves only the host that started it."
       : undefined;
   }
-  const { HttpOptionError, readHttpSettings } = await import("@refmcp/core/internal/transport/http/settings");
+  const { HttpOptionError, readHttpSettings } = await import(
+    "@refmcp/core/internal/transport/http/settings"
+  );
   try {
     return readHttpSettings({ ...options, http }, env);
   } catch (error) {

@@ -26,10 +26,18 @@ const options = defineOptions({
 const all = serverOptions({ name: "filesystem", options, directories: {} });
 const owner = { name: "filesystem", packageName: "@refmcp/server-filesystem" };
 const place = { cwd: "/work", home: "/home/me", platform: "linux" } as const;
-const asked = { name: "REFMCP_FILESYSTEM_DB", secret: true, description: "Databases: Each with a name." };
+const asked = {
+  name: "REFMCP_FILESYSTEM_DB",
+  secret: true,
+  description: "Databases: Each with a name.",
+};
 
 function carried(argv: readonly string[], env: Record<string, string> = {}) {
-  const command = parseCommandLine(all, { ...place, argv: [...argv, "--print-config", "zed"], env });
+  const command = parseCommandLine(all, {
+    ...place,
+    argv: [...argv, "--print-config", "zed"],
+    env,
+  });
   if (command.kind !== "print-config") throw new Error(JSON.stringify(command));
   return carryOptions(all.server, all.table, command.given, "linux");
 }
@@ -65,7 +73,9 @@ describe("carryOptions", () => {
     // Starting again with the carried arguments gives the same options.
     const before = parseCommandLine(all, { ...place, argv, env: {} });
     const after = parseCommandLine(all, { ...place, cwd: "/", argv: found.args, env: {} });
-    expect(before.kind === "serve" && before.options).toEqual(after.kind === "serve" && after.options);
+    expect(before.kind === "serve" && before.options).toEqual(
+      after.kind === "serve" && after.options,
+    );
   });
 
   it("turns secrets into variables without a value, under their original name", () => {
@@ -74,7 +84,10 @@ describe("carryOptions", () => {
       args: [],
       env: [{ name: "REFMCP_FILESYSTEM_TOKEN", ...token }, asked],
     });
-    expect(carried([], { API_TOKEN: "hunter2" }).env).toEqual([{ name: "API_TOKEN", ...token }, asked]);
+    expect(carried([], { API_TOKEN: "hunter2" }).env).toEqual([
+      { name: "API_TOKEN", ...token },
+      asked,
+    ]);
   });
 
   it("asks for no secret that another option makes unnecessary", () => {
@@ -84,7 +97,10 @@ describe("carryOptions", () => {
 
   it("treats a URL with a password as a secret", () => {
     const proxy = { name: "REFMCP_FILESYSTEM_PROXY_URL", secret: true, description: "The proxy." };
-    expect(carried(["--proxy-url", "http://me:hunter2@proxy"])).toEqual({ args: [], env: [proxy, asked] });
+    expect(carried(["--proxy-url", "http://me:hunter2@proxy"])).toEqual({
+      args: [],
+      env: [proxy, asked],
+    });
     const env = { REFMCP_FILESYSTEM_PROXY_URL: "http://hunter2@proxy" };
     expect(carried([], env)).toEqual({ args: [], env: [proxy, asked] });
   });
@@ -143,19 +159,23 @@ describe("renderHostEntry", () => {
     expect(guidance).toContain(
       ".cursor\\mcp.json (this project) or %USERPROFILE%\\.cursor\\mcp.json (all your projects)",
     );
-    expect(renderHostEntry("claude-code", owner, given, { platform: "win32" }).guidance).not.toContain(
-      "Or run:",
-    );
+    expect(
+      renderHostEntry("claude-code", owner, given, { platform: "win32" }).guidance,
+    ).not.toContain("Or run:");
     const desktop = renderHostEntry("claude-desktop", owner, given, { platform: "win32" }).guidance;
     expect(desktop).toContain(
       "add this to %LOCALAPPDATA%\\Packages\\Claude_pzs8sxrjxfjjc\\LocalCache\\Roaming\\Claude\\claude_desktop_config.json (all your projects; installed since February 2026) or %APPDATA%\\Claude\\claude_desktop_config.json (all your projects; older)",
     );
-    expect(desktop).toContain("reads only the file in it, even if Edit Config opens the other one.");
+    expect(desktop).toContain(
+      "reads only the file in it, even if Edit Config opens the other one.",
+    );
   });
 
   it("warns about characters that cmd would change, only on Windows", () => {
     const odd = { args: ["/work/a&b"], env: [] };
-    expect(renderHostEntry("zed", owner, odd, { platform: "win32" }).guidance).toContain("In cmd, &");
+    expect(renderHostEntry("zed", owner, odd, { platform: "win32" }).guidance).toContain(
+      "In cmd, &",
+    );
     for (const platform of ["linux", "darwin"] as const)
       expect(renderHostEntry("zed", owner, odd, { platform }).guidance).not.toMatch(/Windows|cmd/);
   });
@@ -164,7 +184,9 @@ describe("renderHostEntry", () => {
     expect(renderHostEntry("jetbrains-ai", owner, given, { platform: "linux" }).guidance).toMatch(
       /^JetBrains AI Assistant: add this to Settings > Tools > AI Assistant > .*\nPress Apply afterwards\.\n/,
     );
-    expect(renderHostEntry("visual-studio", owner, given, { platform: "linux" }).guidance).toContain(
+    expect(
+      renderHostEntry("visual-studio", owner, given, { platform: "linux" }).guidance,
+    ).toContain(
       "add this to .mcp.json (this project) or %USERPROFILE%\\.mcp.json (all your projects).",
     );
   });
@@ -173,28 +195,39 @@ describe("renderHostEntry", () => {
     const { text, guidance } = renderHostEntry("json", owner, given, { platform: "linux" });
     expect(JSON.parse(text)).toEqual({
       mcpServers: {
-        filesystem: { command: "npx", args: ["-y", "@refmcp/server-filesystem", "/work/a", "--read-only"] },
+        filesystem: {
+          command: "npx",
+          args: ["-y", "@refmcp/server-filesystem", "/work/a", "--read-only"],
+        },
       },
     });
     expect(guidance).toMatch(/^Any other host: add this to the host's list of MCP servers\.\n/);
   });
 
   it("gives the macOS path on macOS", () => {
-    expect(renderHostEntry("claude-desktop", owner, given, { platform: "darwin" }).guidance).toContain(
-      "~/Library/Application Support/Claude/claude_desktop_config.json (all",
-    );
+    expect(
+      renderHostEntry("claude-desktop", owner, given, { platform: "darwin" }).guidance,
+    ).toContain("~/Library/Application Support/Claude/claude_desktop_config.json (all");
   });
 
   it("runs the file of a clone, and npx for an installed package", () => {
-    const clone = renderHostEntry("zed", owner, given, { bin: "/clone/dist/bin.js", platform: "linux" });
+    const clone = renderHostEntry("zed", owner, given, {
+      bin: "/clone/dist/bin.js",
+      platform: "linux",
+    });
     expect(JSON.parse(clone.text)).toEqual({
       context_servers: {
-        filesystem: { command: process.execPath, args: ["/clone/dist/bin.js", "/work/a", "--read-only"] },
+        filesystem: {
+          command: process.execPath,
+          args: ["/clone/dist/bin.js", "/work/a", "--read-only"],
+        },
       },
     });
     expect(path.isAbsolute(process.execPath)).toBe(true);
     const bin = "/root/.npm/_npx/1/node_modules/@refmcp/server-filesystem/dist/bin.js";
-    expect(renderHostEntry("zed", owner, given, { bin, platform: "linux" }).text).toContain('"npx"');
+    expect(renderHostEntry("zed", owner, given, { bin, platform: "linux" }).text).toContain(
+      '"npx"',
+    );
   });
 });
 

@@ -90,7 +90,9 @@ describe("exiting", () => {
     const child = await open({ closing: "block" });
     child.process.stdin.end();
     const { code, signal } = await child.exit;
-    expect(process.platform === "win32" ? code : signal).toBe(process.platform === "win32" ? 1 : "SIGKILL");
+    expect(process.platform === "win32" ? code : signal).toBe(
+      process.platform === "win32" ? 1 : "SIGKILL",
+    );
   });
 });
 

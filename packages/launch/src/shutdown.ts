@@ -72,7 +72,9 @@ export function installShutdown({
       begin(signal);
     });
   }
-  process.on("unhandledRejection", (reason) => log.error(`unhandled rejection: ${inOneLine(reason)}`));
+  process.on("unhandledRejection", (reason) =>
+    log.error(`unhandled rejection: ${inOneLine(reason)}`),
+  );
   // Anything can be thrown, not only an Error.
   process.on("uncaughtException", (error: unknown) => {
     log.error(`uncaught exception: ${inOneLine(error)}`);

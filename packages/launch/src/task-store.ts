@@ -77,7 +77,15 @@ export class PostgresTaskStore implements TaskStore {
          ON CONFLICT (id) DO UPDATE SET expires = excluded.expires, renewed = now(), task = excluded.task
          RETURNING id
        ) SELECT pg_notify($6, $7) FROM kept`,
-      [id, this.#server, owner, (createdAt + ttlMs) / 1_000, JSON.stringify(task), CHANNEL, this.#note(id)],
+      [
+        id,
+        this.#server,
+        owner,
+        (createdAt + ttlMs) / 1_000,
+        JSON.stringify(task),
+        CHANNEL,
+        this.#note(id),
+      ],
     );
     if (!isRunning) this.#own.delete(id);
   }
@@ -120,7 +128,10 @@ export class PostgresTaskStore implements TaskStore {
     return `${this.#process} ${id}`;
   }
 
-  async #query<Result extends object>(text: string, values: unknown[]): Promise<QueryResult<Result>> {
+  async #query<Result extends object>(
+    text: string,
+    values: unknown[],
+  ): Promise<QueryResult<Result>> {
     try {
       this.#pool ??= this.#open();
       return await (await this.#pool).query<Result>(text, values);
@@ -199,7 +210,9 @@ export class PostgresTaskStore implements TaskStore {
 
   async #renew(pool: Pool): Promise<void> {
     try {
-      await pool.query("UPDATE refmcp_tasks SET renewed = now() WHERE id = ANY($1)", [[...this.#own]]);
+      await pool.query("UPDATE refmcp_tasks SET renewed = now() WHERE id = ANY($1)", [
+        [...this.#own],
+      ]);
       await pool.query("DELETE FROM refmcp_tasks WHERE expires < now()");
     } catch (error) {
       this.#log.warning(`The database of tasks: ${messageOf(error)}`);
@@ -207,12 +220,19 @@ export class PostgresTaskStore implements TaskStore {
   }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
 
 /** A task, which has failed if the process that ran it is gone. */
 function taskOf({ task: text, is_lost }: Row): StoredTask {
   const task: StoredTask = JSON.parse(text);
   if (!is_lost || (task.status !== "working" && task.status !== "input_required")) return task;
   const error = internalError("The process that ran this task ended before it was finished.");
-  return { ...task, status: "failed", inputRequests: undefined, error, statusMessage: error.message };
+  return {
+    ...task,
+    status: "failed",
+    inputRequests: undefined,
+    error,
+    statusMessage: error.message,
+  };
 }

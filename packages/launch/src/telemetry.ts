@@ -47,10 +47,13 @@ export async function startTelemetry(
 ): Promise<Telemetry> {
   const { name, version } = service.identity;
   // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence, for example to name this copy.
-  const resource = resourceFromAttributes({ "service.name": name, "service.version": version }).merge(
-    detectResources({ detectors: [envDetector] }),
-  );
-  const prometheus = wanted.metrics ? new PrometheusExporter({ preventServerStart: true }) : undefined;
+  const resource = resourceFromAttributes({
+    "service.name": name,
+    "service.version": version,
+  }).merge(detectResources({ detectors: [envDetector] }));
+  const prometheus = wanted.metrics
+    ? new PrometheusExporter({ preventServerStart: true })
+    : undefined;
   const otlp = wanted.otlp ? (await import("./otlp.ts")).otlpExporters() : undefined;
   const meters = new MeterProvider({
     resource,
@@ -58,7 +61,12 @@ export async function startTelemetry(
       ...(prometheus === undefined ? [] : [prometheus]),
       ...(otlp === undefined
         ? []
-        : [new PeriodicExportingMetricReader({ exporter: otlp.metrics, ...intervalOf(process.env) })]),
+        : [
+            new PeriodicExportingMetricReader({
+              exporter: otlp.metrics,
+              ...intervalOf(process.env),
+            }),
+          ]),
     ],
   });
   const tracers = new BasicTracerProvider({
@@ -74,7 +82,9 @@ export async function startTelemetry(
     advice: { explicitBucketBoundaries: BUCKETS },
   });
   meter
-    .createObservableGauge("refmcp.server.load", { description: "What the process holds now, by kind." })
+    .createObservableGauge("refmcp.server.load", {
+      description: "What the process holds now, by kind.",
+    })
     .addCallback((result) => {
       for (const [kind, value] of Object.entries(gauges())) result.observe(value, { kind });
     });
@@ -93,7 +103,10 @@ export async function startTelemetry(
       };
       durations.record(ms / 1000, attributes);
       if (otlp === undefined) return;
-      const carrier = { traceparent: params._meta?.[META.traceparent], tracestate: params._meta?.tracestate };
+      const carrier = {
+        traceparent: params._meta?.[META.traceparent],
+        tracestate: params._meta?.tracestate,
+      };
       const parent = propagator.extract(ROOT_CONTEXT, carrier, {
         get: (from: typeof carrier, key) => {
           const value = key === "traceparent" ? from.traceparent : from.tracestate;
@@ -121,7 +134,10 @@ export async function startTelemetry(
 /** How often metrics are sent, which the SDK for a whole Node.js process reads, and its parts do not. */
 function intervalOf({ OTEL_METRIC_EXPORT_INTERVAL: text = "" }: NodeJS.ProcessEnv) {
   if (!/^[1-9]\d{0,8}$/.test(text)) return {};
-  return { exportIntervalMillis: Number(text), exportTimeoutMillis: Math.min(Number(text), 30_000) };
+  return {
+    exportIntervalMillis: Number(text),
+    exportTimeoutMillis: Math.min(Number(text), 30_000),
+  };
 }
 
 function errorOf(result: Outcome["result"]): Attributes {

@@ -43,7 +43,13 @@ describe("twoColumns", () => {
         ),
         28,
       ),
-    ).toEqual(["  -a  first thing to say", "      here", "  --much-too-long", "      second", "  -b"]);
+    ).toEqual([
+      "  -a  first thing to say",
+      "      here",
+      "  --much-too-long",
+      "      second",
+      "  -b",
+    ]);
   });
 });
 
@@ -65,7 +71,10 @@ const AWKWARD = [
 
 describe("jsonText", () => {
   it("round-trips", () => {
-    const value = { args: AWKWARD, nested: { empty: {}, list: [], flag: true, many: [{ a: 1 }, ["x"]] } };
+    const value = {
+      args: AWKWARD,
+      nested: { empty: {}, list: [], flag: true, many: [{ a: 1 }, ["x"]] },
+    };
     expect(JSON.parse(jsonText(value))).toEqual(value);
   });
 

@@ -7,5 +7,7 @@ import { fileURLToPath } from "node:url";
  * @param importer `import.meta.url` of the module that starts it.
  */
 export function workerFile(name: string, importer: string): string {
-  return fileURLToPath(new URL(`${name}.worker${importer.endsWith(".ts") ? ".ts" : ".js"}`, importer));
+  return fileURLToPath(
+    new URL(`${name}.worker${importer.endsWith(".ts") ? ".ts" : ".js"}`, importer),
+  );
 }

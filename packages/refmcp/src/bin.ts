@@ -6,7 +6,8 @@ const [first = "", ...rest] = process.argv.slice(2);
 /** The commands that are not the name of a server. Each is loaded only when it is used. */
 const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {
   setup: () => import("@refmcp/launch/setup").then(({ runSetup }) => runSetup(rest)).then(exitWith),
-  doctor: () => import("@refmcp/launch/setup").then(({ runDoctor }) => runDoctor(rest)).then(exitWith),
+  doctor: () =>
+    import("@refmcp/launch/setup").then(({ runDoctor }) => runDoctor(rest)).then(exitWith),
   judge: () => import("./judge.ts").then(({ judge }) => judge(rest)),
 };
 

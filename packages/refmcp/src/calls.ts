@@ -37,7 +37,10 @@ export function toolCalls(parts: {
       return unknownName("tool", name, [CALL_TOOL.name, "find_tools", ...router.toolNames]);
     const near = nearest(name, router.toolNames);
     return new ToolError("not_found", `There is no tool ${show(name)}.`, {
-      hint: near.length === 0 ? "find_tools finds tools by words." : `Did you mean ${near.join(" or ")}?`,
+      hint:
+        near.length === 0
+          ? "find_tools finds tools by words."
+          : `Did you mean ${near.join(" or ")}?`,
     });
   }
 
@@ -49,7 +52,8 @@ export function toolCalls(parts: {
     const call = () => send(request, name, params);
     if (request.isTask) return call();
     const known = router.known(name)?.facts(name);
-    if (tasks.isFor(request)) return tasks.run(request, own.scopeFor(known?.effect ?? "read"), call);
+    if (tasks.isFor(request))
+      return tasks.run(request, own.scopeFor(known?.effect ?? "read"), call);
     if (known?.needsTask === true) throw tasksNeeded(request);
     return call();
   };

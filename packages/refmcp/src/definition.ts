@@ -13,7 +13,11 @@ const findTools = toolFor<ToolIndex>()({
     "Search the tools of all servers by words, including tools that are not listed. Returns their input schemas; run one with call_tool. With server and without query, returns that server's instructions and the names of its tools.",
   effect: "read",
   input: z.object({
-    query: z.string().max(500).optional().describe("What you want to do, for example: cherry-pick a commit."),
+    query: z
+      .string()
+      .max(500)
+      .optional()
+      .describe("What you want to do, for example: cherry-pick a commit."),
     server: z.enum(SERVER_NAMES).optional().describe("Only this server's tools."),
     limit: z.int().min(1).max(20).default(5).describe("Maximum number of tools."),
   }),
@@ -47,7 +51,9 @@ const findTools = toolFor<ToolIndex>()({
       tools.push(entry);
     }
     const hint =
-      found.length === 0 ? "Use other words, or list a server's tools with server alone." : undefined;
+      found.length === 0
+        ? "Use other words, or list a server's tools with server alone."
+        : undefined;
     return { tools, more: found.length - tools.length, ...(hint === undefined ? {} : { hint }) };
   },
 });
@@ -70,7 +76,11 @@ async function overview(index: ToolIndex, server: ServerName | undefined) {
 function withSchema({ server, tool }: FoundTool) {
   const { name, description, inputSchema, annotations } = tool;
   const effect =
-    annotations.readOnlyHint === true ? "read" : annotations.destructiveHint === true ? "destroy" : "change";
+    annotations.readOnlyHint === true
+      ? "read"
+      : annotations.destructiveHint === true
+        ? "destroy"
+        : "change";
   return { name, server, description, effect, inputSchema };
 }
 
@@ -89,7 +99,12 @@ export const CALL_TOOL: ListedTool = {
     required: ["name"],
     additionalProperties: false,
   },
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  annotations: {
+    readOnlyHint: false,
+    destructiveHint: true,
+    idempotentHint: false,
+    openWorldHint: true,
+  },
 };
 
 /** The tools of this program itself, and its name in hosts. @param index is used at the first search. */
@@ -99,7 +114,8 @@ export function definitionOf(index: () => Promise<ToolIndex>) {
     packageName: manifest.name,
     title: "refmcp",
     version: manifest.version,
-    description: "Files, git, web pages, memory, SQLite, PostgreSQL and browsers behind one connection.",
+    description:
+      "Files, git, web pages, memory, SQLite, PostgreSQL and browsers behind one connection.",
     instructions: [
       "The list has the most used tools of each server. For anything else, call find_tools with a few words, then call_tool with the name it returns.",
       "find_tools with server alone returns how that server's tools work together.",

@@ -8,7 +8,11 @@ import { CALL_TOOL } from "./definition.ts";
 import type { Peer } from "./peer.ts";
 
 /** The entries that a service lists for a client without starting anything. */
-async function entries<Entry>({ methods }: Service, key: string, request: ClientRequest): Promise<Entry[]> {
+async function entries<Entry>(
+  { methods }: Service,
+  key: string,
+  request: ClientRequest,
+): Promise<Entry[]> {
   const handler = methods.get(METHODS[key] ?? "");
   const result = await handler?.(request);
   const list: unknown = isObject(result) ? result[key] : undefined;
@@ -43,7 +47,9 @@ export async function listTools(
   const lists = await Promise.all([
     entries<ListedTool>(own, "tools", request),
     ...peers.map((peer) =>
-      peer.hasMoreTools ? moreTools(peer, request) : entries<ListedTool>(peer.listing, "tools", request),
+      peer.hasMoreTools
+        ? moreTools(peer, request)
+        : entries<ListedTool>(peer.listing, "tools", request),
     ),
   ]);
   return { tools: [CALL_TOOL, ...lists.flat()].toSorted((a, b) => (a.name < b.name ? -1 : 1)) };
@@ -63,7 +69,10 @@ export async function moreTools(peer: Peer, request: ClientRequest): Promise<Lis
  * The resources of all servers. Those that do not run list only what is known without starting them; a notification
  * follows when one has started.
  */
-export async function listResources(peers: readonly Peer[], request: ClientRequest): Promise<object> {
+export async function listResources(
+  peers: readonly Peer[],
+  request: ClientRequest,
+): Promise<object> {
   const { cursor, ...params } = request.params;
   const cursors = cursorsOf("resources/list", [], rests);
   const rest = cursors.decode(typeof cursor === "string" ? cursor : undefined);
@@ -91,7 +100,9 @@ export async function listResources(peers: readonly Peer[], request: ClientReque
 const rests: StateCheck<Readonly<Record<string, string>>> = {
   safeParse(value) {
     const entries = isObject(value) ? Object.entries(value) : [];
-    const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === "string");
+    const texts = entries.filter(
+      (entry): entry is [string, string] => typeof entry[1] === "string",
+    );
     return texts.length > 0 && texts.length === entries.length
       ? { success: true, data: Object.fromEntries(texts) }
       : { success: false };

@@ -37,7 +37,8 @@ export class Peer {
   constructor(settings: ServerSettings, log: Log, events: Omit<LinkEvents, "ended">) {
     const { server, listed, offered } = settings;
     const allowed = new DirectoryAllowlist({ configured: [], mode: "off" });
-    const runtime = (options: typeof listed) => new Runtime(server.definition, { options, allowed, log });
+    const runtime = (options: typeof listed) =>
+      new Runtime(server.definition, { options, allowed, log });
     this.name = server.name;
     this.listing = bind(runtime(listed));
     this.#offered = runtime(offered);
@@ -165,7 +166,8 @@ export class Peer {
         (error: unknown) => this.#log.warning(`Could not watch ${uri} again: ${String(error)}`),
       );
     // From now on its process lists what it has at the moment.
-    if (this.#resources.some(({ lists }) => lists)) setImmediate(() => this.#events.resourcesChanged());
+    if (this.#resources.some(({ lists }) => lists))
+      setImmediate(() => this.#events.resourcesChanged());
     return link;
   }
 }

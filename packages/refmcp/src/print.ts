@@ -53,7 +53,9 @@ export function hostEntryOf(
   given: OptionsRead<OptionTable>,
   bin: string | undefined,
 ) {
-  return renderHostEntry(host, definition, carryOptions(server, table, given, process.platform), { bin });
+  return renderHostEntry(host, definition, carryOptions(server, table, given, process.platform), {
+    bin,
+  });
 }
 
 /** The tools that are listed, server by server. */

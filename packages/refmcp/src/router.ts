@@ -1,5 +1,9 @@
 import { unknownName } from "@refmcp/core/internal/bind/tool";
-import { invalidParams, ProtocolError, resourceNotFound } from "@refmcp/core/internal/protocol/errors";
+import {
+  invalidParams,
+  ProtocolError,
+  resourceNotFound,
+} from "@refmcp/core/internal/protocol/errors";
 import { asUri, show } from "@refmcp/core/internal/protocol/messages";
 import type { ClientRequest } from "@refmcp/core/internal/protocol/request";
 import { moreTools } from "./lists.ts";
@@ -51,7 +55,8 @@ export class Router {
     const { type, uri, name } = Object(params.ref);
     if (type !== "ref/resource") return this.prompt(String(name));
     const peer = this.#peers.find((one) => one.hasResource(String(uri)));
-    if (peer === undefined) throw new ProtocolError(invalidParams(`Unknown resource template ${show(uri)}`));
+    if (peer === undefined)
+      throw new ProtocolError(invalidParams(`Unknown resource template ${show(uri)}`));
     return peer;
   }
 
@@ -71,7 +76,10 @@ export class Router {
    *
    * @throws the last server's error; ProtocolError -32602 if no template fits.
    */
-  async resource<Result>(given: string, ask: (peer: Peer) => Promise<Result | undefined>): Promise<Result> {
+  async resource<Result>(
+    given: string,
+    ask: (peer: Peer) => Promise<Result | undefined>,
+  ): Promise<Result> {
     const uri = asUri(given);
     const fitting = uri.startsWith("ui://")
       ? this.#peers.filter(({ name }) => uri.startsWith(`ui://${name}/`))

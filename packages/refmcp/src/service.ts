@@ -63,7 +63,8 @@ export function serviceOf(parts: {
       return () => listeners.delete(listener);
     },
     notified(method) {
-      if (method === "notifications/roots/list_changed") for (const peer of peers) peer.rootsChanged();
+      if (method === "notifications/roots/list_changed")
+        for (const peer of peers) peer.rootsChanged();
     },
   };
 }

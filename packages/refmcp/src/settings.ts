@@ -51,7 +51,10 @@ const OWN = defineOptions({
 /** Options of a server that make no sense behind another one, or are this program's own. */
 const LEFT_OUT: ReadonlySet<string> = new Set(
   Object.entries(commonOptions)
-    .filter(([, option]: [string, Option]) => option.heading === "HTTP" || option.heading === "Information")
+    .filter(
+      ([, option]: [string, Option]) =>
+        option.heading === "HTTP" || option.heading === "Information",
+    )
     .map(([key]) => key)
     .filter((key) => key !== "logLevel")
     .concat("metrics", "taskAfterMs", "taskTimeoutMs"),
@@ -164,11 +167,20 @@ function serverSettings(
   const { table } = serverOptions(definition);
   const isGiven = (key: string) => (given.sources[key] ?? "default") !== "default";
   const keys = Object.keys(table)
-    .map((key) => ({ key, from: [`${name}.${key}`, ...(key in SHARED ? [key] : [])].find(isGiven) }))
+    .map((key) => ({
+      key,
+      from: [`${name}.${key}`, ...(key in SHARED ? [key] : [])].find(isGiven),
+    }))
     .filter(({ from }) => from !== undefined);
   const values = Object.fromEntries(keys.map(({ key, from = "" }) => [key, given.values[from]]));
   const sources = Object.fromEntries(keys.map(({ key }) => [key, "argument" as const]));
-  const read = { ok: true as const, values, sources, variables: new Map<string, string>(), warnings: [] };
+  const read = {
+    ok: true as const,
+    values,
+    sources,
+    variables: new Map<string, string>(),
+    warnings: [],
+  };
   const carried = carryOptions(name, withoutQuestions(table), read, process.platform);
   // Arguments can be seen by every user of the machine, and the environment cannot.
   const secrets = Object.fromEntries(
@@ -188,7 +200,11 @@ function serverSettings(
   if (!offered.ok) return offered.message;
   return {
     server,
-    start: { bin: server.bin, args: [...carried.args, ...(isChosen ? [] : ["--toolsets=all"])], env: own },
+    start: {
+      bin: server.bin,
+      args: [...carried.args, ...(isChosen ? [] : ["--toolsets=all"])],
+      env: own,
+    },
     listed: complete(listed.values),
     offered: complete(offered.values),
   };

@@ -20,7 +20,9 @@ const BOOST = { name: 4, title: 3, server: 2, description: 1, arguments: 0.5 };
 /** Finds tools by words. The index is built at the first search. */
 export class ToolIndex {
   readonly #sources: readonly ToolSource[];
-  #built: Promise<{ readonly search: MiniSearch; readonly tools: readonly FoundTool[] }> | undefined;
+  #built:
+    | Promise<{ readonly search: MiniSearch; readonly tools: readonly FoundTool[] }>
+    | undefined;
 
   constructor(sources: readonly ToolSource[]) {
     this.#sources = sources;
@@ -57,7 +59,9 @@ export class ToolIndex {
 
   async #build() {
     const lists = await Promise.all(
-      this.#sources.map(async (one) => (await one.tools()).map((tool) => ({ server: one.name, tool }))),
+      this.#sources.map(async (one) =>
+        (await one.tools()).map((tool) => ({ server: one.name, tool })),
+      ),
     );
     const tools: readonly FoundTool[] = lists.flat();
     const search = new MiniSearch({ fields: Object.keys(BOOST), processTerm: stem });

@@ -53,7 +53,9 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => 
       name: "call_tool",
       arguments: { name: "git_reflog", arguments: {} },
     });
-    expect(answer.structuredContent).toMatchObject({ entries: [{ action: "commit (initial): First" }] });
+    expect(answer.structuredContent).toMatchObject({
+      entries: [{ action: "commit (initial): First" }],
+    });
   });
 
   it("names similar tools for an unknown one", async () => {
@@ -123,7 +125,10 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => 
         name: "call_tool",
         arguments: {
           name: "fetch_many",
-          arguments: { urls: [`http://127.0.0.1:${port}/`], question: "How hot is green tea brewed?" },
+          arguments: {
+            urls: [`http://127.0.0.1:${port}/`],
+            question: "How hot is green tea brewed?",
+          },
         },
       });
       expect(textOf(answer)).toContain("At 80 degrees.");
@@ -135,7 +140,8 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => 
   it("passes on progress", async () => {
     const place = project();
     mkdirSync(place.path("from"));
-    for (let index = 0; index < 30; index++) writeFileSync(place.path("from", `${index}.txt`), "text\n");
+    for (let index = 0; index < 30; index++)
+      writeFileSync(place.path("from", `${index}.txt`), "text\n");
     const { client, received } = await start(place, { era });
     const copy = { source: place.path("from"), destination: place.path("to") };
     const answer = await client.callTool(
@@ -160,19 +166,25 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => 
     const { href } = pathToFileURL(place.folder);
     expect(await uris()).toContain("fs://changes");
     expect(await uris()).not.toContain(href);
-    const { contents } = await client.readResource({ uri: pathToFileURL(place.path("a.txt")).href });
+    const { contents } = await client.readResource({
+      uri: pathToFileURL(place.path("a.txt")).href,
+    });
     expect(contents[0]).toMatchObject({ text: expect.stringContaining("one") });
     expect(await uris()).toContain(href);
     if (era === "legacy")
       await expect
-        .poll(() => received.some((one) => "method" in one && one.method.endsWith("resources/list_changed")))
+        .poll(() =>
+          received.some((one) => "method" in one && one.method.endsWith("resources/list_changed")),
+        )
         .toBe(true);
     await expect(client.readResource({ uri: "git://work/commit/nowhere" })).rejects.toThrow();
     await expect(client.readResource({ uri: "nothing://here" })).rejects.toThrow("nothing://here");
     const templates = (await client.listResourceTemplates()).resourceTemplates.map(
       ({ uriTemplate }) => uriTemplate,
     );
-    expect(templates).toEqual(expect.arrayContaining(["git://{repo}/status", "memory://entity/{name}"]));
+    expect(templates).toEqual(
+      expect.arrayContaining(["git://{repo}/status", "memory://entity/{name}"]),
+    );
   });
 
   it("prompts and completes", async () => {
@@ -180,7 +192,9 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => 
     place.git("branch", "topic");
     writeFileSync(place.path("a.txt"), "two\n");
     const { client } = await start(place, { era });
-    expect((await client.listPrompts()).prompts.map(({ name }) => name)).toContain("review_changes");
+    expect((await client.listPrompts()).prompts.map(({ name }) => name)).toContain(
+      "review_changes",
+    );
     const prompt = await client.getPrompt({ name: "review_changes", arguments: {} });
     expect(prompt.messages.length).toBeGreaterThan(0);
     const { completion } = await client.complete({
@@ -226,7 +240,10 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => 
       { name: "search_nodes", arguments: { query: "nothing" } },
       { name: "find_tools", arguments: { query: "branch" } },
     ];
-    const all = Array.from({ length: 100 }, (_, index) => calls[index % calls.length] ?? { name: "" });
+    const all = Array.from(
+      { length: 100 },
+      (_, index) => calls[index % calls.length] ?? { name: "" },
+    );
     const answers = await Promise.all(all.map((call) => client.callTool(call)));
     expect(answers.filter(({ isError }) => isError === true)).toEqual([]);
     expect(answers.filter((_, index) => index % 4 === 1).map(textOf)).toEqual(

@@ -50,7 +50,10 @@ export function project(): Project {
 }
 
 /** Starts the program in a project and connects a client. */
-export async function start({ folder, env }: Project, options: ConnectOptions = {}): Promise<Connected> {
+export async function start(
+  { folder, env }: Project,
+  options: ConnectOptions = {},
+): Promise<Connected> {
   const connected = await connectStdio(BIN, {
     ...options,
     args: options.args ?? [folder],
@@ -77,6 +80,8 @@ export function runningServers({ pid }: Pick<Connected, "pid">): ReadonlyMap<str
 
 /** The text of an answer. */
 export function textOf(answer: { readonly content?: unknown }): string {
-  const blocks: readonly { readonly text?: string }[] = Array.isArray(answer.content) ? answer.content : [];
+  const blocks: readonly { readonly text?: string }[] = Array.isArray(answer.content)
+    ? answer.content
+    : [];
   return blocks.map(({ text = "" }) => text).join("\n");
 }

@@ -62,7 +62,9 @@ describe("the servers' processes", () => {
       process.kill(pid, "SIGKILL");
       for (const answer of await Promise.all(lost)) {
         expect(answer.isError).toBe(true);
-        expect(textOf(answer)).toBe("The git server was ended by SIGKILL\nThe next call starts it again.");
+        expect(textOf(answer)).toBe(
+          "The git server was ended by SIGKILL\nThe next call starts it again.",
+        );
       }
       expect((await call()).isError).not.toBe(true);
       expect(runningServers(connected).get("git")).not.toBe(pid);
@@ -77,7 +79,9 @@ describe("the servers' processes", () => {
       const { client, received, ...connected } = await start(place, { era });
       const uri = pathToFileURL(place.path("a.txt")).href;
       const updates = () =>
-        received.filter((one) => "method" in one && one.method === "notifications/resources/updated").length;
+        received.filter(
+          (one) => "method" in one && one.method === "notifications/resources/updated",
+        ).length;
       if (era === "legacy") await client.subscribeResource({ uri });
       else await client.listen({ resourceSubscriptions: [uri] });
       writeFileSync(place.path("a.txt"), "two\n");
@@ -98,7 +102,9 @@ describe("the servers' processes", () => {
 
   it("report why they did not start, and leave the others alone", async () => {
     const place = project();
-    const { client } = await start(place, { args: [place.folder, "--postgres.ssh=-oProxyCommand=x"] });
+    const { client } = await start(place, {
+      args: [place.folder, "--postgres.ssh=-oProxyCommand=x"],
+    });
     const failed = await client.callTool({ name: "query", arguments: { sql: "select 1" } });
     expect(failed.isError).toBe(true);
     expect(textOf(failed)).toMatch(
@@ -131,7 +137,11 @@ it.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
       {
         id: 1,
         method: "initialize",
-        params: { protocolVersion: version, capabilities: {}, clientInfo: { name: "t", version: "1" } },
+        params: {
+          protocolVersion: version,
+          capabilities: {},
+          clientInfo: { name: "t", version: "1" },
+        },
       },
       { method: "notifications/initialized" },
       { id: 2, method: "tools/call", params: { name: "git_status", arguments: {} } },
@@ -141,8 +151,10 @@ it.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       output += text;
     });
-    for (const message of messages) child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-    const answer = (id: number) => output.split("\n").find((line) => line.includes(`"id":${id},`)) ?? "{}";
+    for (const message of messages)
+      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+    const answer = (id: number) =>
+      output.split("\n").find((line) => line.includes(`"id":${id},`)) ?? "{}";
     await expect.poll(() => JSON.parse(answer(2)).result).toBeDefined();
     child.stdin.end();
     await once(child, "close");
@@ -157,7 +169,9 @@ it("makes a long call a task for a client that supports tasks", async () => {
   const meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": { name: "t", version: "1" },
-    "io.modelcontextprotocol/clientCapabilities": { extensions: { "io.modelcontextprotocol/tasks": {} } },
+    "io.modelcontextprotocol/clientCapabilities": {
+      extensions: { "io.modelcontextprotocol/tasks": {} },
+    },
   };
   const child = spawn(process.execPath, [BIN, place.folder, "--task-after-ms", "0"], {
     env: { ...process.env, ...place.env },
@@ -188,7 +202,9 @@ it("makes a long call a task for a client that supports tasks", async () => {
 });
 
 it("prints its version, and refuses options that no server has", async () => {
-  expect((await rawSession(BIN, "", { args: ["--version"] })).lines[0]).toMatch(/^refmcp \d+\.\d+\.\d+/);
+  expect((await rawSession(BIN, "", { args: ["--version"] })).lines[0]).toMatch(
+    /^refmcp \d+\.\d+\.\d+/,
+  );
   const wrong = await rawSession(BIN, "", { args: ["--git.hoks", "off"] });
   expect(wrong.code).toBe(2);
   expect(wrong.stderr).toContain("Did you mean --git.hooks?");

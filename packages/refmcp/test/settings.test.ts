@@ -26,7 +26,9 @@ it("names of tools, prompts and skills are unique over all servers", () => {
       ...[...definition.tools].flatMap((tool) => [tool.name, ...(tool.aliases ?? [])]),
     ]),
     servers.flatMap(({ definition }) => (definition.prompts ?? []).map(({ name }) => name)),
-    servers.flatMap(({ definition }) => [...(definition.skills ?? [])].map((skill) => Object(skill).name)),
+    servers.flatMap(({ definition }) =>
+      [...(definition.skills ?? [])].map((skill) => Object(skill).name),
+    ),
   ]) {
     expect(names.length).toBeGreaterThan(5);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
@@ -53,7 +55,8 @@ it("an option without a name applies to all servers, and one with a name to its 
 it("every option of every server can be given", () => {
   const { table } = allOptions(servers);
   for (const { name, definition } of servers)
-    for (const key of Object.keys(definition.options)) expect(Object.keys(table)).toContain(`${name}.${key}`);
+    for (const key of Object.keys(definition.options))
+      expect(Object.keys(table)).toContain(`${name}.${key}`);
 });
 
 it("exactly the chosen tools of a server are offered, and otherwise the most used ones are listed", () => {

@@ -37,7 +37,11 @@ it("sets up a made home in Node.js for Windows under Wine, and undoes it", async
   const results = join(folder, "results.json");
   // Under Wine, Node.js cannot write to the pipes of this system.
   const command = `wine "$0" "$@" </dev/null >/dev/null 2>&1`;
-  await promisify(execFile)("sh", ["-c", command, node, drive(SCRIPT), drive(home), drive(results)], { env });
+  await promisify(execFile)(
+    "sh",
+    ["-c", command, node, drive(SCRIPT), drive(home), drive(results)],
+    { env },
+  );
   const [set, checked, undone] = JSON.parse(readFileSync(results, "utf8"));
   expect(set, set.text).toMatchObject({ code: 0 });
   expect(set.text).toContain(

@@ -28,7 +28,8 @@ function refmcp(...args: string[]): Promise<{ code: unknown; text: string }> {
       process.execPath,
       [BIN, ...args],
       { cwd: project, env, encoding: "utf8" },
-      (error, stdout, stderr) => resolve({ code: error === null ? 0 : error.code, text: stdout + stderr }),
+      (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : error.code, text: stdout + stderr }),
     );
   });
 }

@@ -1,4 +1,13 @@
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 
 // Imports only Node.js, since SQLite's runner writes records too. Everything is synchronous: the runner blocks anyway, and a
@@ -109,9 +118,17 @@ export class ChangeWriter {
 
   /** Completes the record and waits until it is on the disk. Call it before the database commits. */
   finish(given: Omit<ChangeSummary, "id" | "time" | "tables">): void {
-    const statements = given.statements.slice(0, MAX_STATEMENTS).map((sql) => sql.slice(0, STATEMENT_CHARS));
+    const statements = given.statements
+      .slice(0, MAX_STATEMENTS)
+      .map((sql) => sql.slice(0, STATEMENT_CHARS));
     const time = new Date().toISOString();
-    const summary: ChangeSummary = { id: this.#slot.id, time, ...given, statements, tables: this.tables };
+    const summary: ChangeSummary = {
+      id: this.#slot.id,
+      time,
+      ...given,
+      statements,
+      tables: this.tables,
+    };
     const line = `${JSON.stringify(summary)}\n`;
     const length = String(Buffer.byteLength(line)).padStart(TRAILER - 1, "0");
     this.#waiting.push(line, `${length}\n`);
@@ -208,7 +225,11 @@ export function* readRows(path: string): Generator<RecordedRow> {
       if (read === 0) throw new Error("the record is truncated");
       at += read;
       let start = 0;
-      for (let stop = piece.indexOf(10); stop >= 0 && stop < read; stop = piece.indexOf(10, start)) {
+      for (
+        let stop = piece.indexOf(10);
+        stop >= 0 && stop < read;
+        stop = piece.indexOf(10, start)
+      ) {
         const text =
           rest.length === 0
             ? piece.toString("utf8", start, stop)

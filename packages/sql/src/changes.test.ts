@@ -3,7 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DirectoryAllowlist } from "@refmcp/boundary";
 import { afterEach, expect, it } from "vitest";
-import { ChangeWriter, type RecordedRow, RecordTooLarge, readRows, readSummary } from "./change-record.ts";
+import {
+  ChangeWriter,
+  type RecordedRow,
+  RecordTooLarge,
+  readRows,
+  readSummary,
+} from "./change-record.ts";
 import { ChangeStore } from "./changes.ts";
 
 const made: string[] = [];
@@ -19,7 +25,11 @@ function store(days = 30) {
   return { directory, open, changes: open() };
 }
 
-async function record(changes: ChangeStore, rows: readonly RecordedRow[], undoes?: string): Promise<string> {
+async function record(
+  changes: ChangeStore,
+  rows: readonly RecordedRow[],
+  undoes?: string,
+): Promise<string> {
   const slot = await changes.slot("db");
   if ("reason" in slot) throw new Error(slot.reason);
   const writer = new ChangeWriter(slot);

@@ -1,7 +1,12 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type AllowedDirectories, ensureDirectory, errorCode, openStateDirectory } from "@refmcp/boundary";
+import {
+  type AllowedDirectories,
+  ensureDirectory,
+  errorCode,
+  openStateDirectory,
+} from "@refmcp/boundary";
 import { nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { type ChangeSummary, type RecordSlot, readSummary } from "./change-record.ts";
 import { didYouMean } from "./names.ts";
@@ -104,9 +109,13 @@ export class ChangeStore {
       );
     }
     if (change.undoneBy !== undefined)
-      throw new ToolError("conflict", `Change ${id} has already been undone, by ${change.undoneBy}.`, {
-        hint: `To make it again, undo ${change.undoneBy}.`,
-      });
+      throw new ToolError(
+        "conflict",
+        `Change ${id} has already been undone, by ${change.undoneBy}.`,
+        {
+          hint: `To make it again, undo ${change.undoneBy}.`,
+        },
+      );
     return change;
   }
 
@@ -116,7 +125,10 @@ export class ChangeStore {
     if ("directory" in opened) rmSync(opened.directory, { recursive: true, force: true });
   }
 
-  async #open(create: boolean, always = false): Promise<{ directory: string } | { reason: string }> {
+  async #open(
+    create: boolean,
+    always = false,
+  ): Promise<{ directory: string } | { reason: string }> {
     if (this.#opened !== undefined && create) return this.#opened;
     const { enabled, directories, allowed } = this.#options;
     if (!enabled && !always) return { reason: "the record of changes is off (--no-undo)" };
@@ -143,14 +155,16 @@ export class ChangeStore {
         count += 1;
         bytes += stat.size;
         const isTorn = isPending && summaryOf(path) === undefined;
-        const isOver = count > MAX_CHANGES || bytes > MAX_BYTES || age > this.#options.days * DAY_MS;
+        const isOver =
+          count > MAX_CHANGES || bytes > MAX_BYTES || age > this.#options.days * DAY_MS;
         if (isOver || isTorn) rmSync(path, { force: true });
       }
     }
   }
 }
 
-const nameOf = (database: string) => createHash("sha256").update(database).digest("hex").slice(0, 16);
+const nameOf = (database: string) =>
+  createHash("sha256").update(database).digest("hex").slice(0, 16);
 
 /** The summary of a record; undefined if another process has dropped it, or if it is not complete. */
 function summaryOf(path: string): ChangeSummary | undefined {

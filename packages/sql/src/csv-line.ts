@@ -16,8 +16,12 @@ function csvField(value: unknown): string {
 }
 
 /** A CSV record (RFC 4180) with a line feed. Objects are written as JSON. @param shown what is written for a value */
-export function csvLine(row: readonly unknown[], shown = (value: unknown): unknown => value): string {
+export function csvLine(
+  row: readonly unknown[],
+  shown = (value: unknown): unknown => value,
+): string {
   let line = "";
-  for (let at = 0; at < row.length; at++) line += `${at === 0 ? "" : ","}${csvField(shown(row[at]))}`;
+  for (let at = 0; at < row.length; at++)
+    line += `${at === 0 ? "" : ","}${csvField(shown(row[at]))}`;
   return `${line}\n`;
 }

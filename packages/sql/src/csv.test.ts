@@ -71,8 +71,13 @@ describe("a CSV file", () => {
   });
 
   it("has a header, if its first line is complete", () => {
-    const header = (text: string, isWhole: boolean) => csvHeader(Buffer.from(text), isWhole, "x.csv", ";");
+    const header = (text: string, isWhole: boolean) =>
+      csvHeader(Buffer.from(text), isWhole, "x.csv", ";");
     expect(header('\ufeff"a;b";c;\r\n1;2;3;4', false)).toEqual(["a;b", "c", ""]);
-    expect([header("a;b", true), header("a;b", false), header("", true)]).toEqual([["a", "b"], [], []]);
+    expect([header("a;b", true), header("a;b", false), header("", true)]).toEqual([
+      ["a", "b"],
+      [],
+      [],
+    ]);
   });
 });

@@ -101,7 +101,9 @@ export class CsvReader {
         // A quote at the end of the text may be the first of two.
         if (end < 0 || (end + 1 === text.length && !isLast)) {
           if (isLast)
-            throw this.#invalid(`has a quote on line ${this.#line + this.#inside} that is not closed`);
+            throw this.#invalid(
+              `has a quote on line ${this.#line + this.#inside} that is not closed`,
+            );
           return -1;
         }
         const value = text.slice(at + 1, end);
@@ -111,7 +113,8 @@ export class CsvReader {
       } else {
         for (; end < text.length; end++) {
           const code = text.charCodeAt(end);
-          if (code === delimiter || code === LF || (code === CR && this.#endsLine(text, end))) break;
+          if (code === delimiter || code === LF || (code === CR && this.#endsLine(text, end)))
+            break;
           if (code === QUOTE)
             throw this.#invalid(
               `has a quote inside a field without quotes on line ${this.#line + this.#inside}`,
@@ -154,7 +157,12 @@ function closing(text: string, start: number): number {
  * @param isWhole whether the file ends with these bytes
  * @throws ToolError as `CsvReader`
  */
-export function csvHeader(bytes: Uint8Array, isWhole: boolean, name: string, delimiter: string): string[] {
+export function csvHeader(
+  bytes: Uint8Array,
+  isWhole: boolean,
+  name: string,
+  delimiter: string,
+): string[] {
   const { value } = new CsvReader(name, delimiter).read(bytes, isWhole).next();
   return (value?.fields ?? []).map((name) => name ?? "");
 }

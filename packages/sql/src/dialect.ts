@@ -10,7 +10,9 @@ const POSITION = /( \(|, )position \d+: "(?:[^"\\]|\\.)*"(?=\))/;
 /** The SQL with blanks for the contents of texts, quoted names and comments. */
 const withoutTexts = (sql: string) =>
   sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\//g, (found) =>
-    /^['"]/.test(found) ? `${found[0]}${" ".repeat(found.length - 2)}${found[0]}` : " ".repeat(found.length),
+    /^['"]/.test(found)
+      ? `${found[0]}${" ".repeat(found.length - 2)}${found[0]}`
+      : " ".repeat(found.length),
   );
 
 /**

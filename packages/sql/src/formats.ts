@@ -43,7 +43,8 @@ export function encodeCell(value: unknown, max: number, cut: CutCells): unknown 
       }
       // Within arrays, bytes have to be encoded too.
       const isNested =
-        Array.isArray(value) && value.some((one) => one instanceof Uint8Array || Array.isArray(one));
+        Array.isArray(value) &&
+        value.some((one) => one instanceof Uint8Array || Array.isArray(one));
       const shown = isNested ? value.map((one) => encodeCell(one, max, cut)) : value;
       const text = JSON.stringify(shown);
       return Buffer.byteLength(text) <= max ? shown : cutText(text, max, cut);
@@ -125,7 +126,8 @@ export function rowWriter(format: Format, names: readonly string[], cellBytes: n
     case "rows":
       return joined((row, text) => {
         let piece = "[";
-        for (let at = 0; at < row.length; at++) piece += at === 0 ? text(row[at]) : `,${text(row[at])}`;
+        for (let at = 0; at < row.length; at++)
+          piece += at === 0 ? text(row[at]) : `,${text(row[at])}`;
         return `${piece}]`;
       });
     case "objects": {
@@ -140,7 +142,11 @@ export function rowWriter(format: Format, names: readonly string[], cellBytes: n
 }
 
 /** The member of an answer that holds the rows: `"rows":[…]`, `"objects":[…]` or `"text":"…"`. */
-export function rowsText(format: Format, columns: readonly Column[], pieces: readonly string[]): string {
+export function rowsText(
+  format: Format,
+  columns: readonly Column[],
+  pieces: readonly string[],
+): string {
   const names = columns.map(({ name }) => name);
   switch (format) {
     case "rows":

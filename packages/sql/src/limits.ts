@@ -74,7 +74,8 @@ export const undoOptions = {
     max: 3650,
     default: 30,
     heading: "Safety",
-    description: "Days to keep a recorded change. At most 1,000 changes and 512 MB per database are kept.",
+    description:
+      "Days to keep a recorded change. At most 1,000 changes and 512 MB per database are kept.",
   },
   forgetChanges: {
     type: "flag",

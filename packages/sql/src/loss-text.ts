@@ -17,7 +17,12 @@ export interface Loss {
 }
 
 /** The loss in a sentence for the user, who must agree to it; undefined if there is none. */
-export function lossText({ tables = [], objects = [], weakened = [], reason }: Loss): string | undefined {
+export function lossText({
+  tables = [],
+  objects = [],
+  weakened = [],
+  reason,
+}: Loss): string | undefined {
   const largestFirst = [...tables].sort((a, b) => b.deleted + b.updated - a.deleted - a.updated);
   const rows = largestFirst.flatMap(({ table, updated, deleted }) => [
     ...(deleted === 0 ? [] : [`DELETE of ${rowCount(deleted)} of ${table}`]),

@@ -20,7 +20,9 @@ describe("masks", () => {
   });
 
   it("may name a schema", () => {
-    expect(masksOf(["sales.*.iban"])).toEqual([{ schema: "^sales$", table: "^.*$", column: "^iban$" }]);
+    expect(masksOf(["sales.*.iban"])).toEqual([
+      { schema: "^sales$", table: "^.*$", column: "^iban$" },
+    ]);
   });
 
   it("need a table and a column", () => {
@@ -30,6 +32,8 @@ describe("masks", () => {
   });
 
   it("are named in order", () => {
-    expect(maskedNotice(new Set(["b.x", "a.y"]))).toBe("Masked by this server, so always NULL: a.y, b.x.");
+    expect(maskedNotice(new Set(["b.x", "a.y"]))).toBe(
+      "Masked by this server, so always NULL: a.y, b.x.",
+    );
   });
 });

@@ -8,7 +8,9 @@ export const maskOption = {
     description:
       "Columns whose values no tool returns: users.email, *.password, sales.users.*. They read as NULL everywhere in a statement, or the statement is refused. * and ? are wildcards; case does not matter.",
     check: (value: string) =>
-      /^[^.]+(\.[^.]+){1,2}$/.test(value) ? undefined : "must be TABLE.COLUMN or SCHEMA.TABLE.COLUMN",
+      /^[^.]+(\.[^.]+){1,2}$/.test(value)
+        ? undefined
+        : "must be TABLE.COLUMN or SCHEMA.TABLE.COLUMN",
   },
 } as const;
 

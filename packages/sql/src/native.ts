@@ -29,7 +29,9 @@ export function versionProblem(
  */
 export async function loadSqlite(otherwise = ""): Promise<Sqlite> {
   try {
-    const manifest: { version?: unknown } = createRequire(import.meta.url)("better-sqlite3/package.json");
+    const manifest: { version?: unknown } = createRequire(import.meta.url)(
+      "better-sqlite3/package.json",
+    );
     const problem = versionProblem(String(manifest.version ?? 0), process.versions);
     if (problem !== undefined)
       throw new ToolError("unavailable", problem, {

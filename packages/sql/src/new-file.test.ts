@@ -42,7 +42,9 @@ it("does not start if the name is taken", async () => {
 });
 
 it.runIf(process.platform === "linux")("leaves nothing on a full disk", async (ctx) => {
-  await run("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder]).catch(() => ctx.skip("needs root"));
+  await run("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder]).catch(() =>
+    ctx.skip("needs root"),
+  );
   const writing = writeNewFile(guard, "new.txt", async (write) => {
     for (let count = 0; count < 30; count++) await write(piece);
   });

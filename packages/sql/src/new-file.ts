@@ -1,4 +1,10 @@
-import { createTemporaryFile, errorCode, giveFreeName, type PathGuard, systemError } from "@refmcp/boundary";
+import {
+  createTemporaryFile,
+  errorCode,
+  giveFreeName,
+  type PathGuard,
+  systemError,
+} from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 
 /** A file that was written completely. */
@@ -21,9 +27,13 @@ export async function writeNewFile<Value>(
   fill: (write: (piece: Uint8Array) => Promise<void>) => Promise<Value>,
 ): Promise<NewFile & { value: Value }> {
   const { parent, entry, path: full, stat } = await guard.place(path, { write: true });
-  const taken = new ToolError("conflict", `${JSON.stringify(full)} already exists; nothing was written.`, {
-    hint: "Choose another name: existing files are never overwritten.",
-  });
+  const taken = new ToolError(
+    "conflict",
+    `${JSON.stringify(full)} already exists; nothing was written.`,
+    {
+      hint: "Choose another name: existing files are never overwritten.",
+    },
+  );
   // A full disk, for example: without this, a caller could take the error for one of the database.
   const failed = (error: unknown): never => {
     throw systemError(error, full);

@@ -69,7 +69,9 @@ describe("a result store", () => {
     "joins without a repeat or a gap, %i rows each",
     async (maxRows) => {
       const { rows, read } = source(950);
-      expect((await all(new ResultStore(1_000_000), request(read, { maxRows }))).seen).toEqual(rows);
+      expect((await all(new ResultStore(1_000_000), request(read, { maxRows }))).seen).toEqual(
+        rows,
+      );
     },
   );
 
@@ -89,9 +91,13 @@ describe("a result store", () => {
     const { next_cursor: cursor } = JSON.parse(await store.page(...request(read)));
     store.clear();
     rows.splice(5, 1);
-    await expect(store.page(...request(read, { cursor }))).rejects.toMatchObject({ kind: "conflict" });
+    await expect(store.page(...request(read, { cursor }))).rejects.toMatchObject({
+      kind: "conflict",
+    });
     rows.length = 0;
-    await expect(store.page(...request(read, { cursor }))).rejects.toMatchObject({ kind: "conflict" });
+    await expect(store.page(...request(read, { cursor }))).rejects.toMatchObject({
+      kind: "conflict",
+    });
   });
 
   it("serves a cursor twice, and refuses a cursor of another query", async () => {
@@ -111,7 +117,9 @@ describe("a result store", () => {
     const sources = [source(950), source(950), source(950)];
     const cursors: string[] = [];
     for (const { read } of sources)
-      cursors.push(JSON.parse(await store.page(...request(read, { params: [cursors.length] }))).next_cursor);
+      cursors.push(
+        JSON.parse(await store.page(...request(read, { params: [cursors.length] }))).next_cursor,
+      );
     for (const [at, { read }] of sources.entries())
       await store.page(...request(read, { params: [at], cursor: cursors[at] }));
     expect(sources.map(({ reads }) => reads.length)).toEqual([2, 2, 2]);

@@ -120,7 +120,11 @@ export class ResultStore {
     const started = performance.now();
     const { sql, params, database, cursor, format, budget } = question;
     const cursors = () => cursorsOf(tool, [sql, params, database, format], state);
-    const [offset, mark, id] = (cursor === undefined ? undefined : cursors().decode(cursor)) ?? [0, "", ""];
+    const [offset, mark, id] = (cursor === undefined ? undefined : cursors().decode(cursor)) ?? [
+      0,
+      "",
+      "",
+    ];
     const kept = this.#kept.get(id);
     const at = kept === undefined ? -1 : offset - kept.start;
     const { window, start } =
@@ -129,7 +133,10 @@ export class ResultStore {
         : await this.#read(read, Math.min(budget, limits.bytes), limits.rows, offset, mark);
     const { columns, pieces, cuts } = window;
     const first = offset - start;
-    let space = Math.min(Math.max(budget - AROUND - JSON.stringify(columns).length, 1), limits.bytes);
+    let space = Math.min(
+      Math.max(budget - AROUND - JSON.stringify(columns).length, 1),
+      limits.bytes,
+    );
     let end = first;
     let isCut = false;
     // At least one row, however large, so that paging advances.
@@ -231,7 +238,16 @@ interface AnswerParts {
 
 /** The JSON text of `queryOutput`, which contains the pieces unchanged. */
 export function answerText(parts: AnswerParts): string {
-  const { columns, pieces, format, stopped, cut = false, nextCursor, elapsedMs, notices = [] } = parts;
+  const {
+    columns,
+    pieces,
+    format,
+    stopped,
+    cut = false,
+    nextCursor,
+    elapsedMs,
+    notices = [],
+  } = parts;
   const by = stopped ?? (cut ? "cell" : undefined);
   const next =
     nextCursor === undefined

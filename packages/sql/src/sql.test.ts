@@ -87,7 +87,9 @@ describe("formats", () => {
       truncated_by: "rows",
       next_cursor: "c",
       elapsed_ms: 1.2,
-      notices: ["1 row, and there are more. Continue with next_cursor, or narrow the query with WHERE."],
+      notices: [
+        "1 row, and there are more. Continue with next_cursor, or narrow the query with WHERE.",
+      ],
     });
   });
 });
@@ -110,14 +112,22 @@ it("a loss names the largest first, and only why rows can't be restored", () => 
     { table: "b", ...none, deleted: 2_000 },
   ];
   expect(
-    lossText({ tables, objects: ["DROP TABLE c (0 rows)"], weakened: ["GRANT"], reason: "too large" }),
+    lossText({
+      tables,
+      objects: ["DROP TABLE c (0 rows)"],
+      weakened: ["GRANT"],
+      reason: "too large",
+    }),
   ).toBe(
     "This cannot be undone: DROP TABLE c (0 rows); DELETE of 2,000 rows of b; UPDATE of 1 row of a (too large). This weakens protection: GRANT.",
   );
 });
 
 it.each([
-  [{ tables: [{ table: "users", updated: 0, deleted: 5_000, inserted: 0 }] }, "Delete 5,000 rows of users"],
+  [
+    { tables: [{ table: "users", updated: 0, deleted: 5_000, inserted: 0 }] },
+    "Delete 5,000 rows of users",
+  ],
   [{ objects: ["DROP TABLE c (0 rows)"], reason: "off" }, "Drop table c"],
   [
     {

@@ -62,7 +62,14 @@ export interface Removal {
   readonly table: string;
 }
 
-const VERBS: ReadonlySet<string> = new Set(["SELECT", "INSERT", "REPLACE", "UPDATE", "DELETE", "VALUES"]);
+const VERBS: ReadonlySet<string> = new Set([
+  "SELECT",
+  "INSERT",
+  "REPLACE",
+  "UPDATE",
+  "DELETE",
+  "VALUES",
+]);
 
 /** Classifies SQLite SQL by its tokens. */
 export function statementOf(sql: string): Statement {
@@ -84,7 +91,8 @@ function countOf(words: readonly string[]): number {
         start = at;
         count += 1;
       }
-    } else if (!isTrigger(words, start) || (words[at - 1] === "END" && words[at - 2] === ";")) start = -1;
+    } else if (!isTrigger(words, start) || (words[at - 1] === "END" && words[at - 2] === ";"))
+      start = -1;
   }
   return count;
 }
@@ -142,6 +150,7 @@ export function targetOf({ verb, tokens }: Pick<Statement, "verb" | "tokens">): 
 /** A name with its schema, as written. */
 function nameAt(tokens: readonly Token[], start: number): string {
   let name = tokens[start]?.text ?? "";
-  for (let at = start + 1; tokens[at]?.text === "."; at += 2) name += `.${tokens[at + 1]?.text ?? ""}`;
+  for (let at = start + 1; tokens[at]?.text === "."; at += 2)
+    name += `.${tokens[at + 1]?.text ?? ""}`;
   return name;
 }

@@ -27,6 +27,7 @@ export const statusResource = {
   uriTemplate: "status://{database}",
   name: "status",
   title: "Status of a database",
-  description: "Whether the database can be reached and how many tables it shows, or what to do about it.",
+  description:
+    "Whether the database can be reached and how many tables it shows, or what to do about it.",
   mimeType: "text/plain",
 } as const;

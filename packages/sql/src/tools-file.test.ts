@@ -30,7 +30,13 @@ it("reads DBHub's format and both of Google's with the same result", async () =>
   ];
   for (const form of forms) {
     const [one] = await read(JSON.stringify(form));
-    expect(one).toMatchObject({ name: "one", title: "One", source: "main", names: ["n"], maxRows: 200 });
+    expect(one).toMatchObject({
+      name: "one",
+      title: "One",
+      source: "main",
+      names: ["n"],
+      maxRows: 200,
+    });
     expect(one?.values(one.input.parse({}))).toEqual([2]);
     expect(one?.input.safeParse({ n: "x" }).success).toBe(false);
   }

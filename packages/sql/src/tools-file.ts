@@ -21,7 +21,9 @@ const parameter = z.strictObject({
   allowedValues: z.array(scalar).min(1).max(1_000).optional(),
   minValue: z.number().optional(),
   maxValue: z.number().optional(),
-  items: z.looseObject({ type: z.enum(["string", "integer", "float", "number", "boolean"]) }).optional(),
+  items: z
+    .looseObject({ type: z.enum(["string", "integer", "float", "number", "boolean"]) })
+    .optional(),
 });
 
 const entry = z.strictObject({
@@ -62,7 +64,11 @@ export interface ToolsFileRules<Context> {
   params?(tool: FileTool, values: readonly unknown[]): unknown[];
   /** The JSON text of `queryOutput`. */
   query(context: Context, question: Question): Promise<string>;
-  runChanges(context: Context, changing: Changing, call: Calling): Promise<z.output<typeof changeOutput>>;
+  runChanges(
+    context: Context,
+    changing: Changing,
+    call: Calling,
+  ): Promise<z.output<typeof changeOutput>>;
 }
 
 type Taken = readonly { readonly name: string; readonly aliases?: readonly string[] }[];
@@ -140,7 +146,8 @@ export async function readToolsFile(
     if (!parsed.success) throw mistake(path, place, parsed.error.issues[0]);
     const tool = toolOf(parsed.data, (key, problem) => wrong(path, place(key), key, problem));
     const where = (key: string, problem: string) => wrong(path, place([key]), [key], problem);
-    if (taken.has(tool.name)) throw where("name", `the name ${tool.name} is already taken by another tool.`);
+    if (taken.has(tool.name))
+      throw where("name", `the name ${tool.name} is already taken by another tool.`);
     if (tool.source !== undefined && !rules.sources.includes(tool.source))
       throw where(
         "source",
@@ -148,7 +155,9 @@ export async function readToolsFile(
       );
     taken.add(tool.name);
     await rules.check(tool).catch((error: unknown) => {
-      throw error instanceof ToolError ? where("statement", `${tool.name}: ${error.message}`) : error;
+      throw error instanceof ToolError
+        ? where("statement", `${tool.name}: ${error.message}`)
+        : error;
     });
     tools.push(tool);
   }
@@ -170,7 +179,11 @@ async function entriesOf(path: string): Promise<{ value: unknown; place: Place }
   });
   if (text.length > MAX_BYTES) throw wrong(path, undefined, [], "it is larger than 1 MiB.");
   const lines = new LineCounter();
-  const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
+  const documents = parseAllDocuments(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: true,
+  });
   if (!Array.isArray(documents)) throw wrong(path, undefined, [], "it is empty.");
   return documents.flatMap((document) => {
     const [error] = document.errors;
@@ -196,7 +209,12 @@ async function entriesOf(path: string): Promise<{ value: unknown; place: Place }
         value: { name, ...Object(one) },
         place: at(["tools", name]),
       }));
-    throw wrong(path, at([])([Object.keys(value)[0] ?? ""]), [], "it has no tools: add tools: with a list.");
+    throw wrong(
+      path,
+      at([])([Object.keys(value)[0] ?? ""]),
+      [],
+      "it has no tools: add tools: with a list.",
+    );
   });
 }
 
@@ -209,7 +227,9 @@ function lineOf(document: Document, lines: LineCounter, path: Key): number | und
       ? parent.items.find(({ key: one }) => isScalar(one) && one.value === key)
       : undefined;
     const node =
-      pair !== undefined && isScalar(pair.key) ? pair.key : document.getIn(path.slice(0, length), true);
+      pair !== undefined && isScalar(pair.key)
+        ? pair.key
+        : document.getIn(path.slice(0, length), true);
     if (typeof node === "object" && node !== null && "range" in node && Array.isArray(node.range))
       return lines.linePos(Number(node.range[0])).line;
   }
@@ -277,7 +297,8 @@ function toolOf(
 
 function fieldOf({ type, items, allowedValues, minValue, maxValue }: Parameter): z.ZodType {
   if (allowedValues !== undefined) return z.literal(allowedValues);
-  if (type === "array") return z.array(items === undefined ? scalar : plain(items.type)).max(10_000);
+  if (type === "array")
+    return z.array(items === undefined ? scalar : plain(items.type)).max(10_000);
   const field = plain(type);
   if (!(field instanceof z.ZodNumber)) return field;
   const bounded = minValue === undefined ? field : field.min(minValue);

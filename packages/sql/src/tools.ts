@@ -58,7 +58,9 @@ export const queryArguments = {
 export type Chart = NonNullable<z.output<typeof queryArguments.chart>>;
 
 /** An answer whose rows can be drawn. */
-const drawable = queryOutput.pick({ columns: true }).extend({ rows: z.array(z.array(z.unknown())) });
+const drawable = queryOutput
+  .pick({ columns: true })
+  .extend({ rows: z.array(z.array(z.unknown())) });
 
 /**
  * Answers a query, with a picture of its rows if the format is `chart`.
@@ -102,7 +104,11 @@ export const tablesOutput = z.object({
 });
 
 export const describeTableTool = { ...reading, title: "Describe table" } as const;
-export const describeTablesTool = { ...reading, title: "Describe tables", output: tablesOutput } as const;
+export const describeTablesTool = {
+  ...reading,
+  title: "Describe tables",
+  output: tablesOutput,
+} as const;
 
 /** What `describe_tables` shows of a table. */
 export interface TableFacts {
@@ -146,7 +152,9 @@ export function summarized(
   { column, detail }: Pick<TablesAsked, "column" | "detail">,
 ): z.output<typeof tablesOutput>["tables"][number] {
   const isFull = detail === "full";
-  const wanted = columns.filter(({ name }) => name.toLowerCase().includes(column?.toLowerCase() ?? ""));
+  const wanted = columns.filter(({ name }) =>
+    name.toLowerCase().includes(column?.toLowerCase() ?? ""),
+  );
   return {
     table,
     type,
@@ -167,7 +175,8 @@ function columnText(column: TableFacts["columns"][number], isFull: boolean): str
   if (references !== undefined) parts.push(`→ ${references}`);
   parts.push(values.rest);
   if (isFull && value !== undefined) parts.push(`default ${value.slice(0, MAX_TEXT)}`);
-  if (isFull && comment !== undefined) parts.push(`-- ${comment.replace(/\s+/g, " ").slice(0, MAX_TEXT)}`);
+  if (isFull && comment !== undefined)
+    parts.push(`-- ${comment.replace(/\s+/g, " ").slice(0, MAX_TEXT)}`);
   return parts.filter((part) => part !== "").join(" ");
 }
 
@@ -235,7 +244,8 @@ export const statementsInput = <Params extends z.ZodType>(params: Params) =>
 
 /** An item with `query`, as the argument of other tools is named, as one with `sql`. */
 function asItem(given: unknown): unknown {
-  if (typeof given !== "object" || given === null || !("query" in given) || "sql" in given) return given;
+  if (typeof given !== "object" || given === null || !("query" in given) || "sql" in given)
+    return given;
   const { query, ...rest } = given;
   return { ...rest, sql: query };
 }
@@ -325,7 +335,10 @@ export const undoChangeTool = {
   }),
 } as const;
 export const undoChangeArguments = {
-  change_id: z.string().max(60).describe("Id of the change, from its answer or the list of changes."),
+  change_id: z
+    .string()
+    .max(60)
+    .describe("Id of the change, from its answer or the list of changes."),
   dry_run: z.boolean().default(false).describe("Check the rows, report, and roll back."),
 };
 
@@ -362,7 +375,10 @@ export const exportFormat = z
   .describe("csv with a header line, or jsonl.");
 
 /** The answer of an export, with a link to the file. */
-export function exported({ path, rows, bytes }: NewFile & { readonly rows: number }, format: ExportFormat) {
+export function exported(
+  { path, rows, bytes }: NewFile & { readonly rows: number },
+  format: ExportFormat,
+) {
   const mimeType = format === "csv" ? "text/csv" : "application/jsonl";
   return withLinks({ path, format, rows, bytes }, [
     { uri: pathToFileURL(path).href, name: path, mimeType, size: bytes },

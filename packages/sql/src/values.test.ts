@@ -32,19 +32,25 @@ it("is not slowed down by a hostile condition", () => {
 });
 
 it("tells rules and values that rows have apart, within bounds", () => {
-  expect(valuesText({ checks: ["CHECK (status IN ('a', 'b'))", "CHECK (length(status) > 0)"] })).toEqual({
+  expect(
+    valuesText({ checks: ["CHECK (status IN ('a', 'b'))", "CHECK (length(status) > 0)"] }),
+  ).toEqual({
     type: "('a', 'b')",
     rest: "check (length(status) > 0)",
   });
   expect(valuesText({ seen: ["'a'", "'b'"] })).toEqual({ type: "", rest: "seen 'a', 'b'" });
-  expect(valuesText({ domain: "integer CHECK (VALUE > 0)" }).type).toBe("= integer CHECK (VALUE > 0)");
+  expect(valuesText({ domain: "integer CHECK (VALUE > 0)" }).type).toBe(
+    "= integer CHECK (VALUE > 0)",
+  );
   // A rule says more than what happens to be there.
   expect(describedValues({ allowed: ["'a'"], seen: ["'a'"] })).toEqual({ allowed: "'a'" });
   const many = Array.from({ length: 30 }, (_, n) => `'v${n}'`);
   expect(valueList(many)).toMatch(/^'v0', .*'v19', … 10 more$/);
   expect(valueList(many.slice(0, 20), 1_000)).toMatch(/'v19', … 980 more$/);
   expect(valueList(["x".repeat(100_000), "'b'"]).length).toBeLessThan(700);
-  expect(valuesText({ checks: [`CHECK (${"x > 1 AND ".repeat(1_000)}true)`] }).rest.length).toBeLessThan(200);
+  expect(
+    valuesText({ checks: [`CHECK (${"x > 1 AND ".repeat(1_000)}true)`] }).rest.length,
+  ).toBeLessThan(200);
 });
 
 it("knows names of confidential columns in any style", () => {

@@ -56,7 +56,13 @@ const short = (rule: string) => {
 };
 
 /** What `describe_table` shows about a column's values, without empty members. */
-export function describedValues({ allowed, allowedCount, domain, checks = [], seen }: ColumnValues): {
+export function describedValues({
+  allowed,
+  allowedCount,
+  domain,
+  checks = [],
+  seen,
+}: ColumnValues): {
   allowed?: string;
   domain?: string;
   check?: string;

@@ -12,7 +12,9 @@ const KEY = /(^|_)id$/i;
 
 /** Whether a chart of these rows would show something: numbers in several rows, and something to draw them against. */
 export function isDrawable({ columns, rows }: Table): boolean {
-  return rows.length > 1 && columns.length > 1 && columns.some((_, index) => hasNumbers(rows, index));
+  return (
+    rows.length > 1 && columns.length > 1 && columns.some((_, index) => hasNumbers(rows, index))
+  );
 }
 
 /** The panel; it starts with what the call asked for, otherwise with what suits the columns. */
@@ -30,14 +32,20 @@ export function chartPanel(table: () => Table, given: Readonly<Record<string, un
   const kinds = KINDS.map((name) => [name, name] as const);
   const kind = select("Type", kinds, asked.type ?? (!isAsked && times >= 0 ? "line" : "bar"));
   const others = numbers.filter((index) => String(index) !== x.input.value);
-  const first = others.find((index) => !KEY.test(columns[index]?.name ?? "")) ?? others[0] ?? numbers[0];
-  const all = isAsked && asked.y === undefined ? others.slice(0, 10) : first === undefined ? [] : [first];
+  const first =
+    others.find((index) => !KEY.test(columns[index]?.name ?? "")) ?? others[0] ?? numbers[0];
+  const all =
+    isAsked && asked.y === undefined ? others.slice(0, 10) : first === undefined ? [] : [first];
   const chosen = new Set(asked.y?.map(at) ?? all);
   const boxes = numbers.map((index, series) => {
     const input = element("input", { type: "checkbox" });
     input.checked = chosen.has(index);
     const swatch = element("span", { class: `swatch s${series % 8}` });
-    return { index, input, label: element("label", {}, input, swatch, oneLine(columns[index]?.name ?? "")) };
+    return {
+      index,
+      input,
+      label: element("label", {}, input, swatch, oneLine(columns[index]?.name ?? "")),
+    };
   });
   const legend = element("legend", { class: "spoken" }, "Values");
   const values = element("fieldset", {}, legend, ...boxes.map(({ label }) => label));

@@ -2,7 +2,14 @@
 
 import { oneLine } from "../../boundary/src/answer/untrusted.ts";
 import { element, svg } from "../../core/views/host.ts";
-import { type Layout, layoutOf, type Mark, type Point, TEXT_SIZE, type Wish } from "../src/chart/layout.ts";
+import {
+  type Layout,
+  layoutOf,
+  type Mark,
+  type Point,
+  TEXT_SIZE,
+  type Wish,
+} from "../src/chart/layout.ts";
 import { plainText, type Table } from "./table.ts";
 
 const HEIGHT = 320;
@@ -43,7 +50,9 @@ export function chartOf(
   drawing.append(hot);
   const show = (point: Point | undefined) => {
     tip.hidden = point === undefined;
-    hot.replaceChildren(...(point === undefined ? [] : markedRow(layout, point, wish.kind === "scatter")));
+    hot.replaceChildren(
+      ...(point === undefined ? [] : markedRow(layout, point, wish.kind === "scatter")),
+    );
     if (point === undefined) return;
     tip.replaceChildren(...tipLines(table, wish, point));
     const isRight = point.x > width / 2;
@@ -67,9 +76,11 @@ function listen(
     const box = drawing.getBoundingClientRect();
     const scale = width / box.width;
     const [x, y] = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
-    const away = (point: Point) => Math.hypot(point.x - x, isScatter ? point.y - y : (point.y - y) / 100);
+    const away = (point: Point) =>
+      Math.hypot(point.x - x, isScatter ? point.y - y : (point.y - y) / 100);
     current = sorted.reduce(
-      (best, point, index) => (best < 0 || away(point) < away(sorted[best] ?? point) ? index : best),
+      (best, point, index) =>
+        best < 0 || away(point) < away(sorted[best] ?? point) ? index : best,
       -1,
     );
     const near = sorted[current];
@@ -89,7 +100,11 @@ function listen(
 }
 
 /** A line through the row's place, and a ring around each of its values. */
-function markedRow({ points, plot }: Layout, { row, column, x }: Point, isScatter: boolean): SVGElement[] {
+function markedRow(
+  { points, plot }: Layout,
+  { row, column, x }: Point,
+  isScatter: boolean,
+): SVGElement[] {
   const same = points.filter((one) => one.row === row && (!isScatter || one.column === column));
   const [, top, , bottom] = plot;
   const rings = same.map((one) =>

@@ -18,7 +18,12 @@ export function detailPanel() {
     copyButton(() => plainText(value), "Copy value"),
     shut,
   );
-  const panel = element("section", { class: "box detail", "aria-label": "Value", hidden: "" }, bar, text);
+  const panel = element(
+    "section",
+    { class: "box detail", "aria-label": "Value", hidden: "" },
+    bar,
+    text,
+  );
   const close = () => {
     panel.hidden = true;
     origin?.focus();
@@ -30,7 +35,9 @@ export function detailPanel() {
   });
   const open = (column: Table["columns"][number], given: unknown, from: HTMLElement) => {
     [value, origin] = [given, from];
-    title.textContent = oneLine([column.name, column.type].filter((part) => part !== "").join(" · "));
+    title.textContent = oneLine(
+      [column.name, column.type].filter((part) => part !== "").join(" · "),
+    );
     text.textContent = pretty(given);
     text.classList.toggle("null", given === null);
     panel.hidden = false;
@@ -44,7 +51,8 @@ function pretty(value: unknown): string {
   const isBlob = typeof value === "object" && value !== null && "$blob" in value;
   if (isBlob || value === null || value === undefined) return shown(value);
   try {
-    const parsed: unknown = typeof value === "string" && /^\s*[[{]/.test(value) ? JSON.parse(value) : value;
+    const parsed: unknown =
+      typeof value === "string" && /^\s*[[{]/.test(value) ? JSON.parse(value) : value;
     return typeof parsed === "object" ? shown(JSON.stringify(parsed, null, 2)) : shown(value);
   } catch {
     return shown(value);

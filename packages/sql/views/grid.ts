@@ -58,9 +58,11 @@ export function gridOf(
       wanted === ""
         ? [...all]
         : all.filter((row) => row.some((value) => plainText(value).toLowerCase().includes(wanted)));
-    if (sorted >= 0) rows = rows.toSorted((one, other) => direction * compare(one[sorted], other[sorted]));
+    if (sorted >= 0)
+      rows = rows.toSorted((one, other) => direction * compare(one[sorted], other[sorted]));
     heads.forEach((head, index) => {
-      if (index === sorted) head.setAttribute("aria-sort", direction === 1 ? "ascending" : "descending");
+      if (index === sorted)
+        head.setAttribute("aria-sort", direction === 1 ? "ascending" : "descending");
       else head.removeAttribute("aria-sort");
     });
     body.replaceChildren(...rows.map((row) => element("tr", {}, ...row.map(cell))));
@@ -94,8 +96,18 @@ export function gridOf(
     next.focus();
   });
   const head = element("thead", {}, element("tr", {}, ...heads));
-  const grid = element("table", {}, element("caption", { class: "spoken" }, "Rows of the query"), head, body);
-  const box = element("div", { class: "box", tabindex: "0", role: "region", "aria-label": "Rows" }, grid);
+  const grid = element(
+    "table",
+    {},
+    element("caption", { class: "spoken" }, "Rows of the query"),
+    head,
+    body,
+  );
+  const box = element(
+    "div",
+    { class: "box", tabindex: "0", role: "region", "aria-label": "Rows" },
+    grid,
+  );
   return {
     box,
     fill,

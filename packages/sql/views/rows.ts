@@ -52,7 +52,12 @@ function rowsPage(
 ): HTMLElement {
   let table = first;
   const [column, ...others] = first.columns;
-  if (column !== undefined && others.length === 0 && first.rows.length === 1 && first.next === undefined)
+  if (
+    column !== undefined &&
+    others.length === 0 &&
+    first.rows.length === 1 &&
+    first.next === undefined
+  )
     return figure(column.name, first);
   const facts = element("p", { class: "facts", role: "status" });
   const more = button("Load more rows");
@@ -118,7 +123,15 @@ function rowsPage(
   };
   draw.hidden = !isDrawable(first);
   grid.fill();
-  const bar = element("div", { class: "bar" }, filter, draw, wrap, ...copies, fullscreenButton(host));
+  const bar = element(
+    "div",
+    { class: "bar" },
+    filter,
+    draw,
+    wrap,
+    ...copies,
+    fullscreenButton(host),
+  );
   const page = element(
     "main",
     {},
@@ -137,11 +150,15 @@ function rowsPage(
 function figure(name: string, { rows, notices }: Table): HTMLElement {
   const value = rows[0]?.[0];
   const text =
-    typeof value === "number" ? value.toLocaleString(undefined, { maximumFractionDigits: 20 }) : shown(value);
+    typeof value === "number"
+      ? value.toLocaleString(undefined, { maximumFractionDigits: 20 })
+      : shown(value);
   const parts = [
     element("p", { class: text.length > 20 ? "figure long" : "figure" }, text),
     element("p", { class: "note" }, oneLine(name)),
-    ...(notices.length === 0 ? [] : [element("p", { class: "note" }, notices.map(oneLine).join(" "))]),
+    ...(notices.length === 0
+      ? []
+      : [element("p", { class: "note" }, notices.map(oneLine).join(" "))]),
   ];
   return element("main", { class: "box one" }, ...parts);
 }

@@ -23,7 +23,8 @@ interface Answer {
 /** The rows of a result; undefined if it has none, for example CSV. */
 export function tableOf({ structuredContent }: ToolResult): Table | undefined {
   const answer = structuredContent as unknown as Answer | undefined;
-  const rows = answer?.rows ?? answer?.objects?.map((row) => keysOf(answer.columns).map((key) => row[key]));
+  const rows =
+    answer?.rows ?? answer?.objects?.map((row) => keysOf(answer.columns).map((key) => row[key]));
   if (answer === undefined || rows === undefined) return undefined;
   // The note on how to continue is for the model; people have a button.
   const notices = (answer.notices ?? []).filter((notice) => !notice.includes("next_cursor"));
@@ -70,6 +71,9 @@ export function csvOf({ columns }: Pick<Table, "columns">, rows: Table["rows"]):
 
 /** Rows with a header line for a spreadsheet, which takes a tab as the end of a cell. */
 export function tabbed({ columns }: Pick<Table, "columns">, rows: Table["rows"]): string {
-  const cell = (value: unknown) => (value === null ? "" : plainText(value).replace(/[\t\r\n]+/g, " "));
-  return [columns.map(({ name }) => name), ...rows].map((row) => row.map(cell).join("\t")).join("\n");
+  const cell = (value: unknown) =>
+    value === null ? "" : plainText(value).replace(/[\t\r\n]+/g, " ");
+  return [columns.map(({ name }) => name), ...rows]
+    .map((row) => row.map(cell).join("\t"))
+    .join("\n");
 }

@@ -3,7 +3,11 @@ import type { Call } from "@refmcp/core/internal/define/call";
 
 /** A call for unit tests, which records a tool's reports and questions. */
 export interface RecordedCall extends Call {
-  readonly reported: readonly { done: number; total: number | undefined; note: string | undefined }[];
+  readonly reported: readonly {
+    done: number;
+    total: number | undefined;
+    note: string | undefined;
+  }[];
   readonly questions: readonly string[];
   /** Aborts `signal` as a client's cancellation would. */
   cancel(): void;
@@ -39,7 +43,8 @@ export function fakeCall(options: FakeCallOptions = {}): RecordedCall {
     async confirm(message) {
       if (options.agrees === undefined) unanswerable(message);
       questions.push(message);
-      if (options.agrees === false) throw new ToolError("denied", "The user declined.", { code: "declined" });
+      if (options.agrees === false)
+        throw new ToolError("denied", "The user declined.", { code: "declined" });
     },
     ask: async (message) => unanswerable(message),
     openUrl: async (message) => unanswerable(message),

@@ -64,7 +64,10 @@ export interface Connected {
 }
 
 /** Connects a client to a server in this process, through a pair of in-memory transports. */
-export async function connectInMemory(server: AnyServable, options: ConnectOptions = {}): Promise<Connected> {
+export async function connectInMemory(
+  server: AnyServable,
+  options: ConnectOptions = {},
+): Promise<Connected> {
   let log = "";
   const env = { ...patience(server.name), ...options.env };
   const prepared = await prepare(server, options.args ?? [], env, {
@@ -139,7 +142,9 @@ export async function connectStdio(bin: string, options: ConnectOptions = {}): P
 
 /** A busy machine is slow: only a call that hangs should end by the client's limit, which is one minute by default. */
 class PatientClient extends Client {
-  override callTool(...[params, options]: Parameters<Client["callTool"]>): ReturnType<Client["callTool"]> {
+  override callTool(
+    ...[params, options]: Parameters<Client["callTool"]>
+  ): ReturnType<Client["callTool"]> {
     return super.callTool(params, { timeout: 600_000, ...options });
   }
 }
@@ -157,12 +162,16 @@ async function connectClient(
   const era = options.era ?? "modern";
   const client = new PatientClient(
     { name: "refmcp-testing", version: "1.0.0" },
-    { capabilities, versionNegotiation: { mode: era === "legacy" ? "legacy" : { pin: REVISIONS.modern } } },
+    {
+      capabilities,
+      versionNegotiation: { mode: era === "legacy" ? "legacy" : { pin: REVISIONS.modern } },
+    },
   );
   const { roots, elicit, sample } = options;
   if (roots !== undefined)
     client.setRequestHandler("roots/list", () => ({ roots: roots.map((root) => ({ ...root })) }));
-  if (elicit !== undefined) client.setRequestHandler("elicitation/create", ({ params }) => elicit(params));
+  if (elicit !== undefined)
+    client.setRequestHandler("elicitation/create", ({ params }) => elicit(params));
   if (sample !== undefined)
     client.setRequestHandler("sampling/createMessage", ({ params }) => sample(params));
   const received: JSONRPCMessage[] = [];
@@ -196,7 +205,12 @@ const patience = (server: string) => ({ [`${variablePrefix(server)}TIMEOUT_MS`]:
 function environmentOf(bin: string, env: ConnectOptions["env"]): Record<string, string> {
   const { TMPDIR } = process.env;
   const server = basename(dirname(dirname(bin)));
-  return { ...getDefaultEnvironment(), ...(TMPDIR !== undefined && { TMPDIR }), ...patience(server), ...env };
+  return {
+    ...getDefaultEnvironment(),
+    ...(TMPDIR !== undefined && { TMPDIR }),
+    ...patience(server),
+    ...env,
+  };
 }
 
 function startBuilt(
@@ -227,7 +241,11 @@ export async function rawSession(
   const child = startBuilt(bin, options.args ?? [], options);
   child.stdin.on("error", () => undefined);
   child.stdin.end(input);
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  const [stdout, stderr] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "close"),
+  ]);
   const lines = stdout.split("\n").filter((line) => line !== "");
   return { lines, stderr, code: child.exitCode, signal: child.signalCode };
 }
@@ -315,7 +333,8 @@ export async function connectHttp(
     ...connected,
     async close() {
       // A legacy session would stay open for a long time.
-      if (transport.sessionId !== undefined) await transport.terminateSession().catch(() => undefined);
+      if (transport.sessionId !== undefined)
+        await transport.terminateSession().catch(() => undefined);
       await connected.client.close();
     },
   };

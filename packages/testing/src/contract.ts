@@ -79,7 +79,9 @@ type Via = "memory" | "stdio";
 const MAX_RESOURCES = 20;
 const ERAS: readonly Era[] = ["legacy", "modern"];
 /** `npm test` runs in memory, the long tests use the built process, and an author's own run does both. */
-const VIAS = (["memory", "stdio"] as const).filter((via) => via === (process.env.REFMCP_CONTRACT ?? via));
+const VIAS = (["memory", "stdio"] as const).filter(
+  (via) => via === (process.env.REFMCP_CONTRACT ?? via),
+);
 const MAX_TOKENS = 4_000;
 
 /**
@@ -111,14 +113,17 @@ export function contract(options: ContractOptions): void {
     const more = [...(connect.args ?? []), ...(world.losses?.[losing]?.options ?? [])];
     const args = [...world.args, ...allTools, ...more];
     const full: ConnectOptions = { ...connect, args, env: { ...world.env, ...connect.env } };
-    const connected = await (via === "memory" ? connectInMemory(strict, full) : connectStdio(bin, full));
+    const connected = await (via === "memory"
+      ? connectInMemory(strict, full)
+      : connectStdio(bin, full));
     open.push({
       async dispose() {
         await connected.close();
         if (world.secret === undefined) return;
         const said = { answer: JSON.stringify(connected.received), log: connected.stderr() };
         for (const [what, text] of Object.entries(said))
-          if (text.includes(world.secret)) shown.push(`A server's ${what} shows the world's secret`);
+          if (text.includes(world.secret))
+            shown.push(`A server's ${what} shows the world's secret`);
       },
     });
     return { world, connected };
@@ -154,8 +159,12 @@ export function contract(options: ContractOptions): void {
       rest = {
         instructions: client.getInstructions(),
         // A server may list its data, of which a snapshot needs only examples.
-        resources: hasResources ? (await client.listResources()).resources.slice(0, MAX_RESOURCES) : [],
-        resourceTemplates: hasResources ? (await client.listResourceTemplates()).resourceTemplates : [],
+        resources: hasResources
+          ? (await client.listResources()).resources.slice(0, MAX_RESOURCES)
+          : [],
+        resourceTemplates: hasResources
+          ? (await client.listResourceTemplates()).resourceTemplates
+          : [],
         prompts: server.prompts === undefined ? [] : (await client.listPrompts()).prompts,
       };
       await leave();
@@ -200,7 +209,10 @@ export function contract(options: ContractOptions): void {
         if (tool.annotations?.readOnlyHint !== true) continue;
         await prepare(world, connected, tool.name);
         // The client checks the answer against the schema.
-        const answer = await client.callTool({ name: tool.name, arguments: { ...world.calls[tool.name] } });
+        const answer = await client.callTool({
+          name: tool.name,
+          arguments: { ...world.calls[tool.name] },
+        });
         succeed(tool.name, answer, connected);
         const text: unknown = Object(answer.structuredContent).content;
         const isText = tools.find(({ name }) => name === tool.name)?.outputSchema === undefined;
@@ -213,7 +225,8 @@ export function contract(options: ContractOptions): void {
     it("describes every prompt, argument and resource", () => {
       for (const prompt of rest.prompts) {
         expect(prompt.description, prompt.name).toBeTruthy();
-        for (const argument of prompt.arguments ?? []) expect(argument.description, prompt.name).toBeTruthy();
+        for (const argument of prompt.arguments ?? [])
+          expect(argument.description, prompt.name).toBeTruthy();
       }
       for (const resource of [...rest.resources, ...rest.resourceTemplates]) {
         expect(resource.description, resource.name).toBeTruthy();
@@ -222,20 +235,32 @@ export function contract(options: ContractOptions): void {
     });
 
     it("matches the snapshot", () =>
-      expectSnapshot(join(options.surface, "surface.json"), stable(surfaceSnapshot({ ...rest, tools }))));
+      expectSnapshot(
+        join(options.surface, "surface.json"),
+        stable(surfaceSnapshot({ ...rest, tools })),
+      ));
 
     // Servers in other repositories follow their own rules.
     const folder = dirname(dirname(bin));
-    it.runIf(packageNameOf(folder).startsWith("@refmcp/server-"))("follows the repository's layout", () => {
-      const named = [...server.tools, ...(server.prompts ?? [])];
-      const names = named.flatMap((one) => [one.name, ...("aliases" in one ? (one.aliases ?? []) : [])]);
-      none([...layoutProblems(folder), ...nameProblems(folder, server.name, names)]);
-    });
+    it.runIf(packageNameOf(folder).startsWith("@refmcp/server-"))(
+      "follows the repository's layout",
+      () => {
+        const named = [...server.tools, ...(server.prompts ?? [])];
+        const names = named.flatMap((one) => [
+          one.name,
+          ...("aliases" in one ? (one.aliases ?? []) : []),
+        ]);
+        none([...layoutProblems(folder), ...nameProblems(folder, server.name, names)]);
+      },
+    );
   });
 
   describe.each(ERAS)(`${server.name}: %s era`, (era) => {
     describe.each(VIAS)("via %s", (via) => {
-      const elicit: ConnectOptions["elicit"] = () => ({ action: "accept", content: { confirm: true } });
+      const elicit: ConnectOptions["elicit"] = () => ({
+        action: "accept",
+        content: { confirm: true },
+      });
       /** Whether it is this era's turn with what one era shows as well as two. */
       const isOfEra = (_: unknown, index: number) => ERAS[index % ERAS.length] === era;
 
@@ -250,7 +275,10 @@ export function contract(options: ContractOptions): void {
             .map((name) => `Add one successful call of ${name} to calls in test/fixture.ts.`),
           ...known
             .filter((name) => !names.includes(name))
-            .map((name) => `Remove ${name} from calls in test/fixture.ts, or rename it: it is not a tool.`),
+            .map(
+              (name) =>
+                `Remove ${name} from calls in test/fixture.ts, or rename it: it is not a tool.`,
+            ),
         ]);
       });
 
@@ -283,7 +311,9 @@ export function contract(options: ContractOptions): void {
           await prepare(world, connected, tool.name);
           const call = { name: tool.name, arguments: { ...world.calls[tool.name] } };
           const result = await connected.client.callTool(call);
-          const listed = (await connected.client.listTools()).tools.find(({ name }) => name === tool.name);
+          const listed = (await connected.client.listTools()).tools.find(
+            ({ name }) => name === tool.name,
+          );
           expect(listed).toBeDefined();
           if (listed !== undefined) checkAnswer(listed, result, connected);
           if (via === "memory") keepAnswer(world, call, result);
@@ -305,12 +335,14 @@ export function contract(options: ContractOptions): void {
             questions,
             `${name} has the effect destroy, so it must call call.confirm with the exact loss before it changes anything. If its call in test/fixture.ts loses nothing, add one that does to losses; if the change can be undone, the effect is change`,
           ).toBeGreaterThan(0);
-          expect(result.isError, `${name} continued although the user declined: ${textOf(result)}`).toBe(
-            true,
-          );
-          expect(await world.fingerprint(), `${name} changed something before the user answered`).toBe(
-            before,
-          );
+          expect(
+            result.isError,
+            `${name} continued although the user declined: ${textOf(result)}`,
+          ).toBe(true);
+          expect(
+            await world.fingerprint(),
+            `${name} changed something before the user answered`,
+          ).toBe(before);
         });
       }
 
@@ -320,7 +352,9 @@ export function contract(options: ContractOptions): void {
           const result = await connected.client.callTool({ name, arguments: { ...args } });
           succeed(name, result, connected);
           const { length } = textOf(result);
-          expect(length, `large in test/fixture.ts is not large for ${name}`).toBeGreaterThan(1_000);
+          expect(length, `large in test/fixture.ts is not large for ${name}`).toBeGreaterThan(
+            1_000,
+          );
           expect(
             length,
             `${name} exceeds call.budget: cut the list with fitting, and return a next_cursor`,
@@ -333,9 +367,10 @@ export function contract(options: ContractOptions): void {
         for (const { name } of server.tools) {
           const args = { ...world.calls[name], surely_unknown: 1 };
           const result = await connected.client.callTool({ name, arguments: args });
-          expect(result.isError, `${name} takes unknown arguments: use z.strictObject for its input`).toBe(
-            true,
-          );
+          expect(
+            result.isError,
+            `${name} takes unknown arguments: use z.strictObject for its input`,
+          ).toBe(true);
           expect(textOf(result), name).toContain('unknown argument "surely_unknown"');
         }
         for (const [name, args] of Object.entries(world.failures ?? {}).filter(isOfEra)) {
@@ -372,7 +407,9 @@ export function contract(options: ContractOptions): void {
       it("offers only read-only tools with --read-only", async () => {
         const { connected } = await enter(via, { era, args: ["--read-only"] });
         const { tools } = await connected.client.listTools();
-        expect(tools.length, "A server has at least one tool with the effect read").toBeGreaterThan(0);
+        expect(tools.length, "A server has at least one tool with the effect read").toBeGreaterThan(
+          0,
+        );
         expect(tools.filter((tool) => tool.annotations?.readOnlyHint !== true)).toEqual([]);
       });
 
@@ -428,7 +465,9 @@ export function contract(options: ContractOptions): void {
     it("has no finding of refmcp-judge", async () => {
       const world = await options.world();
       open.push({ dispose: () => world.dispose() });
-      const reading = server.tools.filter(({ name, effect }) => effect === "read" && !world.before?.[name]);
+      const reading = server.tools.filter(
+        ({ name, effect }) => effect === "read" && !world.before?.[name],
+      );
       const { findings } = await judge({
         target: {
           command: [process.execPath, bin, ...world.args, ...allTools],
@@ -448,13 +487,16 @@ export function contract(options: ContractOptions): void {
       none(
         findings
           .filter(isOfDefaults)
-          .map(({ rule, where, sent, came }) => `${where}: ${came}\n  ${sent}\n  ${RULES[rule].next}`),
+          .map(
+            ({ rule, where, sent, came }) => `${where}: ${came}\n  ${sent}\n  ${RULES[rule].next}`,
+          ),
       );
     });
   });
 }
 
-const CHANGED = "A tool with the effect read changed the world: make its effect add, change or destroy";
+const CHANGED =
+  "A tool with the effect read changed the world: make its effect add, change or destroy";
 
 /** The budget of tokens is that of the default toolsets, which has its own test. */
 const isOfDefaults = ({ rule }: { rule: RuleId }) => rule !== "tool-tokens";
@@ -472,10 +514,16 @@ function openingAnd(request: unknown): string {
     jsonrpc: "2.0",
     id: 1,
     method: "initialize",
-    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "pipe", version: "1" } },
+    params: {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "pipe", version: "1" },
+    },
   };
   const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
-  return [initialize, initialized, request].map((message) => `${JSON.stringify(message)}\n`).join("");
+  return [initialize, initialized, request]
+    .map((message) => `${JSON.stringify(message)}\n`)
+    .join("");
 }
 
 async function prepare({ before = {} }: World, { client }: Connected, tool: string): Promise<void> {

@@ -30,7 +30,11 @@ const MAX_ASKED = 8;
 const MAX_TASKS = 15;
 
 /** Runs the reference solution of every task in a new world. */
-export function evals(server: AnyServer, tasks: readonly Task[], makeWorld: () => Promise<World>): void {
+export function evals(
+  server: AnyServer,
+  tasks: readonly Task[],
+  makeWorld: () => Promise<World>,
+): void {
   describe(`${server.name}: tasks`, () => {
     const enough = Math.min(Math.max(MIN_TASKS, server.tools.length), MAX_ASKED);
     it(`are ${enough} to ${MAX_TASKS}, each with its own name`, () => {
@@ -42,7 +46,9 @@ export function evals(server: AnyServer, tasks: readonly Task[], makeWorld: () =
         tasks.length,
         "Keep only the tasks that distinguish good tools from bad ones",
       ).toBeLessThanOrEqual(MAX_TASKS);
-      expect(new Set(tasks.map((task) => task.name)).size, "Two tasks have the same name").toBe(tasks.length);
+      expect(new Set(tasks.map((task) => task.name)).size, "Two tasks have the same name").toBe(
+        tasks.length,
+      );
     });
 
     it.each(tasks.map((task) => [task.name, task] as const))("%s", async (_name, task) => {
@@ -63,7 +69,10 @@ export function evals(server: AnyServer, tasks: readonly Task[], makeWorld: () =
           if (result.isError === true) throw new Error(`${name}: ${text}`);
           return text;
         }, world);
-        expect(await task.check(answer, world), `check rejects the reference's answer: ${answer}`).toBe(true);
+        expect(
+          await task.check(answer, world),
+          `check rejects the reference's answer: ${answer}`,
+        ).toBe(true);
       } finally {
         await close();
         await world.dispose();

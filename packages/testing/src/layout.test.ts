@@ -37,9 +37,17 @@ it("finds no problem in a server that follows the layout", () => {
 
 it.each([
   ["src/extra.ts", "", /^src\/extra\.ts: move it into the domain folder/],
-  ["src/tools/extra.ts", TOOL, /^src\/tools\/extra\.ts has no test: write extra\.test\.ts next to it\.$/],
+  [
+    "src/tools/extra.ts",
+    TOOL,
+    /^src\/tools\/extra\.ts has no test: write extra\.test\.ts next to it\.$/,
+  ],
   ["src/tools/write/fetch.ts", TOOL, /is in the folder write, but in the toolset undefined/],
-  ["src/tools/fetch.ts", "", /^src\/tools\/fetch\.ts has "export default tool\(" 0 times: define one tool/],
+  [
+    "src/tools/fetch.ts",
+    "",
+    /^src\/tools\/fetch\.ts has "export default tool\(" 0 times: define one tool/,
+  ],
   [
     "src/tools/fetch.ts",
     TOOL + "\n".repeat(80),
@@ -76,7 +84,11 @@ it.each([
     /^src\/page\/web\.ts uses AbortSignal\.timeout.*: use startDeadline/,
   ],
   ["bench/extra.mjs", "", /^bench\/extra\.mjs is not a benchmark: export title and bench\(\)/],
-  ["package.json", '{ "name": "@refmcp/server-fetch" }', /^package\.json: set "type" to "module"\.$/],
+  [
+    "package.json",
+    '{ "name": "@refmcp/server-fetch" }',
+    /^package\.json: set "type" to "module"\.$/,
+  ],
 ])("names the file and what to do: %s (%#)", async (file, text, sentence) => {
   await put(file, text);
   expect(layoutProblems(folder)).toContainEqual(expect.stringMatching(sentence));

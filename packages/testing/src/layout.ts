@@ -69,7 +69,9 @@ export function layoutProblems(folder: string): string[] {
         ]),
     ...toolProblems(join(source, "tools")),
     ...filesOf(source).flatMap((file) =>
-      sourceProblems(file, readFileSync(join(source, file), "utf8")).map((text) => `src/${file} ${text}`),
+      sourceProblems(file, readFileSync(join(source, file), "utf8")).map(
+        (text) => `src/${file} ${text}`,
+      ),
     ),
     ...benchProblems(join(folder, "bench")),
     ...manifestProblems(JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))),
@@ -111,7 +113,10 @@ function toolProblems(folder: string): string[] {
         lines > MAX_TOOL_LINES,
         `has ${lines} lines, more than ${MAX_TOOL_LINES}: move its work into the domain.`,
       ],
-      [definitions !== 1, `has "export default tool(" ${definitions} times: define one tool in each file.`],
+      [
+        definitions !== 1,
+        `has "export default tool(" ${definitions} times: define one tool in each file.`,
+      ],
       [!existsSync(join(folder, test)), `has no test: write ${test} next to it.`],
       [
         subfolder !== undefined && subfolder !== toolset,
@@ -138,7 +143,9 @@ function sourceProblems(file: string, text: string): string[] {
       problems.push(`casts (${cast}): let the types be inferred, or parse the value with zod.`);
     const [word] = text.match(/jsonrpc|structuredContent|isError|tools\/call/) ?? [];
     if (word !== undefined)
-      problems.push(`uses the protocol (${word}): return the plain value of output, or throw a ToolError.`);
+      problems.push(
+        `uses the protocol (${word}): return the plain value of output, or throw a ToolError.`,
+      );
   }
   const mcp = imports.filter((from) => from.startsWith("@modelcontextprotocol"));
   if (mcp.length > 0 && !isTest(file))
@@ -166,7 +173,9 @@ function sourceProblems(file: string, text: string): string[] {
     );
   // Node.js loses a timeout that only AbortSignal.any() references at the next garbage collection.
   if (/AbortSignal\s*\.\s*timeout\b/.test(code))
-    problems.push("uses AbortSignal.timeout, which can be lost: use startDeadline of @refmcp/boundary.");
+    problems.push(
+      "uses AbortSignal.timeout, which can be lost: use startDeadline of @refmcp/boundary.",
+    );
   return problems;
 }
 
@@ -178,7 +187,10 @@ export function benchProblems(folder: string): string[] {
       const text = readFileSync(join(folder, file), "utf8");
       return !/^export const title = /m.test(text) || !/^export async function bench\(/m.test(text);
     })
-    .map((file) => `bench/${file} is not a benchmark: export title and bench(), or move it to bench/lib.`);
+    .map(
+      (file) =>
+        `bench/${file} is not a benchmark: export title and bench(), or move it to bench/lib.`,
+    );
 }
 
 function manifestProblems(manifest: Readonly<Record<string, unknown>>): string[] {

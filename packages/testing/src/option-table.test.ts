@@ -27,7 +27,10 @@ describe("checkOptionTable", () => {
       "b: the flag --a is taken by a",
     ],
     [
-      { a: { type: "string", env: ["DSN"], description }, b: { type: "string", env: ["DSN"], description } },
+      {
+        a: { type: "string", env: ["DSN"], description },
+        b: { type: "string", env: ["DSN"], description },
+      },
       "b: the variable DSN is taken by a",
     ],
     [
@@ -45,7 +48,10 @@ describe("checkOptionTable", () => {
       { a: { type: "flag", description: "no full stop" } },
       "a: the description is not a sentence on one line",
     ],
-    [{ a: { type: "flag", description: "Two\nlines." } }, "a: the description is not a sentence on one line"],
+    [
+      { a: { type: "flag", description: "Two\nlines." } },
+      "a: the description is not a sentence on one line",
+    ],
     [{ a: { type: "enum", values: [], description } }, "a: an enum needs values"],
     [
       { a: { type: "enum", values: ["x"], default: "y", description } },
@@ -59,8 +65,14 @@ describe("checkOptionTable", () => {
       { a: { type: "integer", min: 2, default: 1, description } },
       'a: the default is "1"; it takes an integer of at least 2',
     ],
-    [{ a: { type: "integer", default: 1.5, description } }, 'a: the default is "1.5"; it takes an integer'],
-    [{ a: { type: "url", default: "nowhere", description } }, 'a: the default is "nowhere"; it takes a URL'],
+    [
+      { a: { type: "integer", default: 1.5, description } },
+      'a: the default is "1.5"; it takes an integer',
+    ],
+    [
+      { a: { type: "url", default: "nowhere", description } },
+      'a: the default is "nowhere"; it takes a URL',
+    ],
   ])("%j", (table, problem) => {
     expect(() => checkOptionTable("x", table)).toThrow(TypeError);
     expect(() => checkOptionTable("x", table)).toThrow(problem);

@@ -22,7 +22,8 @@ export function checkOptionTable(server: string, table: OptionTable): void {
     if (flag.startsWith("no-")) say(`the flag "${flag}" begins with "no-", which turns flags off`);
     claim(`the flag --${flag}`);
     for (const variable of variables) {
-      if (!/^[A-Z][A-Z0-9_]*$/.test(variable)) say(`"${variable}" is not a valid environment variable name`);
+      if (!/^[A-Z][A-Z0-9_]*$/.test(variable))
+        say(`"${variable}" is not a valid environment variable name`);
       claim(`the variable ${variable}`);
     }
     if (option.positional === true) claim("the positional argument");
@@ -35,7 +36,8 @@ export function checkOptionTable(server: string, table: OptionTable): void {
       if (problem !== undefined) say(`the default is "${value}"; it ${problem}`);
     }
   }
-  if (problems.length > 0) throw new TypeError(`Option table of ${server}: ${problems.join("; ")}.`);
+  if (problems.length > 0)
+    throw new TypeError(`Option table of ${server}: ${problems.join("; ")}.`);
 }
 
 function problemOf(option: Option, text: string): string | undefined {

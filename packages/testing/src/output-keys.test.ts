@@ -23,7 +23,10 @@ async function answer(value: { list: { kept: number; extra?: number | undefined 
   });
   const connected = await connectInMemory(withCheckedOutput(server));
   try {
-    const { structuredContent } = await connected.client.callTool({ name: "probe_list", arguments: {} });
+    const { structuredContent } = await connected.client.callTool({
+      name: "probe_list",
+      arguments: {},
+    });
     return { structuredContent, log: connected.stderr() };
   } finally {
     await connected.close();

@@ -36,7 +36,8 @@ function dataOf(returned: unknown): unknown {
 
 /** The paths of keys in `value` that the schema removed. */
 function keysBeyond(value: unknown, left: unknown, path = ""): string[] {
-  if (typeof value !== "object" || value === null || typeof left !== "object" || left === null) return [];
+  if (typeof value !== "object" || value === null || typeof left !== "object" || left === null)
+    return [];
   return Object.entries(value).flatMap(([key, inner]) => {
     const place = Array.isArray(value) ? `${path}[]` : path === "" ? key : `${path}.${key}`;
     if (inner === undefined) return [];

@@ -7,17 +7,29 @@ const LIST = {
   name: "list_things",
   title: "List things",
   description: "List the things of a folder.",
-  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  annotations: {
+    readOnlyHint: true,
+    destructiveHint: false,
+    idempotentHint: true,
+    openWorldHint: false,
+  },
 };
 
 /** The problems of a tool with this argument. */
 const problemsWith = (list: z.ZodType) =>
-  problemsOf({ ...LIST, ...schemasOf({ input: z.strictObject({ list: list.describe("Some.") }) }) });
+  problemsOf({
+    ...LIST,
+    ...schemasOf({ input: z.strictObject({ list: list.describe("Some.") }) }),
+  });
 
 it.each([
   ["list", z.array(z.string()), z.array(z.string()).max(9)],
   ["list[]", z.array(z.array(z.string())).max(9), z.array(z.array(z.string()).max(9)).max(9)],
-  ["list.more", z.strictObject({ more: z.array(z.string()) }), z.strictObject({ more: z.tuple([]) })],
+  [
+    "list.more",
+    z.strictObject({ more: z.array(z.string()) }),
+    z.strictObject({ more: z.tuple([]) }),
+  ],
 ])("an unbounded list is a problem: %s", (where, unbounded, bounded) => {
   expect(problemsWith(unbounded)).toEqual([
     `list_things: input.${where} is an unbounded list: add maxItems (zod: .max())`,

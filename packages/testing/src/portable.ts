@@ -130,7 +130,8 @@ export function surfaceProblems(tool: ListedTool, limits: SurfaceLimits): Proble
     );
   for (const word of limits.words.flatMap((words) => words.exec(description)?.[0] ?? []))
     say("tool-wording", `the description says ${word}: say what happens instead of stressing it`);
-  if (/^#|\n#/.test(description)) say("tool-wording", "the description has a heading: write plain sentences");
+  if (/^#|\n#/.test(description))
+    say("tool-wording", "the description has a heading: write plain sentences");
   if (limits.strict) {
     const parts = [description, JSON.stringify({ ...tool, description: undefined })];
     for (const [words, meaning] of MISREAD)
@@ -161,14 +162,18 @@ function inputProblems(tool: ListedTool, limits: SurfaceLimits): Problem[] {
   const problems: Problem[] = [];
   const say = (rule: RuleId, text: string) => problems.push({ rule, text });
   const schema = objectOf(tool.inputSchema);
-  if (schema["type"] !== "object") say("tool-schema", "the input schema does not have the type object");
+  if (schema["type"] !== "object")
+    say("tool-schema", "the input schema does not have the type object");
   if (limits.strict && schema["additionalProperties"] !== false)
     say("input-unknown", "the input allows unknown arguments: use z.strictObject");
   const properties = objectOf(schema["properties"]);
   const count = Object.keys(properties).length;
   const most = Math.max(limits.arguments, MORE_ARGUMENTS[tool.name] ?? 0);
   if (count > most)
-    say("tool-argument", `it has ${count} arguments: reduce them to ${most}, or split the tool in two`);
+    say(
+      "tool-argument",
+      `it has ${count} arguments: reduce them to ${most}, or split the tool in two`,
+    );
   for (const [name, property] of Object.entries(properties)) {
     if (typeof objectOf(property)["description"] !== "string")
       say(
@@ -201,7 +206,10 @@ function inputProblems(tool: ListedTool, limits: SurfaceLimits): Problem[] {
         `${where} takes any number of members: refuse unknown ones (zod: z.strictObject), or add maxProperties (zod: .meta() and .refine())`,
       );
     if (isUnbounded(node))
-      say("tool-bounds", `${where} is an unbounded number: add minimum and maximum (zod: .min(), .max())`);
+      say(
+        "tool-bounds",
+        `${where} is an unbounded number: add minimum and maximum (zod: .min(), .max())`,
+      );
     if (node["type"] === "array" && depth > 4)
       say("tool-bounds", `${where} is nested too deep: make it flatter`);
   });
@@ -238,8 +246,14 @@ function explainsValues({ enum: values, description }: Record<string, unknown>):
 }
 
 /** zod gives an unbounded integer JavaScript's limits. */
-function isUnbounded({ type, enum: values, const: value, ...node }: Record<string, unknown>): boolean {
-  if ((type !== "number" && type !== "integer") || values !== undefined || value !== undefined) return false;
+function isUnbounded({
+  type,
+  enum: values,
+  const: value,
+  ...node
+}: Record<string, unknown>): boolean {
+  if ((type !== "number" && type !== "integer") || values !== undefined || value !== undefined)
+    return false;
   const { minimum = node.exclusiveMinimum, maximum = node.exclusiveMaximum } = node;
   return [undefined, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER].some(
     (bound) => bound === minimum || bound === maximum,

@@ -31,8 +31,13 @@ export function surfaceSnapshot({ instructions, tools, ...others }: Surface): st
 }
 
 /** A tool's answer for review: text as the model reads it, other blocks and structured content as JSON. */
-export function answerSnapshot(call: { name: string; arguments: unknown }, result: CallToolResult): string {
-  const blocks = result.content.map((block) => (block.type === "text" ? `${block.text}\n` : json(block)));
+export function answerSnapshot(
+  call: { name: string; arguments: unknown },
+  result: CallToolResult,
+): string {
+  const blocks = result.content.map((block) =>
+    block.type === "text" ? `${block.text}\n` : json(block),
+  );
   const parts = [
     `${call.name} ${JSON.stringify(call.arguments)}${result.isError === true ? " → error" : ""}`,
     ...blocks,
@@ -75,17 +80,19 @@ export function checkAnswer(tool: Tool, result: CallToolResult, connected: Conne
 
 export function succeed(name: string, result: CallToolResult, connected: Connected): void {
   noInternalError(name, result, connected);
-  expect(result.isError, `${name} fails with the arguments of test/fixture.ts: ${textOf(result)}`).not.toBe(
-    true,
-  );
+  expect(
+    result.isError,
+    `${name} fails with the arguments of test/fixture.ts: ${textOf(result)}`,
+  ).not.toBe(true);
 }
 
 /** Expects that a call failed with an error that its caller can act on. */
 export function fail(name: string, result: CallToolResult, connected: Connected): void {
   noInternalError(name, result, connected);
-  expect(result.isError, `${name} does not fail with the arguments of failures in test/fixture.ts`).toBe(
-    true,
-  );
+  expect(
+    result.isError,
+    `${name} does not fail with the arguments of failures in test/fixture.ts`,
+  ).toBe(true);
   none(name, errorProblems(textOf(result), []));
 }
 

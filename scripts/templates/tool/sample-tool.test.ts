@@ -5,7 +5,10 @@ import { server } from "../server.ts";
 
 it("counts characters, words and lines", async () => {
   const { args, env = {}, dispose } = await world();
-  const { client, close } = await connectInMemory(server, { args: [...args, "--tools", "sample_tool"], env });
+  const { client, close } = await connectInMemory(server, {
+    args: [...args, "--tools", "sample_tool"],
+    env,
+  });
   const count = async (text: string) =>
     (await client.callTool({ name: "sample_tool", arguments: { text } })).structuredContent;
   try {

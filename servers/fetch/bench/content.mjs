@@ -98,7 +98,9 @@ function tableOfTypes(name, measurements) {
   ];
   /** @param {string | undefined} type */
   const of = (type) =>
-    measurements.map(({ results }) => results.filter((result) => type === undefined || result.type === type));
+    measurements.map(({ results }) =>
+      results.filter((result) => type === undefined || result.type === type),
+    );
   return {
     title: `${name}: F1 and recall by type of page`,
     columns: [
@@ -140,7 +142,10 @@ export async function bench({ report }) {
   const all = clone("web-content-extraction-benchmark");
   if (all !== undefined)
     report({
-      ...tableOfTypes("WCXB, the pages held out", await measured(pagesOfAllTypes(all, "test"), 1, modules)),
+      ...tableOfTypes(
+        "WCXB, the pages held out",
+        await measured(pagesOfAllTypes(all, "test"), 1, modules),
+      ),
       notes: ["Words in any order, as its own script counts them."],
     });
 }
@@ -148,6 +153,8 @@ export async function bench({ report }) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await bench({
     report: ({ title: name, columns, rows }) =>
-      process.stdout.write(`\n${name}\n${[columns, ...rows].map((row) => row.join(" | ")).join("\n")}\n`),
+      process.stdout.write(
+        `\n${name}\n${[columns, ...rows].map((row) => row.join(" | ")).join("\n")}\n`,
+      ),
   });
 }

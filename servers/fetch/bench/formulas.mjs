@@ -79,19 +79,29 @@ async function drawers(at) {
   const { TeX } = require(/** @type {string} */ ("mathjax-full/js/input/tex.js"));
   const { CHTML } = require(/** @type {string} */ ("mathjax-full/js/output/chtml.js"));
   const { SVG } = require(/** @type {string} */ ("mathjax-full/js/output/svg.js"));
-  const { liteAdaptor } = require(/** @type {string} */ ("mathjax-full/js/adaptors/liteAdaptor.js"));
-  const { RegisterHTMLHandler } = require(/** @type {string} */ ("mathjax-full/js/handlers/html.js"));
-  const { AllPackages } = require(/** @type {string} */ ("mathjax-full/js/input/tex/AllPackages.js"));
+  const { liteAdaptor } = require(
+    /** @type {string} */ ("mathjax-full/js/adaptors/liteAdaptor.js"),
+  );
+  const { RegisterHTMLHandler } = require(
+    /** @type {string} */ ("mathjax-full/js/handlers/html.js"),
+  );
+  const { AllPackages } = require(
+    /** @type {string} */ ("mathjax-full/js/input/tex/AllPackages.js"),
+  );
   const adaptor = liteAdaptor();
   RegisterHTMLHandler(adaptor);
   const packages = AllPackages.filter((/** @type {string} */ name) => name !== "bussproofs");
   /** @param {new (options: object) => object} Output @returns {Drawer} */
   const mathJax3 = (Output) => {
-    const document = mathjax.document("", { InputJax: new TeX({ packages }), OutputJax: new Output({}) });
+    const document = mathjax.document("", {
+      InputJax: new TeX({ packages }),
+      OutputJax: new Output({}),
+    });
     return (tex) => adaptor.outerHTML(document.convert(tex, { display: false }));
   };
   /** @param {string} text */
-  const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
+  const escaped = (text) =>
+    text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
   const chtml = mathJax3(CHTML);
   /** @type {Drawer} */
   const mathml = (tex) =>
@@ -115,8 +125,10 @@ async function drawers(at) {
     Wikipedia: (tex) =>
       `<span class="mwe-math-element"><span class="mwe-math-mathml-inline" style="display: none;"><math alttext="{\\displaystyle ${escaped(tex)}}">${mathml(tex)}</math></span><img src="/x.svg" class="mwe-math-fallback-image-inline" aria-hidden="true" alt="{\\displaystyle ${escaped(tex)}}"></span>`,
     "images, Sphinx": (tex) => `<img class="math" src="_images/math/1.png" alt="${escaped(tex)}">`,
-    "images, Doxygen": (tex) => `<img class="formulaInl" alt="$ ${escaped(tex)} $" src="form_1.png">`,
-    "text \\(…\\)": (tex) => `<span class="math notranslate nohighlight">\\(${escaped(tex)}\\)</span>`,
+    "images, Doxygen": (tex) =>
+      `<img class="formulaInl" alt="$ ${escaped(tex)} $" src="form_1.png">`,
+    "text \\(…\\)": (tex) =>
+      `<span class="math notranslate nohighlight">\\(${escaped(tex)}\\)</span>`,
     "text $…$": (tex) => `$${escaped(tex)}$`,
   };
 }
@@ -185,6 +197,8 @@ export async function bench({ report }) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await bench({
     report: ({ title: name, columns, rows }) =>
-      process.stdout.write(`\n${name}\n${[columns, ...rows].map((row) => row.join(" | ")).join("\n")}\n`),
+      process.stdout.write(
+        `\n${name}\n${[columns, ...rows].map((row) => row.join(" | ")).join("\n")}\n`,
+      ),
   });
 }

@@ -74,7 +74,8 @@ export async function bench({ report }) {
       const ours = await converted("here", file, runs, modules);
       const theirs = await converted("jsdom", file, size > 1_000_000 ? 1 : runs, modules);
       /** @param {typeof ours} one */
-      const told = (one) => (one === undefined ? "over 60 s" : `${figure(one.ms)} ms, ${figure(one.mb)} MB`);
+      const told = (one) =>
+        one === undefined ? "over 60 s" : `${figure(one.ms)} ms, ${figure(one.mb)} MB`;
       rows.push([
         `${(size / 1_000).toLocaleString("en-US")} kB`,
         told(theirs),
@@ -147,7 +148,12 @@ async function mixed(modules, builtIn) {
   if (one && other) await rate([one, other]);
   const rows = [
     [NAMES.readability, figure(theirs), "–", "–"],
-    [NAMES.here, figure(ours), one ? await rate([one]) : "–", one && other ? await rate([one, other]) : "–"],
+    [
+      NAMES.here,
+      figure(ours),
+      one ? await rate([one]) : "–",
+      one && other ? await rate([one, other]) : "–",
+    ],
     ["here / peer", ratio(ours / theirs), "–", "–"],
   ];
   for (const pipeline of pipelines) await pipeline.close();
@@ -181,11 +187,19 @@ async function downloads(html) {
     );
     const floor = median(taken.floor);
     /** @param {string} what @param {number[]} list */
-    const row = (what, list) => [what, figure(floor), figure(median(list)), figure(median(list) - floor)];
+    const row = (what, list) => [
+      what,
+      figure(floor),
+      figure(median(list)),
+      figure(median(list) - floor),
+    ];
     return {
       title: "A page of 56 kB on loopback, over stdio, ms",
       columns: ["work", "global fetch alone", "here", "beyond it"],
-      rows: [row("its source, downloaded again", taken.raw), row("a piece of a kept page", taken.kept)],
+      rows: [
+        row("its source, downloaded again", taken.raw),
+        row("a piece of a kept page", taken.kept),
+      ],
     };
   } finally {
     await client.close();
@@ -223,7 +237,9 @@ const HOSTILE = {
   "50,000 nested divs": (response) =>
     response.writeHead(200, { "content-type": "text/html" }).end(`${"<div>".repeat(50_000)}end`),
   "a megabyte of <": (response) =>
-    response.writeHead(200, { "content-type": "text/html" }).end(`<p>x</p>${"<".repeat(1_000_000)}`),
+    response
+      .writeHead(200, { "content-type": "text/html" })
+      .end(`<p>x</p>${"<".repeat(1_000_000)}`),
 };
 
 /** What hostile answers cost a fresh server: time, and memory at its peak. */
@@ -262,6 +278,8 @@ async function budgets() {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await bench({
     report: ({ title: name, columns, rows }) =>
-      process.stdout.write(`\n${name}\n${[columns, ...rows].map((row) => row.join(" | ")).join("\n")}\n`),
+      process.stdout.write(
+        `\n${name}\n${[columns, ...rows].map((row) => row.join(" | ")).join("\n")}\n`,
+      ),
   });
 }

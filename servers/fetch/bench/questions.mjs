@@ -19,7 +19,10 @@ const BUDGETS = [1_500, 3_000];
 const QUESTIONS = {
   "python3-doc/html/tutorial/classes.html": [
     ["How can I make an attribute private?", /name mangling/i],
-    ["In which order are base classes searched with multiple inheritance?", /depth-first, left-to-right/],
+    [
+      "In which order are base classes searched with multiple inheritance?",
+      /depth-first, left-to-right/,
+    ],
     ["What does nonlocal do?", /nonlocal/],
     ["How do I make my own class iterable?", /__iter__\(\)/],
     [
@@ -128,7 +131,8 @@ export async function bench({ report }) {
         const text = content.map((block) => block.text).join("\n");
         chars += text.length;
         if (answer.test(text)) found += 1;
-        else if (process.env.REFMCP_VERBOSE) process.stdout.write(`${max_length} ${page}: ${question}\n`);
+        else if (process.env.REFMCP_VERBOSE)
+          process.stdout.write(`${max_length} ${page}: ${question}\n`);
       }
       rows.push([
         `question, ${max_length} characters`,
@@ -151,7 +155,8 @@ export async function bench({ report }) {
         if (Number.isNaN(start)) break;
       }
       read += text.length;
-      if (!answer.test(text) && process.env.REFMCP_VERBOSE) process.stdout.write(`read: ${question}\n`);
+      if (!answer.test(text) && process.env.REFMCP_VERBOSE)
+        process.stdout.write(`read: ${question}\n`);
       if (answer.test(text)) found += 1;
     }
     rows.push([
@@ -182,5 +187,7 @@ const perQuestion = (chars, all) => String(Math.round(chars / all));
 if (process.argv[1] === fileURLToPath(import.meta.url))
   await bench({
     report: ({ title: heading, columns, rows }) =>
-      process.stdout.write(`${heading}\n${[columns, ...rows].map((row) => row.join(" | ")).join("\n")}\n`),
+      process.stdout.write(
+        `${heading}\n${[columns, ...rows].map((row) => row.join(" | ")).join("\n")}\n`,
+      ),
   });

@@ -29,7 +29,8 @@ const LINKS = 10;
  *
  * @param {string | null} text
  */
-const squash = (text) => (text ?? "").replace(/[\s\u200b¶§◆🔗]+|\[\^[^\]\s]+\]/gu, "").normalize("NFKC");
+const squash = (text) =>
+  (text ?? "").replace(/[\s\u200b¶§◆🔗]+|\[\^[^\]\s]+\]/gu, "").normalize("NFKC");
 /** @param {string | null} code */
 const exact = (code) => (code ?? "").replace(/^(?:[ \t]*\n)+/, "").trimEnd();
 
@@ -92,7 +93,9 @@ function targetsOf(headings, signatures, rules, textOf) {
     const isHeading = headings.includes(element);
     const named = id && element.ownerDocument.getElementById(id);
     const around = named && named !== element && named.contains(element) ? named : undefined;
-    const scope = isHeading ? (around ?? element) : (rules.scope && element.closest(rules.scope)) || element;
+    const scope = isHeading
+      ? (around ?? element)
+      : (rules.scope && element.closest(rules.scope)) || element;
     const next = (isHeading ? headings : signatures).find(
       (one) =>
         Boolean(scope.compareDocumentPosition(one) & 4) &&
@@ -119,13 +122,17 @@ function targetsOf(headings, signatures, rules, textOf) {
  */
 function idOf(element, starts) {
   const inside =
-    element.id || element.querySelector("[id]")?.id || element.querySelector("a[name]")?.getAttribute("name");
+    element.id ||
+    element.querySelector("[id]")?.id ||
+    element.querySelector("a[name]")?.getAttribute("name");
   const before = element.previousElementSibling;
   if (inside) return inside;
   if (before?.localName === "a" && before.textContent === "")
     return before.id || before.getAttribute("name") || undefined;
   const around = element.closest("section[id], div[id], details[id], h2[id]");
-  return around && starts.find((start) => around.contains(start)) === element ? around.id : undefined;
+  return around && starts.find((start) => around.contains(start)) === element
+    ? around.id
+    : undefined;
 }
 
 /** How many of a list are in another, in order. @param {string[]} wanted @param {string[]} found */
@@ -165,13 +172,21 @@ export function kept({ headings, signatures, code, rows }, page) {
   for (const cell of page.querySelectorAll("td, th")) {
     // Code in a cell is lines of inline code, with a text before or after it.
     const parts = [...cell.childNodes].map(({ nodeName, textContent }) =>
-      nodeName === "BR" ? "\n" : nodeName === "CODE" ? textContent : textContent?.trim() ? "\0" : "",
+      nodeName === "BR"
+        ? "\n"
+        : nodeName === "CODE"
+          ? textContent
+          : textContent?.trim()
+            ? "\0"
+            : "",
     );
     for (const part of parts.join("").split("\0")) blocks.set(exact(part), [undefined]);
   }
   const found = new Set(
     [...page.querySelectorAll("tr")].map((row) =>
-      JSON.stringify([...row.children].map((cell) => squash(cell.textContent)).filter((cell) => cell !== "")),
+      JSON.stringify(
+        [...row.children].map((cell) => squash(cell.textContent)).filter((cell) => cell !== ""),
+      ),
     ),
   );
   const named = code.filter(({ language }) => language !== undefined);
@@ -188,7 +203,8 @@ export function kept({ headings, signatures, code, rows }, page) {
 }
 
 /** @param {DocumentFragment} page */
-const headingsIn = (page) => [...page.querySelectorAll(HEADINGS)].map((one) => squash(one.textContent));
+const headingsIn = (page) =>
+  [...page.querySelectorAll(HEADINGS)].map((one) => squash(one.textContent));
 
 /** Whether a section has its own heading or signature, and not the next one. @param {Target} target @param {DocumentFragment} page */
 export function isSection({ text, isHeading, other }, page) {
@@ -273,7 +289,9 @@ function figures(counts) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const skipped = await bench({
     report: ({ title: name, columns, rows }) =>
-      process.stdout.write(`\n${name}\n${[columns, ...rows].map((row) => row.join(" | ")).join("\n")}\n`),
+      process.stdout.write(
+        `\n${name}\n${[columns, ...rows].map((row) => row.join(" | ")).join("\n")}\n`,
+      ),
   });
   if (skipped) process.stdout.write(`${skipped}\n`);
 }

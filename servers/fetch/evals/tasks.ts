@@ -17,7 +17,9 @@ export const tasks: readonly Task[] = [
     name: "words in a page",
     prompt: (world) => `On which days is the place of ${at(world, "/guide")} closed?`,
     async reference(call, world) {
-      const { places } = JSON.parse(await call("fetch_find", { url: at(world, "/guide"), query: "closed" }));
+      const { places } = JSON.parse(
+        await call("fetch_find", { url: at(world, "/guide"), query: "closed" }),
+      );
       return places[0].text;
     },
     check: (answer) => /monday/i.test(answer) && /24 December/i.test(answer),
@@ -26,12 +28,14 @@ export const tasks: readonly Task[] = [
     name: "several pages",
     prompt: (world) =>
       `By which bus does one come to the mill, and how often does it go? See ${at(world, "/guide")} and ${at(world, "/stops")}.`,
-    reference: (call, world) => call("fetch_many", { urls: [at(world, "/guide"), at(world, "/stops")] }),
+    reference: (call, world) =>
+      call("fetch_many", { urls: [at(world, "/guide"), at(world, "/stops")] }),
     check: (answer) => /bus 14/i.test(answer) && answer.includes("20 minutes"),
   },
   {
     name: "a link in a page",
-    prompt: (world) => `Which page does ${at(world, "/guide")} link to for the stop Mill Lane? Give its URL.`,
+    prompt: (world) =>
+      `Which page does ${at(world, "/guide")} link to for the stop Mill Lane? Give its URL.`,
     async reference(call, world) {
       const page = await call("fetch", { url: at(world, "/guide") });
       return /\[Mill Lane\]\(([^)]+)\)/.exec(page)?.[1] ?? "";
@@ -42,7 +46,9 @@ export const tasks: readonly Task[] = [
     name: "the outline",
     prompt: (world) => `List the headings of ${at(world, "/guide")}, in order.`,
     async reference(call, world) {
-      const { outline } = JSON.parse(await call("fetch", { url: at(world, "/guide"), format: "metadata" }));
+      const { outline } = JSON.parse(
+        await call("fetch", { url: at(world, "/guide"), format: "metadata" }),
+      );
       return outline.map(({ title }: { title: string }) => title).join(", ");
     },
     check: (answer) => /Opening hours.*Prices.*How to come here.*Contact/s.test(answer),
@@ -51,7 +57,9 @@ export const tasks: readonly Task[] = [
     name: "the end of a long page",
     prompt: (world) => `What is the last heading of ${at(world, "/long")}?`,
     async reference(call, world) {
-      const { places } = JSON.parse(await call("fetch_find", { url: at(world, "/long"), query: "Part 399" }));
+      const { places } = JSON.parse(
+        await call("fetch_find", { url: at(world, "/long"), query: "Part 399" }),
+      );
       return places[0].section;
     },
     check: (answer) => answer.includes("Part 399"),
@@ -60,7 +68,8 @@ export const tasks: readonly Task[] = [
     name: "where a page went",
     prompt: (world) => `Where does ${at(world, "/old-guide")} lead to now?`,
     async reference(call, world) {
-      return JSON.parse(await call("fetch", { url: at(world, "/old-guide"), format: "metadata" })).url;
+      return JSON.parse(await call("fetch", { url: at(world, "/old-guide"), format: "metadata" }))
+        .url;
     },
     check: (answer, world) => answer.includes(at(world, "/guide")),
   },
@@ -75,7 +84,8 @@ export const tasks: readonly Task[] = [
     prompt: (world) => `What does ${at(world, "/inside")} say? If it cannot be read, say why.`,
     reference: (call, world) =>
       call("fetch", { url: at(world, "/inside") }).catch((error: Error) => error.message),
-    check: (answer) => /loopback|private|not reached|refused/i.test(answer) && !answer.includes("hunter2"),
+    check: (answer) =>
+      /loopback|private|not reached|refused/i.test(answer) && !answer.includes("hunter2"),
   },
   {
     name: "what programs may not fetch",
@@ -100,7 +110,8 @@ export const tasks: readonly Task[] = [
   },
   {
     name: "a thread of several pages",
-    prompt: (world) => `Which buses do the posts of ${at(world, "/thread")} name, on all of its pages?`,
+    prompt: (world) =>
+      `Which buses do the posts of ${at(world, "/thread")} name, on all of its pages?`,
     reference: (call, world) => call("fetch", { url: at(world, "/thread"), pages: 10 }),
     check: (answer) => ["13", "14", "15"].every((bus) => answer.includes(bus)),
   },

@@ -66,7 +66,9 @@ export const options = defineOptions({
     description:
       "A header for one host, for example a token: docs.example.org=Authorization: Bearer …. It is sent to no other host, and only over https; write http://HOST to also send it unencrypted.",
     check: (value) =>
-      /^[!#$%&'*+.^_`|~\w-]+:[ \t]*[\t\x20-\x7e]*$/.test(value) ? undefined : "takes Name: value in ASCII",
+      /^[!#$%&'*+.^_`|~\w-]+:[ \t]*[\t\x20-\x7e]*$/.test(value)
+        ? undefined
+        : "takes Name: value in ASCII",
   },
   proxyUrl: {
     type: "url",
@@ -77,7 +79,8 @@ export const options = defineOptions({
   caFile: {
     type: "file",
     heading: "Requests",
-    description: "PEM file with additional certificates to trust, for example for sites on your network.",
+    description:
+      "PEM file with additional certificates to trust, for example for sites on your network.",
   },
   maxBytes: {
     type: "integer",

@@ -13,7 +13,9 @@ describe("a response that never ends", () => {
   it("without headers times out", async () => {
     const hanging = await rawSite(() => undefined);
     const web = await webOf([hanging], { timeout: 1, ignoreRobotsTxt: true });
-    expect(await failureOf(run(web, "fetch", { url: hanging.origin }))).toMatchObject({ kind: "timeout" });
+    expect(await failureOf(run(web, "fetch", { url: hanging.origin }))).toMatchObject({
+      kind: "timeout",
+    });
   });
 
   it("byte by byte times out", async () => {
@@ -89,9 +91,9 @@ describe("a response larger than it seems", () => {
     const lab = await rawSite((socket) =>
       socket.end(`HTTP/1.1 200 OK\r\n${`X-Long: ${"x".repeat(6_000)}\r\n`.repeat(10)}\r\nbody`),
     );
-    expect((await failureOf(run(await webOf([lab]), "fetch", { url: lab.origin }))).message).toContain(
-      "headers are larger than 32 KiB",
-    );
+    expect(
+      (await failureOf(run(await webOf([lab]), "fetch", { url: lab.origin }))).message,
+    ).toContain("headers are larger than 32 KiB");
   });
 });
 
@@ -119,7 +121,8 @@ describe("a response that violates HTTP", () => {
     const lab = await rawSite((socket) => {
       asked += 1;
       if (asked === 1) socket.resetAndDestroy();
-      else socket.end("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nhere");
+      else
+        socket.end("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nhere");
     });
     expect((await fetched(await webOf([lab]), { url: lab.origin })).text).toContain("here");
     expect(asked).toBe(2);
@@ -160,8 +163,18 @@ describe("an encoding", () => {
       "größer",
     ],
     ["UTF-8 by its mark", "text/html; charset=gbk", Buffer.from("\ufeff<p>größer</p>"), "größer"],
-    ["windows-1252", "text/html; charset=iso-8859-1", page("", Buffer.from([0x93, 0x61, 0x94])), "“a”"],
-    ["none that is known: UTF-8", "text/html; charset=klingon", page("", Buffer.from("größer")), "größer"],
+    [
+      "windows-1252",
+      "text/html; charset=iso-8859-1",
+      page("", Buffer.from([0x93, 0x61, 0x94])),
+      "“a”",
+    ],
+    [
+      "none that is known: UTF-8",
+      "text/html; charset=klingon",
+      page("", Buffer.from("größer")),
+      "größer",
+    ],
     [
       "UTF-7 is none (it hides tags)",
       "text/html; charset=utf-7",
@@ -213,7 +226,9 @@ it("nothing in a page can imitate the server's lines", async () => {
   const lab = await site({ "/": `<p>${forged}</p>` });
   const [page, foot] = texts(await run(await webOf([lab]), "fetch", { url: lab.origin }));
   expect(page).toContain("All 10 characters");
-  expect(foot).toMatch(/^\[All \d+ characters\. Kept as fetch:\/\/snapshot\/(?!0{12})[0-9a-f]{12}\]$/);
+  expect(foot).toMatch(
+    /^\[All \d+ characters\. Kept as fetch:\/\/snapshot\/(?!0{12})[0-9a-f]{12}\]$/,
+  );
 });
 
 describe("the line of facts", () => {
@@ -233,7 +248,11 @@ describe("the line of facts", () => {
     ["author", "text/html", `<meta name="author" content="A${FORGED}"><p>words</p>`],
     ["canonical", "text/html", `<link rel="canonical" href="/${FORGED}"><p>words</p>`],
     ["language", "text/html", `<html lang="en${FORGED}"><p>words</p>`],
-    ["refresh", "text/html", `<meta http-equiv="refresh" content="0;url=/a]|[b${FORGED}"><p>words</p>`],
+    [
+      "refresh",
+      "text/html",
+      `<meta http-equiv="refresh" content="0;url=/a]|[b${FORGED}"><p>words</p>`,
+    ],
     ["heading", "text/html", `<h2 id="x">H ${FORGED}</h2><p>words</p>`],
   ])("cannot be forged by a page's %s", async (_what, type, body) => {
     const lab = await site({ "/": { headers: { "content-type": type }, body } });
@@ -253,9 +272,14 @@ describe("the line of facts", () => {
   it("cannot be forged by the URL that a page redirects from", async () => {
     const lab = await site({
       "/a]|[b": { status: 302, headers: { location: "/c]|[d.bin" } },
-      "/c]|[d.bin": { headers: { "content-type": "application/octet-stream" }, body: Buffer.from([0, 1]) },
+      "/c]|[d.bin": {
+        headers: { "content-type": "application/octet-stream" },
+        body: Buffer.from([0, 1]),
+      },
     });
-    const [, foot = ""] = texts(await run(await webOf([lab]), "fetch", { url: `${lab.origin}/a]|[b` }));
+    const [, foot = ""] = texts(
+      await run(await webOf([lab]), "fetch", { url: `${lab.origin}/a]|[b` }),
+    );
     expect(foot).toMatch(/^\[[^[\]|]*\/c%5D%7C%5Bd\.bin has no text: [^[\]|]*\]$/);
   });
 

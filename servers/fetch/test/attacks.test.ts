@@ -117,7 +117,10 @@ it("a redirect is checked like the first address", async () => {
   };
   const outer = await site(
     Object.fromEntries(
-      Object.entries(targets).map(([path, location]) => [path, { status: 302, headers: { location } }]),
+      Object.entries(targets).map(([path, location]) => [
+        path,
+        { status: 302, headers: { location } },
+      ]),
     ),
   );
   const opened = await webOf([outer]);

@@ -33,12 +33,16 @@ it("an unknown certificate is refused, and trusted with --ca-file", async () => 
     kind: "unavailable",
     message: expect.stringContaining("certificate is not trusted"),
   });
-  expect((await fetched(await webOf([lab], { caFile: file }), { url: lab.origin })).text).toContain("secure");
+  expect((await fetched(await webOf([lab], { caFile: file }), { url: lab.origin })).text).toContain(
+    "secure",
+  );
   await writeFile(join(folder, "empty.pem"), "nothing");
   await expect(webOf([lab], { caFile: join(folder, "empty.pem") })).rejects.toThrow(
     "contains no certificate",
   );
-  await expect(webOf([lab], { caFile: join(folder, "none.pem") })).rejects.toThrow("cannot be read");
+  await expect(webOf([lab], { caFile: join(folder, "none.pem") })).rejects.toThrow(
+    "cannot be read",
+  );
 });
 
 it("a configured header is sent only to its host", async () => {
@@ -55,7 +59,10 @@ it("a configured header is sent only to its host", async () => {
   });
   await fetched(opened, { url: lab.origin });
   await fetched(opened, { url: `${lab.origin}/away` });
-  expect(lab.requests.at(-1)?.headers).toMatchObject({ authorization: "Bearer t0ken", "x-team": "blue" });
+  expect(lab.requests.at(-1)?.headers).toMatchObject({
+    authorization: "Bearer t0ken",
+    "x-team": "blue",
+  });
   for (const { headers } of stranger.requests) expect(headers).not.toHaveProperty("authorization");
   expect(stranger.requests).not.toHaveLength(0);
 });
@@ -80,10 +87,14 @@ async function proxy() {
   const seen: string[] = [];
   const server = createServer((asked, answer) => {
     seen.push(`${asked.method} ${asked.url}`);
-    const onward = request(asked.url ?? "", { method: "GET", headers: asked.headers }, (response) => {
-      answer.writeHead(response.statusCode ?? 502, response.headers);
-      response.pipe(answer);
-    });
+    const onward = request(
+      asked.url ?? "",
+      { method: "GET", headers: asked.headers },
+      (response) => {
+        answer.writeHead(response.statusCode ?? 502, response.headers);
+        response.pipe(answer);
+      },
+    );
     onward.on("error", () => answer.writeHead(502).end());
     onward.end();
   });

@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { failureOf, fetched, run, site, webOf } from "./lab.ts";
 import { prose } from "./pages/write.ts";
 
-const ld = (value: unknown) => `<script type="application/ld+json">${JSON.stringify(value)}</script>`;
+const ld = (value: unknown) =>
+  `<script type="application/ld+json">${JSON.stringify(value)}</script>`;
 const KETTLE = {
   "@context": "https://schema.org",
   "@graph": [
@@ -30,7 +31,10 @@ const KETTLE = {
     { "@type": "Organization", "@id": "#tarn", name: "Tarn Ltd" },
   ],
 };
-const xml = (body: string, type = "application/xml") => ({ headers: { "content-type": type }, body });
+const xml = (body: string, type = "application/xml") => ({
+  headers: { "content-type": type },
+  body,
+});
 
 /** The text of a page without its first two lines. */
 async function textOf(pages: Parameters<typeof site>[0], args: object = {}) {
@@ -89,7 +93,11 @@ seller: Tarn Ltd`,
             { "@type": "HowToStep", text: "Wait." },
           ],
         },
-        { "@type": "HowToSection", name: "Oven", itemListElement: [{ "@type": "HowToStep", text: "Bake." }] },
+        {
+          "@type": "HowToSection",
+          name: "Oven",
+          itemListElement: [{ "@type": "HowToStep", text: "Bake." }],
+        },
       ],
     };
     const page = { "/": `${ld(recipe)}<h1>Rye bread</h1><p>Our bread.</p>` };
@@ -161,7 +169,10 @@ seller: Tarn Ltd`,
     const none = await failureOf(
       run(web, "fetch", { url: `${lab.origin}/`, format: "data", selector: "h2" }),
     );
-    expect(none).toMatchObject({ kind: "not_found", message: expect.stringContaining("matches no table") });
+    expect(none).toMatchObject({
+      kind: "not_found",
+      message: expect.stringContaining("matches no table"),
+    });
   });
 
   it.each([
@@ -200,16 +211,25 @@ seller: Tarn Ltd`,
   it("stays small if references repeat a value a million times", async () => {
     const bomb = [1, ...Array.from({ length: 30 }, (_, index) => Array(10).fill(index + 2)), "x"];
     const script = `<script id="__NUXT_DATA__" type="application/json">${JSON.stringify([[1, 1], ...bomb.slice(1)])}</script>`;
-    const { foot } = await textOf({ "/": `<p>App</p>${script}` }, { format: "data", max_length: 100 });
+    const { foot } = await textOf(
+      { "/": `<p>App</p>${script}` },
+      { format: "data", max_length: 100 },
+    );
     expect(Number(/of ([\d,]+)/.exec(foot)?.[1]?.replaceAll(",", "") ?? 0)).toBeLessThan(2_000_000);
   });
 
   it.each([
     ["assignments without an end", `<script>${"window.__A={".repeat(100_000)}</script>`],
     ["a long name", `<script>window.${"STATE".repeat(200_000)}</script>`],
-    ["nested JSON", `<script type="application/json">${"[".repeat(5_000)}1${"]".repeat(5_000)}</script>`],
+    [
+      "nested JSON",
+      `<script type="application/json">${"[".repeat(5_000)}1${"]".repeat(5_000)}</script>`,
+    ],
     ["nested JSON-LD", ld(JSON.parse(`${'{"@type":"A","a":'.repeat(3_000)}1${"}".repeat(3_000)}`))],
-    ["nested items", '<div itemscope itemtype="x/A"><i itemprop="b" itemscope itemtype="x/B">'.repeat(150)],
+    [
+      "nested items",
+      '<div itemscope itemtype="x/A"><i itemprop="b" itemscope itemtype="x/B">'.repeat(150),
+    ],
     [
       "a wide table",
       `<table>${`<tr>${'<td colspan="1000" rowspan="1000">x</td><td>y</td>'.repeat(40)}</tr>`.repeat(40)}</table>`,
@@ -218,7 +238,9 @@ seller: Tarn Ltd`,
     const page = { "/": `<title>T</title>${part}<h1>Title</h1><p>NEEDLE</p>` };
     const { foot, head, lab, web } = await textOf(page, { format: "data", max_length: 100 });
     expect(head).toContain("structured data");
-    expect(Number(/(?:of|All) ([\d,]+)/.exec(foot)?.[1]?.replaceAll(",", "") ?? 0)).toBeLessThan(3_000_000);
+    expect(Number(/(?:of|All) ([\d,]+)/.exec(foot)?.[1]?.replaceAll(",", "") ?? 0)).toBeLessThan(
+      3_000_000,
+    );
     expect((await fetched(web, { url: lab.origin })).text).toContain("NEEDLE");
   });
 
@@ -231,7 +253,9 @@ seller: Tarn Ltd`,
       },
     });
     const web = await webOf([lab]);
-    expect(await failureOf(run(web, "fetch", { url: `${lab.origin}/t`, format: "data" }))).toMatchObject({
+    expect(
+      await failureOf(run(web, "fetch", { url: `${lab.origin}/t`, format: "data" })),
+    ).toMatchObject({
       kind: "invalid",
       message: `format data works on HTML, JSON, feeds and sitemaps; ${lab.origin}/t is text/plain.`,
     });
@@ -274,7 +298,10 @@ describe("a page that needs JavaScript", () => {
       `<script id="__NEXT_DATA__" type="application/json">${JSON.stringify({ props: { pageProps: { story } }, buildId: "b" })}</script>`,
     ],
     ["JSON-LD", ld({ "@type": "Article", headline: story.title, articleBody: story.body })],
-    ["a variable", `<script>window.__PRELOADED_STATE__ = ${JSON.stringify({ page: { story } })};</script>`],
+    [
+      "a variable",
+      `<script>window.__PRELOADED_STATE__ = ${JSON.stringify({ page: { story } })};</script>`,
+    ],
     [
       "server components",
       `<script>self.__next_f.push([1,${JSON.stringify(
@@ -381,7 +408,9 @@ describe("feeds and sitemaps", () => {
     );
     const body = `<rss version="2.0"><channel><title>B</title>${items.join("")}</channel></rss>`;
     const { foot } = await textOf({ "/": xml(body) });
-    expect(Number(/of ([\d,]+)/.exec(foot)?.[1]?.replaceAll(",", ""))).toBeLessThan(body.length / 4);
+    expect(Number(/of ([\d,]+)/.exec(foot)?.[1]?.replaceAll(",", ""))).toBeLessThan(
+      body.length / 4,
+    );
   });
 
   it("of hostile depth, size or entities are read within the limits, other XML unchanged", async () => {
@@ -392,7 +421,9 @@ describe("feeds and sitemaps", () => {
     expect((await textOf({ "/": xml(entities) })).text).not.toContain("lollol");
     const comments = `${"<!---->".repeat(500)}<x/>`;
     expect((await textOf({ "/": xml(comments) })).text).toContain("<x/>");
-    expect((await textOf({ "/": xml("<note><to>Ada</to></note>") })).text).toContain("<to>Ada</to>");
+    expect((await textOf({ "/": xml("<note><to>Ada</to></note>") })).text).toContain(
+      "<to>Ada</to>",
+    );
     const bomb = gzipSync(Buffer.alloc(40_000_000, "a"));
     const { head, foot } = await textOf(
       { "/": { headers: { "content-type": "application/gzip" }, body: bomb } },

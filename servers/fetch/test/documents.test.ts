@@ -5,9 +5,12 @@ import { failureOf, fetched, run, site, texts, webOf } from "./lab.ts";
 
 /** The text that is read from a file, whatever type the site declares. */
 async function read(body: Buffer, args: Record<string, unknown> = {}): Promise<string> {
-  const lab = await site({ "/file": { headers: { "content-type": "application/octet-stream" }, body } });
-  return (await fetched(await webOf([lab]), { url: `${lab.origin}/file`, max_length: 100_000, ...args }))
-    .text;
+  const lab = await site({
+    "/file": { headers: { "content-type": "application/octet-stream" }, body },
+  });
+  return (
+    await fetched(await webOf([lab]), { url: `${lab.origin}/file`, max_length: 100_000, ...args })
+  ).text;
 }
 
 const WORD =
@@ -58,10 +61,9 @@ describe("a Word document", () => {
       '<w:drawing><wp:inline xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"><wp:docPr id="1" name="p" descr="A grey mill"/><a:graphic xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><a:graphicData><pic:pic xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:blipFill><a:blip r:link="rId9"/></pic:blipFill></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing>';
     const text = await read(
       word(`<w:p><w:r>${picture}</w:r></w:p>`, {
-        "word/_rels/document.xml.rels": relations({ rId9: ["image", "file:///etc/hostname"] }).replace(
-          "/>",
-          ' TargetMode="External"/>',
-        ),
+        "word/_rels/document.xml.rels": relations({
+          rId9: ["image", "file:///etc/hostname"],
+        }).replace("/>", ' TargetMode="External"/>'),
       }),
     );
     expect(text).toContain("A grey mill");
@@ -80,7 +82,9 @@ const excel = (...sheets: readonly string[]): Buffer =>
     "xl/workbook.xml": `<workbook ${EXCEL} xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>${sheets.map((_, index) => `<sheet name="S&amp;${index}" sheetId="${index + 1}" r:id="rId${index}"/>`).join("")}</sheets></workbook>`,
     "xl/_rels/workbook.xml.rels": relations({
       ...Object.fromEntries(
-        sheets.map((_, index) => [`rId${index}`, ["worksheet", `worksheets/s${index}.xml`]] as const),
+        sheets.map(
+          (_, index) => [`rId${index}`, ["worksheet", `worksheets/s${index}.xml`]] as const,
+        ),
       ),
       rStyle: ["styles", "styles.xml"],
     }),
@@ -92,7 +96,8 @@ const excel = (...sheets: readonly string[]): Buffer =>
       ]),
     ),
   });
-const text = (at: string, value: string): string => `<c r="${at}" t="inlineStr"><is><t>${value}</t></is></c>`;
+const text = (at: string, value: string): string =>
+  `<c r="${at}" t="inlineStr"><is><t>${value}</t></is></c>`;
 
 describe("a workbook", () => {
   it("has a heading for each sheet and a table for each block of its rows, dates as dates", async () => {
@@ -102,7 +107,9 @@ describe("a workbook", () => {
         `<row r="1"><c r="A1" t="b"><v>1</v></c></row>`,
       ),
     );
-    expect(shown).toContain("## S&0\n\n| Day | a\\|b |\n| --- | --- |\n| 2025-12-09 | 1.5 |\n\n| apart |");
+    expect(shown).toContain(
+      "## S&0\n\n| Day | a\\|b |\n| --- | --- |\n| 2025-12-09 | 1.5 |\n\n| apart |",
+    );
     expect(shown).toContain("## S&1\n\n| true |");
   });
 
@@ -148,7 +155,9 @@ it("a presentation has its slides in their order: titles, lists, tables, charts,
           shape("ftr", line("FOOTER")) +
           '<p:grpSp><p:pic><p:nvPicPr><p:cNvPr id="3" name="p" descr="A grey mill"/></p:nvPicPr></p:pic></p:grpSp>',
       ),
-      "ppt/slides/_rels/slide2.xml.rels": relations({ rId1: ["notesSlide", "../notesSlides/n.xml"] }),
+      "ppt/slides/_rels/slide2.xml.rels": relations({
+        rId1: ["notesSlide", "../notesSlides/n.xml"],
+      }),
       "ppt/notesSlides/n.xml": tree("notes", shape("body", line("Speak slowly."))),
       "ppt/slides/slide1.xml": tree(
         "sld",
@@ -171,8 +180,14 @@ it("OpenDocument files and EPUB books become Markdown", async () => {
   const row = `<table:table-row>${cell("Bread")}${cell("3")}</table:table-row>`;
   const texts = await Promise.all(
     [
-      openDocumentFile("text", '<text:h text:outline-level="2">The mill</text:h><text:p>It turns.</text:p>'),
-      openDocumentFile("spreadsheet", `<table:table table:name="Prices">${row}${row}</table:table>`),
+      openDocumentFile(
+        "text",
+        '<text:h text:outline-level="2">The mill</text:h><text:p>It turns.</text:p>',
+      ),
+      openDocumentFile(
+        "spreadsheet",
+        `<table:table table:name="Prices">${row}${row}</table:table>`,
+      ),
       openDocumentFile("presentation", "<draw:page><text:p>Hello</text:p></draw:page>"),
       epub("Trees", "<h1>Oak</h1><p>Old wood.</p>", "<h1>Elm</h1><p>Tall.</p>"),
     ].map((file) => read(file)),

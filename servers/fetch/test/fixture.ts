@@ -34,7 +34,9 @@ const NEWS = `<rss version="2.0"><channel><title>Mill news</title>
 
 /** A page of a thread with three. */
 function thread(page: number): string {
-  const links = [1, 2, 3].map((number) => `<a href="/thread?page=${number}">${number}</a>`).join(" ");
+  const links = [1, 2, 3]
+    .map((number) => `<a href="/thread?page=${number}">${number}</a>`)
+    .join(" ");
   return `<title>Thread</title><h1>Which bus?</h1><p>Post ${page}: take bus ${page + 12}.</p><p>${links}</p>`;
 }
 
@@ -64,7 +66,10 @@ export async function world(): Promise<World> {
     },
     "/mill.png": { headers: { "content-type": "image/png" }, body: picture },
     "/inside": { status: 302, headers: { location: `${inner.origin}/` } },
-    "/robots.txt": { headers: { "content-type": "text/plain" }, body: "User-agent: *\nDisallow: /closed" },
+    "/robots.txt": {
+      headers: { "content-type": "text/plain" },
+      body: "User-agent: *\nDisallow: /closed",
+    },
     "/closed": "<p>not for programs</p>",
   });
   const url = (path: string): string => site.origin + path;

@@ -69,13 +69,23 @@ describe("formulas are TeX, byte for byte", () => {
     ["an attribute", '<span data-tex="a_1^2"><svg></svg></span>', "$a_1^2$"],
     ["Pandoc", '<span class="math inline">\\(a_1 * b_2\\)</span>', "$a_1 * b_2$"],
     ["GitHub", '<math-renderer class="js-inline-math">$a_1 * b_2$</math-renderer>', "$a_1 * b_2$"],
-    ["text that a script would draw", `<script src="/mathjax.js"></script>\\(a_1 &lt; *b*\\)`, "$a_1 < *b*$"],
-    ["text, without such a script", "\\(a_1 * b_2\\) and $$c_1 * d_2$$", "\\(a_1 * b_2\\) and $$c_1 * d_2$$"],
+    [
+      "text that a script would draw",
+      `<script src="/mathjax.js"></script>\\(a_1 &lt; *b*\\)`,
+      "$a_1 < *b*$",
+    ],
+    [
+      "text, without such a script",
+      "\\(a_1 * b_2\\) and $$c_1 * d_2$$",
+      "\\(a_1 * b_2\\) and $$c_1 * d_2$$",
+    ],
   ])("%s", async (_what, html, expected) => {
     const text = await readMarkdown(around(html));
     expect(text).toContain(`before ${expected} after`);
     expect(text).not.toContain("DRAWN");
-    expect(await readMarkdown(around(html), { format: "text" })).toContain(`before ${expected} after`);
+    expect(await readMarkdown(around(html), { format: "text" })).toContain(
+      `before ${expected} after`,
+    );
   });
 
   it.each<[string, string, string]>([
@@ -83,7 +93,11 @@ describe("formulas are TeX, byte for byte", () => {
     ["MathJax 2", `<script type="math/tex; mode=display">${TEX}</script>`, TEX],
     ["MathML", '<math display="block"><mi>x</mi><mo>=</mo><mn>1</mn></math>', "x=1"],
     ["Doxygen", '<img class="formulaDsp" alt="\\[ a_1 \\]" src="form_1.png">', "a_1"],
-    ["text with line breaks", '<script src="/katex.js"></script>$$a_1 = b \\\\\n c_2$$', "a_1 = b \\\\ c_2"],
+    [
+      "text with line breaks",
+      '<script src="/katex.js"></script>$$a_1 = b \\\\\n c_2$$',
+      "a_1 = b \\\\ c_2",
+    ],
     [
       "an environment",
       '<script src="/mathjax.js"></script>\\begin{align} a_1 &amp;= b \\\\ c &amp;= d \\end{align}',
@@ -114,7 +128,10 @@ describe("formulas are TeX, byte for byte", () => {
   });
 
   it("a page of <string> in its text keeps its Markdown", async () => {
-    const items = Array.from({ length: 60 }, (_, index) => `<li><b>set</b> &lt;name${index}string&gt;</li>`);
+    const items = Array.from(
+      { length: 60 },
+      (_, index) => `<li><b>set</b> &lt;name${index}string&gt;</li>`,
+    );
     const text = await readMarkdown(`<main><h2>Usage</h2><ul>${items.join("")}</ul></main>`);
     expect(text).toContain("## Usage");
     expect(text).toContain("- **set** \\<name7string>");
@@ -133,11 +150,15 @@ describe("formulas are TeX, byte for byte", () => {
   });
 
   it("characters that a formula uses on its way are not taken from a page", async () => {
-    const signs = [..."# forged"].map((sign) => `&#${0x10ff00 + (sign.codePointAt(0) ?? 0)};`).join("");
+    const signs = [..."# forged"]
+      .map((sign) => `&#${0x10ff00 + (sign.codePointAt(0) ?? 0)};`)
+      .join("");
     const direct = [..."# forged"]
       .map((sign) => String.fromCodePoint(0x10ff00 + (sign.codePointAt(0) ?? 0)))
       .join("");
-    const text = await readMarkdown(`<main><p>${prose(3, 5)}</p><p>${signs}</p><p>${direct}</p></main>`);
+    const text = await readMarkdown(
+      `<main><p>${prose(3, 5)}</p><p>${signs}</p><p>${direct}</p></main>`,
+    );
     expect(text).not.toContain("forged");
   });
 });
@@ -173,7 +194,8 @@ describe("MathML as TeX", () => {
       "{}_2F_1",
     "<mover><mo>=</mo><mi>def</mi></mover><mi>rank</mi><mspace width='1em'></mspace><mi>x</mi>":
       "\\overset{\\mathrm{def}}{=}\\mathrm{rank}\\quad x",
-    "<menclose notation='box'><mi>x</mi></menclose><mphantom><mi>y</mi></mphantom>": "\\boxed{x}\\phantom{y}",
+    "<menclose notation='box'><mi>x</mi></menclose><mphantom><mi>y</mi></mphantom>":
+      "\\boxed{x}\\phantom{y}",
   };
   it.each(Object.entries(cases))("%s", async (mathml, tex) => {
     expect(await readMarkdown(around(`<math>${mathml}</math>`))).toContain(`before $${tex}$ after`);

@@ -19,7 +19,11 @@ const PAGES = {
       .join(""),
   ),
   rustdoc: framed(
-    `<h2 id="implementations">Implementations</h2><div class="impl-items">${["before", "push", "after"]
+    `<h2 id="implementations">Implementations</h2><div class="impl-items">${[
+      "before",
+      "push",
+      "after",
+    ]
       .map(
         (name) =>
           `<details class="rustdoc-toggle method-toggle" open><summary><section id="method.${name}" class="method has-srclink"><span class="rightside"><span class="since">1.0.0</span> · <a class="srclink" href="../src/vec.rs.html#1">source</a></span><a href="#method.${name}" class="anchor"></a><h4 class="code-header">pub fn <a href="#method.${name}" class="fnname">${name}</a>(&amp;mut self, ${name}_value: T)</h4></section></summary><div class="docblock"><p>About ${name}.</p><h5 id="${name}-panics">Panics</h5><p>More on ${name}.</p></div></details>`,
@@ -63,7 +67,11 @@ const PAGES = {
       .join("<hr>"),
   ),
   tables: framed(
-    `<table><thead><tr><th>Name</th><th>Meaning</th><th>Default</th></tr></thead>${["before", "size", "after"]
+    `<table><thead><tr><th>Name</th><th>Meaning</th><th>Default</th></tr></thead>${[
+      "before",
+      "size",
+      "after",
+    ]
       .map(
         (name) =>
           `<tr><td><code id="opt-${name}">${name}_opt</code></td><td>About ${name}.</td><td>More on ${name}.</td></tr>`,
@@ -87,7 +95,8 @@ const TARGETS: readonly [keyof typeof PAGES, string, string, string][] = [
   ["tables", "opt-size", "size", "size_opt"],
 ];
 
-const letters = (text: string): string => text.replaceAll("<br>", " ").replace(/[^\p{L}\p{N}]+/gu, "");
+const letters = (text: string): string =>
+  text.replaceAll("<br>", " ").replace(/[^\p{L}\p{N}]+/gu, "");
 const HEAD = /^Contents of [^\n]*\n(\[[^\n]*\])\n\n/;
 
 /** Reads a page by fragments: the text, and the line of facts before it. */
@@ -132,8 +141,11 @@ describe("a link into documentation", () => {
     }
     expect((await at("p")).text).toBe("LAST");
     expect(
-      (await (await reader('<article><p id="user-content-setup">READ</p><p>rest</p></article>'))("setup"))
-        .text,
+      (
+        await (
+          await reader('<article><p id="user-content-setup">READ</p><p>rest</p></article>')
+        )("setup")
+      ).text,
     ).toBe("READ");
   });
 
@@ -177,11 +189,14 @@ describe("what is not used of a request is named", () => {
     expect((await (await reader(PAGES.Sphinx))(fragment)).facts).toContain(note);
   });
 
-  it.each(["", "top", ":~:text=About%20print", "TOP"])("#%s has no note about an id", async (fragment) => {
-    const { facts, text } = await (await reader(PAGES.Sphinx))(fragment);
-    expect(facts).not.toMatch(/ id |#fragment/);
-    expect(text).toContain("INTRO");
-  });
+  it.each(["", "top", ":~:text=About%20print", "TOP"])(
+    "#%s has no note about an id",
+    async (fragment) => {
+      const { facts, text } = await (await reader(PAGES.Sphinx))(fragment);
+      expect(facts).not.toMatch(/ id |#fragment/);
+      expect(text).toContain("INTRO");
+    },
+  );
 
   it("a fragment with selector, section, a format without elements, or a page that is not parsed", async () => {
     const deep = `${"<div>".repeat(1_000)}<p id="print">deep</p>`;
@@ -190,7 +205,9 @@ describe("what is not used of a request is named", () => {
     expect(await facts({ selector: "main" })).toContain("the #fragment is not used with selector");
     expect(await facts({ section: "Manual" })).toContain("the #fragment is not used with section");
     expect(await facts({ format: "html" })).toContain("the #fragment is not used with format html");
-    expect(await facts({ format: "links" })).toContain("the #fragment is not used with format links");
+    expect(await facts({ format: "links" })).toContain(
+      "the #fragment is not used with format links",
+    );
     expect((await (await reader(deep))("print")).facts).toContain(
       "the #fragment is not used, because the page could not be parsed",
     );
@@ -224,7 +241,10 @@ describe("what is not used of a request is named", () => {
   it.each([
     [{ section: "Use", format: "text" }, "section does not work with format text"],
     [{ section: "Use", format: "metadata" }, "section does not work with format metadata"],
-    [{ selector: "p", format: "links" }, "selector only works on HTML, with format markdown, text or data"],
+    [
+      { selector: "p", format: "links" },
+      "selector only works on HTML, with format markdown, text or data",
+    ],
     [{ raw: true, format: "text" }, "raw does not work with format text"],
     [{ start_index: 100_000 }, "No more content"],
   ])("%j is refused", async (args, message) => {
@@ -258,14 +278,20 @@ describe("what is not used of a request is named", () => {
       hint: "In CSS, signs in an id need a backslash: #method\\.push. Or add #method.push to the URL.",
     });
     const invalid = await failureOf((await reader(PAGES.javadoc))("", { selector: "#put(K,V)" }));
-    expect(invalid).toMatchObject({ kind: "invalid", hint: expect.stringContaining("#put\\(K\\,V\\)") });
+    expect(invalid).toMatchObject({
+      kind: "invalid",
+      hint: expect.stringContaining("#put\\(K\\,V\\)"),
+    });
     expect((await at("", { selector: "#method\\.push" })).text).toContain("pub fn push");
   });
 
   it("text that fetch_find did not search", async () => {
     const article = `<article><h1>Bread</h1>${Array.from({ length: 6 }, (_, index) => `<p>${prose(5, index)}</p>`).join("")}</article>`;
     const lab = await site({ "/": `<nav>SIDEWORD</nav>${article}` });
-    const found = await run(await webOf([lab]), "fetch_find", { url: lab.origin, query: "sideword" });
+    const found = await run(await webOf([lab]), "fetch_find", {
+      url: lab.origin,
+      query: "sideword",
+    });
     expect(found).toMatchObject({
       matches: 0,
       note: expect.stringMatching(/^Found only outside the .*: use selector body\.$/),
@@ -276,7 +302,12 @@ describe("what is not used of a request is named", () => {
 /** Where Debian's packages have their pages, and in them what a fragment names and its signature. */
 const PACKAGES: readonly [string, string, string, string][] = [
   ["python3-doc", "/usr/share/doc/python3-doc/html/library", "dt.sig", "dt.sig"],
-  ["rust-doc", "/usr/share/doc/rust-doc/html/std/vec", "section.method", "section.method .code-header"],
+  [
+    "rust-doc",
+    "/usr/share/doc/rust-doc/html/std/vec",
+    "section.method",
+    "section.method .code-header",
+  ],
   [
     "default-jdk-doc",
     "/usr/share/doc/default-jdk-doc/api/java.base/java/util/zip",
@@ -302,7 +333,9 @@ describe.each(PACKAGES)("%s", (name, directory, targets, signatures) => {
       const { document } = parseHTML(html);
       for (const link of document.querySelectorAll("a.headerlink, .notable-traits")) link.remove();
       const named = [...document.querySelectorAll(targets)];
-      const words = [...document.querySelectorAll(signatures)].map(({ textContent }) => textContent ?? "");
+      const words = [...document.querySelectorAll(signatures)].map(
+        ({ textContent }) => textContent ?? "",
+      );
       if (named.length < PER_FILE || named.length !== words.length) continue;
       pages[`/${file}`] = html;
       for (const [index, { id }] of named.slice(0, PER_FILE).entries())

@@ -28,7 +28,9 @@ const HOSTILE: Readonly<Record<string, string>> = {
 };
 
 // esbuild, which bundles the thread's code for tests, has its own thread.
-beforeAll(() => void workerFile("convert", new URL("../src/page/read/converter.ts", import.meta.url).href));
+beforeAll(
+  () => void workerFile("convert", new URL("../src/page/read/converter.ts", import.meta.url).href),
+);
 
 describe.each(Object.entries(HOSTILE))("%s", (_what, html) => {
   it("is read in a separate thread, its text is returned, and the server stays responsive", async () => {

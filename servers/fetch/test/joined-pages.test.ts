@@ -10,7 +10,8 @@ const link = (href: string, text: string | number, rel = "") =>
 /** A guide of five pages: how its pages are addressed, and how they are linked. */
 const guide = (path: (number: number) => string, links: (number: number) => string) =>
   Object.fromEntries([1, 2, 3, 4, 5].map((number) => [path(number), part(number, links(number))]));
-const numbers = (path: (number: number) => string) => [1, 2, 3, 4, 5].map((n) => link(path(n), n)).join("");
+const numbers = (path: (number: number) => string) =>
+  [1, 2, 3, 4, 5].map((n) => link(path(n), n)).join("");
 const query = (n: number) => (n === 1 ? "/g" : `/g?page=${n}`);
 const folder = (n: number) => (n === 1 ? "/t/a-thread.12/" : `/t/a-thread.12/page-${n}`);
 const suffix = (n: number) => (n === 1 ? "/guide.html" : `/guide-${n}.html`);
@@ -18,7 +19,8 @@ const chapter = (n: number) => `/book/${["", "intro", "setup", "use", "more", "e
 const next =
   (path: (n: number) => string, text: string, rel = "") =>
   (n: number) =>
-    (n > 1 ? link(path(n - 1), "Previous", rel && "prev") : "") + (n < 5 ? link(path(n + 1), text, rel) : "");
+    (n > 1 ? link(path(n - 1), "Previous", rel && "prev") : "") +
+    (n < 5 ? link(path(n + 1), text, rel) : "");
 
 describe("joined pages", () => {
   it.each([
@@ -31,7 +33,11 @@ describe("joined pages", () => {
   ])("are found by %s", async (_name, path, links) => {
     const lab = await site(guide(path, links));
     const web = await webOf([lab]);
-    const { text, foot } = await fetched(web, { url: lab.origin + path(1), pages: 10, max_length: 20_000 });
+    const { text, foot } = await fetched(web, {
+      url: lab.origin + path(1),
+      pages: 10,
+      max_length: 20_000,
+    });
     for (const n of [1, 2, 3, 4, 5]) expect(text).toContain(`Part ${n}. `);
     expect(text.match(/# The long guide/g)).toHaveLength(1);
     expect(text).toContain("| 5 pages joined | page 2 from index ");
@@ -51,7 +57,9 @@ describe("joined pages", () => {
     let text = "";
     for (let start: number | undefined = 0; start !== undefined; ) {
       const piece = await fetched(web, { ...args, max_length: 400, start_index: start });
-      text += piece.text.slice(start === 0 ? piece.text.indexOf("\n\n") + 2 : piece.text.indexOf("\n") + 1);
+      text += piece.text.slice(
+        start === 0 ? piece.text.indexOf("\n\n") + 2 : piece.text.indexOf("\n") + 1,
+      );
       const from = /start_index=(\d+)/.exec(piece.foot)?.[1];
       start = from === undefined ? undefined : Number(from);
     }
@@ -76,7 +84,8 @@ describe("joined pages", () => {
       "/back": { status: 302, headers: { location: "/f" } },
     });
     const web = await webOf([lab]);
-    const of = async (path: string) => (await fetched(web, { url: lab.origin + path, pages: 10 })).text;
+    const of = async (path: string) =>
+      (await fetched(web, { url: lab.origin + path, pages: 10 })).text;
     expect(await of("/a")).toContain("2 pages joined");
     expect(await of("/a")).toContain("the next page after page 2 is one of these pages");
     expect(await of("/c")).toContain("/d has the same text as an earlier page");
@@ -92,12 +101,18 @@ describe("joined pages", () => {
       "/out": { status: 302, headers: { location: `${inner.origin}/` } },
       "/c": part(3, link("/closed", "Next", "next")),
       "/closed": part(4, ""),
-      "/robots.txt": { headers: { "content-type": "text/plain" }, body: "User-agent: *\nDisallow: /closed" },
+      "/robots.txt": {
+        headers: { "content-type": "text/plain" },
+        body: "User-agent: *\nDisallow: /closed",
+      },
     });
     const web = await webOf([lab]);
-    const of = async (path: string) => (await fetched(web, { url: lab.origin + path, pages: 5 })).text;
+    const of = async (path: string) =>
+      (await fetched(web, { url: lab.origin + path, pages: 5 })).text;
     expect(await of("/a")).toMatch(/1 page joined \| no page follows\]\n[\s\S]*Part 1\./);
-    expect(await of("/b")).toMatch(/page 2 could not be fetched: .*(?:loopback|blocked)[\s\S]*Part 2\./);
+    expect(await of("/b")).toMatch(
+      /page 2 could not be fetched: .*(?:loopback|blocked)[\s\S]*Part 2\./,
+    );
     expect(await of("/c")).toMatch(/page 2 could not be fetched: .*robots\.txt[\s\S]*Part 3\./);
     expect(inner.asked).toEqual([]);
     expect(lab.asked).not.toContain("/closed");
@@ -107,7 +122,9 @@ describe("joined pages", () => {
     const lab = await site({ "/": part(1, "") });
     const web = await webOf([lab]);
     for (const args of [{ section: "The long guide" }, { raw: true }])
-      expect(await failureOf(run(web, "fetch", { url: lab.origin, pages: 2, ...args }))).toMatchObject({
+      expect(
+        await failureOf(run(web, "fetch", { url: lab.origin, pages: 2, ...args })),
+      ).toMatchObject({
         kind: "invalid",
         message: expect.stringContaining("pages does not work with"),
       });

@@ -58,7 +58,10 @@ interface SiteOptions {
 }
 
 /** A web site on loopback, until the test ends. It has no robots.txt unless `pages` contains one. */
-export async function site(pages: Record<string, Answer>, options: SiteOptions = {}): Promise<Site> {
+export async function site(
+  pages: Record<string, Answer>,
+  options: SiteOptions = {},
+): Promise<Site> {
   const made = await openSite(pages, options);
   onTestFinished(() => made.close());
   return made;
@@ -77,7 +80,8 @@ export async function openSite(
     if (path !== "/robots.txt") asked.push(path);
     reply(pages[path], request, response);
   };
-  const server: Server = tls === undefined ? createServer(listener) : createSecureServer(tls, listener);
+  const server: Server =
+    tls === undefined ? createServer(listener) : createSecureServer(tls, listener);
   const port = await listening(server, address, wanted);
   return {
     origin: `${tls === undefined ? "http" : "https"}://${address}:${port}`,
@@ -92,7 +96,11 @@ export async function openSite(
   };
 }
 
-function reply(answer: Answer | undefined, request: IncomingMessage, response: ServerResponse): void {
+function reply(
+  answer: Answer | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   if (typeof answer === "function") {
     answer(request, response);
     return;
@@ -206,7 +214,9 @@ export async function readMarkdown(
 /** The texts of an answer's blocks. */
 export function texts(answer: unknown): string[] {
   if (!Array.isArray(answer)) return [];
-  return answer.map((block: { text?: unknown }) => (typeof block.text === "string" ? block.text : ""));
+  return answer.map((block: { text?: unknown }) =>
+    typeof block.text === "string" ? block.text : "",
+  );
 }
 
 /** The error that a call throws. */

@@ -77,7 +77,9 @@ describe("footnotes are marked [^1], with their text at the end", () => {
   it("a section has its notes only, and a note can be fetched alone", async () => {
     const [mark, note] = SHAPES.kramdown ?? ["", ""];
     const html = `<main><h2 id="a">A</h2><p>First.${mark}</p><h2 id="b">B</h2><p>Second. ${prose(4, 3)}</p>${note.replace("NOTE", "The note.")}</main>`;
-    expect(await readMarkdown(html, { url: "#a" })).toMatch(/First\.\[\^1\]\n+\[\^1\]: The note\.$/);
+    expect(await readMarkdown(html, { url: "#a" })).toMatch(
+      /First\.\[\^1\]\n+\[\^1\]: The note\.$/,
+    );
     expect(await readMarkdown(html, { url: "#b" })).not.toContain("[^1]");
     expect(await readMarkdown(html, { url: "#fn:1" })).toContain("The note.");
   });
@@ -161,7 +163,8 @@ describe("boxes of documentation are alerts", () => {
   });
 
   it("a box can be fetched by its id, a heading is none", async () => {
-    const box = '<div class="admonition note" id="oil"><p class="admonition-title">Note</p><p>OIL</p></div>';
+    const box =
+      '<div class="admonition note" id="oil"><p class="admonition-title">Note</p><p>OIL</p></div>';
     const abstract = `<div class="abstract"><h2>Abstract</h2><p>${prose(4, 10)}</p></div>`;
     const html = `<main><h1>Mills</h1>${abstract}<p>${prose(8, 6)}</p>${box}<p>${prose(8, 7)}</p></main>`;
     expect(await readMarkdown(html, { url: "#oil" })).toMatch(/> \[!NOTE\]\n>\n> OIL\s*$/);

@@ -15,7 +15,8 @@ async function inPieces(
   let start: number | undefined = 0;
   while (start !== undefined) {
     const { text, foot } = await fetched(opened, { ...args, start_index: start });
-    const body = start === 0 ? text.slice(text.indexOf("\n\n") + 2) : text.slice(text.indexOf("\n") + 1);
+    const body =
+      start === 0 ? text.slice(text.indexOf("\n\n") + 2) : text.slice(text.indexOf("\n") + 1);
     pieces.push(body);
     const next = /start_index=(\d+)/.exec(foot)?.[1];
     start = next === undefined ? undefined : Number(next);
@@ -64,7 +65,9 @@ describe("the pieces of a page", () => {
     const lab = await site({ "/": page("A") });
     const opened = await webOf([lab]);
     const starts = [0, 1_000, 2_000, 3_000];
-    await Promise.all(starts.map((start_index) => fetched(opened, { url: lab.origin, start_index })));
+    await Promise.all(
+      starts.map((start_index) => fetched(opened, { url: lab.origin, start_index })),
+    );
     expect(lab.asked).toEqual(["/"]);
   });
 

@@ -13,13 +13,21 @@ describe("fetch_many with a question", () => {
     const lab = await site({ "/guide": GUIDE, "/evil": EVIL });
     const web = await webOf([lab]);
     const urls = ["/guide", "/evil", "/none"].map((path) => lab.origin + path);
-    const blocks = texts(await run(web, "fetch_many", { urls, question: QUESTION, max_length: 1_500 }));
+    const blocks = texts(
+      await run(web, "fetch_many", { urls, question: QUESTION, max_length: 1_500 }),
+    );
     const best = blocks.find((block) => block.includes("€ 3.00")) ?? "";
     const index = Number(/start_index=(\d+)\]?\n/.exec(best)?.[1]);
-    expect(best).toMatch(new RegExp(`^\\[\\d\\] ${lab.origin}/guide \\| .*Prices \\| start_index=`));
-    const [page = ""] = texts(await run(web, "fetch", { url: urls[0], start_index: index, max_length: 60 }));
+    expect(best).toMatch(
+      new RegExp(`^\\[\\d\\] ${lab.origin}/guide \\| .*Prices \\| start_index=`),
+    );
+    const [page = ""] = texts(
+      await run(web, "fetch", { url: urls[0], start_index: index, max_length: 60 }),
+    );
     expect(page).toContain("## Prices\n\nA ticket for a child");
-    expect(blocks.at(-1)).toMatch(/^\[\d+ passages? from [\d,]+ characters of 2 pages, the best first\./);
+    expect(blocks.at(-1)).toMatch(
+      /^\[\d+ passages? from [\d,]+ characters of 2 pages, the best first\./,
+    );
     expect(blocks.at(-1)).toContain("status 404");
     expect(blocks.join("\n").length).toBeLessThan(2_500);
   });
@@ -30,9 +38,13 @@ describe("fetch_many with a question", () => {
     const ask = (path: string, args: object) =>
       run(web, "fetch_many", { urls: [lab.origin + path], ...args });
     expect(texts(await ask("/guide", { question: "chromodynamics" }))).toEqual([
-      expect.stringMatching(/^\[No passage in [\d,]+ characters of 1 page shares a word with the question\./),
+      expect.stringMatching(
+        /^\[No passage in [\d,]+ characters of 1 page shares a word with the question\./,
+      ),
     ]);
-    expect(await failureOf(ask("/none", { question: QUESTION }))).toMatchObject({ kind: "unavailable" });
+    expect(await failureOf(ask("/none", { question: QUESTION }))).toMatchObject({
+      kind: "unavailable",
+    });
     expect(await failureOf(ask("/guide", { question: QUESTION, format: "html" }))).toMatchObject({
       kind: "invalid",
     });
@@ -69,7 +81,11 @@ async function asked(era: Era, sample: Sample, args: readonly string[] = [], giv
 
 describe.each<Era>(["legacy", "modern"])("a client that offers its model (%s)", (era) => {
   it("gets its answer with sources; passages are delimited as data, which a page cannot end", async () => {
-    const requests: { systemPrompt?: string; maxTokens: number; messages: { content: unknown }[] }[] = [];
+    const requests: {
+      systemPrompt?: string;
+      maxTokens: number;
+      messages: { content: unknown }[];
+    }[] = [];
     const { blocks, lab } = await asked(
       era,
       (request) => {
@@ -85,7 +101,9 @@ describe.each<Era>(["legacy", "modern"])("a client that offers its model (%s)", 
     );
     expect(blocks).toHaveLength(2);
     expect(blocks[0]).toBe("€ 3.00 [1]");
-    expect(blocks[1]).toMatch(/^\[Written by the client's model tester\\n\(x\) from these passages/);
+    expect(blocks[1]).toMatch(
+      /^\[Written by the client's model tester\\n\(x\) from these passages/,
+    );
     expect(blocks[1]).toContain(`] ${lab.origin}/guide | Prices | start_index=`);
     expect(requests).toHaveLength(1);
     const [request] = requests;

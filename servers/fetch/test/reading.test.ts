@@ -17,7 +17,10 @@ describe("text that CSS hides", () => {
     ["transparent", '<p style="color: transparent">HIDDEN</p>'],
     ["white on white", '<p style="color:#fff">HIDDEN</p>'],
     ["red on red", '<p style="color:red;background:red">HIDDEN</p>'],
-    ["a rule for a class", '<style>.x{color:blue} .y, .z{display:none}</style><p class="z">HIDDEN</p>'],
+    [
+      "a rule for a class",
+      '<style>.x{color:blue} .y, .z{display:none}</style><p class="z">HIDDEN</p>',
+    ],
     ["hidden", "<p hidden>HIDDEN</p>"],
     ["almost white", '<p style="color:#fefefe">HIDDEN</p>'],
     ["white in the newer notation", '<p style="color:rgb(255 255 255)">HIDDEN</p>'],
@@ -78,10 +81,16 @@ describe("text that CSS hides", () => {
       "letters that show their background",
       '<p style="background:linear-gradient(red,blue);-webkit-background-clip:text;color:transparent">KEPT</p>',
     ],
-    ["a slide", '<div style="position:absolute;left:-100%;transform:translate3d(-1200px,0,0)">KEPT</div>'],
+    [
+      "a slide",
+      '<div style="position:absolute;left:-100%;transform:translate3d(-1200px,0,0)">KEPT</div>',
+    ],
     ["a small font by its shorthand", "<p style='font:0.9em/1.4 Arial'>KEPT</p>"],
     ["a collapsed part", "<details><summary>More</summary><p>KEPT</p></details>"],
-    ["a light hue on a dark one", '<p style="color:hsl(60 100% 95%);background:hsl(240 100% 20%)">KEPT</p>'],
+    [
+      "a light hue on a dark one",
+      '<p style="color:hsl(60 100% 95%);background:hsl(240 100% 20%)">KEPT</p>',
+    ],
     ["a scrolled box", '<div style="top:-600px">KEPT</div>'],
   ])("%s hides nothing", async (_what, shown) => {
     expect(await readMarkdown(`<main>${shown}${FRAMED}</main>`)).toContain("KEPT");
@@ -95,7 +104,8 @@ it.each([
 ])(
   "a page that is hidden by %s until a script shows it is read, without its hidden parts",
   async (_by, how) => {
-    const hidden = '<p style="display:none">HIDDEN</p><p hidden>HIDDEN</p><p aria-hidden=true>HIDDEN</p>';
+    const hidden =
+      '<p style="display:none">HIDDEN</p><p hidden>HIDDEN</p><p aria-hidden=true>HIDDEN</p>';
     const dialog = `<div aria-hidden=true>HIDDEN ${prose(3, 2)}</div>`;
     const text = await readMarkdown(
       `<div ${how}><main><p>KEPT ${prose(9, 7)}</p>${hidden}</main></div>${dialog}<p>Wait.</p>`,
@@ -153,12 +163,16 @@ describe("content without a Markdown equivalent", () => {
 
   it("rows by a selector are a table, cells are text", async () => {
     const table = "<table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr></table>";
-    expect(await readMarkdown(table, { selector: "tr" })).toContain("| A | B |\n| --- | --- |\n| 1 | 2 |");
+    expect(await readMarkdown(table, { selector: "tr" })).toContain(
+      "| A | B |\n| --- | --- |\n| 1 | 2 |",
+    );
     expect(await readMarkdown(table, { selector: "th" })).toContain("A\n\nB");
   });
 
   it("a page that no DOM can hold has its entities decoded", async () => {
-    expect(await readMarkdown(`${"<div>".repeat(500)}<th>a &amp; b &gt; c&nbsp;d`)).toContain("a & b > c d");
+    expect(await readMarkdown(`${"<div>".repeat(500)}<th>a &amp; b &gt; c&nbsp;d`)).toContain(
+      "a & b > c d",
+    );
   });
 });
 
@@ -212,7 +226,9 @@ it("content is found in script targets, in noscript, and after a CDATA section",
     ),
   ).toContain(text.slice(0, 60));
   expect(
-    await readMarkdown(`<div id="app"></div><script>x()</script><noscript><p>${text}</p></noscript>`),
+    await readMarkdown(
+      `<div id="app"></div><script>x()</script><noscript><p>${text}</p></noscript>`,
+    ),
   ).toContain(text.slice(0, 60));
   expect(await readMarkdown(`<body><![CDATA[<p>${text}</p></body>`)).toContain(text.slice(0, 60));
 });
@@ -242,7 +258,8 @@ it("a declared article is not replaced by its introduction, unless the rest are 
   const read = (attribute: string) => {
     const rest = Array.from(
       { length: 40 },
-      (_, index) => `<li><ul><li>${prose(1, index)}</li><li>REST ${prose(3, index + 1)}</li></ul></li>`,
+      (_, index) =>
+        `<li><ul><li>${prose(1, index)}</li><li>REST ${prose(3, index + 1)}</li></ul></li>`,
     );
     return readMarkdown(
       `<head><meta property="og:type" content="article"></head><body>${intro}<ul ${attribute}>${rest.join("")}</ul></body>`,
@@ -289,7 +306,9 @@ it("a page's metadata is returned", async () => {
     refresh: `${lab.origin}/next`,
   });
   expect(JSON.parse(facts)).not.toHaveProperty("redirected_from");
-  expect((await fetched(web, { url: lab.origin })).text).toContain(`redirects to ${lab.origin}/next`);
+  expect((await fetched(web, { url: lab.origin })).text).toContain(
+    `redirects to ${lab.origin}/next`,
+  );
 });
 
 it("format links returns the page's links, each URL once", async () => {
@@ -314,7 +333,10 @@ it("a cookie set by a redirect is sent back within the call, only to its host", 
         ? response.end("<p>welcome</p>")
         : response.writeHead(302, { location: "/consent" }).end(),
     "/consent": { status: 302, headers: { location: "/", "set-cookie": "consent=yes; Path=/" } },
-    "/away": { status: 302, headers: { location: `${other.origin}/`, "set-cookie": "secret=1; Path=/" } },
+    "/away": {
+      status: 302,
+      headers: { location: `${other.origin}/`, "set-cookie": "secret=1; Path=/" },
+    },
   });
   const web = await webOf([lab, other]);
   expect((await fetched(web, { url: lab.origin })).text).toContain("welcome");
@@ -328,6 +350,8 @@ it("a truncated file is reported as such", async () => {
   const lab = await site({
     "/": { headers: { "content-type": "application/zip" }, body: Buffer.alloc(5_000, 1) },
   });
-  const [, line] = texts(await run(await webOf([lab], { maxBytes: 1_000 }), "fetch", { url: lab.origin }));
+  const [, line] = texts(
+    await run(await webOf([lab], { maxBytes: 1_000 }), "fetch", { url: lab.origin }),
+  );
   expect(line).toContain("cut after the first 1000 B; --max-bytes sets the limit");
 });

@@ -59,23 +59,28 @@ const WRITES =
   "document.getElementById('app').innerHTML = '<main><h1>The mill</h1><p>' + 'It grinds. '.repeat(40) + '</p></main>'";
 
 describe("with --render", () => {
-  withBrowser("a page that is empty without JavaScript is read in a browser, others are not", async () => {
-    const lab = await site({
-      "/app": app(WRITES),
-      "/plain": `<p>${"It grinds. ".repeat(40)}</p><script>x()</script>`,
-    });
-    const web = await webOf([lab], { render: true });
-    onTestFinished(() => web.close());
-    const { text } = await fetched(web, { url: `${lab.origin}/app` });
-    expect(text).toContain("rendered in a browser");
-    expect(text).toContain("# The mill\n\nIt grinds.");
-    expect(text).not.toContain("needs_javascript");
-    expect(lab.requests.at(-1)?.headers["user-agent"]).toContain("ModelContextProtocol/1.0");
-    const [facts = ""] = texts(await run(web, "fetch", { url: `${lab.origin}/app`, format: "metadata" }));
-    expect(JSON.parse(facts)).toMatchObject({ rendered: true, title: "App" });
-    await fetched(web, { url: `${lab.origin}/plain` });
-    expect(lab.asked.filter((path) => path === "/plain")).toHaveLength(1);
-  });
+  withBrowser(
+    "a page that is empty without JavaScript is read in a browser, others are not",
+    async () => {
+      const lab = await site({
+        "/app": app(WRITES),
+        "/plain": `<p>${"It grinds. ".repeat(40)}</p><script>x()</script>`,
+      });
+      const web = await webOf([lab], { render: true });
+      onTestFinished(() => web.close());
+      const { text } = await fetched(web, { url: `${lab.origin}/app` });
+      expect(text).toContain("rendered in a browser");
+      expect(text).toContain("# The mill\n\nIt grinds.");
+      expect(text).not.toContain("needs_javascript");
+      expect(lab.requests.at(-1)?.headers["user-agent"]).toContain("ModelContextProtocol/1.0");
+      const [facts = ""] = texts(
+        await run(web, "fetch", { url: `${lab.origin}/app`, format: "metadata" }),
+      );
+      expect(JSON.parse(facts)).toMatchObject({ rendered: true, title: "App" });
+      await fetched(web, { url: `${lab.origin}/plain` });
+      expect(lab.asked.filter((path) => path === "/plain")).toHaveLength(1);
+    },
+  );
 
   withBrowser("a page that leads to a blocked address stays unrendered, and says why", async () => {
     const inner = await site({ "/": "<p>SECRET</p>" }, { address: "127.0.0.1" });
@@ -110,9 +115,9 @@ describe("with --render", () => {
   });
 
   it("and a proxy the server does not start: the browser would bypass it", async () => {
-    await expect(webOf([], { render: true, proxyUrl: new URL("http://127.0.0.1:1") })).rejects.toThrow(
-      "--render cannot be used with --proxy-url",
-    );
+    await expect(
+      webOf([], { render: true, proxyUrl: new URL("http://127.0.0.1:1") }),
+    ).rejects.toThrow("--render cannot be used with --proxy-url");
   });
 
   it("is mentioned if a page is empty without JavaScript", async () => {
@@ -141,18 +146,21 @@ const CHANNELS: Readonly<Record<string, string>> = {
 
 describe("a page in the browser", () => {
   for (const [name, html] of Object.entries(CHANNELS))
-    withBrowser(`reaches no address of this machine by ${name}, and would without the guard`, async () => {
-      const inner = await site({ "/c": "inner" }, { address: "127.0.0.1" });
-      const lab = await site({ "/": `<p>here</p>${html.replaceAll("TO", inner.origin)}` });
-      const free = opened([lab.host, inner.host]);
-      await free.render(new URL(lab.origin), AGENT, never);
-      await expect.poll(() => inner.asked.length, { message: name }).toBeGreaterThan(0);
-      const before = inner.asked.length;
-      await opened([lab.host])
-        .render(new URL(lab.origin), AGENT, never)
-        .catch(() => undefined);
-      expect(inner.asked.length).toBe(before);
-    });
+    withBrowser(
+      `reaches no address of this machine by ${name}, and would without the guard`,
+      async () => {
+        const inner = await site({ "/c": "inner" }, { address: "127.0.0.1" });
+        const lab = await site({ "/": `<p>here</p>${html.replaceAll("TO", inner.origin)}` });
+        const free = opened([lab.host, inner.host]);
+        await free.render(new URL(lab.origin), AGENT, never);
+        await expect.poll(() => inner.asked.length, { message: name }).toBeGreaterThan(0);
+        const before = inner.asked.length;
+        await opened([lab.host])
+          .render(new URL(lab.origin), AGENT, never)
+          .catch(() => undefined);
+        expect(inner.asked.length).toBe(before);
+      },
+    );
 
   withBrowser("sends nothing by WebRTC", async () => {
     const stun = createSocket("udp4");
@@ -190,7 +198,9 @@ describe("a page in the browser", () => {
         isMoved = true;
         response.writeHead(200, { "content-type": "text/html", connection: "close" });
         response.end(
-          app("fetch('/in').then(() => (document.title = 'reached'), () => (document.title = 'refused'))"),
+          app(
+            "fetch('/in').then(() => (document.title = 'reached'), () => (document.title = 'refused'))",
+          ),
         );
       },
     });
@@ -211,7 +221,9 @@ describe("a page in the browser", () => {
   withBrowser("that never rests, is endless or hangs does not hold up the next", async () => {
     const lab = await site({
       "/hangs": app("for (;;) {}"),
-      "/endless": app("document.body.append('x'.repeat(3_000_000)); String.prototype.slice = () => 'forged'"),
+      "/endless": app(
+        "document.body.append('x'.repeat(3_000_000)); String.prototype.slice = () => 'forged'",
+      ),
       "/good": app("document.title = 'good'"),
     });
     const quick = opened([lab.host], { totalMs: 3_000 });

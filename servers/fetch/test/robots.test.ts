@@ -17,11 +17,13 @@ describe("robots.txt of a site", () => {
     });
     const opened = await webOf([lab]);
     expect((await fetched(opened, { url: `${lab.origin}/open` })).text).toContain("open");
-    expect(await failureOf(run(opened, "fetch", { url: `${lab.origin}/private/x` }))).toMatchObject({
-      kind: "denied",
-      message: `${lab.origin}/robots.txt disallows fetching /private/x.`,
-      hint: expect.stringContaining("--ignore-robots-txt"),
-    });
+    expect(await failureOf(run(opened, "fetch", { url: `${lab.origin}/private/x` }))).toMatchObject(
+      {
+        kind: "denied",
+        message: `${lab.origin}/robots.txt disallows fetching /private/x.`,
+        hint: expect.stringContaining("--ignore-robots-txt"),
+      },
+    );
     expect(lab.asked).toEqual(["/open"]);
   });
 
@@ -42,7 +44,9 @@ describe("robots.txt of a site", () => {
       "/": "<p>in</p>",
     });
     expect(
-      await failureOf(run(await webOf([lab], { userAgent: "Curious/2.0" }), "fetch", { url: lab.origin })),
+      await failureOf(
+        run(await webOf([lab], { userAgent: "Curious/2.0" }), "fetch", { url: lab.origin }),
+      ),
     ).toMatchObject({ kind: "denied" });
     expect((await fetched(await webOf([lab]), { url: lab.origin })).text).toContain("in");
   });
@@ -58,14 +62,17 @@ describe("robots.txt of a site", () => {
     },
   );
 
-  it.each([500, 503])("that fails (%i) disallows everything (RFC 9309, 2.3.1.4)", async (status) => {
-    const lab = await site({ "/robots.txt": rules("", status), "/": "x" });
-    expect(await failureOf(run(await webOf([lab]), "fetch", { url: lab.origin }))).toMatchObject({
-      kind: "denied",
-      message: expect.stringContaining(`status ${status}`),
-    });
-    expect(lab.asked).toEqual([]);
-  });
+  it.each([500, 503])(
+    "that fails (%i) disallows everything (RFC 9309, 2.3.1.4)",
+    async (status) => {
+      const lab = await site({ "/robots.txt": rules("", status), "/": "x" });
+      expect(await failureOf(run(await webOf([lab]), "fetch", { url: lab.origin }))).toMatchObject({
+        kind: "denied",
+        message: expect.stringContaining(`status ${status}`),
+      });
+      expect(lab.asked).toEqual([]);
+    },
+  );
 
   it("is followed through redirects", async () => {
     const lab = await site({
@@ -73,14 +80,18 @@ describe("robots.txt of a site", () => {
       "/rules.txt": rules("User-agent: *\nDisallow: /x"),
       "/x": "x",
     });
-    expect(await failureOf(run(await webOf([lab]), "fetch", { url: `${lab.origin}/x` }))).toMatchObject({
+    expect(
+      await failureOf(run(await webOf([lab]), "fetch", { url: `${lab.origin}/x` })),
+    ).toMatchObject({
       kind: "denied",
     });
   });
 
   it("is read up to half a megabyte", async () => {
     const lab = await site({
-      "/robots.txt": rules(`User-agent: *\nDisallow: /x\n${"# filler\n".repeat(200_000)}Disallow: /`),
+      "/robots.txt": rules(
+        `User-agent: *\nDisallow: /x\n${"# filler\n".repeat(200_000)}Disallow: /`,
+      ),
       "/": "<p>in</p>",
     });
     const opened = await webOf([lab]);
@@ -91,7 +102,10 @@ describe("robots.txt of a site", () => {
   });
 
   it("is ignored with --ignore-robots-txt", async () => {
-    const lab = await site({ "/robots.txt": rules("User-agent: *\nDisallow: /"), "/": "<p>in</p>" });
+    const lab = await site({
+      "/robots.txt": rules("User-agent: *\nDisallow: /"),
+      "/": "<p>in</p>",
+    });
     expect(
       (await fetched(await webOf([lab], { ignoreRobotsTxt: true }), { url: lab.origin })).text,
     ).toContain("in");
@@ -99,19 +113,26 @@ describe("robots.txt of a site", () => {
   });
 
   it("is ignored for the prompt, which has its own user agent", async () => {
-    const lab = await site({ "/robots.txt": rules("User-agent: *\nDisallow: /"), "/": "<p>in</p>" });
+    const lab = await site({
+      "/robots.txt": rules("User-agent: *\nDisallow: /"),
+      "/": "<p>in</p>",
+    });
     const opened = await webOf([lab]);
     const snapshot = await opened.get(lab.origin, {
       requester: "user",
       signal: new AbortController().signal,
     });
     expect(snapshot.answer.status).toBe(200);
-    const { repository } = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"));
+    const { repository } = JSON.parse(
+      await readFile(new URL("../package.json", import.meta.url), "utf8"),
+    );
     expect(lab.requests.map(({ headers }) => headers["user-agent"])).toEqual([
       `ModelContextProtocol/1.0 (User-Specified; +${repository.url.replace(/^git\+|\.git$/g, "")})`,
     ]);
     // A page added by a person is still disallowed for the model.
-    expect(await failureOf(run(opened, "fetch", { url: lab.origin }))).toMatchObject({ kind: "denied" });
+    expect(await failureOf(run(opened, "fetch", { url: lab.origin }))).toMatchObject({
+      kind: "denied",
+    });
   });
 
   it("of a blocked host is not requested", async () => {

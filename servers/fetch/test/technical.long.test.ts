@@ -42,7 +42,9 @@ const linesOf = (code: string): string => code.replace(/[ \t]+$/gm, "").replace(
 /** The blocks of code in Markdown, without the marks of the lists and quotes around them. */
 function blocksIn(markdown: string): Set<string> {
   const blocks = new Set<string>();
-  let open: { readonly indent: number; readonly fence: string; readonly lines: string[] } | undefined;
+  let open:
+    | { readonly indent: number; readonly fence: string; readonly lines: string[] }
+    | undefined;
   for (const line of markdown.split("\n")) {
     const [, around = "", fence] = /^((?:> ?|[ \t]|[-*] |\d+\. )*)(```+)/.exec(line) ?? [];
     if (open === undefined)
@@ -55,22 +57,34 @@ function blocksIn(markdown: string): Set<string> {
   return blocks;
 }
 
-it.for(PAGES)("%s: %s has all its signatures and its code", ([debian, page, selector, least], { skip }) => {
-  const file = join(FOLDER, page);
-  if (!existsSync(file)) skip(`needs Debian's ${debian}`);
-  const html = readFileSync(file, "utf8");
-  const request = { url: "https://mill.example/page", format: "markdown", includeLinks: true } as const;
-  const { text } = convertHtml({ html, ...request });
-  const { document } = parseHTML(html);
-  // rustdoc shows these traits when the pointer is on them, and Node.js marks permalinks with "#".
-  for (const extra of document.querySelectorAll(".notable-traits, a.mark, a.srclink")) extra.remove();
-  const signatures = [...document.querySelectorAll(selector)].map((element) => element.textContent ?? "");
-  expect(signatures.length).toBeGreaterThanOrEqual(least);
-  expect(missingIn(text, signatures)).toEqual([]);
-  const blocks = blocksIn(text);
-  // `br` and `details` in code have no text to compare.
-  const codes = [...document.querySelectorAll("pre")].filter(
-    (pre) => pre.querySelector("br, details") === null,
-  );
-  expect(codes.map((pre) => linesOf(pre.textContent ?? "")).filter((code) => !blocks.has(code))).toEqual([]);
-});
+it.for(PAGES)(
+  "%s: %s has all its signatures and its code",
+  ([debian, page, selector, least], { skip }) => {
+    const file = join(FOLDER, page);
+    if (!existsSync(file)) skip(`needs Debian's ${debian}`);
+    const html = readFileSync(file, "utf8");
+    const request = {
+      url: "https://mill.example/page",
+      format: "markdown",
+      includeLinks: true,
+    } as const;
+    const { text } = convertHtml({ html, ...request });
+    const { document } = parseHTML(html);
+    // rustdoc shows these traits when the pointer is on them, and Node.js marks permalinks with "#".
+    for (const extra of document.querySelectorAll(".notable-traits, a.mark, a.srclink"))
+      extra.remove();
+    const signatures = [...document.querySelectorAll(selector)].map(
+      (element) => element.textContent ?? "",
+    );
+    expect(signatures.length).toBeGreaterThanOrEqual(least);
+    expect(missingIn(text, signatures)).toEqual([]);
+    const blocks = blocksIn(text);
+    // `br` and `details` in code have no text to compare.
+    const codes = [...document.querySelectorAll("pre")].filter(
+      (pre) => pre.querySelector("br, details") === null,
+    );
+    expect(
+      codes.map((pre) => linesOf(pre.textContent ?? "")).filter((code) => !blocks.has(code)),
+    ).toEqual([]);
+  },
+);

@@ -10,20 +10,22 @@ async function read(html: string, fragment = ""): Promise<string> {
   return (await fetched(await webOf([lab]), { url, max_length: 500_000 })).text;
 }
 
-describe.each(Object.entries({ rustdoc: rustdocPage(), javadoc: javadocPage(), Sphinx: sphinxPage() }))(
-  "a page by %s",
-  (_generator, { html, signatures }) => {
-    it("has all its signatures and headings, in order, and no menu", async () => {
-      const text = await read(html);
-      expect(missingIn(text, signatures)).toEqual([]);
-      expect(text).not.toMatch(/SIDEBAR|<br>/);
-    });
-  },
-);
+describe.each(
+  Object.entries({ rustdoc: rustdocPage(), javadoc: javadocPage(), Sphinx: sphinxPage() }),
+)("a page by %s", (_generator, { html, signatures }) => {
+  it("has all its signatures and headings, in order, and no menu", async () => {
+    const text = await read(html);
+    expect(missingIn(text, signatures)).toEqual([]);
+    expect(text).not.toMatch(/SIDEBAR|<br>/);
+  });
+});
 
 /** A page of documentation around a part. */
 const documented = (part: string): string =>
-  framed("The mill", `<main>${part}<p>${prose(6, 1)}</p><pre>one</pre><pre>two</pre><pre>three</pre></main>`);
+  framed(
+    "The mill",
+    `<main>${part}<p>${prose(6, 1)}</p><pre>one</pre><pre>two</pre><pre>three</pre></main>`,
+  );
 
 describe("markup of documentation", () => {
   it.each([
@@ -37,7 +39,11 @@ describe("markup of documentation", () => {
       '<div class="highlight-python3 notranslate"><div class="highlight"><pre>if a:\n<span class="w">    </span>b()</pre></div></div>',
       "```python\nif a:\n    b()\n```",
     ],
-    ["no language", '<div class="highlight-default"><pre>plain here</pre></div>', "```\nplain here\n```"],
+    [
+      "no language",
+      '<div class="highlight-default"><pre>plain here</pre></div>',
+      "```\nplain here\n```",
+    ],
     [
       "lines as elements",
       '<div class="fragment"><div class="line"><span class="lineno">  1</span>int a;</div><div class="line">  int b;</div></div>',
@@ -88,7 +94,9 @@ describe("markup of documentation", () => {
       ...["turn()", "Turns the wheel.", "stop()", "Stops it."].map((text) => cell("col", text)),
     ];
     const text = await read(
-      documented(`<ul><li><h2>Methods</h2><div class="summary-table">${grid.join("")}</div></li></ul>`),
+      documented(
+        `<ul><li><h2>Methods</h2><div class="summary-table">${grid.join("")}</div></li></ul>`,
+      ),
     );
     expect(text).toMatch(/^## Methods$/m);
     expect(text).toMatch(/^\| turn\(\) \| Turns the wheel\. \|$/m);
@@ -160,7 +168,9 @@ describe("markup of documentation", () => {
 
   it("a bracket at the start of a link's text stays", async () => {
     const text = await read(
-      documented('<h4>fn all() -&gt; <a href="/array">[</a><a href="/T">T</a><a href="/array">; N]</a></h4>'),
+      documented(
+        '<h4>fn all() -&gt; <a href="/array">[</a><a href="/T">T</a><a href="/array">; N]</a></h4>',
+      ),
     );
     expect(text.replace(/\]\([^()]*\)/g, "").replace(/[[\\\s]/g, "")).toContain("fnall()->T;N]");
     expect(text).toMatch(/\[\\\[\]\([^()]*\/array\)/);
@@ -195,7 +205,10 @@ describe("markup of documentation", () => {
   });
 
   it("text such as <string> does not cost the page its Markdown", async () => {
-    const words = Array.from({ length: 60 }, (_, index) => `&lt;value-${index}-of-the-mill&gt;`).join(" ");
+    const words = Array.from(
+      { length: 60 },
+      (_, index) => `&lt;value-${index}-of-the-mill&gt;`,
+    ).join(" ");
     expect(await read(documented(`<h2>Usage</h2><pre>${words}</pre>`))).toMatch(/^## Usage$/m);
   });
 });
@@ -219,10 +232,15 @@ const NAMES = [
 describe.each([
   ["with such a class", (name: string, text: string) => `<h2 class="${name}">${text}</h2>`],
   ["with such an id", (name: string, text: string) => `<h2 id="${name}">${text}</h2>`],
-  ["alone in such an element", (name: string, text: string) => `<div class="${name}"><h2>${text}</h2></div>`],
+  [
+    "alone in such an element",
+    (name: string, text: string) => `<div class="${name}"><h2>${text}</h2></div>`,
+  ],
 ])("headings of prose, %s", (_where, heading) => {
   it("stay", async () => {
-    const parts = NAMES.map((name, index) => `${heading(name, `Part ${index}.`)}<p>${prose(4, index)}</p>`);
+    const parts = NAMES.map(
+      (name, index) => `${heading(name, `Part ${index}.`)}<p>${prose(4, index)}</p>`,
+    );
     const text = await read(
       framed("The mill", `<div class="post"><p>${prose(5, 83)}</p>${parts.join("")}</div>`),
     );
@@ -235,6 +253,8 @@ it("an article of which Readability would drop the code keeps it", async () => {
   const code = (index: number) => `<div class="extra-code"><pre>mill --turn ${index}</pre></div>`;
   const parts = Array.from({ length: 8 }, (_, index) => `<p>${prose(4, index)}</p>${code(index)}`);
   const head = '<meta property="og:type" content="article">';
-  const text = await read(framed("The mill", `<div class="post">${parts.join("")}</div>`, { head }));
+  const text = await read(
+    framed("The mill", `<div class="post">${parts.join("")}</div>`, { head }),
+  );
   for (let index = 0; index < 8; index++) expect(text).toContain(`mill --turn ${index}\n`);
 });

@@ -28,7 +28,9 @@ const FORUMS: Record<string, (posts: readonly Post[]) => string> = {
             <h5>Senior member</h5><dl><dt>Joined</dt><dd>MEMBER-NOISE</dd><dt>Messages</dt><dd>1,203</dd></dl></div>
           <ul><li><a href="#p${index}"><time>${date}</time></a></li><li><a href="#share">Share</a></li><li>#${index}</li></ul>
           <div class="message-body"><div itemprop="text"><div class="bbWrapper">${
-            index === 2 ? `<blockquote><a href="#p0">Ada said:</a><p>${QUOTED}</p></blockquote>` : ""
+            index === 2
+              ? `<blockquote><a href="#p0">Ada said:</a><p>${QUOTED}</p></blockquote>`
+              : ""
           }<p>${text}</p></div></div></div></article>`,
       )
       .join("")}</div>`,
@@ -44,7 +46,10 @@ const FORUMS: Record<string, (posts: readonly Post[]) => string> = {
   "questions and answers": (posts) =>
     posts
       .map(
-        ({ author, date, text }, index) => `<div itemprop="${index === 0 ? "mainEntity" : "suggestedAnswer"}"
+        (
+          { author, date, text },
+          index,
+        ) => `<div itemprop="${index === 0 ? "mainEntity" : "suggestedAnswer"}"
           itemscope itemtype="https://schema.org/${index === 0 ? "Question" : "Answer"}">
           <div class="votes">MEMBER-NOISE</div><div itemprop="text"><p>${text}</p></div>
           <div itemprop="author" itemscope><span itemprop="name">${author}</span> MEMBER-NOISE</div><time>${date}</time></div>`,
@@ -54,7 +59,8 @@ const FORUMS: Record<string, (posts: readonly Post[]) => string> = {
 
 async function read(body: string): Promise<string> {
   const lab = await site({ "/page": framed("The mill", `<h1>Which mill?</h1>${body}`) });
-  return (await fetched(await webOf([lab]), { url: `${lab.origin}/page`, max_length: 100_000 })).text;
+  return (await fetched(await webOf([lab]), { url: `${lab.origin}/page`, max_length: 100_000 }))
+    .text;
 }
 
 describe.each(Object.entries(FORUMS))("a thread by %s", (_forum, write) => {

@@ -68,7 +68,8 @@ async function makeSources(root) {
 async function sources(report, { ours, rg, work }) {
   const corpora = process.env.REFMCP_CORPORA ?? "";
   const given = join(corpora, "typeshed");
-  const isGiven = corpora !== "" && (await stat(given).catch(() => undefined))?.isDirectory() === true;
+  const isGiven =
+    corpora !== "" && (await stat(given).catch(() => undefined))?.isDirectory() === true;
   const tree = isGiven ? given : join(work, "sources");
   if (!isGiven) await makeSources(tree);
   const mine = await connect([...ours, tree]);
@@ -119,14 +120,22 @@ async function pictures(report, { ours, rg, work }) {
     ripgrep: () => command(rg, ["--no-config", "--json", "lake in", folder]),
     ours: async () => {
       const answer = await mine.call("search_text", { path: folder, pattern: "lake in" });
-      if (!JSON.stringify(answer.content).includes("note.txt")) throw new Error("The note was not found.");
+      if (!JSON.stringify(answer.content).includes("note.txt"))
+        throw new Error("The note was not found.");
     },
   });
   const [floor, time] = [median(taken.ripgrep), median(taken.ours)];
   report({
     title: "Content search in a folder of pictures",
     columns: ["files", "ripgrep ms", "ours ms", "ratio"],
-    rows: [[`${figure(count)} pictures of 200 kB, 1 note`, figure(floor), figure(time), ratio(time / floor)]],
+    rows: [
+      [
+        `${figure(count)} pictures of 200 kB, 1 note`,
+        figure(floor),
+        figure(time),
+        ratio(time / floor),
+      ],
+    ],
   });
   await mine.close();
   await rm(folder, { recursive: true });
@@ -155,7 +164,9 @@ async function log(report, { ours, rg, work }) {
       },
       ours: async () => {
         const answer = await mine.call("search_text", { path: file, pattern });
-        total = Number(/([\d,]+) lines? in/.exec(JSON.stringify(answer.content))?.[1]?.replaceAll(",", ""));
+        total = Number(
+          /([\d,]+) lines? in/.exec(JSON.stringify(answer.content))?.[1]?.replaceAll(",", ""),
+        );
       },
     });
     if (total !== lines) throw new Error(`${pattern}: ${total} lines, ripgrep finds ${lines}.`);
@@ -172,7 +183,9 @@ async function log(report, { ours, rg, work }) {
     title: "Content search in a log of 50 MB",
     columns: ["pattern", "lines", "ripgrep ms", "ours ms", "ratio"],
     rows,
-    notes: ["ripgrep only counts, in a new process each time; ours counts and shows the first 100 lines."],
+    notes: [
+      "ripgrep only counts, in a new process each time; ours counts and shows the first 100 lines.",
+    ],
   });
   await mine.close();
 }

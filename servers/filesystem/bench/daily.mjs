@@ -31,7 +31,8 @@ Socket.prototype.connect = function () { process.nextTick(() => this.destroy(new
 
 /** @param {{ report: import("../../../scripts/lib/bench-kit.mjs").Report }} harness */
 export async function bench({ report }) {
-  if (process.platform === "win32") return "Desktop Commander's solutions are written for a POSIX shell";
+  if (process.platform === "win32")
+    return "Desktop Commander's solutions are written for a POSIX shell";
   const top = await mkdtemp(join(tmpdir(), "daily-"));
   /** @type {RawClient[]} */
   const clients = [];
@@ -95,7 +96,11 @@ export async function bench({ report }) {
       }
       await client.close();
     }
-    const labels = { official: "the official server", commander: "Desktop Commander", ours: "ours" };
+    const labels = {
+      official: "the official server",
+      commander: "Desktop Commander",
+      ours: "ours",
+    };
     report(dailyTable(labels, costs, lists, NOTES));
     return undefined;
   } finally {

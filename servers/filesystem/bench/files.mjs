@@ -99,8 +99,14 @@ async function searches(report, { official, ours, rg, tree }) {
   const names = await inTurn(3, {
     official: () => theirs.call("search_files", { path: tree, pattern: "**/*.ts" }),
     "ours, all files": () =>
-      mine.call("search_files", { path: tree, pattern: "*.ts", include_ignored: true, limit: 1000 }),
-    "ours, ignore rules": () => mine.call("search_files", { path: tree, pattern: "*.ts", limit: 1000 }),
+      mine.call("search_files", {
+        path: tree,
+        pattern: "*.ts",
+        include_ignored: true,
+        limit: 1000,
+      }),
+    "ours, ignore rules": () =>
+      mine.call("search_files", { path: tree, pattern: "*.ts", limit: 1000 }),
   });
   const trees = await inTurn(3, {
     official: () => theirs.call("directory_tree", { path: tree }),
@@ -112,12 +118,17 @@ async function searches(report, { official, ours, rg, tree }) {
     // Its output is read, because ripgrep stops at the first match if its output is discarded.
     "ripgrep, all files": () =>
       command(rg, ["--no-config", "--no-ignore", "--hidden", "--json", "needle", tree]),
-    "ripgrep, ignore rules": () => command(rg, ["--no-config", "--no-require-git", "--json", "needle", tree]),
+    "ripgrep, ignore rules": () =>
+      command(rg, ["--no-config", "--no-require-git", "--json", "needle", tree]),
     "ours, all files": () => mine.call("search_text", all),
     "ours, ignore rules": () => mine.call("search_text", kept),
   });
   /** @param {string} what @param {number[]} list @param {number[]} floor */
-  const row = (what, list, floor) => [what, figure(median(list)), ratio(median(list) / median(floor))];
+  const row = (what, list, floor) => [
+    what,
+    figure(median(list)),
+    ratio(median(list) / median(floor)),
+  ];
   report({
     title: "100,000 files, 60,000 of them behind ignore rules",
     columns: ["", "median ms", "of the official server, or of ripgrep"],
@@ -128,7 +139,11 @@ async function searches(report, { official, ours, rg, tree }) {
       row("directory_tree, official", trees.official, trees.official),
       row("directory_tree, ours", trees.ours, trees.official),
       .../** @type {const} */ (["all files", "ignore rules"]).flatMap((which) => [
-        row(`content search, ripgrep alone, ${which}`, text[`ripgrep, ${which}`], text[`ripgrep, ${which}`]),
+        row(
+          `content search, ripgrep alone, ${which}`,
+          text[`ripgrep, ${which}`],
+          text[`ripgrep, ${which}`],
+        ),
         row(`search_text, ours, ${which}`, text[`ours, ${which}`], text[`ripgrep, ${which}`]),
       ]),
     ],
@@ -171,8 +186,10 @@ async function contents(report, { official, ours, work }) {
   /** @type {Record<string, (client: RawClient, name: string) => () => unknown>} */
   const jobs = {
     "read of 100 MB": (client) => () => client.call("read_text_file", { path: large }),
-    "first 10 lines of 100 MB": (client) => () => client.call("read_text_file", { path: large, head: 10 }),
-    "last 10 lines of 100 MB": (client) => () => client.call("read_text_file", { path: large, tail: 10 }),
+    "first 10 lines of 100 MB": (client) => () =>
+      client.call("read_text_file", { path: large, head: 10 }),
+    "last 10 lines of 100 MB": (client) => () =>
+      client.call("read_text_file", { path: large, tail: 10 }),
     "500 small files, 50 a call": (client) => () => readAll(client, paths),
     "edit of a 5 MB file": (client, name) => editOf(client, name),
   };
@@ -180,7 +197,9 @@ async function contents(report, { official, ours, work }) {
   for (const [what, job] of Object.entries(jobs)) {
     const [before, own] = [theirs.bytes, mine.bytes];
     const taken = await inTurn(5, { official: job(theirs, "official"), ours: job(mine, "ours") });
-    const wire = [theirs.bytes - before, mine.bytes - own].map((bytes) => `${figure(bytes / 6 / 1000)} kB`);
+    const wire = [theirs.bytes - before, mine.bytes - own].map(
+      (bytes) => `${figure(bytes / 6 / 1000)} kB`,
+    );
     rows.push([
       what,
       figure(median(taken.official)),
@@ -252,17 +271,27 @@ async function replacements(report, { ours, work }) {
     const edits = [{ oldText: "fox", newText: "hound" }];
     const taken = await inTurn(3, {
       floor: () =>
-        timed(async () => writeFile(path, (await readFile(path, "utf8")).replaceAll("fox", "hound"))),
+        timed(async () =>
+          writeFile(path, (await readFile(path, "utf8")).replaceAll("fox", "hound")),
+        ),
       ours: () => timed(() => mine.call("edit_file", { path, edits, replace_all: true })),
     });
     const [floor, time] = [median(taken.floor), median(taken.ours)];
-    rows.push([figure(count), figure(text.length / 1e6), figure(floor), figure(time), ratio(time / floor)]);
+    rows.push([
+      figure(count),
+      figure(text.length / 1e6),
+      figure(floor),
+      figure(time),
+      ratio(time / floor),
+    ]);
   }
   report({
     title: "Replacing every occurrence of a literal",
     columns: ["places", "MB", "Node.js alone, ms", "ours ms", "ratio"],
     rows,
-    notes: ["Ours also makes the diff, hashes the result and keeps the previous content for undo_change."],
+    notes: [
+      "Ours also makes the diff, hashes the result and keeps the previous content for undo_change.",
+    ],
   });
   await mine.close();
 }
@@ -275,7 +304,9 @@ async function replacements(report, { ours, work }) {
 async function readAll(client, paths) {
   for (let start = 0; start < paths.length; start += 50) {
     const batch = paths.slice(start, start + 50);
-    const text = JSON.stringify((await client.call("read_multiple_files", { paths: batch })).content);
+    const text = JSON.stringify(
+      (await client.call("read_multiple_files", { paths: batch })).content,
+    );
     for (const path of batch) {
       const index = /small-(\d+)/.exec(path)?.[1];
       const lines = text.split(`small file ${index}\\n`).length - 1;

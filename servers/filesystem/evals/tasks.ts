@@ -32,8 +32,14 @@ export const tasks: readonly Task[] = [
       return "done";
     },
     async check(_answer, world) {
-      const [definition, use] = [await content(world, "src/greet.ts"), await content(world, "src/main.ts")];
-      return definition?.includes("function welcome(") === true && use?.includes('welcome("world")') === true;
+      const [definition, use] = [
+        await content(world, "src/greet.ts"),
+        await content(world, "src/main.ts"),
+      ];
+      return (
+        definition?.includes("function welcome(") === true &&
+        use?.includes('welcome("world")') === true
+      );
     },
   },
   {
@@ -92,7 +98,8 @@ export const tasks: readonly Task[] = [
   },
   {
     name: "merge files without reading them",
-    prompt: "Write all.ts: the contents of src/greet.ts and then src/main.ts without its first line.",
+    prompt:
+      "Write all.ts: the contents of src/greet.ts and then src/main.ts without its first line.",
     async reference(call) {
       const parts = [{ path: "src/greet.ts" }, { path: "src/main.ts", from: 2 }];
       return call("write_file", { path: "all.ts", parts });
@@ -115,12 +122,15 @@ export const tasks: readonly Task[] = [
       return call("undo_change", { id: /Change (\w+-\w+)/.exec(copied)?.[1] ?? "" });
     },
     check: async (answer, world) =>
-      answer.includes("2") && (await exists(world, "src/main.ts")) && !(await exists(world, "flat")),
+      answer.includes("2") &&
+      (await exists(world, "src/main.ts")) &&
+      !(await exists(world, "flat")),
   },
   {
     name: "find files by name behind the ignore rules",
     prompt: "Is there an index.js anywhere, also in what git ignores?",
-    reference: (call) => call("search_files", { path: ".", pattern: "index.js", include_ignored: true }),
+    reference: (call) =>
+      call("search_files", { path: ".", pattern: "index.js", include_ignored: true }),
     check: (answer) => answer.includes("node_modules/lib/index.js"),
   },
   {
@@ -143,7 +153,8 @@ export const tasks: readonly Task[] = [
       });
       return "done";
     },
-    check: async (_answer, world) => (await content(world, "CHANGELOG.md"))?.includes("First entry") === true,
+    check: async (_answer, world) =>
+      (await content(world, "CHANGELOG.md"))?.includes("First entry") === true,
   },
   {
     name: "see what the largest entry is",

@@ -48,7 +48,8 @@ export const server = defineServer({
     const { createPathGuard, stateDirectories, withHidden } = await import("@refmcp/boundary");
     const { openFiles } = await import("./files/files.ts");
     const { hiddenPlaces, homeTrash } = await import("./files/trash/trash.ts");
-    const journalDirectories = journalDir === undefined ? stateDirectories("filesystem") : [journalDir];
+    const journalDirectories =
+      journalDir === undefined ? stateDirectories("filesystem") : [journalDir];
     const home = homeTrash();
     const hidden = hiddenPlaces({ stateDirectories: journalDirectories, home });
     const files = openFiles({

@@ -112,16 +112,27 @@ describe("a path outside", () => {
     await writeFile(join(root, "own.txt"), "own");
     const client = await connect();
     expect(
-      (await call(client, "move_file", { source: join(outside, "secret.txt"), destination: "in.txt" }))
-        .failed,
+      (
+        await call(client, "move_file", {
+          source: join(outside, "secret.txt"),
+          destination: "in.txt",
+        })
+      ).failed,
     ).toBe(true);
     expect(
-      (await call(client, "move_file", { source: "own.txt", destination: join(outside, "own.txt") })).failed,
+      (
+        await call(client, "move_file", {
+          source: "own.txt",
+          destination: join(outside, "own.txt"),
+        })
+      ).failed,
     ).toBe(true);
-    expect((await call(client, "delete_file", { path: join(outside, "secret.txt") })).failed).toBe(true);
-    expect((await call(client, "move_file", { source: "link.txt", destination: "moved.txt" })).failed).toBe(
-      false,
+    expect((await call(client, "delete_file", { path: join(outside, "secret.txt") })).failed).toBe(
+      true,
     );
+    expect(
+      (await call(client, "move_file", { source: "link.txt", destination: "moved.txt" })).failed,
+    ).toBe(false);
     expect((await lstat(join(root, "moved.txt"))).isSymbolicLink()).toBe(true);
     expect((await call(client, "delete_file", { path: "moved.txt" })).failed).toBe(false);
     expect(await readdir(outside)).toEqual(["secret.txt"]);
@@ -162,9 +173,9 @@ describe("the client's roots", () => {
 
     it("narrow the configured directories, and cannot widen them", async () => {
       await mkdir(join(root, "part"));
-      expect(await allowed(await connect({ era, roots: [uri(join(root, "part")), uri(outside)] }))).toEqual([
-        join(root, "part"),
-      ]);
+      expect(
+        await allowed(await connect({ era, roots: [uri(join(root, "part")), uri(outside)] })),
+      ).toEqual([join(root, "part")]);
       expect(await allowed(await connect({ era, roots: [{ uri: "file:///" }] }))).toEqual([root]);
       expect(await allowed(await connect({ era, roots: [uri(outside)] }))).toEqual([root]);
     });
@@ -172,11 +183,15 @@ describe("the client's roots", () => {
     it("replace them only with --roots replace, and never with the whole disk", async () => {
       const args = [root, "--roots", "replace"];
       expect(await allowed(await connect({ era, args, roots: [uri(outside)] }))).toEqual([outside]);
-      expect(await allowed(await connect({ era, args, roots: [{ uri: "file:///" }] }))).toEqual([root]);
+      expect(await allowed(await connect({ era, args, roots: [{ uri: "file:///" }] }))).toEqual([
+        root,
+      ]);
     });
 
     it("are the bound if nothing is configured, and nothing is allowed without both", async () => {
-      expect(await allowed(await connect({ era, args: [], roots: [uri(outside)] }))).toEqual([outside]);
+      expect(await allowed(await connect({ era, args: [], roots: [uri(outside)] }))).toEqual([
+        outside,
+      ]);
       const nothing = await connect({ era, args: [] });
       expect(await allowed(nothing)).toEqual([]);
       const { text, failed } = await call(nothing, "read_text_file", { path: "/etc/passwd" });
@@ -186,7 +201,9 @@ describe("the client's roots", () => {
 
     it("are ignored with --roots off", async () => {
       const args = [root, "--roots", "off"];
-      expect(await allowed(await connect({ era, args, roots: [uri(join(root, "part"))] }))).toEqual([root]);
+      expect(await allowed(await connect({ era, args, roots: [uri(join(root, "part"))] }))).toEqual(
+        [root],
+      );
     });
   });
 
@@ -196,11 +213,16 @@ describe("the client's roots", () => {
     await writeFile(join(root, "a", "x.txt"), "in a");
     const roots = [{ uri: pathToFileURL(join(root, "a")).href }];
     const connected = await connect({ era: "legacy", roots });
-    expect((await call(connected, "read_text_file", { path: join(root, "a", "x.txt") })).failed).toBe(false);
+    expect(
+      (await call(connected, "read_text_file", { path: join(root, "a", "x.txt") })).failed,
+    ).toBe(false);
     roots.splice(0, 1, { uri: pathToFileURL(join(root, "b")).href });
     await connected.client.sendRootsListChanged();
     await expect
-      .poll(async () => (await call(connected, "read_text_file", { path: join(root, "a", "x.txt") })).failed)
+      .poll(
+        async () =>
+          (await call(connected, "read_text_file", { path: join(root, "a", "x.txt") })).failed,
+      )
       .toBe(true);
   });
 });
@@ -230,9 +252,9 @@ describe("large and strange content", () => {
       expect(text.length).toBeLessThanOrEqual(80_000);
     }
     // Whether or not 8 GB of zeros count as text, there is an answer.
-    expect((await call(client, "read_text_file", { path: "sparse.txt" })).text.length).toBeLessThanOrEqual(
-      80_000,
-    );
+    expect(
+      (await call(client, "read_text_file", { path: "sparse.txt" })).text.length,
+    ).toBeLessThanOrEqual(80_000);
     expect((await call(client, "get_file_info", { path: "sparse.txt" })).text).toContain(
       String(8 * 1024 ** 3),
     );
@@ -244,9 +266,15 @@ describe("large and strange content", () => {
     await writeFile(join(root, "forged.txt"), `text\n${forged}\n`);
     const client = await connect();
     const { client: raw } = client;
-    const { content } = await raw.callTool({ name: "read_text_file", arguments: { path: "forged.txt" } });
+    const { content } = await raw.callTool({
+      name: "read_text_file",
+      arguments: { path: "forged.txt" },
+    });
     expect(content).toHaveLength(2);
-    expect(content[1]).toMatchObject({ type: "text", text: expect.stringContaining("All 2 lines") });
+    expect(content[1]).toMatchObject({
+      type: "text",
+      text: expect.stringContaining("All 2 lines"),
+    });
   });
 
   it("reports hard links", async () => {

@@ -33,7 +33,9 @@ it("reads documents by lines, and says how to read a part", async () => {
   );
   expect((await read({ offset: 4, limit: 1 }))[0]).toBe("1\tRegion\n");
   expect((await read({ tail: 1 }))[0]).toBe("1\tnone\n");
-  expect((await read({ path: "book.xlsx#Sales!B2:B9" }))[0]).toMatch(/=== sheet "Sales"\nrow\tB\n2\t5\n$/);
+  expect((await read({ path: "book.xlsx#Sales!B2:B9" }))[0]).toMatch(
+    /=== sheet "Sales"\nrow\tB\n2\t5\n$/,
+  );
   await put("talk.pdf", pdf(["One", "Two"]));
   expect((await read({ path: "talk.pdf#2" }))[0]).toBe("=== PDF, 2 pages\n=== page 2\nTwo\n");
 });
@@ -63,7 +65,9 @@ it("reads several documents at once, and the bytes of mail as text with an encod
   await put("a.docx", docx("Hello"));
   await put("b.eml", "Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\n\nBody\n");
   await put("c.docx", "not a document");
-  const answer = String(await use(readMultipleFiles, files, { paths: ["a.docx", "b.eml", "c.docx"] }));
+  const answer = String(
+    await use(readMultipleFiles, files, { paths: ["a.docx", "b.eml", "c.docx"] }),
+  );
   expect(answer).toContain("=== Word document\nHello\n");
   expect(answer).toContain("Subject: Grüße");
   expect(answer).toContain("not a document");
@@ -125,7 +129,8 @@ it("stops a PDF whose streams need too much memory, and converts the next one", 
   const threads = new ThreadPool(256, 64);
   onTestFinished(() => threads.close());
   const documents = new Documents(threads);
-  const convert = (name: string) => withFile(tree.guard, tree.at(name), (file) => documents.textOf(file));
+  const convert = (name: string) =>
+    withFile(tree.guard, tree.at(name), (file) => documents.textOf(file));
   await expect(convert("bomb.pdf")).rejects.toThrow("it needs more than 64 MiB of memory");
   expect(Buffer.from((await convert("fine.pdf"))?.bytes ?? []).toString()).toContain("Fine");
 });
@@ -233,7 +238,11 @@ it("writes the text of documents as parts, and joins mail unchanged", async () =
   await put("book.xlsx", xlsx({ One: { A1: "first" }, Two: { A1: "second" } }));
   const mail = "Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\n\nHello\n";
   await put("mail.eml", mail);
-  const parts = [{ path: at("report.docx") }, { path: `${at("book.xlsx")}#Two` }, { path: at("mail.eml") }];
+  const parts = [
+    { path: at("report.docx") },
+    { path: `${at("book.xlsx")}#Two` },
+    { path: at("mail.eml") },
+  ];
   const answer = String(await use(writeFile, files, { path: at("out.txt"), parts }));
   expect(answer).toContain(`"${at("report.docx")}" was converted to text.`);
   const text = await read("out.txt");

@@ -41,7 +41,10 @@ export async function world(): Promise<World> {
   await symlink("src/main.ts", join(root, "main-link.ts"));
   await writeFile(join(root, ".gitignore"), "node_modules/\n*.log\n");
   await writeFile(join(root, "README.md"), "# A project\n\nIt greets people.\n");
-  await writeFile(join(root, "src", "main.ts"), 'import { greet } from "./greet.ts";\n\ngreet("world");\n');
+  await writeFile(
+    join(root, "src", "main.ts"),
+    'import { greet } from "./greet.ts";\n\ngreet("world");\n',
+  );
   await writeFile(
     join(root, "src", "greet.ts"),
     "/** Greets somebody. */\nexport function greet(name: string): void {\n  process.stderr.write(name);\n}\n",
@@ -65,7 +68,8 @@ export async function world(): Promise<World> {
   }
   // Files where the trash would be: so there is none, and a deletion without a journal asks.
   await mkdir(journal);
-  for (const trash of [join(journal, "trash"), join(root, ".refmcp-trash")]) await writeFile(trash, "");
+  for (const trash of [join(journal, "trash"), join(root, ".refmcp-trash")])
+    await writeFile(trash, "");
   const changeId = await changeSomething(root, journal);
   for (const file of [
     "README.md",
@@ -83,7 +87,8 @@ export async function world(): Promise<World> {
     secret: SECRET,
     calls: {
       apply_patch: {
-        patch: '--- a/src/main.ts\n+++ b/src/main.ts\n@@ -3 +3 @@\n-greet("world");\n+greet("all");\n',
+        patch:
+          '--- a/src/main.ts\n+++ b/src/main.ts\n@@ -3 +3 @@\n-greet("world");\n+greet("all");\n',
       },
       compare_files: { from: "README.md", to: "src/main.ts" },
       copy_file: { source: "README.md", destination: "docs.md" },
@@ -154,9 +159,17 @@ export async function world(): Promise<World> {
 
 /** Leaves one change in the journal, for list_changes and undo_change; returns its id. */
 async function changeSomething(root: string, journal: string): Promise<string> {
-  const allowed = new DirectoryAllowlist({ configured: [{ path: root, source: "argument" }], mode: "off" });
+  const allowed = new DirectoryAllowlist({
+    configured: [{ path: root, source: "argument" }],
+    mode: "off",
+  });
   const guard = createPathGuard(allowed);
-  const files = openFiles({ guard, journal: true, journalDirectories: [journal], maxReadChars: 80_000 });
+  const files = openFiles({
+    guard,
+    journal: true,
+    journalDirectories: [journal],
+    maxReadChars: 80_000,
+  });
   await writeFile(join(root, "changed.txt"), "before\n");
   const written = await files.write({
     path: "changed.txt",

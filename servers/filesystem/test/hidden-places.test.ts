@@ -15,10 +15,18 @@ import { use } from "./use.ts";
 it("no tool shows what the journal and the trash inside a root keep", async () => {
   const { root, at, put } = await scratch();
   const state = at("state");
-  const allowed = new DirectoryAllowlist({ configured: [{ path: root, source: "argument" }], mode: "off" });
+  const allowed = new DirectoryAllowlist({
+    configured: [{ path: root, source: "argument" }],
+    mode: "off",
+  });
   const hidden = hiddenPlaces({ stateDirectories: [state], home: undefined });
   const guard = createPathGuard(withHidden(allowed, hidden));
-  const files = openFiles({ guard, journal: true, journalDirectories: [state], maxReadChars: 80_000 });
+  const files = openFiles({
+    guard,
+    journal: true,
+    journalDirectories: [state],
+    maxReadChars: 80_000,
+  });
   await put("a.txt", "the old words\n");
   await put("b.txt", "the old words\n");
   await put(".Trash-1000/files/c.txt", "the old words\n");

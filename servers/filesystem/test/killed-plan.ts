@@ -28,12 +28,17 @@ export async function killInPlan(count: number, at: number): Promise<number> {
     stdio: ["pipe", "pipe", "ignore"],
   });
   const exited = once(child, "exit");
-  const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const send = (message: object) =>
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   const clientInfo = { name: "killer", version: "1" };
   const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
   send({ id: 1, method: "initialize", params });
   send({ method: "notifications/initialized" });
-  send({ id: 2, method: "tools/call", params: { name: "move_file", arguments: { moves, overwrite: true } } });
+  send({
+    id: 2,
+    method: "tools/call",
+    params: { name: "move_file", arguments: { moves, overwrite: true } },
+  });
   const left = async () => (await readdir(`${root}/in`)).length;
   while ((await left()) > count - at && child.exitCode === null) await setTimeout(0);
   child.kill("SIGKILL");

@@ -30,11 +30,15 @@ describe("patterns", () => {
     const before = await snapshot(root);
     const request = { source: "Pictures/*.jpg", destination: "Pictures/{mtime:yyyy-MM}/$0" };
     const preview = String(await use(moveFile, files, { ...request, dryRun: true }));
-    expect(preview).toContain("Would move 300 files into 24 directories (24 created). Nothing was changed.");
+    expect(preview).toContain(
+      "Would move 300 files into 24 directories (24 created). Nothing was changed.",
+    );
     expect(preview).toContain('"." → "2024-03": 13 files, "IMG_0002.jpg" … "IMG_0290.jpg"');
     expect(await snapshot(root)).toEqual(before);
     const done = String(await use(moveFile, files, request));
-    expect(done).toMatch(/Moved 300 files into 24 directories \(24 created\)\. Change \w+-\w+\.\]$/);
+    expect(done).toMatch(
+      /Moved 300 files into 24 directories \(24 created\)\. Change \w+-\w+\.\]$/,
+    );
     expect(await list("Pictures/2025-12")).toHaveLength(12);
     const calls = JSON.stringify(request).length * 2 + preview.length + done.length;
     expect(calls / 3.5).toBeLessThan(3_000);
@@ -53,7 +57,8 @@ describe("patterns", () => {
     const { files, put, at, list } = await scratch();
     await put("in/2024/Report (1).final.pdf", "a");
     await utimes(at("in/2024/Report (1).final.pdf"), new Date(), new Date(2023, 0, 5, 7, 9));
-    const move = (source: string, destination: string) => use(copyFile, files, { source, destination });
+    const move = (source: string, destination: string) =>
+      use(copyFile, files, { source, destination });
     await move("in/(**)/Report \\((?)\\)(*).pdf", "out/$1/$2$3/{stem}-$2.{ext}");
     expect(await list("out/2024/1.final")).toEqual(["Report (1).final-1.pdf"]);
     await move("in/*/*.{pdf,txt}", "times/{mtime:yyyy-MM-dd HH.mm} $$ $0");
@@ -80,7 +85,8 @@ describe("patterns", () => {
 
   it("takes patterns in moves, checks all of them together, and undoes them at once", async () => {
     const { files, put, root, list } = await scratch();
-    for (const name of ["a.ts", "b.ts", "c.gz", "d (1).txt", "e.txt"]) await put(`Desktop/${name}`, name);
+    for (const name of ["a.ts", "b.ts", "c.gz", "d (1).txt", "e.txt"])
+      await put(`Desktop/${name}`, name);
     const before = await snapshot(root);
     const moves = [
       { source: "Desktop/*.ts", destination: "Desktop/Code/$0" },
@@ -90,7 +96,9 @@ describe("patterns", () => {
     const twice = [...moves, { source: "Desktop/a.*", destination: "Desktop/Other/" }];
     await expect(use(moveFile, files, { moves: twice })).rejects.toThrow("It has two destinations");
     const none = [...moves, { source: "Desktop/*.pdf", destination: "Desktop/Papers/" }];
-    await expect(use(moveFile, files, { moves: none })).rejects.toMatchObject({ kind: "not_found" });
+    await expect(use(moveFile, files, { moves: none })).rejects.toMatchObject({
+      kind: "not_found",
+    });
     expect(await snapshot(root)).toEqual(before);
     const answer = await use(moveFile, files, { moves });
     expect(await list("Desktop")).toEqual(["Archives", "Code", "d.txt", "e.txt"]);
@@ -101,8 +109,10 @@ describe("patterns", () => {
 
   it("captures only groups if there are any, and treats other parentheses as literal", async () => {
     const { files, put, list } = await scratch();
-    for (const name of ["IMG_20250103.jpg", "list (1).txt", "list 1.txt"]) await put(`in/${name}`, name);
-    const copy = (source: string, destination: string) => use(copyFile, files, { source, destination });
+    for (const name of ["IMG_20250103.jpg", "list (1).txt", "list 1.txt"])
+      await put(`in/${name}`, name);
+    const copy = (source: string, destination: string) =>
+      use(copyFile, files, { source, destination });
     await copy("in/IMG_????(??)*.jpg", "months/$1/$0");
     expect(await list("months")).toEqual(["01"]);
     await copy("in/* (1).*", "copies/$1.$2");
@@ -115,7 +125,9 @@ describe("patterns", () => {
     const { files, put, list } = await scratch();
     await put("a.txt", "a");
     await put("b.txt", "b");
-    await expect(use(moveFile, files, { source: "*.txt", destination: "texts" })).rejects.toMatchObject({
+    await expect(
+      use(moveFile, files, { source: "*.txt", destination: "texts" }),
+    ).rejects.toMatchObject({
       message: '"texts" is one path for 2 files.',
       hint: "To put them into it, write texts/$0.",
     });
@@ -142,8 +154,11 @@ describe("patterns", () => {
   it("refuses unknown placeholders and patterns that match nothing, with what to do", async () => {
     const { files, put } = await scratch();
     await put("a.txt", "a");
-    const move = (source: string, destination: string) => use(moveFile, files, { source, destination });
-    await expect(move("*.txt", "x/$2")).rejects.toThrow("$2 in destination is not one of the 1 captures");
+    const move = (source: string, destination: string) =>
+      use(moveFile, files, { source, destination });
+    await expect(move("*.txt", "x/$2")).rejects.toThrow(
+      "$2 in destination is not one of the 1 captures",
+    );
     await expect(move("*.txt", "x/{size}")).rejects.toThrow("{size} in destination is unknown");
     await expect(move("*.txt", "x/{mtime:YYYY}")).rejects.toMatchObject({ kind: "invalid" });
     await expect(move("*.jpg", "x/$0")).rejects.toMatchObject({ kind: "not_found" });
@@ -200,13 +215,17 @@ describe("plans", () => {
     await expect(refusal).rejects.toThrow(`"${at("missing")}" does not exist`);
     const out = { source: "a", destination: `${outside}/a` };
     await expect(use(moveFile, files, { moves: [out] })).rejects.toMatchObject({ kind: "denied" });
-    await expect(use(moveFile, files, { moves, source: "a" })).rejects.toMatchObject({ kind: "invalid" });
+    await expect(use(moveFile, files, { moves, source: "a" })).rejects.toMatchObject({
+      kind: "invalid",
+    });
     await expect(use(moveFile, files, { source: "a" })).rejects.toMatchObject({ kind: "invalid" });
     const inside = [
       { source: "d", destination: "d2" },
       { source: "d/e", destination: "e" },
     ];
-    await expect(use(moveFile, files, { moves: inside })).rejects.toThrow("which contains it, is also moved");
+    await expect(use(moveFile, files, { moves: inside })).rejects.toThrow(
+      "which contains it, is also moved",
+    );
     expect(await snapshot(root)).toEqual(before);
   });
 
@@ -241,7 +260,10 @@ describe("plans", () => {
       writeFileSync(at("to/f35"), "theirs");
     };
     const refusal = await files.runPlan(planned, { progress }).catch((error: unknown) => error);
-    expect(refusal).toMatchObject({ kind: "conflict", hint: expect.stringContaining("skip_changed") });
+    expect(refusal).toMatchObject({
+      kind: "conflict",
+      hint: expect.stringContaining("skip_changed"),
+    });
     const id = /change (\w{9}-\w{6})/.exec(String(refusal))?.[1] ?? "";
     expect(
       (await files.changes({ limit: 10, maxChars: 1_000 })).changes.map(({ change }) => change.id),
@@ -273,7 +295,9 @@ describe("plans", () => {
     });
     const stop = new AbortController();
     const progress = () => stop.abort(new Error("cancelled"));
-    await expect(files.runPlan(planned, { progress, signal: stop.signal })).rejects.toThrow("cancelled");
+    await expect(files.runPlan(planned, { progress, signal: stop.signal })).rejects.toThrow(
+      "cancelled",
+    );
     expect(await snapshot(root)).toEqual(before);
   });
 
@@ -320,7 +344,9 @@ describe("plans", () => {
     for (const name of names) await put(name, name);
     const id = changeOf(await use(moveFile, files, { source: "f*", destination: "to/$0" }));
     for (const name of names) await put(`to/${name}`, "changed since");
-    const refused = await use(undoChange, files, { id, skip_changed: true }).catch((error: unknown) => error);
+    const refused = await use(undoChange, files, { id, skip_changed: true }).catch(
+      (error: unknown) => error,
+    );
     expect(String(refused)).toContain("20 of 21 steps cannot be undone.");
     expect(String(refused).match(/has changed since/g)).toHaveLength(3);
     expect(String(refused)).toContain("And 17 others.");

@@ -19,7 +19,10 @@ async function reports(step: number): Promise<Record<string, number[]>> {
   });
   onTestFinished(() => clock.mockRestore());
   const done: Record<string, number[]> = {};
-  const record = async (name: string, work: (call: ReturnType<typeof fakeCall>) => Promise<unknown>) => {
+  const record = async (
+    name: string,
+    work: (call: ReturnType<typeof fakeCall>) => Promise<unknown>,
+  ) => {
     const call = fakeCall();
     await work(call);
     done[name] = call.reported.map((one) => one.done);

@@ -46,7 +46,8 @@ export async function scratch(
   await mkdir(outside);
   if (options.trash === false) {
     await mkdir(state);
-    for (const path of [join(state, "trash"), join(root, ".refmcp-trash")]) await writeFile(path, "");
+    for (const path of [join(state, "trash"), join(root, ".refmcp-trash")])
+      await writeFile(path, "");
   }
   const allowed = new DirectoryAllowlist({
     configured: [{ path: root, source: "argument", writable: options.writable ?? true }],
@@ -62,7 +63,11 @@ export async function scratch(
     root,
     outside,
     state,
-    journalDirectory: join(state, "journal", createHash("sha256").update(root).digest("hex").slice(0, 16)),
+    journalDirectory: join(
+      state,
+      "journal",
+      createHash("sha256").update(root).digest("hex").slice(0, 16),
+    ),
     files: another({ journal: options.journal ?? true }),
     another,
     at,
@@ -73,6 +78,7 @@ export async function scratch(
     },
     read: (name) => readFile(at(name), "utf8"),
     bytes: (name) => readFile(at(name)),
-    list: async (name = "") => (await readdir(at(name))).filter((one) => one !== ".refmcp-trash").sort(),
+    list: async (name = "") =>
+      (await readdir(at(name))).filter((one) => one !== ".refmcp-trash").sort(),
   };
 }

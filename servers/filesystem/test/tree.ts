@@ -40,7 +40,10 @@ export async function makeTree(
   const outside = join(folder, "outside");
   await mkdir(root);
   await mkdir(outside);
-  const allowed = new DirectoryAllowlist({ mode: "off", configured: [{ path: root, source: "argument" }] });
+  const allowed = new DirectoryAllowlist({
+    mode: "off",
+    configured: [{ path: root, source: "argument" }],
+  });
   const tree: Tree = {
     root,
     outside,

@@ -16,5 +16,7 @@ export async function use<Input extends z.ZodObject, Output extends z.ZodObject 
 /** The texts of an answer's blocks. */
 export function texts(answer: string | readonly { type: string }[]): string[] {
   if (typeof answer === "string") return [answer];
-  return answer.flatMap((block) => ("text" in block && typeof block.text === "string" ? [block.text] : []));
+  return answer.flatMap((block) =>
+    "text" in block && typeof block.text === "string" ? [block.text] : [],
+  );
 }

@@ -45,7 +45,14 @@ export async function bench({ report }) {
     /** @type {Record<Who, string[]>} */
     const argv = {
       cyanheads: [at("@cyanheads/git-mcp-server/dist/index.js")],
-      ours: [join(ROOT, "servers/git/dist/bin.js"), root, "--toolsets", "all", "--confirm", "never"],
+      ours: [
+        join(ROOT, "servers/git/dist/bin.js"),
+        root,
+        "--toolsets",
+        "all",
+        "--confirm",
+        "never",
+      ],
     };
     const world = new World(root, env);
     await command("git", ["clone", "-q", "--no-checkout", corpus, root], { env });
@@ -103,7 +110,9 @@ export async function bench({ report }) {
 async function replaceState(from, to) {
   await mkdir(to, { recursive: true });
   const isState = (/** @type {string} */ name) => name !== "objects";
-  for (const name of (await readdir(to)).filter(isState)) await rm(join(to, name), { recursive: true });
+  for (const name of (await readdir(to)).filter(isState))
+    await rm(join(to, name), { recursive: true });
   const kept = { recursive: true, preserveTimestamps: true };
-  for (const name of (await readdir(from)).filter(isState)) await cp(join(from, name), join(to, name), kept);
+  for (const name of (await readdir(from)).filter(isState))
+    await cp(join(from, name), join(to, name), kept);
 }

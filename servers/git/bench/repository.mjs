@@ -49,7 +49,11 @@ export async function bench({ report }) {
     if (git === undefined) await reading(report, env, "20,000 commits", root, "large.txt");
     else await reading(report, env, "git's own repository", git, "builtin/log.c");
     const ours = new RawClient([process.execPath, BIN, root], { env });
-    const own = { client: ours, started: await ours.initialize(), fresh: (await ours.memory()).now };
+    const own = {
+      client: ours,
+      started: await ours.initialize(),
+      fresh: (await ours.memory()).now,
+    };
     const peer = await startPeer(root, env);
     const parts = { ours: own, peer, git: gitIn(root, env), root };
     await answers(report, parts);
@@ -127,7 +131,13 @@ async function reading(report, env, name, source, file) {
       "git_show",
       { ...path, object: "bench-tag" },
     ],
-    branches: [() => git("branch", "-vv"), "git_branch", {}, "git_branch", { ...path, mode: "list" }],
+    branches: [
+      () => git("branch", "-vv"),
+      "git_branch",
+      {},
+      "git_branch",
+      { ...path, mode: "list" },
+    ],
     "blame of 20 lines": [
       () => git("blame", "-L1,20", "HEAD", "--", file),
       "git_blame",
@@ -213,7 +223,8 @@ async function compare(works, ours, peer) {
 }
 
 /** @param {number[] | undefined} list */
-const pair = (list) => (list === undefined ? "–" : `${figure(minimum(list))} (${figure(median(list))})`);
+const pair = (list) =>
+  list === undefined ? "–" : `${figure(minimum(list))} (${figure(median(list))})`;
 /** @param {number} over */
 const signed = (over) => `${over >= 0 ? "+" : ""}${figure(over)}`;
 
@@ -252,7 +263,16 @@ async function answers(report, { ours: { client: ours }, peer, git, root }) {
   const compared = await compare(works, ours, peer?.client);
   report({
     title: "Milliseconds, minimum (median), and output bytes",
-    columns: ["work", "raw git", "peer", "ours", "ours over raw", "raw out", "peer out", "ours out"],
+    columns: [
+      "work",
+      "raw git",
+      "peer",
+      "ours",
+      "ours over raw",
+      "raw out",
+      "peer out",
+      "ours out",
+    ],
     rows: compared.map(({ name, raw, own, theirs, sizes }) => [
       name,
       pair(raw),

@@ -31,7 +31,8 @@ export const tasks: readonly Task[] = [
     },
     check: (_answer, world) =>
       git(world, "repo", "show", "--name-only", "--format=%s", "HEAD").replace(/\n+/g, " ") ===
-        "Add notes notes.txt" && git(world, "repo", "diff", "--cached", "--name-only") === "src/util.ts",
+        "Add notes notes.txt" &&
+      git(world, "repo", "diff", "--cached", "--name-only") === "src/util.ts",
   },
   {
     name: "find who wrote a line and why",
@@ -43,7 +44,8 @@ export const tasks: readonly Task[] = [
   },
   {
     name: "follow a line through the history",
-    prompt: "In tidy, which commits changed line 2 of src/app.ts, and what did it say before the last one?",
+    prompt:
+      "In tidy, which commits changed line 2 of src/app.ts, and what did it say before the last one?",
     async reference(call) {
       return call("git_log", { ...tidy, path: "src/app.ts", lines: "2" });
     },
@@ -51,7 +53,8 @@ export const tasks: readonly Task[] = [
   },
   {
     name: "review a branch",
-    prompt: "In repo, what does the branch feature change compared to main? Name the files and the new line.",
+    prompt:
+      "In repo, what does the branch feature change compared to main? Name the files and the new line.",
     async reference(call) {
       return call("git_diff", { ...repo, target: "main...feature" });
     },
@@ -59,7 +62,8 @@ export const tasks: readonly Task[] = [
   },
   {
     name: "read a large change to its end",
-    prompt: "In big, the last commit adds big.txt and long.txt. How many lines do they add in total?",
+    prompt:
+      "In big, the last commit adds big.txt and long.txt. How many lines do they add in total?",
     async reference(call) {
       return call("git_show", { repo_path: "big", revision: "HEAD", format: "stat" });
     },
@@ -70,7 +74,9 @@ export const tasks: readonly Task[] = [
     prompt:
       "Try to merge conflicting into main in tidy; if it conflicts, tell me where and leave everything unchanged.",
     async reference(call) {
-      return call("git_merge", { ...tidy, revision: "conflicting" }).catch((error: Error) => error.message);
+      return call("git_merge", { ...tidy, revision: "conflicting" }).catch(
+        (error: Error) => error.message,
+      );
     },
     check: (answer, world) =>
       answer.includes("src/app.ts") &&
@@ -101,7 +107,8 @@ export const tasks: readonly Task[] = [
   },
   {
     name: "restore a file to its state in a release",
-    prompt: "In repo, restore src/app.ts to its content in v0.9. Tell me how to get my version back.",
+    prompt:
+      "In repo, restore src/app.ts to its content in v0.9. Tell me how to get my version back.",
     async reference(call) {
       return call("git_restore", { ...repo, files: ["src/app.ts"], source: "v0.9" });
     },
@@ -114,7 +121,9 @@ export const tasks: readonly Task[] = [
     prompt: "In repo, reset hard to v0.9. … No, I want my commit and my changes back!",
     args: ALL,
     async reference(call) {
-      const { before, recovery } = dataOf(await call("git_reset_hard", { ...repo, revision: "v0.9" }));
+      const { before, recovery } = dataOf(
+        await call("git_reset_hard", { ...repo, revision: "v0.9" }),
+      );
       await call("git_reset_hard", { ...repo, revision: before });
       return call("git_stash_apply", { ...repo, stash: recovery, index: true });
     },
@@ -132,7 +141,9 @@ export const tasks: readonly Task[] = [
     async reference(call) {
       const steps = [{ commit: "HEAD", action: "squash", message: "Add café and our line" }];
       const { plan, identical } = dataOf(await call("git_rewrite", { ...tidy, steps }));
-      return identical === true ? call("git_rewrite", { ...tidy, apply: plan }) : "The files would change.";
+      return identical === true
+        ? call("git_rewrite", { ...tidy, apply: plan })
+        : "The files would change.";
     },
     check: (_answer, world) =>
       git(world, "tidy", "log", "--format=%s", "main") === "Add café and our line\nFirst commit" &&
@@ -146,7 +157,11 @@ export const tasks: readonly Task[] = [
     async reference(call) {
       const news = await call("git_fetch", tidy);
       await call("git_push", tidy);
-      const deleted = await call("git_delete_branch", { ...tidy, branch_name: "news", remote: "origin" });
+      const deleted = await call("git_delete_branch", {
+        ...tidy,
+        branch_name: "news",
+        remote: "origin",
+      });
       return `${news} ${dataOf(deleted).before}`;
     },
     check: (answer, world) =>
@@ -175,18 +190,21 @@ export const tasks: readonly Task[] = [
       return JSON.stringify(data.first_bad);
     },
     check: (answer, world) =>
-      answer.includes("Much changed") && git(world, "big", "for-each-ref", "refs/refmcp/bisect") === "",
+      answer.includes("Much changed") &&
+      git(world, "big", "for-each-ref", "refs/refmcp/bisect") === "",
   },
   {
     name: "complete the history of a CI clone",
-    prompt: "ci is a shallow clone. Fetch its whole history, and tell me the message of its first commit.",
+    prompt:
+      "ci is a shallow clone. Fetch its whole history, and tell me the message of its first commit.",
     args: ALL,
     async reference(call) {
       await call("git_fetch", { repo_path: "ci", deepen: 0 });
       return call("git_log", { repo_path: "ci" });
     },
     check: (answer, world) =>
-      answer.includes("First commit") && git(world, "ci", "rev-parse", "--is-shallow-repository") === "false",
+      answer.includes("First commit") &&
+      git(world, "ci", "rev-parse", "--is-shallow-repository") === "false",
   },
   {
     name: "get the files of a submodule",

@@ -1,4 +1,12 @@
-import { type Call, type Content, promptFor, resourceFor, type Tool, toolFor, withLinks } from "@refmcp/core";
+import {
+  type Call,
+  type Content,
+  promptFor,
+  resourceFor,
+  type Tool,
+  toolFor,
+  withLinks,
+} from "@refmcp/core";
 import * as z from "zod";
 import type { Git } from "./repository/open/git.ts";
 import type { Repository } from "./repository/open/repository.ts";
@@ -54,7 +62,11 @@ export const hunks = z
   .max(200)
   .optional()
   .describe("Only these diff ids, e.g. id:2-4 for lines.");
-export const paths = z.array(z.string()).max(100).optional().describe("Only these paths, e.g. src.");
+export const paths = z
+  .array(z.string())
+  .max(100)
+  .optional()
+  .describe("Only these paths, e.g. src.");
 export const contextLines = z.int().min(0).max(1_000).default(3).describe("Lines of context.");
 export const ignoreWhitespace = z.boolean().default(false).describe("Ignore whitespace changes.");
 /** Arguments of all tools that show a diff. */
@@ -99,7 +111,10 @@ export function answer<Value extends object>(prefix: string, value: Value) {
 }
 
 /** The same, with a text that is easier to read than JSON. */
-export function readable<Value extends object>(prefix: string, { text, ...value }: Value & { text: string }) {
+export function readable<Value extends object>(
+  prefix: string,
+  { text, ...value }: Value & { text: string },
+) {
   return withLinks(value, [], prefix === "" ? text : `${prefix}\n${text}`);
 }
 
@@ -107,7 +122,10 @@ export function readable<Value extends object>(prefix: string, { text, ...value 
  * A text response: the official server's words and the text, then our line about it in a separate block, so
  * that nothing in the text can imitate it.
  */
-export function textAnswer(prefix: string, { body, facts }: { body: string; facts: string }): Content[] {
+export function textAnswer(
+  prefix: string,
+  { body, facts }: { body: string; facts: string },
+): Content[] {
   return [
     { type: "text", text: prefix === "" ? body : `${prefix}\n${body}` },
     ...(facts === "" ? [] : [{ type: "text" as const, text: facts }]),
@@ -121,7 +139,10 @@ export function words(text: string) {
 
 /** A message with the repository's text, in a separate block, as a resource with its URI. */
 export function material(uri: string, text: string, mimeType = "text/plain") {
-  return { role: "user" as const, content: { type: "resource" as const, resource: { uri, mimeType, text } } };
+  return {
+    role: "user" as const,
+    content: { type: "resource" as const, resource: { uri, mimeType, text } },
+  };
 }
 
 export function diffMaterial(uri: string, { body, facts }: { body: string; facts: string }) {

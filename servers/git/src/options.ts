@@ -32,6 +32,7 @@ export const options = defineOptions({
     flag: "allow-host",
     valueName: "HOST",
     heading: "Remotes",
-    description: "A host with a private address that remotes may connect to, for example gitlab.internal.",
+    description:
+      "A host with a private address that remotes may connect to, for example gitlab.internal.",
   },
 });

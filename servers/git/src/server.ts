@@ -38,7 +38,8 @@ export const server = defineServer({
     read: { description: "Read repositories.", default: true },
     write: { description: "Stage, commit, branch, merge.", default: true },
     extra: {
-      description: "Less common: reflog, bisect, cherry-pick, revert, rewrite, tags, worktrees, init.",
+      description:
+        "Less common: reflog, bisect, cherry-pick, revert, rewrite, tags, worktrees, init.",
       default: false,
     },
     remote: { description: "Clone, fetch, pull and push.", default: false },

@@ -67,9 +67,10 @@ describe("names that look like options", () => {
         ["git_bisect", { action: "start", bad: name, good: ["v0.9"] }],
         ["git_delete_branch", { branch_name: name, remote: "origin" }],
       ] as const) {
-        expect(await codeOf(callTool(over, tool, { repo_path: root, ...args })), `${tool} ${name}`).toBe(
-          "bad_revision",
-        );
+        expect(
+          await codeOf(callTool(over, tool, { repo_path: root, ...args })),
+          `${tool} ${name}`,
+        ).toBe("bad_revision");
       }
     }
     expect(readdirSync(root).sort()).toEqual(before);
@@ -80,16 +81,19 @@ describe("names that look like options", () => {
     const head = git(root, "rev-parse", "HEAD").trim();
     for (const name of evil.slice(0, 2))
       writeFileSync(join(root, ".git", "refs", "heads", name), `${head}\n`);
-    const { text } = await callTool(over, "git_diff", { repo_path: root, target: "v0.9..--output=stolen" });
+    const { text } = await callTool(over, "git_diff", {
+      repo_path: root,
+      target: "v0.9..--output=stolen",
+    });
     expect(text).toContain("+OURS");
-    expect((await callTool(over, "git_log", { repo_path: root, revision: "-u" })).data.commits).toHaveLength(
-      3,
-    );
+    expect(
+      (await callTool(over, "git_log", { repo_path: root, revision: "-u" })).data.commits,
+    ).toHaveLength(3);
     const { data } = await callTool(over, "git_branch", { repo_path: root });
     expect(JSON.stringify(data)).toContain('"name":"--output=stolen"');
-    expect(await codeOf(callTool(over, "git_checkout", { repo_path: root, branch_name: "-u" }))).toBe(
-      "bad_revision",
-    );
+    expect(
+      await codeOf(callTool(over, "git_checkout", { repo_path: root, branch_name: "-u" })),
+    ).toBe("bad_revision");
     expect(existsSync(join(root, "stolen"))).toBe(false);
   });
 
@@ -99,7 +103,10 @@ describe("names that look like options", () => {
     await callTool(over, "git_add", { repo_path: root, files: ["--output=stolen"] });
     await callTool(over, "git_commit", { repo_path: root, message: "-F/etc/passwd" });
     expect(git(root, "log", "-1", "--format=%s").trim()).toBe("-F/etc/passwd");
-    const { text } = await callTool(over, "git_blame", { repo_path: root, path: "--output=stolen" });
+    const { text } = await callTool(over, "git_blame", {
+      repo_path: root,
+      path: "--output=stolen",
+    });
     expect(text).toContain("dashes");
     const { data } = await callTool(over, "git_grep", { repo_path: root, pattern: "-O/bin/sh" });
     expect(matchesIn(data)).toEqual([]);
@@ -112,7 +119,10 @@ describe("names that look like options", () => {
     git(root, "commit", "--quiet", "-m", "Names");
     for (const name of ["[ab].c", "a.c", ":(top)x.c"]) write(root, name, "new\n");
     const at = { repo_path: root };
-    const { text } = await callTool(over, "git_diff_unstaged", { ...at, paths: ["[ab].c", ":(top)x.c"] });
+    const { text } = await callTool(over, "git_diff_unstaged", {
+      ...at,
+      paths: ["[ab].c", ":(top)x.c"],
+    });
     expect(text).toContain("2 files changed");
     expect(text).not.toContain("a/a.c");
     const { data } = await callTool(over, "git_add", { ...at, files: ["[ab].c"] });
@@ -129,7 +139,11 @@ describe("names that look like options", () => {
     expect(git(root, "log", "-1", "--format=%s", oid).trim()).toBe("Feature work");
     const { text } = await callTool(over, "git_show", { repo_path: root, revision: oid });
     expect(text).toContain("Message: Add café");
-    const { data } = await callTool(over, "git_log", { repo_path: root, revision: oid, max_count: 1 });
+    const { data } = await callTool(over, "git_log", {
+      repo_path: root,
+      revision: oid,
+      max_count: 1,
+    });
     expect(JSON.stringify(data.commits)).toContain("Add café");
   });
 
@@ -139,7 +153,11 @@ describe("names that look like options", () => {
       expect(await codeOf(callTool(over, "git_log", { repo_path: root, revision: name }))).toBe(
         "bad_revision",
       );
-    expect(await codeOf(callTool(over, "git_log", { repo_path: root, author: "a\0b" }))).toBe("bad_argument");
-    expect(await codeOf(callTool(over, "git_log", { repo_path: root, path: "a\0b" }))).toBe("bad_path");
+    expect(await codeOf(callTool(over, "git_log", { repo_path: root, author: "a\0b" }))).toBe(
+      "bad_argument",
+    );
+    expect(await codeOf(callTool(over, "git_log", { repo_path: root, path: "a\0b" }))).toBe(
+      "bad_path",
+    );
   });
 });

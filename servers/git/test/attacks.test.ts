@@ -10,7 +10,8 @@ import { canary } from "./traps.ts";
 import { VECTORS, type Vector } from "./vectors.ts";
 
 const execute = promisify(execFile);
-const REFUSALS = /^error (unsafe_config|protocol_not_allowed|host_not_allowed|remote_unreachable|bad_url)/;
+const REFUSALS =
+  /^error (unsafe_config|protocol_not_allowed|host_not_allowed|remote_unreachable|bad_url)/;
 
 let ours: Matrix;
 /** The outcome of every call in a repository without traps. */
@@ -27,7 +28,8 @@ beforeAll(async () => {
 afterAll(() => ours.dispose());
 
 /** The vector's own program, which logs that it was run, and by whom. */
-const trapOf = (vector: Vector) => canary(ours.place.path("evil", vector.name.replaceAll(/\W/g, "-")));
+const trapOf = (vector: Vector) =>
+  canary(ours.place.path("evil", vector.name.replaceAll(/\W/g, "-")));
 
 /** Sets the traps, all in one repository. */
 const plantAll =
@@ -82,7 +84,8 @@ function loads(): Load[] {
     const keys = new Map([...keysOf(root)].filter(([key, value]) => before.get(key) !== value));
     const kind = vector.filter ? "filter" : vector.refusedRemote ? "refused" : "any";
     const isFree = (load: Load) =>
-      load.kind === kind && [...keys].every(([key, value]) => (load.keys.get(key) ?? value) === value);
+      load.kind === kind &&
+      [...keys].every(([key, value]) => (load.keys.get(key) ?? value) === value);
     const load: Load = found.find(isFree) ?? { kind, keys: new Map(), vectors: [] };
     if (load.vectors.length === 0) found.push(load);
     load.vectors.push(vector);
@@ -107,12 +110,22 @@ async function faults(
     const ran = triggered(vectors);
     if (ran.length > 0) wrong.set(call, `executed: ${ran.join(", ")}`);
   };
-  const got = await ours.run(ours.place.path(name), EVERYTHING, plantAll(vectors), noteExecution, only);
+  const got = await ours.run(
+    ours.place.path(name),
+    EVERYTHING,
+    plantAll(vectors),
+    noteExecution,
+    only,
+  );
   for (const [call, { outcome, state }] of got) {
     const expected = twin.get(call);
     const tool = call.split(" ", 1)[0] ?? "";
     if (vectors.some(({ filter }) => filter) && outcome.startsWith("error filter_needed")) continue;
-    if (vectors.some(({ refusedRemote }) => refusedRemote) && REMOTE.has(tool) && REFUSALS.test(outcome))
+    if (
+      vectors.some(({ refusedRemote }) => refusedRemote) &&
+      REMOTE.has(tool) &&
+      REFUSALS.test(outcome)
+    )
       continue;
     if (
       wrong.has(call) ||
@@ -147,13 +160,16 @@ describe("the trap repository", () => {
     expect(failed.map(([call, { outcome }]) => `${call} ${outcome.split("\n", 1)[0]}`)).toEqual([]);
     for (const [call, { outcome }] of twin)
       if (/^git_(fetch|push)/.test(call) && !/locked|partial/.test(call))
-        expect(outcome, call).toMatch(/refs\/(heads|remotes)\/|origin\/feature is at|"updated":\[\]/);
+        expect(outcome, call).toMatch(
+          /refs\/(heads|remotes)\/|origin\/feature is at|"updated":\[\]/,
+        );
   });
 
   it("contains traps, each of which plain git falls into", async () => {
     const missed: string[] = [];
     const [version = ""] = /\d[\d.]*/.exec(git(ours.place.folder, "--version")) ?? [];
-    const isHere = ({ since = "" }: Vector) => since.localeCompare(version, "en", { numeric: true }) <= 0;
+    const isHere = ({ since = "" }: Vector) =>
+      since.localeCompare(version, "en", { numeric: true }) <= 0;
     for (const vector of VECTORS.filter(isHere)) {
       const root = ours.copy(vector.base ?? EVERYTHING, ours.place.path("victim"), false);
       vector.setup?.(root);

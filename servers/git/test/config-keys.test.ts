@@ -37,7 +37,9 @@ describe("the configuration keys that git documents", () => {
     // hasconfig: is a condition in the name of another key.
     const set = git(root, "config", "--local", "--list", "--name-only").split("\n");
     for (const key of keysIn(keys)) {
-      const pattern = patternOf(key.startsWith("hasconfig:") ? `includeIf.${key}:<glob>.path` : key);
+      const pattern = patternOf(
+        key.startsWith("hasconfig:") ? `includeIf.${key}:<glob>.path` : key,
+      );
       expect(
         set.some((one) => pattern.test(one)),
         key,
@@ -49,7 +51,8 @@ describe("the configuration keys that git documents", () => {
     const name = exampleOf(key).replace(/[^.]*$/, (variable) => variable.toLowerCase());
     const entry = `local\0file:/c\0${name.replace(/^[^.]*/, (section) => section.toLowerCase())}\n/evil\0`;
     const pairs = overridesFor(parseConfig(Buffer.from(entry)));
-    const [, value = "/evil"] = pairs.find(([one]) => one.toLowerCase() === name.toLowerCase()) ?? [];
+    const [, value = "/evil"] =
+      pairs.find(([one]) => one.toLowerCase() === name.toLowerCase()) ?? [];
     expect(value).not.toBe("/evil");
   });
 
@@ -58,7 +61,9 @@ describe("the configuration keys that git documents", () => {
     const before = server.requests.length;
     for (const key of keysIn(REFUSED).map(exampleOf)) {
       git(root, "config", key, "x");
-      expect(await codeOf(callTool(over(), "git_fetch", { repo_path: root })), key).toBe("unsafe_config");
+      expect(await codeOf(callTool(over(), "git_fetch", { repo_path: root })), key).toBe(
+        "unsafe_config",
+      );
       git(root, "config", "--unset", key);
     }
     expect(server.requests.length).toBe(before);
@@ -68,7 +73,9 @@ describe("the configuration keys that git documents", () => {
     for (const reason of Object.keys(SAFE)) {
       const [, file, title] = /\(([\w-]+\.test\.ts): (.*)\)$/s.exec(reason) ?? [];
       if (file === undefined || title === undefined) continue;
-      expect(readFileSync(join(import.meta.dirname, file), "utf8"), reason).toContain(`it("${title}"`);
+      expect(readFileSync(join(import.meta.dirname, file), "utf8"), reason).toContain(
+        `it("${title}"`,
+      );
     }
   });
 });

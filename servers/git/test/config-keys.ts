@@ -80,7 +80,8 @@ export const SAFE: Readonly<Record<string, Keys>> = {
   "No object is fetched later: GIT_NO_LAZY_FETCH (environment.test.ts: is reported and not fetched: no promisor, no transport)":
     "promisor.*",
   "GIT_SSH_VARIANT in the environment overrides it": "ssh.variant",
-  "core.fsmonitor is off, so the daemon does not run either": "fsmonitor.* core.fsmonitorHookVersion",
+  "core.fsmonitor is off, so the daemon does not run either":
+    "fsmonitor.* core.fsmonitorHookVersion",
   "Refused unless inside (scope.test.ts: by a file that the configuration names (blame.ignoreRevsFile))":
     "blame.ignoreRevsFile",
   "Refused unless inside (scope.test.ts: by core.worktree, commondir, objects, alternates or links in the git directory)":

@@ -13,7 +13,15 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { callTool, codeOf, commitFiles, git, insideAndOutside, matchesIn, write } from "./fixture.ts";
+import {
+  callTool,
+  codeOf,
+  commitFiles,
+  git,
+  insideAndOutside,
+  matchesIn,
+  write,
+} from "./fixture.ts";
 import { canary, set } from "./traps.ts";
 import { cloned, LOOPBACK, over, place, useTestDirectory } from "./upstream.ts";
 
@@ -21,7 +29,8 @@ import { cloned, LOOPBACK, over, place, useTestDirectory } from "./upstream.ts";
 useTestDirectory();
 
 describe("an include", () => {
-  const filter = (program: string) => `[filter "evil"]\n\tsmudge = ${program}\n\tclean = ${program}\n`;
+  const filter = (program: string) =>
+    `[filter "evil"]\n\tsmudge = ${program}\n\tclean = ${program}\n`;
 
   /** A repository whose configuration includes a file that sets the sample's filter, on a condition. */
   function conditional(condition: string) {
@@ -45,17 +54,20 @@ describe("an include", () => {
       { path: "twin", branch_name: "feature" },
       ["worktree", "add", "--quiet", "../plain", "feature"],
     ],
-  ] as const)("on the condition %s executes nothing in %s", async (condition, tool, args, trigger) => {
-    const { root, server, log } = conditional(condition);
-    git(root, ...trigger);
-    expect(readFileSync(log, "utf8"), "no trap").not.toBe("");
-    rmSync(log);
-    git(root, "worktree", "remove", "--force", "../plain");
-    rmSync(log, { force: true });
-    await callTool(server, tool, { repo_path: root, ...args, path: place.path("in", args.path) });
-    expect(existsSync(log)).toBe(false);
-    expect(readFileSync(place.path("in", "twin", "src", "app.ts"), "utf8")).toContain("TEN");
-  });
+  ] as const)(
+    "on the condition %s executes nothing in %s",
+    async (condition, tool, args, trigger) => {
+      const { root, server, log } = conditional(condition);
+      git(root, ...trigger);
+      expect(readFileSync(log, "utf8"), "no trap").not.toBe("");
+      rmSync(log);
+      git(root, "worktree", "remove", "--force", "../plain");
+      rmSync(log, { force: true });
+      await callTool(server, tool, { repo_path: root, ...args, path: place.path("in", args.path) });
+      expect(existsSync(log)).toBe(false);
+      expect(readFileSync(place.path("in", "twin", "src", "app.ts"), "utf8")).toContain("TEN");
+    },
+  );
 
   it("inside an include, relative to its directory or the home, executes nothing either", async () => {
     const { root, over: server } = insideAndOutside(place);
@@ -132,7 +144,9 @@ describe("an include", () => {
       ["git_cherry_pick", { commits: ["conflicting~1", "conflicting"] }],
       ["git_rebase", { onto: "conflicting" }],
     ] as const) {
-      expect(await codeOf(callTool(server, tool, { repo_path: root, ...args })), tool).toBe("conflict");
+      expect(await codeOf(callTool(server, tool, { repo_path: root, ...args })), tool).toBe(
+        "conflict",
+      );
       expect(existsSync(log), tool).toBe(false);
     }
   });
@@ -140,7 +154,11 @@ describe("an include", () => {
   it("of a file outside does not show its content", async () => {
     const { root, outside, over: server } = insideAndOutside(place);
     git(outside, "remote", "add", "secret", "https://token@git.example.org/x.git");
-    for (const key of ["include.path", "includeIf.onbranch:main.path", "includeIf.gitdir:**.path"]) {
+    for (const key of [
+      "include.path",
+      "includeIf.onbranch:main.path",
+      "includeIf.gitdir:**.path",
+    ]) {
       set(root, [key, join(outside, ".git", "config")]);
       const refs = callTool(server, "git_list_refs", { repo_path: root, kind: "remotes" });
       expect(await codeOf(refs), key).toBe("outside_roots");
@@ -154,7 +172,9 @@ describe("an include", () => {
     // The user's own configuration may include any file.
     write(place.home, "own.inc", "[remote]\n\tpushDefault = origin\n");
     appendFileSync(join(place.home, ".gitconfig"), "[include]\n\tpath = ~/own.inc\n");
-    expect((await callTool(server, "git_status", { repo_path: root })).data).toMatchObject({ clean: true });
+    expect((await callTool(server, "git_status", { repo_path: root })).data).toMatchObject({
+      clean: true,
+    });
   });
 });
 
@@ -195,13 +215,16 @@ describe("a link in the working tree or the git directory", () => {
     ["info/attributes", "git_status", {}],
   ] as const)("%s writes and reads nothing outside with %s", async (part, tool, args) => {
     const { root, outside, over: server } = insideAndOutside(place);
-    const victim = part === "objects/pack" ? join(outside, ".git", "objects") : place.path("out", "victim");
+    const victim =
+      part === "objects/pack" ? join(outside, ".git", "objects") : place.path("out", "victim");
     if (part !== "objects/pack") writeFileSync(victim, "untouched\n");
     rmSync(join(root, ".git", part), { force: true, recursive: true });
     mkdirSync(join(root, ".git", part, ".."), { recursive: true });
     symlinkSync(victim, join(root, ".git", part));
     write(root, "README.md", "changed\n");
-    expect(await codeOf(callTool(server, tool, { repo_path: root, ...args }))).toBe("outside_roots");
+    expect(await codeOf(callTool(server, tool, { repo_path: root, ...args }))).toBe(
+      "outside_roots",
+    );
     if (part !== "objects/pack") expect(readFileSync(victim, "utf8")).toBe("untouched\n");
   });
 
@@ -209,7 +232,9 @@ describe("a link in the working tree or the git directory", () => {
     const { root, over: server } = insideAndOutside(place);
     renameSync(join(root, ".git", "logs"), join(root, "kept-logs"));
     symlinkSync("../kept-logs", join(root, ".git", "logs"));
-    expect((await callTool(server, "git_reflog", { repo_path: root })).data.entries).not.toEqual([]);
+    expect((await callTool(server, "git_reflog", { repo_path: root })).data.entries).not.toEqual(
+      [],
+    );
   });
 });
 
@@ -226,7 +251,10 @@ describe("a file outside that the configuration refers to", () => {
     const { text } = await callTool(server, "git_blame", { repo_path: root, path: "README.md" });
     expect(text).not.toContain("Secret");
     write(root, "fresh.txt", "x\n");
-    const { data } = await callTool(server, "git_list_files", { repo_path: root, kind: "untracked" });
+    const { data } = await callTool(server, "git_list_files", {
+      repo_path: root,
+      kind: "untracked",
+    });
     expect(data.files).toEqual(["fresh.txt"]);
   });
 });
@@ -305,7 +333,9 @@ describe("a remote that is allowed", () => {
       ["remote.evil.url", `${url}/x.git`],
       ["remote.evil.promisor", "true"],
     );
-    expect(await codeOf(callTool(over(LOOPBACK), "git_fetch", { repo_path: root }))).toBe("host_not_allowed");
+    expect(await codeOf(callTool(over(LOOPBACK), "git_fetch", { repo_path: root }))).toBe(
+      "host_not_allowed",
+    );
     expect(requests).toEqual([]);
   });
 });

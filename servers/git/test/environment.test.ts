@@ -70,7 +70,9 @@ describe("the server's own environment", () => {
     const { root } = insideAndOutside(place);
     write(root, "git", "#!/bin/sh\necho ran > ran\n");
     chmodSync(join(root, "git"), 0o755);
-    const relative = gitOver([place.path("in")], { env: { ...process.env, PATH: `.:${process.env.PATH}` } });
+    const relative = gitOver([place.path("in")], {
+      env: { ...process.env, PATH: `.:${process.env.PATH}` },
+    });
     await callTool(relative, "git_status", { repo_path: root });
     expect(existsSync(join(root, "ran"))).toBe(false);
     const none = gitOver([place.path("in")], { env: { PATH: ".:/nowhere" } });
@@ -129,7 +131,13 @@ describe("unbounded work", () => {
       writeFileSync(join(root, "tree"), lines);
       entry = `040000 tree ${execSync("git mktree < tree", { cwd: root, encoding: "utf8" }).trim()}`;
     }
-    const commit = git(root, "commit-tree", "-m", "Bomb", entry.slice("040000 tree ".length)).trim();
+    const commit = git(
+      root,
+      "commit-tree",
+      "-m",
+      "Bomb",
+      entry.slice("040000 tree ".length),
+    ).trim();
     git(root, "update-ref", "refs/heads/bomb", commit);
     rmSync(join(root, "tree"));
     const over = gitOver([root]);
@@ -162,7 +170,12 @@ describe("unbounded work", () => {
     chmodSync(hook, 0o755);
     const over = gitOver([place.path("in")], { hooks: "run" });
     const call = fakeCall();
-    const commit = callTool(over, "git_commit", { repo_path: root, message: "x", allow_empty: true }, call);
+    const commit = callTool(
+      over,
+      "git_commit",
+      { repo_path: root, message: "x", allow_empty: true },
+      call,
+    );
     commit.catch(() => undefined);
     while (!existsSync(mark) || readFileSync(mark, "utf8") === "")
       await new Promise((wake) => setTimeout(wake, 20));
@@ -203,9 +216,10 @@ describe("a missing object", () => {
       const error = await failureOf(work).catch((cause) => {
         throw new Error(`${name}: ${String(cause)}`);
       });
-      expect(["missing_object", "bad_path"], `${name} ${error.message} ${String(error.cause)}`).toContain(
-        error.code,
-      );
+      expect(
+        ["missing_object", "bad_path"],
+        `${name} ${error.message} ${String(error.cause)}`,
+      ).toContain(error.code);
     }
     expect(existsSync(log)).toBe(false);
   });

@@ -2,7 +2,15 @@ import { appendFileSync, existsSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { GitOptions } from "../src/repository/open/machine.ts";
-import { callTool, commitFiles, emptyRepository, failureOf, git, gitOver, write } from "./fixture.ts";
+import {
+  callTool,
+  commitFiles,
+  emptyRepository,
+  failureOf,
+  git,
+  gitOver,
+  write,
+} from "./fixture.ts";
 import { executable, set } from "./traps.ts";
 import { place, useTestDirectory } from "./upstream.ts";
 
@@ -65,12 +73,20 @@ describe("a filter of the user that did not run", () => {
         write(root, "a.bin", "real changed\n");
         write(root, "new.bin", "real new\n");
       }
-      const before = [content(), git(root, "status", "--porcelain"), git(root, "rev-parse", "HEAD")];
+      const before = [
+        content(),
+        git(root, "status", "--porcelain"),
+        git(root, "rev-parse", "HEAD"),
+      ];
       const error = await failureOf(call(tool, args));
       expect(error).toMatchObject({ kind: "denied", code: "filter_needed" });
       expect(error.message).toMatch(/"large".*(a|new)\.bin/);
       expect(error.hint).toContain("--filters own");
-      expect([content(), git(root, "status", "--porcelain"), git(root, "rev-parse", "HEAD")]).toEqual(before);
+      expect([
+        content(),
+        git(root, "status", "--porcelain"),
+        git(root, "rev-parse", "HEAD"),
+      ]).toEqual(before);
     },
   );
 
@@ -97,7 +113,10 @@ describe("a filter of the user that did not run", () => {
     expect(JSON.stringify((await call("git_status")).data.notes)).toContain("a.bin");
     expect((await call("git_diff_unstaged")).text).toContain('Filters that did not run ("large")');
     git(root, "checkout", "--quiet", "a.bin");
-    const { data } = await call("git_worktree_add", { path: place.path("twin"), branch_name: "other" });
+    const { data } = await call("git_worktree_add", {
+      path: place.path("twin"),
+      branch_name: "other",
+    });
     expect(JSON.stringify(data.notes)).toContain("a.bin");
     expect(readFileSync(place.path("twin", "a.bin"), "utf8")).toBe(`${POINTER}real one\n`);
   });
@@ -135,7 +154,9 @@ describe("--filters own", () => {
     expect(existsSync(mark), "no trap").toBe(true);
     // git would prefer a process to the user's two programs, so none of them runs.
     set(root, ["filter.large.process", evil]);
-    const error = await failureOf(call("git_checkout", { branch_name: "other" }, { filters: "own" }));
+    const error = await failureOf(
+      call("git_checkout", { branch_name: "other" }, { filters: "own" }),
+    );
     expect(error.code).toBe("filter_needed");
   });
 

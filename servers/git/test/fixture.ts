@@ -56,7 +56,11 @@ export function git(cwd: string, ...args: string[]): string {
   return gitWith(cwd, {}, ...args);
 }
 
-export function gitWith(cwd: string, env: Readonly<Record<string, string>>, ...args: string[]): string {
+export function gitWith(
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+  ...args: string[]
+): string {
   return execFileSync("git", args, {
     cwd,
     encoding: "utf8",
@@ -152,7 +156,12 @@ function buildSample(root: string): string {
   );
   git(root, "tag", "v0.9");
   git(root, "checkout", "--quiet", "-b", "feature");
-  commitFiles(root, "Feature work", { "src/feature.ts": "new\n", "src/app.ts": appText({ ten: "TEN" }) }, 3);
+  commitFiles(
+    root,
+    "Feature work",
+    { "src/feature.ts": "new\n", "src/app.ts": appText({ ten: "TEN" }) },
+    3,
+  );
   git(root, "checkout", "--quiet", "-b", "conflicting", "main");
   commitFiles(root, "Other line", { "src/app.ts": appText({ two: "THEIRS" }) }, 4);
   git(root, "checkout", "--quiet", "main");
@@ -210,7 +219,8 @@ export async function callTool(
   const run: (input: never, over: Git, call: RecordedCall) => unknown = tool.run;
   const returned = await run(tool.input.parse(args) as never, over, call);
   if (typeof returned === "string") return { data: {}, text: returned };
-  if (Array.isArray(returned)) return { data: {}, text: returned.map((block) => block.text).join("\n") };
+  if (Array.isArray(returned))
+    return { data: {}, text: returned.map((block) => block.text).join("\n") };
   const value = isDataAnswer(returned) ? returned.value : returned;
   const data = { ...tool.output?.strict().parse(value) };
   return { data, text: isDataAnswer(returned) ? (returned.text ?? "") : JSON.stringify(data) };
@@ -256,7 +266,10 @@ export interface Sample {
 }
 
 /** Sets the sample up before each test, with uncommitted changes unless `clean`. */
-export function useSample(kind: "dirty" | "clean", options: Partial<GitOptions> = {}): () => Sample {
+export function useSample(
+  kind: "dirty" | "clean",
+  options: Partial<GitOptions> = {},
+): () => Sample {
   let current: Sample | undefined;
   beforeEach(() => {
     const place = scratch();
@@ -267,7 +280,8 @@ export function useSample(kind: "dirty" | "clean", options: Partial<GitOptions> 
       place,
       root,
       over,
-      call: (name, args = {}, call = undefined) => callTool(over, name, { repo_path: root, ...args }, call),
+      call: (name, args = {}, call = undefined) =>
+        callTool(over, name, { repo_path: root, ...args }, call),
       git: (...args) => git(root, ...args),
       write: (path, content) => write(root, path, content),
     };
@@ -295,7 +309,9 @@ export function insideAndOutside(place: Scratch): {
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return !existsSync("/proc/self") || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+    return (
+      !existsSync("/proc/self") || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))
+    );
   } catch {
     return false;
   }

@@ -10,7 +10,15 @@ useTestDirectory();
 const [FN, GN] = ["濱野", "純"];
 const NAMES = [
   // t3902-quoted.sh
-  ...["Name", "Name and a\nLF", "Name and an\tHT", 'Name"', `${FN}\t${GN}`, `${FN}\n${GN}`, `${FN} ${GN}`],
+  ...[
+    "Name",
+    "Name and a\nLF",
+    "Name and an\tHT",
+    'Name"',
+    `${FN}\t${GN}`,
+    `${FN}\n${GN}`,
+    `${FN} ${GN}`,
+  ],
   ...[`${FN}${GN}`, `${FN}"${GN}`, "With SP in it", `${FN}/file`],
   // t3300-funny-names.sh
   ...["no-funny", 'tabs\t," (dq) and spaces', "just space"],
@@ -18,7 +26,19 @@ const NAMES = [
   ...["pathname", "path\tname", 'path"name', "path\nname", "pathname\twith SP", 'pathname"with SP'],
   "pathname\nwith SP",
   // t3700-add.sh, t3070-wildmatch.sh, t4208-log-magic-pathspec.sh, t6132-pathspec-exclude.sh
-  ...["fo[ou]bar", "foo*bar", "-ab", "[!a-z]", "\\", "a\\b", "a?b", ":(exclude)x", ":!x", ":/sub", "^x"],
+  ...[
+    "fo[ou]bar",
+    "foo*bar",
+    "-ab",
+    "[!a-z]",
+    "\\",
+    "a\\b",
+    "a?b",
+    ":(exclude)x",
+    ":!x",
+    ":/sub",
+    "^x",
+  ],
   // t4012-diff-binary.sh and t4013-diff-various.sh write such lines; here they are names
   ...[
     "Binary files a and b differ",
@@ -51,7 +71,18 @@ const NAMES = [
     "\u2028line",
     "\ufeffbom",
   ],
-  ...["é", "e\u0301", "\u202egnp.exe", "👩‍💻", "nul", "HEAD", "refs/heads/main", "@{0}", "a:b", "HEAD:x"],
+  ...[
+    "é",
+    "e\u0301",
+    "\u202egnp.exe",
+    "👩‍💻",
+    "nul",
+    "HEAD",
+    "refs/heads/main",
+    "@{0}",
+    "a:b",
+    "HEAD:x",
+  ],
 ];
 
 const split = (output: string) => output.split("\0").filter((text) => text !== "");
@@ -64,7 +95,8 @@ it("are read as written by git: untracked, added, changed, renamed, found and sh
     mkdirSync(dirname(`${root}/${name}`), { recursive: true });
     writeFileSync(`${root}/${name}`, text);
   };
-  const call = async (tool: string, args: object = {}) => (await callTool(over, tool, { ...args })).data;
+  const call = async (tool: string, args: object = {}) =>
+    (await callTool(over, tool, { ...args })).data;
   type Entry = { path: string; from?: string };
   const entries = (list: unknown) => list as Entry[];
   const paths = (list: unknown) => sorted(entries(list).map(({ path }) => path));
@@ -94,7 +126,9 @@ it("are read as written by git: untracked, added, changed, renamed, found and sh
   const { text } = await callTool(over, "git_diff_unstaged", { context_lines: 0 });
   expect(text).toContain(`(${NAMES.length} files changed, ${NAMES.length} insertions, 0 deletions`);
   for (const name of NAMES) {
-    expect(await call("git_log", { path: name }), name).toMatchObject({ commits: [{ message: "Names" }] });
+    expect(await call("git_log", { path: name }), name).toMatchObject({
+      commits: [{ message: "Names" }],
+    });
     const blame = await callTool(over, "git_blame", { path: name });
     expect(blame.text, name).toContain(`1) ${line(name)}`.trimEnd());
     const one = await callTool(over, "git_diff_unstaged", { paths: [name] });
@@ -104,7 +138,8 @@ it("are read as written by git: untracked, added, changed, renamed, found and sh
   expect(restored.count).toBe(NAMES.length);
   expect(git(root, "status", "--porcelain")).toBe("");
 
-  for (const [index, name] of NAMES.entries()) renameSync(`${root}/${name}`, `${root}/renamed ${index}`);
+  for (const [index, name] of NAMES.entries())
+    renameSync(`${root}/${name}`, `${root}/renamed ${index}`);
   git(root, "add", "--all");
   const moved = entries((await call("git_status")).staged);
   expect(sorted(moved.map(({ from = "" }) => from))).toEqual(sorted(NAMES));

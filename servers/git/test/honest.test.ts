@@ -36,9 +36,10 @@ beforeAll(() => {
   const commits = Array.from({ length: 600 }, (_, index) => {
     const who = `${authors[index % 3]} <${authors[index % 3]}@example.org> ${1_700_000_000 + index} +0000`;
     const path = `area-${index % 60}/part/file-${Math.floor(index / 60) % 5}.txt`;
-    const text = Array.from({ length: index < 300 ? 20 : 21 }, (__, line) => `line ${line} needle\n`).join(
-      "",
-    );
+    const text = Array.from(
+      { length: index < 300 ? 20 : 21 },
+      (__, line) => `line ${line} needle\n`,
+    ).join("");
     const message = `Change ${index}`;
     return `commit refs/heads/main\nauthor ${who}\ncommitter ${who}\ndata ${message.length}\n${message}\nM 644 inline ${path}\ndata ${text.length}\n${text}\n`;
   });
@@ -61,8 +62,12 @@ describe("a shallow clone", () => {
     expect(reasons.text).toContain("; the history is shallow: older commits are missing; ");
     const mixed = "area-59/part/file-4.txt";
     const plain = git(root, "blame", mixed).split("\n").filter(Boolean);
-    const ours = (await call(root, "git_blame", { path: mixed })).text.split("\n").slice(1, plain.length + 1);
-    expect(ours.map((line) => line.startsWith("^"))).toEqual(plain.map((line) => line.startsWith("^")));
+    const ours = (await call(root, "git_blame", { path: mixed })).text
+      .split("\n")
+      .slice(1, plain.length + 1);
+    expect(ours.map((line) => line.startsWith("^"))).toEqual(
+      plain.map((line) => line.startsWith("^")),
+    );
     const complete = await call(cloneOf("whole"), "git_blame", { path });
     expect(complete.text).not.toMatch(/^\^|shallow/im);
   });
@@ -77,13 +82,20 @@ describe("a shallow clone", () => {
       { author: "Nobody" },
     ];
     for (const args of filtered)
-      expect((await log(args)).data.notes, JSON.stringify(args)).toEqual([expect.stringContaining(SHALLOW)]);
+      expect((await log(args)).data.notes, JSON.stringify(args)).toEqual([
+        expect.stringContaining(SHALLOW),
+      ]);
     expect((await call(root, "git_show", { revision: "HEAD" })).text).toContain(SHALLOW);
-    expect((await call(root, "git_status")).data).toMatchObject({ clean: true, notes: [`${SHALLOW}.`] });
+    expect((await call(root, "git_status")).data).toMatchObject({
+      clean: true,
+      notes: [`${SHALLOW}.`],
+    });
     const deeper = cloneOf("deeper", "--depth=50");
     expect((await call(deeper, "git_log", { max_count: 10 })).data.notes).toBeUndefined();
     expect((await call(deeper, "git_show", { revision: "HEAD" })).text).not.toContain(SHALLOW);
-    expect((await call(cloneOf("whole"), "git_log", { max_count: 1_000 })).data.notes).toBeUndefined();
+    expect(
+      (await call(cloneOf("whole"), "git_log", { max_count: 1_000 })).data.notes,
+    ).toBeUndefined();
   });
 });
 
@@ -101,7 +113,11 @@ describe("a sparse checkout", () => {
       clean: true,
       notes: [expect.stringContaining("only area-7/part, ")],
     });
-    const all = await call(root, "git_grep", { pattern: "line 20 needle", revision: "HEAD", limit: 1_000 });
+    const all = await call(root, "git_grep", {
+      pattern: "line 20 needle",
+      revision: "HEAD",
+      limit: 1_000,
+    });
     expect(matchesIn(all.data).length).toBeGreaterThan(files.length);
     expect(all.data.notes).toBeUndefined();
   });
@@ -133,7 +149,9 @@ describe("a detached HEAD", () => {
     const begun = await call(root, "git_checkout", { branch_name: "HEAD~1" });
     const base = git(root, "rev-parse", "HEAD").trim();
     expect(begun.text.split("\n", 1)[0]).toBe(`HEAD is now detached at ${base.slice(0, 10)}`);
-    expect(begun.data.notes).toEqual([expect.stringMatching(/^HEAD is detached.*git_create_branch/)]);
+    expect(begun.data.notes).toEqual([
+      expect.stringMatching(/^HEAD is detached.*git_create_branch/),
+    ]);
     expect((await call(root, "git_status")).data.detached).toBe(true);
     write(root, "new.txt", "new\n");
     const made = await call(root, "git_commit", { message: "On no branch", files: ["new.txt"] });
@@ -155,14 +173,18 @@ describe("a detached HEAD", () => {
     expect(git(root, "rev-parse", recovery).trim()).toBe(tip);
     // Leaving it again keeps it only once.
     await call(root, "git_checkout", { branch_name: tip });
-    expect((await call(root, "git_checkout", { branch_name: "main" })).data.recovery).toBe(recovery);
+    expect((await call(root, "git_checkout", { branch_name: "main" })).data.recovery).toBe(
+      recovery,
+    );
     await call(root, "git_create_branch", { branch_name: "kept", base_branch: tip });
     await call(root, "git_checkout", { branch_name: tip });
     expect((await call(root, "git_checkout", { branch_name: "main" })).data.notes).toBeUndefined();
   });
 
   async function expectNote(tool: string, args: object): Promise<void> {
-    expect((await call(root, tool, args)).data.notes).toEqual([expect.stringContaining("HEAD is detached")]);
+    expect((await call(root, tool, args)).data.notes).toEqual([
+      expect.stringContaining("HEAD is detached"),
+    ]);
   }
 
   it("loses nothing if the commits are on a branch or go on", async () => {
@@ -187,7 +209,8 @@ describe("a detached HEAD", () => {
 describe("a search of a long history", () => {
   const search = (args: object, given?: RecordedCall) =>
     callTool(gitOver([source]), "git_log", { repo_path: source, max_count: 1_000, ...args }, given);
-  const ids = ({ data }: Answered) => (data.commits as { commit: string }[]).map(({ commit }) => commit);
+  const ids = ({ data }: Answered) =>
+    (data.commits as { commit: string }[]).map(({ commit }) => commit);
   const plain = (...args: string[]) =>
     git(source, "log", "--format=%h", "--abbrev=10", ...args)
       .split("\n")
@@ -206,10 +229,15 @@ describe("a search of a long history", () => {
       [{ path: "area-7" }, ["--", "area-7"]],
       [{ author: "ada" }, ["-i", "--author=ada"]],
       [{ revision: "HEAD~20..HEAD" }, ["HEAD~20..HEAD"]],
-      [{ path: "area-7/part/file-1.txt", follow: true }, ["--follow", "--", "area-7/part/file-1.txt"]],
+      [
+        { path: "area-7/part/file-1.txt", follow: true },
+        ["--follow", "--", "area-7/part/file-1.txt"],
+      ],
     ];
     for (const [args, same] of narrowed)
-      expect(ids(await search({ pickaxe: text, ...args })), same.join()).toEqual(plain(`-S${text}`, ...same));
+      expect(ids(await search({ pickaxe: text, ...args })), same.join()).toEqual(
+        plain(`-S${text}`, ...same),
+      );
     expect(ids(await search({ pickaxe: "LINE 20 needle", author: "ADA" }))).toEqual([]);
   });
 
@@ -266,7 +294,10 @@ describe("an operation in progress", () => {
     write(root, "../mail", git(root, "format-patch", "--stdout", "main..conflicting"));
     git(root, "checkout", "--quiet", "main");
     stopped("am", "../mail");
-    expect(await status()).toMatchObject({ operation: "am", operation_state: { step: 1, steps: 2 } });
+    expect(await status()).toMatchObject({
+      operation: "am",
+      operation_state: { step: 1, steps: 2 },
+    });
     const refused = await failureOf(call(root, "git_merge", { action: "continue" }));
     expect(refused.code).toBe("no_operation");
   });
@@ -291,7 +322,10 @@ describe("an operation in progress", () => {
     });
     git(root, "revert", "--abort");
     git(root, "bisect", "start", "main", "main~2");
-    expect(await status()).toMatchObject({ operation: "bisect", operation_state: { branch: "main" } });
+    expect(await status()).toMatchObject({
+      operation: "bisect",
+      operation_state: { branch: "main" },
+    });
   });
 
   it("shows nothing of files that it does not expect, and does not wait for a pipe", async () => {
@@ -352,15 +386,19 @@ describe("a name of two things", () => {
     const whole = await call(root, "git_diff", { target: "main...refs/heads/feature" });
     expect(whole.text).toContain("+TEN");
     expect((await call(root, "git_merge", { revision: "refs/heads/feature" })).data.count).toBe(2);
-    expect((await call(root, "git_checkout", { branch_name: "feature" })).data.branch).toBe("feature");
+    expect((await call(root, "git_checkout", { branch_name: "feature" })).data.branch).toBe(
+      "feature",
+    );
   });
 
   it("is allowed if both are the same commit, or if it is git's own name", async () => {
     git(root, "tag", "--force", "-a", "-m", "The same", "feature", "refs/heads/feature");
     git(root, "tag", "HEAD", "v0.9");
-    expect((await call(root, "git_log", { revision: "feature", max_count: 1 })).data).toMatchObject({
-      commits: [{ message: "Feature work" }],
-    });
+    expect((await call(root, "git_log", { revision: "feature", max_count: 1 })).data).toMatchObject(
+      {
+        commits: [{ message: "Feature work" }],
+      },
+    );
     expect((await call(root, "git_log", { max_count: 1 })).data).toMatchObject({
       commits: [{ message: "Our line" }],
     });
@@ -423,7 +461,9 @@ describe("the prompt review_changes", () => {
     git(root, "checkout", "--quiet", "-b", "work");
     commitFiles(root, "Two", { "a.txt": "two\n" });
     expect(await review(root, { branch: "work" })).toContain("refs/heads/master...work");
-    expect(await failureOf(review(root, { branch: "master" }))).toMatchObject({ code: "nothing_to_review" });
+    expect(await failureOf(review(root, { branch: "master" }))).toMatchObject({
+      code: "nothing_to_review",
+    });
     git(root, "branch", "trunk", "master");
     git(root, "config", "init.defaultBranch", "trunk");
     expect(await review(root, { branch: "work" })).toContain("refs/heads/trunk...work");
@@ -433,6 +473,8 @@ describe("the prompt review_changes", () => {
     git(root, "symbolic-ref", "--delete", "refs/remotes/origin/HEAD");
     git(root, "branch", "-D", "--quiet", "master", "trunk");
     git(root, "config", "--unset", "init.defaultBranch");
-    expect(await failureOf(review(root, { branch: "work" }))).toMatchObject({ code: "no_default_branch" });
+    expect(await failureOf(review(root, { branch: "work" }))).toMatchObject({
+      code: "no_default_branch",
+    });
   });
 });

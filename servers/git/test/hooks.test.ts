@@ -3,7 +3,15 @@ import { dirname } from "node:path";
 import { type Connected, type ConnectOptions, connectInMemory, fakeCall } from "@refmcp/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { server } from "../src/server.ts";
-import { callTool, commitFiles, failureOf, git, gitOver, sampleRepository, write } from "./fixture.ts";
+import {
+  callTool,
+  commitFiles,
+  failureOf,
+  git,
+  gitOver,
+  sampleRepository,
+  write,
+} from "./fixture.ts";
 import { serveGit } from "./http-server.ts";
 import { executable, set } from "./traps.ts";
 import { place, useTestDirectory } from "./upstream.ts";
@@ -31,107 +39,118 @@ function rejecting(name: string, folder = ".git/hooks"): () => boolean {
 }
 
 const head = () => git(root, "rev-parse", "HEAD").trim();
-const call = (tool: string, args: object, recorded = fakeCall(), hooks: "ask" | "run" | "off" = "ask") =>
-  callTool(gitOver([place.folder], { hooks }), tool, { repo_path: root, ...args }, recorded);
+const call = (
+  tool: string,
+  args: object,
+  recorded = fakeCall(),
+  hooks: "ask" | "run" | "off" = "ask",
+) => callTool(gitOver([place.folder], { hooks }), tool, { repo_path: root, ...args }, recorded);
 
-describe.each(["legacy", "modern"] as const)("a commit that a hook checks, in the %s era", (era) => {
-  async function connect(options: ConnectOptions = {}): Promise<Connected["client"]> {
-    const args = [place.folder, ...ALL_TOOLS, ...(options.args ?? [])];
-    const connected = await connectInMemory(server, { era, ...options, args });
-    open.push(connected);
-    return connected.client;
-  }
-  const commit = (args: object = {}) => ({
-    name: "git_commit",
-    arguments: { repo_path: root, message: "Staged", ...args },
-  });
-  const codeOf = (result: { _meta?: Record<string, unknown> | undefined }) =>
-    Object(result._meta?.["io.github.refmcp/error"]).code;
+describe.each(["legacy", "modern"] as const)(
+  "a commit that a hook checks, in the %s era",
+  (era) => {
+    async function connect(options: ConnectOptions = {}): Promise<Connected["client"]> {
+      const args = [place.folder, ...ALL_TOOLS, ...(options.args ?? [])];
+      const connected = await connectInMemory(server, { era, ...options, args });
+      open.push(connected);
+      return connected.client;
+    }
+    const commit = (args: object = {}) => ({
+      name: "git_commit",
+      arguments: { repo_path: root, message: "Staged", ...args },
+    });
+    const codeOf = (result: { _meta?: Record<string, unknown> | undefined }) =>
+      Object(result._meta?.["io.github.refmcp/error"]).code;
 
-  beforeEach(() => {
-    write(root, "src/app.ts", "changed\n");
-    git(root, "add", "src/app.ts");
-  });
+    beforeEach(() => {
+      write(root, "src/app.ts", "changed\n");
+      git(root, "add", "src/app.ts");
+    });
 
-  it.each(["pre-commit", "prepare-commit-msg", "commit-msg"])(
-    "hooks do not run if the user is not asked, and %s is not skipped either",
-    async (name) => {
-      const ran = rejecting(name);
-      const before = head();
-      for (const args of [[], ["--confirm", "never"]]) {
-        const client = await connect({ args });
-        const refused = await client.callTool(commit());
-        expect(refused.isError).toBe(true);
-        expect(codeOf(refused)).toBe("hook_needed");
-        expect(JSON.stringify(refused.content)).toMatch(
-          new RegExp(`${name} .*--hooks run.*skip_hooks: true`, "s"),
-        );
-        expect(head()).toBe(before);
-        const done = await client.callTool(commit({ skip_hooks: true, allow_empty: true }));
-        expect(done.structuredContent).toMatchObject({
-          notes: [`Did not run the hooks ${name}: skip_hooks.`],
-        });
-        git(root, "reset", "--soft", before);
-      }
-      expect(ran()).toBe(false);
-    },
-  );
-
-  it("the user decides, whatever skip_hooks says", async () => {
-    const ran = rejecting("pre-commit");
-    const before = head();
-    const questions: string[] = [];
-    let agrees = true;
-    const client = await connect({
-      elicit({ message }) {
-        questions.push(message);
-        return agrees ? { action: "accept", content: { confirm: true } } : { action: "decline" };
+    it.each(["pre-commit", "prepare-commit-msg", "commit-msg"])(
+      "hooks do not run if the user is not asked, and %s is not skipped either",
+      async (name) => {
+        const ran = rejecting(name);
+        const before = head();
+        for (const args of [[], ["--confirm", "never"]]) {
+          const client = await connect({ args });
+          const refused = await client.callTool(commit());
+          expect(refused.isError).toBe(true);
+          expect(codeOf(refused)).toBe("hook_needed");
+          expect(JSON.stringify(refused.content)).toMatch(
+            new RegExp(`${name} .*--hooks run.*skip_hooks: true`, "s"),
+          );
+          expect(head()).toBe(before);
+          const done = await client.callTool(commit({ skip_hooks: true, allow_empty: true }));
+          expect(done.structuredContent).toMatchObject({
+            notes: [`Did not run the hooks ${name}: skip_hooks.`],
+          });
+          git(root, "reset", "--soft", before);
+        }
+        expect(ran()).toBe(false);
       },
-    });
-    const failed = await client.callTool(commit({ skip_hooks: true }));
-    expect(codeOf(failed)).toBe("hook_failed");
-    expect(JSON.stringify(failed.content)).toContain("lint failed in a.ts");
-    expect(ran()).toBe(true);
-    expect(head()).toBe(before);
-    agrees = false;
-    const done = await client.callTool(commit());
-    expect(done.structuredContent).toMatchObject({
-      notes: ["Did not run the hooks pre-commit: the user declined."],
-    });
-    expect(questions).toHaveLength(2);
-  });
+    );
 
-  it("with --hooks run or off nobody is asked", async () => {
-    const ran = rejecting("commit-msg");
-    const off = await connect({ args: ["--hooks", "off"] });
-    const done = await off.callTool(commit());
-    expect(done.structuredContent).toMatchObject({
-      notes: ["Did not run the hooks commit-msg: --hooks off."],
+    it("the user decides, whatever skip_hooks says", async () => {
+      const ran = rejecting("pre-commit");
+      const before = head();
+      const questions: string[] = [];
+      let agrees = true;
+      const client = await connect({
+        elicit({ message }) {
+          questions.push(message);
+          return agrees ? { action: "accept", content: { confirm: true } } : { action: "decline" };
+        },
+      });
+      const failed = await client.callTool(commit({ skip_hooks: true }));
+      expect(codeOf(failed)).toBe("hook_failed");
+      expect(JSON.stringify(failed.content)).toContain("lint failed in a.ts");
+      expect(ran()).toBe(true);
+      expect(head()).toBe(before);
+      agrees = false;
+      const done = await client.callTool(commit());
+      expect(done.structuredContent).toMatchObject({
+        notes: ["Did not run the hooks pre-commit: the user declined."],
+      });
+      expect(questions).toHaveLength(2);
     });
-    expect(ran()).toBe(false);
-    const trusting = await connect({ args: ["--hooks", "run"] });
-    const failed = await trusting.callTool(commit({ allow_empty: true, skip_hooks: true }));
-    expect(codeOf(failed)).toBe("hook_failed");
-    expect(ran()).toBe(true);
-  });
 
-  it("a hook that only follows the commit does not stop it", async () => {
-    const ran = rejecting("post-commit");
-    const client = await connect();
-    const done = await client.callTool(commit());
-    expect(done.structuredContent).toMatchObject({
-      notes: [expect.stringContaining("Did not run the hooks post-commit: nobody could be asked")],
+    it("with --hooks run or off nobody is asked", async () => {
+      const ran = rejecting("commit-msg");
+      const off = await connect({ args: ["--hooks", "off"] });
+      const done = await off.callTool(commit());
+      expect(done.structuredContent).toMatchObject({
+        notes: ["Did not run the hooks commit-msg: --hooks off."],
+      });
+      expect(ran()).toBe(false);
+      const trusting = await connect({ args: ["--hooks", "run"] });
+      const failed = await trusting.callTool(commit({ allow_empty: true, skip_hooks: true }));
+      expect(codeOf(failed)).toBe("hook_failed");
+      expect(ran()).toBe(true);
     });
-    expect(ran()).toBe(false);
-  });
 
-  it("reports first that there is nothing to commit", async () => {
-    rejecting("pre-commit");
-    git(root, "reset", "--quiet", "--hard");
-    for (const args of [[], ["--confirm", "never"]])
-      expect(codeOf(await (await connect({ args })).callTool(commit()))).toBe("nothing_to_commit");
-  });
-});
+    it("a hook that only follows the commit does not stop it", async () => {
+      const ran = rejecting("post-commit");
+      const client = await connect();
+      const done = await client.callTool(commit());
+      expect(done.structuredContent).toMatchObject({
+        notes: [
+          expect.stringContaining("Did not run the hooks post-commit: nobody could be asked"),
+        ],
+      });
+      expect(ran()).toBe(false);
+    });
+
+    it("reports first that there is nothing to commit", async () => {
+      rejecting("pre-commit");
+      git(root, "reset", "--quiet", "--hard");
+      for (const args of [[], ["--confirm", "never"]])
+        expect(codeOf(await (await connect({ args })).callTool(commit()))).toBe(
+          "nothing_to_commit",
+        );
+    });
+  },
+);
 
 describe("hooks as husky installs them", () => {
   const WRAPPER = '#!/usr/bin/env sh\n. "$(dirname "$0")/h"';
@@ -154,7 +173,10 @@ describe("hooks as husky installs them", () => {
     expect(refused.code).toBe("hook_needed");
     expect(refused.message).toContain("the hooks pre-commit for");
     const failed = await failureOf(call("git_commit", args, fakeCall({ agrees: true })));
-    expect(failed).toMatchObject({ code: "hook_failed", message: expect.stringContaining("no tabs please") });
+    expect(failed).toMatchObject({
+      code: "hook_failed",
+      message: expect.stringContaining("no tabs please"),
+    });
   });
 
   it("count if they are not what husky writes", async () => {
@@ -180,11 +202,15 @@ describe("every tool that would run a hook that checks", () => {
       const before = head();
       const ran = rejecting(hook);
       // git_rebase asks first whether commits may be rewritten.
-      const unasked = () => Object.assign(fakeCall(), { confirm: (question: string) => confirm(question) });
+      const unasked = () =>
+        Object.assign(fakeCall(), { confirm: (question: string) => confirm(question) });
       const confirm = (question: string) =>
         question.startsWith("Rebase") ? Promise.resolve() : fakeCall().confirm(question);
       const refused = await failureOf(call(tool, args, unasked()));
-      expect(refused).toMatchObject({ code: "hook_needed", message: expect.stringContaining(hook) });
+      expect(refused).toMatchObject({
+        code: "hook_needed",
+        message: expect.stringContaining(hook),
+      });
       expect(ran()).toBe(false);
       const failed = await failureOf(call(tool, args, fakeCall({ agrees: true })));
       expect(failed.code).toBe("hook_failed");
@@ -226,7 +252,12 @@ describe("every tool that would run a hook that checks", () => {
         confirm: (question: string) =>
           question.startsWith("Replace") ? Promise.resolve() : confirm(question),
       });
-      return callTool(gitOver([place.folder], options), tool, { repo_path: root, ...args }, recorded);
+      return callTool(
+        gitOver([place.folder], options),
+        tool,
+        { repo_path: root, ...args },
+        recorded,
+      );
     };
     for (const tool of ["git_push", "git_push_force_with_lease"]) {
       expect((await failureOf(push(tool, {}))).code).toBe("hook_needed");
@@ -243,7 +274,9 @@ describe("every tool that would run a hook that checks", () => {
     expect(data.notes).toEqual(["Did not run the hooks pre-push: skip_hooks."]);
     expect(remote()).toBe(head());
     git(root, "reset", "--quiet", "--hard", before);
-    expect((await push("git_push_force_with_lease", { skip_hooks: true })).data.notes).toHaveLength(1);
+    expect((await push("git_push_force_with_lease", { skip_hooks: true })).data.notes).toHaveLength(
+      1,
+    );
     expect(remote()).toBe(before);
   });
 });
@@ -261,7 +294,10 @@ it("a hook can use patterns of paths, and the files of a commit stay literal", a
   const refused = await failureOf(
     call("git_commit", { message: "Secret", files: ["deep/secret.env"] }, undefined, "run"),
   );
-  expect(refused).toMatchObject({ code: "hook_failed", message: expect.stringContaining("secret.env") });
+  expect(refused).toMatchObject({
+    code: "hook_failed",
+    message: expect.stringContaining("secret.env"),
+  });
   git(root, "reset", "--quiet");
   await call("git_commit", { message: "One file", files: ["*.ts"] }, undefined, "run");
   expect(git(root, "show", "--name-only", "--format=").trim()).toBe("*.ts");

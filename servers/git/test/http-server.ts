@@ -102,7 +102,9 @@ function backend(
         line.slice(0, line.indexOf(":")),
         line.slice(line.indexOf(":") + 1).trim(),
       ]);
-      const status = Number(fields.find(([name]) => name.toLowerCase() === "status")?.[1].slice(0, 3) ?? 200);
+      const status = Number(
+        fields.find(([name]) => name.toLowerCase() === "status")?.[1].slice(0, 3) ?? 200,
+      );
       response.writeHead(
         status,
         Object.fromEntries(fields.filter(([name]) => name.toLowerCase() !== "status")),

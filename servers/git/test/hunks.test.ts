@@ -65,7 +65,11 @@ describe("ids of hunks", () => {
     expect(all).toMatch(/^[0-9a-f]{7}x7$/);
     await at("git_add", { hunks: [all] });
     expect(staged("a").toString()).toBe(lines.join(""));
-    write(root, "a", lines.flatMap((line, index) => (index % 5 === 0 ? [line, "new\n"] : [line])).join(""));
+    write(
+      root,
+      "a",
+      lines.flatMap((line, index) => (index % 5 === 0 ? [line, "new\n"] : [line])).join(""),
+    );
     const equal = await unstaged();
     expect(new Set(equal).size).toBe(3);
     await at("git_add", { hunks: [equal[1]] });
@@ -135,7 +139,9 @@ describe("git_add with hunks", () => {
     await at("git_add", { hunks: [`${id}:1`, `${id}:4`] });
     expect(staged("a").toString()).toBe("1\nlast\nc\n");
     write(root, "new", "x\ny\nz\n");
-    const ids = idsIn((await at("git_diff_unstaged", { include_untracked: true, paths: ["new"] })).text);
+    const ids = idsIn(
+      (await at("git_diff_unstaged", { include_untracked: true, paths: ["new"] })).text,
+    );
     await at("git_add", { hunks: [`${ids[0]}:2-3`] });
     expect(staged("new").toString()).toBe("y\nz\n");
     expect(readFileSync(join(root, "new"), "utf8")).toBe("x\ny\nz\n");
@@ -205,7 +211,9 @@ describe("git_add with hunks", () => {
         index < edited.length - 1 && !one.endsWith("\n") ? `${one}\n` : one,
       );
     };
-    const before = new Map(Array.from({ length: 200 }, (_, index) => [`f${index}`, text(random(40))]));
+    const before = new Map(
+      Array.from({ length: 200 }, (_, index) => [`f${index}`, text(random(40))]),
+    );
     const bytes = (lines: readonly string[]) => Buffer.from(lines.join(""), "latin1");
     const { root, at, staged } = repositoryWith(
       Object.fromEntries([...before].map(([path, lines]) => [path, bytes(lines)])),
@@ -230,7 +238,11 @@ describe("git_add with hunks", () => {
     for (const [path, lines] of after)
       expect(readFileSync(join(root, path)).equals(bytes(lines)), path).toBe(true);
     const rest = git(root, "diff", "--no-renames");
-    write(root, "../rest.patch", Buffer.from(execFileSync("git", ["diff", "--binary"], { cwd: root })));
+    write(
+      root,
+      "../rest.patch",
+      Buffer.from(execFileSync("git", ["diff", "--binary"], { cwd: root })),
+    );
     git(root, "apply", "--cached", "../rest.patch");
     for (const [path, lines] of after) expect(staged(path).equals(bytes(lines)), path).toBe(true);
     expect(rest.length).toBeLessThan(patch.length);
@@ -256,7 +268,9 @@ describe("git_reset, git_restore and git_commit with hunks", () => {
     expect(data).toMatchObject({ files: [{ path: "a", status: "modified" }], count: 1 });
     expect(staged("a").toString()).toBe(lines.with(19, "line 20\n").join(""));
     expect(readFileSync(join(root, "a"), "utf8")).toBe(lines.join(""));
-    expect((await failureOf(at("git_reset", { hunks: [ids[0]], files: ["a"] }))).code).toBe("bad_hunk");
+    expect((await failureOf(at("git_reset", { hunks: [ids[0]], files: ["a"] }))).code).toBe(
+      "bad_hunk",
+    );
   });
 
   it("discard exactly these, and keep them under a recovery ref", async () => {
@@ -268,7 +282,9 @@ describe("git_reset, git_restore and git_commit with hunks", () => {
     expect(readFileSync(join(root, "a"), "utf8")).toBe(left.join(""));
     await at("git_restore", { source: String(data.recovery), files: ["a"] });
     expect(readFileSync(join(root, "a"), "utf8")).toBe(lines.join(""));
-    expect((await failureOf(at("git_restore", { hunks: ids, staged: true }))).code).toBe("bad_hunk");
+    expect((await failureOf(at("git_restore", { hunks: ids, staged: true }))).code).toBe(
+      "bad_hunk",
+    );
     expect((await failureOf(at("git_restore"))).code).toBe("nothing_named");
   });
 
@@ -280,7 +296,12 @@ describe("git_reset, git_restore and git_commit with hunks", () => {
     write(root, "other", "2\n");
     git(root, "add", "other");
     const { data } = await at("git_commit", { message: "One", hunks: [ids[1]], files: ["new"] });
-    expect(data).toMatchObject({ files: 2, insertions: 2, deletions: 1, remaining: "2 staged, 1 unstaged" });
+    expect(data).toMatchObject({
+      files: 2,
+      insertions: 2,
+      deletions: 1,
+      remaining: "2 staged, 1 unstaged",
+    });
     const base = numbers(1, 40);
     expect(git(root, "show", "HEAD:a")).toBe(base.with(19, "TWENTY\n").join(""));
     expect(git(root, "show", "HEAD:other")).toBe("1\n");
@@ -298,7 +319,9 @@ describe("git_reset, git_restore and git_commit with hunks", () => {
     write(root, "a", lines.with(4, "five\n").join(""));
     const [id] = await unstaged();
     const before = git(root, "ls-files", "--stage");
-    expect((await failureOf(at("git_commit", { message: "x", hunks: [id] }))).code).toBe("conflict");
+    expect((await failureOf(at("git_commit", { message: "x", hunks: [id] }))).code).toBe(
+      "conflict",
+    );
     write(root, ".git/MERGE_HEAD", git(root, "rev-parse", "HEAD"));
     const error = await failureOf(at("git_commit", { message: "x", hunks: [id] }));
     expect(error.code).toBe("operation_in_progress");

@@ -53,8 +53,11 @@ function logged(directory: string, script = "", pattern = "nothing") {
     join(folder, "git"),
     `${logging}\ncase "$*" in ${pattern}) ${script} ;; esac\nexec "${REAL}" "$@"`,
   );
-  const over = gitOver([directory], { env: { ...process.env, PATH: `${folder}:${process.env.PATH}` } });
-  const processes = () => (existsSync(log) ? readFileSync(log, "utf8").split("\n").filter(Boolean) : []);
+  const over = gitOver([directory], {
+    env: { ...process.env, PATH: `${folder}:${process.env.PATH}` },
+  });
+  const processes = () =>
+    existsSync(log) ? readFileSync(log, "utf8").split("\n").filter(Boolean) : [];
   const kept = () =>
     processes()
       .filter((line) => line.includes("--batch-command"))
@@ -109,7 +112,9 @@ describe("a change between two calls is seen", () => {
     expect((await messages(over))[0]).toBe("Fourth");
     git(root, "gc", "--quiet", "--prune=now");
     expect((await messages(over))[0]).toBe("Fourth");
-    expect((await callTool(over, "git_show", { revision: "HEAD:new.txt" })).text).toContain("new\n");
+    expect((await callTool(over, "git_show", { revision: "HEAD:new.txt" })).text).toContain(
+      "new\n",
+    );
     const { data } = await callTool(over, "git_log", { max_count: 1 });
     expect(data.commits).toMatchObject([{ refs: ["HEAD -> main", "tag: fresh"] }]);
     git(root, "branch", "-m", "feature", "renamed");
@@ -141,12 +146,15 @@ describe("a change between two calls is seen", () => {
     await settle();
     let runs = 0;
     const listing = async () => {
-      const output = await listingOf(known, location, "", "[]", async () => Buffer.from(`${++runs}`));
+      const output = await listingOf(known, location, "", "[]", async () =>
+        Buffer.from(`${++runs}`),
+      );
       return output.toString();
     };
     const known = new Map<string, Listing>();
     expect([await listing(), await listing()]).toEqual(["1", "1"]);
-    for (const name of ["a", "b", "c"]) symlinkSync("..", join(root, ".git", "refs", "heads", name));
+    for (const name of ["a", "b", "c"])
+      symlinkSync("..", join(root, ".git", "refs", "heads", name));
     await settle();
     expect([await listing(), await listing()]).toEqual(["2", "3"]);
   });
@@ -165,7 +173,9 @@ describe("a change between two calls is seen", () => {
   it("of the index, which a kept process would not read again", async () => {
     const root = sampleRepository(place.path("repo"));
     const { over } = logged(root);
-    expect((await callTool(over, "git_show", { revision: ":README.md" })).text).toContain("# Sample");
+    expect((await callTool(over, "git_show", { revision: ":README.md" })).text).toContain(
+      "# Sample",
+    );
     write(root, "README.md", "other\n");
     git(root, "add", "README.md");
     expect((await callTool(over, "git_show", { revision: ":README.md" })).text).toContain("other");
@@ -200,14 +210,17 @@ describe("a change between two calls is seen", () => {
 });
 
 describe("a configuration that changes between two calls", () => {
-  const filter = (program: string) => `[filter "evil"]\n\tclean = ${program}\n\tsmudge = ${program}\n`;
+  const filter = (program: string) =>
+    `[filter "evil"]\n\tclean = ${program}\n\tsmudge = ${program}\n`;
   const ways: Readonly<Record<string, (root: string, text: string) => void>> = {
     "the repository's own": (root, text) => appendFileSync(join(root, ".git", "config"), text),
     "the worktree's": (root, text) => writeFileSync(join(root, ".git", "config.worktree"), text),
     "the user's": (_, text) => appendFileSync(join(place.home, ".gitconfig"), text),
-    "the user's in .config, which is new": (_, text) => write(place.home, ".config/git/config", text),
+    "the user's in .config, which is new": (_, text) =>
+      write(place.home, ".config/git/config", text),
     "an included file, which is new": (root, text) => write(root, "included", text),
-    "a condition that becomes true": (root) => git(root, "symbolic-ref", "HEAD", "refs/heads/other"),
+    "a condition that becomes true": (root) =>
+      git(root, "symbolic-ref", "HEAD", "refs/heads/other"),
   };
 
   it.each(Object.entries(ways))("is seen: %s", async (name, plant) => {
@@ -230,7 +243,9 @@ describe("a configuration that changes between two calls", () => {
     await callTool(over, "git_status", {});
     await callTool(over, "git_diff_unstaged", {});
     await callTool(over, "git_show", { revision: "HEAD:src/app.ts" });
-    expect(await codeOf(callTool(over, "git_add", { files: ["src/app.ts"] }))).toBe("filter_needed");
+    expect(await codeOf(callTool(over, "git_add", { files: ["src/app.ts"] }))).toBe(
+      "filter_needed",
+    );
     expect(existsSync(log)).toBe(false);
     git(root, "add", "src/app.ts");
     expect(existsSync(log)).toBe(true);
@@ -256,7 +271,9 @@ describe("a configuration that changes between two calls", () => {
   it("of the system is at the path that git was compiled with", () => {
     const missing =
       "fatal: unable to read config file '/opt/it's here/gitconfig': No such file or directory\n";
-    expect(systemFile({ stdout: Buffer.alloc(0), stderr: missing })).toBe("/opt/it's here/gitconfig");
+    expect(systemFile({ stdout: Buffer.alloc(0), stderr: missing })).toBe(
+      "/opt/it's here/gitconfig",
+    );
     const stdout = Buffer.from("file:/opt/etc/gitconfig\0core.a\nb\0file:/other\0core.c\nd\0");
     expect(systemFile({ stdout, stderr: "" })).toBe("/opt/etc/gitconfig");
   });
@@ -284,14 +301,18 @@ describe("a kept process reads nothing outside", () => {
 
   it("through a link that replaces the git directory", async () => {
     const { root, outside, over } = insideAndOutside(place);
-    const shown = () => callTool(over, "git_show", { repo_path: root, revision: "HEAD:secret.txt" });
+    const shown = () =>
+      callTool(over, "git_show", { repo_path: root, revision: "HEAD:secret.txt" });
     expect(await codeOf(shown())).toBe("bad_revision");
     renameSync(join(root, ".git"), place.path("in", "moved"));
     symlinkSync(join(outside, ".git"), join(root, ".git"));
     expect(await codeOf(shown())).toBe("outside_roots");
     rmSync(join(root, ".git"));
     symlinkSync(place.path("in", "moved"), join(root, ".git"));
-    const { text } = await callTool(over, "git_show", { repo_path: root, revision: "HEAD:README.md" });
+    const { text } = await callTool(over, "git_show", {
+      repo_path: root,
+      revision: "HEAD:README.md",
+    });
     expect(text).toContain("# Sample");
   });
 
@@ -420,9 +441,14 @@ describe("answers of a kept process are not mixed up", () => {
     const line = `${"0123456789".repeat(10)}\n`;
     commitFiles(root, "Large", { "large.txt": line.repeat(60_000), "small.txt": "small\n" });
     const { over, kept } = logged(root);
-    const { text } = await callTool(over, "git_show", { revision: "HEAD:large.txt", start_line: 59_999 });
+    const { text } = await callTool(over, "git_show", {
+      revision: "HEAD:large.txt",
+      start_line: 59_999,
+    });
     expect(text).toContain("lines 59999 to 60000, file of 5.8 MiB");
-    expect((await callTool(over, "git_show", { revision: "HEAD:small.txt" })).text).toContain("small\n");
+    expect((await callTool(over, "git_show", { revision: "HEAD:small.txt" })).text).toContain(
+      "small\n",
+    );
     expect(kept()).toHaveLength(1);
   });
 
@@ -535,10 +561,12 @@ describe("a log without a process is the log of git", () => {
     for (let index = 1; index <= commits; index++) {
       const zone = ["+0000", "-0330", "+0545", "-0000", "+1400"][random(5)];
       const time = 1_500_000_000 + Math.floor(index / 4) * 60 - random(3) * 200;
-      const message = index % 7 === 0 ? "" : `Commit ${index}\n\n\nBody – ${"é".repeat(random(20))}\n\n`;
-      const parents = [index - 1, ...Array.from({ length: random(3) }, () => index - 1 - random(12))].filter(
-        (one) => one > 0,
-      );
+      const message =
+        index % 7 === 0 ? "" : `Commit ${index}\n\n\nBody – ${"é".repeat(random(20))}\n\n`;
+      const parents = [
+        index - 1,
+        ...Array.from({ length: random(3) }, () => index - 1 - random(12)),
+      ].filter((one) => one > 0);
       const from = random(6) === 0 ? index - 1 - random(9) : index - 1;
       const [first, ...others] = [from, ...(random(2) === 0 ? parents.slice(1) : [])].filter(
         (one) => one > 0,
@@ -561,7 +589,10 @@ describe("a log without a process is the log of git", () => {
   }
 
   /** Compares all pages of `git_log` with git; returns the number of commits, and of processes that listed them. */
-  async function compare(root: string, revision: string): Promise<{ commits: number; logs: number }> {
+  async function compare(
+    root: string,
+    revision: string,
+  ): Promise<{ commits: number; logs: number }> {
     const { over, processes } = logged(root);
     const before = processes().length;
     const found: Record<string, unknown>[] = [];
@@ -589,7 +620,8 @@ describe("a log without a process is the log of git", () => {
       .split("\0")
       .filter(Boolean)
       .map((record) => {
-        const [commit, author, email, date = "", parents = "", refs, body = ""] = record.split("\x01");
+        const [commit, author, email, date = "", parents = "", refs, body = ""] =
+          record.split("\x01");
         return {
           commit,
           author,
@@ -640,7 +672,15 @@ describe("a log without a process is the log of git", () => {
   it("in a shallow clone", async () => {
     const source = emptyRepository(place.path("source"));
     history(source, 120);
-    git(place.folder, "clone", "--quiet", "--depth=12", "--branch=main", `file://${source}`, "repo");
+    git(
+      place.folder,
+      "clone",
+      "--quiet",
+      "--depth=12",
+      "--branch=main",
+      `file://${source}`,
+      "repo",
+    );
     const { commits, logs } = await compare(place.path("repo"), "HEAD");
     expect(commits).toBeGreaterThan(11);
     expect(logs).toBe(0);

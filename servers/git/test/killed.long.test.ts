@@ -112,7 +112,8 @@ exec ${program} "$@"`,
 describe.runIf(process.platform === "linux")("a server that is killed at any step of", () => {
   it.each(CALLS)("$name loses nothing and leaves no lock or process", async ({ name, args }) => {
     const rounds: Awaited<ReturnType<typeof killedAt>>[] = [];
-    while (rounds.at(-1)?.isKilled !== false) rounds.push(await killedAt(rounds.length + 1, name, args));
+    while (rounds.at(-1)?.isKilled !== false)
+      rounds.push(await killedAt(rounds.length + 1, name, args));
     const complete = rounds.at(-1);
     expect(rounds.length).toBeGreaterThan(1);
     for (const [index, { lost, before, after }] of rounds.entries()) {

@@ -36,7 +36,9 @@ describe("200 calls in flight", () => {
         return 0;
       }
     };
-    const children = readdirSync("/proc").filter((one) => /^\d+$/.test(one) && value(one, "PPid") === pid);
+    const children = readdirSync("/proc").filter(
+      (one) => /^\d+$/.test(one) && value(one, "PPid") === pid,
+    );
     return { memory: value(String(pid), "RssAnon") / 1024, children: children.length };
   }
 
@@ -88,7 +90,10 @@ describe("ten callers that change one repository at the same time", () => {
         write(root, `${name}.txt`, `${name}\n`);
         const files = [`${name}.txt`];
         const added = await client.callTool({ name: "git_add", arguments: { files } });
-        const made = await client.callTool({ name: "git_commit", arguments: { message: name, files } });
+        const made = await client.callTool({
+          name: "git_commit",
+          arguments: { message: name, files },
+        });
         return [added.isError ?? false, made.isError ?? false];
       }),
     );
@@ -117,7 +122,10 @@ describe("ten callers that change one repository at the same time", () => {
     );
     await close();
     for (const text of texts) expect(text).toMatch(/^made$|There are no staged changes/);
-    expect(git(root, "ls-tree", "--name-only", "HEAD").trim().split("\n")).toEqual([...names, "base.txt"]);
+    expect(git(root, "ls-tree", "--name-only", "HEAD").trim().split("\n")).toEqual([
+      ...names,
+      "base.txt",
+    ]);
     expect(git(root, "log", "--format=%s").trim().split("\n")).toHaveLength(
       1 + texts.filter((text) => text === "made").length,
     );
@@ -130,7 +138,10 @@ describe("a file with 200,000 lines", () => {
 
   it.each([
     ["every second", (index: number) => (index % 2 === 0 ? `${index}` : `new ${index}`)],
-    ["every second, all changes equal,", (index: number) => (index % 2 === 0 ? `${index}` : "same")],
+    [
+      "every second, all changes equal,",
+      (index: number) => (index % 2 === 0 ? `${index}` : "same"),
+    ],
     ["every", (index: number) => `new ${index}`],
   ])("of which %s is changed is staged by the id of its hunk", async (_, each) => {
     const root = emptyRepository(place.path("repo"));

@@ -207,7 +207,8 @@ export async function matrix(): Promise<Matrix> {
       ...tools.map(({ name }): ToolCall => ({ tool: name, args: ARGUMENTS[name] ?? {} })),
       ...(base.calls ?? []),
     ].filter(({ tool }) => only?.includes(tool) ?? true);
-    const isReading = ({ tool }: ToolCall) => tools.find(({ name }) => name === tool)?.effect === "read";
+    const isReading = ({ tool }: ToolCall) =>
+      tools.find(({ name }) => name === tool)?.effect === "read";
     // Planting takes dozens of processes, so it is done once; the calls get copies.
     const planted = place.path("planted");
     for (const state of ["dirty", "clean"]) {
@@ -255,9 +256,11 @@ function replace(folder: string, source: string, suffixes: readonly string[]): v
 
 /** A linked worktree with a change, created without running anything of the repository. */
 function addLinked(folder: string): void {
-  const plain = ["core.fsmonitor=false", "core.hooksPath=/dev/null", "hook.evil.enabled=false"].flatMap(
-    (set) => ["-c", set],
-  );
+  const plain = [
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "hook.evil.enabled=false",
+  ].flatMap((set) => ["-c", set]);
   git(
     join(folder, "repo"),
     ...plain,
@@ -318,7 +321,11 @@ function template(place: Scratch, base: Base, dirty: boolean): string {
 
 /** The answer or the error's code, without what differs between copies: ids, times, paths, notes. */
 async function outcomeOf(folder: string, { tool, args }: ToolCall, url: string): Promise<string> {
-  const over = gitOver([folder], { protocols: ["http", "ssh"], allowedHosts: ["127.0.0.1"], hooks: "off" });
+  const over = gitOver([folder], {
+    protocols: ["http", "ssh"],
+    allowedHosts: ["127.0.0.1"],
+    hooks: "off",
+  });
   const { path } = args;
   const at = ["git_init", "git_clone"].includes(tool) ? {} : { repo_path: join(folder, "repo") };
   const placed =
@@ -342,9 +349,20 @@ async function outcomeOf(folder: string, { tool, args }: ToolCall, url: string):
 function stateOf(folder: string, withUpstream: boolean): string[] {
   const root = join(folder, "repo");
   const plain = (...args: string[]) =>
-    git(root, "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", ...args);
+    git(
+      root,
+      "--no-optional-locks",
+      "-c",
+      "core.fsmonitor=false",
+      "-c",
+      "core.hooksPath=/dev/null",
+      ...args,
+    );
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !`${entry.parentPath}/`.includes("/.git/") && entry.name !== ".git")
+    .filter(
+      (entry) =>
+        entry.isFile() && !`${entry.parentPath}/`.includes("/.git/") && entry.name !== ".git",
+    )
     .map((entry) => {
       const path = join(entry.parentPath, entry.name);
       return `${path.slice(folder.length)} ${createHash("sha1").update(readFileSync(path)).digest("hex")}`;

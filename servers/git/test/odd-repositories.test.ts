@@ -23,7 +23,8 @@ beforeEach(() => {
 afterEach(() => place.dispose());
 
 const over = () => gitOver([place.folder]);
-const codeOf = async (work: Promise<unknown>): Promise<string | undefined> => (await failureOf(work)).code;
+const codeOf = async (work: Promise<unknown>): Promise<string | undefined> =>
+  (await failureOf(work)).code;
 
 describe("unusual repositories work", () => {
   it("without a commit: status, staging, the first commit; tools that need one report it", async () => {
@@ -41,14 +42,21 @@ describe("unusual repositories work", () => {
     });
     for (const name of ["git_log", "git_create_branch", "git_stash", "git_reset_hard"]) {
       const args = name === "git_create_branch" ? { branch_name: "x" } : {};
-      expect(await codeOf(callTool(over(), name, { repo_path: root, ...args })), name).toBe("no_commits");
+      expect(await codeOf(callTool(over(), name, { repo_path: root, ...args })), name).toBe(
+        "no_commits",
+      );
     }
-    expect((await callTool(over(), "git_branch", { repo_path: root })).data).toEqual({ branches: [] });
+    expect((await callTool(over(), "git_branch", { repo_path: root })).data).toEqual({
+      branches: [],
+    });
     await callTool(over(), "git_add", { repo_path: root, files: ["."] });
     expect((await callTool(over(), "git_status", { repo_path: root })).data.staged).toEqual([
       { path: "a.txt", status: "added" },
     ]);
-    const { data: made } = await callTool(over(), "git_commit", { repo_path: root, message: "First" });
+    const { data: made } = await callTool(over(), "git_commit", {
+      repo_path: root,
+      message: "First",
+    });
     expect(made).toMatchObject({ branch: "main", files: 1, insertions: 1 });
     expect(made.before).toBeUndefined();
   });
@@ -59,11 +67,17 @@ describe("unusual repositories work", () => {
     const { data } = await callTool(over(), "git_status", { repo_path: root });
     expect(data.branch).toBeUndefined();
     expect(data.head).toBe(git(root, "rev-parse", "v0.9").trim());
-    await callTool(over(), "git_commit", { repo_path: root, message: "On nothing", allow_empty: true });
+    await callTool(over(), "git_commit", {
+      repo_path: root,
+      message: "On nothing",
+      allow_empty: true,
+    });
     expect((await callTool(over(), "git_log", { repo_path: root, max_count: 1 })).text).toContain(
       "On nothing",
     );
-    expect((await callTool(over(), "git_branch", { repo_path: root })).text).not.toContain("current");
+    expect((await callTool(over(), "git_branch", { repo_path: root })).text).not.toContain(
+      "current",
+    );
   });
 
   it("bare: history, files and search; tools that need a working tree report it", async () => {
@@ -76,20 +90,21 @@ describe("unusual repositories work", () => {
     ).toContain("OURS");
     expect(
       matchesIn(
-        (await callTool(over(), "git_grep", { repo_path: root, revision: "HEAD", pattern: "OURS" })).data,
+        (await callTool(over(), "git_grep", { repo_path: root, revision: "HEAD", pattern: "OURS" }))
+          .data,
       ),
     ).toHaveLength(1);
     const lines = { repo_path: root, path: "src/app.ts", lines: "2" };
     expect((await callTool(over(), "git_log", lines)).data.commits).toHaveLength(2);
-    expect((await callTool(over(), "git_diff", { repo_path: root, target: "v0.9..HEAD" })).text).toContain(
-      "+OURS",
-    );
+    expect(
+      (await callTool(over(), "git_diff", { repo_path: root, target: "v0.9..HEAD" })).text,
+    ).toContain("+OURS");
     expect(
       (await callTool(over(), "git_list_files", { repo_path: root, revision: "HEAD" })).data.files,
     ).toHaveLength(6);
-    expect((await callTool(over(), "git_blame", { repo_path: root, path: "src/app.ts" })).text).toContain(
-      "OURS",
-    );
+    expect(
+      (await callTool(over(), "git_blame", { repo_path: root, path: "src/app.ts" })).text,
+    ).toContain("OURS");
     for (const [name, args] of [
       ["git_status", {}],
       ["git_diff_unstaged", {}],
@@ -153,7 +168,9 @@ describe("unusual repositories work", () => {
     expect(
       await codeOf(callTool(over(), "git_checkout", { repo_path: root, branch_name: "feature" })),
     ).toMatch(/operation_in_progress|local_changes/);
-    expect(await codeOf(callTool(over(), "git_commit", { repo_path: root, message: "x" }))).toBe("conflict");
+    expect(await codeOf(callTool(over(), "git_commit", { repo_path: root, message: "x" }))).toBe(
+      "conflict",
+    );
   });
 
   it("with a corrupt index: history works, the rest explains the problem", async () => {
@@ -166,19 +183,25 @@ describe("unusual repositories work", () => {
       ["git_add", { files: ["."] }],
       ["git_commit", { message: "x" }],
     ] as const)
-      expect(await codeOf(callTool(over(), name, { repo_path: root, ...args })), name).toBe("corrupt_index");
+      expect(await codeOf(callTool(over(), name, { repo_path: root, ...args })), name).toBe(
+        "corrupt_index",
+      );
     expect((await callTool(over(), "git_log", { repo_path: root })).data.commits).toHaveLength(3);
-    expect((await callTool(over(), "git_show", { repo_path: root, revision: "HEAD" })).text).toContain(
-      "+OURS",
-    );
+    expect(
+      (await callTool(over(), "git_show", { repo_path: root, revision: "HEAD" })).text,
+    ).toContain("+OURS");
   });
 
   it("with a lock held by another process", async () => {
     const root = sampleRepository(place.path("locked"));
     write(root, "new.txt", "x\n");
     writeFileSync(join(root, ".git", "index.lock"), "");
-    expect(await codeOf(callTool(over(), "git_add", { repo_path: root, files: ["new.txt"] }))).toBe("locked");
-    expect((await callTool(over(), "git_status", { repo_path: root })).data.untracked).toEqual(["new.txt"]);
+    expect(await codeOf(callTool(over(), "git_add", { repo_path: root, files: ["new.txt"] }))).toBe(
+      "locked",
+    );
+    expect((await callTool(over(), "git_status", { repo_path: root })).data.untracked).toEqual([
+      "new.txt",
+    ]);
   });
 
   it("with file names that contain newlines, tabs, quotes and escapes", async () => {
@@ -199,13 +222,19 @@ describe("unusual repositories work", () => {
     await callTool(over(), "git_add", { repo_path: root, files: names });
     await callTool(over(), "git_commit", { repo_path: root, message: "Names" });
     expect(
-      ((await callTool(over(), "git_list_files", { repo_path: root })).data.files as string[]).sort(),
+      (
+        (await callTool(over(), "git_list_files", { repo_path: root })).data.files as string[]
+      ).sort(),
     ).toEqual([...names].sort());
     const { text } = await callTool(over(), "git_show", { repo_path: root, revision: "HEAD" });
     expect(text).toContain("(8 files changed, 8 insertions, 0 deletions)");
     expect(text).not.toContain("\u001b");
     expect(text).toContain('"b/a\\nb.txt"');
-    const stat = await callTool(over(), "git_show", { repo_path: root, revision: "HEAD", format: "stat" });
+    const stat = await callTool(over(), "git_show", {
+      repo_path: root,
+      revision: "HEAD",
+      format: "stat",
+    });
     expect(stat.text).toContain("+1 -0 a\\nb.txt\n");
     const { data: found } = await callTool(over(), "git_grep", { repo_path: root, pattern: "one" });
     expect(
@@ -214,10 +243,13 @@ describe("unusual repositories work", () => {
         .sort(),
     ).toEqual([...names].sort());
     for (const path of names) {
-      expect((await callTool(over(), "git_blame", { repo_path: root, path })).text, path).toContain("1) one");
-      expect((await callTool(over(), "git_log", { repo_path: root, path })).data.commits, path).toHaveLength(
-        1,
+      expect((await callTool(over(), "git_blame", { repo_path: root, path })).text, path).toContain(
+        "1) one",
       );
+      expect(
+        (await callTool(over(), "git_log", { repo_path: root, path })).data.commits,
+        path,
+      ).toHaveLength(1);
     }
   });
 
@@ -232,14 +264,25 @@ describe("unusual repositories work", () => {
     writeFileSync(oddName, "odd name\n");
     const message = join(place.folder, "message");
     writeFileSync(message, Buffer.from("R\xe9sum\xe9\n", "latin1"));
-    git(root, "-c", "i18n.commitEncoding=ISO-8859-1", "commit", "--quiet", "--allow-empty", "-F", message);
-
-    expect((await callTool(over(), "git_show", { repo_path: root, revision: "HEAD~1" })).text).toContain(
-      "+café",
+    git(
+      root,
+      "-c",
+      "i18n.commitEncoding=ISO-8859-1",
+      "commit",
+      "--quiet",
+      "--allow-empty",
+      "-F",
+      message,
     );
+
+    expect(
+      (await callTool(over(), "git_show", { repo_path: root, revision: "HEAD~1" })).text,
+    ).toContain("+café");
     const log = await callTool(over(), "git_log", { repo_path: root, max_count: 1 });
     expect(log.data.commits).toMatchObject([{ message: "Résumé" }]);
-    expect((await callTool(over(), "git_diff_unstaged", { repo_path: root })).text).toMatch(/^ ä\n\+ä$/m);
+    expect((await callTool(over(), "git_diff_unstaged", { repo_path: root })).text).toMatch(
+      /^ ä\n\+ä$/m,
+    );
 
     const { data } = await callTool(over(), "git_status", { repo_path: root });
     expect(data.untracked).toEqual(['"na\\357ve.txt"']);
@@ -247,7 +290,9 @@ describe("unusual repositories work", () => {
     expect(git(root, "diff", "--cached", "--name-only").trim()).toBe('"na\\357ve.txt"');
     await callTool(over(), "git_reset", { repo_path: root, files: ['"na\\357ve.txt"'] });
     expect(git(root, "diff", "--cached", "--name-only")).toBe("");
-    const error = await failureOf(callTool(over(), "git_log", { repo_path: root, path: '"na\\357ve.txt"' }));
+    const error = await failureOf(
+      callTool(over(), "git_log", { repo_path: root, path: '"na\\357ve.txt"' }),
+    );
     expect(error.code).toBe("bad_path");
   });
 
@@ -294,9 +339,9 @@ describe("unusual repositories work", () => {
     write(root, "a.txt", "b\n");
     const { data } = await callTool(over(), "git_log", { repo_path: root });
     expect((data.commits as { commit: string }[])[0]?.commit).toMatch(/^[0-9a-f]{64}$/);
-    expect((await callTool(over(), "git_show", { repo_path: root, revision: "HEAD" })).text).toContain(
-      "new file mode",
-    );
+    expect(
+      (await callTool(over(), "git_show", { repo_path: root, revision: "HEAD" })).text,
+    ).toContain("new file mode");
     const { data: made } = await callTool(over(), "git_commit", {
       repo_path: root,
       message: "Second",
@@ -304,8 +349,15 @@ describe("unusual repositories work", () => {
     });
     expect(made.commit).toMatch(/^[0-9a-f]{64}$/);
     write(root, "a.txt", "c\n");
-    const { data: restored } = await callTool(over(), "git_restore", { repo_path: root, files: ["a.txt"] });
-    await callTool(over(), "git_restore", { repo_path: root, files: ["a.txt"], source: restored.recovery });
+    const { data: restored } = await callTool(over(), "git_restore", {
+      repo_path: root,
+      files: ["a.txt"],
+    });
+    await callTool(over(), "git_restore", {
+      repo_path: root,
+      files: ["a.txt"],
+      source: restored.recovery,
+    });
     expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("c\n");
   });
 
@@ -325,7 +377,10 @@ describe("unusual repositories work", () => {
       unstaged: [],
       submodules: [inside(1, 1)],
     });
-    const elsewhere = await callTool(over(), "git_status", { repo_path: root, paths: [".gitmodules"] });
+    const elsewhere = await callTool(over(), "git_status", {
+      repo_path: root,
+      paths: [".gitmodules"],
+    });
     expect(elsewhere.data.submodules).toBeUndefined();
     expect(existsSync(log)).toBe(false);
     git(join(root, "sub"), "status");
@@ -357,7 +412,9 @@ describe("unusual repositories work", () => {
     expect(await codeOf(callTool(over(), "git_status", { repo_path: root }))).toBe("bad_config");
     rmSync(join(root, ".git", "config"));
     mkdirSync(join(root, "x"));
-    expect((await callTool(over(), "git_log", { repo_path: join(root, "x") })).data.commits).toHaveLength(3);
+    expect(
+      (await callTool(over(), "git_log", { repo_path: join(root, "x") })).data.commits,
+    ).toHaveLength(3);
   });
 
   it("without repo_path, if exactly one repository is in scope", async () => {

@@ -7,8 +7,16 @@ const sample = useSample("clean");
 describe("known bugs of the official server", () => {
   it("git_log with dates returns complete commits, with every line of their messages", async () => {
     const { call } = sample();
-    const { data } = await call("git_log", { start_timestamp: "2024-01-01", end_timestamp: "2024-01-31" });
-    const commits = data.commits as { commit: string; author: string; date: string; message: string }[];
+    const { data } = await call("git_log", {
+      start_timestamp: "2024-01-01",
+      end_timestamp: "2024-01-31",
+    });
+    const commits = data.commits as {
+      commit: string;
+      author: string;
+      date: string;
+      message: string;
+    }[];
     expect(commits).toHaveLength(3);
     for (const { commit, author, date } of commits) {
       expect(commit).toMatch(/^[0-9a-f]{40}$/);

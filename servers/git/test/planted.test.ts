@@ -1,5 +1,13 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { callTool, codeOf, commitFiles, emptyRepository, git, gitOver, write } from "./fixture.ts";
@@ -69,14 +77,18 @@ describe("an index with a path outside the working tree", () => {
     ".g\xe2\x80\x8cit/config",
   ])("%s", async (path) => {
     const root = planted(path);
-    expect(await codeOf(callTool(inside(), "git_status", { repo_path: root }))).toBe("corrupt_index");
+    expect(await codeOf(callTool(inside(), "git_status", { repo_path: root }))).toBe(
+      "corrupt_index",
+    );
   });
 
   it.each(["..a/b..", ".gitignore", "...", "a/.git.txt", "git~x/a", "digit~1"])(
     "%s is a name like any other",
     async (path) => {
       const root = planted(path);
-      expect((await callTool(inside(), "git_status", { repo_path: root })).data.branch).toBe("main");
+      expect((await callTool(inside(), "git_status", { repo_path: root })).data.branch).toBe(
+        "main",
+      );
     },
   );
 
@@ -97,7 +109,9 @@ describe("an index with a path outside the working tree", () => {
     ["git_show", { revision: "HEAD", format: "mail" }],
   ] as const)("does not lead %s outside", async (tool, args) => {
     const root = planted(outside);
-    expect(await codeOf(callTool(inside(), tool, { repo_path: root, ...args }))).toBe("corrupt_index");
+    expect(await codeOf(callTool(inside(), tool, { repo_path: root, ...args }))).toBe(
+      "corrupt_index",
+    );
     expect(readFileSync(place.path("out", "secret.txt"), "utf8")).toBe("TOPSECRET\n");
   });
 });

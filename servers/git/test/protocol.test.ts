@@ -90,7 +90,10 @@ describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
     const fast = await serveGit(place.path("served"));
     const slow = await serveGit(place.path("served"), { stallAfter: 10 });
     open.push(fast, slow);
-    const { client } = await connect({ era, args: ["--protocols", "http", "--allow-host", "127.0.0.1"] });
+    const { client } = await connect({
+      era,
+      args: ["--protocols", "http", "--allow-host", "127.0.0.1"],
+    });
     const steps: number[] = [];
     const clone = (url: string, name: string) => ({
       name: "git_clone",
@@ -124,8 +127,12 @@ describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
     expect(await read("tree/HEAD/src")).toMatchObject({ text: "app.ts\nutil.ts" });
     expect(await read("tree/feature/.")).toMatchObject({ text: expect.stringContaining("src/") });
     expect(await read("commit/v1.0")).toMatchObject({ text: expect.stringContaining("+OURS") });
-    expect(await read("diff/staged")).toMatchObject({ text: expect.stringContaining("+let x = 1;") });
-    expect(await read("diff/main...feature")).toMatchObject({ text: expect.stringContaining("+TEN") });
+    expect(await read("diff/staged")).toMatchObject({
+      text: expect.stringContaining("+let x = 1;"),
+    });
+    expect(await read("diff/main...feature")).toMatchObject({
+      text: expect.stringContaining("+TEN"),
+    });
     const status = await read("status");
     expect(JSON.parse(status !== undefined && "text" in status ? status.text : "")).toMatchObject({
       branch: "main",
@@ -156,7 +163,9 @@ describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
     expect(await complete("rev", "fea", { repo: "my repo" })).toEqual(["feature"]);
     expect(await complete("rev", "v", { repo: "my repo" })).toEqual(["v0.9", "v1.0"]);
     expect(await complete("path", "s", { repo: "my repo", rev: "HEAD" })).toEqual(["src/"]);
-    expect(await complete("path", "src/u", { repo: "my repo", rev: "HEAD" })).toEqual(["src/util.ts"]);
+    expect(await complete("path", "src/u", { repo: "my repo", rev: "HEAD" })).toEqual([
+      "src/util.ts",
+    ]);
     const prompt = {
       ref: { type: "ref/prompt" as const, name: "review_changes" },
       argument: { name: "branch", value: "con" },

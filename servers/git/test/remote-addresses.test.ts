@@ -10,7 +10,8 @@ useTestDirectory();
 
 describe("allowed remotes", () => {
   it("a URL with an allowed scheme, and nothing that ssh or git would interpret as more", async () => {
-    const clone = (url: string) => codeOf(callTool(over({}), "git_clone", { url, path: place.path("x") }));
+    const clone = (url: string) =>
+      codeOf(callTool(over({}), "git_clone", { url, path: place.path("x") }));
     const refused: Readonly<Record<string, string>> = {
       "ext::sh -c touch% ran": "bad_url",
       "ext::x": "protocol_not_allowed",
@@ -37,14 +38,17 @@ describe("allowed remotes", () => {
     hooksInto(join(bare, "hooks"), program);
     git(root, "config", "remote.origin.url", bare);
     git(root, "commit", "--quiet", "--allow-empty", "-m", "Mine");
-    expect(await codeOf(callTool(over(), "git_push", { repo_path: root }))).toBe("protocol_not_allowed");
+    expect(await codeOf(callTool(over(), "git_push", { repo_path: root }))).toBe(
+      "protocol_not_allowed",
+    );
     expect(existsSync(log)).toBe(false);
     git(root, "-c", "core.hooksPath=/dev/null", "push", "--quiet", "origin", "main");
     expect(existsSync(log), "no trap").toBe(true);
   });
 
   it("no private address, unless the user allows its host", async () => {
-    const clone = (url: string) => codeOf(callTool(over({}), "git_clone", { url, path: place.path("x") }));
+    const clone = (url: string) =>
+      codeOf(callTool(over({}), "git_clone", { url, path: place.path("x") }));
     for (const host of [
       "127.0.0.1",
       "localhost",
@@ -90,8 +94,12 @@ describe("allowed remotes", () => {
       ["remotes.origin", "another"],
     ] as const) {
       git(root, "config", key, value);
-      expect(await codeOf(callTool(over(), "git_fetch", { repo_path: root })), key).toBe("unsafe_config");
-      expect(await codeOf(callTool(over(), "git_push", { repo_path: root })), key).toBe("unsafe_config");
+      expect(await codeOf(callTool(over(), "git_fetch", { repo_path: root })), key).toBe(
+        "unsafe_config",
+      );
+      expect(await codeOf(callTool(over(), "git_push", { repo_path: root })), key).toBe(
+        "unsafe_config",
+      );
       git(root, "config", "--unset", key);
     }
     expect(server.requests.length).toBe(before);
@@ -108,7 +116,9 @@ describe("allowed remotes", () => {
       git(root, "config", "--replace-all", "remote.origin.url", `${server.url}/upstream.git`);
       for (const url of urls) git(root, "config", "--add", "remote.origin.url", url);
       for (const tool of ["git_fetch", "git_push"])
-        expect(await codeOf(callTool(over(), tool, { repo_path: root })), tool).toBe("host_not_allowed");
+        expect(await codeOf(callTool(over(), tool, { repo_path: root })), tool).toBe(
+          "host_not_allowed",
+        );
     }
     expect(server.requests.length).toBe(before);
   });
@@ -119,7 +129,12 @@ describe("allowed remotes", () => {
     servers.push(closed);
     git(root, "config", "remote.origin.url", `${closed.url}/upstream.git`);
     const mark = place.path("ran");
-    git(root, "config", "credential.helper", `!touch ${mark}; echo username=ada; echo password=right`);
+    git(
+      root,
+      "config",
+      "credential.helper",
+      `!touch ${mark}; echo username=ada; echo password=right`,
+    );
     git(root, "config", `credential.${closed.url}.helper`, `!touch ${mark}`);
     const error = await failureOf(callTool(over(), "git_fetch", { repo_path: root }));
     expect(error).toMatchObject({ kind: "unavailable", code: "auth_required" });

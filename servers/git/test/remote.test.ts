@@ -44,6 +44,8 @@ describe("an unreachable remote", () => {
   it("is reported", async () => {
     const root = emptyRepository(place.path("alone"));
     git(root, "remote", "add", "origin", "http://127.0.0.1:1/x.git");
-    expect(await codeOf(callTool(over(), "git_fetch", { repo_path: root }))).toBe("remote_unreachable");
+    expect(await codeOf(callTool(over(), "git_fetch", { repo_path: root }))).toBe(
+      "remote_unreachable",
+    );
   });
 });

@@ -99,7 +99,9 @@ describe("a plan", () => {
         await callTool(
           over,
           "git_rewrite",
-          data.plan === undefined ? { repo_path: root, steps } : { repo_path: root, apply: data.plan },
+          data.plan === undefined
+            ? { repo_path: root, steps }
+            : { repo_path: root, apply: data.plan },
         );
         expect(git(root, "rev-parse", "HEAD").trim(), `seed ${seed}`).toBe(data.after);
         expect(git(root, "status", "--porcelain", "--untracked-files=no"), `seed ${seed}`).toBe("");
@@ -120,7 +122,10 @@ describe("a killed server", () => {
     const root = emptyRepository(place.path("repo"));
     const files = (text: string) =>
       Object.fromEntries(
-        Array.from({ length: 300 }, (_, index) => [`d${index % 7}/f${index}.txt`, `${text} ${index}\n`]),
+        Array.from({ length: 300 }, (_, index) => [
+          `d${index % 7}/f${index}.txt`,
+          `${text} ${index}\n`,
+        ]),
       );
     commitFiles(root, "Base", files("base"));
     commitFiles(root, "One", files("one"));
@@ -132,9 +137,12 @@ describe("a killed server", () => {
       const server = await connectStdio(join(import.meta.dirname, "../dist/bin.js"), {
         args: [root, ...ALL_TOOLS],
       });
-      const call = (args: object) => server.client.callTool({ name: "git_rewrite", arguments: { ...args } });
+      const call = (args: object) =>
+        server.client.callTool({ name: "git_rewrite", arguments: { ...args } });
       const { structuredContent } = await call({ steps: [{ commit: "HEAD~1", action: "drop" }] });
-      const { plan, after } = z.object({ plan: z.string(), after: z.string() }).parse(structuredContent);
+      const { plan, after } = z
+        .object({ plan: z.string(), after: z.string() })
+        .parse(structuredContent);
       const applied = call({ apply: plan }).catch(() => undefined);
       await new Promise((resolve) => setTimeout(resolve, round * 12));
       process.kill(server.pid ?? 0, "SIGKILL");
@@ -146,7 +154,9 @@ describe("a killed server", () => {
       const now = git(root, "rev-parse", "HEAD").trim();
       expect([before, after]).toContain(now);
       expect(git(root, "worktree", "list").trim().split("\n")).toHaveLength(1);
-      expect(readFileSync(join(root, "d0/f0.txt"), "utf8")).toBe(now === before ? "one 0\n" : "base 0\n");
+      expect(readFileSync(join(root, "d0/f0.txt"), "utf8")).toBe(
+        now === before ? "one 0\n" : "base 0\n",
+      );
       expect(existsSync(join(root, "two.txt"))).toBe(true);
       moved[now === before ? "before" : "after"] += 1;
     }

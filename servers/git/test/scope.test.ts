@@ -65,13 +65,17 @@ describe("a repository accesses nothing outside the allowed directories", () => 
   it("by a symlink to it, or by a .git that is a symlink or a file", async () => {
     const { outside, over } = insideAndOutside(place);
     symlinkSync(outside, place.path("in", "link"));
-    expect(await codeOf(callTool(over, "git_log", { repo_path: place.path("in", "link") }))).toBe("outside");
+    expect(await codeOf(callTool(over, "git_log", { repo_path: place.path("in", "link") }))).toBe(
+      "outside",
+    );
     for (const kind of ["link", "file"]) {
       const trap = place.path("in", `trap-${kind}`);
       mkdirSync(trap);
       if (kind === "link") symlinkSync(join(outside, ".git"), join(trap, ".git"));
       else writeFileSync(join(trap, ".git"), `gitdir: ${join(outside, ".git")}\n`);
-      expect(await codeOf(callTool(over, "git_log", { repo_path: trap })), kind).toBe("outside_roots");
+      expect(await codeOf(callTool(over, "git_log", { repo_path: trap })), kind).toBe(
+        "outside_roots",
+      );
     }
   });
 
@@ -95,9 +99,15 @@ describe("a repository accesses nothing outside the allowed directories", () => 
     rmSync(join(dir, "commondir"));
 
     mkdirSync(join(dir, "objects", "info"), { recursive: true });
-    writeFileSync(join(dir, "objects", "info", "alternates"), `${join(outside, ".git", "objects")}\n`);
+    writeFileSync(
+      join(dir, "objects", "info", "alternates"),
+      `${join(outside, ".git", "objects")}\n`,
+    );
     expect(await log()).toBe("outside_roots");
-    writeFileSync(join(dir, "objects", "info", "alternates"), `"${join(outside, ".git", "objects")}"\n`);
+    writeFileSync(
+      join(dir, "objects", "info", "alternates"),
+      `"${join(outside, ".git", "objects")}"\n`,
+    );
     expect(await log()).toBe("outside_roots");
     rmSync(join(dir, "objects", "info", "alternates"));
 
@@ -114,7 +124,14 @@ describe("a repository accesses nothing outside the allowed directories", () => 
   it("by extensions.refStorage", async (ctx) => {
     const { root, outside, over } = insideAndOutside(place);
     for (const store of [join(outside, ".git"), "../../../out/repo/.git"]) {
-      git(place.folder, "config", "-f", join(root, ".git", "config"), "core.repositoryFormatVersion", "1");
+      git(
+        place.folder,
+        "config",
+        "-f",
+        join(root, ".git", "config"),
+        "core.repositoryFormatVersion",
+        "1",
+      );
       git(
         place.folder,
         "config",
@@ -126,7 +143,9 @@ describe("a repository accesses nothing outside the allowed directories", () => 
       const branches = spawnSync("git", ["branch", "--list"], { cwd: root });
       if (branches.status !== 0)
         ctx.skip("this git keeps refs in the git directory only (2.54 is the first)");
-      expect(await codeOf(callTool(over, "git_branch", { repo_path: root })), store).toBe("outside_roots");
+      expect(await codeOf(callTool(over, "git_branch", { repo_path: root })), store).toBe(
+        "outside_roots",
+      );
     }
   });
 
@@ -161,7 +180,8 @@ describe("a repository accesses nothing outside the allowed directories", () => 
     const { root, over } = insideAndOutside(place);
     const first = git(root, "rev-parse", "--short=10", "HEAD~2").trim();
     const reformat = commitFiles(root, "Reformat", { "src/app.ts": "  one\ntwo\n" });
-    const blame = () => callTool(over, "git_blame", { repo_path: root, path: "src/app.ts", end_line: 1 });
+    const blame = () =>
+      callTool(over, "git_blame", { repo_path: root, path: "src/app.ts", end_line: 1 });
     expect((await blame()).text).toContain(`\n${reformat.slice(0, 10)} `);
     write(place.path("out"), "ignored", `${reformat}\n`);
     git(root, "config", "blame.ignoreRevsFile", place.path("out", "ignored"));
@@ -196,7 +216,9 @@ describe("a repository of another user", () => {
     chownSync(root, 12_345, 12_345);
     chownSync(join(root, ".git"), 12_345, 12_345);
     for (const name of ["git_status", "git_log", "git_list_files"])
-      expect(await codeOf(callTool(over, name, { repo_path: root })), name).toBe("dubious_ownership");
+      expect(await codeOf(callTool(over, name, { repo_path: root })), name).toBe(
+        "dubious_ownership",
+      );
     write(place.home, ".gitconfig", `[safe]\n\tdirectory = ${root}\n`);
     expect((await callTool(over, "git_log", { repo_path: root })).data.commits).toHaveLength(3);
   });
@@ -205,7 +227,9 @@ describe("a repository of another user", () => {
     const { root, over } = insideAndOutside(place);
     submodule(root);
     const status = async () => (await callTool(over, "git_status", { repo_path: root })).data;
-    expect(await status()).toMatchObject({ submodules: [{ path: "sub", changed: 1, untracked: 0 }] });
+    expect(await status()).toMatchObject({
+      submodules: [{ path: "sub", changed: 1, untracked: 0 }],
+    });
     chownSync(join(root, ".git", "modules", "sub"), 12_345, 12_345);
     expect((await status()).submodules).toBeUndefined();
     expect((await status()).notes).toContainEqual(expect.stringMatching(/not examined: sub$/));

@@ -34,7 +34,10 @@ export function canary(folder: string): { program: string; log: string } {
   mkdirSync(folder, { recursive: true });
   const program = join(folder, "canary.sh");
   const log = join(folder, "canary.log");
-  writeFileSync(program, `#!/bin/sh\necho "$0 $*" >> "${log}"\nif [ -f "$1" ]; then cat "$1"; fi\nexit 0\n`);
+  writeFileSync(
+    program,
+    `#!/bin/sh\necho "$0 $*" >> "${log}"\nif [ -f "$1" ]; then cat "$1"; fi\nexit 0\n`,
+  );
   chmodSync(program, 0o755);
   return { program, log };
 }
@@ -46,7 +49,10 @@ export function executable(path: string, script: string): string {
 }
 
 /** Sets keys of the repository's own configuration. */
-export function set(root: string, ...pairs: readonly (readonly [key: string, value: string])[]): void {
+export function set(
+  root: string,
+  ...pairs: readonly (readonly [key: string, value: string])[]
+): void {
   for (const [key, value] of pairs) git(root, "config", "--local", key, value);
 }
 

@@ -88,20 +88,27 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "filter named a=b",
-    plant: (root, program) => set(root, ["filter.a=b.clean", program], ["filter.a=b.smudge", program]),
+    plant: (root, program) =>
+      set(root, ["filter.a=b.clean", program], ["filter.a=b.smudge", program]),
     filter: true,
     triggers: [["checkout", "stash@{0}", "--", "README.md"]],
   },
   {
     name: "filter process",
-    plant: (root, program) => set(root, ["filter.piped.process", program], ["filter.evil.process", program]),
+    plant: (root, program) =>
+      set(root, ["filter.piped.process", program], ["filter.evil.process", program]),
     filter: true,
     triggers: [["checkout", "v0.9", "--", "src/app.ts"]],
   },
   {
     name: "gpg.program with log.showSignature",
     plant: (root, program) =>
-      set(root, ["gpg.program", program], ["log.showSignature", "true"], ["merge.verifySignatures", "true"]),
+      set(
+        root,
+        ["gpg.program", program],
+        ["log.showSignature", "true"],
+        ["merge.verifySignatures", "true"],
+      ),
     triggers: [["log", "-1"]],
   },
   {
@@ -177,7 +184,11 @@ export const VECTORS: readonly Vector[] = [
   {
     name: "branch.mergeOptions",
     plant(root, program) {
-      set(root, ["branch.main.mergeOptions", "--gpg-sign --edit --strategy=ours"], ["gpg.program", program]);
+      set(
+        root,
+        ["branch.main.mergeOptions", "--gpg-sign --edit --strategy=ours"],
+        ["gpg.program", program],
+      );
       set(root, ["user.signingKey", "x"], ["core.editor", program], ["pull.twohead", "ort"]);
     },
     triggers: [["merge", "--no-ff", "feature"]],
@@ -187,10 +198,20 @@ export const VECTORS: readonly Vector[] = [
     base: SUBMODULE,
     plant(root, program) {
       const config = ["config", "-f", ".git/modules/sub/config"];
-      for (const key of ["core.fsmonitor", "filter.inner.clean", "filter.inner.process", "diff.external"])
+      for (const key of [
+        "core.fsmonitor",
+        "filter.inner.clean",
+        "filter.inner.process",
+        "diff.external",
+      ])
         git(root, ...config, key, program);
       hooksInto(join(root, ".git", "modules", "sub", "hooks"), program);
-      set(root, ["submodule.sub.ignore", "none"], ["submodule.recurse", "true"], ["diff.submodule", "diff"]);
+      set(
+        root,
+        ["submodule.sub.ignore", "none"],
+        ["submodule.recurse", "true"],
+        ["diff.submodule", "diff"],
+      );
       set(root, ["status.submoduleSummary", "true"], ["diff.ignoreSubmodules", "none"]);
     },
     triggers: [["status"]],
@@ -251,7 +272,11 @@ export const VECTORS: readonly Vector[] = [
   {
     name: "url.insteadOf ext::",
     plant: (root, program) =>
-      set(root, [`url.ext::${program} .insteadOf`, "http://127.0.0.1:"], ["protocol.ext.allow", "always"]),
+      set(
+        root,
+        [`url.ext::${program} .insteadOf`, "http://127.0.0.1:"],
+        ["protocol.ext.allow", "always"],
+      ),
     triggers: [["fetch", "origin"]],
     refusedRemote: true,
   },
@@ -312,7 +337,11 @@ export const VECTORS: readonly Vector[] = [
         join(root, ".git", "late"),
         `[filter "evil"]\n\tsmudge = ${program}\n\tclean = ${program}\n`,
       );
-      set(root, ["includeIf.onbranch:**.path", "late"], ["includeIf.gitdir:**/worktrees/**.path", "late"]);
+      set(
+        root,
+        ["includeIf.onbranch:**.path", "late"],
+        ["includeIf.gitdir:**/worktrees/**.path", "late"],
+      );
     },
     triggers: [
       ["checkout", "v0.9", "--", "src/app.ts"],
@@ -332,7 +361,8 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "default merge driver",
-    plant: (root, program) => set(root, ["merge.default", "usual"], ["merge.usual.driver", `${program} %A`]),
+    plant: (root, program) =>
+      set(root, ["merge.default", "usual"], ["merge.usual.driver", `${program} %A`]),
     triggers: [["merge", "feature"]],
     setup: (root) => write(root, ".git/info/attributes", "*.ts !merge\n"),
   },
@@ -417,7 +447,8 @@ export const VECTORS: readonly Vector[] = [
     name: "URL of a remote that an empty one replaces",
     since: "2.46",
     plant(root, program) {
-      for (const url of ["", `ext::${program} x`]) git(root, "config", "--add", "remote.origin.url", url);
+      for (const url of ["", `ext::${program} x`])
+        git(root, "config", "--add", "remote.origin.url", url);
       set(root, ["protocol.ext.allow", "always"]);
     },
     triggers: [["fetch", "origin"]],
@@ -474,6 +505,10 @@ export const VECTORS: readonly Vector[] = [
 
 /** The URL of the remote that requires a login. */
 function loginOf(root: string): string {
-  const urls = git(root, "config", "--get-regexp", "^remote\\.(login|origin)\\.url$").trim().split("\n");
-  return (urls.find((line) => line.startsWith("remote.login")) ?? urls[0] ?? "").split(" ")[1] ?? "";
+  const urls = git(root, "config", "--get-regexp", "^remote\\.(login|origin)\\.url$")
+    .trim()
+    .split("\n");
+  return (
+    (urls.find((line) => line.startsWith("remote.login")) ?? urls[0] ?? "").split(" ")[1] ?? ""
+  );
 }

@@ -73,7 +73,8 @@ function bigRepository(root: string): void {
   for (let index = 0; index < 250; index++)
     write(root, `folder-${index % 10}/a-rather-long-name-of-a-file-${index}.txt`, line.repeat(5));
   git(root, "add", "-A");
-  for (let index = 0; index < 60; index++) commitFiles(root, `Commit ${index}\n\n${line.repeat(10)}`, {}, 1);
+  for (let index = 0; index < 60; index++)
+    commitFiles(root, `Commit ${index}\n\n${line.repeat(10)}`, {}, 1);
   for (let index = 0; index < 150; index++) {
     git(root, "update-ref", `refs/heads/a-rather-long-name-of-a-branch-for-work/${index}`, "HEAD");
     git(root, "update-ref", `refs/tags/a-rather-long-name-of-a-tag-for-a-release/${index}`, "HEAD");
@@ -98,7 +99,16 @@ export async function world(): Promise<World> {
   const url = `http://user:${SECRET}@127.0.0.1:${server.port}/upstream.git`;
   for (const root of ["repo", "tidy", "modular", "ci"])
     git(place.path(root), "config", "remote.origin.url", url);
-  git(place.path("tidy"), "worktree", "add", "--quiet", "-b", "linked", place.path("linked"), "v0.9");
+  git(
+    place.path("tidy"),
+    "worktree",
+    "add",
+    "--quiet",
+    "-b",
+    "linked",
+    place.path("linked"),
+    "v0.9",
+  );
   const repo = { repo_path: "repo" };
   const tidy = { repo_path: "tidy" };
   const big = { repo_path: "big" };
@@ -148,7 +158,10 @@ export async function world(): Promise<World> {
       git_reset_hard: { ...repo, revision: "v0.9" },
       git_clean: repo,
       git_rebase: { ...tidy, onto: "feature" },
-      git_rewrite: { ...tidy, steps: [{ commit: "HEAD", action: "reword", message: "Our better line" }] },
+      git_rewrite: {
+        ...tidy,
+        steps: [{ commit: "HEAD", action: "reword", message: "Our better line" }],
+      },
       git_delete_branch: { ...repo, branch_name: "conflicting" },
       git_push_force_with_lease: { ...tidy, branch_name: "feature" },
       git_drop_stash: repo,

@@ -5,7 +5,14 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { figure, inTurn, median, peers, RawClient, ratio } from "../../../scripts/lib/bench-kit.mjs";
+import {
+  figure,
+  inTurn,
+  median,
+  peers,
+  RawClient,
+  ratio,
+} from "../../../scripts/lib/bench-kit.mjs";
 
 /** @typedef {import("../../../scripts/lib/bench-kit.mjs").Report} Report */
 
@@ -20,7 +27,16 @@ const RUNS = 9;
 const SMALL = 60;
 /** Calls between two looks at the CPU time, which the system counts in steps of 10 ms. */
 const CALLS = 200;
-const TOPICS = ["gardens", "railways", "comets", "violins", "bridges", "lighthouses", "recipes", "glaciers"];
+const TOPICS = [
+  "gardens",
+  "railways",
+  "comets",
+  "violins",
+  "bridges",
+  "lighthouses",
+  "recipes",
+  "glaciers",
+];
 
 /** The same graph for both: names and facts with rare words (the number) and common ones. @param {number} index */
 const entity = (index) => ({
@@ -40,7 +56,9 @@ async function fill(client, size) {
   });
   const started = performance.now();
   for (let at = 0; at < size; at += BATCH) {
-    const entities = Array.from({ length: Math.min(BATCH, size - at) }, (_, offset) => entity(at + offset));
+    const entities = Array.from({ length: Math.min(BATCH, size - at) }, (_, offset) =>
+      entity(at + offset),
+    );
     await client.call("create_entities", { entities });
     const relations = entities.slice(0, 100).map(({ name }, offset) => ({
       from: name,
@@ -69,7 +87,8 @@ function works(client, size) {
       client.call("add_observations", {
         observations: [{ entityName: some(), contents: [`fact ${next()}`] }],
       }),
-    "search, one match": () => client.call("search_nodes", { query: `r${(fresh * 7919 + 13) % size}x` }),
+    "search, one match": () =>
+      client.call("search_nodes", { query: `r${(fresh * 7919 + 13) % size}x` }),
     "search, an eighth matches": () => client.call("search_nodes", { query: "lighthouses" }),
     "search, a question": () =>
       client.call("search_nodes", { query: "Who writes about lighthouses since 1950?" }),
@@ -102,7 +121,8 @@ export async function bench({ report, part }) {
     if (part === "small") return await smallCalls(report, folder, official);
     /** @type {{ size: number, theirs: number, ours: number }[]} */
     const writes = [];
-    for (const size of SIZES) writes.push({ size, ...(await compare(report, folder, official, size)) });
+    for (const size of SIZES)
+      writes.push({ size, ...(await compare(report, folder, official, size)) });
     writes.push({ size: LARGE, ...(await alone(report, folder)) });
     await smallCalls(report, folder, official);
     report({
@@ -141,7 +161,8 @@ async function compare(report, folder, official, size) {
   for (const name of /** @type {(keyof typeof a)[]} */ (Object.keys(a))) {
     const taken = await inTurn(RUNS, { theirs: a[name], ours: b[name] });
     add(name, median(taken.theirs), median(taken.ours));
-    if (name === "create one entity") write = { theirs: median(taken.theirs), ours: median(taken.ours) };
+    if (name === "create one entity")
+      write = { theirs: median(taken.theirs), ours: median(taken.ours) };
   }
   /** @param {RawClient} client */
   const answered = async (client) => {
@@ -199,7 +220,9 @@ async function smallCalls(report, folder, official) {
     });
   const both = [smallWorks(theirs), smallWorks(ours)];
   const rows = [];
-  for (const name of /** @type {(keyof ReturnType<typeof smallWorks>)[]} */ (Object.keys(both[0] ?? {}))) {
+  for (const name of /** @type {(keyof ReturnType<typeof smallWorks>)[]} */ (
+    Object.keys(both[0] ?? {})
+  )) {
     /** @type {number[][]} */
     const costs = [[], []];
     // In turns, so that both meet the same load of the machine.
@@ -210,7 +233,9 @@ async function smallCalls(report, folder, official) {
         const cost = ((await client.cpu()) - before) / CALLS;
         if (round > 0) costs[index]?.push(cost * 1000);
       }
-    const [a = Number.NaN, b = Number.NaN] = costs.map((values) => median(values.sort((x, y) => x - y)));
+    const [a = Number.NaN, b = Number.NaN] = costs.map((values) =>
+      median(values.sort((x, y) => x - y)),
+    );
     rows.push([name, figure(a), figure(b), ratio(b / a)]);
   }
   await Promise.all([theirs.close(), ours.close()]);
@@ -227,7 +252,10 @@ async function alone(report, folder) {
   const client = new RawClient([process.execPath, BIN, "--file", file]);
   await client.initialize();
   const rows = [
-    [`${LARGE.toLocaleString("en-US")} creates, 1,000 a call, ms`, figure(await fill(client, LARGE))],
+    [
+      `${LARGE.toLocaleString("en-US")} creates, 1,000 a call, ms`,
+      figure(await fill(client, LARGE)),
+    ],
   ];
   let ours = Number.NaN;
   for (const [name, work] of Object.entries(works(client, LARGE))) {

@@ -74,7 +74,9 @@ function turnsOf({ conversation, qa }) {
           turns.map(({ dia_id, speaker, text, blip_caption }) => ({
             name: dia_id,
             entityType: "turn",
-            observations: [`${speaker}: ${text}${blip_caption === undefined ? "" : ` [${blip_caption}]`}`],
+            observations: [
+              `${speaker}: ${text}${blip_caption === undefined ? "" : ` [${blip_caption}]`}`,
+            ],
           })),
         ]
       : [],
@@ -112,23 +114,33 @@ async function server(file) {
 function plain({ tokenize, neighbors = false }) {
   const Sqlite = createRequire(import.meta.url)("better-sqlite3");
   const db = new Sqlite(":memory:");
-  db.exec(`CREATE VIRTUAL TABLE t USING fts5 (name UNINDEXED, content, near, tokenize = '${tokenize}')`);
+  db.exec(
+    `CREATE VIRTUAL TABLE t USING fts5 (name UNINDEXED, content, near, tokenize = '${tokenize}')`,
+  );
   const insert = db.prepare("INSERT INTO t VALUES (?, ?, ?)");
   const select = db.prepare("SELECT name, content FROM t WHERE t MATCH ? ORDER BY rank LIMIT ?");
   return {
     add: async (entities) => {
-      const facts = entities.flatMap(({ name, observations }) => observations.map((fact) => [name, fact]));
+      const facts = entities.flatMap(({ name, observations }) =>
+        observations.map((fact) => [name, fact]),
+      );
       for (const [at, [name, fact]] of facts.entries())
-        insert.run(name, fact, neighbors ? `${facts[at - 1]?.[1] ?? ""} ${facts[at + 1]?.[1] ?? ""}` : "");
+        insert.run(
+          name,
+          fact,
+          neighbors ? `${facts[at - 1]?.[1] ?? ""} ${facts[at + 1]?.[1] ?? ""}` : "",
+        );
     },
     answer: async (query) => {
       const words = query.match(/[\p{L}\p{N}]+/gu) ?? [];
       const rows = select.all(words.map((word) => `"${word}"`).join(" OR "), FTS_ROWS);
-      const entities = rows.map((/** @type {{ name: string, content: string }} */ { name, content }) => ({
-        name,
-        entityType: "",
-        observations: [content],
-      }));
+      const entities = rows.map(
+        (/** @type {{ name: string, content: string }} */ { name, content }) => ({
+          name,
+          entityType: "",
+          observations: [content],
+        }),
+      );
       return {
         json: JSON.stringify(entities.map((/** @type {Entity} */ one) => one.observations[0])),
         entities,
@@ -156,7 +168,8 @@ async function answers(corpora, open) {
 }
 
 /** @param {Awaited<ReturnType<typeof answers>>} found @param {(one: (typeof found)[number]) => boolean} isHit */
-const share = (found, isHit) => `${((100 * found.filter(isHit).length) / found.length).toFixed(1)} %`;
+const share = (found, isHit) =>
+  `${((100 * found.filter(isHit).length) / found.length).toFixed(1)} %`;
 
 /**
  * @param {{ report: import("../../../scripts/lib/bench-kit.mjs").Report, path?: string | undefined }} harness
@@ -180,7 +193,8 @@ export async function bench({ report, path = dataPath() }) {
   };
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-locomo-"));
   /** @param {string} name */
-  const here = (name) => (/** @type {number} */ index) => server(join(folder, `${name} ${index}.db`));
+  const here = (name) => (/** @type {number} */ index) =>
+    server(join(folder, `${name} ${index}.db`));
   const facts = [];
   const turns = [];
   try {
@@ -199,9 +213,9 @@ export async function bench({ report, path = dataPath() }) {
               .slice(0, FIRST)
               .some((fact) => gold.includes(fact)),
           ),
-          Math.round(found.reduce((sum, { json }) => sum + json.length, 0) / found.length).toLocaleString(
-            "en-US",
-          ),
+          Math.round(
+            found.reduce((sum, { json }) => sum + json.length, 0) / found.length,
+          ).toLocaleString("en-US"),
         );
       }
       facts.push(row);
@@ -216,7 +230,9 @@ export async function bench({ report, path = dataPath() }) {
       const found = await answers(dialogs.map(turnsOf), open);
       /** @param {number} count */
       const within = (count) =>
-        share(found, ({ gold, entities }) => entities.slice(0, count).some((one) => gold.includes(one.name)));
+        share(found, ({ gold, entities }) =>
+          entities.slice(0, count).some((one) => gold.includes(one.name)),
+        );
       turns.push([`${name} (${found.length})`, within(FIRST), within(2 * FIRST)]);
     }
   } finally {
@@ -253,7 +269,9 @@ export async function bench({ report, path = dataPath() }) {
 function dataPath() {
   const corpora = process.env.REFMCP_CORPORA ?? "";
   if (corpora === "") return undefined;
-  const places = ["locomo", "MemInsight"].map((clone) => join(corpora, clone, "data", "locomo10.json"));
+  const places = ["locomo", "MemInsight"].map((clone) =>
+    join(corpora, clone, "data", "locomo10.json"),
+  );
   return places.find((place) => existsSync(place)) ?? places[0];
 }
 

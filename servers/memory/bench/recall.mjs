@@ -34,7 +34,9 @@ async function corpora() {
     entities: list.map(([name, text]) => ({
       name,
       entityType: "paragraph",
-      observations: [...new Set(text.split(/(?<=[.!?])\s+|(?<=。)/))].filter((line) => line.trim() !== ""),
+      observations: [...new Set(text.split(/(?<=[.!?])\s+|(?<=。)/))].filter(
+        (line) => line.trim() !== "",
+      ),
     })),
     questions: questions.map(([query, at]) => ({ query, answer: list[at]?.[0] ?? "" })),
   });
@@ -100,7 +102,11 @@ export async function bench({ report }) {
       /** @param {string} file */
       const at = (file) => join(folder, `${rows.length} ${file}`);
       const found = [
-        await server([process.execPath, official], { MEMORY_FILE_PATH: at("official.jsonl") }, entities),
+        await server(
+          [process.execPath, official],
+          { MEMORY_FILE_PATH: at("official.jsonl") },
+          entities,
+        ),
         plain(entities),
         await server([process.execPath, BIN, "--file", at("here.db")], {}, entities),
         await server(

@@ -44,7 +44,12 @@ it("finds the answers to 120 questions among 300 facts within the first five", a
     const hits = found[kind] ?? [0, 0];
     found[kind] = hits;
     for (const [form, query] of [question, keywords].entries()) {
-      const page = await searchNodes(store, { query, limit: 20, cursor: undefined, budget: 20_000 });
+      const page = await searchNodes(store, {
+        query,
+        limit: 20,
+        cursor: undefined,
+        budget: 20_000,
+      });
       const names = page.entities.map(({ name }) => name);
       shown += names.length;
       if (names.slice(0, 5).includes(answer)) hits[form] = (hits[form] ?? 0) + 1;
@@ -54,7 +59,10 @@ it("finds the answers to 120 questions among 300 facts within the first five", a
   await rm(folder, { recursive: true, force: true });
   for (const [kind, least] of Object.entries(LEAST))
     for (const [form, count] of least.entries())
-      expect(found[kind]?.[form], `${kind} ${form}: ${JSON.stringify(found)}`).toBeGreaterThanOrEqual(count);
+      expect(
+        found[kind]?.[form],
+        `${kind} ${form}: ${JSON.stringify(found)}`,
+      ).toBeGreaterThanOrEqual(count);
   // A common word alone should not fill the answer.
   expect(shown / (2 * questions.length)).toBeLessThan(4);
 });

@@ -9,7 +9,9 @@ import type { Entity, Relation } from "../src/graph/types.ts";
 const dataOf = (text: string): Record<string, unknown> => JSON.parse(text);
 
 /** The current content of the world's memory. */
-async function kept(world: World): Promise<{ entities: Map<string, Entity>; relations: Relation[] }> {
+async function kept(
+  world: World,
+): Promise<{ entities: Map<string, Entity>; relations: Relation[] }> {
   const store = await openSqliteStore(world.args[1] ?? "");
   const entities = new Map<string, Entity>();
   const relations: Relation[] = [];
@@ -40,7 +42,8 @@ export const tasks: readonly Task[] = [
   },
   {
     name: "remember a new person and her relations",
-    prompt: "Remember: Sophia De Morgan is a friend of Mary; she met Ada at Charles's house in 1834.",
+    prompt:
+      "Remember: Sophia De Morgan is a friend of Mary; she met Ada at Charles's house in 1834.",
     async reference(call) {
       await call("search_nodes", { query: "Sophia De Morgan" });
       const entity = {
@@ -64,8 +67,12 @@ export const tasks: readonly Task[] = [
     name: "correct a fact",
     prompt: "Ada no longer likes tea; she drinks coffee now.",
     async reference(call) {
-      await call("delete_observations", { deletions: [{ entityName: "Ada", observations: ["likes tea"] }] });
-      await call("add_observations", { observations: [{ entityName: "Ada", contents: ["likes coffee"] }] });
+      await call("delete_observations", {
+        deletions: [{ entityName: "Ada", observations: ["likes tea"] }],
+      });
+      await call("add_observations", {
+        observations: [{ entityName: "Ada", contents: ["likes coffee"] }],
+      });
       return "Corrected.";
     },
     async check(_answer, world) {
@@ -155,7 +162,9 @@ export const tasks: readonly Task[] = [
       return "It is in circle.svg.";
     },
     async check(_answer, world) {
-      const picture = await readFile(join(world.args[3] ?? "", "circle.svg"), "utf8").catch(() => "");
+      const picture = await readFile(join(world.args[3] ?? "", "circle.svg"), "utf8").catch(
+        () => "",
+      );
       return picture.startsWith("<svg") && picture.includes(">Analytical Engine</text>");
     },
   },
@@ -163,7 +172,8 @@ export const tasks: readonly Task[] = [
     name: "count without reading everything",
     prompt: "How many readers do you know, and what kinds of things are in the memory?",
     reference: (call) => call("memory_stats"),
-    check: (answer) => answer.includes('{"type":"reader","count":3000}') && answer.includes('"machine"'),
+    check: (answer) =>
+      answer.includes('{"type":"reader","count":3000}') && answer.includes('"machine"'),
   },
   {
     name: "report recent changes",

@@ -49,7 +49,10 @@ export const relationInput = z.strictObject(relation.shape);
 /** A list in an input, 1 to 5,000 items. */
 export const list = <Item extends z.ZodType>(item: Item) => z.array(item).min(1).max(5_000);
 
-export const source = z.string().optional().describe("Source of the fact, for example a person or URL.");
+export const source = z
+  .string()
+  .optional()
+  .describe("Source of the fact, for example a person or URL.");
 
 export const hard = z.boolean().default(false).describe("Erase permanently; asks the user.");
 
@@ -63,7 +66,10 @@ export const deletion = {
 /** The facts of a change for the journal. */
 export function factsOf(action: string, from?: string) {
   if (from !== undefined && (from.trim() === "" || from.length > 500))
-    throw new ToolError("invalid", `source has ${from.length} characters; use 1 to 500, or omit it.`);
+    throw new ToolError(
+      "invalid",
+      `source has ${from.length} characters; use 1 to 500, or omit it.`,
+    );
   return { action, source: from?.toWellFormed() };
 }
 
@@ -94,7 +100,11 @@ export function timeOf(text: string | undefined, argument: string): number | und
   if (text === undefined) return undefined;
   const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time)) return time;
-  throw new ToolError("invalid", `${argument}: ${JSON.stringify(text.slice(0, 40))} is not a valid date.`, {
-    hint: "Use an ISO 8601 date or time: 2026-07-28 or 2026-07-28T09:00:00Z.",
-  });
+  throw new ToolError(
+    "invalid",
+    `${argument}: ${JSON.stringify(text.slice(0, 40))} is not a valid date.`,
+    {
+      hint: "Use an ISO 8601 date or time: 2026-07-28 or 2026-07-28T09:00:00Z.",
+    },
+  );
 }

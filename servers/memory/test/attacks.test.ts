@@ -33,7 +33,10 @@ async function calls(
   for (const [name, given] of list) {
     const result = await client.callTool({ name, arguments: given });
     const [block] = result.content;
-    answers.push({ text: block?.type === "text" ? block.text : "", isError: result.isError === true });
+    answers.push({
+      text: block?.type === "text" ? block.text : "",
+      isError: result.isError === true,
+    });
   }
   await close();
   return answers;
@@ -43,11 +46,17 @@ describe("files that are not a memory are never changed", () => {
   const broken: Record<string, () => Promise<void>> = {
     "a text": () => writeFile(file, "shopping list: milk, bread\n".repeat(200)),
     "random bytes": () =>
-      writeFile(file, Buffer.from(Array.from({ length: 9_000 }, (_, index) => (index * 7919) % 251))),
+      writeFile(
+        file,
+        Buffer.from(Array.from({ length: 9_000 }, (_, index) => (index * 7919) % 251)),
+      ),
     "a header and garbage": () =>
       writeFile(file, Buffer.concat([Buffer.from("SQLite format 3\0"), Buffer.alloc(8_176, 0xa5)])),
     "a memory cut in the middle": async () => {
-      await calls(["--file", file], ["create_entities", fact("x".repeat(9_000), ["y".repeat(40_000)])]);
+      await calls(
+        ["--file", file],
+        ["create_entities", fact("x".repeat(9_000), ["y".repeat(40_000)])],
+      );
       await writeFile(file, (await readFile(file)).subarray(0, 5_000));
     },
     "a memory overwritten in the middle": async () => {
@@ -88,7 +97,10 @@ describe("files that are not a memory are never changed", () => {
     const [answer] = await calls(["--file", folder], ["memory_stats", {}]);
     expect(answer?.text).toContain("is not a regular file");
     await writeFile(join(folder, "plain"), "");
-    const [other] = await calls(["--file", join(folder, "plain", "memory.db")], ["memory_stats", {}]);
+    const [other] = await calls(
+      ["--file", join(folder, "plain", "memory.db")],
+      ["memory_stats", {}],
+    );
     expect(other?.text).toMatch(/cannot be created: (ENOTDIR|EEXIST)/);
   });
 });
@@ -96,7 +108,12 @@ describe("files that are not a memory are never changed", () => {
 describe("disk errors", () => {
   it("a full disk loses no acknowledged write, and is reported", async () => {
     // The shell's limit on file sizes simulates a full disk: write(2) fails in the same way.
-    const limited = ["/bin/sh", "-c", 'trap "" XFSZ; ulimit -f 4000; exec "$0" "$@"', process.execPath];
+    const limited = [
+      "/bin/sh",
+      "-c",
+      'trap "" XFSZ; ulimit -f 4000; exec "$0" "$@"',
+      process.execPath,
+    ];
     const full = await startServer(["--file", file], { command: limited });
     const kept: string[] = [];
     let refused = "";
@@ -112,7 +129,11 @@ describe("disk errors", () => {
     expect(kept.length).toBeGreaterThan(3);
     expect((await full.call("open_nodes", { names: [kept[0]] })).isError).toBe(false);
     await full.stop();
-    const [answer] = await calls(["--file", file], ["memory_stats", {}], ["create_entities", fact("after")]);
+    const [answer] = await calls(
+      ["--file", file],
+      ["memory_stats", {}],
+      ["create_entities", fact("after")],
+    );
     expect(JSON.parse(answer?.text ?? "{}")).toMatchObject({
       total: { entities: kept.length, observations: kept.length },
     });
@@ -169,7 +190,11 @@ describe("an official file", () => {
       text: '{"type":"entity","na',
     });
     await calls(["--file", official], ["delete_entities", { entityNames: ["Ada"] }]);
-    const [stats, graph] = await calls(["--file", official], ["memory_stats", {}], ["read_graph", {}]);
+    const [stats, graph] = await calls(
+      ["--file", official],
+      ["memory_stats", {}],
+      ["read_graph", {}],
+    );
     expect(graph?.text).not.toContain("Ada");
     expect(JSON.parse(stats?.text ?? "")).toMatchObject({
       imported_from: { path: official, entities: 2, relations: 1, rejected: 1 },
@@ -179,9 +204,14 @@ describe("an official file", () => {
 
   it("that another program still writes to is noticed, and can be imported again", async () => {
     const official = join(folder, "memory.jsonl");
-    const line = (name: string) => `{"type":"entity","name":"${name}","entityType":"t","observations":[]}\n`;
+    const line = (name: string) =>
+      `{"type":"entity","name":"${name}","entityType":"t","observations":[]}\n`;
     await writeFile(official, line("Ada"));
-    const [, second] = await calls(["--file", official], ["memory_stats", {}], ["memory_stats", {}]);
+    const [, second] = await calls(
+      ["--file", official],
+      ["memory_stats", {}],
+      ["memory_stats", {}],
+    );
     expect(second?.text).not.toContain("notice");
     await writeFile(official, line("Ada") + line("Bo"));
     const [first, imported] = await calls(
@@ -189,13 +219,18 @@ describe("an official file", () => {
       ["memory_stats", {}],
       ["import_graph", { path: official }],
     );
-    expect(JSON.parse(first?.text ?? "").notice).toMatch(/memory\.jsonl has changed since it was imported/);
+    expect(JSON.parse(first?.text ?? "").notice).toMatch(
+      /memory\.jsonl has changed since it was imported/,
+    );
     expect(JSON.parse(imported?.text ?? "")).toMatchObject({ entities: 1, duplicates: 1 });
   });
 
   it("is offered to an empty space with another name, which does not import it automatically", async () => {
     const official = join(folder, "memory.jsonl");
-    await writeFile(official, '{"type":"entity","name":"Ada","entityType":"t","observations":[]}\n');
+    await writeFile(
+      official,
+      '{"type":"entity","name":"Ada","entityType":"t","observations":[]}\n',
+    );
     const args = ["--file", official, "--space", "work"];
     const [first, imported, graph] = await calls(
       args,
@@ -213,15 +248,30 @@ describe("an official file", () => {
   });
 
   it("at the official default place is offered to an empty memory, and can be imported from there", async () => {
-    const place = join(folder, "_npx", "abc", "node_modules/@modelcontextprotocol/server-memory/dist");
+    const place = join(
+      folder,
+      "_npx",
+      "abc",
+      "node_modules/@modelcontextprotocol/server-memory/dist",
+    );
     await mkdir(place, { recursive: true });
     const official = join(place, "memory.jsonl");
-    await writeFile(official, '{"type":"entity","name":"Ada","entityType":"t","observations":[]}\n');
-    const env = { npm_config_cache: folder, XDG_DATA_HOME: folder, LOCALAPPDATA: folder, HOME: folder };
+    await writeFile(
+      official,
+      '{"type":"entity","name":"Ada","entityType":"t","observations":[]}\n',
+    );
+    const env = {
+      npm_config_cache: folder,
+      XDG_DATA_HOME: folder,
+      LOCALAPPDATA: folder,
+      HOME: folder,
+    };
     const server = await startServer([], { env });
     const offer = JSON.parse((await server.call("read_graph", {})).text);
     expect(offer.notice).toContain(`left one at ${official}`);
-    expect((await server.call("import_graph", { path: join(folder, "other.jsonl") })).isError).toBe(true);
+    expect((await server.call("import_graph", { path: join(folder, "other.jsonl") })).isError).toBe(
+      true,
+    );
     expect(JSON.parse((await server.call("import_graph", { path: official })).text)).toMatchObject({
       entities: 1,
     });
@@ -280,7 +330,10 @@ describe("paths in arguments stay below the allowed directories", () => {
     const [path, text] = await calls(
       ["--file", file],
       ["export_graph", { path: "x.jsonl" }],
-      ["import_graph", { text: '{"type":"entity","name":"A","entityType":"t","observations":[]}\nbad' }],
+      [
+        "import_graph",
+        { text: '{"type":"entity","name":"A","entityType":"t","observations":[]}\nbad' },
+      ],
     );
     expect(path?.isError).toBe(true);
     expect(path?.text).toMatch(/--root|director/);
@@ -314,7 +367,9 @@ describe("confirmations", () => {
       arguments: { entityNames: ["A"], hard: true },
     });
     expect(done.isError).not.toBe(true);
-    expect(asked).toEqual(['Permanently erase 1 entity from memory: "A", with 1 observation, 0 relations?']);
+    expect(asked).toEqual([
+      'Permanently erase 1 entity from memory: "A", with 1 observation, 0 relations?',
+    ]);
     await close();
   });
 });

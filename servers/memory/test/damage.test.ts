@@ -44,7 +44,10 @@ function damage(sql: string): void {
   db.close();
 }
 
-const facts = (index: number) => [`keeps record r${index}x of the society`, `writes about ${index} comets`];
+const facts = (index: number) => [
+  `keeps record r${index}x of the society`,
+  `writes about ${index} comets`,
+];
 
 async function filled(): Promise<Store> {
   const store = await openSqliteStore(file);
@@ -59,7 +62,8 @@ async function filled(): Promise<Store> {
 async function expectWhole(store: Store): Promise<void> {
   const names = async (query: string) =>
     (await searchNodes(store, { query, limit: 20, budget })).entities.map(({ name }) => name);
-  for (const index of [0, 700, 1_499]) expect(await names(`record r${index}x`)).toEqual([`Person ${index}`]);
+  for (const index of [0, 700, 1_499])
+    expect(await names(`record r${index}x`)).toEqual([`Person ${index}`]);
   expect(await names("r7x of")).not.toContain("Person 7");
   await create(store, [entity("Zora", "person", ["plays the theremin"])]);
   expect(await names("theremin")).toEqual(["Zora"]);
@@ -72,7 +76,9 @@ it.each(Object.entries(DAMAGE))(
     await (await filled()).close();
     damage(sql);
     const store = await openSqliteStore(file);
-    expect(store.warning).toMatch(/^The search index of .* was damaged \(.+\) and has been rebuilt/);
+    expect(store.warning).toMatch(
+      /^The search index of .* was damaged \(.+\) and has been rebuilt/,
+    );
     await expectWhole(store);
     await store.close();
     const again = await openSqliteStore(file);
@@ -106,7 +112,9 @@ it.each(["all blocks", "random bytes", "its version", "the table of sizes", "eve
         });
       else {
         await searchNodes(store, { query: "record r8x", limit: 20, budget }).catch(() => undefined);
-        await create(store, [entity("Person 4", "person", ["likes milk"])], "merge").catch(() => undefined);
+        await create(store, [entity("Person 4", "person", ["likes milk"])], "merge").catch(
+          () => undefined,
+        );
       }
       await expectWhole(store);
       await store.close();

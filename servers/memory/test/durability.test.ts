@@ -54,7 +54,10 @@ describe("no acknowledged write is lost", () => {
     await Promise.all(
       servers.map(async (server, process) => {
         for (let index = 0; index < 500 / LESS; index++) {
-          const { isError, text } = await server.call("create_entities", person(`p${process}-${index}`));
+          const { isError, text } = await server.call(
+            "create_entities",
+            person(`p${process}-${index}`),
+          );
           expect(isError, text).toBe(false);
         }
       }),
@@ -67,7 +70,8 @@ describe("no acknowledged write is lost", () => {
     const acknowledged: string[] = [];
     for (let round = 0; round < 100 / LESS; round++) {
       const server = await startServer(["--file", file]);
-      const killIn = (milliseconds: number) => setTimeout(() => server.child.kill("SIGKILL"), milliseconds);
+      const killIn = (milliseconds: number) =>
+        setTimeout(() => server.child.kill("SIGKILL"), milliseconds);
       // The first rounds are killed while the file is being created, the others during writes after some acknowledged ones.
       const sure = round < 20 / LESS ? 0 : 1 + (round % 8);
       if (sure === 0) killIn(round * 2 * LESS);

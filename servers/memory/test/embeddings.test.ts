@@ -40,7 +40,10 @@ const BYTES: Readonly<Record<Dtype, (values: readonly number[]) => ArrayBufferVi
 };
 
 /** Writes a safetensors file. */
-async function writeTensors(path: string, tensors: Readonly<Record<string, Tensor>>): Promise<void> {
+async function writeTensors(
+  path: string,
+  tensors: Readonly<Record<string, Tensor>>,
+): Promise<void> {
   const parts: Buffer[] = [];
   const header: Record<string, object> = { __metadata__: { format: "pt" } };
   let at = 0;
@@ -98,9 +101,9 @@ describe("searching by meaning", () => {
     const store = await openSqliteStore(join(folder, "memory.db"));
     await create(store, [...facts, entity("Thursday", "day", ["caries everywhere"])]);
     const search = async (query: string, types?: string[]) =>
-      (await searchNodes(store, { query, types, limit: 10, cursor: undefined, budget })).entities.map(
-        ({ name }) => name,
-      );
+      (
+        await searchNodes(store, { query, types, limit: 10, cursor: undefined, budget })
+      ).entities.map(({ name }) => name);
     expect(await search("drilled")).toEqual([]);
     store.model = await loadModel(folder);
     expect(await search("drilled")).toEqual(["Thursday", "Monday"]);
@@ -111,7 +114,11 @@ describe("searching by meaning", () => {
     await create(store, [entity("Friday", "day", ["drilled again"])]);
     expect(await search("molar")).toContain("Friday");
     await erase((hard) =>
-      deleteObservations(store, [{ entityName: "Monday", observations: ["the molar was filled"] }], hard),
+      deleteObservations(
+        store,
+        [{ entityName: "Monday", observations: ["the molar was filled"] }],
+        hard,
+      ),
     );
     expect(await search("drilled")).not.toContain("Monday");
     const left = await store.read((reader) => reader.vectors(0, 10));
@@ -121,7 +128,10 @@ describe("searching by meaning", () => {
 
   it("ranks more matching words first, even if another fact is closer in meaning", async () => {
     const store = await openSqliteStore(join(folder, "memory.db"));
-    await create(store, [entity("A", "day", ["caries"]), entity("B", "day", ["invoice for caries"])]);
+    await create(store, [
+      entity("A", "day", ["caries"]),
+      entity("B", "day", ["invoice for caries"]),
+    ]);
     const model = await loadModel(folder);
     store.model = model;
     const query = "drilled molar caries invoice";
@@ -162,7 +172,9 @@ describe("searching by meaning", () => {
     await plain.stop();
     expect((await readFile(file)).includes("CREATE TABLE vectors")).toBe(false);
     const server = await startServer(["--file", file, "--embeddings", folder]);
-    expect(JSON.parse((await server.call("search_nodes", { query: "drilled" })).text)).toMatchObject({
+    expect(
+      JSON.parse((await server.call("search_nodes", { query: "drilled" })).text),
+    ).toMatchObject({
       entities: [{ name: "Monday" }],
     });
     await server.stop();
@@ -174,9 +186,12 @@ describe("searching by meaning", () => {
     await plain.call("create_entities", { entities: facts });
     await plain.stop();
     await chmod(file, 0o444);
-    const server = await startServer(["--file", file, "--embeddings", folder, "--history-days", "1"], {
-      command: nodeBoundByPermissions(),
-    });
+    const server = await startServer(
+      ["--file", file, "--embeddings", folder, "--history-days", "1"],
+      {
+        command: nodeBoundByPermissions(),
+      },
+    );
     expect(JSON.parse((await server.call("search_nodes", { query: "molar" })).text).total).toBe(1);
     await server.stop();
   });
@@ -224,7 +239,10 @@ describe("searching by meaning", () => {
       expect(model.embed("caries")).toEqual(model.embed("drilled"));
       // Three times a molar and once the harbour.
       expect([...(model.embed("molar harbour") ?? [])]).toEqual([127, 42, 0]);
-      await writeTensors(file(), { embeddings, mapping: { ...mapping, values: [0, 1, 1, 1, 2, 2, 2, 4] } });
+      await writeTensors(file(), {
+        embeddings,
+        mapping: { ...mapping, values: [0, 1, 1, 1, 2, 2, 2, 4] },
+      });
       await expect(loadModel(folder)).rejects.toMatchObject({ message: `${file()} is damaged.` });
     });
 
@@ -235,7 +253,9 @@ describe("searching by meaning", () => {
       });
       await writeTensors(file(), { embeddings: matrix("I32", rows) });
       await expect(loadModel(folder)).rejects.toMatchObject({
-        message: expect.stringContaining("embeddings with 2 dimensions of type I32 is not supported"),
+        message: expect.stringContaining(
+          "embeddings with 2 dimensions of type I32 is not supported",
+        ),
       });
       await writeTensors(file(), { embeddings: matrix("F32", rows.slice(0, 21)) });
       await expect(loadModel(folder)).rejects.toMatchObject({

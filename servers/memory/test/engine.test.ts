@@ -25,14 +25,22 @@ function open(): Memory {
     isDefault: false,
     file: join(folder, "memory.db"),
   };
-  engine = new Memory(location, createPathGuard(new DirectoryAllowlist({ configured: [], mode: "off" })));
+  engine = new Memory(
+    location,
+    createPathGuard(new DirectoryAllowlist({ configured: [], mode: "off" })),
+  );
   return engine;
 }
 
 const lines = (count: number) =>
   Buffer.from(
     Array.from({ length: count }, (_, index) =>
-      JSON.stringify({ type: "entity", name: `e${index}`, entityType: "t", observations: ["a fact"] }),
+      JSON.stringify({
+        type: "entity",
+        name: `e${index}`,
+        entityType: "t",
+        observations: ["a fact"],
+      }),
     ).join("\n"),
   );
 

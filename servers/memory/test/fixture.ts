@@ -50,14 +50,18 @@ export async function world(): Promise<World> {
   return {
     args: ["--file", file, "--root", folder],
     calls: {
-      add_observations: { observations: [{ entityName: "Ada", contents: ["likes tea", "plays chess"] }] },
+      add_observations: {
+        observations: [{ entityName: "Ada", contents: ["likes tea", "plays chess"] }],
+      },
       create_entities: {
         entities: [
           { name: "Luigi", entityType: "person", observations: ["took notes in Turin"] },
           { name: "Ada", entityType: "person", observations: [] },
         ],
       },
-      create_relations: { relations: [{ from: "Ada", to: "Analytical Engine", relationType: "programmed" }] },
+      create_relations: {
+        relations: [{ from: "Ada", to: "Analytical Engine", relationType: "programmed" }],
+      },
       delete_entities: { entityNames: ["Mary", "Nobody"] },
       delete_observations: { deletions: [{ entityName: "Ada", observations: ["likes tea"] }] },
       delete_relations: { relations: [{ from: "Mary", to: "Ada", relationType: "teaches" }] },
@@ -78,7 +82,10 @@ export async function world(): Promise<World> {
         arguments: { deletions: [{ entityName: "Ada", observations: ["likes tea"] }], hard: true },
       },
       delete_relations: {
-        arguments: { relations: [{ from: "Mary", to: "Ada", relationType: "teaches" }], hard: true },
+        arguments: {
+          relations: [{ from: "Mary", to: "Ada", relationType: "teaches" }],
+          hard: true,
+        },
       },
     },
     failures: {

@@ -54,12 +54,18 @@ it("a graph of a million observations is written, searched, read and changed lik
       { name: "Shelf 654" },
     ]);
     const opened = await data("open_nodes", { names: ["Shelf 7"] });
-    expect(opened).toMatchObject({ entities: [{ name: "Shelf 7", observations: { length: EACH } }] });
-    expect(await data("read_graph", {})).toMatchObject({ total: { observations: ENTITIES * EACH } });
+    expect(opened).toMatchObject({
+      entities: [{ name: "Shelf 7", observations: { length: EACH } }],
+    });
+    expect(await data("read_graph", {})).toMatchObject({
+      total: { observations: ENTITIES * EACH },
+    });
     const added = await data("add_observations", {
       observations: [{ entityName: "Shelf 7", contents: ["book b7000k", "a globe"] }],
     });
-    expect(added.results).toMatchObject([{ addedObservations: ["a globe"], duplicates: ["book b7000k"] }]);
+    expect(added.results).toMatchObject([
+      { addedObservations: ["a globe"], duplicates: ["book b7000k"] },
+    ]);
     await data("delete_entities", { entityNames: ["Shelf 654"] });
     expect((await data("search_nodes", { query: "b654321k" })).total).toBe(0);
     await server.stop();

@@ -19,7 +19,10 @@ import { readmes } from "./readmes.ts";
 import { session } from "./session.ts";
 
 /** A session whose notes are in `notes` of its folder. */
-async function withNotes(files: Readonly<Record<string, string>> = {}, more: readonly string[] = []) {
+async function withNotes(
+  files: Readonly<Record<string, string>> = {},
+  more: readonly string[] = [],
+) {
   let folder = "";
   const put = async (content: Readonly<Record<string, string>>) => {
     for (const [path, text] of Object.entries(content)) {
@@ -47,12 +50,18 @@ async function withNotes(files: Readonly<Record<string, string>> = {}, more: rea
   };
 }
 
-const person = (name: string, ...observations: string[]) => ({ name, entityType: "person", observations });
+const person = (name: string, ...observations: string[]) => ({
+  name,
+  entityType: "person",
+  observations,
+});
 
 describe("notes", () => {
   it("writes a note for each entity and follows every change of the memory", async () => {
     const { data, text, list } = await withNotes();
-    await data("create_entities", { entities: [person("Ada", "likes tea"), person("a/b?", "[mood] good")] });
+    await data("create_entities", {
+      entities: [person("Ada", "likes tea"), person("a/b?", "[mood] good")],
+    });
     await data("create_relations", {
       relations: [{ from: "Ada", to: "a/b?", relationType: "works with" }],
     });
@@ -63,8 +72,12 @@ describe("notes", () => {
     await data("update_entities", { updates: [{ name: "a/b?", new_name: "Bo", new_type: "cat" }] });
     expect(await text("a-b-.md")).toContain("title: Bo\ntype: cat\n");
     expect(await text("Ada.md")).toContain('- "works with" [[Bo]]\n');
-    await data("add_observations", { observations: [{ entityName: "Ada", contents: ["one\ntwo"] }] });
-    await data("delete_observations", { deletions: [{ entityName: "Ada", observations: ["likes tea"] }] });
+    await data("add_observations", {
+      observations: [{ entityName: "Ada", contents: ["one\ntwo"] }],
+    });
+    await data("delete_observations", {
+      deletions: [{ entityName: "Ada", observations: ["likes tea"] }],
+    });
     expect(await text("Ada.md")).toContain("## Observations\n- [fact] one<br>two\n\n## Relations");
     const { change_id } = await data("delete_entities", { entityNames: ["Ada", "Bo"] });
     expect(await list()).toEqual([]);
@@ -78,11 +91,17 @@ describe("notes", () => {
     const { data, text } = await withNotes();
     await data("create_entities", { entities: [person("Ada", "lives in Vienna", "likes tea")] });
     const { change_id } = await data("add_observations", {
-      observations: [{ entityName: "Ada", contents: ["lives in Graz"], replaces: ["lives in Vienna"] }],
+      observations: [
+        { entityName: "Ada", contents: ["lives in Graz"], replaces: ["lives in Vienna"] },
+      ],
     });
-    expect(await text("Ada.md")).toContain("## Observations\n- [fact] likes tea\n- [fact] lives in Graz\n");
+    expect(await text("Ada.md")).toContain(
+      "## Observations\n- [fact] likes tea\n- [fact] lives in Graz\n",
+    );
     await data("undo_memory_change", { change_id });
-    expect(await text("Ada.md")).toContain("## Observations\n- [fact] likes tea\n- [fact] lives in Vienna\n");
+    expect(await text("Ada.md")).toContain(
+      "## Observations\n- [fact] likes tea\n- [fact] lives in Vienna\n",
+    );
   });
 
   it("shows at the next call what a person edits, adds, renames and deletes", async () => {
@@ -96,7 +115,10 @@ describe("notes", () => {
       relations: [{ from: "Ada", to: "Bo", relationType: "knows" }],
     });
     await put({ "Ada.md": "Some text.\n\n- [drink] coffee\n", "Dee.md": "- [new] here\n" });
-    expect(await open("Ada")).toMatchObject({ entity: { observations: ["[drink] coffee"] }, relations: [] });
+    expect(await open("Ada")).toMatchObject({
+      entity: { observations: ["[drink] coffee"] },
+      relations: [],
+    });
     expect((await open("Dee")).entity?.observations).toEqual(["[new] here"]);
     await put({ "sub/Bo.md": "---\ntitle: Bob\ntype: cat\nmine: 1\n---\n" });
     expect((await open("Bob")).entity).toMatchObject({ entityType: "cat" });
@@ -129,7 +151,9 @@ describe("notes", () => {
   it("renames the entity with a file that was named after it", async () => {
     const { data, text, open, notes } = await withNotes();
     await data("create_entities", { entities: [person("Ada", "x"), person("Bo")] });
-    await data("create_relations", { relations: [{ from: "Bo", to: "Ada", relationType: "knows" }] });
+    await data("create_relations", {
+      relations: [{ from: "Bo", to: "Ada", relationType: "knows" }],
+    });
     await rename(join(notes, "Ada.md"), join(notes, "Ada Lovelace.md"));
     expect((await open("Ada Lovelace")).entity?.observations).toEqual(["x"]);
     expect(await text("Ada Lovelace.md")).toContain("title: Ada Lovelace\n");
@@ -153,7 +177,9 @@ describe("notes", () => {
     const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
     const odd =
       "\ufeff---\r\n# my title\r\ntitle:   'Odd'\r\n---\r\n\r\n* [a1] b \r\n\t- [c2] d\r\nno newline";
-    const foreign = Object.fromEntries(readmes(100).map((one, index) => [`packages/${index}.md`, one]));
+    const foreign = Object.fromEntries(
+      readmes(100).map((one, index) => [`packages/${index}.md`, one]),
+    );
     const { data, text, open } = await withNotes({
       ...foreign,
       "README.md": readme,
@@ -168,7 +194,9 @@ describe("notes", () => {
     await data("add_observations", { observations: [{ entityName: "Odd", contents: ["e"] }] });
     await data("delete_observations", { deletions: [{ entityName: "Odd", observations: ["e"] }] });
     expect(await text("odd.md")).toBe(odd);
-    await data("add_observations", { observations: [{ entityName: "docs/README", contents: ["mine"] }] });
+    await data("add_observations", {
+      observations: [{ entityName: "docs/README", contents: ["mine"] }],
+    });
     expect((await text("docs/README.md")).startsWith(readme)).toBe(true);
     expect(await text("README.md")).toBe(readme);
     for (const [path, one] of Object.entries(foreign)) expect(await text(path)).toBe(one);
@@ -176,7 +204,9 @@ describe("notes", () => {
 
   it("does not take a directory that disappeared for deletions", async () => {
     const { data, notes, open, list } = await withNotes();
-    await data("create_entities", { entities: [person("Ada", "x"), person("Bo", "y"), person("Cy")] });
+    await data("create_entities", {
+      entities: [person("Ada", "x"), person("Bo", "y"), person("Cy")],
+    });
     await rename(notes, `${notes}-away`);
     const gone = await data("open_nodes", { names: ["Ada"] });
     expect(gone).toMatchObject({ entities: [{ observations: ["x"] }] });
@@ -250,7 +280,9 @@ describe("notes", () => {
     const add = { observations: [{ entityName: "Ada", contents: ["y"] }] };
     const added = await server.call("add_observations", add);
     expect(added.isError).toBe(false);
-    expect(JSON.parse(added.text).notice).toContain("The memory has the change, but its note is not updated");
+    expect(JSON.parse(added.text).notice).toContain(
+      "The memory has the change, but its note is not updated",
+    );
     expect(await text("Ada.md")).not.toContain("- [fact] y");
     await chmod(join(notes, "Ada.md"), 0o644);
     await server.call("memory_stats", {});
@@ -263,7 +295,9 @@ describe("notes", () => {
     await data("create_entities", { entities: [person("Ada", "x")] });
     // A process without notes commits, like one that ends right after its commit.
     const other = await startServer(["--file", join(folder, "memory.db")]);
-    await other.call("add_observations", { observations: [{ entityName: "Ada", contents: ["y"] }] });
+    await other.call("add_observations", {
+      observations: [{ entityName: "Ada", contents: ["y"] }],
+    });
     await other.call("create_entities", { entities: [person("Bo", "z")] });
     other.child.kill("SIGKILL");
     await put({ "Ada.md": `${await text("Ada.md")}- [fact] by hand\n` });
@@ -272,7 +306,8 @@ describe("notes", () => {
     await server.stop();
     expect(JSON.parse(opened.text).entities[0].observations).toEqual(["x", "y", "by hand"]);
     const ada = await text("Ada.md");
-    for (const line of ["- [fact] x\n", "- [fact] y\n", "- [fact] by hand\n"]) expect(ada).toContain(line);
+    for (const line of ["- [fact] x\n", "- [fact] y\n", "- [fact] by hand\n"])
+      expect(ada).toContain(line);
     expect(await text("Bo.md")).toContain("- [fact] z\n");
   });
 
@@ -330,14 +365,18 @@ describe("notes", () => {
       [...wanted, "[hand] last"].sort(),
     );
     const lines = (await text("Ada.md")).split("\n").filter((line) => line.startsWith("- "));
-    expect(lines.sort()).toEqual([...wanted.map((fact) => `- [fact] ${fact}`), "- [hand] last"].sort());
+    expect(lines.sort()).toEqual(
+      [...wanted.map((fact) => `- [fact] ${fact}`), "- [hand] last"].sort(),
+    );
     expect((await readdir(notes)).filter((name) => name.endsWith(".md"))).toEqual(["Ada.md"]);
   });
 
   it("writes no note outside its directory, whatever the name", async () => {
     const { data, list, notes } = await withNotes();
     await data("create_entities", {
-      entities: ["../../evil", "/etc/x", "C:\\x", "..", ".hidden", "a\0b"].map((name) => person(name, "x")),
+      entities: ["../../evil", "/etc/x", "C:\\x", "..", ".hidden", "a\0b"].map((name) =>
+        person(name, "x"),
+      ),
     });
     const files = await list();
     expect(files.every((name) => /^[^/\\]+\.md$/u.test(name))).toBe(true);
@@ -369,7 +408,12 @@ describe("notes", () => {
   );
 
   it("refuses a store or a space, which notes do not belong to", async () => {
-    const server = await startServer(["--notes", join(tmpdir(), "refmcp-no-notes"), "--space", "work"]);
+    const server = await startServer([
+      "--notes",
+      join(tmpdir(), "refmcp-no-notes"),
+      "--space",
+      "work",
+    ]);
     const { text, isError } = await server.call("memory_stats", {});
     await server.stop();
     expect(isError).toBe(true);

@@ -25,19 +25,29 @@ describe("PostgreSQL", () => {
     const postgres = await startPostgres();
     try {
       const first = await connectStdio(BIN, { args: ["--store", postgres.url] });
-      const second = await connectStdio(BIN, { era: "legacy", env: { REFMCP_MEMORY_STORE: postgres.url } });
+      const second = await connectStdio(BIN, {
+        era: "legacy",
+        env: { REFMCP_MEMORY_STORE: postgres.url },
+      });
       await first.client.callTool({
         name: "create_entities",
         arguments: fact("shared", ["a NUL \0 inside"]),
       });
-      const found = await second.client.callTool({ name: "open_nodes", arguments: { names: ["shared"] } });
-      expect(found.structuredContent).toMatchObject({ entities: [{ observations: ["a NUL \0 inside"] }] });
+      const found = await second.client.callTool({
+        name: "open_nodes",
+        arguments: { names: ["shared"] },
+      });
+      expect(found.structuredContent).toMatchObject({
+        entities: [{ observations: ["a NUL \0 inside"] }],
+      });
       const stats = await first.client.callTool({ name: "memory_stats", arguments: {} });
       expect(stats.structuredContent).toMatchObject({ store: "postgres", total: { entities: 1 } });
       const { password } = new URL(postgres.url);
       await first.close();
       await second.close();
-      expect(JSON.stringify([first.received, second.received]) + first.stderr()).not.toContain(password);
+      expect(JSON.stringify([first.received, second.received]) + first.stderr()).not.toContain(
+        password,
+      );
       const wrong = postgres.url.replace(password, "wrong-secret");
       const refused = await statsOf(wrong);
       expect(refused).toMatch(/refused the connection \(user or password\)/);
@@ -73,10 +83,16 @@ describe("PostgreSQL", () => {
       const controller = new AbortController();
       const entities = fact("never").entities;
       const calls = [
-        engine.run("createEntities", [entities, { on_conflict: "skip", action: "create_entities" }], {
-          signal: controller.signal,
-        }),
-        ...["a", "b", "c"].map((name) => engine.run("entityRecord", [name], { signal: controller.signal })),
+        engine.run(
+          "createEntities",
+          [entities, { on_conflict: "skip", action: "create_entities" }],
+          {
+            signal: controller.signal,
+          },
+        ),
+        ...["a", "b", "c"].map((name) =>
+          engine.run("entityRecord", [name], { signal: controller.signal }),
+        ),
       ];
       const ended = Promise.allSettled(calls);
       await expect.poll(waiting).toBe(calls.length);

@@ -33,7 +33,10 @@ export async function startServer(
     stdio: ["pipe", "pipe", "pipe"],
     env: { ...process.env, ...env },
   });
-  const waiting = new Map<number, { resolve(message: unknown): void; reject(error: Error): void }>();
+  const waiting = new Map<
+    number,
+    { resolve(message: unknown): void; reject(error: Error): void }
+  >();
   let next = 0;
   child.stdin?.on("error", () => undefined);
   let stderr = "";
@@ -60,7 +63,9 @@ export async function startServer(
     capabilities: {},
     clientInfo: { name: "test", version: "1" },
   });
-  child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
+  child.stdin?.write(
+    `${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`,
+  );
   return {
     child,
     stderr: () => stderr,

@@ -8,7 +8,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright";
 import { expect } from "playwright/test";
-import { figure, inTurn, listen, median, peers, RawClient, ratio } from "../../../scripts/lib/bench-kit.mjs";
+import {
+  figure,
+  inTurn,
+  listen,
+  median,
+  peers,
+  RawClient,
+  ratio,
+} from "../../../scripts/lib/bench-kit.mjs";
 import { ensureBrowser } from "../test/browser.mjs";
 
 /** @typedef {{ raw?: number, peer?: number, ours: number }} Figures */
@@ -87,7 +95,8 @@ async function measure(report, { folder, browser, url }) {
         "--output-dir",
         join(folder, "peer"),
       ]),
-    ours: () => start([BIN, "--executable-path", executablePath, "--output-dir", join(folder, "ours")]),
+    ours: () =>
+      start([BIN, "--executable-path", executablePath, "--output-dir", join(folder, "ours")]),
   };
   // With @playwright/mcp the model judges: it needs the snapshot, the console and the screenshot in its answers.
   const jobs = {
@@ -212,7 +221,9 @@ async function measure(report, { folder, browser, url }) {
       line(`first verdict, requested ${PAUSE_MS / 1000} s after initialize`, medians(later)),
       line("a further verdict", medians(warm)),
       line("a further verdict on a page with a heading and a paragraph", medians(small)),
-      ...Object.entries(open).map(([what, taken]) => line(`the same on a page with ${what}`, medians(taken))),
+      ...Object.entries(open).map(([what, taken]) =>
+        line(`the same on a page with ${what}`, medians(taken)),
+      ),
       line("bytes of answers for one verdict", bytes),
       line(`verdicts per second, ${CONTEXTS} at once`, many),
       line("memory of server and browser, MB", memory),

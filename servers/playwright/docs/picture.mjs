@@ -26,7 +26,14 @@ const url = `http://127.0.0.1:${await listen(site)}/`;
 const shown = (text) => text.replaceAll(url, "http://localhost:3000/");
 
 const client = new RawClient(
-  [process.execPath, here("../dist/bin.js"), "--executable-path", executablePath, "--output-dir", folder],
+  [
+    process.execPath,
+    here("../dist/bin.js"),
+    "--executable-path",
+    executablePath,
+    "--output-dir",
+    folder,
+  ],
   { env },
 );
 await client.initialize();

@@ -13,20 +13,27 @@ async function siteOf(call: CallTool): Promise<string> {
   return new URL(report.url).origin;
 }
 
-const folderOf = (world: World, option: string): string => world.args[world.args.indexOf(option) + 1] ?? "";
+const folderOf = (world: World, option: string): string =>
+  world.args[world.args.indexOf(option) + 1] ?? "";
 
 const report = z.object({
   passed: z.boolean(),
   final_url: z.string().optional(),
-  assertions: z.array(z.object({ name: z.string(), passed: z.boolean(), device: z.string().optional() })),
+  assertions: z.array(
+    z.object({ name: z.string(), passed: z.boolean(), device: z.string().optional() }),
+  ),
 });
 
 /** The artifacts of a task's runs, read without the server. */
 async function reports(world: World) {
   const folder = folderOf(world, "--output-dir");
   const ids = (await readdir(folder)).filter((id) => id !== RUN);
-  const texts = ids.map((id) => readFile(join(folder, id, "report.json"), "utf8").catch(() => "null"));
-  return (await Promise.all(texts)).flatMap((text) => report.safeParse(JSON.parse(text)).data ?? []);
+  const texts = ids.map((id) =>
+    readFile(join(folder, id, "report.json"), "utf8").catch(() => "null"),
+  );
+  return (await Promise.all(texts)).flatMap(
+    (text) => report.safeParse(JSON.parse(text)).data ?? [],
+  );
 }
 
 export const tasks: readonly Task[] = [
@@ -87,7 +94,9 @@ export const tasks: readonly Task[] = [
     },
     check: async (answer, world) =>
       !answer.includes(world.secret ?? "") &&
-      (await reports(world)).some((one) => one.passed && one.final_url?.includes("/in?name=Ada") === true),
+      (await reports(world)).some(
+        (one) => one.passed && one.final_url?.includes("/in?name=Ada") === true,
+      ),
   },
   {
     name: "on a phone too",
@@ -122,7 +131,8 @@ export const tasks: readonly Task[] = [
   {
     name: "what costs points",
     prompt: `How can the score of /login for search engines be improved? Name what costs the most. ${WHERE}`,
-    reference: async (call) => call("pw_audit", { url: `${await siteOf(call)}/login`, categories: ["seo"] }),
+    reference: async (call) =>
+      call("pw_audit", { url: `${await siteOf(call)}/login`, categories: ["seo"] }),
     check: (answer) => /description/i.test(answer),
   },
   {

@@ -13,7 +13,10 @@ export const number = z.number();
 
 /** A list of sentences or names. */
 export const sentences = z.array(z.string()).max(500).default([]);
-export const grep = z.string().optional().describe("Only tests whose titles match this regular expression.");
+export const grep = z
+  .string()
+  .optional()
+  .describe("Only tests whose titles match this regular expression.");
 
 export const url = z.string().describe("http or https URL: http://localhost:3000/docs");
 export const steps = sentences.describe(
@@ -22,7 +25,9 @@ export const steps = sentences.describe(
 export const assertions = sentences.describe(
   '"h1 contains \'Docs\'", "button \'Save\' is visible", "li count is 3", "status is 200", "no console errors", "no a11y violations", "lcp under 2s". All: pw://help/assertions',
 );
-export const devices = sentences.describe('Run on each: "desktop", "iPhone 15", "1024x768", "dark".');
+export const devices = sentences.describe(
+  'Run on each: "desktop", "iPhone 15", "1024x768", "dark".',
+);
 export const evidence = z
   .array(z.enum(EVIDENCE))
   .max(EVIDENCE.length)

@@ -49,8 +49,16 @@ export const server = defineServer({
   async open({ options: given, allowed, log, resourcesChanged }) {
     const { createPathGuard } = await import("@refmcp/boundary");
     const { Services } = await import("./browser/services.ts");
-    const { browser, executablePath, cdpEndpoint, wsEndpoint, sandbox, allowHosts, denyHosts, allowPrivate } =
-      given;
+    const {
+      browser,
+      executablePath,
+      cdpEndpoint,
+      wsEndpoint,
+      sandbox,
+      allowHosts,
+      denyHosts,
+      allowPrivate,
+    } = given;
     const services = new Services({
       env: { ...process.env },
       launch: { browser, executablePath, cdpEndpoint, wsEndpoint, sandbox },

@@ -40,7 +40,10 @@ describe("URLs that are not web pages", () => {
     "/etc/passwd",
     "",
   ])("refuses %j before a browser is used, as the URL and as a step", async (url) => {
-    expect(await lab.failure({ url })).toMatchObject({ kind: "denied", data: { url, passed: false } });
+    expect(await lab.failure({ url })).toMatchObject({
+      kind: "denied",
+      data: { url, passed: false },
+    });
     // A step may open a path of the site; anything with a scheme is checked like the URL itself.
     if (!url.includes(":")) return;
     expect((await lab.failure({ url: "http://127.0.0.1:1/", steps: [`goto '${url}'`] })).kind).toBe(
@@ -57,23 +60,37 @@ describe("URLs that are not web pages", () => {
       }),
       [],
     ],
-    ["a link", (to: string) => ({ "/": page(`<h1>Good</h1><a href="${to}">go</a>`) }), ["click link 'go'"]],
-    ["an iframe", (to: string) => ({ "/": page(`<h1>Good</h1><iframe src="${to}"></iframe>`) }), []],
+    [
+      "a link",
+      (to: string) => ({ "/": page(`<h1>Good</h1><a href="${to}">go</a>`) }),
+      ["click link 'go'"],
+    ],
+    [
+      "an iframe",
+      (to: string) => ({ "/": page(`<h1>Good</h1><iframe src="${to}"></iframe>`) }),
+      [],
+    ],
     [
       "a popup",
-      (to: string) => ({ "/": page(`<h1>Good</h1><button onclick="window.open('${to}')">go</button>`) }),
+      (to: string) => ({
+        "/": page(`<h1>Good</h1><button onclick="window.open('${to}')">go</button>`),
+      }),
       ["click button 'go'", "wait for network idle"],
     ],
     [
       "a script",
       (to: string) => ({
-        "/": page(`<h1>Good</h1><script>setTimeout(() => { location.href = "${to}" }, 50)</script>`),
+        "/": page(
+          `<h1>Good</h1><script>setTimeout(() => { location.href = "${to}" }, 50)</script>`,
+        ),
       }),
       ["wait for network idle"],
     ],
     [
       "a meta refresh",
-      (to: string) => ({ "/": page("<h1>Good</h1>", `<meta http-equiv="refresh" content="0;url=${to}">`) }),
+      (to: string) => ({
+        "/": page("<h1>Good</h1>", `<meta http-equiv="refresh" content="0;url=${to}">`),
+      }),
       ["wait for network idle"],
     ],
   ] as const)("are not reached by %s", async (_name, pages, steps) => {
@@ -89,7 +106,8 @@ describe("URLs that are not web pages", () => {
         .catch((error: unknown) => error);
       const text = report instanceof Error ? report.message : JSON.stringify(report);
       expect(text, to).not.toContain("root:x:0:0");
-      if (!(report instanceof Error)) expect(report, to).toMatchObject({ assertions: [{ passed: true }] });
+      if (!(report instanceof Error))
+        expect(report, to).toMatchObject({ assertions: [{ passed: true }] });
     });
     await Promise.all(targets);
   });
@@ -133,16 +151,24 @@ describe("forbidden addresses", () => {
         );
         // Without the policy the page reaches it; the time it takes limits how long to wait for a leak.
         const reached = new AbortController();
-        const free = lab.run({ url, steps: ["wait for 60s"] }, reached.signal).catch(() => undefined);
+        const free = lab
+          .run({ url, steps: ["wait for 60s"] }, reached.signal)
+          .catch(() => undefined);
         await expect.poll(() => forbidden.connections(), { message: name }).toBeGreaterThan(0);
         reached.abort();
         await free;
         const before = forbidden.connections();
-        const report = await fence.run({ url, assertions: good.assertions, steps: ["wait for 1s"] });
+        const report = await fence.run({
+          url,
+          assertions: good.assertions,
+          steps: ["wait for 1s"],
+        });
         return { name, passed: report.passed, leaked: forbidden.connections() - before };
       }),
     );
-    expect(outcomes).toEqual(Object.keys(CHANNELS).map((name) => ({ name, passed: true, leaked: 0 })));
+    expect(outcomes).toEqual(
+      Object.keys(CHANNELS).map((name) => ({ name, passed: true, leaked: 0 })),
+    );
   });
 
   it("are not reached by a redirect, and the run says so", async () => {
@@ -171,7 +197,9 @@ describe("forbidden addresses", () => {
     ]) {
       expect((await plain.failure({ url: `http://${host}/` })).kind, host).toBe("denied");
       const { url } = await site({ "/": page("<h1>Good</h1>") });
-      expect((await plain.failure({ url, steps: [`goto http://${host}/`] })).kind, host).toBe("denied");
+      expect((await plain.failure({ url, steps: [`goto http://${host}/`] })).kind, host).toBe(
+        "denied",
+      );
     }
   });
 

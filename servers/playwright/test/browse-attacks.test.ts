@@ -22,7 +22,8 @@ beforeAll(async () => {
 
 const open = (name: string, path = "/") =>
   talk.good("pw_browse_open", { session: name, url: web.url + path });
-const act = (name: string, ...steps: string[]) => talk.call("pw_browse_act", { session: name, steps });
+const act = (name: string, ...steps: string[]) =>
+  talk.call("pw_browse_act", { session: name, steps });
 const evaluate = (name: string, expression: string) =>
   talk.call("pw_browse_evaluate", { session: name, expression });
 const close = (name: string) => talk.good("pw_browse_close", { session: name });
@@ -34,19 +35,31 @@ describe("browser sessions under attack", () => {
     const step = await act("net", `goto ${forbidden.url}`);
     expect(step).toMatchObject({ isError: true, text: expect.stringContaining("127.0.0.3") });
     const fetched = await evaluate("net", `fetch("${forbidden.url}", { mode: "no-cors" })`);
-    expect(fetched).toMatchObject({ isError: true, text: expect.stringContaining("Failed to fetch") });
-    const opened = await evaluate("net", `open("${forbidden.url}"), new Image().src = "${forbidden.url}"`);
+    expect(fetched).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("Failed to fetch"),
+    });
+    const opened = await evaluate(
+      "net",
+      `open("${forbidden.url}"), new Image().src = "${forbidden.url}"`,
+    );
     expect(opened.isError).toBe(false);
-    expect((await act("net", "wait for network idle")).isError, "the session is still open").toBe(false);
+    expect((await act("net", "wait for network idle")).isError, "the session is still open").toBe(
+      false,
+    );
     expect((await act("net", "goto /leads")).text).toContain("127.0.0.3");
     expect((await act("net")).text).toContain("The session net is closed: ");
     expect(forbidden.connections()).toBe(0);
     for (const url of ["file:///etc/passwd", "view-source:file:///etc/passwd", "chrome://version"])
-      expect((await talk.call("pw_browse_open", { session: "file", url })).text).toContain("not allowed");
+      expect((await talk.call("pw_browse_open", { session: "file", url })).text).toContain(
+        "not allowed",
+      );
     await open("file");
     const led = await evaluate("file", "location.href = 'file:///etc/passwd'");
     expect(led.text).not.toContain("root:");
-    expect((await talk.call("pw_browse_snapshot", { session: "file" })).text).not.toContain("root:");
+    expect((await talk.call("pw_browse_snapshot", { session: "file" })).text).not.toContain(
+      "root:",
+    );
     await close("file");
   });
 
@@ -59,9 +72,9 @@ describe("browser sessions under attack", () => {
     expect(read.data.failed_step).toContain("secret");
     const edited = await act("signed-in", "press Backspace on 'Password'");
     expect(edited.data.failed_step).toContain("the field holds a secret");
-    expect((await act("signed-in", "expect title contains 'h' within 50ms")).data.failed_step).toContain(
-      'the title is "[secret BROWSE]"',
-    );
+    expect(
+      (await act("signed-in", "expect title contains 'h' within 50ms")).data.failed_step,
+    ).toContain('the title is "[secret BROWSE]"');
     const assertions = ["title contains 'h' within 50ms", "button 'hunter' exists within 50ms"];
     const checked = await talk.good("pw_browse_act", {
       session: "signed-in",
@@ -75,7 +88,9 @@ describe("browser sessions under attack", () => {
     const spec = await talk.good("pw_export_spec", { session: "signed-in" });
     expect(spec.text).toContain('fill(process.env.PW_SECRET_BROWSE ?? "")');
     expect(spec.text).toContain('locator("#go").click()');
-    expect((await evaluate("signed-in", "document.title.split('')")).text).toContain("used a secret");
+    expect((await evaluate("signed-in", "document.title.split('')")).text).toContain(
+      "used a secret",
+    );
     expect(JSON.stringify(talk.connected.received)).not.toContain(SECRET.slice(0, 7));
     await close("signed-in");
   });

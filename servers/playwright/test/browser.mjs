@@ -136,12 +136,14 @@ async function installByPlaywright(say) {
       timeout: MAX_DOWNLOAD_MS,
     });
     let output = "";
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk) => (output += chunk));
     child.on("error", (error) => resolve(`Playwright's installer failed: ${error.message}`));
     child.on("close", (code, signal) => {
       if (code === 0) return resolve(undefined);
       const why = /\b(?:getaddrinfo|connect|timed out|ENOSPC|EACCES)\b[^\n]*/.exec(output)?.[0];
-      const reason = signal === null ? (why ?? `exit code ${code}`) : "it took more than 10 minutes";
+      const reason =
+        signal === null ? (why ?? `exit code ${code}`) : "it took more than 10 minutes";
       resolve(`Playwright's installer failed: ${reason.trim()}`);
     });
   });

@@ -26,7 +26,9 @@ describe("aptInstall", () => {
     return {
       path,
       calls: async () =>
-        (await lines()).filter((line) => line !== "").map((line) => line.replace(/^.*Timeout=300 /, "")),
+        (await lines())
+          .filter((line) => line !== "")
+          .map((line) => line.replace(/^.*Timeout=300 /, "")),
     };
   }
   const SIMULATION = `case "$*" in *--assume-no*)
@@ -37,11 +39,16 @@ describe("aptInstall", () => {
 
   it("announces the exact command and its size before installing", async () => {
     const { path, calls } = await apt(SIMULATION);
-    expect(await aptInstall(["pgbouncer"], { say, apt: path, isRoot: true, env: {} })).toBeUndefined();
+    expect(
+      await aptInstall(["pgbouncer"], { say, apt: path, isRoot: true, env: {} }),
+    ).toBeUndefined();
     expect(said).toEqual([
       `Installing system packages, as root: apt-get ${INSTALL} (208 kB/311 kB to download, 725 kB on disk; --no-system-packages refuses this)`,
     ]);
-    expect(await calls()).toEqual(["install --assume-no --no-install-recommends pgbouncer", INSTALL]);
+    expect(await calls()).toEqual([
+      "install --assume-no --no-install-recommends pgbouncer",
+      INSTALL,
+    ]);
   });
 
   it.each([
@@ -59,8 +66,13 @@ describe("aptInstall", () => {
 
   it("says and does nothing if the packages are installed", async () => {
     const { path, calls } = await apt("echo '0 upgraded, 0 newly installed, 0 to remove.'");
-    expect(await aptInstall(["pgbouncer"], { say, apt: path, isRoot: true, env: {} })).toBeUndefined();
-    expect([said, await calls()]).toEqual([[], ["install --assume-no --no-install-recommends pgbouncer"]]);
+    expect(
+      await aptInstall(["pgbouncer"], { say, apt: path, isRoot: true, env: {} }),
+    ).toBeUndefined();
+    expect([said, await calls()]).toEqual([
+      [],
+      ["install --assume-no --no-install-recommends pgbouncer"],
+    ]);
   });
 
   it("announces apt-get update if there are no package lists yet", async () => {
@@ -68,7 +80,9 @@ describe("aptInstall", () => {
       *update) touch "$0.updated"; exit 0;; esac
       [ -e "$0.updated" ] || { echo 'E: Unable to locate package' >&2; exit 100; }
       ${SIMULATION}`);
-    expect(await aptInstall(["pgbouncer"], { say, apt: path, isRoot: true, env: {} })).toBeUndefined();
+    expect(
+      await aptInstall(["pgbouncer"], { say, apt: path, isRoot: true, env: {} }),
+    ).toBeUndefined();
     expect(said[0]).toBe("Updating the list of Debian packages, as root: apt-get update");
     expect(said[1]).toContain(INSTALL);
   });
@@ -76,7 +90,9 @@ describe("aptInstall", () => {
   it("reports a failure, and fails in CI, where nothing may be skipped for it", async () => {
     const { path } = await apt(`${SIMULATION}\necho 'E: no space left' >&2; exit 100`);
     const options = { say, apt: path, isRoot: true };
-    expect(await aptInstall(["pgbouncer"], { ...options, env: {} })).toBe("apt failed: E: no space left");
+    expect(await aptInstall(["pgbouncer"], { ...options, env: {} })).toBe(
+      "apt failed: E: no space left",
+    );
     await expect(aptInstall(["pgbouncer"], { ...options, env: { CI: "true" } })).rejects.toThrow(
       "failed: E: no space left",
     );
@@ -89,7 +105,12 @@ describe("ensureBrowser", () => {
 
   it("uses an existing browser, and installs nothing", async () => {
     const unwanted = async () => expect.fail("it installs");
-    const found = await ensureBrowser({ say, find: async () => "/b", apt: unwanted, download: unwanted });
+    const found = await ensureBrowser({
+      say,
+      find: async () => "/b",
+      apt: unwanted,
+      download: unwanted,
+    });
     expect([found, said]).toEqual([{ executablePath: "/b" }, []]);
   });
 

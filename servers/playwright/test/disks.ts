@@ -8,7 +8,9 @@ const run = promisify(execFile);
 /** Mounts a disk on a new folder for one test, which needs root; `options` as in mount(8): `size=40k`, `ro`. */
 export async function mounted(ctx: TestContext, folder: string, options: string): Promise<string> {
   await mkdir(folder, { recursive: true });
-  await run("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder]).catch(() => ctx.skip("needs root"));
+  await run("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder]).catch(() =>
+    ctx.skip("needs root"),
+  );
   onTestFinished(() => run("umount", ["--lazy", folder]).then(() => undefined));
   return folder;
 }

@@ -17,7 +17,9 @@ const form = page(`<h1>Good</h1><label>Name <input></label><button>Save</button>
 
 describe.each(["firefox", "webkit"] as const)("%s", (browser) => {
   it("performs steps, judges checks and takes a screenshot", async ({ skip }) => {
-    const launched = await launch(launchOptions({ browser })).catch((error: unknown) => String(error));
+    const launched = await launch(launchOptions({ browser })).catch((error: unknown) =>
+      String(error),
+    );
     if (typeof launched === "string") {
       // CI installs both, so there it must not be skipped.
       if (process.env.REFMCP_TEST_ENGINES !== undefined) throw new Error(launched);
@@ -30,7 +32,12 @@ describe.each(["firefox", "webkit"] as const)("%s", (browser) => {
       url,
       devices: ["iPhone 15"],
       steps: ["fill label 'Name' with 'Ada'", "click button 'Save'"],
-      assertions: ["h1 is 'Hello Ada'", "h1 is 'Good' within 100ms", "no page errors", "status is 200"],
+      assertions: [
+        "h1 is 'Hello Ada'",
+        "h1 is 'Good' within 100ms",
+        "no page errors",
+        "status is 200",
+      ],
       evidence: ["screenshot"],
     });
     expect(report.failed_step).toBeUndefined();

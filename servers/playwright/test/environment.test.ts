@@ -13,7 +13,10 @@ let lab: TestTester;
 let fence: TestTester;
 beforeAll(async () => {
   lab = await makeTester();
-  fence = await makeTester({ policy: new NetworkPolicy({ denyHosts: ["127.0.0.3"] }), stepMs: 2_000 });
+  fence = await makeTester({
+    policy: new NetworkPolicy({ denyHosts: ["127.0.0.3"] }),
+    stepMs: 2_000,
+  });
 });
 afterAll(async () => {
   await lab?.close();
@@ -31,7 +34,12 @@ describe.concurrent("tabs", () => {
     });
     const report = await lab.run({
       url,
-      steps: ["click button 'Sign in'", "switch to new tab", "expect h1 is 'Sign in'", "click button 'Done'"],
+      steps: [
+        "click button 'Sign in'",
+        "switch to new tab",
+        "expect h1 is 'Sign in'",
+        "click button 'Done'",
+      ],
       assertions: ["h1 is 'Shop'"],
     });
     expect(report).toMatchObject({ passed: true, notes: [`tab 2 opened: ${url}/in (closed)`] });
@@ -41,12 +49,17 @@ describe.concurrent("tabs", () => {
     const closing = `<h1>In</h1><button onmousedown="window.close()">Done</button>`;
     const { url } = await site({
       "/": page(`<h1>Shop</h1>${button("Sign in", "window.open('/in')")}`),
-      "/in": page(`${closing}<input onkeydown="window.close()"><script>onkeydown = () => close()</script>`),
+      "/in": page(
+        `${closing}<input onkeydown="window.close()"><script>onkeydown = () => close()</script>`,
+      ),
     });
     for (const step of ["click button 'Done'", "press Escape", "press Escape on textbox"]) {
       const steps = ["click button 'Sign in'", "switch to new tab", "expect h1 is 'In'", step];
       const report = await lab.run({ url, steps, assertions: ["h1 is 'Shop'"] });
-      expect(report, step).toMatchObject({ passed: true, notes: [`tab 2 opened: ${url}/in (closed)`] });
+      expect(report, step).toMatchObject({
+        passed: true,
+        notes: [`tab 2 opened: ${url}/in (closed)`],
+      });
     }
   });
 
@@ -71,7 +84,9 @@ describe.concurrent("tabs", () => {
 
   it("that close in the middle of an input do not pass it to the current one", async () => {
     const { url, hits } = await site({
-      "/": page(`<h1>Shop</h1>${button("Sign in", "window.open('/in')")}<input oninput="fetch('/typed')">`),
+      "/": page(
+        `<h1>Shop</h1>${button("Sign in", "window.open('/in')")}<input oninput="fetch('/typed')">`,
+      ),
       "/in": page(`<h1>In</h1><input oninput="window.close()">`),
       "/typed": good,
     });
@@ -107,8 +122,18 @@ describe.concurrent("tabs", () => {
       "/in": page(`<h1>In</h1><script>onkeydown = () => setTimeout(close, 300)</script>`),
     });
     const why = "the page closed itself, and no other tab is open";
-    const steps = ["click button 'Sign in'", "switch to new tab", "switch to tab 1", "close tab", "press a"];
-    const report = await lab.run({ url, steps: [...steps, "click #missing"], assertions: ["h1 is 'In'"] });
+    const steps = [
+      "click button 'Sign in'",
+      "switch to new tab",
+      "switch to tab 1",
+      "close tab",
+      "press a",
+    ];
+    const report = await lab.run({
+      url,
+      steps: [...steps, "click #missing"],
+      assertions: ["h1 is 'In'"],
+    });
     expect(report.failed_step).toBe(`click #missing: ${why}`);
     const check = { url, steps, assertions: ["h1 is 'Out' within 60s"] };
     expect(await lab.failure(check)).toMatchObject({
@@ -121,7 +146,9 @@ describe.concurrent("tabs", () => {
   it("reach no forbidden host and no file", async () => {
     const denied = await site({ "*": good }, "127.0.0.3");
     for (const to of [denied.url, "file:///etc/passwd", "view-source:file:///etc/passwd"]) {
-      const { url } = await site({ "/": page(`<h1>Good</h1>${button("go", `window.open('${to}')`)}`) });
+      const { url } = await site({
+        "/": page(`<h1>Good</h1>${button("go", `window.open('${to}')`)}`),
+      });
       const outcome = await fence
         .run({
           url,
@@ -181,7 +208,11 @@ describe.concurrent("downloads", () => {
     const report = await lab
       .run({
         url,
-        steps: ["click #get", "wait for h1 is 'Closed' within 60s", "expect download 'big.bin' within 300ms"],
+        steps: [
+          "click #get",
+          "wait for h1 is 'Closed' within 60s",
+          "expect download 'big.bin' within 300ms",
+        ],
       })
       .catch((error: unknown) => error);
     expect(report).toMatchObject({
@@ -196,7 +227,10 @@ describe.concurrent("downloads", () => {
     const { url } = await site({
       "/": page(`<h1>Good</h1><a href="${denied.url}/x" download="x.txt">get</a>`),
     });
-    const run = fence.run({ url, steps: ["click link 'get'", "expect download 'x.txt' within 1s"] });
+    const run = fence.run({
+      url,
+      steps: ["click link 'get'", "expect download 'x.txt' within 1s"],
+    });
     await expect(
       run.then(
         ({ passed }) => passed,
@@ -265,7 +299,10 @@ describe.concurrent("mocked requests", () => {
     expect(report.passed).toBe(true);
     expect(denied.connections()).toBe(0);
     await expect(
-      fence.run({ url, steps: [`mock ${denied.url}/** with '<h1>x</h1>'`, `goto ${denied.url}/a`] }),
+      fence.run({
+        url,
+        steps: [`mock ${denied.url}/** with '<h1>x</h1>'`, `goto ${denied.url}/a`],
+      }),
     ).rejects.toMatchObject({ kind: "denied" });
   });
 });
@@ -285,7 +322,11 @@ describe.concurrent("saved states", () => {
             "content-type": "text/html",
             "set-cookie": "sid=token-0123456789abcdef; HttpOnly",
           })
-          .end(page("<h1>In</h1><p></p><script>localStorage.token = 'local-0123456789abcdef'</script>")),
+          .end(
+            page(
+              "<h1>In</h1><p></p><script>localStorage.token = 'local-0123456789abcdef'</script>",
+            ),
+          ),
     });
 
   it("let a later run start signed in; their tokens are in no answer or artifact", async () => {
@@ -303,9 +344,13 @@ describe.concurrent("saved states", () => {
     expect(report.assertions[0]).toMatchObject({ passed: true });
     const { unpack } = await import("../src/browser/store/zip.ts");
     for (const { name, path } of report.artifacts ?? []) {
-      const parts = name.endsWith(".zip") ? [...(await unpack(path)).values()] : [await readFile(path)];
+      const parts = name.endsWith(".zip")
+        ? [...(await unpack(path)).values()]
+        : [await readFile(path)];
       for (const part of parts)
-        expect(Buffer.from(part).includes("0123456789abcdef"), `${name} contains a token`).toBe(false);
+        expect(Buffer.from(part).includes("0123456789abcdef"), `${name} contains a token`).toBe(
+          false,
+        );
     }
     const folder = join(lab.folder, "states");
     expect(await readdir(folder)).toEqual(["ada.json"]);

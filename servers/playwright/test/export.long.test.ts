@@ -54,7 +54,10 @@ async function exported(
   try {
     for (const [title, script] of Object.entries(scripts)) {
       const given = { title, url: site.url, ...script };
-      const { content, isError } = await client.callTool({ name: "pw_export_spec", arguments: given });
+      const { content, isError } = await client.callTool({
+        name: "pw_export_spec",
+        arguments: given,
+      });
       const [block] = content;
       if (isError === true || block?.type !== "text") throw new Error(JSON.stringify(content));
       await writeFile(join(home, `${title}.spec.ts`), block.text);
@@ -85,8 +88,8 @@ async function playwrightTest(...args: string[]): Promise<{ passed: boolean; out
 const opposite = (text: string) =>
   text.startsWith("not ") ? text.slice(4) : `not ${text.replace(/^expect /, "")}`;
 
-const OPPOSITES = CHECKS.filter(([, , actual]) => !/matches h6|Choose one/.test(actual)).map(([, fails]) =>
-  opposite(fails.replace(/ within \d+ms$/, "")),
+const OPPOSITES = CHECKS.filter(([, , actual]) => !/matches h6|Choose one/.test(actual)).map(
+  ([, fails]) => opposite(fails.replace(/ within \d+ms$/, "")),
 );
 
 const stepsOf = (forms: readonly StepForm[]) =>
@@ -106,7 +109,10 @@ it("specs of every form pass with the real playwright test, and fail if the chec
   });
   // The first run creates the baselines, as a person would.
   await playwrightTest("--update-snapshots=all", "pictures");
-  expect(await playwrightTest()).toEqual({ passed: true, output: expect.stringContaining("7 passed") });
+  expect(await playwrightTest()).toEqual({
+    passed: true,
+    output: expect.stringContaining("7 passed"),
+  });
 
   await exported({
     wrong: { assertions: ["h1 contains 'x' within 100ms"] },

@@ -67,7 +67,12 @@ export function trace(): Uint8Array {
       params: { selector: "internal:role=button" },
     },
     { type: "console", messageType: "error", text: "no such user" },
-    { type: "after", callId: "call@2", endTime: 5351, error: { message: "Timeout 5000ms exceeded." } },
+    {
+      type: "after",
+      callId: "call@2",
+      endTime: 5351,
+      error: { message: "Timeout 5000ms exceeded." },
+    },
   ];
   const network = [
     {
@@ -76,15 +81,22 @@ export function trace(): Uint8Array {
     },
     {
       type: "resource-snapshot",
-      snapshot: { request: { method: "POST", url: "http://site.test/in" }, response: { status: 500 } },
+      snapshot: {
+        request: { method: "POST", url: "http://site.test/in" },
+        response: { status: 500 },
+      },
     },
   ];
-  const lines = (all: readonly object[]) => strToU8(all.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  const lines = (all: readonly object[]) =>
+    strToU8(all.map((one) => `${JSON.stringify(one)}\n`).join(""));
   return zipSync({ "trace.trace": lines(events), "trace.network": lines(network) });
 }
 
 /** A user's project that uses the installed Playwright. */
-export async function project(folder: string, files: Readonly<Record<string, string>>): Promise<string> {
+export async function project(
+  folder: string,
+  files: Readonly<Record<string, string>>,
+): Promise<string> {
   const home = join(folder, "project");
   await mkdir(join(home, "node_modules"), { recursive: true });
   const installed = dirname(createRequire(import.meta.url).resolve("playwright/package.json"));
@@ -110,7 +122,10 @@ export async function world(): Promise<World> {
   await writeFile(join(baselines, "home.png"), picture(32, 20, [128, 0, 0]));
   await writeFile(join(run, "home.trace.zip"), trace());
   await writeFile(join(run, "log.txt"), "one line of a long log\n".repeat(20_000));
-  await writeFile(join(run, "report.json"), `${JSON.stringify({ url: `${site.url}/`, passed: false })}\n`);
+  await writeFile(
+    join(run, "report.json"),
+    `${JSON.stringify({ url: `${site.url}/`, passed: false })}\n`,
+  );
   await writeFile(join(folder, "private.txt"), SECRET);
   // In memory the server has the environment of the tests.
   process.env.PW_SECRET_PASSWORD = SECRET;
@@ -197,7 +212,10 @@ export async function world(): Promise<World> {
       pw_list_specs: { limit: 1_000 },
       pw_run_test: {
         url: `${site.url}/`,
-        assertions: Array.from({ length: 100 }, (_, n) => `h1 is '${long} ${n} ${long} ${long}' within 1ms`),
+        assertions: Array.from(
+          { length: 100 },
+          (_, n) => `h1 is '${long} ${n} ${long} ${long}' within 1ms`,
+        ),
         evidence: [],
       },
       pw_view_artifact: { run_id: RUN, name: "log.txt" },

@@ -22,7 +22,11 @@ export const CHECKS: readonly CheckForm[] = [
   ["h1 does not contain 'x'", "h6 does not contain 'x'", "nothing matches h6"],
   ["h1 matches /^Docs/", "h1 does not match /^Docs/", "its text is"],
   ["h1 not contains “x”", "h1 doesn't contain “Docs”", "its text is"],
-  ["li in ol contains 'uno'", "li contains 'two'", "li matches 4 elements. Choose one: text exactly 'one'"],
+  [
+    "li in ol contains 'uno'",
+    "li contains 'two'",
+    "li matches 4 elements. Choose one: text exactly 'one'",
+  ],
   ["#late contains 'here' within 20s", "#late contains 'there' within 20ms", "its text is"],
   ["expect h1 contains 'Docs'", "expect h1 contains 'x'", 'its text is "Docs & guides"'],
   // A state.
@@ -72,7 +76,11 @@ export const CHECKS: readonly CheckForm[] = [
   ["label 'Email' has name 'email'", "label 'Email' has name 'mail'", "its attribute name is"],
   ["field 'Email' contains 'ada'", "field 'Email' is 'ada'", 'its value is "ada@example.com"'],
   ["link 'Docs' has attribute href", "link 'Docs' has attribute rel", "it has no attribute rel"],
-  ["link 'Docs' has attribute 'href' '/docs'", "link 'Docs' has attribute href contains 'y'", "/docs"],
+  [
+    "link 'Docs' has attribute 'href' '/docs'",
+    "link 'Docs' has attribute href contains 'y'",
+    "/docs",
+  ],
   ["h1 has style 'color' 'rgb(1, 2, 3)'", "h1 has style color is 'red'", "rgb(1, 2, 3)"],
   // A number.
   ["li count is 4", "li count is 3", "the count is 4"],
@@ -104,16 +112,28 @@ export const CHECKS: readonly CheckForm[] = [
   ["label exactly 'Email' exists", "label exactly 'email' exists", "nothing matches"],
   ["navigation 'Main' exists", "link 'Docs' in nav in footer exists", "there is no nav in footer"],
   ["testid 'save' is 'Save'", "testid 'send' exists", "nothing matches"],
-  ["element 'save' is 'Save'", "element 'send button' exists", "nothing matches element 'send button'"],
+  [
+    "element 'save' is 'Save'",
+    "element 'send button' exists",
+    "nothing matches element 'send button'",
+  ],
   ["link 'Docs' in navigation 'Main' exists", "link 'Docs' in footer exists", "nothing matches"],
   ["`ul > li:nth-child(2)` is 'two'", "`ul > li:nth-child(9)` exists", "nothing matches"],
-  ["li containing 'two' is 'two'", "li containing 'four' exists", "nothing matches li containing 'four'"],
+  [
+    "li containing 'two' is 'two'",
+    "li containing 'four' exists",
+    "nothing matches li containing 'four'",
+  ],
   [
     "button 'Save' in main containing 'Email' is visible",
     "button in main containing 'Nowhere' exists",
     "nothing",
   ],
-  ["heading 'Docs' level 1 is visible", "heading level 3 exists", "nothing matches heading level 3"],
+  [
+    "heading 'Docs' level 1 is visible",
+    "heading level 3 exists",
+    "nothing matches heading level 3",
+  ],
   [
     'nav matches aria snapshot \'- navigation "Main":\\n  - link "Docs"\'',
     'nav matches aria snapshot \'- navigation "Main":\\n  - link "News"\'',
@@ -126,10 +146,22 @@ export const CHECKS: readonly CheckForm[] = [
   // The network, and absence.
   ["request to **/api/items*", "request to **/api/none", "requests matches"],
   ["request to '/pixel.svg'", "request to '/line.svg'", "requests matches"],
-  ["response /api/items* status is 200", "response /api/items* status is 404 within 3s", "with status 200"],
+  [
+    "response /api/items* status is 200",
+    "response /api/items* status is 404 within 3s",
+    "with status 200",
+  ],
   ["request to POST /api/log", "request to GET /api/log", "requests matches"],
-  ["request to /api/log contains 'a visit'", "request to /api/log contains 'two'", 'last body is "a visit'],
-  ["response /api/items contains 'Lamp'", "response /api/items contains 'Chair'", 'last body is "{'],
+  [
+    "request to /api/log contains 'a visit'",
+    "request to /api/log contains 'two'",
+    'last body is "a visit',
+  ],
+  [
+    "response /api/items contains 'Lamp'",
+    "response /api/items contains 'Chair'",
+    'last body is "{',
+  ],
   ["download 'report.csv'", "download '*.pdf'", 'downloads: "report.csv" '],
   ["download 're*.csv'", "download 'other.csv'", 'downloads: "report.csv" '],
   ["dialog message is 'Welcome on board'", "dialog message contains 'Bye'", "alert, said"],
@@ -151,7 +183,11 @@ export const CHECKS: readonly CheckForm[] = [
   ["cookie 'theme' is 'dark'", "cookie 'theme' is 'light'", "its value is different"],
   ["cookie 'theme' exists", "cookie 'sid' exists", 'no cookie has this name; there are "theme"'],
   ["cookie 'sid' does not exist", "cookie 'theme' does not exist", "it exists"],
-  ["localStorage 'theme' is not 'light'", "localStorage 'theme' contains 'light'", 'its value is "dark"'],
+  [
+    "localStorage 'theme' is not 'light'",
+    "localStorage 'theme' contains 'light'",
+    'its value is "dark"',
+  ],
   ["localStorage 'theme' exists", "localStorage 'lang' exists", "no item has this name"],
   ["console contains 'ready'", "console contains 'steady'", "ready to go"],
   ["no h6", "no li", '4 elements match, the first with the text "one"'],
@@ -175,11 +211,19 @@ export const ABSENCES: readonly CheckForm[] = [
   ["no failed requests", "no failed requests", '2 failed requests, the first: "GET http'],
   ["no broken images", "no broken images", "/missing.png"],
   ["no horizontal overflow", "no horizontal overflow", 'px too wide, by "p.wide"'],
-  ["no critical a11y violations", "no critical a11y violations", "button-name (critical) at .nameless"],
+  [
+    "no critical a11y violations",
+    "no critical a11y violations",
+    "button-name (critical) at .nameless",
+  ],
   ["no serious a11y violations", "no serious a11y violations", "button-name (critical)"],
   ["no moderate a11y violations in ul", "no moderate a11y violations", "button-name (critical)"],
   ["tbt under 20s", "tbt under 1ms", "it is "],
-  ["no minor accessibility violations in nav", "no a11y violations in .nameless", "button-name (critical)"],
+  [
+    "no minor accessibility violations in nav",
+    "no a11y violations in .nameless",
+    "button-name (critical)",
+  ],
 ];
 
 /** Comparisons with accepted baselines of the same page; the clock shows a different time each run. */
@@ -189,7 +233,11 @@ export const PICTURES: readonly CheckForm[] = [
     "screenshot matches baseline 'nothing yet'",
     "there is no baseline 'nothing yet' yet",
   ],
-  ["screenshot of ul matches baseline 'list'", "screenshot of ol matches baseline 'list'", "its size is"],
+  [
+    "screenshot of ul matches baseline 'list'",
+    "screenshot of ol matches baseline 'list'",
+    "its size is",
+  ],
   [
     "screenshot of .clock matches baseline 'clock' within 100%",
     "screenshot of .clock matches baseline 'clock' within 0%",

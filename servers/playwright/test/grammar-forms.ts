@@ -31,7 +31,13 @@ const BASES: All<Base["kind"]> = {
   frame: true,
 };
 const COMPARISONS: All<TextComparison["how"]> = { is: true, contains: true, matches: true };
-const NUMBERS: All<NumberComparison["how"]> = { "=": true, "<": true, "<=": true, ">": true, ">=": true };
+const NUMBERS: All<NumberComparison["how"]> = {
+  "=": true,
+  "<": true,
+  "<=": true,
+  ">": true,
+  ">=": true,
+};
 
 const tagged = (tag: string, names: readonly string[] | object) =>
   (Array.isArray(names) ? names : Object.keys(names)).map((name) => `${tag} ${name}`);
@@ -100,7 +106,8 @@ export function formsOfChecks(texts: readonly string[]): ReadonlySet<string> {
 
 function partsOf(check: Check): string[] {
   const target = "target" in check && check.target !== undefined ? targetForms(check.target) : [];
-  const compare = "compare" in check && check.compare !== undefined ? [comparison(check.compare)] : [];
+  const compare =
+    "compare" in check && check.compare !== undefined ? [comparison(check.compare)] : [];
   switch (check.kind) {
     case "page":
       return [`page ${check.what}`, ...compare];
@@ -120,7 +127,9 @@ function partsOf(check: Check): string[] {
 }
 
 const comparison = (compare: TextComparison | NumberComparison) =>
-  "negated" in compare ? `text ${compare.negated ? "not " : ""}${compare.how}` : `number ${compare.how}`;
+  "negated" in compare
+    ? `text ${compare.negated ? "not " : ""}${compare.how}`
+    : `number ${compare.how}`;
 
 function targetForms({ pick, base, containing, inside }: Target): string[] {
   const picked = pick === undefined ? [] : [`target ${typeof pick === "number" ? "nth" : pick}`];

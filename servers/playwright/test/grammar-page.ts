@@ -79,8 +79,9 @@ const BODY = `
   }
 </script>`;
 
-const answer = (status: number, type: string, body: string) => (_: unknown, response: ServerResponse) =>
-  void response.writeHead(status, { "content-type": type }).end(body);
+const answer =
+  (status: number, type: string, body: string) => (_: unknown, response: ServerResponse) =>
+    void response.writeHead(status, { "content-type": type }).end(body);
 
 /** The page that has something for every form of the language, and what it loads. */
 export function grammarSite(): Promise<Site> {

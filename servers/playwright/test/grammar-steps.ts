@@ -40,7 +40,11 @@ export const AROUND: readonly StepForm[] = [
   { steps: ["fast forward 5m", "fast forward 5m"], effect: "h1 is visible" },
   { steps: ["click button 'Time'"], effect: "#log contains 'time 2026-12-24T18;'" },
   {
-    steps: ["delay /api/users by 50ms on the 9th request", `use har '${FILE}'`, "click button 'Users'"],
+    steps: [
+      "delay /api/users by 50ms on the 9th request",
+      `use har '${FILE}'`,
+      "click button 'Users'",
+    ],
     effect: "#log contains 'time 2026-12-24T18; users nobody;'",
   },
   {
@@ -190,7 +194,11 @@ export const STEPS: readonly StepForm[] = [
   {
     steps: ["dismiss dialog", "click button 'Sure'"],
     effect: "#log contains 'sure false;'",
-    fails: ["dismiss dialog", "click button 'Sure'", "expect #log contains 'sure true;' within 20ms"],
+    fails: [
+      "dismiss dialog",
+      "click button 'Sure'",
+      "expect #log contains 'sure true;' within 20ms",
+    ],
     reason: "sure false;",
   },
   {

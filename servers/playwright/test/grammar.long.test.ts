@@ -39,7 +39,8 @@ afterAll(async () => {
 
 /** An assertion without its prefix. */
 const named = (text: string) => text.replace(/^expect /, "");
-const passing = (texts: readonly string[]) => texts.map((text) => ({ name: named(text), passed: true }));
+const passing = (texts: readonly string[]) =>
+  texts.map((text) => ({ name: named(text), passed: true }));
 const withFile = (text: string) => text.replace(FILE, file);
 
 /** Failing assertions wait only briefly: everything except fetched content is there after loading. */
@@ -63,7 +64,10 @@ describe.concurrent("assertions", () => {
 
   it("of every form fail, with the actual value", async () => {
     for (const part of [CHECKS.slice(0, 60), CHECKS.slice(60)]) {
-      const report = await lab.run({ url: site.url, assertions: part.map(([, fails]) => soon(fails)) });
+      const report = await lab.run({
+        url: site.url,
+        assertions: part.map(([, fails]) => soon(fails)),
+      });
       expect(report.passed).toBe(false);
       const wrong = part.flatMap(([, fails, actual], index) => {
         const said = report.assertions[index]?.actual ?? "it passed";
@@ -74,7 +78,8 @@ describe.concurrent("assertions", () => {
   });
 
   it("of every form are reversed by not", async () => {
-    const opposite = (text: string) => (text.startsWith("not ") ? text.slice(4) : `not ${named(text)}`);
+    const opposite = (text: string) =>
+      text.startsWith("not ") ? text.slice(4) : `not ${named(text)}`;
     // A missing or ambiguous element has no text, so a negated text check fails too.
     const decided = CHECKS.filter(([, , actual]) => !/matches h6|Choose one/.test(actual));
     for (const part of [decided.slice(0, 60), decided.slice(60)]) {
@@ -110,7 +115,9 @@ describe.concurrent("assertions", () => {
   it("of inp pass and fail after an interaction only", async () => {
     const run = (assertion: string, steps: string[]) =>
       lab.run({ url: site.url, steps, assertions: [assertion] });
-    expect((await run("inp under 20s", [])).assertions[0]?.actual).toBe("the browser has not measured it");
+    expect((await run("inp under 20s", [])).assertions[0]?.actual).toBe(
+      "the browser has not measured it",
+    );
     const steps = ["click button 'Save'", "click button 'Sure'"];
     expect((await run("inp under 60s", steps)).passed).toBe(true);
     expect((await run("inp under 0.01ms", steps)).assertions[0]?.actual).toMatch(/^it is \d+ ms$/);
@@ -120,7 +127,9 @@ describe.concurrent("assertions", () => {
     const texts = PICTURES.map(([holds]) => holds);
     const first = await lab.run({ url: site.url, assertions: texts });
     expect(first.assertions.map(({ actual }) => actual)).toEqual(
-      texts.map(() => expect.stringMatching(/^there is no baseline '\w+' yet; .*pw_approve_baseline$/)),
+      texts.map(() =>
+        expect.stringMatching(/^there is no baseline '\w+' yet; .*pw_approve_baseline$/),
+      ),
     );
     for (const baseline of ["home", "list", "clock", "head"])
       await approve(
@@ -141,7 +150,9 @@ describe.concurrent("steps", () => {
     ["around the page", AROUND, ["home.png"]],
     ["on the page", STEPS, ["home-1.png", "home-menu.png"]],
   ] as const)("%s work", async (_name, forms, kept) => {
-    const steps = forms.flatMap((form) => [...form.steps, `expect ${form.effect} within 200s`]).map(withFile);
+    const steps = forms
+      .flatMap((form) => [...form.steps, `expect ${form.effect} within 200s`])
+      .map(withFile);
     const report = await lab.run({ url: site.url, steps, evidence: ["screenshot"] });
     expect(report.failed_step).toBeUndefined();
     const pictures = report.artifacts?.map(({ name }) => name) ?? [];
@@ -219,7 +230,9 @@ describe("the tables of this test", () => {
     const seen = formsOfActions(all.flatMap(({ steps }) => steps));
     expect(EVERY_FORM.actions.filter((form) => !seen.has(form))).toEqual([]);
     const refused = formsOfActions(all.flatMap(({ fails }) => fails ?? []));
-    expect(EVERY_FORM.actions.filter((form) => !refused.has(form))).toEqual(EVERY_FORM.neverRefused);
+    expect(EVERY_FORM.actions.filter((form) => !refused.has(form))).toEqual(
+      EVERY_FORM.neverRefused,
+    );
   });
 });
 
@@ -255,7 +268,8 @@ describe("the reference", () => {
 
 /** A sentence in the language's own words. */
 function canonicalOf(text: string, list: string): string {
-  const { steps, assertions } = list === "steps" ? parseScript([text], []) : parseScript([], [text]);
+  const { steps, assertions } =
+    list === "steps" ? parseScript([text], []) : parseScript([], [text]);
   return [
     ...steps.map((one) => stepSentence(one)),
     ...assertions.map((one) => assertionSentence(one)),

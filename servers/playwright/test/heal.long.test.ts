@@ -75,7 +75,11 @@ describe("pw_heal of a spec", () => {
       outcome: "healed",
       applied: false,
       changes: [
-        { where: "tasks-page.js:4", before: "getByLabel('Task')", after: "getByLabel('What to do')" },
+        {
+          where: "tasks-page.js:4",
+          before: "getByLabel('Task')",
+          after: "getByLabel('What to do')",
+        },
         { where: "tasks-page.js:5", after: "getByRole('button', { name: 'Insert' })" },
       ],
     });
@@ -90,7 +94,9 @@ describe("pw_heal of a spec", () => {
     const [pageObject, spec] = await specsOf();
     expect(spec).toBe(before[1]);
     expect(pageObject).toContain("this.field = page.getByLabel('What to do');");
-    expect(pageObject).toContain("this.add = page.locator('#new').getByRole('button', { name: 'Insert' });");
+    expect(pageObject).toContain(
+      "this.add = page.locator('#new').getByRole('button', { name: 'Insert' });",
+    );
     // The patch is what was written.
     const copy = await folderOf("patched");
     await writeFile(join(copy, "tasks-page.js"), before[0] ?? "");

@@ -39,7 +39,8 @@ export async function serve(
     const path = new URL(request.url ?? "/", "http://x").pathname;
     hits.push(request.url ?? "");
     const page = pages[path] ?? pages["*"];
-    if (page === undefined) response.writeHead(404, { "content-type": "text/plain" }).end("not here");
+    if (page === undefined)
+      response.writeHead(404, { "content-type": "text/plain" }).end("not here");
     else if (typeof page === "function") page(request, response);
     else {
       const type = path.endsWith(".js")

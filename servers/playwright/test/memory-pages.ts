@@ -80,7 +80,10 @@ export function testMemoryPages(
 
   it.each(paths)("%s loses only its own verdict", async (path) => {
     let isOver = false;
-    const running = run(memoryPages + path, ["h1 is 'Bad' within 10s", "no console errors"]).finally(() => {
+    const running = run(memoryPages + path, [
+      "h1 is 'Bad' within 10s",
+      "no console errors",
+    ]).finally(() => {
       isOver = true;
     });
     let others = 0;
@@ -91,7 +94,10 @@ export function testMemoryPages(
       others += 1;
     }
     const { data, text } = await running;
-    expect(data).toMatchObject({ passed: false, assertions: [{ passed: false }, expect.anything()] });
+    expect(data).toMatchObject({
+      passed: false,
+      assertions: [{ passed: false }, expect.anything()],
+    });
     expect(text.length).toBeLessThan(5_000);
     expect(peak).toBeLessThan(MAX_BYTES);
   });

@@ -45,9 +45,14 @@ describe("pages that do not behave", () => {
   });
 
   it("a page that spins when it is clicked fails the step, and the next run works", async () => {
-    const { url } = await site({ "/": page("<h1>Good</h1><button onclick='while (true) {}'>go</button>") });
+    const { url } = await site({
+      "/": page("<h1>Good</h1><button onclick='while (true) {}'>go</button>"),
+    });
     const report = await lab.run({ url, steps: ["click button 'go'"], ...good, stepMs: 2_000 });
-    expect(report).toMatchObject({ passed: false, assertions: [{ actual: "not checked: a step failed" }] });
+    expect(report).toMatchObject({
+      passed: false,
+      assertions: [{ actual: "not checked: a step failed" }],
+    });
     expect(report.failed_step).toContain("click button 'go': button 'go' was found, but");
     await expectNextRunToPass();
   });
@@ -85,7 +90,9 @@ describe("pages that do not behave", () => {
         "<h1>Good</h1><script>for (let n = 0; n < 20000; n++) console.log('x'.repeat(500)); console.error('the one that counts')</script>",
       ),
       "/dialogs": page("<h1>Good</h1><script>for (let n = 0; n < 200; n++) alert(n)</script>"),
-      "/popups": page("<h1>Good</h1><script>for (let n = 0; n < 30; n++) window.open('/empty')</script>"),
+      "/popups": page(
+        "<h1>Good</h1><script>for (let n = 0; n < 30; n++) window.open('/empty')</script>",
+      ),
       "/requests": page(
         "<h1>Good</h1><script>for (let n = 0; n < 6000; n++) fetch('/empty?' + n).catch(() => {})</script>",
       ),
@@ -94,7 +101,9 @@ describe("pages that do not behave", () => {
       ),
       "/empty": "",
       "/file": (_, response) =>
-        void response.writeHead(200, { "content-disposition": "attachment" }).end("x".repeat(1_000_000)),
+        void response
+          .writeHead(200, { "content-disposition": "attachment" })
+          .end("x".repeat(1_000_000)),
     });
     const console_ = await lab.run({
       url: `${url}/console`,
@@ -124,7 +133,9 @@ describe("pages that do not behave", () => {
     const { url } = await site({
       "/": page("<h1>Good</h1><script>setTimeout(() => { while (true) alert(1) }, 50)</script>"),
     });
-    expect((await lab.failure({ url, steps: ["wait for 5s"], timeoutMs: 2_000 })).kind).toBe("timeout");
+    expect((await lab.failure({ url, steps: ["wait for 5s"], timeoutMs: 2_000 })).kind).toBe(
+      "timeout",
+    );
     await expectNextRunToPass();
   });
 

@@ -57,7 +57,8 @@ const CASES: readonly Case[] = [
       "button exactly 'Save' is visible": (page) =>
         check(page.getByRole("button", { name: "Save", exact: true })).toBeVisible(once),
       "button is disabled": (page) => check(page.getByRole("button")).toBeDisabled(once),
-      "last button is disabled": (page) => check(page.getByRole("button").last()).toBeDisabled(once),
+      "last button is disabled": (page) =>
+        check(page.getByRole("button").last()).toBeDisabled(once),
       "not button 'Save' is enabled": (page) =>
         check(page.getByRole("button", { name: "Save" })).not.toBeEnabled(once),
     },
@@ -69,7 +70,8 @@ const CASES: readonly Case[] = [
       "my-card contains 'hello Ada'": (page) =>
         check(page.locator("my-card")).toContainText("hello Ada", once),
       "my-card contains 'Bob'": (page) => check(page.locator("my-card")).toContainText("Bob", once),
-      "button 'Go' is enabled": (page) => check(page.getByRole("button", { name: "Go" })).toBeEnabled(once),
+      "button 'Go' is enabled": (page) =>
+        check(page.getByRole("button", { name: "Go" })).toBeEnabled(once),
     },
   },
   {
@@ -79,7 +81,8 @@ const CASES: readonly Case[] = [
       "h1 is 'Real'": (page) => check(page.locator("h1")).toHaveText("Real", once),
       "h1 is 'patched'": (page) => check(page.locator("h1")).toHaveText("patched", once),
       "h1 is visible": (page) => check(page.locator("h1")).toBeVisible(once),
-      "label 'Name' has value 'Ada'": (page) => check(page.getByLabel("Name")).toHaveValue("Ada", once),
+      "label 'Name' has value 'Ada'": (page) =>
+        check(page.getByLabel("Name")).toHaveValue("Ada", once),
     },
   },
   {
@@ -88,8 +91,11 @@ const CASES: readonly Case[] = [
     checks: {
       "option count is 2": (page) => check(page.getByRole("option")).toHaveCount(2, once),
       "option count at least 3": (page) =>
-        playwrightExpect.poll(() => page.getByRole("option").count(), once).toBeGreaterThanOrEqual(3),
-      "listbox contains 'Two'": (page) => check(page.getByRole("listbox")).toContainText("Two", once),
+        playwrightExpect
+          .poll(() => page.getByRole("option").count(), once)
+          .toBeGreaterThanOrEqual(3),
+      "listbox contains 'Two'": (page) =>
+        check(page.getByRole("listbox")).toContainText("Two", once),
     },
   },
   {
@@ -115,9 +121,12 @@ const CASES: readonly Case[] = [
     name: "text with a different structure",
     body: `<h1>Two   <b>words</b>\n here</h1><p class="a b"></p><p id="z">\u00a0</p>`,
     checks: {
-      "h1 is 'Two words here'": (page) => check(page.locator("h1")).toHaveText("Two words here", once),
-      "h1 is 'two words here'": (page) => check(page.locator("h1")).toHaveText("two words here", once),
-      "h1 matches /^Two\\s+words/": (page) => check(page.locator("h1")).toHaveText(/^Two\s+words/, once),
+      "h1 is 'Two words here'": (page) =>
+        check(page.locator("h1")).toHaveText("Two words here", once),
+      "h1 is 'two words here'": (page) =>
+        check(page.locator("h1")).toHaveText("two words here", once),
+      "h1 matches /^Two\\s+words/": (page) =>
+        check(page.locator("h1")).toHaveText(/^Two\s+words/, once),
       ".a has class 'b'": (page) => check(page.locator(".a")).toContainClass("b", once),
       ".a has class contains 'c'": (page) => check(page.locator(".a")).toHaveClass(/c/, once),
     },
@@ -178,5 +187,7 @@ it("lists the candidates of an ambiguous target as working targets", async () =>
     /^click button 'Save': button 'Save' matches 2 elements\. Choose one: button 'Save as…' \(.*\), button exactly 'Save' \(.*\); or write first/,
   );
   const assertions = ["button 'Save as…' is enabled", "button exactly 'Save' is disabled"];
-  expect(await lab.run({ url: `${site.url}/${index}`, assertions })).toMatchObject({ passed: true });
+  expect(await lab.run({ url: `${site.url}/${index}`, assertions })).toMatchObject({
+    passed: true,
+  });
 });

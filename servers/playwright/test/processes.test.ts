@@ -50,9 +50,13 @@ async function busy() {
 }
 
 /** Waits until none of the processes runs. */
-async function gone(processes: readonly { readonly pid: number; readonly command: string }[]): Promise<void> {
+async function gone(
+  processes: readonly { readonly pid: number; readonly command: string }[],
+): Promise<void> {
   await expect
-    .poll(() => processes.filter(({ pid }) => isRunning(pid)).map(({ command }) => command.slice(0, 80)))
+    .poll(() =>
+      processes.filter(({ pid }) => isRunning(pid)).map(({ command }) => command.slice(0, 80)),
+    )
     .toEqual([]);
 }
 
@@ -63,17 +67,21 @@ describe.runIf(process.platform === "linux")("no process is left", () => {
     await gone([...browser, { pid: server.pid, command: "the server" }]);
   });
 
-  it.each(["SIGTERM", "SIGINT", "SIGKILL"] as const)("after %s in the middle of a run", async (signal) => {
-    const { server, browser, running } = await busy();
-    process.kill(server.pid, signal);
-    await gone([...browser, { pid: server.pid, command: "the server" }]);
-    await running;
-  });
+  it.each(["SIGTERM", "SIGINT", "SIGKILL"] as const)(
+    "after %s in the middle of a run",
+    async (signal) => {
+      const { server, browser, running } = await busy();
+      process.kill(server.pid, signal);
+      await gone([...browser, { pid: server.pid, command: "the server" }]);
+      await running;
+    },
+  );
 
   it("after the browser was killed; the run reports it and the next one works", async () => {
     const { server, web, running, browser } = await busy();
     const main = browser.filter(({ command }) => command.includes("--remote-debugging-pipe"));
-    for (const { pid, command } of main) if (!command.includes("--type=")) process.kill(pid, "SIGKILL");
+    for (const { pid, command } of main)
+      if (!command.includes("--type=")) process.kill(pid, "SIGKILL");
     expect(await running).toMatch(/ended during the run|crashed/);
     const nextRun = await run(server, web.url);
     expect(nextRun.text).toMatch(/^All checks passed/);
@@ -96,7 +104,8 @@ describe.runIf(process.platform === "linux")("no process is left", () => {
     const isPage = ({ command }: { command: string }) => command.includes("--type=renderer");
     const before = descendantsOf(server.pid);
     const pages = new Set(before.filter(isPage).map(({ pid }) => pid));
-    const script = "const all = []; setInterval(() => all.push(new Uint8Array(64e6).fill(1)), 20); 0";
+    const script =
+      "const all = []; setInterval(() => all.push(new Uint8Array(64e6).fill(1)), 20); 0";
     expect((await call("pw_browse_evaluate", { expression: script })).text).toBe("0");
     await expect.poll(() => [...pages].some((pid) => !isRunning(pid))).toBe(true);
     expect((await call("pw_browse_snapshot", {})).text).toContain("The page's process crashed");
@@ -119,7 +128,9 @@ test("never ends", async () => {
 `,
     });
     const server = await start("--project", home, "--output-dir", await folderOf("runs"));
-    const running = server.client.callTool({ name: "pw_run_specs", arguments: {} }).catch(() => undefined);
+    const running = server.client
+      .callTool({ name: "pw_run_specs", arguments: {} })
+      .catch(() => undefined);
     const mark = join(home, "pid.txt");
     await expect.poll(() => existsSync(mark)).toBe(true);
     const processes = descendantsOf(server.pid);
@@ -135,7 +146,9 @@ it("two servers share only the artifacts folder", async () => {
   const runs = await folderOf("runs");
   const first = await start("--output-dir", runs);
   const second = await start("--output-dir", runs);
-  const answers = await Promise.all([first, second, first, second].map((server) => run(server, web.url)));
+  const answers = await Promise.all(
+    [first, second, first, second].map((server) => run(server, web.url)),
+  );
   expect(answers.map(({ data }) => data.passed)).toEqual([true, true, true, true]);
   const ids = answers.map(({ data }) => String(data.run_id));
   expect(new Set(ids).size).toBe(4);

@@ -26,7 +26,10 @@ const ATTACKS: Attack[] = [...LIST.matchAll(/^```text\n([\s\S]*?)^```$/gm)]
   .map((text) => {
     const [attack = "", ...lines] = text.split("\n");
     const pairs = lines.map((line) => /^ {2}([a-z ]+): (.*)$/.exec(line)?.slice(1) ?? [line, ""]);
-    return { attack, of: (key) => pairs.flatMap(([word, rest = ""]) => (word === key ? rest : [])) };
+    return {
+      attack,
+      of: (key) => pairs.flatMap(([word, rest = ""]) => (word === key ? rest : [])),
+    };
   });
 const isCall = ({ of }: Attack) => of("call").length > 0;
 const RUNS = ATTACKS.filter((one) => !isCall(one));
@@ -72,7 +75,8 @@ interface Out {
 const look = { limit: 40, budget: 8_000 };
 const EVIDENCE = ["full_page", "trace", "har", "network", "a11y"] as const;
 /** Where the texts of all evidence are read; elsewhere only the picture, which is quicker. */
-const isDeep = (on: string, steps: readonly string[]) => on === "socket" || (on === "" && steps.length === 1);
+const isDeep = (on: string, steps: readonly string[]) =>
+  on === "socket" || (on === "" && steps.length === 1);
 
 async function run(on: string, steps: readonly string[], checks: readonly string[]): Promise<Out> {
   const request = {
@@ -82,15 +86,26 @@ async function run(on: string, steps: readonly string[], checks: readonly string
     look,
     evidence: isDeep(on, steps) ? [...EVIDENCE] : (["full_page"] as const),
   };
-  const report = await lab.run({ ...request, evidence: [...request.evidence] }).catch((error: unknown) => {
-    if (!(error instanceof ToolError)) throw error;
-    return { url: web.url, assertions: [], durationMs: 0, passed: false, failed_step: error.message };
-  });
+  const report = await lab
+    .run({ ...request, evidence: [...request.evidence] })
+    .catch((error: unknown) => {
+      if (!(error instanceof ToolError)) throw error;
+      return {
+        url: web.url,
+        assertions: [],
+        durationMs: 0,
+        passed: false,
+        failed_step: error.message,
+      };
+    });
   const kept = "artifacts" in report ? (report.artifacts ?? []) : [];
   const files = await Promise.all(
     kept.map(async ({ name, path }) =>
       name.endsWith(".zip")
-        ? [...(await unpack(path))].map(([inner, data]) => ({ name: inner, data: Buffer.from(data) }))
+        ? [...(await unpack(path))].map(([inner, data]) => ({
+            name: inner,
+            data: Buffer.from(data),
+          }))
         : [{ name, data: await readFile(path) }],
     ),
   );
@@ -110,7 +125,10 @@ async function attacked(attack: Attack, checks: readonly string[], name: string)
   const [first = ""] = secretsOf(attack);
   const given = of("write");
   const writes = given.length === 0 ? ["fill 'Token' with secret 'KEY'"] : given;
-  const steps = [...writes.map((one) => one.replace(`secret '${first}'`, `secret '${name}'`)), ...of("step")];
+  const steps = [
+    ...writes.map((one) => one.replace(`secret '${first}'`, `secret '${name}'`)),
+    ...of("step"),
+  ];
   const now = await run(of("page")[0] ?? "", steps, checks);
   if (of("later step").length === 0) return [now];
   return [now, await run(of("later page")[0] ?? "", of("later step"), of("later check"))];
@@ -123,12 +141,15 @@ const isAlone = ({ of }: Attack): boolean =>
   );
 /** Attacks that differ only in their checks share their runs. */
 const keyOf = ({ of }: Attack) =>
-  JSON.stringify(["page", "secrets", "write", "step", "later page", "later step", "later check"].map(of));
+  JSON.stringify(
+    ["page", "secrets", "write", "step", "later page", "later step", "later check"].map(of),
+  );
 const shared = new Map<string, Promise<Out[][]>>();
 function outOf(attack: Attack): Promise<Out[][]> {
   const key = keyOf(attack);
   // With a defense taken away, an attack runs alone.
-  const together = process.env.MUTATION === undefined ? RUNS.filter((one) => keyOf(one) === key) : [attack];
+  const together =
+    process.env.MUTATION === undefined ? RUNS.filter((one) => keyOf(one) === key) : [attack];
   const checks = together.flatMap(({ of }) => of("check"));
   const both = () =>
     isAlone(attack)
@@ -158,7 +179,9 @@ function shownOf({ report }: Out, attack: Attack): string {
 function leaksIn(text: string, name: string): string[] {
   const value = Object.entries(SECRETS).find(([one]) => one === name)?.[1] ?? "";
   const lower = text.toLowerCase();
-  const parts = Array.from({ length: Math.max(1, value.length - 3) }, (_, at) => value.slice(at, at + 4));
+  const parts = Array.from({ length: Math.max(1, value.length - 3) }, (_, at) =>
+    value.slice(at, at + 4),
+  );
   const forms = [0, 1, 2].map((shift) =>
     Buffer.from("-".repeat(shift) + value)
       .toString("base64")
@@ -168,7 +191,8 @@ function leaksIn(text: string, name: string): string[] {
   const hash = createHash("sha1")
     .update(JSON.stringify({ token: value }))
     .digest("hex");
-  const all = value.length < 8 ? parts : [...parts, ...forms, Buffer.from(value).toString("hex"), hash];
+  const all =
+    value.length < 8 ? parts : [...parts, ...forms, Buffer.from(value).toString("hex"), hash];
   return all.filter((one) => lower.includes(one.toLowerCase()));
 }
 
@@ -226,13 +250,24 @@ describe("no other tool returns the secret of a run if a model tries to", () => 
       const talk = await session({ args: ["--toolsets", "all", "--allow-evaluate"] });
       const token = JSON.stringify({ token: KEY });
       const files = {
-        "guess.har": recording("POST", `${web.url}/api?q=${KEY}`, token, 404, "text/plain", "guessed"),
+        "guess.har": recording(
+          "POST",
+          `${web.url}/api?q=${KEY}`,
+          token,
+          404,
+          "text/plain",
+          "guessed",
+        ),
         "code.har": recording("GET", `${web.url}/`, "", 200, "text/html", PAGES.mirrors),
       };
       for (const [name, text] of Object.entries(files))
         await writeFile(join(talk.folder, "root", name), text);
       const steps = ["fill 'Token' with secret 'KEY'", "wait for network idle"];
-      const tested = await talk.good("pw_run_test", { url: web.url, steps, evidence: [...EVIDENCE] });
+      const tested = await talk.good("pw_run_test", {
+        url: web.url,
+        steps,
+        evidence: [...EVIDENCE],
+      });
       sides.push({ talk, runId: String(tested.data.run_id) });
     }
   });
@@ -251,7 +286,9 @@ describe("no other tool returns the secret of a run if a model tries to", () => 
           const answer = await talk.call(tool, JSON.parse(filled));
           text += `${tool}: ${answer.text}\n`;
           id = String(answer.data.run_id ?? id);
-          for (const { uri } of answer.links.filter((one) => !/image|zip/.test(one.mimeType ?? ""))) {
+          for (const { uri } of answer.links.filter(
+            (one) => !/image|zip/.test(one.mimeType ?? ""),
+          )) {
             const { contents } = await talk.connected.client.readResource({ uri });
             text += JSON.stringify(contents);
           }
@@ -262,7 +299,8 @@ describe("no other tool returns the secret of a run if a model tries to", () => 
     const [first, other] = texts;
     // The guesses in the calls are parts of the first secret only.
     expect(leaksIn(JSON.stringify([other?.received, other?.text]), "ELSE")).toEqual([]);
-    if (of("same").length > 0) expect(first && lasting(first.text)).toBe(other && lasting(other.text));
+    if (of("same").length > 0)
+      expect(first && lasting(first.text)).toBe(other && lasting(other.text));
     const [refused] = of("refused");
     if (refused !== undefined) expect(first?.text).toContain(refused);
   });

@@ -116,7 +116,10 @@ export const PAGES = {
     "m.textContent = value",
     "<svg width='400' height='260'><text id='m' y='30'></text><use href='#m' y='200'></use></svg>",
   ),
-  svg: onInput("m.textContent = value", "<svg width='400' height='60'><text id='m' y='30'></text></svg>"),
+  svg: onInput(
+    "m.textContent = value",
+    "<svg width='400' height='60'><text id='m' y='30'></text></svg>",
+  ),
   spans: onInput("m.replaceChildren(...[...value].map((one) => $('span', one)))", "<p id='m'></p>"),
   editable: onInput(
     "m.textContent = value",
@@ -130,7 +133,10 @@ export const PAGES = {
     "value.length > 9 && w.document.body.replaceChildren($('p', value))",
     "<button onclick=\"w = window.open('/blank')\">Open</button><script>let w</script>",
   ),
-  progress: onInput("m.style.width = value.charCodeAt(0) + 'px'; m.textContent = value", "<p id='m'></p>"),
+  progress: onInput(
+    "m.style.width = value.charCodeAt(0) + 'px'; m.textContent = value",
+    "<p id='m'></p>",
+  ),
   code: page(
     `<label>Code <input id="a1" maxlength="1"></label>${[2, 3, 4].map((n) => `<input id="a${n}" aria-label="Digit ${n}" maxlength="1">`).join("")}<p id="m"></p>
     <script>oninput = ({ target }) => { document.querySelector("#a" + (+target.id[1] + 1))?.focus() }</script>

@@ -30,7 +30,11 @@ describe("secrets", () => {
         "expect title is '[secret PASSWORD]'",
         "click button 'Go'",
       ],
-      assertions: ["h1 is 'x' within 100ms", "url is 'x' within 100ms", "title is 'x' within 100ms"],
+      assertions: [
+        "h1 is 'x' within 100ms",
+        "url is 'x' within 100ms",
+        "title is 'x' within 100ms",
+      ],
       evidence: ["screenshot", "trace", "har", "a11y"],
     });
     expect(hits.join()).toContain("hunter2");
@@ -45,7 +49,9 @@ describe("secrets", () => {
         ? [...(await unpack(artifact.path)).values()]
         : [await readFile(artifact.path)];
       if (artifact.name.endsWith(".zip"))
-        expect([...(await unpack(artifact.path)).keys()].filter((name) => /\.jpe?g$/.test(name))).toEqual([]);
+        expect(
+          [...(await unpack(artifact.path)).keys()].filter((name) => /\.jpe?g$/.test(name)),
+        ).toEqual([]);
       for (const file of files)
         for (const form of forms)
           expect(Buffer.from(file).includes(form), `${artifact.name} holds ${form}`).toBe(false);
@@ -62,18 +68,26 @@ describe("secrets", () => {
       const report = await lab.run({ url, steps, evidence: ["screenshot"] });
       const [picture] = report.artifacts?.filter(({ name }) => name.endsWith(".png")) ?? [];
       const png = PNG.sync.read(await readFile(picture?.path ?? ""));
-      const at = (x: number, y: number) => [...png.data.subarray((y * png.width + x) * 4).subarray(0, 3)];
+      const at = (x: number, y: number) => [
+        ...png.data.subarray((y * png.width + x) * 4).subarray(0, 3),
+      ];
       return [at(20, 20), at(150, 30)];
     };
     // The color of Playwright's masks.
     const mask = [255, 0, 255];
     expect(await colors(["fill label 'Name' with secret 'PASSWORD'"])).toEqual([mask, mask]);
-    expect(await colors(["focus label 'Name'", "type secret 'PASSWORD'", "press Tab"])).toEqual([mask, mask]);
+    expect(await colors(["focus label 'Name'", "type secret 'PASSWORD'", "press Tab"])).toEqual([
+      mask,
+      mask,
+    ]);
     expect(await colors(["fill label 'Name' with 'ada'"])).not.toContainEqual(mask);
   });
 
   it("include only environment variables with the prefix", async () => {
-    const found = await lab.failure({ url: "http://127.0.0.1:1/", steps: ["fill 'x' with secret 'PATH'"] });
+    const found = await lab.failure({
+      url: "http://127.0.0.1:1/",
+      steps: ["fill 'x' with secret 'PATH'"],
+    });
     expect(found).toMatchObject({
       kind: "not_found",
       message: expect.stringContaining("available: PASSWORD"),
@@ -87,14 +101,19 @@ describe("secrets", () => {
         authorization = request.headers.authorization ?? authorization;
         const known = request.headers.authorization !== undefined;
         response
-          .writeHead(known ? 200 : 401, { "content-type": "text/html", "www-authenticate": "Basic realm=x" })
+          .writeHead(known ? 200 : 401, {
+            "content-type": "text/html",
+            "www-authenticate": "Basic realm=x",
+          })
           .end(page("<h1>Good</h1>"));
       },
     });
     const url = made.url.replace("http://", "http://ada:open-sesame@");
     const report = await lab.run({ url, assertions: ["h1 is 'Good'"] });
     expect(report.passed).toBe(true);
-    expect(Buffer.from(authorization.replace("Basic ", ""), "base64").toString()).toBe("ada:open-sesame");
+    expect(Buffer.from(authorization.replace("Basic ", ""), "base64").toString()).toBe(
+      "ada:open-sesame",
+    );
     expect(JSON.stringify(report)).not.toContain("open-sesame");
   });
 
@@ -124,9 +143,14 @@ describe("secrets", () => {
       ]) {
         expect(await fill(mine.url, ...steps)).toMatchObject({ passed: true });
         expect(mine.hits.join()).toContain("hunter2-bound");
-        await expect(fill(other.url, ...steps)).rejects.toMatchObject({ kind: "denied", code: "secret" });
+        await expect(fill(other.url, ...steps)).rejects.toMatchObject({
+          kind: "denied",
+          code: "secret",
+        });
         // By a link or a redirect as well.
-        await expect(fill(mine.url, `goto ${other.url}`, ...steps)).rejects.toMatchObject({ kind: "denied" });
+        await expect(fill(mine.url, `goto ${other.url}`, ...steps)).rejects.toMatchObject({
+          kind: "denied",
+        });
       }
       // The document of the field counts, not that of the page.
       expect(
@@ -159,7 +183,11 @@ describe("secrets", () => {
       "label 'Other' has value 'x'",
       "label 'Name' is not empty",
     ];
-    const report = await lab.run({ url, steps: ["fill 'Name' with secret 'PASSWORD'"], assertions });
+    const report = await lab.run({
+      url,
+      steps: ["fill 'Name' with secret 'PASSWORD'"],
+      assertions,
+    });
     expect(report.assertions.map(({ passed }) => passed)).toEqual([
       false,
       false,
@@ -204,10 +232,15 @@ describe("secrets", () => {
         look: { limit: 40, budget: 8_000 },
         evidence: ["screenshot"],
       });
-      expect(report.assertions.map(({ actual }) => actual)).toEqual([undefined, undefined, undefined]);
+      expect(report.assertions.map(({ actual }) => actual)).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ]);
       expect(report.seen?.snapshot).toContain("my passw");
       expect(report.seen?.snapshot).not.toContain("password1");
-      for (const { path, uri } of report.artifacts ?? []) expect(path + uri).not.toContain("[secret");
+      for (const { path, uri } of report.artifacts ?? [])
+        expect(path + uri).not.toContain("[secret");
       expect(report.artifacts).not.toEqual([]);
     } finally {
       await own.close();

@@ -31,7 +31,9 @@ export interface Session {
 }
 
 /** A busy machine is slow: only a call that hangs should end by the limit of the tool. */
-const LIMITED = new Set(server.tools.flatMap(({ name, input }) => ("timeout_ms" in input.shape ? name : [])));
+const LIMITED = new Set(
+  server.tools.flatMap(({ name, input }) => ("timeout_ms" in input.shape ? name : [])),
+);
 const patient = (name: string, given: Record<string, unknown>) =>
   LIMITED.has(name) ? { timeout_ms: 300_000, ...given } : given;
 
@@ -61,7 +63,8 @@ export async function session(options: ConnectOptions = {}): Promise<Session> {
   const { executablePath } = await ensureBrowser();
   const folder = await folderOf("session");
   const [runs, baselines, root] = ["runs", "baselines", "root"].map((name) => join(folder, name));
-  if (runs === undefined || baselines === undefined || root === undefined) throw new Error("no folders");
+  if (runs === undefined || baselines === undefined || root === undefined)
+    throw new Error("no folders");
   await mkdir(root);
   const args = [
     ["--executable-path", executablePath],

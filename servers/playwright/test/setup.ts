@@ -6,5 +6,6 @@ afterAll(closeAll);
 
 // Files share their process, too: the secrets of one must not mask the texts of the next.
 afterAll(() => {
-  for (const name of Object.keys(process.env)) if (name.startsWith("PW_SECRET_")) delete process.env[name];
+  for (const name of Object.keys(process.env))
+    if (name.startsWith("PW_SECRET_")) delete process.env[name];
 });

@@ -40,12 +40,17 @@ describe("a server in a folder with a comma in its name", () => {
 
 describe.runIf(process.platform === "linux")("a HOME in which no folder can be created", () => {
   /** A test, and its screenshot as the server shows it afterwards. */
-  async function expectVerdict(call: Awaited<ReturnType<typeof start>>, home: string): Promise<void> {
+  async function expectVerdict(
+    call: Awaited<ReturnType<typeof start>>,
+    home: string,
+  ): Promise<void> {
     const { url } = await site({ "/": page("<h1>Good</h1>") });
     const { data, text, links } = await call("pw_run_test", { url, assertions: ["h1 is 'Good'"] });
     expect(data, text).toMatchObject({ passed: true });
     const [note = ""] = Object(data).notes ?? [];
-    expect(note).toContain(`since ${join(home, ".cache/refmcp/playwright/runs")} cannot be written (`);
+    expect(note).toContain(
+      `since ${join(home, ".cache/refmcp/playwright/runs")} cannot be written (`,
+    );
     expect(note).toContain("--output-dir chooses another folder");
     const [screenshot] = links;
     expect(screenshot?.name).toBe("home.png");
@@ -55,7 +60,11 @@ describe.runIf(process.platform === "linux")("a HOME in which no folder can be c
     );
   }
 
-  async function inHome(home: string, temporary: string, given: { args?: string[]; node?: string[] } = {}) {
+  async function inHome(
+    home: string,
+    temporary: string,
+    given: { args?: string[]; node?: string[] } = {},
+  ) {
     const { executablePath } = await ensureBrowser();
     const args = ["--executable-path", executablePath, ...(given.args ?? [])];
     const env = { HOME: home, TMPDIR: temporary, XDG_CACHE_HOME: "" };
@@ -134,7 +143,12 @@ it("finds the browser where Playwright would install it", async () => {
   });
   servers.push(connected);
   const { url } = await site({ "/": page("<h1>Good</h1>") });
-  await connected.client.callTool({ name: "pw_run_test", arguments: { url, assertions: ["h1 is 'Good'"] } });
+  await connected.client.callTool({
+    name: "pw_run_test",
+    arguments: { url, assertions: ["h1 is 'Good'"] },
+  });
   const { contents } = await connected.client.readResource({ uri: "pw://doctor" });
-  expect(contents[0]).toMatchObject({ text: expect.stringContaining(`"from": ${JSON.stringify(path)}`) });
+  expect(contents[0]).toMatchObject({
+    text: expect.stringContaining(`"from": ${JSON.stringify(path)}`),
+  });
 });

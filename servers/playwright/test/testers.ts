@@ -28,7 +28,12 @@ export interface TestTester {
 export type { TesterOptions } from "../src/browser/verdict/tester.ts";
 
 export const launchOptions = (given: Partial<LaunchOptions> = {}): LaunchOptions => ({
-  ...{ browser: "chromium", executablePath: undefined, cdpEndpoint: undefined, wsEndpoint: undefined },
+  ...{
+    browser: "chromium",
+    executablePath: undefined,
+    cdpEndpoint: undefined,
+    wsEndpoint: undefined,
+  },
   ...{ sandbox: true, env: process.env },
   ...given,
 });

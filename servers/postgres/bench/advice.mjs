@@ -62,8 +62,13 @@ async function compare(raw, url, { queries, expected, unwanted = [] }) {
   const costs = [];
   for (const indexes of [[], expected, ours]) costs.push(await costWith(raw, queries, indexes));
   const listed = ours.map((index) => `\`${index}\``).join(", ") || "none helps";
-  const bad = ours.filter((index) => unwanted.some((column) => new RegExp(`\\b${column}\\b`).test(index)));
-  return [...costs.map(figure), bad.length === 0 ? listed : `${listed}; unwanted there: ${bad.join(", ")}`];
+  const bad = ours.filter((index) =>
+    unwanted.some((column) => new RegExp(`\\b${column}\\b`).test(index)),
+  );
+  return [
+    ...costs.map(figure),
+    bad.length === 0 ? listed : `${listed}; unwanted there: ${bad.join(", ")}`,
+  ];
 }
 
 /** @param {Client} raw @param {string[]} queries @param {string[]} indexes */

@@ -67,7 +67,8 @@ async function measure(report, { raw, url }) {
     /** @type {Partial<Record<keyof Works, number[]>>} */
     const taken = await inTurn(count, /** @type {Required<Works>} */ (works), count);
     /** @param {number[] | undefined} list */
-    const both = (list) => (list === undefined ? "–" : `${figure(minimum(list))} / ${figure(median(list))}`);
+    const both = (list) =>
+      list === undefined ? "–" : `${figure(minimum(list))} / ${figure(median(list))}`;
     /** @param {number[] | undefined} list */
     const of = (list) =>
       list === undefined
@@ -147,7 +148,9 @@ async function measure(report, { raw, url }) {
     ours: () => ours.call("pg_list_objects", { limit: 1_000 }),
   });
   await add("description of one of 1,000 tables", 20, {
-    raw: driver("SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 't500'"),
+    raw: driver(
+      "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 't500'",
+    ),
     ours: () => ours.call("pg_describe_table", { table: "t500" }),
   });
   await add("columns and keys of 1,000 tables", 10, {
@@ -171,8 +174,14 @@ async function measure(report, { raw, url }) {
     await afterHundred(program),
   ];
   /** @param {number[]} figures */
-  const shares = ([first = 0, second = 0, own = 0]) => [ratio(own / first), ratio(own / second), "–"];
-  const [{ version: server }] = (await raw.query("SELECT current_setting('server_version') AS version")).rows;
+  const shares = ([first = 0, second = 0, own = 0]) => [
+    ratio(own / first),
+    ratio(own / second),
+    "–",
+  ];
+  const [{ version: server }] = (
+    await raw.query("SELECT current_setting('server_version') AS version")
+  ).rows;
   report({
     title: "Milliseconds a call (minimum / median), and peak resident memory",
     columns: [
@@ -209,7 +218,9 @@ const transfers = (raw, url) =>
     "psql",
     ["Both use COPY; the time of psql includes its start."],
     async ({ folder, csv, out }) => {
-      await raw.query("CREATE TABLE items (id bigint PRIMARY KEY, name text, price float8, note text)");
+      await raw.query(
+        "CREATE TABLE items (id bigint PRIMARY KEY, name text, price float8, note text)",
+      );
       const flags = ["--allow-privileged-role", "--allow-write", "--root", folder];
       const ours = await connect([(await sqlPeer()).node, BIN, "--url", url, ...flags]);
       /** @param {string} text */

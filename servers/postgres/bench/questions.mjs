@@ -47,10 +47,14 @@ export async function bench({ report }) {
       const url = await postgres.createDatabase();
       for (const file of FILES[name]) {
         // Chinook's file creates its own database.
-        const { href } = Object.assign(new URL(url), name === "chinook" ? { pathname: "/postgres" } : {});
+        const { href } = Object.assign(
+          new URL(url),
+          name === "chinook" ? { pathname: "/postgres" } : {},
+        );
         await command("psql", ["-q", "-d", href, "-f", join(corpora, file)]);
       }
-      const used = name === "chinook" ? Object.assign(new URL(url), { pathname: "/chinook" }).href : url;
+      const used =
+        name === "chinook" ? Object.assign(new URL(url), { pathname: "/chinook" }).href : url;
       await command("psql", ["-q", "-d", used, "-c", "ANALYZE"]);
       for (const [who, reader] of Object.entries(await readers(used))) {
         const cost = costs[/** @type {Who} */ (who)][name];
@@ -86,7 +90,8 @@ class Cost {
 const none = () => ({ chinook: new Cost(), sakila: new Cost(), northwind: new Cost() });
 
 /** @param {string} fact */
-const word = (fact) => new RegExp(`(?<!\\w)${fact.replaceAll("'", "").replace(/[/]/g, "\\$&")}(?!\\w)`);
+const word = (fact) =>
+  new RegExp(`(?<!\\w)${fact.replaceAll("'", "").replace(/[/]/g, "\\$&")}(?!\\w)`);
 
 /** @param {Question} question @param {Reader} reader @param {Cost} cost */
 async function answer({ sql, answer, unknown }, reader, cost) {
@@ -143,7 +148,10 @@ async function readers(url) {
       query: async (sql) => {
         const sent = JSON.stringify({ sql });
         return (
-          sent + textOf(await client.request("tools/call", { name: tool, arguments: { sql } }).catch(String))
+          sent +
+          textOf(
+            await client.request("tools/call", { name: tool, arguments: { sql } }).catch(String),
+          )
         );
       },
       close: () => client.close(),
@@ -177,7 +185,10 @@ async function readers(url) {
         const texts = [];
         let cursor;
         do {
-          const result = await client.call("pg_describe_tables", cursor === undefined ? {} : { cursor });
+          const result = await client.call(
+            "pg_describe_tables",
+            cursor === undefined ? {} : { cursor },
+          );
           texts.push(textOf(result));
           cursor = result.structuredContent["next_cursor"];
         } while (cursor !== undefined);
@@ -198,7 +209,9 @@ function publish(report, costs) {
   const all = Object.values(QUESTIONS).flat();
   /** @param {(cost: Cost) => number} value */
   const line = (value) =>
-    order.map((who) => names.reduce((sum, name) => sum + value(costs[who][name]), 0).toLocaleString("en-US"));
+    order.map((who) =>
+      names.reduce((sum, name) => sum + value(costs[who][name]), 0).toLocaleString("en-US"),
+    );
   report({
     title: "What a model reads and how often it errs",
     columns: ["", `official ${OFFICIAL}`, `MCP Toolbox ${TOOLBOX}`, "DBHub 1.4.0", "ours"],

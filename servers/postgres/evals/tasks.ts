@@ -14,7 +14,13 @@ const WRITE = ["--allow-write"];
 const DBA = ["--toolsets", "data,dba"];
 
 /** A question that one value answers. */
-const question = (name: string, prompt: string, sql: string, right: string, table: string): Task => ({
+const question = (
+  name: string,
+  prompt: string,
+  sql: string,
+  right: string,
+  table: string,
+): Task => ({
   name,
   prompt,
   async reference(call) {
@@ -115,7 +121,8 @@ export const tasks: readonly Task[] = [
   },
   {
     name: "a rehearsed migration",
-    prompt: "Would adding an index on numbers (n) block writes? Give me the statement that does not.",
+    prompt:
+      "Would adding an index on numbers (n) block writes? Give me the statement that does not.",
     args: DBA,
     async reference(call) {
       const { statements } = JSON.parse(
@@ -150,7 +157,8 @@ export const tasks: readonly Task[] = [
       await call("pg_import_csv", given);
       return "done";
     },
-    check: async (_answer, world) => (await oneValue(world, "SELECT count(*)::int FROM customers")) === 5,
+    check: async (_answer, world) =>
+      (await oneValue(world, "SELECT count(*)::int FROM customers")) === 5,
   },
   {
     name: "move an order, all or nothing",
@@ -177,7 +185,8 @@ export const tasks: readonly Task[] = [
       await call("pg_execute", { statements: ["DELETE FROM orders"], dry_run: true });
       return await call("pg_execute", { statements: ["DELETE FROM orders"] });
     },
-    check: async (_answer, world) => (await oneValue(world, "SELECT count(*)::int FROM orders")) === 0,
+    check: async (_answer, world) =>
+      (await oneValue(world, "SELECT count(*)::int FROM orders")) === 0,
   },
   {
     name: "undo a mistake",

@@ -12,7 +12,10 @@ export const never = new AbortController().signal;
 /** A count, a size or an id in an output. Not `z.int()`, whose bounds of ±2^53 would cost tokens in every schema. */
 export const count = z.number();
 
-export const database = z.string().optional().describe("Name of a --db database; default: the first.");
+export const database = z
+  .string()
+  .optional()
+  .describe("Name of a --db database; default: the first.");
 
 export const schema = z.string().optional().describe("Schema; default: the search path, then any.");
 

@@ -29,7 +29,8 @@ export const options = defineOptions({
     heading: "Connection",
     description:
       "Connect through this host (user@host or a Host in ~/.ssh/config) with your own ssh. It must log in without prompting, and the host's key must be in known_hosts.",
-    check: (value) => (/^[^-\s][^\s]*$/.test(value) ? undefined : "must be an ssh destination: user@host"),
+    check: (value) =>
+      /^[^-\s][^\s]*$/.test(value) ? undefined : "must be an ssh destination: user@host",
   },
   embedded: {
     type: "flag",
@@ -57,7 +58,8 @@ export const options = defineOptions({
     heading: "Connection",
     description:
       "Channel for table changes (NOTIFY refmcp, 'schema.table'). Subscribers to the table's resource are notified.",
-    check: (value) => (/^[a-z_][a-z0-9_]{0,62}$/.test(value) ? undefined : "must be a lower-case name"),
+    check: (value) =>
+      /^[a-z_][a-z0-9_]{0,62}$/.test(value) ? undefined : "must be a lower-case name",
   },
   allowWrite: {
     type: "flag",
@@ -106,7 +108,8 @@ export const options = defineOptions({
 export function normalArguments(argv: readonly string[]): string[] {
   return argv.flatMap((argument, index) => {
     const before = argv[index - 1] ?? "";
-    if (/^postgres(ql)?:\/\//i.test(argument) && !/^--(url|db)$/.test(before)) return ["--url", argument];
+    if (/^postgres(ql)?:\/\//i.test(argument) && !/^--(url|db)$/.test(before))
+      return ["--url", argument];
     if (before === "--embedded" && !argument.startsWith("-")) return ["--embedded-dir", argument];
     return [argument];
   });

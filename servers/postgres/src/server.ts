@@ -11,7 +11,8 @@ export const server = defineServer({
   packageName: manifest.name,
   title: "PostgreSQL",
   version: manifest.version,
-  description: "Query PostgreSQL databases: read-only by default, with bounded, exactly typed answers.",
+  description:
+    "Query PostgreSQL databases: read-only by default, with bounded, exactly typed answers.",
   icon: {
     colors: ["#74c0fc", "#364fc7"],
     glyph:
@@ -40,7 +41,10 @@ export const server = defineServer({
       description: "Query, describe, explain, export, and change data if allowed.",
       default: true,
     },
-    dba: { description: "Health, expensive queries, index advice, rehearsed migrations.", default: false },
+    dba: {
+      description: "Health, expensive queries, index advice, rehearsed migrations.",
+      default: false,
+    },
   },
   skills: import.meta.url,
   views: import.meta.url,
@@ -54,14 +58,35 @@ export const server = defineServer({
   prompts,
   // Loaded with the first call, so that starting is fast.
   async open({ options: given, allowed, log }) {
-    const { createPathGuard, hiddenAt, stateDirectories, withHidden } = await import("@refmcp/boundary");
+    const { createPathGuard, hiddenAt, stateDirectories, withHidden } = await import(
+      "@refmcp/boundary"
+    );
     const { CHANGES_NAME, ChangeStore } = await import("@refmcp/sql");
     const { Postgres } = await import("./database/connection/postgres.ts");
-    const { url, db, ssh, embedded, embeddedDir, undo, undoDays, undoDir, forgetChanges, ...limits } = given;
+    const {
+      url,
+      db,
+      ssh,
+      embedded,
+      embeddedDir,
+      undo,
+      undoDays,
+      undoDir,
+      forgetChanges,
+      ...limits
+    } = given;
     const isEmbedded = embedded || embeddedDir !== undefined;
     const directories = undoDir === undefined ? stateDirectories("postgres") : [undoDir];
-    const visible = withHidden(allowed, hiddenAt(directories.map((one) => join(one, CHANGES_NAME))));
-    const changes = new ChangeStore({ directories, allowed: visible, enabled: undo, days: undoDays });
+    const visible = withHidden(
+      allowed,
+      hiddenAt(directories.map((one) => join(one, CHANGES_NAME))),
+    );
+    const changes = new ChangeStore({
+      directories,
+      allowed: visible,
+      enabled: undo,
+      days: undoDays,
+    });
     if (forgetChanges) await changes.forget();
     return new Postgres(
       {

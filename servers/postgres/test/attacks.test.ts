@@ -146,17 +146,23 @@ describe("each layer alone", () => {
 
   // Functions of the database are looked up there.
   const lookedUp = /sneak|dblink/;
-  it.each(ATTACKS.map(([sql]) => sql).filter((sql) => !lookedUp.test(sql)))("gate: %s", async (sql) => {
-    await expect(passReading(sql)).rejects.toMatchObject({ kind: "denied" });
-  });
+  it.each(ATTACKS.map(([sql]) => sql).filter((sql) => !lookedUp.test(sql)))(
+    "gate: %s",
+    async (sql) => {
+      await expect(passReading(sql)).rejects.toMatchObject({ kind: "denied" });
+    },
+  );
 
-  it.each(holding("extended"))("extended protocol, as a superuser outside a transaction: %s", async (sql) => {
-    const refused = connected(world.adminUrl, (client) =>
-      new PortalQuery({ text: sql, params: [] }, { chars: 1_000 }, () => undefined).run(client),
-    );
-    await expect(refused).rejects.toMatchObject({ code: "42601" });
-    expect(await state()).toEqual(UNTOUCHED);
-  });
+  it.each(holding("extended"))(
+    "extended protocol, as a superuser outside a transaction: %s",
+    async (sql) => {
+      const refused = connected(world.adminUrl, (client) =>
+        new PortalQuery({ text: sql, params: [] }, { chars: 1_000 }, () => undefined).run(client),
+      );
+      await expect(refused).rejects.toMatchObject({ code: "42601" });
+      expect(await state()).toEqual(UNTOUCHED);
+    },
+  );
 
   it.each(holding("read-only"))(
     "read-only transaction, as a superuser over the simple protocol: %s",
@@ -177,7 +183,9 @@ describe("each layer alone", () => {
     const name = new URL(other.adminUrl).pathname.slice(1);
     const role = `printed_${process.pid}`;
     await other.admin(
-      GRANT_SQL.replaceAll("refmcp_reader", role).replaceAll("mydb", `"${name}"`).replace(/--.*$/gm, ""),
+      GRANT_SQL.replaceAll("refmcp_reader", role)
+        .replaceAll("mydb", `"${name}"`)
+        .replace(/--.*$/gm, ""),
     );
     // Without the role's own setting, which it could turn off.
     await other.admin(`ALTER ROLE ${role} RESET default_transaction_read_only`);
@@ -185,13 +193,20 @@ describe("each layer alone", () => {
     url.username = role;
     url.password = "change-me";
     expect(await naive(url.href, "SELECT count(*)::int AS n FROM victims")).toEqual([{ n: 100 }]);
-    for (const sql of [...holding("role"), "CREATE TEMP TABLE t AS SELECT 1", "CREATE TABLE t AS SELECT 1"]) {
+    for (const sql of [
+      ...holding("role"),
+      "CREATE TEMP TABLE t AS SELECT 1",
+      "CREATE TABLE t AS SELECT 1",
+    ]) {
       await expect(naive(url.href, sql), sql).rejects.toThrow(
         /permission denied|must be (superuser|owner)|must have privileges|password .*is required/,
       );
     }
     expect(await other.admin("SELECT count(*)::int AS n FROM victims")).toEqual([{ n: 100 }]);
-    await databaseOn(url.href).work({ signal: new AbortController().signal }, async () => undefined);
+    await databaseOn(url.href).work(
+      { signal: new AbortController().signal },
+      async () => undefined,
+    );
     await other.admin(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
     await other.dispose();
   });
@@ -200,12 +215,20 @@ describe("each layer alone", () => {
     const plain = await talk(["--url", world.adminUrl]);
     const { text, isError } = await plain.call("query", { sql: "SELECT 1" });
     expect(isError).toBe(true);
-    expect(text).toMatch(/is refused: it is a superuser.*--print-grant-sql.*--allow-privileged-role/s);
+    expect(text).toMatch(
+      /is refused: it is a superuser.*--print-grant-sql.*--allow-privileged-role/s,
+    );
     await plain.close();
-    for (const privilege of ["pg_read_server_files", "pg_execute_server_program", "pg_write_server_files"]) {
+    for (const privilege of [
+      "pg_read_server_files",
+      "pg_execute_server_program",
+      "pg_write_server_files",
+    ]) {
       await world.admin(`GRANT ${privilege} TO ${world.role}`);
       const member = await talk(["--url", world.url]);
-      expect((await member.call("query", { sql: "SELECT 1" })).text).toContain(`member of ${privilege}`);
+      expect((await member.call("query", { sql: "SELECT 1" })).text).toContain(
+        `member of ${privilege}`,
+      );
       await world.admin(`REVOKE ${privilege} FROM ${world.role}`);
       expect((await member.call("query", { sql: "SELECT 1" })).isError).toBe(false);
       await member.close();
@@ -234,12 +257,23 @@ describe("each layer alone", () => {
   it("administration: changes roles only with --allow-admin, and never gives one access beyond its database", async () => {
     await world.admin(`ALTER ROLE ${world.role} CREATEROLE`);
     const said = async (flags: readonly string[], ...statements: string[]) => {
-      const server = await talk(["--url", world.url, "--allow-write", "--confirm", "never", ...flags]);
+      const server = await talk([
+        "--url",
+        world.url,
+        "--allow-write",
+        "--confirm",
+        "never",
+        ...flags,
+      ]);
       const { text } = await server.call("pg_execute", { statements });
       await server.close();
       return text;
     };
-    const harmless = ["CREATE ROLE clerk LOGIN", "GRANT pg_monitor TO clerk", "ALTER ROLE clerk NOLOGIN"];
+    const harmless = [
+      "CREATE ROLE clerk LOGIN",
+      "GRANT pg_monitor TO clerk",
+      "ALTER ROLE clerk NOLOGIN",
+    ];
     for (const sql of [...harmless, "ALTER ROLE clerk SET work_mem = '1MB'", "DROP ROLE clerk"])
       expect(await said([], sql), sql).toContain("Managing roles needs --allow-admin.");
     for (const sql of [
@@ -260,7 +294,9 @@ describe("each layer alone", () => {
       },
     });
     await server.data("pg_execute", { statements: ["CREATE ROLE clerk LOGIN"] });
-    expect(await world.admin("SELECT rolcanlogin FROM pg_roles WHERE rolname = 'clerk'")).toHaveLength(1);
+    expect(
+      await world.admin("SELECT rolcanlogin FROM pg_roles WHERE rolname = 'clerk'"),
+    ).toHaveLength(1);
     for (const statement of ["ALTER ROLE clerk NOLOGIN", "DROP ROLE clerk"])
       await server.data("pg_execute", { statements: [statement] });
     expect(asked).toEqual([
@@ -299,7 +335,9 @@ describe("each layer alone", () => {
       "a read": (database) =>
         database.work({ signal }, (session) => session.run("SELECT count(*) FROM victims")),
       "a read that fails": (database) =>
-        database.work({ signal }, (session) => session.run("SELECT pg_advisory_lock(42); SELECT 1 / 0")),
+        database.work({ signal }, (session) =>
+          session.run("SELECT pg_advisory_lock(42); SELECT 1 / 0"),
+        ),
       "a read with a shorter time limit": (database) => look(database, 7_000),
       "a read that leaves as much state as possible": (database) =>
         database.work({ signal }, (session) =>
@@ -328,11 +366,15 @@ describe("each layer alone", () => {
         END $$;
         CREATE VIEW trap AS SELECT trap(); GRANT SELECT ON trap TO PUBLIC`);
     });
-    afterAll(() => world.admin(`DROP VIEW trap; DROP FUNCTION trap(); REVOKE pg_monitor FROM ${world.role}`));
+    afterAll(() =>
+      world.admin(`DROP VIEW trap; DROP FUNCTION trap(); REVOKE pg_monitor FROM ${world.role}`),
+    );
 
     it("with DISCARD ALL for a role that may not release its advisory locks", async () => {
       const change = (what: string) =>
-        world.admin(`${what.replace("$", "EXECUTE ON FUNCTION pg_catalog.pg_advisory_unlock_all()")} PUBLIC`);
+        world.admin(
+          `${what.replace("$", "EXECUTE ON FUNCTION pg_catalog.pg_advisory_unlock_all()")} PUBLIC`,
+        );
       await change("REVOKE $ FROM");
       onTestFinished(async () => void (await change("GRANT $ TO")));
       const database = databaseOn(world.url, { maxConnections: 1 });

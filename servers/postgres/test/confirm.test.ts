@@ -30,12 +30,18 @@ const LOSSES: readonly (readonly [sql: string, loss: RegExp])[] = [
   ["DELETE FROM pets WHERE id = 1", /DELETE of 1 row of pets/],
   ["UPDATE pets SET owner = NULL WHERE id > 0", /UPDATE of 20 rows of pets/],
   ["DELETE FROM people WHERE id = id", /DELETE of 2,500 rows of people; DELETE of 20 rows of pets/],
-  ["TRUNCATE people CASCADE", /TRUNCATE "people" CASCADE \(2,500 rows\).*truncate cascades to table "pets"/],
+  [
+    "TRUNCATE people CASCADE",
+    /TRUNCATE "people" CASCADE \(2,500 rows\).*truncate cascades to table "pets"/,
+  ],
   ["DROP TABLE pets", /DROP TABLE "pets" \(20 rows\)/],
   ["DROP TABLE people CASCADE", /DROP TABLE "people" CASCADE \(2,500 rows\).*drop cascades to/],
   ["DROP VIEW names CASCADE", /DROP VIEW "names" CASCADE/],
   ["ALTER TABLE people DROP COLUMN name CASCADE", /DROP COLUMN "name" with its contents CASCADE/],
-  ["WITH gone AS (DELETE FROM pets RETURNING *) SELECT count(*) FROM gone", /DELETE of 20 rows of pets/],
+  [
+    "WITH gone AS (DELETE FROM pets RETURNING *) SELECT count(*) FROM gone",
+    /DELETE of 20 rows of pets/,
+  ],
   ["SELECT purge()", /DELETE of 20 rows of pets/],
   [
     "INSERT INTO pets SELECT id, 1 FROM pets ON CONFLICT (id) DO UPDATE SET owner = 1",
@@ -50,7 +56,9 @@ describe.each<Era>(["legacy", "modern"])("destruction, %s era", (era) => {
     for (const [sql, loss] of LOSSES) {
       const { text, isError } = await server.call("pg_execute", { statements: [sql] });
       expect(isError, sql).toBe(true);
-      expect(text).toMatch(/This needs the user's confirmation.*This cannot be undone: .*--confirm never/s);
+      expect(text).toMatch(
+        /This needs the user's confirmation.*This cannot be undone: .*--confirm never/s,
+      );
       expect(text).toMatch(loss);
       expect(await rows()).toEqual(FULL);
     }
@@ -71,7 +79,9 @@ describe.each<Era>(["legacy", "modern"])("destruction, %s era", (era) => {
           return answer;
         },
       });
-      const { text, isError } = await server.call("pg_execute", { statements: ["DROP TABLE pets"] });
+      const { text, isError } = await server.call("pg_execute", {
+        statements: ["DROP TABLE pets"],
+      });
       expect(isError).toBe(true);
       expect(text).toContain("The user declined. Nothing was changed.");
       expect(asked).toEqual([expect.stringContaining('DROP TABLE "pets" (20 rows)')]);
@@ -107,7 +117,10 @@ describe.each<Era>(["legacy", "modern"])("destruction, %s era", (era) => {
     });
     const { isError } = await server.call("pg_execute", { statements: ["TRUNCATE pets"] });
     expect(isError).toBe(true);
-    expect(asked).toEqual([expect.stringContaining("(20 rows)"), expect.stringContaining("(21 rows)")]);
+    expect(asked).toEqual([
+      expect.stringContaining("(20 rows)"),
+      expect.stringContaining("(21 rows)"),
+    ]);
     expect(await rows()).toEqual({ people: 2500, pets: 21 });
     await server.close();
   });
@@ -116,12 +129,16 @@ describe.each<Era>(["legacy", "modern"])("destruction, %s era", (era) => {
     const server = await talk(["--url", world.url, "--allow-write"], {
       era,
       elicit: async () => {
-        const waiting = world.admin("SET lock_timeout = '60s'; UPDATE pets SET owner = owner WHERE id = 1");
+        const waiting = world.admin(
+          "SET lock_timeout = '60s'; UPDATE pets SET owner = owner WHERE id = 1",
+        );
         await waiting;
         return { action: "decline" };
       },
     });
-    expect((await server.call("pg_execute", { statements: ["DROP TABLE pets"] })).text).toContain("declined");
+    expect((await server.call("pg_execute", { statements: ["DROP TABLE pets"] })).text).toContain(
+      "declined",
+    );
     await server.close();
   });
 
@@ -131,7 +148,9 @@ describe.each<Era>(["legacy", "modern"])("destruction, %s era", (era) => {
       expect(
         await server.data(
           "pg_undo_change",
-          await server.data("pg_execute", { statements: [sql] }).then(({ change_id }) => ({ change_id })),
+          await server
+            .data("pg_execute", { statements: [sql] })
+            .then(({ change_id }) => ({ change_id })),
         ),
         sql,
       ).toMatchObject({ committed: true });
@@ -165,7 +184,9 @@ describe.each<Era>(["legacy", "modern"])("destruction, %s era", (era) => {
     });
     expect(await rows()).toEqual(FULL);
     await server.close();
-    const trusted = await talk(["--url", world.url, "--allow-write", "--confirm", "never"], { era });
+    const trusted = await talk(["--url", world.url, "--allow-write", "--confirm", "never"], {
+      era,
+    });
     expect(await trusted.data("pg_execute", { statements: ["TRUNCATE pets"] })).toMatchObject({
       committed: true,
     });

@@ -168,7 +168,11 @@ it("waits its turn: two calls at once, and a cancelled one", async () => {
 
 it("leaves no process and no file behind", async () => {
   const { copy } = copied();
-  const host = await copy.use("The test", { signal }, async ({ session }) => session.connection.client.host);
+  const host = await copy.use(
+    "The test",
+    { signal },
+    async ({ session }) => session.connection.client.host,
+  );
   await copy.close();
   const client = new pg.Client({ host, port: 5432, user: "refmcp", database: "postgres" });
   await expect(client.connect()).rejects.toThrow(/ENOENT|ECONNREFUSED/);
@@ -202,6 +206,9 @@ it("gives statements no way to files, programs, other servers or more rights, an
     ).rejects.toThrow(
       /permission denied|must be superuser|Only roles with|cannot run inside|invalid transaction|not available|admin option/i,
     );
-  const kept = "SELECT pg_catalog.count(*)::int AS n FROM pg_catalog.pg_class WHERE relname = 'kept'";
-  expect(await copy.use("The test", { signal }, ({ session }) => session.rows(kept))).toEqual([{ n: 0 }]);
+  const kept =
+    "SELECT pg_catalog.count(*)::int AS n FROM pg_catalog.pg_class WHERE relname = 'kept'";
+  expect(await copy.use("The test", { signal }, ({ session }) => session.rows(kept))).toEqual([
+    { n: 0 },
+  ]);
 });

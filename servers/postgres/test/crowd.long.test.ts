@@ -30,7 +30,9 @@ it("lists, describes and completes 10,000 tables in complete pages", async () =>
       } while (cursor !== undefined);
       expect([tool, count, names.size]).toEqual([tool, TABLES, TABLES]);
     }
-    expect((await call("query", { sql: "SELECT * FROM t77777" })).text).toMatch(/Did you mean t7777/);
+    expect((await call("query", { sql: "SELECT * FROM t77777" })).text).toMatch(
+      /Did you mean t7777/,
+    );
     // The client reads all pages, up to 64.
     const { resources } = await connected.client.listResources();
     const uris = new Set(resources.map(({ uri }) => uri));

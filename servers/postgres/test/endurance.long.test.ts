@@ -67,12 +67,16 @@ describe("statements without end", () => {
   it("a cancelled change leaves nothing", async () => {
     const controller = new AbortController();
     const sql = "INSERT INTO numbers SELECT -1 FROM pg_sleep(800)";
-    const slow = server.call("pg_execute", { statements: [sql] }, controller.signal).catch(() => undefined);
+    const slow = server
+      .call("pg_execute", { statements: [sql] }, controller.signal)
+      .catch(() => undefined);
     await expect.poll(() => running("pg_sleep(800)")).toBe(1);
     controller.abort();
     await slow;
     await expect.poll(() => running("pg_sleep(800)")).toBe(0);
-    expect(await world.admin("SELECT count(*)::int AS n FROM numbers WHERE n < 0")).toEqual([{ n: 0 }]);
+    expect(await world.admin("SELECT count(*)::int AS n FROM numbers WHERE n < 0")).toEqual([
+      { n: 0 },
+    ]);
   });
 });
 
@@ -117,7 +121,10 @@ describe("large answers", () => {
       sql: "SELECT n FROM numbers ORDER BY n DESC",
       cursor: next_cursor,
     });
-    expect(other).toMatchObject({ isError: true, text: expect.stringMatching(/is from a different call/) });
+    expect(other).toMatchObject({
+      isError: true,
+      text: expect.stringMatching(/is from a different call/),
+    });
   });
 });
 
@@ -146,7 +153,9 @@ describe("connections", () => {
     const sessions = async () =>
       (await world.admin(`SELECT FROM pg_stat_activity WHERE usename = '${world.role}'`)).length;
     for (let round = 0; round < 3; round++) {
-      await Promise.all([1, 2, 3].map(() => server.call("query", { sql: "SELECT pg_sleep(0.05)" })));
+      await Promise.all(
+        [1, 2, 3].map(() => server.call("query", { sql: "SELECT pg_sleep(0.05)" })),
+      );
       await world.admin(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${world.role}' AND pid <> pg_backend_pid()`,
       );
@@ -174,7 +183,9 @@ describe("connections", () => {
     try {
       const other = await talk(["--url", own.url, "--allow-privileged-role"]);
       expect((await other.call("query", { sql: "SELECT 1" })).isError).toBe(false);
-      const { next_cursor } = await other.data("query", { sql: "SELECT n FROM generate_series(1, 1000) n" });
+      const { next_cursor } = await other.data("query", {
+        sql: "SELECT n FROM generate_series(1, 1000) n",
+      });
       const slow = other.call("query", { sql: "SELECT pg_sleep(600)" });
       const sleeping = "SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
       await expect.poll(() => naive(own.url, sleeping)).toHaveLength(1);

@@ -30,7 +30,10 @@ export async function world(): Promise<World> {
     `ALTER TABLE customers OWNER TO ${role}; ALTER TABLE orders OWNER TO ${role}; ALTER TABLE numbers OWNER TO ${role}; ALTER VIEW big_orders OWNER TO ${role}`,
   );
   const folder = await mkdtemp(join(tmpdir(), "refmcp-postgres-world-"));
-  await writeFile(join(folder, "new-customers.csv"), 'name,city\nBarbara,Boston\n"Lovelace, Ada",\n');
+  await writeFile(
+    join(folder, "new-customers.csv"),
+    'name,city\nBarbara,Boston\n"Lovelace, Ada",\n',
+  );
   const host = new URL(url).host;
   const state = await mkdtemp(join(tmpdir(), "refmcp-postgres-state-"));
   const args = ["--url", url, "--root", folder, "--undo-dir", state];

@@ -90,7 +90,15 @@ beforeAll(async () => {
       await own.admin("VACUUM ANALYZE wide");
       return {
         lab: own,
-        reader: await talk(["--url", own.url, "--toolsets", "data,dba", "--allow-function", "*", ...MASKS]),
+        reader: await talk([
+          "--url",
+          own.url,
+          "--toolsets",
+          "data,dba",
+          "--allow-function",
+          "*",
+          ...MASKS,
+        ]),
         writer: await talk(["--url", own.url, "--allow-write", "--confirm", "never", ...MASKS]),
         superuser: await talk(["--url", own.adminUrl, "--allow-privileged-role", ...MASKS]),
       };
@@ -266,7 +274,10 @@ describe("two databases that differ only in masked values give the same answers"
 
   it("in the same order, whatever index they could use", async () => {
     for (const from of ["wide", "narrow", "(SELECT id FROM wide) w"]) {
-      const { text } = await same("reader", "query", { sql: `SELECT id FROM ${from}`, max_rows: 30 });
+      const { text } = await same("reader", "query", {
+        sql: `SELECT id FROM ${from}`,
+        max_rows: 30,
+      });
       expect(text).toContain("[[1],[2],[3]");
     }
     for (const rest of ["WHERE kind = 3", "WHERE kind < 2 ORDER BY kind", "ORDER BY kind LIMIT 40"])
@@ -278,7 +289,9 @@ describe("two databases that differ only in masked values give the same answers"
       sides.map(async ({ lab: { adminUrl } }) => {
         const answers: string[] = [];
         for (const sql of [...ANSWERED, ...REFUSED])
-          answers.push(await naive(adminUrl, sql).then(JSON.stringify, (error) => String(error.detail)));
+          answers.push(
+            await naive(adminUrl, sql).then(JSON.stringify, (error) => String(error.detail)),
+          );
         return answers;
       }),
     );
@@ -287,18 +300,22 @@ describe("two databases that differ only in masked values give the same answers"
   });
 
   const CLAUSES: readonly ((from: string, column: string) => string)[] = [
-    (from, column) => `SELECT ${column}, count(*) FROM ${from} GROUP BY ${column} ORDER BY ${column}`,
+    (from, column) =>
+      `SELECT ${column}, count(*) FROM ${from} GROUP BY ${column} ORDER BY ${column}`,
     (from, column) => `SELECT count(*) FROM ${from} WHERE ${column} < 'm'`,
     (from, column) => `SELECT x.id FROM (SELECT * FROM ${from}) x ORDER BY x.${column} DESC`,
     (from, column) =>
       `WITH c AS (SELECT id, ${column} AS v FROM ${from}) SELECT id FROM c WHERE v BETWEEN 'a' AND 'm'`,
-    (from, column) => `SELECT a.id FROM ${from} AS a JOIN ${from} AS b ON a.${column} < b.${column}`,
+    (from, column) =>
+      `SELECT a.id FROM ${from} AS a JOIN ${from} AS b ON a.${column} < b.${column}`,
     (from, column) =>
       `SELECT lead(${column}) OVER w IS NOT NULL FROM ${from} WINDOW w AS (ORDER BY ${column})`,
-    (from, column) => `SELECT (SELECT y FROM (SELECT ${column} AS y FROM ${from} ORDER BY 1 LIMIT 1) z)`,
+    (from, column) =>
+      `SELECT (SELECT y FROM (SELECT ${column} AS y FROM ${from} ORDER BY 1 LIMIT 1) z)`,
     (from, column) => `SELECT id FROM ${from} UNION SELECT length(${column}) FROM ${from}`,
     (from, column) => `SELECT array_agg(t) FROM (SELECT ${column} FROM ${from}) t`,
-    (from, column) => `SELECT EXISTS (SELECT FROM ${from} WHERE ${column} IN (SELECT email FROM guesses))`,
+    (from, column) =>
+      `SELECT EXISTS (SELECT FROM ${from} WHERE ${column} IN (SELECT email FROM guesses))`,
   ];
   const SOURCES = [
     ["users", "email"],
@@ -336,7 +353,8 @@ describe("masks", () => {
         ],
       ],
     ] as const)
-      for (const { reader } of sides) expect(await reader.data("query", { sql })).toMatchObject({ rows });
+      for (const { reader } of sides)
+        expect(await reader.data("query", { sql })).toMatchObject({ rows });
   });
 
   it("say which columns they hide, and what to do", async () => {
@@ -372,7 +390,9 @@ describe("masks", () => {
     });
     await Promise.all([holder.connect(), waiter.connect()]);
     await holder.query("BEGIN; UPDATE users SET age = 1 WHERE email <> 'zoe@zzzz'");
-    const waiting = waiter.query("BEGIN; UPDATE users SET age = 2 WHERE email <> 'zoe@zzzz'; ROLLBACK");
+    const waiting = waiter.query(
+      "BEGIN; UPDATE users SET age = 2 WHERE email <> 'zoe@zzzz'; ROLLBACK",
+    );
     const locks = () => reader.call("pg_health", { checks: ["locks"] });
     await expect.poll(async () => (await locks()).text).toMatch(/blocked_by/);
     expect((await locks()).text).not.toMatch(/zoe/);
@@ -387,7 +407,12 @@ describe("masks", () => {
     const file = join(folder, "tools.json");
     const statement = "SELECT email FROM users WHERE id = $1";
     const parameters = [{ name: "id", type: "integer", description: "Id." }];
-    const tool = { name: "mail_of_user", description: "Get the mail of a user.", statement, parameters };
+    const tool = {
+      name: "mail_of_user",
+      description: "Get the mail of a user.",
+      statement,
+      parameters,
+    };
     await writeFile(file, JSON.stringify({ tools: [tool] }));
     const own = await talk(["--url", side?.lab.url ?? "", "--tools-file", file, ...MASKS]);
     expect(await own.data("mail_of_user", { id: 1 })).toMatchObject({ rows: [[null]] });
@@ -406,9 +431,9 @@ describe("masks", () => {
         expect(written).toMatch(/Mary/);
         expect(written).not.toMatch(/@/);
       }
-      expect((await exporter.call("pg_export", { sql: "SELECT * FROM stored", path: "x.csv" })).isError).toBe(
-        true,
-      );
+      expect(
+        (await exporter.call("pg_export", { sql: "SELECT * FROM stored", path: "x.csv" })).isError,
+      ).toBe(true);
       await exporter.close();
     }
     const queries = [
@@ -474,7 +499,10 @@ describe("what is known about values", () => {
     expect(text).toMatch(/moods USING btree \(n\)|moods \(n\)/);
     for (const sql of queries)
       await same("reader", "pg_explain", { sql, indexes: ["CREATE INDEX ON moods (word, n)"] });
-    const refused = { sql: "SELECT said FROM mood_copy", indexes: ["CREATE INDEX ON mood_copy (said)"] };
+    const refused = {
+      sql: "SELECT said FROM mood_copy",
+      indexes: ["CREATE INDEX ON mood_copy (said)"],
+    };
     expect((await same("reader", "pg_explain", refused)).isError).toBe(true);
     await same("reader", "pg_rehearse", {
       statements: [
@@ -521,7 +549,10 @@ describe("changes that are undone", () => {
   const undo = async (ids: readonly { readonly id: string }[], dry_run = false) => {
     const answers = await Promise.all(
       sides.map(async (side, at) => {
-        const { text } = await side.writer.call("pg_undo_change", { change_id: ids[at]?.id, dry_run });
+        const { text } = await side.writer.call("pg_undo_change", {
+          change_id: ids[at]?.id,
+          dry_run,
+        });
         return stable(text, side);
       }),
     );
@@ -540,9 +571,9 @@ describe("changes that are undone", () => {
     expect(await undo(changes)).toMatch(/"updated":1/);
     await same("writer", "pg_list_changes", {});
     for (const [at, first] of ["ada@aaaa", "zoe@zzzz"].entries())
-      expect(await naive(sides[at]?.lab.adminUrl ?? "", "SELECT email FROM users WHERE id = 1")).toEqual([
-        { email: first },
-      ]);
+      expect(
+        await naive(sides[at]?.lab.adminUrl ?? "", "SELECT email FROM users WHERE id = 1"),
+      ).toEqual([{ email: first }]);
   });
 
   it("do not show masked keys of rows that were changed since", async () => {

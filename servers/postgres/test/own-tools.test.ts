@@ -42,11 +42,16 @@ parameters:
     rows: [["Ada"], ["Charles"]],
   });
   expect(
-    await server.data("users_in_cities", { cities: ["London", "x'; DROP TABLE users; --"], after: 1 }),
+    await server.data("users_in_cities", {
+      cities: ["London", "x'; DROP TABLE users; --"],
+      after: 1,
+    }),
   ).toMatchObject({
     rows: [["Charles"]],
   });
-  expect((await server.call("users_in_cities", { cities: "London" })).text).toMatch(/expected an array/);
+  expect((await server.call("users_in_cities", { cities: "London" })).text).toMatch(
+    /expected an array/,
+  );
   await server.close();
 });
 
@@ -65,7 +70,10 @@ it("changes data with --allow-write only, and asks before a loss", async () => {
     results: [{ row_count: 1 }],
   });
   await server.close();
-  const wiping = await talk([...(await args({ ...facts, statement: "TRUNCATE users" })), "--allow-write"]);
+  const wiping = await talk([
+    ...(await args({ ...facts, statement: "TRUNCATE users" })),
+    "--allow-write",
+  ]);
   expect(await wiping.call("own")).toMatchObject({
     isError: true,
     text: expect.stringContaining('TRUNCATE "users" (3 rows)'),
@@ -76,7 +84,10 @@ it("changes data with --allow-write only, and asks before a loss", async () => {
 
 it("refuses at start what the gates refuse, naming file, line and key", async () => {
   for (const [statement, message] of [
-    ["DELETE FROM users", /line 1, statement: own: DELETE is not a read-only statement.*--allow-write/],
+    [
+      "DELETE FROM users",
+      /line 1, statement: own: DELETE is not a read-only statement.*--allow-write/,
+    ],
     ["WITH x AS (DELETE FROM users RETURNING 1) SELECT * FROM x", /DELETE is not a read-only/],
     ["SELECT 1; DROP TABLE users", /2 statements/],
     ["SELECT pg_read_file('/etc/passwd')", /pg_read_file/],
@@ -89,7 +100,7 @@ it("refuses at start what the gates refuse, naming file, line and key", async ()
   await expect(args({ ...facts, name: "query", statement: "SELECT 1" }).then(talk)).rejects.toThrow(
     /query is already taken/,
   );
-  await expect(args({ ...facts, source: "other", statement: "SELECT 1" }).then(talk)).rejects.toThrow(
-    /no database "other"; the databases are main/,
-  );
+  await expect(
+    args({ ...facts, source: "other", statement: "SELECT 1" }).then(talk),
+  ).rejects.toThrow(/no database "other"; the databases are main/);
 });

@@ -23,7 +23,9 @@ it("works through PgBouncer in transaction mode, many calls over two connections
       server.call("query", { sql: "SELECT $1::int, pg_sleep(0.02)", params: [n] }),
     ),
   );
-  expect(many.map(({ isError, text }) => (isError ? text : "fine"))).toEqual(Array(24).fill("fine"));
+  expect(many.map(({ isError, text }) => (isError ? text : "fine"))).toEqual(
+    Array(24).fill("fine"),
+  );
   const seen: unknown[] = [];
   let cursor: unknown;
   do {
@@ -41,7 +43,9 @@ it("works through PgBouncer in transaction mode, many calls over two connections
     "SELECT pg_advisory_lock(1)",
   ])
     expect((await server.call("query", { sql })).isError).toBe(true);
-  expect(await server.data("pg_execute", { statements: ["INSERT INTO made VALUES (1)"] })).toMatchObject({
+  expect(
+    await server.data("pg_execute", { statements: ["INSERT INTO made VALUES (1)"] }),
+  ).toMatchObject({
     committed: true,
   });
   const slow = await server.call("query", { sql: "SELECT pg_sleep(600)", timeout_ms: 700 });
@@ -99,7 +103,8 @@ it("leaves locks, prepared statements and settings of other clients of a shared 
     ["query", { sql: "SELECT n FROM made" }],
   ] as const) {
     await server.call(tool, given);
-    const locks = "SELECT count(*)::int AS locks FROM pg_locks WHERE locktype = 'advisory' AND objid = 4242";
+    const locks =
+      "SELECT count(*)::int AS locks FROM pg_locks WHERE locktype = 'advisory' AND objid = 4242";
     // The pool has one backend, so this waits until the server has given it back.
     expect((await other.query("EXECUTE theirs")).rows, JSON.stringify(given)).toEqual([{ n: 7 }]);
     expect(await world.admin(locks), JSON.stringify(given)).toEqual([{ locks: 1 }]);

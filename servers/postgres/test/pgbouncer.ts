@@ -17,10 +17,13 @@ export async function findPgbouncer(): Promise<{ program: string } | { missing: 
     "/usr/local/sbin",
     "/opt/homebrew/bin",
   ];
-  const find = () => folders.map((folder) => join(folder, "pgbouncer")).find((path) => existsSync(path));
+  const find = () =>
+    folders.map((folder) => join(folder, "pgbouncer")).find((path) => existsSync(path));
   const found = find();
   if (found !== undefined) return { program: found };
-  const reason = await aptInstall(["pgbouncer"], { say: (line) => process.stderr.write(`${line}\n`) });
+  const reason = await aptInstall(["pgbouncer"], {
+    say: (line) => process.stderr.write(`${line}\n`),
+  });
   const program = find();
   if (program !== undefined) return { program };
   return {
@@ -34,7 +37,11 @@ export interface Bouncer {
 }
 
 /** A PgBouncer in transaction mode with a few connections to the database of `url`. */
-export async function startPgbouncer(program: string, url: string, connections = 2): Promise<Bouncer> {
+export async function startPgbouncer(
+  program: string,
+  url: string,
+  connections = 2,
+): Promise<Bouncer> {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-pgbouncer-"));
   const { hostname, port, username, password, pathname } = new URL(url);
   const listening = await freePort();
@@ -57,7 +64,8 @@ export async function startPgbouncer(program: string, url: string, connections =
   // It refuses to run as root.
   const user = process.getuid?.() === 0 ? idsOf("nobody") : undefined;
   if (user !== undefined)
-    for (const name of ["", "users.txt", "bouncer.ini"]) chownSync(join(folder, name), user.uid, user.gid);
+    for (const name of ["", "users.txt", "bouncer.ini"])
+      chownSync(join(folder, name), user.uid, user.gid);
   const child = spawn(program, ["-q", join(folder, "bouncer.ini")], { stdio: "ignore", ...user });
   const bounced = new URL(url);
   bounced.port = String(listening);

@@ -17,12 +17,15 @@ beforeEach(async () => {
     CREATE FUNCTION staging() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
       CREATE TEMP TABLE stage (id serial PRIMARY KEY, word text DEFAULT 'x' CHECK (word <> '')) ON COMMIT DROP; INSERT INTO stage (word) VALUES ('a'); RETURN 1; END $$`);
   await world.admin(
-    ["t", "u", "p", "mk", "later"].map((table) => `ALTER TABLE ${table} OWNER TO ${world.role}`).join("; "),
+    ["t", "u", "p", "mk", "later"]
+      .map((table) => `ALTER TABLE ${table} OWNER TO ${world.role}`)
+      .join("; "),
   );
 });
 afterEach(() => world.dispose());
 
-const execute = (server: Talk, ...statements: string[]) => server.call("pg_execute", { statements });
+const execute = (server: Talk, ...statements: string[]) =>
+  server.call("pg_execute", { statements });
 
 it("finds a loss among more changed tables than an answer shows", async () => {
   const names = Array.from({ length: 120 }, (_, at) => `a${at}`);
@@ -48,7 +51,9 @@ it("counts rows of other servers, of which there are no statistics", async () =>
     CREATE FOREIGN TABLE "far away".u (id int) SERVER far OPTIONS (schema_name 'public', table_name 'u'); GRANT ALL ON "far away".u TO ${world.role}`);
   const server = await talk(["--url", world.url, "--allow-write"]);
   const { text } = await execute(server, 'DELETE FROM "far away".u WHERE id < 900');
-  expect(text).toContain('DELETE of 899 rows of "far away"."u" ("far away"."u": it is on another server).');
+  expect(text).toContain(
+    'DELETE of 899 rows of "far away"."u" ("far away"."u": it is on another server).',
+  );
   expect(await world.admin("SELECT count(*)::int AS n FROM u")).toEqual([{ n: 900 }]);
   await server.close();
 });
@@ -56,10 +61,16 @@ it("counts rows of other servers, of which there are no statistics", async () =>
 /** Statements that weaken a protection, and what the user must see. */
 const FENCES: readonly (readonly [sql: string, shown: RegExp])[] = [
   ["GRANT ALL ON p TO PUBLIC", /GRANT ALL on "p" to PUBLIC/],
-  ["GRANT SELECT, INSERT ON p TO guest WITH GRANT OPTION", /GRANT SELECT, INSERT on "p" to "guest"/],
+  [
+    "GRANT SELECT, INSERT ON p TO guest WITH GRANT OPTION",
+    /GRANT SELECT, INSERT on "p" to "guest"/,
+  ],
   ["GRANT SELECT ON ALL TABLES IN SCHEMA public TO guest", /every table in "public" to "guest"/],
   ["GRANT EXECUTE ON FUNCTION opening() TO guest", /function "opening" to "guest"/],
-  ["ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO guest", /created later to "guest"/],
+  [
+    "ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO guest",
+    /created later to "guest"/,
+  ],
   ["ALTER TABLE p DISABLE ROW LEVEL SECURITY", /DISABLE ROW LEVEL SECURITY for "p"/],
   ["ALTER TABLE p NO FORCE ROW LEVEL SECURITY", /NO FORCE ROW LEVEL SECURITY for "p"/],
   ["ALTER TABLE mk DISABLE TRIGGER emptying", /DISABLE TRIGGER "emptying" for "mk"/],
@@ -92,7 +103,9 @@ describe("what weakens a protection", () => {
       CREATE FUNCTION own() RETURNS int LANGUAGE sql AS 'SELECT 1'; ALTER FUNCTION own() OWNER TO ${world.role};
       ALTER FUNCTION opening() OWNER TO ${world.role}; ALTER TABLE p ENABLE ROW LEVEL SECURITY`);
   });
-  afterEach(() => world.admin(`DROP OWNED BY guest; REVOKE guest FROM ${world.role}; DROP ROLE guest`));
+  afterEach(() =>
+    world.admin(`DROP OWNED BY guest; REVOKE guest FROM ${world.role}; DROP ROLE guest`),
+  );
 
   it("is refused if nobody can be asked, and done if the user agrees", async () => {
     const server = await talk(["--url", world.url, "--allow-write"]);
@@ -120,7 +133,9 @@ describe("what weakens a protection", () => {
     };
     const agreeing = await talk(["--url", world.url, "--allow-write"], { elicit });
     expect((await execute(agreeing, "GRANT ALL ON p TO PUBLIC")).isError).toBe(false);
-    expect(asked).toEqual([expect.stringContaining('This weakens protection: GRANT ALL on "p" to PUBLIC.')]);
+    expect(asked).toEqual([
+      expect.stringContaining('This weakens protection: GRANT ALL on "p" to PUBLIC.'),
+    ]);
     await agreeing.close();
   });
 

@@ -2,7 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Connected, type ConnectOptions, connectInMemory, connectStdio } from "@refmcp/testing";
+import {
+  type Connected,
+  type ConnectOptions,
+  connectInMemory,
+  connectStdio,
+} from "@refmcp/testing";
 import { server } from "../src/server.ts";
 
 /** A client of the server in this process. */
@@ -47,7 +52,9 @@ function talking(connected: Connected): Talk {
       { name, arguments: given },
       signal === undefined ? undefined : { signal },
     );
-    const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+    const text = result.content
+      .map((block) => (block.type === "text" ? block.text : ""))
+      .join("\n");
     return { text, isError: result.isError === true };
   };
   return {

@@ -20,7 +20,9 @@ export interface Shop extends Talk {
 }
 
 /** A shop for the tests of one file. */
-export function shop(more: readonly string[] = ["--allow-write", "--toolsets", "data,dba"]): () => Shop {
+export function shop(
+  more: readonly string[] = ["--allow-write", "--toolsets", "data,dba"],
+): () => Shop {
   let open: Shop | undefined;
   beforeAll(async () => {
     const made = await world();

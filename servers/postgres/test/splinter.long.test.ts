@@ -43,11 +43,16 @@ const SAME: Readonly<Record<string, readonly [check: Check, problem: RegExp]>> =
   "0026_pg_graphql_anon_table_exposed": ["security", /GraphQL/],
   "0027_pg_graphql_authenticated_table_exposed": ["security", /GraphQL/],
   "0028_anon_security_definer_function_executable": ["security", /^SECURITY DEFINER function/],
-  "0029_authenticated_security_definer_function_executable": ["security", /^SECURITY DEFINER function/],
+  "0029_authenticated_security_definer_function_executable": [
+    "security",
+    /^SECURITY DEFINER function/,
+  ],
 };
 
 /** Steps of fixtures, from 0, where we answer otherwise on purpose. */
-const DIFFERENT: Readonly<Record<string, { readonly step: number; readonly ours: readonly string[] }>> = {
+const DIFFERENT: Readonly<
+  Record<string, { readonly step: number; readonly ours: readonly string[] }>
+> = {
   // An index on the columns of the key in another order serves it as well.
   "0001_unindexed_foreign_keys": { step: 3, ours: [] },
   // A small index costs little.
@@ -87,7 +92,8 @@ it.for(Object.keys(SAME))(
     await drop();
     onTestFinished(async () => void (await drop()));
     await client.query(await readFile(join(SPLINTER, "test/fixtures.sql"), "utf8"));
-    for (const name of await readdir(folder)) await client.query(await readFile(join(folder, name), "utf8"));
+    for (const name of await readdir(folder))
+      await client.query(await readFile(join(folder, name), "utf8"));
     await client.query("RESET search_path");
     // What Supabase itself owns is not judged, as there.
     await client.query(

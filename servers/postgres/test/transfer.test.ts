@@ -49,7 +49,12 @@ const exporting = (database: ReturnType<typeof databaseOn>, query: string, more 
     ...more,
   });
 const importing = (database: ReturnType<typeof databaseOn>, path: string, call = fakeCall()) =>
-  importCsv(database, guard, { path, table: "items", delimiter: ",", nullText: "", dryRun: false }, call);
+  importCsv(
+    database,
+    guard,
+    { path, table: "items", delimiter: ",", nullText: "", dryRun: false },
+    call,
+  );
 const count = async () => (await here.admin("SELECT count(*)::int AS n FROM items"))[0]?.["n"];
 
 describe("the time limit", () => {
@@ -59,7 +64,9 @@ describe("the time limit", () => {
     await withLimit(1_000, async (database) => {
       const { path, rows: written } = await exporting(database, rows);
       expect(written).toBe(40);
-      expect(await readFile(path, "utf8")).toHaveLength("n,x,pg_sleep\n".length + 9 * 10_006 + 31 * 10_007);
+      expect(await readFile(path, "utf8")).toHaveLength(
+        "n,x,pg_sleep\n".length + 9 * 10_006 + 31 * 10_007,
+      );
       await rm(path);
     });
   });
@@ -96,14 +103,24 @@ describe("a cancelled transfer", () => {
     await writeFile(join(folder, "in.csv"), `id,name,note\n${lines.join("")}`);
     await withLimit(20_000, async (database) => {
       const call = fakeCall();
-      const cancelling = { ...call, progress: (done: number) => void (done > 1_000_000 && call.cancel()) };
-      await expect(importing(database, "in.csv", cancelling)).rejects.toMatchObject({ kind: "cancelled" });
+      const cancelling = {
+        ...call,
+        progress: (done: number) => void (done > 1_000_000 && call.cancel()),
+      };
+      await expect(importing(database, "in.csv", cancelling)).rejects.toMatchObject({
+        kind: "cancelled",
+      });
       expect(await count()).toBe(0);
-      expect(await importing(database, "in.csv", call.signal.aborted ? fakeCall() : call)).toMatchObject({
+      expect(
+        await importing(database, "in.csv", call.signal.aborted ? fakeCall() : call),
+      ).toMatchObject({
         rows: 200_000,
       });
       const controller = new AbortController();
-      const stop = { signal: controller.signal, progress: () => controller.abort(new Error("enough")) };
+      const stop = {
+        signal: controller.signal,
+        progress: () => controller.abort(new Error("enough")),
+      };
       await expect(exporting(database, "SELECT * FROM items", stop)).rejects.toThrow("enough");
       expect(await readdir(folder)).toEqual(["in.csv"]);
       const { path } = await exporting(database, "SELECT * FROM items ORDER BY id");
@@ -134,7 +151,9 @@ it("exports a row that is too large for an answer", async () => {
 it.runIf(process.platform === "linux")(
   "an export to a full disk leaves no file and says why",
   async (ctx) => {
-    await run("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder]).catch(() => ctx.skip("needs root"));
+    await run("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder]).catch(() =>
+      ctx.skip("needs root"),
+    );
     try {
       await withLimit(20_000, async (database) => {
         const rows = "SELECT repeat('x', 1000) FROM generate_series(1, 100000)";

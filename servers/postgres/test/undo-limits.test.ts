@@ -67,12 +67,16 @@ describe("undo with other sessions", () => {
     expect((await undo(shared)).isError).toBe(false);
     expect(await content("t")).toEqual(before);
     const odd = () =>
-      world.admin("SELECT sum(x)::int AS x, count(*)::int AS n FROM busy WHERE id % 2 = 1 AND id < 2000");
+      world.admin(
+        "SELECT sum(x)::int AS x, count(*)::int AS n FROM busy WHERE id % 2 = 1 AND id < 2000",
+      );
     let isOver = false;
     const writing = (async () => {
       for (let at = 0; !isOver; at++) {
         await other.query("UPDATE busy SET y = y + 1 WHERE id % 2 = 0 AND id % 7 = $1", [at % 7]);
-        await other.query(`DELETE FROM busy WHERE id > 5000; INSERT INTO busy VALUES (${6000 + at})`);
+        await other.query(
+          `DELETE FROM busy WHERE id > 5000; INSERT INTO busy VALUES (${6000 + at})`,
+        );
       }
     })();
     const ids: string[] = [];
@@ -80,7 +84,9 @@ describe("undo with other sessions", () => {
     expect(await odd()).toEqual([{ x: 5000, n: 1000 }]);
     const { changes } = Object(await server.data("pg_list_changes", { limit: 5 }));
     for (const one of changes)
-      expect(one.tables).toEqual([{ table: "public.busy", inserted: 0, updated: 1000, deleted: 0 }]);
+      expect(one.tables).toEqual([
+        { table: "public.busy", inserted: 0, updated: 1000, deleted: 0 },
+      ]);
     for (const id of ids.reverse()) expect(await undo(id)).toMatchObject({ isError: false });
     isOver = true;
     await writing;
@@ -98,14 +104,16 @@ describe("undo with other sessions", () => {
     await Promise.all(ids.map((one) => server.data("pg_undo_change", one)));
     expect(await world.admin("SELECT count(*)::int AS n FROM t")).toEqual([{ n: 100 }]);
     const single = await another("--max-connections", "1");
-    const { loss } = await single.data("pg_execute", { statements: ["DELETE FROM t WHERE id = 1"] });
+    const { loss } = await single.data("pg_execute", {
+      statements: ["DELETE FROM t WHERE id = 1"],
+    });
     expect(loss).toBe(
       "This cannot be undone: DELETE of 1 row of t (--max-connections 1 leaves no second connection).",
     );
     // Adding rows loses nothing, and needs no second connection.
-    expect(await single.data("pg_execute", { statements: ["INSERT INTO t VALUES (1)"] })).toHaveProperty(
-      "change_id",
-    );
+    expect(
+      await single.data("pg_execute", { statements: ["INSERT INTO t VALUES (1)"] }),
+    ).toHaveProperty("change_id");
   });
 });
 
@@ -162,7 +170,9 @@ describe("what can't be recorded", () => {
     const { state, server } = await undoing(ROWS);
     await rm(state, { recursive: true });
     await writeFile(state, "");
-    const { loss } = await server.data("pg_execute", { statements: ["DELETE FROM t WHERE id = 1"] });
+    const { loss } = await server.data("pg_execute", {
+      statements: ["DELETE FROM t WHERE id = 1"],
+    });
     expect(loss).toMatch(
       /DELETE of 1 row of t \(there is no record of changes: .*ENOTDIR|EEXIST|not a directory/,
     );
@@ -176,8 +186,12 @@ describe("what can't be recorded", () => {
       ctx.skip("needs root"),
     );
     onTestFinished(() => promisify(execFile)("umount", ["--lazy", state]).then(() => {}));
-    const { loss } = await server.data("pg_execute", { statements: ["DELETE FROM t WHERE id > 100"] });
-    expect(loss).toMatch(/DELETE of 2,900 rows of t \(the record of changes can't be written: ENOSPC/);
+    const { loss } = await server.data("pg_execute", {
+      statements: ["DELETE FROM t WHERE id > 100"],
+    });
+    expect(loss).toMatch(
+      /DELETE of 2,900 rows of t \(the record of changes can't be written: ENOSPC/,
+    );
     const id = await change("DELETE FROM t");
     expect((await undo(id)).isError).toBe(false);
     expect(await world.admin("SELECT count(*)::int AS n FROM t")).toEqual([{ n: 100 }]);
@@ -200,7 +214,10 @@ describe("what can't be recorded", () => {
 
   it("is not asked for a dry run, which leaves no record", async () => {
     const { server, state } = await undoing(ROWS);
-    const answer = await server.data("pg_execute", { statements: ["DELETE FROM t"], dry_run: true });
+    const answer = await server.data("pg_execute", {
+      statements: ["DELETE FROM t"],
+      dry_run: true,
+    });
     expect(answer).toMatchObject({ committed: false });
     expect(answer).not.toHaveProperty("loss");
     const left = await readdir(join(state, "changes"), { recursive: true });
@@ -246,7 +263,9 @@ describe("undo", () => {
     await world.admin("DELETE FROM s");
     await world.admin("INSERT INTO t VALUES (60000, 'later')");
     expect((await undo(id)).text).toContain("not as it left them");
-    const another = await change("INSERT INTO t SELECT n, NULL FROM generate_series(70000, 90000) n");
+    const another = await change(
+      "INSERT INTO t SELECT n, NULL FROM generate_series(70000, 90000) n",
+    );
     expect(JSON.parse((await undo(another)).text)).toMatchObject({
       tables: [{ inserted: 0, updated: 0, deleted: 20_001 }],
       note: expect.stringContaining("can't be undone"),
@@ -279,7 +298,9 @@ describe("undo", () => {
         child
           .call("pg_execute", {
             statements: [
-              at % 2 === 0 ? `UPDATE t SET x = x + 1 WHERE id % 10 = ${at % 10}` : "SELECT raise_all()",
+              at % 2 === 0
+                ? `UPDATE t SET x = x + 1 WHERE id % 10 = ${at % 10}`
+                : "SELECT raise_all()",
             ],
           })
           .catch(() => undefined),

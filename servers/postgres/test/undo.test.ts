@@ -96,7 +96,10 @@ describe("undo", () => {
     const names = tables.flatMap((_, at) => [`k${at}`, `p${at}`]);
     await roundTrip(names, ...names.map((name) => `DELETE FROM ${name}`));
     const keyed = names.filter((name) => name.startsWith("p"));
-    await roundTrip(keyed, ...keyed.map((name) => `UPDATE ${name} SET v = NULL WHERE v IS NOT NULL`));
+    await roundTrip(
+      keyed,
+      ...keyed.map((name) => `UPDATE ${name} SET v = NULL WHERE v IS NOT NULL`),
+    );
   });
 
   it("restores what triggers, cascades, functions and rules did, wherever they did it", async () => {
@@ -122,7 +125,8 @@ describe("undo", () => {
       CREATE TRIGGER instead INSTEAD OF INSERT ON seen FOR EACH ROW EXECUTE FUNCTION through();
       CREATE TABLE ruled (x int); CREATE RULE ruling AS ON INSERT TO ruled DO INSTEAD DELETE FROM victim WHERE x = new.x`);
     const all = ["parent", "child", "audit", "victim"];
-    const triggers = () => world.admin("SELECT tgname::text, tgenabled::text FROM pg_trigger ORDER BY 1");
+    const triggers = () =>
+      world.admin("SELECT tgname::text, tgenabled::text FROM pg_trigger ORDER BY 1");
     const enabled = await triggers();
     for (const sql of [
       "DELETE FROM parent WHERE id = 1",
@@ -261,7 +265,9 @@ describe("undo", () => {
     const column = await change("ALTER TABLE t ADD COLUMN more int");
     await world.admin("UPDATE t SET more = 5 WHERE id = 2");
     await undo(column);
-    expect(questions).toEqual([expect.stringContaining("DROP COLUMN more of public.t (1 row with a value)")]);
+    expect(questions).toEqual([
+      expect.stringContaining("DROP COLUMN more of public.t (1 row with a value)"),
+    ]);
     expect(await objects()).toEqual(before);
     const table = await change("CREATE TABLE fresh (x int)");
     await world.admin("INSERT INTO fresh VALUES (1), (2), (3)");

@@ -26,7 +26,8 @@ const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 const ROWS = 100_000;
 const LIMIT_MS = 1_000;
 const ALL = "SELECT id, name, price, note FROM items";
-const ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t";
+const ENDLESS =
+  "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t";
 
 /** @param {string} file */
 function fill(file) {
@@ -143,7 +144,10 @@ export async function bench({ report }) {
         "of alone",
         "of DBHub",
       ],
-      rows: [...rows, ["resident after 100 queries, MB", "–", ...(await memories(dbhub, own)), "–", "–"]],
+      rows: [
+        ...rows,
+        ["resident after 100 queries, MB", "–", ...(await memories(dbhub, own)), "–", "–"],
+      ],
       notes: [
         "Ours runs each statement in a separate process, which can be killed; DBHub and the driver run it in their own, with the SQLite of Node.js and of better-sqlite3. Our memory is that of the server plus that of its runner process.",
         "Of select 1, the round trip to the runner takes 0.02 to 0.07 ms, and checking that the database is still the same 0.01 ms.",
@@ -178,7 +182,15 @@ const transfers = (node) =>
         );
         database.close();
       };
-      const client = new RawClient([node, BIN, "--db-path", files.ours, "--allow-write", "--root", folder]);
+      const client = new RawClient([
+        node,
+        BIN,
+        "--db-path",
+        files.ours,
+        "--allow-write",
+        "--root",
+        folder,
+      ]);
       await client.initialize();
       /** @param {string[]} commands */
       const shell = (...commands) => command("sqlite3", [files.theirs, ...commands]);
@@ -209,9 +221,10 @@ async function memories(dbhub, command) {
   const client = new RawClient(command);
   await client.initialize();
   for (let count = 0; count < 100; count++) await client.call("read_query", { query: "SELECT 1" });
-  const pids = await readFile(`/proc/${client.child.pid}/task/${client.child.pid}/children`, "utf8").catch(
-    () => "",
-  );
+  const pids = await readFile(
+    `/proc/${client.child.pid}/task/${client.child.pid}/children`,
+    "utf8",
+  ).catch(() => "");
   let runners = 0;
   for (const pid of pids.trim().split(" ")) {
     const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");

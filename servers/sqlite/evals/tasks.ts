@@ -20,7 +20,13 @@ const firstCell = (text: string): string => String(JSON.parse(text).rows[0][0]);
 const WRITE = ["--allow-write", "--allow-ddl"];
 
 /** A question whose answer is one value. */
-const question = (name: string, prompt: string, query: string, right: string, table = "users"): Task => ({
+const question = (
+  name: string,
+  prompt: string,
+  query: string,
+  right: string,
+  table = "users",
+): Task => ({
   name,
   prompt,
   async reference(call) {
@@ -65,7 +71,9 @@ export const tasks: readonly Task[] = [
     prompt: "Which table holds the long list of readers, and how many are there?",
     async reference(call) {
       const { tables } = JSON.parse(await call("list_tables"));
-      const { row_count } = JSON.parse(await call("describe_table", { table_name: tables[0].name }));
+      const { row_count } = JSON.parse(
+        await call("describe_table", { table_name: tables[0].name }),
+      );
       return `${tables[0].name} ${row_count}`;
     },
     check: (answer) => answer === "crowd 20000",
@@ -95,7 +103,9 @@ export const tasks: readonly Task[] = [
     name: "why is it slow",
     prompt: "Does looking up users by city read the whole table?",
     reference: async (call) =>
-      JSON.parse(await call("explain", { sql: "SELECT * FROM users WHERE city = 'x'" })).full_scans.join(),
+      JSON.parse(
+        await call("explain", { sql: "SELECT * FROM users WHERE city = 'x'" }),
+      ).full_scans.join(),
     check: (answer) => answer === "users",
   },
   {
@@ -193,7 +203,9 @@ export const tasks: readonly Task[] = [
     },
     check: (answer, world) =>
       answer === "" &&
-      oneValue(world, "SELECT name FROM sqlite_schema WHERE tbl_name = 'users' AND type = 'index'") !==
-        undefined,
+      oneValue(
+        world,
+        "SELECT name FROM sqlite_schema WHERE tbl_name = 'users' AND type = 'index'",
+      ) !== undefined,
   },
 ];

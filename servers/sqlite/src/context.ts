@@ -21,7 +21,8 @@ export const path = (what: string) =>
 /** Listed as an array only: two forms would cost every model more than the second one is worth. */
 export const params = z
   .preprocess(
-    (given) => (typeof given === "object" && given !== null && !Array.isArray(given) ? [given] : given),
+    (given) =>
+      typeof given === "object" && given !== null && !Array.isArray(given) ? [given] : given,
     z.array(z.unknown()).max(1_000),
   )
   .default([])
@@ -29,4 +30,7 @@ export const params = z
     'Values for ?, ?1, $1 in order, or one object for :name: text, number, true, null, {"base64": "…"} for bytes.',
   );
 
-export const dryRun = z.boolean().default(false).describe("Run it, report what would change, and roll back.");
+export const dryRun = z
+  .boolean()
+  .default(false)
+  .describe("Run it, report what would change, and roll back.");

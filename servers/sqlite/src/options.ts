@@ -10,8 +10,12 @@ export const options = defineOptions({
     env: ["SQLITE_DB_PATH"],
     heading: "Databases",
     ask: true,
-    form: { title: "Database file", help: "The SQLite file, often with the ending .db or .sqlite." },
-    description: "The database file. With --allow-ddl, create_table creates it if it doesn't exist.",
+    form: {
+      title: "Database file",
+      help: "The SQLite file, often with the ending .db or .sqlite.",
+    },
+    description:
+      "The database file. With --allow-ddl, create_table creates it if it doesn't exist.",
   },
   db: {
     type: "file",

@@ -47,7 +47,9 @@ export const server = defineServer({
     options: { dbPath, db, undo, undoDays, undoDir, forgetChanges, ...rest },
     allowed,
   }): Promise<Databases> {
-    const { createPathGuard, hiddenAt, stateDirectories, withHidden } = await import("@refmcp/boundary");
+    const { createPathGuard, hiddenAt, stateDirectories, withHidden } = await import(
+      "@refmcp/boundary"
+    );
     const { CHANGES_NAME, ChangeStore } = await import("@refmcp/sql");
     const { Databases } = await import("./database/connection/databases.ts");
     const files = [...(dbPath === undefined ? [] : [{ name: "main", value: dbPath }]), ...db];

@@ -63,7 +63,8 @@ export const change = (
     { budget: 20_000, signal, confirm },
   );
 
-export const ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t";
+export const ENDLESS =
+  "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t";
 
 /** What undo_database_change does, without a client. */
 export const undo = (here: Lab, id: string | undefined, { dryRun = false } = {}) =>

@@ -46,7 +46,10 @@ describe("limits", () => {
       message: expect.stringContaining("after 500 ms"),
     });
     const rows = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT n FROM t";
-    expect(await ask(here, rows, { maxRows: 10_000 })).toMatchObject({ row_count: 50, truncated_by: "rows" });
+    expect(await ask(here, rows, { maxRows: 10_000 })).toMatchObject({
+      row_count: 50,
+      truncated_by: "rows",
+    });
   });
 
   const MANY = `CREATE TABLE many AS WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 100000)
@@ -73,7 +76,9 @@ describe("limits", () => {
         cursor = page.next_cursor;
       } while (cursor !== undefined);
       expect(reasons).toContain(by);
-      expect(seen).toEqual(Array.from({ length: by === "cell" ? 9_000 : 100_000 }, (_, index) => index + 1));
+      expect(seen).toEqual(
+        Array.from({ length: by === "cell" ? 9_000 : 100_000 }, (_, index) => index + 1),
+      );
     },
   );
 
@@ -105,7 +110,8 @@ describe("names", () => {
   it("with quotes, semicolons and line breaks stay names; similar names are suggested", async () => {
     const here = await enter({ sql: `CREATE TABLE "a""b; DROP TABLE users\n--" (x);` });
     const { signal } = new AbortController();
-    const describe = (name: string) => describeTable({ databases: here.databases, signal }, name, 20_000);
+    const describe = (name: string) =>
+      describeTable({ databases: here.databases, signal }, name, 20_000);
     const odd = await describe('a"b; DROP TABLE users\n--');
     expect(odd.columns).toMatchObject([{ name: "x" }]);
     await expect(describe("user")).rejects.toThrow("Did you mean users?");

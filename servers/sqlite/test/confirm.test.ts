@@ -20,7 +20,10 @@ const LOSSES: readonly (readonly [tool: string, given: Record<string, unknown>, 
   [
     "execute",
     {
-      statements: [{ sql: "DELETE FROM orders WHERE id > ?", params: [0] }, "DROP INDEX orders_user"],
+      statements: [
+        { sql: "DELETE FROM orders WHERE id > ?", params: [0] },
+        "DROP INDEX orders_user",
+      ],
     },
     /DELETE of 3 rows of orders/,
   ],
@@ -32,7 +35,9 @@ describe.each<Era>(["legacy", "modern"])("a loss, %s era", (era) => {
     for (const [tool, given, loss] of LOSSES) {
       const { text, isError } = await server.call(tool, given);
       expect(isError).toBe(true);
-      expect(text).toMatch(/This needs the user's confirmation.*This cannot be undone: .*--confirm never/s);
+      expect(text).toMatch(
+        /This needs the user's confirmation.*This cannot be undone: .*--confirm never/s,
+      );
       expect(text).toMatch(loss);
       expect(await orders()).toEqual(FULL);
     }
@@ -96,12 +101,16 @@ describe.each<Era>(["legacy", "modern"])("a loss, %s era", (era) => {
 
   it("needs no confirmation in a dry run, if nothing is lost, or with --confirm never", async () => {
     const server = await talk(args, { era });
-    expect(await server.data("write_query", { query: "DROP TABLE orders", dry_run: true })).toMatchObject({
+    expect(
+      await server.data("write_query", { query: "DROP TABLE orders", dry_run: true }),
+    ).toMatchObject({
       committed: false,
       loss: expect.stringContaining("3 rows"),
     });
     expect(await orders()).toEqual(FULL);
-    expect(await server.data("write_query", { query: "INSERT INTO orders VALUES (9, 1, 1)" })).toMatchObject({
+    expect(
+      await server.data("write_query", { query: "INSERT INTO orders VALUES (9, 1, 1)" }),
+    ).toMatchObject({
       committed: true,
     });
     await server.close();
@@ -134,7 +143,9 @@ it("writing tools exist only with their options", async () => {
     return found.sort();
   };
   expect(await names()).toEqual([]);
-  expect(await names("--read-only", "--allow-write", "--allow-ddl")).toEqual(["list_database_changes"]);
+  expect(await names("--read-only", "--allow-write", "--allow-ddl")).toEqual([
+    "list_database_changes",
+  ]);
   expect(await names("--allow-ddl")).toEqual(["create_table"]);
   expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
   expect(await names("--allow-write")).toEqual([

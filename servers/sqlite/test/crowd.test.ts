@@ -10,14 +10,19 @@ it("lists, describes and completes 10,000 tables in complete pages, and measures
     (_, at) =>
       `CREATE TABLE t${at} (id INTEGER PRIMARY KEY, parent INT REFERENCES t${Math.max(0, at - 1)} (id));`,
   );
-  const world = await lab({ sql: `BEGIN; ${tables.join("")} COMMIT; CREATE INDEX found ON t77 (parent);` });
+  const world = await lab({
+    sql: `BEGIN; ${tables.join("")} COMMIT; CREATE INDEX found ON t77 (parent);`,
+  });
   const { data, call, connected, close } = await talk(["--db-path", world.file]);
   try {
     const names = new Set<unknown>();
     let cursor: unknown;
     let count = 0;
     do {
-      const page = await data("list_tables", { limit: 1_000, ...(cursor !== undefined && { cursor }) });
+      const page = await data("list_tables", {
+        limit: 1_000,
+        ...(cursor !== undefined && { cursor }),
+      });
       if (!Array.isArray(page["tables"])) throw new Error("no list");
       for (const { name } of page["tables"]) names.add(name);
       count += page["tables"].length;
@@ -27,9 +32,15 @@ it("lists, describes and completes 10,000 tables in complete pages, and measures
     expect([count, names.size]).toEqual([TABLES + 2, TABLES + 2]);
     const { tables: described } = await data("describe_tables", { query: "t7777" });
     expect(described).toEqual([
-      { table: "t7777", type: "table", columns: ["id INTEGER primary key", "parent INT → t7776.id"] },
+      {
+        table: "t7777",
+        type: "table",
+        columns: ["id INTEGER primary key", "parent INT → t7776.id"],
+      },
     ]);
-    expect((await call("read_query", { query: "SELECT * FROM t77777" })).text).toMatch(/Did you mean t7777/);
+    expect((await call("read_query", { query: "SELECT * FROM t77777" })).text).toMatch(
+      /Did you mean t7777/,
+    );
     expect((await call("read_query", { query: "SELECT parnt FROM t77" })).text).toContain(
       "Did you mean parent?",
     );

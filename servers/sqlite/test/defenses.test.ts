@@ -28,7 +28,10 @@ const ATTACKS: readonly (readonly [sql: string, alone: string])[] = [
   ["DELETE FROM users RETURNING *", "gate reading readonly query"],
   ["EXPLAIN QUERY PLAN DELETE FROM users; DELETE FROM users", "gate reading readonly query"],
   ["WITH x AS (SELECT 1) DELETE FROM users", "reading readonly query"],
-  ["WITH x AS (SELECT 1) INSERT INTO users SELECT 9, 'x', 'y' RETURNING *", "reading readonly query"],
+  [
+    "WITH x AS (SELECT 1) INSERT INTO users SELECT 9, 'x', 'y' RETURNING *",
+    "reading readonly query",
+  ],
   ["INSERT INTO users VALUES (9, 'x', 'y')", "gate reading readonly query"],
   ["REPLACE INTO users VALUES (1, 'x', 'y')", "gate reading readonly query"],
   ["ATTACH 'stolen.db' AS x", "gate reading readonly"],
@@ -110,15 +113,18 @@ function refuses(defense: Defense, sql: string): boolean {
 }
 
 describe("a reading statement", () => {
-  it.each(ATTACKS)("%j is refused by all defenses together, and by each of: %s", async (sql, alone) => {
-    const before = state();
-    await expect(ask(here, sql)).rejects.toMatchObject({
-      kind: expect.stringMatching(/denied|invalid|not_found/),
-    });
-    expect(state()).toBe(before);
-    const holding = ALL.filter((defense) => refuses(defense, sql));
-    expect(holding).toEqual(expect.arrayContaining(alone.split(" ")));
-  });
+  it.each(ATTACKS)(
+    "%j is refused by all defenses together, and by each of: %s",
+    async (sql, alone) => {
+      const before = state();
+      await expect(ask(here, sql)).rejects.toMatchObject({
+        kind: expect.stringMatching(/denied|invalid|not_found/),
+      });
+      expect(state()).toBe(before);
+      const holding = ALL.filter((defense) => refuses(defense, sql));
+      expect(holding).toEqual(expect.arrayContaining(alone.split(" ")));
+    },
+  );
 
   it("can't reach other files or code, whichever defense is removed", async () => {
     for (const sql of [
@@ -170,7 +176,12 @@ describe("a changing statement", () => {
       "-- nothing",
     ])
       expect(() => passWriting(sql, true), sql).toThrow();
-    for (const sql of ["DROP TABLE users", "CREATE TABLE x (a)", "ALTER TABLE users ADD x", "REINDEX"])
+    for (const sql of [
+      "DROP TABLE users",
+      "CREATE TABLE x (a)",
+      "ALTER TABLE users ADD x",
+      "REINDEX",
+    ])
       expect(() => passWriting(sql, false), sql).toThrow(/schema/);
   });
 

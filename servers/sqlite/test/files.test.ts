@@ -50,7 +50,9 @@ describe("paths", () => {
       await expect(ask(here, "SELECT 1", { database }), database).rejects.toMatchObject({
         kind: expect.stringMatching(/denied|not_found/),
       });
-    expect((await ask(here, "SELECT count(*) FROM users", { database: "shop.db" })).rows).toEqual([[3]]);
+    expect((await ask(here, "SELECT count(*) FROM users", { database: "shop.db" })).rows).toEqual([
+      [3],
+    ]);
     for (const database of [":memory:", "", "mian"])
       await expect(ask(here, "SELECT 1", { database }), database).rejects.toMatchObject({
         kind: expect.stringMatching(/denied|not_found|invalid/),
@@ -65,7 +67,10 @@ describe("paths", () => {
     for (const companion of ["-journal", "-wal", "-shm"]) {
       const one = await enter({ allowDdl: true });
       await symlink(victim, one.file + companion);
-      await expect(change(one, "INSERT INTO users VALUES (7, 'x', 'y')"), companion).rejects.toMatchObject({
+      await expect(
+        change(one, "INSERT INTO users VALUES (7, 'x', 'y')"),
+        companion,
+      ).rejects.toMatchObject({
         kind: "denied",
       });
       await expect(ask(one, "SELECT 1"), companion).rejects.toMatchObject({ kind: "denied" });
@@ -86,9 +91,9 @@ describe("paths", () => {
     await mkdir(join(here.folder, "folder.db"));
     await writeFile(join(here.folder, "empty.db"), "");
     await expect(ask(here, "SELECT 1", { database: "folder.db" })).rejects.toHaveProperty("kind");
-    expect((await ask(here, "SELECT count(*) FROM sqlite_schema", { database: "empty.db" })).rows).toEqual([
-      [0],
-    ]);
+    expect(
+      (await ask(here, "SELECT count(*) FROM sqlite_schema", { database: "empty.db" })).rows,
+    ).toEqual([[0]]);
     const server = await talk(["--db-path", join(here.folder, "folder.db"), "--allow-ddl"]);
     expect((await server.call("list_tables")).text).toContain("is not a regular file");
     await server.close();
@@ -108,7 +113,8 @@ describe("a damaged file", () => {
       const here = await enter();
       const file = join(here.folder, "bad.db");
       const bytes = Buffer.alloc(8_192);
-      for (let at = 0; at < bytes.length; at++) bytes[at] = (at * 7_919 + (at >> 3) * 104_729) & 255;
+      for (let at = 0; at < bytes.length; at++)
+        bytes[at] = (at * 7_919 + (at >> 3) * 104_729) & 255;
       // Of an encrypted database at most bytes 16 to 23 of the header are plain; the rest looks like noise.
       if (kind === "encrypted") (await readFile(here.file)).copy(bytes, 16, 16, 24);
       await writeFile(file, kind === "text" ? "no database at all, only text ".repeat(300) : bytes);
@@ -146,7 +152,9 @@ describe("a damaged file", () => {
     });
     const other = await enter();
     await copyFile(other.file, join(here.folder, "whole.db"));
-    expect((await ask(here, "SELECT count(*) FROM users", { database: "whole.db" })).rows).toEqual([[3]]);
+    expect((await ask(here, "SELECT count(*) FROM users", { database: "whole.db" })).rows).toEqual([
+      [3],
+    ]);
   });
 
   it("whose schema refers to missing functions and modules is read as far as possible", async () => {
@@ -172,7 +180,11 @@ describe("a damaged file", () => {
       ddl: expect.stringContaining("nomodule"),
       notices: expect.anything(),
     });
-    expect(await of("loop")).toMatchObject({ sample: [[1], [2], [3]], row_count: 100_000, more_rows: true });
+    expect(await of("loop")).toMatchObject({
+      sample: [[1], [2], [3]],
+      row_count: 100_000,
+      more_rows: true,
+    });
     expect(await of("users")).toMatchObject({ row_count: 3 });
   });
 });
@@ -182,7 +194,10 @@ describe("other processes", () => {
     const here = await enter();
     const holder = new Sqlite(here.file);
     holder.exec("BEGIN EXCLUSIVE");
-    const busy = { kind: "unavailable", message: expect.stringContaining("Another process has locked") };
+    const busy = {
+      kind: "unavailable",
+      message: expect.stringContaining("Another process has locked"),
+    };
     await Promise.all([
       expect(ask(here, "SELECT * FROM users")).rejects.toMatchObject(busy),
       expect(change(here, "INSERT INTO users VALUES (7, 'x', 'y')")).rejects.toMatchObject(busy),

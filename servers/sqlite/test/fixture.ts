@@ -34,7 +34,10 @@ export async function world(): Promise<World> {
       import_csv: { path: "more.csv", table: "users" },
       list_database_changes: {},
       list_tables: {},
-      read_query: { query: "SELECT id, name FROM users WHERE city = ? ORDER BY id", params: ["London"] },
+      read_query: {
+        query: "SELECT id, name FROM users WHERE city = ? ORDER BY id",
+        params: ["London"],
+      },
       execute: {
         statements: [
           "INSERT INTO users VALUES (4, 'Luigi', 'Turin')",
@@ -43,7 +46,10 @@ export async function world(): Promise<World> {
       },
       suggest_indexes: { queries: ["SELECT * FROM crowd WHERE name = ?"] },
       undo_database_change: { change_id: recorded.change_id },
-      write_query: { query: "INSERT INTO users (name, city) VALUES (?, ?)", params: ["Luigi", "Turin"] },
+      write_query: {
+        query: "INSERT INTO users (name, city) VALUES (?, ?)",
+        params: ["Luigi", "Turin"],
+      },
     },
     losses: {
       execute: { arguments: { statements: ["DELETE FROM crowd"] }, options: ["--no-undo"] },

@@ -33,7 +33,10 @@ export async function lab(
   const made = new Sqlite(file);
   made.exec(SCHEMA + (options.sql ?? ""));
   made.close();
-  const allowed = new DirectoryAllowlist({ configured: [{ path: folder, source: "argument" }], mode: "off" });
+  const allowed = new DirectoryAllowlist({
+    configured: [{ path: folder, source: "argument" }],
+    mode: "off",
+  });
   const databases = new Databases({
     files: [{ name: "main", value: file }],
     guard: createPathGuard(allowed),

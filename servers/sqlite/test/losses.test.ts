@@ -29,7 +29,10 @@ type Loss = readonly [sql: string | readonly string[], loss: RegExp];
 
 /** What the record does not cover, and what the user is shown. */
 const UNCOVERED: readonly Loss[] = [
-  ["DROP TABLE people", /DROP TABLE people \(2,500 rows\); DELETE of 20 rows of pets \(the same transaction/],
+  [
+    "DROP TABLE people",
+    /DROP TABLE people \(2,500 rows\); DELETE of 20 rows of pets \(the same transaction/,
+  ],
   ['DROP TABLE main."pets"', /DROP TABLE main\."pets" \(20 rows\)/],
   ["ALTER TABLE pets DROP COLUMN owner", /DROP COLUMN owner of pets with its contents \(20 rows\)/],
   [
@@ -41,7 +44,10 @@ const UNCOVERED: readonly Loss[] = [
     ["UPDATE pets SET owner = 1", "ALTER TABLE pets ADD COLUMN age"],
     /of 20 rows of pets \(the same transaction changed the definition of pets\)/,
   ],
-  ["DELETE FROM notes", /DELETE of 3 rows of notes \(changes of the virtual table notes are not recorded\)/],
+  [
+    "DELETE FROM notes",
+    /DELETE of 3 rows of notes \(changes of the virtual table notes are not recorded\)/,
+  ],
   ["UPDATE main.[notes] SET note = 'x' WHERE note = 'one'", /UPDATE of 1 row of notes/],
   ["INSERT INTO log VALUES ('notes')", /possible changes of rows of notes by triggers/],
 ];
@@ -54,7 +60,10 @@ const LOSSES: readonly Loss[] = [
     "WITH x AS (SELECT 1) DELETE FROM main.pets WHERE id IN (SELECT id FROM pets)",
     /DELETE of 20 rows of pets/,
   ],
-  [["DELETE FROM pets WHERE id < 20", "DELETE FROM pets WHERE id = 20"], /DELETE of 20 rows of pets/],
+  [
+    ["DELETE FROM pets WHERE id < 20", "DELETE FROM pets WHERE id = 20"],
+    /DELETE of 20 rows of pets/,
+  ],
   ["UPDATE people SET name = id", /UPDATE of 2,500 rows of people/],
   ["/* INSERT */ UPDATE people SET name = -id WHERE id > 1000", /UPDATE of 1,500 rows of people/],
   [
@@ -153,9 +162,14 @@ describe.each([
       sql: `${SCHEMA} CREATE INDEX "pets owner" ON pets (owner);`,
       undo,
     });
-    const schema = async () => (await ask(here, "SELECT sql FROM sqlite_schema ORDER BY name")).rows;
+    const schema = async () =>
+      (await ask(here, "SELECT sql FROM sqlite_schema ORDER BY name")).rows;
     const before = await schema();
-    const drops = ["DROP VIEW main.names", 'DROP INDEX IF EXISTS "pets owner"', "DROP TRIGGER purge"];
+    const drops = [
+      "DROP VIEW main.names",
+      'DROP INDEX IF EXISTS "pets owner"',
+      "DROP TRIGGER purge",
+    ];
     const dropped = await change(here, drops, { confirm });
     expect(dropped.undo?.length).toBe(undo ? undefined : 3);
     if (undo) await undoOf(here, dropped.change_id);
@@ -173,17 +187,20 @@ describe.each([
   });
 });
 
-it.each<Era>(["legacy", "modern"])("a loss is refused in a session that can't ask, %s era", async (era) => {
-  const here = await enter();
-  const server = await talk(["--db-path", here.file, "--allow-write", "--no-undo"], { era });
-  const write = (query: string) => server.call("write_query", { query });
-  expect((await write("DELETE FROM orders WHERE id = 1")).text).toMatch(
-    /DELETE of 1 row of orders.*--confirm never/s,
-  );
-  expect((await write("INSERT INTO orders VALUES (9, 1, 1)")).isError).toBe(false);
-  expect((await ask(here, "SELECT count(*) FROM orders")).rows).toEqual([[4]]);
-  await server.close();
-});
+it.each<Era>(["legacy", "modern"])(
+  "a loss is refused in a session that can't ask, %s era",
+  async (era) => {
+    const here = await enter();
+    const server = await talk(["--db-path", here.file, "--allow-write", "--no-undo"], { era });
+    const write = (query: string) => server.call("write_query", { query });
+    expect((await write("DELETE FROM orders WHERE id = 1")).text).toMatch(
+      /DELETE of 1 row of orders.*--confirm never/s,
+    );
+    expect((await write("INSERT INTO orders VALUES (9, 1, 1)")).isError).toBe(false);
+    expect((await ask(here, "SELECT count(*) FROM orders")).rows).toEqual([[4]]);
+    await server.close();
+  },
+);
 
 describe("a transaction", () => {
   it("is all or nothing, however it ends", async () => {
@@ -206,7 +223,9 @@ describe("a transaction", () => {
         sql,
       ).rejects.toThrow(why);
       expect((await ask(here, "SELECT group_concat(x) FROM t")).rows, sql).toEqual([["1"]]);
-      expect((await ask(here, "SELECT name FROM sqlite_schema WHERE name = 'made'")).rows).toEqual([]);
+      expect((await ask(here, "SELECT name FROM sqlite_schema WHERE name = 'made'")).rows).toEqual(
+        [],
+      );
     }
     // A deferred foreign key is checked at commit.
     await change(here, "CREATE TABLE child (p REFERENCES t (x) DEFERRABLE INITIALLY DEFERRED)");
@@ -226,7 +245,12 @@ describe("a transaction", () => {
     ).toMatchObject({
       committed: true,
       results: [
-        { command: "INSERT", row_count: 2, columns: [{ name: "id", type: "INTEGER" }], rows: [[1], [2]] },
+        {
+          command: "INSERT",
+          row_count: 2,
+          columns: [{ name: "id", type: "INTEGER" }],
+          rows: [[1], [2]],
+        },
         { row_count: 1 },
       ],
       last_insert_rowid: "2",

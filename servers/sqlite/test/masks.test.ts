@@ -231,7 +231,8 @@ describe("two databases that differ only in masked values give the same answers"
     const { text, isError } = await same("reader", "read_query", { query: sql });
     expect(isError, text).toBe(false);
     expect(text).toContain("Masked by this server, so always NULL");
-    if (!/EXPLAIN/.test(sql)) expect((await same("reader", "explain", { sql })).isError).toBe(false);
+    if (!/EXPLAIN/.test(sql))
+      expect((await same("reader", "explain", { sql })).isError).toBe(false);
   });
 
   it.each(REFUSED)("and refuse: %s", async (sql) => {
@@ -259,16 +260,20 @@ describe("two databases that differ only in masked values give the same answers"
   });
 
   const CLAUSES: readonly ((from: string, column: string) => string)[] = [
-    (from, column) => `SELECT ${column}, count(*) FROM ${from} GROUP BY ${column} ORDER BY ${column}`,
+    (from, column) =>
+      `SELECT ${column}, count(*) FROM ${from} GROUP BY ${column} ORDER BY ${column}`,
     (from, column) => `SELECT count(*) FROM ${from} WHERE ${column} < 'm'`,
     (from, column) => `SELECT rowid FROM (SELECT * FROM ${from}) ORDER BY ${column} DESC`,
     (from, column) =>
       `WITH c AS (SELECT ${column} AS v FROM ${from}) SELECT count(*) FROM c WHERE v BETWEEN 'a' AND 'm'`,
-    (from, column) => `SELECT count(*) FROM ${from} AS a JOIN ${from} AS b ON a.${column} < b.${column}`,
+    (from, column) =>
+      `SELECT count(*) FROM ${from} AS a JOIN ${from} AS b ON a.${column} < b.${column}`,
     (from, column) => `SELECT lead(${column}) OVER (ORDER BY ${column}) IS NOT NULL FROM ${from}`,
-    (from, column) => `SELECT (SELECT y FROM (SELECT ${column} AS y FROM ${from} ORDER BY 1 LIMIT 1))`,
+    (from, column) =>
+      `SELECT (SELECT y FROM (SELECT ${column} AS y FROM ${from} ORDER BY 1 LIMIT 1))`,
     (from, column) => `SELECT 1 UNION SELECT length(${column}) FROM ${from}`,
-    (from, column) => `SELECT EXISTS (SELECT 1 FROM ${from} WHERE ${column} IN (SELECT email FROM guesses))`,
+    (from, column) =>
+      `SELECT EXISTS (SELECT 1 FROM ${from} WHERE ${column} IN (SELECT email FROM guesses))`,
     (from) => `SELECT * FROM ${from} LIMIT 1`,
   ];
   it.each([
@@ -285,7 +290,8 @@ describe("two databases that differ only in masked values give the same answers"
     ["own", "password"],
     ["(SELECT * FROM users WHERE age > 1)", "email"],
   ] as const)("in every clause: %s", async (from, column) => {
-    for (const clause of CLAUSES) await same("reader", "read_query", { query: clause(from, column) });
+    for (const clause of CLAUSES)
+      await same("reader", "read_query", { query: clause(from, column) });
   });
 });
 
@@ -368,7 +374,9 @@ describe("masks", () => {
       await same("reader", "suggest_indexes", { queries: [sql] });
     // How many different values there are would show in the advice.
     const queries = ["SELECT id FROM many WHERE password = ?"];
-    expect((await same("reader", "suggest_indexes", { queries })).text).toMatch(/masked columns of many/);
+    expect((await same("reader", "suggest_indexes", { queries })).text).toMatch(
+      /masked columns of many/,
+    );
   });
 
   it("follow a schema that changes, and cover new tables", async () => {
@@ -381,15 +389,21 @@ describe("masks", () => {
     }
     const { text } = await same("reader", "read_query", { query: "SELECT * FROM late" });
     expect(text).toMatch(/late\.Password/);
-    expect((await same("reader", "read_query", { query: "SELECT * FROM main.late" })).isError).toBe(true);
+    expect((await same("reader", "read_query", { query: "SELECT * FROM main.late" })).isError).toBe(
+      true,
+    );
   });
 });
 
 describe("values in descriptions", () => {
   it("are those of other columns", async () => {
     for (const { file } of sides) {
-      const [masked, plain] = [await talk(["--db-path", file, ...MASKS]), await talk(["--db-path", file])];
-      const of = async (by: Talk) => (await by.call("describe_table", { table_name: "moods" })).text;
+      const [masked, plain] = [
+        await talk(["--db-path", file, ...MASKS]),
+        await talk(["--db-path", file]),
+      ];
+      const of = async (by: Talk) =>
+        (await by.call("describe_table", { table_name: "moods" })).text;
       expect(await of(masked)).toMatch(/"seen":"'busy', 'calm'"/);
       expect(await of(masked)).not.toMatch(/@/);
       expect(await of(plain)).toMatch(/@/);
@@ -444,7 +458,10 @@ describe("changes that are undone", () => {
   const undo = async (ids: readonly { readonly id: string }[]) => {
     const answers = await Promise.all(
       sides.map(async (side, at) =>
-        stable((await side.writer.call("undo_database_change", { change_id: ids[at]?.id })).text, side),
+        stable(
+          (await side.writer.call("undo_database_change", { change_id: ids[at]?.id })).text,
+          side,
+        ),
       ),
     );
     expect(answers[1]).toBe(answers[0]);
@@ -464,8 +481,13 @@ describe("changes that are undone", () => {
   it.each([
     ["UPDATE users SET email = 'ada@aaaa' WHERE id = 1"],
     ["REPLACE INTO users (id, name, email, age) VALUES (1, 'Ada', 'ada@aaaa', 36)"],
-    ["UPDATE users SET email = NULL WHERE id = 1", "UPDATE users SET email = 'ada@aaaa' WHERE id = 1"],
-    ["INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET email = 'ada@aaaa'"],
+    [
+      "UPDATE users SET email = NULL WHERE id = 1",
+      "UPDATE users SET email = 'ada@aaaa' WHERE id = 1",
+    ],
+    [
+      "INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET email = 'ada@aaaa'",
+    ],
   ])("do not show whether a value was guessed: %s", async (...statements) => {
     const before = emails();
     const changes = await commit(...statements);
@@ -515,7 +537,10 @@ describe("changes that are undone", () => {
     expect(isError, text).toBe(true);
     expect(text).toMatch(/masked/);
     for (const { folder } of sides) await writeFile(join(folder, "guesses.csv"), "email,n\nx,1\n");
-    const imported = await same("writer", "import_csv", { path: "guesses.csv", table_name: "guesses" });
+    const imported = await same("writer", "import_csv", {
+      path: "guesses.csv",
+      table_name: "guesses",
+    });
     expect(imported.text).toMatch(/masked/);
   });
 });

@@ -129,7 +129,9 @@ describe("--tools-file", () => {
         await server.close();
       }
       const server = await talk(args.slice(0, 4));
-      expect(await server.data("read_query", { query: "SELECT count(*) FROM users" })).toMatchObject({
+      expect(
+        await server.data("read_query", { query: "SELECT count(*) FROM users" }),
+      ).toMatchObject({
         rows: [[3]],
       });
       await server.close();
@@ -139,7 +141,9 @@ describe("--tools-file", () => {
     );
     const server = await talk([...lossy.args, "--allow-write"]);
     const { change_id } = await server.data("wipe");
-    expect(await server.data("undo_database_change", { change_id })).toMatchObject({ committed: true });
+    expect(await server.data("undo_database_change", { change_id })).toMatchObject({
+      committed: true,
+    });
     await server.close();
     const unrecorded = await talk([...lossy.args, "--allow-write", "--no-undo"]);
     expect(await unrecorded.call("wipe")).toMatchObject({
@@ -147,7 +151,9 @@ describe("--tools-file", () => {
       text: expect.stringMatching(/confirmation.*DELETE of 3 rows of orders/s),
     });
     await unrecorded.close();
-    expect(await lossy.refusal("--allow-write", "--read-only", "--tools", "wipe")).toBe("offered: 0");
+    expect(await lossy.refusal("--allow-write", "--read-only", "--tools", "wipe")).toBe(
+      "offered: 0",
+    );
   });
 
   it("reports the file, line and key of a mistake", async () => {

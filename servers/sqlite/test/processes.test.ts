@@ -63,10 +63,23 @@ describe("a killed process", () => {
   it("leaves a journal, which the next reading call has rolled back", async () => {
     const here = await enter();
     const server = await connectStdio(BIN, {
-      args: ["--db-path", here.file, "--undo-dir", here.state, "--allow-write", "--query-timeout-ms", "1500"],
+      args: [
+        "--db-path",
+        here.file,
+        "--undo-dir",
+        here.state,
+        "--allow-write",
+        "--query-timeout-ms",
+        "1500",
+      ],
     });
-    const answer = await server.client.callTool({ name: "write_query", arguments: { query: FILL } });
-    expect(JSON.stringify(answer.content)).toContain("was stopped after 1500 ms; it changed nothing");
+    const answer = await server.client.callTool({
+      name: "write_query",
+      arguments: { query: FILL },
+    });
+    expect(JSON.stringify(answer.content)).toContain(
+      "was stopped after 1500 ms; it changed nothing",
+    );
     // With a longer limit.
     expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
     expect(await readdir(here.folder)).toEqual(["shop.db"]);
@@ -78,7 +91,9 @@ describe("the journal of a killed process", () => {
   it("is rolled back, however short the time limit of statements", async () => {
     const here = await enter({ timeoutMs: 1 });
     const code = 'new (require("better-sqlite3"))(process.argv[1]).exec(process.argv[2])';
-    const writer = spawn(process.execPath, ["-e", code, here.file, FILL], { cwd: import.meta.dirname });
+    const writer = spawn(process.execPath, ["-e", code, here.file, FILL], {
+      cwd: import.meta.dirname,
+    });
     await isWriting(here.file).toBeGreaterThan(1_000_000);
     writer.kill("SIGKILL");
     await once(writer, "close");

@@ -19,7 +19,8 @@ async function runnersOf(parent = process.pid): Promise<string[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   return pids.filter((pid) => {
     try {
-      const isTheirs = / [^Z] (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1] === String(parent);
+      const isTheirs =
+        / [^Z] (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1] === String(parent);
       return isTheirs && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("runner");
     } catch {
       return false;
@@ -83,7 +84,8 @@ describe.runIf(process.platform === "linux")("idle runners", () => {
 
   it("end with a server that was killed during a statement, and so does the one that runs it", async () => {
     const { server, pid } = await start((await enter()).file, "--query-timeout-ms", "3600000");
-    const read = (query: string) => server.client.callTool({ name: "read_query", arguments: { query } });
+    const read = (query: string) =>
+      server.client.callTool({ name: "read_query", arguments: { query } });
     const call = read(ENDLESS).catch(() => undefined);
     // Its answer comes from another runner, after the first one got its statement.
     await read("SELECT 2");
@@ -98,7 +100,9 @@ describe.runIf(process.platform === "linux")("idle runners", () => {
   it("end with a server that died right after it sent a statement, before they could report it", async () => {
     const { file } = await enter();
     const bound = { sql: ENDLESS, params: [] };
-    const messages = [{ op: "look", job: { place: { file }, statements: [bound], isTolerant: false } }];
+    const messages = [
+      { op: "look", job: { place: { file }, statements: [bound], isTolerant: false } },
+    ];
     const text = JSON.stringify({ frame: 1, messages });
     const script = `
       const { spawn } = require("node:child_process");
@@ -150,7 +154,9 @@ describe.runIf(process.platform === "linux")("the number of processes", () => {
       at % 8 === 0 ? listTables({ databases: here.databases, signal }) : ask(here, `SELECT ${at}`);
     // Warm, so that no first call takes long.
     for (let at = 0; at < 2; at++) await burst(at);
-    expect(await mostOf(() => Promise.all(Array.from({ length: 64 }, (_, at) => burst(at))))).toBe(0);
+    expect(await mostOf(() => Promise.all(Array.from({ length: 64 }, (_, at) => burst(at))))).toBe(
+      0,
+    );
     expect(await runnersAlive()).toBe(1);
   });
 
@@ -208,8 +214,12 @@ describe("jobs in one frame with a job that takes long", () => {
     await ask(here, "SELECT 0");
     const controller = new AbortController();
     const stuck = ask(here, ENDLESS, { signal: controller.signal });
-    const others = await Promise.all(Array.from({ length: 99 }, (_, at) => ask(here, `SELECT ${at}`)));
-    expect(others.map(({ rows }) => rows?.[0]?.[0])).toEqual(Array.from({ length: 99 }, (_, at) => at));
+    const others = await Promise.all(
+      Array.from({ length: 99 }, (_, at) => ask(here, `SELECT ${at}`)),
+    );
+    expect(others.map(({ rows }) => rows?.[0]?.[0])).toEqual(
+      Array.from({ length: 99 }, (_, at) => at),
+    );
     controller.abort(new Error("enough"));
     await expect(stuck).rejects.toThrow("enough");
   });
@@ -247,7 +257,11 @@ describe("jobs in one frame with a job that takes long", () => {
     const reads = [1, 2, 3].map(() => ask(here, slow));
     await new Promise(setImmediate);
     process.kill(Number(pid), "SIGKILL");
-    expect((await Promise.all(reads)).map(({ rows }) => rows)).toEqual([[[300000]], [[300000]], [[300000]]]);
+    expect((await Promise.all(reads)).map(({ rows }) => rows)).toEqual([
+      [[300000]],
+      [[300000]],
+      [[300000]],
+    ]);
   });
 
   it.runIf(process.platform === "linux")("don't run again if they write", async () => {
@@ -288,10 +302,9 @@ describe("jobs in one frame with a job that takes long", () => {
     for (const controller of controllers) controller.abort(new Error("stop"));
     await Promise.all(gone);
     // Both runners are free again.
-    expect((await Promise.all([1, 2].map((n) => ask(here, `SELECT ${n}`)))).map(({ rows }) => rows)).toEqual([
-      [[1]],
-      [[2]],
-    ]);
+    expect(
+      (await Promise.all([1, 2].map((n) => ask(here, `SELECT ${n}`)))).map(({ rows }) => rows),
+    ).toEqual([[[1]], [[2]]]);
   });
 });
 

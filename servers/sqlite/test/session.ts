@@ -24,7 +24,9 @@ export async function talk(
   const connected = await connectInMemory(server, { ...options, args: given });
   const call = async (name: string, given: Record<string, unknown> = {}) => {
     const result = await connected.client.callTool({ name, arguments: given });
-    const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+    const text = result.content
+      .map((block) => (block.type === "text" ? block.text : ""))
+      .join("\n");
     return { text, isError: result.isError === true };
   };
   return {

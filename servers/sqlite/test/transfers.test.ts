@@ -53,27 +53,42 @@ describe("a file of many pieces", () => {
 
   it("names the line of a record that SQLite refuses, far into the file", async () => {
     const { databases, folder, call, ...here } = await enter();
-    const lines = Array.from({ length: 30_000 }, (_, at) => `${at === 29_000 ? 10 : at + 10},"two\nlines"`);
+    const lines = Array.from(
+      { length: 30_000 },
+      (_, at) => `${at === 29_000 ? 10 : at + 10},"two\nlines"`,
+    );
     await writeFile(join(folder, "in.csv"), `id,name\n${lines.join("\n")}\n`);
     await expect(importCsv(databases, { ...given, table: "users" }, call)).rejects.toThrow(
       /^Line 58003: UNIQUE constraint failed/,
     );
-    expect((await ask({ ...here, databases, folder }, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
+    expect((await ask({ ...here, databases, folder }, "SELECT count(*) FROM users")).rows).toEqual([
+      [3],
+    ]);
   });
 
-  it.each(["FAIL", "ROLLBACK", "ABORT"])("adds nothing if a trigger raises %s in its middle", async (how) => {
-    const trigger = `CREATE TRIGGER t BEFORE INSERT ON users WHEN new.id = 777 BEGIN SELECT RAISE(${how}, 'no 777'); END`;
-    const { databases, folder, call, ...here } = await enter(undefined, trigger);
-    await fill(folder, 2_000);
-    await expect(importCsv(databases, { ...given, table: "users" }, call)).rejects.toThrow(/no 777/);
-    expect((await ask({ ...here, databases, folder }, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
-  });
+  it.each(["FAIL", "ROLLBACK", "ABORT"])(
+    "adds nothing if a trigger raises %s in its middle",
+    async (how) => {
+      const trigger = `CREATE TRIGGER t BEFORE INSERT ON users WHEN new.id = 777 BEGIN SELECT RAISE(${how}, 'no 777'); END`;
+      const { databases, folder, call, ...here } = await enter(undefined, trigger);
+      await fill(folder, 2_000);
+      await expect(importCsv(databases, { ...given, table: "users" }, call)).rejects.toThrow(
+        /no 777/,
+      );
+      expect(
+        (await ask({ ...here, databases, folder }, "SELECT count(*) FROM users")).rows,
+      ).toEqual([[3]]);
+    },
+  );
 
   it.each([
     ["a\n1\n\n", [["1"], [null]]],
     ["a\n1", [["1"]]],
   ])("of one column has a NULL for an empty line: %j", async (text, rows) => {
-    const { databases, folder, call, ...here } = await enter(undefined, "CREATE TABLE one (a TEXT)");
+    const { databases, folder, call, ...here } = await enter(
+      undefined,
+      "CREATE TABLE one (a TEXT)",
+    );
     await writeFile(join(folder, "in.csv"), text);
     await importCsv(databases, { ...given, table: "one" }, call);
     expect((await ask({ ...here, databases, folder }, "SELECT a FROM one")).rows).toEqual(rows);
@@ -97,7 +112,9 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
     await copyFile(here.file, join(disk, "small.db"));
     await fill(folder, 50_000);
     const database = join(disk, "small.db");
-    await expect(importCsv(databases, { ...given, database, table: "users" }, call)).rejects.toMatchObject({
+    await expect(
+      importCsv(databases, { ...given, database, table: "users" }, call),
+    ).rejects.toMatchObject({
       kind: "unavailable",
       message: expect.stringContaining("no space left"),
     });
@@ -112,7 +129,11 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
     await smallDisk(ctx, join(folder, "disk"), 1);
     const sql =
       "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT n, hex(randomblob(50)) FROM t";
-    const exporting = exportRows(databases, { sql, params: [], path: "disk/out.csv", format: "csv" }, call);
+    const exporting = exportRows(
+      databases,
+      { sql, params: [], path: "disk/out.csv", format: "csv" },
+      call,
+    );
     await expect(exporting).rejects.toMatchObject({ kind: "unavailable", code: "enospc" });
     expect(await readdir(join(folder, "disk"))).toEqual([]);
   });

@@ -9,7 +9,8 @@ import type { Lab } from "./lab.ts";
 
 const enter = labs();
 const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
-const COUNTER = "CREATE TABLE counter (id INTEGER PRIMARY KEY, n INT); INSERT INTO counter VALUES (1, 0)";
+const COUNTER =
+  "CREATE TABLE counter (id INTEGER PRIMARY KEY, n INT); INSERT INTO counter VALUES (1, 0)";
 
 const counted = ({ file }: Lab) => {
   const database = new Sqlite(file, { timeout: 60_000 });

@@ -11,7 +11,15 @@ it("the record of changes is private, and no tool can reach it", async () => {
   const state = join(here.folder, "state");
   await mkdir(state);
   await chmod(state, 0o755);
-  const args = ["--db-path", here.file, "--root", here.folder, "--undo-dir", state, "--allow-write"];
+  const args = [
+    "--db-path",
+    here.file,
+    "--root",
+    here.folder,
+    "--undo-dir",
+    state,
+    "--allow-write",
+  ];
   const server = await talk([...args, "--allow-ddl"]);
   const { change_id } = await server.data("write_query", { query: "DELETE FROM orders" });
   const changes = join(state, "changes");
@@ -19,7 +27,8 @@ it("the record of changes is private, and no tool can reach it", async () => {
   const record = join(changes, directory, `${change_id}.change`);
   if (process.platform !== "win32") {
     expect((await stat(record)).mode & 0o777).toBe(0o600);
-    for (const one of [changes, join(changes, directory)]) expect((await stat(one)).mode & 0o777).toBe(0o700);
+    for (const one of [changes, join(changes, directory)])
+      expect((await stat(one)).mode & 0o777).toBe(0o700);
   }
   await server.call("create_table", { query: "CREATE TABLE t (x)" });
   for (const [tool, given] of [
@@ -51,9 +60,9 @@ it("is erased on request, and off with --no-undo", async () => {
   // Another server, and later ones, can undo it.
   expect(await list()).toMatchObject([{ change_id, can_undo: true }]);
   const off = await talk([...args, "--no-undo"]);
-  expect(await off.data("write_query", { query: "INSERT INTO orders VALUES (9, 1, 1)" })).not.toHaveProperty(
-    "change_id",
-  );
+  expect(
+    await off.data("write_query", { query: "INSERT INTO orders VALUES (9, 1, 1)" }),
+  ).not.toHaveProperty("change_id");
   await off.close();
   expect(await list("--forget-changes")).toEqual([]);
   expect(await readdir(here.state)).toEqual([]);
@@ -71,6 +80,8 @@ it("changes of the schema are undone only with --allow-ddl", async () => {
   );
   await second.close();
   const third = await talk([...args, "--allow-ddl"]);
-  expect(await third.data("undo_database_change", { change_id })).toMatchObject({ committed: true });
+  expect(await third.data("undo_database_change", { change_id })).toMatchObject({
+    committed: true,
+  });
   await third.close();
 });

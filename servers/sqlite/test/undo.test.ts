@@ -24,14 +24,18 @@ function contents({ file }: Lab, without: readonly string[] = []): unknown {
         .prepare<[string], string>("SELECT name FROM pragma_table_xinfo(?)")
         .pluck()
         .all(name)
-        .map((column) => `typeof("${column}"), quote(CAST("${column}" AS BLOB)), quote("${column}")`);
+        .map(
+          (column) => `typeof("${column}"), quote(CAST("${column}" AS BLOB)), quote("${column}")`,
+        );
       const key = wr === 0 ? ["rowid"] : [];
       return database
         .prepare(`SELECT ${[...key, ...columns].join(", ")} FROM "${name}" ORDER BY 1, 2, 3`)
         .raw()
         .all();
     });
-    const schema = database.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY type, name").raw();
+    const schema = database
+      .prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY type, name")
+      .raw();
     // SQLite quotes a name when it renames something.
     const definitions = schema.all().map((one) => JSON.stringify(one).replaceAll('\\"', ""));
     return { tables, rows, definitions };
@@ -131,12 +135,20 @@ const CHANGES: readonly (string | readonly string[])[] = [
     "INSERT INTO more VALUES (3)",
   ],
   "CREATE VIEW more AS SELECT * FROM people",
-  ["DROP VIEW shown", "DROP INDEX parts_ab", "DROP TRIGGER emptying", "INSERT INTO log VALUES ('empty')"],
+  [
+    "DROP VIEW shown",
+    "DROP INDEX parts_ab",
+    "DROP TRIGGER emptying",
+    "INSERT INTO log VALUES ('empty')",
+  ],
   "ALTER TABLE plain ADD COLUMN z DEFAULT 7",
   "ALTER TABLE main.plain RENAME TO plainer",
   'ALTER TABLE people RENAME COLUMN born TO "was born"',
   ["CREATE TABLE draft (x)", "CREATE INDEX draft_x ON draft (x)", "DROP INDEX parts_low"],
-  [`CREATE TRIGGER "now" AFTER INSERT ON log BEGIN DELETE FROM pets; END`, "INSERT INTO log VALUES (1)"],
+  [
+    `CREATE TRIGGER "now" AFTER INSERT ON log BEGIN DELETE FROM pets; END`,
+    "INSERT INTO log VALUES (1)",
+  ],
   [
     "CREATE TABLE draft (x)",
     "INSERT INTO draft VALUES (1), (2)",
@@ -162,7 +174,9 @@ describe("a change", () => {
       expect(done, what).toMatchObject({ committed: true, change_id: expect.any(String) });
       const after = contents(here);
       expect(after, what).not.toEqual(before);
-      expect(await undo(here, done.change_id, { dryRun: true }), what).toMatchObject({ committed: false });
+      expect(await undo(here, done.change_id, { dryRun: true }), what).toMatchObject({
+        committed: false,
+      });
       expect(contents(here), what).toEqual(after);
       const undone = await undo(here, done.change_id).catch((error) => {
         throw new Error(`${what}: ${error.message}`);
@@ -279,7 +293,10 @@ describe("an undo", () => {
     const dropped = await run("DROP VIEW shown");
     await run("CREATE VIEW shown AS SELECT 1 AS id, 2 AS name");
     await refused(dropped, /view shown was changed/);
-    const filled = await run(["CREATE TABLE filled (x PRIMARY KEY)", "INSERT INTO filled VALUES (1), (2)"]);
+    const filled = await run([
+      "CREATE TABLE filled (x PRIMARY KEY)",
+      "INSERT INTO filled VALUES (1), (2)",
+    ]);
     await undo(here, (await undo(here, filled)).change_id);
     expect(await run("DELETE FROM filled")).toBeDefined();
   });
@@ -339,7 +356,9 @@ describe("a change that can't be recorded", () => {
     expect(await asked(here, "DELETE FROM big")).toEqual([
       "This cannot be undone: DELETE of 80 rows of big (it is larger than a recorded change can be).",
     ]);
-    const { change_id } = await change(here, "INSERT INTO big SELECT * FROM big", { confirm: never });
+    const { change_id } = await change(here, "INSERT INTO big SELECT * FROM big", {
+      confirm: never,
+    });
     expect(change_id).toBeUndefined();
   });
 
@@ -374,7 +393,10 @@ describe("a change that can't be recorded", () => {
         await rm(join(here.state, "foreign"));
         await undo(here, first.change_id);
         expect(
-          await undo(here, (await change(here, "DELETE FROM emptied", { confirm: never })).change_id),
+          await undo(
+            here,
+            (await change(here, "DELETE FROM emptied", { confirm: never })).change_id,
+          ),
         ).toMatchObject({
           tables: [{ table: "emptied", inserted: 49 }],
         });

@@ -47,9 +47,9 @@ describe("values", () => {
       ],
       rows: [[1.1, "2026-01-31", 7, 1.1, 7]],
     });
-    expect((await ask(here, "SELECT 1 AS a, 2 AS a, 3 AS __proto__", { format: "objects" })).objects).toEqual(
-      [JSON.parse('{"a":1,"a_2":2,"__proto__":3}')],
-    );
+    expect(
+      (await ask(here, "SELECT 1 AS a, 2 AS a, 3 AS __proto__", { format: "objects" })).objects,
+    ).toEqual([JSON.parse('{"a":1,"a_2":2,"__proto__":3}')]);
   });
 
   it("can be passed as they were returned", async () => {
@@ -57,18 +57,38 @@ describe("values", () => {
     const params = ["9223372036854775807", 7, 1.25, null, { base64: "AP8=" }, true];
     await change(here, "INSERT INTO t VALUES (CAST(? AS INTEGER), ?, ?, ?, ?, ?)", { params });
     expect((await ask(here, "SELECT *, typeof(a), typeof(b), typeof(e) FROM t")).rows).toEqual([
-      ["9223372036854775807", 7, 1.25, null, { $blob: 2, base64: "AP8=" }, 1, "integer", "integer", "blob"],
+      [
+        "9223372036854775807",
+        7,
+        1.25,
+        null,
+        { $blob: 2, base64: "AP8=" },
+        1,
+        "integer",
+        "integer",
+        "blob",
+      ],
     ]);
     expect(
-      (await ask(here, "SELECT count(*) FROM t WHERE e = ?", { params: [{ $blob: 2, base64: "AP8=" }] }))
-        .rows,
+      (
+        await ask(here, "SELECT count(*) FROM t WHERE e = ?", {
+          params: [{ $blob: 2, base64: "AP8=" }],
+        })
+      ).rows,
     ).toEqual([[1]]);
   });
 
   it.each<readonly [value: unknown, message: string]>([
-    ...[2 ** 53, -(2 ** 53), 2 ** 53 + 2, 2 ** 63, -(2 ** 63), 2 ** 64, 1e300, Number.POSITIVE_INFINITY].map(
-      (value) => [value, "params[0] is an integer outside ±(2^53 - 1)"] as const,
-    ),
+    ...[
+      2 ** 53,
+      -(2 ** 53),
+      2 ** 53 + 2,
+      2 ** 63,
+      -(2 ** 63),
+      2 ** 64,
+      1e300,
+      Number.POSITIVE_INFINITY,
+    ].map((value) => [value, "params[0] is an integer outside ±(2^53 - 1)"] as const),
     [[1], "params[0] is a list"],
     [JSON.parse(`${"[".repeat(5_000)}${"]".repeat(5_000)}`), "params[0] is a list"],
     [{ $blob: 5_000 }, "params[0] is an object"],
@@ -81,39 +101,48 @@ describe("values", () => {
     });
   });
 
-  it.each([2n ** 53n - 1n, 2n ** 53n + 1n, 2n ** 63n - 1n].flatMap((value) => [value, -value]).map(String))(
-    "find and change the row with the integer %s, and not its neighbour",
-    async (digits) => {
-      const near = [-1n, 0n, 1n]
-        .map((step) => BigInt(digits) + step)
-        .filter((n) => BigInt.asIntN(64, n) === n);
-      const here = await enter({
-        sql: `CREATE TABLE ids (id INTEGER PRIMARY KEY); ${near.map((n) => `INSERT INTO ids VALUES (${n});`).join("")}`,
-      });
-      const isSafe = Number.isSafeInteger(Number(digits));
-      const params = [isSafe ? Number(digits) : digits];
-      for (const place of isSafe ? ["?"] : ["?", "CAST(? AS INTEGER)"])
-        expect((await ask(here, `SELECT id FROM ids WHERE id = ${place}`, { params })).rows).toEqual([
-          params,
-        ]);
-      await change(here, "DELETE FROM ids WHERE id = ?", { params });
-      const left = near.filter((n) => n !== BigInt(digits)).map((n) => [n.toString()]);
-      expect((await ask(here, "SELECT CAST(id AS TEXT) FROM ids ORDER BY id")).rows).toEqual(left);
-    },
-  );
+  it.each(
+    [2n ** 53n - 1n, 2n ** 53n + 1n, 2n ** 63n - 1n]
+      .flatMap((value) => [value, -value])
+      .map(String),
+  )("find and change the row with the integer %s, and not its neighbour", async (digits) => {
+    const near = [-1n, 0n, 1n]
+      .map((step) => BigInt(digits) + step)
+      .filter((n) => BigInt.asIntN(64, n) === n);
+    const here = await enter({
+      sql: `CREATE TABLE ids (id INTEGER PRIMARY KEY); ${near.map((n) => `INSERT INTO ids VALUES (${n});`).join("")}`,
+    });
+    const isSafe = Number.isSafeInteger(Number(digits));
+    const params = [isSafe ? Number(digits) : digits];
+    for (const place of isSafe ? ["?"] : ["?", "CAST(? AS INTEGER)"])
+      expect((await ask(here, `SELECT id FROM ids WHERE id = ${place}`, { params })).rows).toEqual([
+        params,
+      ]);
+    await change(here, "DELETE FROM ids WHERE id = ?", { params });
+    const left = near.filter((n) => n !== BigInt(digits)).map((n) => [n.toString()]);
+    expect((await ask(here, "SELECT CAST(id AS TEXT) FROM ids ORDER BY id")).rows).toEqual(left);
+  });
 
   it("must match the statement's parameters", async () => {
     const here = await enter();
-    await expect(ask(here, "SELECT ?, ?", { params: [1] })).rejects.toMatchObject({ kind: "invalid" });
+    await expect(ask(here, "SELECT ?, ?", { params: [1] })).rejects.toMatchObject({
+      kind: "invalid",
+    });
     await expect(ask(here, "SELECT 1", { params: [1] })).rejects.toMatchObject({ kind: "invalid" });
-    await expect(ask(here, "SELECT :name", { params: [] })).rejects.toMatchObject({ kind: "invalid" });
+    await expect(ask(here, "SELECT :name", { params: [] })).rejects.toMatchObject({
+      kind: "invalid",
+    });
   });
 
   it.each<readonly [sql: string, params: unknown[], row: unknown[]]>([
     ["SELECT ?1, ?2, ?1", ["a", 2], ["a", 2, "a"]],
     ["SELECT $2, $1", ["a", 2], [2, "a"]],
     ["SELECT ?3, ?1", ["a", "unused", 3], [3, "a"]],
-    ["SELECT :name, @age, $city, ':no'", [{ name: "a", ":age": 2, city: null }], ["a", 2, null, ":no"]],
+    [
+      "SELECT :name, @age, $city, ':no'",
+      [{ name: "a", ":age": 2, city: null }],
+      ["a", 2, null, ":no"],
+    ],
     ["SELECT :name, :age, :name", ["a", 2], ["a", 2, "a"]],
     ["SELECT hex(:data) -- :not ?", [{ base64: "AP8=" }], ["00FF"]],
     ["SELECT '?' || ?", ["x"], ["?x"]],
@@ -138,8 +167,14 @@ describe("values", () => {
 
   it.each([
     ["SELECT v fom t", '(position 14: "SELECT v fom »t")'],
-    ["SELECT 1 + + FROM users WHERE id = 1 AND FROM", '(position 14: "SELECT 1 + + »FROM users WHERE'],
-    ["SELECT 'FROM', id FROM users ORDER FROM", `(position 36: "…T 'FROM', id FROM users ORDER »FROM")`],
+    [
+      "SELECT 1 + + FROM users WHERE id = 1 AND FROM",
+      '(position 14: "SELECT 1 + + »FROM users WHERE',
+    ],
+    [
+      "SELECT 'FROM', id FROM users ORDER FROM",
+      `(position 36: "…T 'FROM', id FROM users ORDER »FROM")`,
+    ],
     ["SELECT (1", '(position 10: "SELECT (1»")'],
     ["SELECT 1 WHERE id === 2", '(position 21: "SELECT 1 WHERE id ==»= 2")'],
     ["SELECT 'open", `unrecognized token: "'open" (position 8: "SELECT »'open")`],
@@ -157,13 +192,17 @@ describe("values", () => {
     ['SELECT id FROM users WHERE name = "Ada"', 'no such column: "Ada" (position 35: '],
   ])("errors say where: %s", async (sql, message) => {
     const here = await enter();
-    await expect(ask(here, sql)).rejects.toMatchObject({ message: expect.stringContaining(message) });
+    await expect(ask(here, sql)).rejects.toMatchObject({
+      message: expect.stringContaining(message),
+    });
   });
 
   it("errors say where, after thousands of equal tokens", async () => {
     const here = await enter();
     const asked = ask(here, `SELECT ${"1, ".repeat(20_000)}, 2`);
-    await expect(asked).rejects.toMatchObject({ message: expect.stringContaining("(position 60008: ") });
+    await expect(asked).rejects.toMatchObject({
+      message: expect.stringContaining("(position 60008: "),
+    });
   });
 
   it("that are huge or deeply nested are truncated, or refused with SQLite's error", async () => {
@@ -171,12 +210,20 @@ describe("values", () => {
     const { rows, truncated_by } = await ask(here, "SELECT printf('%.*c', 50000000, 'é')");
     expect(truncated_by).toBe("cell");
     expect(String(rows?.[0]?.[0])).toMatch(/^é+… \(8192 of \d+ bytes\)$/);
-    expect((await ask(here, "SELECT length(printf('%.*c', 50000000, 'x'))")).rows).toEqual([[50_000_000]]);
-    await expect(ask(here, "SELECT json(printf('%.*c', 100000, '['))")).rejects.toThrow("malformed JSON");
-    await expect(ask(here, `SELECT ${"(".repeat(20_000)}1${")".repeat(20_000)}`)).rejects.toMatchObject({
+    expect((await ask(here, "SELECT length(printf('%.*c', 50000000, 'x'))")).rows).toEqual([
+      [50_000_000],
+    ]);
+    await expect(ask(here, "SELECT json(printf('%.*c', 100000, '['))")).rejects.toThrow(
+      "malformed JSON",
+    );
+    await expect(
+      ask(here, `SELECT ${"(".repeat(20_000)}1${")".repeat(20_000)}`),
+    ).rejects.toMatchObject({
       kind: "invalid",
     });
-    await expect(ask(here, `SELECT 1${"+1".repeat(20_000)}`)).rejects.toThrow(/Expression tree is too large/);
+    await expect(ask(here, `SELECT 1${"+1".repeat(20_000)}`)).rejects.toThrow(
+      /Expression tree is too large/,
+    );
     await expect(ask(here, `SELECT ${"1,".repeat(5_000)}1`)).rejects.toThrow(/too many columns/);
   });
 });

@@ -21,7 +21,16 @@ const LAST =
     " ",
   );
 const CITIES = ["Lisbon", "Oslo", "Kyoto", "Nairobi", "Boston"];
-const SUBJECTS = ["Tidal", "Glacier", "Seagrass", "Monsoon", "Harbor", "Permafrost", "Coral", "Estuary"];
+const SUBJECTS = [
+  "Tidal",
+  "Glacier",
+  "Seagrass",
+  "Monsoon",
+  "Harbor",
+  "Permafrost",
+  "Coral",
+  "Estuary",
+];
 const KINDS = ["Atlas", "Survey", "Forecast", "Archive", "Sensors", "Model", "Commons", "Review"];
 const ORGANIZATIONS = [
   "Institute of Marine Research",
@@ -64,7 +73,11 @@ export function researchMemory(): { entities: Entity[]; relations: Relation[] } 
   for (const [index, city] of CITIES.entries()) {
     add(city, "city", `has an office since ${2009 + index}`);
     for (const kind of ORGANIZATIONS) {
-      const organization = add(`${city} ${kind}`, "organization", `${city}'s ${kind.toLowerCase()}`);
+      const organization = add(
+        `${city} ${kind}`,
+        "organization",
+        `${city}'s ${kind.toLowerCase()}`,
+      );
       organizations[index]?.push(organization);
       relate(organization, "is based in", city);
     }

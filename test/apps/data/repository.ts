@@ -4,7 +4,8 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { git } from "../../../servers/git/test/fixture.ts";
 
-const NOUNS = "order customer product invoice shipment refund coupon review address warehouse".split(" ");
+const NOUNS =
+  "order customer product invoice shipment refund coupon review address warehouse".split(" ");
 const upper = (noun: string) => noun.charAt(0).toUpperCase() + noun.slice(1);
 
 const store = (noun: string, isNew: boolean) => `import type { Database } from "../database.ts";
@@ -90,6 +91,11 @@ export function shopRepository(folder: string): void {
       writeFileSync(join(folder, path), content);
     }
     git(folder, "add", "--all");
-    git(folder, "commit", "--quiet", `--message=${isNew ? "Stores throw for what is missing" : "Shop"}`);
+    git(
+      folder,
+      "commit",
+      "--quiet",
+      `--message=${isNew ? "Stores throw for what is missing" : "Shop"}`,
+    );
   }
 }

@@ -40,11 +40,13 @@ window.showView = async (html, { theme, width, variables, downloads = false }, g
     },
   });
   bridge.oncalltool = async (params) => (await window.fromView("tools/call", params)) as never;
-  bridge.onreadresource = async (params) => (await window.fromView("resources/read", params)) as never;
+  bridge.onreadresource = async (params) =>
+    (await window.fromView("resources/read", params)) as never;
   bridge.onupdatemodelcontext = async (params) =>
     (await window.fromView("ui/update-model-context", params)) as never;
   bridge.onopenlink = async (params) => (await window.fromView("ui/open-link", params)) as never;
-  bridge.ondownloadfile = async (params) => (await window.fromView("ui/download-file", params)) as never;
+  bridge.ondownloadfile = async (params) =>
+    (await window.fromView("ui/download-file", params)) as never;
   bridge.onrequestdisplaymode = async ({ mode }) => {
     await window.fromView("ui/request-display-mode", { mode });
     const isFull = mode === "fullscreen";

@@ -146,7 +146,9 @@ const padded = modern(
 function subscribe() {
   for (let index = 0; index < 2; index += 1)
     subscriptions.push(
-      send("padded subscriptions", { headers: padded.headers }, padded.message, (stream) => stream.resume()),
+      send("padded subscriptions", { headers: padded.headers }, padded.message, (stream) =>
+        stream.resume(),
+      ),
     );
   trim(subscriptions, 150);
 }
@@ -160,7 +162,10 @@ function startBodies() {
   socket.write(part);
   const framed = raw("unfinished messages");
   const upgrade = { connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": 13 };
-  const key = { "sec-websocket-key": Buffer.alloc(16).toString("base64"), "sec-websocket-protocol": "mcp" };
+  const key = {
+    "sec-websocket-key": Buffer.alloc(16).toString("base64"),
+    "sec-websocket-protocol": "mcp",
+  };
   framed.write(head("unfinished messages", { ...upgrade, ...key }, "", "GET /mcp HTTP/1.1"));
   // The first fragment of a text message, masked with zeros.
   const first = Buffer.alloc(14);

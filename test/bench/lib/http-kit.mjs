@@ -36,7 +36,8 @@ export class Listening {
   async memory() {
     const status = await readFile(`/proc/${this.child.pid}/status`, "utf8").catch(() => "");
     /** @param {string} key */
-    const mb = (key) => Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1] ?? Number.NaN) / 1000;
+    const mb = (key) =>
+      Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1] ?? Number.NaN) / 1000;
     return { now: mb("VmRSS"), peak: mb("VmHWM") };
   }
 
@@ -114,7 +115,9 @@ export class HttpClient {
         (incoming) => {
           let text = "";
           incoming.setEncoding("utf8").on("data", (chunk) => (text += chunk));
-          incoming.on("end", () => resolve({ status: incoming.statusCode, headers: incoming.headers, text }));
+          incoming.on("end", () =>
+            resolve({ status: incoming.statusCode, headers: incoming.headers, text }),
+          );
           incoming.on("error", reject);
         },
       );

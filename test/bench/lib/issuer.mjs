@@ -14,7 +14,9 @@ export async function startIssuer(audience) {
   const server = createServer((request, response) => {
     const isMetadata = request.url === "/.well-known/oauth-authorization-server";
     response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify(isMetadata ? { issuer, jwks_uri: `${issuer}/keys` } : { keys: [key] }));
+    response.end(
+      JSON.stringify(isMetadata ? { issuer, jwks_uri: `${issuer}/keys` } : { keys: [key] }),
+    );
   });
   const issuer = `http://127.0.0.1:${await listen(server)}`;
   const head = encoded({ alg: "RS256", kid: "main", typ: "at+jwt" });

@@ -34,7 +34,10 @@ const BRIDGES = {
   },
   "mcp-proxy to SSE": { args: mcpProxy(), client: toSse },
   "mcp-proxy to HTTP": { args: mcpProxy(), client: toHttp },
-  "mcp-proxy to HTTP, 2026-07-28": { args: mcpProxy("--upstreamProtocol", "modern"), client: toModernHttp },
+  "mcp-proxy to HTTP, 2026-07-28": {
+    args: mcpProxy("--upstreamProtocol", "modern"),
+    client: toModernHttp,
+  },
 };
 
 /** Supergateway takes the server as a command line for a shell. */
@@ -69,11 +72,19 @@ export async function connect(way, name) {
   if (connectTo === undefined) {
     const recorded = ["--import", way.recorder, ...args(way)];
     return connectFirst(
-      new StdioClientTransport({ command: process.execPath, args: recorded, env, stderr: "ignore" }),
+      new StdioClientTransport({
+        command: process.execPath,
+        args: recorded,
+        env,
+        stderr: "ignore",
+      }),
     );
   }
   const port = await freePort();
-  const bridge = spawn(process.execPath, args(way, port), { env, stdio: ["ignore", "ignore", "inherit"] });
+  const bridge = spawn(process.execPath, args(way, port), {
+    env,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   const ended = once(bridge, "exit");
   const failed = ended.then(([code]) => Promise.reject(new Error(`${name} ended with ${code}`)));
   await Promise.race([listens(port), failed]);

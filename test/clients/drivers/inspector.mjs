@@ -17,9 +17,18 @@ export async function connect({ url, command, args, env }, script) {
     return JSON.parse(stdout).result;
   }
   return {
-    list: async () => (await ask(undefined, "--method", "tools/list")).tools.map(({ name }) => name),
+    list: async () =>
+      (await ask(undefined, "--method", "tools/list")).tools.map(({ name }) => name),
     call: (name, given, { signal }) =>
-      ask(signal, "--method", "tools/call", "--tool-name", name, "--tool-args-json", JSON.stringify(given)),
+      ask(
+        signal,
+        "--method",
+        "tools/call",
+        "--tool-name",
+        name,
+        "--tool-args-json",
+        JSON.stringify(given),
+      ),
     close() {},
   };
 }

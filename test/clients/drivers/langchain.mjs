@@ -6,7 +6,8 @@ export async function connect({ url, command, args, env }) {
   const tools = await client.getTools();
   return {
     list: async () => (await client.getTools()).map(({ name }) => name),
-    call: (name, given, { signal }) => tools.find((tool) => tool.name === name).invoke(given, { signal }),
+    call: (name, given, { signal }) =>
+      tools.find((tool) => tool.name === name).invoke(given, { signal }),
     close: () => client.close(),
   };
 }

@@ -25,7 +25,10 @@ process.on("message", async ({ id, order, ...rest }) => {
   try {
     process.send({ id, value: await orders[order]({ id, ...rest }) });
   } catch (error) {
-    process.send({ id, thrown: error instanceof Error ? `${error.name}: ${error.message}` : String(error) });
+    process.send({
+      id,
+      thrown: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+    });
   }
 });
 process.on("disconnect", async () => {

@@ -7,7 +7,8 @@ export async function connect({ url, command, args, env }, packageName) {
   return {
     list: async () => (await runtime.listTools("server")).map(({ name }) => name),
     // There is no signal to cancel a call.
-    call: (name, given, { timeoutMs }) => runtime.callTool("server", name, { args: given, timeoutMs }),
+    call: (name, given, { timeoutMs }) =>
+      runtime.callTool("server", name, { args: given, timeoutMs }),
     close: () => runtime.close(),
   };
 }

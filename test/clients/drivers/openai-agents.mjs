@@ -6,7 +6,9 @@ export async function connect(way) {
   return {
     // What an agent gets, with the schemas converted to OpenAI's strict form.
     list: async () =>
-      (await getAllMcpTools({ mcpServers: [server], convertSchemasToStrict: true })).map(({ name }) => name),
+      (await getAllMcpTools({ mcpServers: [server], convertSchemasToStrict: true })).map(
+        ({ name }) => name,
+      ),
     call: (name, args, { signal }) => server.callToolResult(name, args, null, { signal }),
     close: () => server.close(),
   };

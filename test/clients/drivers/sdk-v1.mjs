@@ -13,7 +13,8 @@ export async function connectOver(transport) {
   await client.connect(transport);
   return {
     list: async () => (await client.listTools()).tools.map(({ name }) => name),
-    call: (name, args, { signal }) => client.callTool({ name, arguments: args }, undefined, { signal }),
+    call: (name, args, { signal }) =>
+      client.callTool({ name, arguments: args }, undefined, { signal }),
     async close() {
       await transport.terminateSession?.();
       await client.close();

@@ -24,7 +24,9 @@ export class Unavailable extends Error {}
 
 const metadata = z.object({
   category_id: z.string(),
-  meta_data: z.object({ stateUrl: z.string().nullish(), stateOriginalUrl: z.string().nullish() }).default({}),
+  meta_data: z
+    .object({ stateUrl: z.string().nullish(), stateOriginalUrl: z.string().nullish() })
+    .default({}),
 });
 
 /** The tasks of a checkout that fit our servers, sorted by id. */
@@ -35,7 +37,8 @@ export async function readTasks(checkout: string): Promise<PublicTask[]> {
     if (!existsSync(root)) continue;
     for (const entry of await readdir(root, { recursive: true })) {
       const folder = join(root, entry, "..");
-      if (!/(^|[\\/])verify\.py$/.test(entry) || !existsSync(join(folder, "description.md"))) continue;
+      if (!/(^|[\\/])verify\.py$/.test(entry) || !existsSync(join(folder, "description.md")))
+        continue;
       tasks.push(await readTask(checkout, service, folder));
     }
   }

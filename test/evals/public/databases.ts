@@ -9,7 +9,13 @@ import { type PublicTask, Unavailable } from "./benchmark.ts";
 import { missing, type Place, runScript } from "./place.ts";
 
 const execute = promisify(execFile);
-const ALL_TOOLS = ["--allow-write", "--allow-admin", "--allow-privileged-role", "--toolsets", "all"];
+const ALL_TOOLS = [
+  "--allow-write",
+  "--allow-admin",
+  "--allow-privileged-role",
+  "--toolsets",
+  "all",
+];
 
 /**
  * A PostgreSQL that only this run uses: the benchmark's scripts connect as a superuser, and drop roles and databases by
@@ -24,7 +30,11 @@ export class Databases {
   readonly #templates = new Map<string, Promise<string>>();
 
   /** @param options.binaries the folder with `initdb` and `postgres`, if not the machine's own PostgreSQL */
-  constructor({ checkout, python, binaries }: { checkout: string; python: string; binaries?: string }) {
+  constructor({
+    checkout,
+    python,
+    binaries,
+  }: { checkout: string; python: string; binaries?: string }) {
     this.#checkout = checkout;
     this.#python = python;
     this.#binaries = binaries;
@@ -51,7 +61,8 @@ export class Databases {
     const server = await this.#server;
     const rolesBefore = await roles(server.url);
     const name = `refmcp_public_${randomBytes(6).toString("hex")}`;
-    const template = dump === undefined ? "" : ` TEMPLATE ${await this.#filled(task.category, dump, server)}`;
+    const template =
+      dump === undefined ? "" : ` TEMPLATE ${await this.#filled(task.category, dump, server)}`;
     await sql(server.url, `CREATE DATABASE ${name}${template}`);
     const url = new URL(server.url);
     url.pathname = `/${name}`;
@@ -72,7 +83,10 @@ export class Databases {
       },
     };
     if (dump !== undefined) return place;
-    const prepared = await runScript(this.#python, prepare, { cwd: task.folder, env: place.verifierEnv });
+    const prepared = await runScript(this.#python, prepare, {
+      cwd: task.folder,
+      env: place.verifierEnv,
+    });
     if (prepared.passed) return place;
     await place.dispose();
     throw new Unavailable(`prepare_environment.py failed: ${prepared.reason}`);
@@ -96,7 +110,9 @@ async function filled(dump: string, server: TestPostgres): Promise<string> {
     ? ["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", url, "-f", dump]
     : ["pg_restore", "--no-owner", "--no-privileges", "-d", url, dump];
   await execute(program ?? "", args, { maxBuffer: 2 ** 26 }).catch((error: Error) => {
-    throw new Unavailable(`${program} can't load ${dump}: ${error.message.split("\n").slice(1).join(" ")}`);
+    throw new Unavailable(
+      `${program} can't load ${dump}: ${error.message.split("\n").slice(1).join(" ")}`,
+    );
   });
   return new URL(url).pathname.slice(1);
 }
@@ -113,4 +129,6 @@ async function sql(url: string, statement: string): Promise<Record<string, unkno
 
 /** The roles of the server, quoted for statements. */
 const roles = async (url: string) =>
-  (await sql(url, "SELECT quote_ident(rolname) AS role FROM pg_roles")).map(({ role }) => String(role));
+  (await sql(url, "SELECT quote_ident(rolname) AS role FROM pg_roles")).map(({ role }) =>
+    String(role),
+  );

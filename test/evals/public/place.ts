@@ -57,7 +57,12 @@ export async function runScript(
     ...options.env,
   };
   try {
-    await execute(python, [script], { cwd: options.cwd, env, timeout: 300_000, maxBuffer: 2 ** 26 });
+    await execute(python, [script], {
+      cwd: options.cwd,
+      env,
+      timeout: 300_000,
+      maxBuffer: 2 ** 26,
+    });
     return { passed: true, reason: "" };
   } catch (error) {
     const { stdout = "", stderr = "" }: { stdout?: string; stderr?: string } = Object(error);

@@ -83,7 +83,10 @@ const solutions: Readonly<Record<string, Solution>> = {
 };
 
 /** The outcomes of the tasks whose id contains `part`, by the last part of the id. */
-async function outcomes(part: string, options: Partial<RunOptions> = {}): Promise<Record<string, Outcome>> {
+async function outcomes(
+  part: string,
+  options: Partial<RunOptions> = {},
+): Promise<Record<string, Outcome>> {
   const run = new PublicRun({ checkout, python, solutions, ...options });
   try {
     const found: Record<string, Outcome> = {};
@@ -101,7 +104,11 @@ describe.skipIf(process.platform === "win32")("a public benchmark's tasks", () =
     const { copied, copied_elsewhere, refused } = await outcomes("/notes/");
     expect(copied).toMatchObject({ verdict: "pass", reason: "", calls: 2, errors: 0 });
     expect(copied?.tokens).toBeGreaterThan(0);
-    expect(copied_elsewhere).toMatchObject({ verdict: "fail", reason: "❌ copy.txt is missing", calls: 2 });
+    expect(copied_elsewhere).toMatchObject({
+      verdict: "fail",
+      reason: "❌ copy.txt is missing",
+      calls: 2,
+    });
     expect(refused).toMatchObject({ verdict: "fail", calls: 2, errors: 1 });
     expect(refused?.reason).toMatch(/^copy_file: .*outside the allowed directories/s);
     expect(await readdir(join(checkout, "test_environments", "notes"))).toEqual(["note.txt"]);
@@ -124,7 +131,9 @@ describe.skipIf(process.platform === "win32")("a public benchmark's tasks", () =
     const { paid, opened } = await outcomes("postgres/");
     // Prepared twice, for the untouched data and for the solution: the second would fail with the first one's role.
     expect(paid).toMatchObject({ verdict: "pass", reason: "", calls: 1, errors: 0 });
-    expect(opened?.reason).toMatch(/^no postgres_state\/museum\.backup or \.sql; get it from https:/);
+    expect(opened?.reason).toMatch(
+      /^no postgres_state\/museum\.backup or \.sql; get it from https:/,
+    );
     const without = await outcomes("postgres/easy/shop", { python: "false" });
     expect(without["paid"]?.reason).toMatch(/^false has no psycopg2/);
   });

@@ -57,10 +57,22 @@ export class PublicRun {
           "its verifier passes before anything is done, so this is not the data that the benchmark prepared",
         );
       const { verified, ...figures } = await this.#on(task, (place) => this.#solve(task, place));
-      return { id: task.id, verdict: verified.passed ? "pass" : "fail", reason: verified.reason, ...figures };
+      return {
+        id: task.id,
+        verdict: verified.passed ? "pass" : "fail",
+        reason: verified.reason,
+        ...figures,
+      };
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
-      return { id: task.id, verdict: "skip", reason: error.message, calls: 0, errors: 0, tokens: 0 };
+      return {
+        id: task.id,
+        verdict: "skip",
+        reason: error.message,
+        calls: 0,
+        errors: 0,
+        tokens: 0,
+      };
     }
   }
 
@@ -81,14 +93,18 @@ export class PublicRun {
 
   #verify(task: PublicTask, { verifierEnv }: Place): Promise<ScriptResult> {
     const script = join(task.folder, "verify.py");
-    return runScript(this.#options.python, script, { cwd: this.#options.checkout, env: verifierEnv });
+    return runScript(this.#options.python, script, {
+      cwd: this.#options.checkout,
+      env: verifierEnv,
+    });
   }
 
   #solve(task: PublicTask, place: Place): Promise<Effort> {
     const { model, solutions } = this.#options;
     if (model !== undefined) return this.#withModel(model, task, place);
     const solution = solutions[task.id];
-    if (solution === undefined) throw new Unavailable("no reference solution; --model lets a model try");
+    if (solution === undefined)
+      throw new Unavailable("no reference solution; --model lets a model try");
     return this.#withSolution(solution, task, place);
   }
 

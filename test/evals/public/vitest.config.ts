@@ -10,7 +10,15 @@ declare module "vitest" {
 
 /** Prints one line per task, and the totals. */
 class TaskLines implements Reporter {
-  readonly #totals = { passed: 0, failed: 0, skipped: 0, pending: 0, calls: 0, errors: 0, tokens: 0 };
+  readonly #totals = {
+    passed: 0,
+    failed: 0,
+    skipped: 0,
+    pending: 0,
+    calls: 0,
+    errors: 0,
+    tokens: 0,
+  };
 
   onTestCaseResult(test: TestCase): void {
     const result = test.result();
@@ -21,8 +29,13 @@ class TaskLines implements Reporter {
     this.#totals.tokens += tokens;
     const figures = `${calls} calls, ${errors} failed, ${tokens} tokens`;
     const reason = result.state === "skipped" ? result.note : result.errors?.[0]?.message;
-    const detail = [...(calls > 0 ? [figures] : []), ...(reason === undefined ? [] : [reason])].join("; ");
-    process.stdout.write(`${result.state.padEnd(7)} ${test.name}${detail === "" ? "" : `: ${detail}`}\n`);
+    const detail = [
+      ...(calls > 0 ? [figures] : []),
+      ...(reason === undefined ? [] : [reason]),
+    ].join("; ");
+    process.stdout.write(
+      `${result.state.padEnd(7)} ${test.name}${detail === "" ? "" : `: ${detail}`}\n`,
+    );
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly { message: string }[]): void {

@@ -11,7 +11,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Connected, type ConnectOptions, connectStdio } from "@refmcp/testing/internal/connect";
+import {
+  type Connected,
+  type ConnectOptions,
+  connectStdio,
+} from "@refmcp/testing/internal/connect";
 import { ENVIRONMENT, input, report } from "./lines.ts";
 
 const { bin, hostile, inside } = input<{ bin: string; hostile: string[]; inside: string[] }>();
@@ -38,11 +42,19 @@ async function using<Result>(
 
 async function call({ client }: Connected, name: string, args: Record<string, unknown>) {
   const { isError = false, content } = await client.callTool({ name, arguments: args });
-  return { isError, text: content.map((part) => ("text" in part ? part.text : part.type)).join("\n") };
+  return {
+    isError,
+    text: content.map((part) => ("text" in part ? part.text : part.type)).join("\n"),
+  };
 }
 
 /** Reports the answer to a call. */
-async function tell(connected: Connected, about: string, name: string, args: Record<string, unknown>) {
+async function tell(
+  connected: Connected,
+  about: string,
+  name: string,
+  args: Record<string, unknown>,
+) {
   report({ about, name, ...(await call(connected, name, args)) });
 }
 
@@ -75,7 +87,10 @@ await using({ args: [ROOT, "--journal-dir", join(TOP, "Journal Ä")] }, async (s
     refusal = error instanceof Error && "code" in error ? error.code : error;
   }
   report({ about: "plain rename", refusal });
-  await tell(server, "held", "edit_file", { path: "notes.txt", edits: [{ oldText: "first", newText: "1" }] });
+  await tell(server, "held", "edit_file", {
+    path: "notes.txt",
+    edits: [{ oldText: "first", newText: "1" }],
+  });
   const writing = call(server, "edit_file", {
     path: "notes.txt",
     edits: [{ oldText: "first", newText: "erste" }],
@@ -89,7 +104,10 @@ await using({ args: [ROOT, "--journal-dir", join(TOP, "Journal Ä")] }, async (s
 
   await tell(server, "write", "write_file", { path: "new.txt", content: "a\nb\n" });
   await tell(server, "move", "move_file", { source: "new.txt", destination: "sub/MOVED.txt" });
-  await tell(server, "case", "move_file", { source: "sub/moved.txt", destination: "sub/Moved.txt" });
+  await tell(server, "case", "move_file", {
+    source: "sub/moved.txt",
+    destination: "sub/Moved.txt",
+  });
   await tell(server, "delete", "delete_file", { path: "sub/Moved.txt" });
   const { text } = await call(server, "list_changes", {});
   const [id = ""] = /\b[0-9a-z]{9}-[0-9a-f]{6}\b/.exec(text) ?? [];
@@ -102,7 +120,11 @@ const uri = (path: string) =>
   `file:///${path.replaceAll("\\", "/").split("/").map(encodeURIComponent).join("/").replace("%3A", ":")}`;
 for (const root of [uri(ROOT), uri(ROOT).replace("file:///C:", "file:///c%3A")])
   await using({ args: [], roots: [{ uri: root, name: "root" }] }, async (server) => {
-    report({ about: "roots", root, ...(await call(server, "read_text_file", { path: "sub/Größe 1.txt" })) });
+    report({
+      about: "roots",
+      root,
+      ...(await call(server, "read_text_file", { path: "sub/Größe 1.txt" })),
+    });
     report({
       about: "roots outside",
       root,
@@ -119,7 +141,9 @@ const printed = spawnSync(process.execPath, [ownBin, ROOT, "--print-config", "cu
   encoding: "utf8",
 });
 report({ about: "entry", text: printed.stdout });
-const [entry] = Object.values<{ command: string; args: string[] }>(JSON.parse(printed.stdout).mcpServers);
+const [entry] = Object.values<{ command: string; args: string[] }>(
+  JSON.parse(printed.stdout).mcpServers,
+);
 const [first = "", ...others] = entry?.args ?? [];
 const started = await connectStdio(first, {
   node: [entry?.command ?? ""],

@@ -8,11 +8,16 @@ import { ENVIRONMENT, input, report } from "./lines.ts";
 const { bin, args } = input<{ bin: string; args: string[] }>();
 const env = { ...process.env, ...ENVIRONMENT };
 const start = (address: string) =>
-  spawn(process.execPath, [bin, ...args, "--http", address], { env, stdio: ["ignore", "ignore", "pipe"] });
+  spawn(process.execPath, [bin, ...args, "--http", address], {
+    env,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
 
 const server = await untilListening(start("unix:refmcp-test"));
 const answer = await new Promise<string>((resolve, reject) => {
-  request({ socketPath: "\\\\.\\pipe\\refmcp-test", path: "/healthz" }, (response) => resolve(text(response)))
+  request({ socketPath: "\\\\.\\pipe\\refmcp-test", path: "/healthz" }, (response) =>
+    resolve(text(response)),
+  )
     .on("error", reject)
     .end();
 });

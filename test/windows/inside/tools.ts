@@ -17,7 +17,11 @@ let change = "";
 
 /** Answers to the calls of a session. */
 async function hold({ server, bin, era, calls, ...start }: Session): Promise<void> {
-  const connected = await connectStdio(bin, { era, args: start.args, env: { ...ENVIRONMENT, ...start.env } });
+  const connected = await connectStdio(bin, {
+    era,
+    args: start.args,
+    env: { ...ENVIRONMENT, ...start.env },
+  });
   try {
     const { tools } = await connected.client.listTools();
     report({ server, era, event: "tools", names: tools.map(({ name }) => name) });
@@ -25,7 +29,14 @@ async function hold({ server, bin, era, calls, ...start }: Session): Promise<voi
       const text = JSON.stringify(given).replaceAll("CHANGE", change);
       const answer = await connected.client.callTool({ name, arguments: JSON.parse(text) });
       change = String(Object(answer.structuredContent).change_id ?? change);
-      report({ server, era, event: "call", name, isError: answer.isError ?? false, content: answer.content });
+      report({
+        server,
+        era,
+        event: "call",
+        name,
+        isError: answer.isError ?? false,
+        content: answer.content,
+      });
     }
   } catch (error) {
     report({ server, era, event: "failed", error: `${error}\n${connected.stderr()}` });

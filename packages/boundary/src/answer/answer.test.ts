@@ -60,7 +60,11 @@ describe("clip", () => {
 
 describe("numbers for people", () => {
   it("groups digits and chooses units", () => {
-    expect([0, 1, 2].map((count) => counted(count, "file"))).toEqual(["0 files", "1 file", "2 files"]);
+    expect([0, 1, 2].map((count) => counted(count, "file"))).toEqual([
+      "0 files",
+      "1 file",
+      "2 files",
+    ]);
     expect(counted(2, "match", "matches")).toBe("2 matches");
     expect([0, 999, 1000, 1234567].map(grouped)).toEqual(["0", "999", "1,000", "1,234,567"]);
     expect([0, 1023, 1536, 12 * 1024 ** 2, 5 * 1024 ** 4].map(sized)).toEqual([
@@ -75,7 +79,10 @@ describe("numbers for people", () => {
 
 describe("nearest", () => {
   it("finds typos, but no distant words", () => {
-    expect(nearest("git_lgo", ["git_log", "git_status", "git_logs"])).toEqual(["git_log", "git_logs"]);
+    expect(nearest("git_lgo", ["git_log", "git_status", "git_logs"])).toEqual([
+      "git_log",
+      "git_logs",
+    ]);
     expect(nearest("READ", ["read", "write"])).toEqual(["read"]);
     expect(nearest("anything", ["zebra"])).toEqual([]);
     expect(nearest("", ["a"])).toEqual(["a"]);
@@ -96,7 +103,8 @@ describe("oneLine", () => {
 
 describe("untrusted text of several lines", () => {
   // Invisible: controls, bidirectional text, tags, variation selectors, and bits written as joiners.
-  const hidden = "a\u001b[31mred\u001b]0;t\u0007\u009b2J\rb\u202e\u2066\u{e0041}\u{e0142}c\u200c\u200d\u200b";
+  const hidden =
+    "a\u001b[31mred\u001b]0;t\u0007\u009b2J\rb\u202e\u2066\u{e0041}\u{e0142}c\u200c\u200d\u200b";
 
   it("manyLines escapes what is hidden, and keeps lines, tabs and joiners between letters", () => {
     expect(manyLines(`one\r\n\ttwo\n${hidden}`)).toBe(
@@ -136,8 +144,17 @@ describe("errors of a table", () => {
 
   it("may replace the hint, and have facts and a cause", () => {
     const cause = new Error("EBUSY");
-    const error = failure("locked", "Locked.", { hint: "Close the editor.", data: { path: "a" }, cause });
-    expect(error).toMatchObject({ code: "locked", hint: "Close the editor.", data: { path: "a" }, cause });
+    const error = failure("locked", "Locked.", {
+      hint: "Close the editor.",
+      data: { path: "a" },
+      cause,
+    });
+    expect(error).toMatchObject({
+      code: "locked",
+      hint: "Close the editor.",
+      data: { path: "a" },
+      cause,
+    });
     expect(failure("bad_date", "No date.").hint).toBeUndefined();
   });
 });

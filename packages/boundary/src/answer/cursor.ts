@@ -15,7 +15,9 @@ export interface CursorCodec<State> {
 
 /** Validates the state in a cursor, for example a zod schema. */
 export interface StateCheck<State> {
-  safeParse(value: unknown): { readonly success: true; readonly data: State } | { readonly success: false };
+  safeParse(
+    value: unknown,
+  ): { readonly success: true; readonly data: State } | { readonly success: false };
 }
 
 /**
@@ -26,7 +28,11 @@ export interface StateCheck<State> {
  * @param query everything that must be the same on the next call (not `limit`).
  * @param state the cursor's content, validated when it comes back.
  */
-export function cursorsOf<State>(list: string, query: unknown, state: StateCheck<State>): CursorCodec<State> {
+export function cursorsOf<State>(
+  list: string,
+  query: unknown,
+  state: StateCheck<State>,
+): CursorCodec<State> {
   const key = crypto()
     .createHash("sha256")
     .update(JSON.stringify([list, query]))
@@ -38,9 +44,13 @@ export function cursorsOf<State>(list: string, query: unknown, state: StateCheck
       if (cursor === undefined) return undefined;
       const [owner, value] = parsePair(cursor);
       if (owner === undefined) {
-        throw new ToolError("invalid", `The cursor ${JSON.stringify(cursor.slice(0, 60))} is damaged.`, {
-          hint: `Pass the next_cursor of ${list} unchanged, or omit cursor to start again.`,
-        });
+        throw new ToolError(
+          "invalid",
+          `The cursor ${JSON.stringify(cursor.slice(0, 60))} is damaged.`,
+          {
+            hint: `Pass the next_cursor of ${list} unchanged, or omit cursor to start again.`,
+          },
+        );
       }
       const parsed = state.safeParse(value);
       if (owner !== key || !parsed.success) {

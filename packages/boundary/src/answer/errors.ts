@@ -65,7 +65,11 @@ export type ErrorTable<Code extends string> = Readonly<
  *   docs/errors.md.
  */
 export function errorsOf<Code extends string>(table: ErrorTable<Code>) {
-  const failure = (code: Code, message: string, options: Omit<ToolErrorOptions, "code"> = {}): ToolError => {
+  const failure = (
+    code: Code,
+    message: string,
+    options: Omit<ToolErrorOptions, "code"> = {},
+  ): ToolError => {
     const [kind, hint] = table[code];
     return new ToolError(kind, message, { hint, ...options, code });
   };

@@ -47,7 +47,13 @@ export function visibleJson(json: string): string {
  * A terminal's escape sequences, CSI and OSC (ECMA-48). Built from strings because Biome rejects controls in a literal.
  */
 const TERMINAL = new RegExp(
-  ["\\u001b(?:", "\\[[0-?]*[ -/]*[@-~]", "|", "\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)?", ")"].join(""),
+  [
+    "\\u001b(?:",
+    "\\[[0-?]*[ -/]*[@-~]",
+    "|",
+    "\\][^\\u0007\\u001b]*(?:\\u0007|\\u001b\\\\)?",
+    ")",
+  ].join(""),
   "g",
 );
 

@@ -54,7 +54,8 @@ export function reserveOf(text: string): Reserve | undefined {
   if (own !== undefined) return own;
   const carrier = CARRIERS.find(({ prefix }) => address.match(prefix));
   for (const at of [carrier?.at, isIsatap(address) ? 12 : undefined]) {
-    const inner = at === undefined ? undefined : new ipaddr.IPv4(address.toByteArray().slice(at, at + 4));
+    const inner =
+      at === undefined ? undefined : new ipaddr.IPv4(address.toByteArray().slice(at, at + 4));
     const reserve = inner && reserveOfRange(inner.range());
     if (reserve !== undefined) return reserve;
   }

@@ -27,7 +27,8 @@ export async function candidatesOf({
 }: BrowserSearch): Promise<Candidate[]> {
   const named = executablePath ?? env.PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH;
   if (named !== undefined && named !== "") {
-    const place = executablePath === undefined ? "PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH" : "--executable-path";
+    const place =
+      executablePath === undefined ? "PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH" : "--executable-path";
     return [{ program: { executablePath: named }, place: `${place} ${named}`, required: true }];
   }
   const program = (path: string, place = path): Candidate => ({
@@ -74,7 +75,8 @@ async function installedPrograms(chromium: BrowserSearch["chromium"]): Promise<s
     return [];
   }
   // FOLDER/chromium-REVISION/PLATFORM/PROGRAM
-  const [, folder = "", program = ""] = /^(.+)[\\/]chromium-\d+[\\/][^\\/]+[\\/](.+)$/.exec(own) ?? [];
+  const [, folder = "", program = ""] =
+    /^(.+)[\\/]chromium-\d+[\\/][^\\/]+[\\/](.+)$/.exec(own) ?? [];
   const found: { path: string; rank: number }[] = [];
   for (const name of await entriesOf(folder)) {
     const [, shell, revision] = /^chromium(_headless_shell)?-(\d+)$/.exec(name) ?? [];
@@ -135,7 +137,8 @@ function harmlessOf(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).filter(
       (entry): entry is [string, string] =>
-        entry[1] !== undefined && !/^(?:REFMCP_|PW_SECRET_)|KEY|TOKEN|SECRET|PASSWORD/i.test(entry[0]),
+        entry[1] !== undefined &&
+        !/^(?:REFMCP_|PW_SECRET_)|KEY|TOKEN|SECRET|PASSWORD/i.test(entry[0]),
     ),
   );
 }

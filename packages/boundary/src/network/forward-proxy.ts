@@ -128,14 +128,21 @@ export class ForwardProxy {
       const socket = await this.guard.connect(host, port);
       this.#keep(socket);
       // Whatever name was used.
-      if (socket.remotePort === this.port && /^(?:::ffff:)?127\.0\.0\.1$/.test(socket.remoteAddress ?? "")) {
+      if (
+        socket.remotePort === this.port &&
+        /^(?:::ffff:)?127\.0\.0\.1$/.test(socket.remoteAddress ?? "")
+      ) {
         socket.destroy();
         throw new Error("it is this server's proxy");
       }
       return socket;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      const failure = { authority: `${host}:${port}`, refused: this.guard.isRefusal(error), reason };
+      const failure = {
+        authority: `${host}:${port}`,
+        refused: this.guard.isRefusal(error),
+        reason,
+      };
       if (this.failures.length < MAX_FAILURES) this.failures.push(failure);
       throw error;
     }
@@ -179,7 +186,9 @@ export class ForwardProxy {
 
   /** A tunnel for https and WebSockets (RFC 9110, 9.3.6). */
   async #tunnel(incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const url = URL.canParse(`http://${incoming.url}`) ? new URL(`http://${incoming.url}`) : undefined;
+    const url = URL.canParse(`http://${incoming.url}`)
+      ? new URL(`http://${incoming.url}`)
+      : undefined;
     const port = /:(\d{1,5})$/.exec(incoming.url ?? "")?.[1];
     try {
       if (url === undefined || port === undefined) throw new Error("no host and port");

@@ -60,7 +60,9 @@ describe("an HTTP client behind a guard", () => {
   it.each([true, false])("gets from a host name with family autoselection %s", async (isOn) => {
     const before = getDefaultAutoSelectFamily();
     const named = new HttpClient({
-      guard: createUrlGuard({ allowHosts: ["127.0.0.2"] }, async () => [{ address: "127.0.0.2", family: 4 }]),
+      guard: createUrlGuard({ allowHosts: ["127.0.0.2"] }, async () => [
+        { address: "127.0.0.2", family: 4 },
+      ]),
       budgets: BUDGETS,
     });
     answer = ({ headers }, response) => void response.end(headers.host);
@@ -82,7 +84,9 @@ describe("an HTTP client behind a guard", () => {
   ])("decodes %s", async (name, encode) => {
     const [encoding = ""] = name.split(" ");
     answer = (_request, response) =>
-      void response.writeHead(200, { "content-encoding": encoding }).end(encode("hello ".repeat(1_000)));
+      void response
+        .writeHead(200, { "content-encoding": encoding })
+        .end(encode("hello ".repeat(1_000)));
     expect((await client.get(base)).body.toString()).toBe("hello ".repeat(1_000));
   });
 
@@ -103,7 +107,9 @@ describe("an HTTP client behind a guard", () => {
       expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
     }
     answer = (_request, response) =>
-      void response.writeHead(200, { "content-encoding": Array(50).fill("gzip").join(", ") }).end("x");
+      void response
+        .writeHead(200, { "content-encoding": Array(50).fill("gzip").join(", ") })
+        .end("x");
     expect((await refusal(client.get(base))).message).toContain("encoded 50 times");
   });
 
@@ -147,7 +153,9 @@ describe("an HTTP client behind a guard", () => {
       else response.writeHead(307, { location: `/${left - 1}` }).end();
     };
     expect((await client.get(`${base}/5`)).redirects).toHaveLength(5);
-    expect((await refusal(client.get(`${base}/6`))).message).toContain("redirects more than 5 times");
+    expect((await refusal(client.get(`${base}/6`))).message).toContain(
+      "redirects more than 5 times",
+    );
   });
 
   it("sends configured headers to their host only", async () => {
@@ -183,8 +191,16 @@ describe("an HTTP client behind a guard", () => {
   });
 
   it.each([
-    ["headers of 60 kB", `HTTP/1.1 200 OK\r\nx: ${"y".repeat(60_000)}\r\n\r\n`, "headers are larger"],
-    ["bad chunks", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nhello", "could not be read"],
+    [
+      "headers of 60 kB",
+      `HTTP/1.1 200 OK\r\nx: ${"y".repeat(60_000)}\r\n\r\n`,
+      "headers are larger",
+    ],
+    [
+      "bad chunks",
+      "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nhello",
+      "could not be read",
+    ],
     ["no HTTP at all", "hello there\r\n\r\n", "its HTTP response is invalid"],
     [
       "damaged gzip",

@@ -82,7 +82,10 @@ export class HttpClient {
     this.#http = proxy?.http ?? new HttpAgent(settings);
     this.#https =
       proxy?.https ??
-      new HttpsAgent({ ...settings, ...(ca === undefined ? {} : { ca: [...rootCertificates, ...ca] }) });
+      new HttpsAgent({
+        ...settings,
+        ...(ca === undefined ? {} : { ca: [...rootCertificates, ...ca] }),
+      });
   }
 
   /**
@@ -100,9 +103,13 @@ export class HttpClient {
       budgets.totalMs,
       signal,
       () =>
-        new ToolError("timeout", `${shown(next)} did not finish within ${budgets.totalMs / 1000} s.`, {
-          hint: "Try again later, or ask the user to raise --timeout.",
-        }),
+        new ToolError(
+          "timeout",
+          `${shown(next)} did not finish within ${budgets.totalMs / 1000} s.`,
+          {
+            hint: "Try again later, or ask the user to raise --timeout.",
+          },
+        ),
     );
     try {
       for (;;) {
@@ -201,12 +208,15 @@ export class HttpClient {
       signal,
     });
     const seconds = budgets.headersMs / 1000;
-    const late = () => new ToolError("timeout", `${shown(url)} sent no headers within ${seconds} s.`);
+    const late = () =>
+      new ToolError("timeout", `${shown(url)} sent no headers within ${seconds} s.`);
     const deadline = startDeadline(budgets.headersMs, signal, late);
     // It may also fail while the body is being read, which the response reports.
     sent.on("error", () => undefined).end();
     try {
-      const [response]: IncomingMessage[] = await once(sent, "response", { signal: deadline.signal });
+      const [response]: IncomingMessage[] = await once(sent, "response", {
+        signal: deadline.signal,
+      });
       if (response === undefined) throw new TypeError("no response");
       return response;
     } catch (error) {
@@ -221,8 +231,11 @@ export class HttpClient {
 
 function redirectOf(response: IncomingMessage, from: URL): URL | string | undefined {
   const { statusCode = 0, headers } = response;
-  if (![301, 302, 303, 307, 308].includes(statusCode) || headers.location === undefined) return undefined;
-  return URL.canParse(headers.location, from.href) ? new URL(headers.location, from) : headers.location;
+  if (![301, 302, 303, 307, 308].includes(statusCode) || headers.location === undefined)
+    return undefined;
+  return URL.canParse(headers.location, from.href)
+    ? new URL(headers.location, from)
+    : headers.location;
 }
 
 /** The decoded body, cut at `max` bytes, so a decompression bomb never gets larger than that. */

@@ -128,7 +128,9 @@ describe("a URL guard", () => {
     "http://localhost/",
     "http://LOCALHOST./",
     "http://sub.localhost/",
-  ])("recognizes loopback as %s", async (url) => expect(await fate(url)).toContain("a loopback address"));
+  ])("recognizes loopback as %s", async (url) =>
+    expect(await fate(url)).toContain("a loopback address"),
+  );
 
   it.each([
     ["http://0/", "the unspecified address"],
@@ -170,27 +172,35 @@ describe("a URL guard", () => {
       'The host "mixed.example" resolves to 10.0.0.8, a private address, and is blocked.',
     );
     expect(await fate("http://empty.example/", {}, answering())).toContain("has no address");
-    expect(await fate("http://good.example/", {}, answering("93.184.215.14", "2606:4700::1111"))).toBe(
-      "reached",
-    );
+    expect(
+      await fate("http://good.example/", {}, answering("93.184.215.14", "2606:4700::1111")),
+    ).toBe("reached");
   });
 
   it("applies allow rules, and deny rules before them", async () => {
     const home = answering("192.168.7.7");
-    expect(await fate("http://nas.example/", { allowHosts: ["nas.example"] }, home)).toBe("reached");
-    expect(await fate("http://nas.example:81/", { allowHosts: ["nas.example:80"] }, home)).toContain(
-      "private",
-    );
-    expect(await fate("http://a.nas.example/", { allowHosts: ["*.nas.example"] }, home)).toBe("reached");
-    expect(await fate("http://evilnas.example/", { allowHosts: ["*.nas.example"] }, home)).toContain(
-      "private",
-    );
-    expect(await fate("http://nas.example/", { allowHosts: ["192.168.7.0/24"] }, home)).toBe("reached");
-    expect(await fate("http://nas.example/", { allowHosts: ["192.168.7.7"] }, home)).toBe("reached");
-    expect(await fate("http://[::1]:3000/", { allowHosts: ["[::1]:3000"] })).toBe("reached");
-    expect(await fate("http://localhost:3000/", { allowLoopback: true }, answering("127.0.0.1"))).toBe(
+    expect(await fate("http://nas.example/", { allowHosts: ["nas.example"] }, home)).toBe(
       "reached",
     );
+    expect(
+      await fate("http://nas.example:81/", { allowHosts: ["nas.example:80"] }, home),
+    ).toContain("private");
+    expect(await fate("http://a.nas.example/", { allowHosts: ["*.nas.example"] }, home)).toBe(
+      "reached",
+    );
+    expect(
+      await fate("http://evilnas.example/", { allowHosts: ["*.nas.example"] }, home),
+    ).toContain("private");
+    expect(await fate("http://nas.example/", { allowHosts: ["192.168.7.0/24"] }, home)).toBe(
+      "reached",
+    );
+    expect(await fate("http://nas.example/", { allowHosts: ["192.168.7.7"] }, home)).toBe(
+      "reached",
+    );
+    expect(await fate("http://[::1]:3000/", { allowHosts: ["[::1]:3000"] })).toBe("reached");
+    expect(
+      await fate("http://localhost:3000/", { allowLoopback: true }, answering("127.0.0.1")),
+    ).toBe("reached");
     expect(await fate("http://10.0.0.1/", { allowLoopback: true })).toContain("a private address");
     expect(await fate("http://10.0.0.1/", { allowPrivate: true })).toBe("reached");
     const both = { allowPrivate: true, denyHosts: ["*.example", "10.0.0.0/8"] };

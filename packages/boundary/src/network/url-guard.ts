@@ -102,16 +102,22 @@ export function createUrlGuard(rules: UrlRules = {}, resolve: Resolve = systemRe
 
   const permits = (reserve: Reserve): boolean =>
     reserve !== "not an IP address" &&
-    (rules.allowPrivate === true || (rules.allowLoopback === true && reserve === "a loopback address"));
+    (rules.allowPrivate === true ||
+      (rules.allowLoopback === true && reserve === "a loopback address"));
 
   async function place(host: string, port: number, signal?: AbortSignal): Promise<CheckedPlace> {
     const name = checkName(host, port);
     const family = isIP(name);
-    const addresses = family === 0 ? await unlessAborted(resolve(name), signal) : [{ address: name, family }];
+    const addresses =
+      family === 0 ? await unlessAborted(resolve(name), signal) : [{ address: name, family }];
     if (addresses.length === 0)
-      throw new ToolError("unavailable", `The host "${oneLine(name.slice(0, 253))}" has no address.`, {
-        hint: "Check the URL for typos, and check the network.",
-      });
+      throw new ToolError(
+        "unavailable",
+        `The host "${oneLine(name.slice(0, 253))}" has no address.`,
+        {
+          hint: "Check the URL for typos, and check the network.",
+        },
+      );
     for (const { address } of addresses) checkAddress(address, name, port);
     return { host: name, port, addresses };
   }
@@ -155,9 +161,13 @@ export function parseWebUrl(given: string | URL): URL {
   const shown = oneLine(text.slice(0, 200));
   const hint = "Use an absolute URL such as https://example.org/page.";
   if (text.length > MAX_URL_CHARS)
-    throw new ToolError("invalid", `The URL has ${text.length} characters; the limit is ${MAX_URL_CHARS}.`, {
-      hint,
-    });
+    throw new ToolError(
+      "invalid",
+      `The URL has ${text.length} characters; the limit is ${MAX_URL_CHARS}.`,
+      {
+        hint,
+      },
+    );
   if (!URL.canParse(text)) throw new ToolError("invalid", `"${shown}" is not a URL.`, { hint });
   const url = new URL(text);
   if (!SCHEMES.includes(url.protocol)) {
@@ -195,11 +205,18 @@ interface HostRule {
  */
 export function parseHostRule(text: string): HostRule {
   const rule = text.trim().toLowerCase();
-  const unreadable = new ToolError("invalid", `"${oneLine(text.slice(0, 200))}" is not a valid host.`, {
-    hint: "Use a name (example.org), its subdomains (*.example.org), an address, host:port, or a network (10.0.0.0/8).",
-  });
+  const unreadable = new ToolError(
+    "invalid",
+    `"${oneLine(text.slice(0, 200))}" is not a valid host.`,
+    {
+      hint: "Use a name (example.org), its subdomains (*.example.org), an address, host:port, or a network (10.0.0.0/8).",
+    },
+  );
   if (isNetwork(rule))
-    return { names: (host) => isInNetwork(host, rule), covers: (address) => isInNetwork(address, rule) };
+    return {
+      names: (host) => isInNetwork(host, rule),
+      covers: (address) => isInNetwork(address, rule),
+    };
   const [, bracketed, plain, portText] =
     /^(?:\[([0-9a-f:.]+)\]|([^\s/@[\]]+?))(?::(\d{1,5}))?$/.exec(rule) ?? [];
   const wholeIsIp6 = isIP(rule) === 6;
@@ -213,7 +230,8 @@ export function parseHostRule(text: string): HostRule {
   }
   const name = plainHost(host);
   if (name === "") throw unreadable;
-  if (isIP(name) === 0) return { names: (asked, at) => fits(at) && asked === name, covers: () => false };
+  if (isIP(name) === 0)
+    return { names: (asked, at) => fits(at) && asked === name, covers: () => false };
   const network = `${name}/${isIP(name) === 4 ? 32 : 128}`;
   return {
     names: (asked, at) => fits(at) && isInNetwork(asked, network),
@@ -232,7 +250,9 @@ function plainHost(host: string): string {
     .toLowerCase();
   if (isIP(bare) !== 0) return bare;
   // A host that does not come from a parsed URL may contain an IPv4 address in one of the old notations.
-  const parsed = URL.canParse(`http://${bare}/`) ? new URL(`http://${bare}/`).hostname : domainToASCII(bare);
+  const parsed = URL.canParse(`http://${bare}/`)
+    ? new URL(`http://${bare}/`).hostname
+    : domainToASCII(bare);
   return parsed.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }
 
@@ -242,16 +262,25 @@ async function systemResolve(host: string): Promise<readonly LookupAddress[]> {
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     if (code === "ENOTFOUND" || code === "ENODATA") return [];
-    throw new ToolError("unavailable", `The name "${oneLine(host)}" could not be resolved (${code}).`, {
-      hint: "The network or its DNS server is not responding; try again later.",
-      cause: error,
-    });
+    throw new ToolError(
+      "unavailable",
+      `The name "${oneLine(host)}" could not be resolved (${code}).`,
+      {
+        hint: "The network or its DNS server is not responding; try again later.",
+        cause: error,
+      },
+    );
   }
 }
 
-async function open(address: string, port: number, signal: AbortSignal | undefined): Promise<Socket> {
+async function open(
+  address: string,
+  port: number,
+  signal: AbortSignal | undefined,
+): Promise<Socket> {
   signal?.throwIfAborted();
-  const late = () => Object.assign(new Error(`${address}:${port} did not respond`), { code: "ETIMEDOUT" });
+  const late = () =>
+    Object.assign(new Error(`${address}:${port} did not respond`), { code: "ETIMEDOUT" });
   const deadline = startDeadline(CONNECT_MS, signal, late);
   const socket = connect({ host: address, port });
   try {
@@ -267,7 +296,10 @@ async function open(address: string, port: number, signal: AbortSignal | undefin
 }
 
 /** A lookup cannot be cancelled, but the caller doesn't have to wait for it. */
-function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+function unlessAborted<Value>(
+  work: Promise<Value>,
+  signal: AbortSignal | undefined,
+): Promise<Value> {
   if (signal === undefined) return work;
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
@@ -279,7 +311,9 @@ function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal | undefi
 
 function reserved(name: string, reserve: Reserve, address?: string): ToolError {
   const what =
-    address === undefined || address === name ? `is ${reserve}` : `resolves to ${address}, ${reserve}`;
+    address === undefined || address === name
+      ? `is ${reserve}`
+      : `resolves to ${address}, ${reserve}`;
   return refused(
     name,
     what,
@@ -288,7 +322,11 @@ function reserved(name: string, reserve: Reserve, address?: string): ToolError {
 }
 
 function refused(name: string, why: string, hint: string): ToolError {
-  return new ToolError("denied", `The host "${oneLine(name.slice(0, 253))}" ${why}, and is blocked.`, {
-    hint,
-  });
+  return new ToolError(
+    "denied",
+    `The host "${oneLine(name.slice(0, 253))}" ${why}, and is blocked.`,
+    {
+      hint,
+    },
+  );
 }

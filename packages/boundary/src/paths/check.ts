@@ -15,7 +15,10 @@ import { type AllowedDirectories, type AllowedDirectory, type Identity, isSame }
 export function innermost(
   directories: readonly AllowedDirectory[],
   path: string,
-  { asWritten = false, platform = process.platform }: { asWritten?: boolean; platform?: Platform } = {},
+  {
+    asWritten = false,
+    platform = process.platform,
+  }: { asWritten?: boolean; platform?: Platform } = {},
 ): AllowedDirectory | undefined {
   const inside = asWritten && foldsCase(platform) ? mayBeInside : isInside;
   let found: AllowedDirectory | undefined;
@@ -35,7 +38,10 @@ function availableOf(allowed: AllowedDirectories): AllowedDirectory[] {
 }
 
 /** The innermost allowed directory around an absolute real path, from cached state. */
-export function directoryAround(realPath: string, allowed: AllowedDirectories): AllowedDirectory | undefined {
+export function directoryAround(
+  realPath: string,
+  allowed: AllowedDirectories,
+): AllowedDirectory | undefined {
   if (isSpecialPlace(realPath) || allowed.hidden?.hides(realPath)) return undefined;
   const found = innermost(allowed.directories(), realPath);
   if (found?.unavailable === undefined) return found;
@@ -45,7 +51,10 @@ export function directoryAround(realPath: string, allowed: AllowedDirectories): 
 }
 
 /** The same, but checks the directories again before it returns undefined. */
-export function surelyAround(realPath: string, allowed: AllowedDirectories): AllowedDirectory | undefined {
+export function surelyAround(
+  realPath: string,
+  allowed: AllowedDirectories,
+): AllowedDirectory | undefined {
   const found = directoryAround(realPath, allowed);
   if (found !== undefined || allowed.refresh === undefined) return found;
   allowed.refresh();
@@ -53,8 +62,13 @@ export function surelyAround(realPath: string, allowed: AllowedDirectories): All
 }
 
 /** The allowed directory around `path`, by its text, if the only one does not exist now. */
-export function unavailableAround(path: string, allowed: AllowedDirectories): AllowedDirectory | undefined {
-  return isAvailable(path, allowed) ? undefined : innermost(allowed.directories(), path, { asWritten: true });
+export function unavailableAround(
+  path: string,
+  allowed: AllowedDirectories,
+): AllowedDirectory | undefined {
+  return isAvailable(path, allowed)
+    ? undefined
+    : innermost(allowed.directories(), path, { asWritten: true });
 }
 
 function isAvailable(path: string, allowed: AllowedDirectories): boolean {
@@ -176,7 +190,10 @@ export async function locate(text: string, allowed: AllowedDirectories): Promise
 }
 
 /** Undefined if it would be outside. */
-async function belowDirectories(path: string, allowed: AllowedDirectories): Promise<string | undefined> {
+async function belowDirectories(
+  path: string,
+  allowed: AllowedDirectories,
+): Promise<string | undefined> {
   const candidates = allowed.directories().map((directory) => resolve(directory.path, path));
   const inside = candidates.filter((candidate) => isBelow(candidate, allowed));
   if (candidates.length > 1) {
@@ -209,7 +226,10 @@ async function exists(path: string, allowed: AllowedDirectories): Promise<boolea
  *
  * Network shares are not accessed: connecting to an arbitrary server would send it the user's credentials.
  */
-async function underConfiguredName(path: string, allowed: AllowedDirectories): Promise<string | undefined> {
+async function underConfiguredName(
+  path: string,
+  allowed: AllowedDirectories,
+): Promise<string | undefined> {
   if (path.startsWith("\\\\")) return undefined;
   const known: Candidate[] = [];
   for (const directory of availableOf(allowed)) {

@@ -21,7 +21,13 @@ describe("narrow", () => {
     ["the same directory", [configured("/a")], ["/a"], ["/a"], []],
     ["a root around it leaves the directory unchanged", [configured("/a/b")], ["/a"], ["/a/b"], []],
     ["the whole disk does too", [configured("/a"), configured("/b")], ["/"], ["/a", "/b"], []],
-    ["what no root covers is left out", [configured("/a"), configured("/b")], ["/b/x"], ["/b/x"], []],
+    [
+      "what no root covers is left out",
+      [configured("/a"), configured("/b")],
+      ["/b/x"],
+      ["/b/x"],
+      [],
+    ],
     [
       "a sibling is outside",
       [configured("/a/proj")],
@@ -69,7 +75,10 @@ describe("narrow", () => {
 
   it("compares the targets of links, not their names", () => {
     const link = { ...root("/a/link"), realPath: "/etc" };
-    expect(narrow([configured("/a")], [link], "linux")).toMatchObject({ directories: [], ignored: [link] });
+    expect(narrow([configured("/a")], [link], "linux")).toMatchObject({
+      directories: [],
+      ignored: [link],
+    });
   });
 });
 
@@ -80,7 +89,13 @@ describe("replace", () => {
     ["unless one is configured", [configured("/")], ["/"], ["/"], []],
     ["nothing configured: the roots", [], ["/b", "/c"], ["/b", "/c"], []],
     ["nothing configured: no whole file system", [], ["/"], [], ["/"]],
-    ["read-only stays so", [configured("/b/v", false)], ["/b", "/b/v/x"], ["/b", "/b/v:ro", "/b/v/x:ro"], []],
+    [
+      "read-only stays so",
+      [configured("/b/v", false)],
+      ["/b", "/b/v/x"],
+      ["/b", "/b/v:ro", "/b/v/x:ro"],
+      [],
+    ],
   ])("%s", (_, directories, roots, expected, whole) => {
     const applied = replace(directories, roots.map(root), "linux");
     expect(shown(applied.directories)).toEqual(expected);

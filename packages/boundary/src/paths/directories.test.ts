@@ -3,7 +3,12 @@ import { homedir } from "node:os";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { allowlistOf, makeWorkspace, refusal, type Workspace } from "../../test/fixtures/boundary.ts";
+import {
+  allowlistOf,
+  makeWorkspace,
+  refusal,
+  type Workspace,
+} from "../../test/fixtures/boundary.ts";
 import { DirectoryAllowlist } from "./directories.ts";
 import { describeAllowed } from "./path-errors.ts";
 import { createPathGuard } from "./path-guard.ts";
@@ -77,7 +82,9 @@ describe("configured directories", () => {
     ]);
     await mkdir(path);
     allowed.refresh();
-    expect(allowed.directories()).toEqual([{ path, realPath: path, source: "argument", writable: true }]);
+    expect(allowed.directories()).toEqual([
+      { path, realPath: path, source: "argument", writable: true },
+    ]);
     await rm(path, { recursive: true });
     await writeFile(path, "");
     allowed.refresh();
@@ -93,8 +100,12 @@ describe("configured directories", () => {
   it("are never /proc, under any name", async () => {
     const link = join(workspace.base, "link");
     await symlink("/proc/self", link);
-    const allowed = allowlistOf({ path: "/proc", source: "argument" }, { path: link, source: "argument" });
-    for (const directory of allowed.directories()) expect(directory.unavailable).toMatch(/never allowed/);
+    const allowed = allowlistOf(
+      { path: "/proc", source: "argument" },
+      { path: link, source: "argument" },
+    );
+    for (const directory of allowed.directories())
+      expect(directory.unavailable).toMatch(/never allowed/);
   });
 });
 
@@ -116,7 +127,9 @@ describe("a configured symlink that is changed", () => {
     await rename(path, join(workspace.base, "away"));
     await symlink(workspace.outside, path);
     allowed.refresh();
-    expect(allowed.directories()).toMatchObject([{ realPath: path, unavailable: /replaced by a link/ }]);
+    expect(allowed.directories()).toMatchObject([
+      { realPath: path, unavailable: /replaced by a link/ },
+    ]);
     const secret = join(path, "secret.txt");
     expect(await refusal(createPathGuard(allowed).openFile(secret))).toMatchObject({
       code: "directory_unavailable",
@@ -124,7 +137,9 @@ describe("a configured symlink that is changed", () => {
     await rm(path);
     await rename(join(workspace.base, "away"), path);
     allowed.refresh();
-    expect(allowed.directories()).toEqual([{ path, realPath: path, source: "argument", writable: true }]);
+    expect(allowed.directories()).toEqual([
+      { path, realPath: path, source: "argument", writable: true },
+    ]);
   });
 
   it.each(["before", "after"])(
@@ -230,15 +245,21 @@ describe("client roots", () => {
   });
 
   it("take precedence over the fallback, which is never a whole file system", () => {
-    const allowed = new DirectoryAllowlist({ configured: [], mode: "narrow", fallback: workspace.root });
-    expect(allowed.directories()).toMatchObject([{ path: workspace.root, source: "working directory" }]);
+    const allowed = new DirectoryAllowlist({
+      configured: [],
+      mode: "narrow",
+      fallback: workspace.root,
+    });
+    expect(allowed.directories()).toMatchObject([
+      { path: workspace.root, source: "working directory" },
+    ]);
     allowed.setClientRoots(rootsAt(workspace.outside));
     expect(pathsOf(allowed)).toEqual([workspace.outside]);
     allowed.setClientRoots([]);
     expect(pathsOf(allowed)).toEqual([workspace.root]);
-    expect(new DirectoryAllowlist({ configured: [], mode: "narrow", fallback: "/" }).directories()).toEqual(
-      [],
-    );
+    expect(
+      new DirectoryAllowlist({ configured: [], mode: "narrow", fallback: "/" }).directories(),
+    ).toEqual([]);
   });
 });
 

@@ -105,10 +105,14 @@ export class DirectoryAllowlist implements AllowedDirectories {
     }
     this.#roots = offered;
     const { ignored, why, directories } = this.#apply();
-    notes.push(...ignored.map((root) => `The client's root ${quote(root.path)} is ignored: ${why}.`));
+    notes.push(
+      ...ignored.map((root) => `The client's root ${quote(root.path)} is ignored: ${why}.`),
+    );
     if (ignored.length > 0 && ignored.length === offered.length && this.#configured.length > 0) {
       const paths = listed(directories.map((directory) => quote(directory.path)));
-      notes.push(`None of the client's roots can be used, so the configured directories remain: ${paths}.`);
+      notes.push(
+        `None of the client's roots can be used, so the configured directories remain: ${paths}.`,
+      );
     }
     this.refresh();
     return notes;
@@ -122,14 +126,16 @@ export class DirectoryAllowlist implements AllowedDirectories {
         ? narrow(configured, roots)
         : replace(configured, roots);
     if (applied.directories.length > 0) return applied;
-    const instead = configured.length > 0 ? configured : this.#fallback.map((one) => this.#lookAgain(one));
+    const instead =
+      configured.length > 0 ? configured : this.#fallback.map((one) => this.#lookAgain(one));
     return { ...applied, directories: instead };
   }
 
   /** A path that the user or the client has just given; they mean its current target. */
   #introduce(path: string, source: DirectorySource, writable: boolean): AllowedDirectory {
     const found = lookUp(path);
-    if (found.unavailable === undefined && !this.#trusted.has(path)) this.#trust(path, found.realPath);
+    if (found.unavailable === undefined && !this.#trusted.has(path))
+      this.#trust(path, found.realPath);
     return { path, source, writable, ...found };
   }
 
@@ -191,7 +197,10 @@ function lookUp(path: string): RealDirectory {
     try {
       const realPath = realpathSync.native(candidate);
       if (isSpecialPlace(realPath) || fileSystemKind(realPath) === "special") {
-        return { realPath, unavailable: "contains devices or processes, not files, and is never allowed" };
+        return {
+          realPath,
+          unavailable: "contains devices or processes, not files, and is never allowed",
+        };
       }
       if (realPath.includes("\uFFFD")) {
         // Node.js decodes every byte that is not UTF-8 to this character, so two such names would look the same.
@@ -315,7 +324,9 @@ export function replace(
     const around = innermost(configured, root.realPath, { platform });
     directories.push({ ...root, writable: around?.writable ?? true });
     directories.push(
-      ...configured.filter((one) => !one.writable && isInside(one.realPath, root.realPath, platform)),
+      ...configured.filter(
+        (one) => !one.writable && isInside(one.realPath, root.realPath, platform),
+      ),
     );
   }
   const why = "it is a whole file system, which only a directory argument or --root can allow";

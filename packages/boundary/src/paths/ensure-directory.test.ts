@@ -17,7 +17,8 @@ describe("ensureDirectory", () => {
     const path = join(workspace.root, "a", "b");
     for (let round = 0; round < 2; round++) ensureDirectory(path, 0o700);
     if (process.platform !== "win32")
-      for (const one of [path, join(path, "..")]) expect((await lstat(one)).mode & 0o777).toBe(0o700);
+      for (const one of [path, join(path, "..")])
+        expect((await lstat(one)).mode & 0o777).toBe(0o700);
   });
 
   it("throws the operating system's error for a file", async () => {

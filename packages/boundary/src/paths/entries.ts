@@ -86,7 +86,10 @@ function isAncestor({ entry }: GuardedPlace, real: string, directory: string): b
   return one !== undefined && other !== undefined && isSame(one, other);
 }
 
-export async function statEntry(parent: GuardedDirectory, name: string): Promise<Stats | undefined> {
+export async function statEntry(
+  parent: GuardedDirectory,
+  name: string,
+): Promise<Stats | undefined> {
   return lstat(parent.entry(name)).catch((error: unknown) => {
     if (errorCode(error) === "ENOENT") return undefined;
     throw error;

@@ -46,7 +46,11 @@ export async function existingPart(path: string): Promise<ExistingPart> {
     } else if (missing.includes("..")) {
       at = join(real, ...missing);
     } else {
-      return { real, missing, written: links === 0 ? missing.reduce((part) => dirname(part), path) : real };
+      return {
+        real,
+        missing,
+        written: links === 0 ? missing.reduce((part) => dirname(part), path) : real,
+      };
     }
   }
 }
@@ -59,7 +63,10 @@ async function deepestExisting(path: string): Promise<{ real: string; missing: s
     .filter((name) => name !== "" && name !== ".");
   for (let length = names.length; ; length--) {
     try {
-      return { real: await realpath(root + names.slice(0, length).join(sep)), missing: names.slice(length) };
+      return {
+        real: await realpath(root + names.slice(0, length).join(sep)),
+        missing: names.slice(length),
+      };
     } catch {
       if (length === 0) return { real: root, missing: names };
     }
@@ -103,7 +110,10 @@ export function hasForms(text: string): boolean {
 }
 
 /** The entry of `directory` that is `name` in another Unicode form (NFC, NFD), if `name` itself does not exist. */
-export async function storedName(directory: GuardedDirectory, name: string): Promise<string | undefined> {
+export async function storedName(
+  directory: GuardedDirectory,
+  name: string,
+): Promise<string | undefined> {
   if (!hasForms(name)) return undefined;
   const composed = name.normalize("NFC");
   const names = await readdir(directory.entry(""));
@@ -126,7 +136,11 @@ export async function storedPath(path: string, context: GuardContext): Promise<s
  * The error to throw for `path`, with an explanation. Everything outside the allowed directories gets the same `denied`,
  * whether it exists or not.
  */
-export async function explain(error: unknown, path: string, context: GuardContext): Promise<unknown> {
+export async function explain(
+  error: unknown,
+  path: string,
+  context: GuardContext,
+): Promise<unknown> {
   if (error instanceof ToolError || errorCode(error) === undefined) return error;
   const existing = await existingPart(path);
   if (!(await isInsideNow(existing, context))) {
@@ -151,7 +165,9 @@ async function missingError(
   const found = await stat(real).catch(() => undefined);
   if (found?.isDirectory() !== true) {
     const hint = "Use the file itself, or a path inside a directory.";
-    return pathFailure("enoent", `${quote(path)} does not exist: ${quote(written)} is a file.`, { hint });
+    return pathFailure("enoent", `${quote(path)} does not exist: ${quote(written)} is a file.`, {
+      hint,
+    });
   }
   const similar = nearest(name, await namesIn(real, context));
   const near = similar.length > 0 ? ` and contains ${listed(similar.map(quote))}` : "";

@@ -26,7 +26,10 @@ async function lab(verification: "proc" | "portable") {
   await writeFile(join(secret, "file"), "secret");
   await writeFile(join(root, "dir", "other"), "other");
   await symlink(secret, join(root, "link"));
-  const allowed = new DirectoryAllowlist({ configured: [{ path: root, source: "argument" }], mode: "off" });
+  const allowed = new DirectoryAllowlist({
+    configured: [{ path: root, source: "argument" }],
+    mode: "off",
+  });
   const hides = (path: string) => path === secret || path.startsWith(secret + sep);
   const guard = createPathGuard(withHidden(allowed, { paths: [secret], hides }), verification);
   return { root, secret, guard };
@@ -54,7 +57,10 @@ describe.each(verifications)("hidden places (%s)", (verification) => {
 
   it("are left out of a copy of a directory around them", async () => {
     const { root, guard } = await lab(verification);
-    const [from, to] = [await guard.openDirectory(join(root, "dir")), await guard.openDirectory(root)];
+    const [from, to] = [
+      await guard.openDirectory(join(root, "dir")),
+      await guard.openDirectory(root),
+    ];
     onTestFinished(() => from.close());
     onTestFinished(() => to.close());
     await guard.copyTree(from, { parent: to, name: "copy", path: join(root, "copy") });
@@ -78,7 +84,9 @@ describe.each(verifications)("updateFile (%s)", (verification) => {
     onTestFinished(() => rm(outside, { recursive: true, force: true }));
     await writeFile(join(outside, "file"), "outside");
     await symlink(join(outside, "file"), join(root, "out"));
-    await expect(guard.updateFile(join(root, "out"), (handle) => handle.truncate(0))).rejects.toMatchObject({
+    await expect(
+      guard.updateFile(join(root, "out"), (handle) => handle.truncate(0)),
+    ).rejects.toMatchObject({
       kind: "denied",
     });
     await expect(guard.updateFile(join(root, "missing"), async () => {})).rejects.toMatchObject({

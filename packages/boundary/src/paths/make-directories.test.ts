@@ -42,7 +42,9 @@ describe.each(verifications)("creating directories, verified by %s", (verificati
     const made = await Promise.all(
       Array.from({ length: 10 }, () => workspace.guard(verification).createDirectory("a/b/c/d")),
     );
-    expect(made.flat().sort()).toEqual(["a", "a/b", "a/b/c", "a/b/c/d"].map((path) => join(root, path)));
+    expect(made.flat().sort()).toEqual(
+      ["a", "a/b", "a/b/c", "a/b/c/d"].map((path) => join(root, path)),
+    );
   });
 
   it("uses a directory that is stored in the other Unicode form", async () => {
@@ -64,7 +66,14 @@ describe.each(verifications)("creating directories, verified by %s", (verificati
   it("is denied through links that lead outside", async () => {
     await symlink(workspace.outside, join(root, "link"));
     await symlink("../outside/new", join(root, "dangling"));
-    for (const path of ["link/x", "link/x/y", "dangling", "dangling/x", "../outside/x", `${root}-evil`]) {
+    for (const path of [
+      "link/x",
+      "link/x/y",
+      "dangling",
+      "dangling/x",
+      "../outside/x",
+      `${root}-evil`,
+    ]) {
       expect(await refusal(guard.createDirectory(path)), path).toMatchObject({
         kind: "denied",
         code: "outside",
@@ -85,7 +94,10 @@ describe.each(verifications)("creating directories, verified by %s", (verificati
   });
 
   it("is denied in a read-only directory", async () => {
-    const readOnly = guardOf(allowlistOf({ path: root, source: "argument", writable: false }), verification);
+    const readOnly = guardOf(
+      allowlistOf({ path: root, source: "argument", writable: false }),
+      verification,
+    );
     expect(await refusal(readOnly.createDirectory("x/y"))).toMatchObject({
       kind: "denied",
       code: "read_only",
@@ -132,7 +144,9 @@ describe.each(verifications)("a place, verified by %s", (verification) => {
     }
     const looked = await nested.place("lib");
     await looked.parent.close();
-    expect(await refusal(nested.place("lib/vendor/x", { write: true }))).toMatchObject({ code: "read_only" });
+    expect(await refusal(nested.place("lib/vendor/x", { write: true }))).toMatchObject({
+      code: "read_only",
+    });
     expect(await refusal(nested.place("/", { write: true }))).toMatchObject({
       kind: "denied",
       code: "outside",

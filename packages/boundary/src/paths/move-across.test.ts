@@ -34,7 +34,10 @@ describe.each(verifications)("moving to another file system, verified by %s", (v
     there = await makeWorkspace(elsewhere);
     expect((await stat(here.root)).dev).not.toBe((await stat(there.root)).dev);
     guard = guardOf(
-      allowlistOf({ path: here.root, source: "argument" }, { path: there.root, source: "argument" }),
+      allowlistOf(
+        { path: here.root, source: "argument" },
+        { path: there.root, source: "argument" },
+      ),
       verification,
     );
     await writeFile(join(here.root, "a"), Buffer.alloc(2_500_000, "a"));
@@ -99,7 +102,10 @@ describe.each(verifications)("moving to another file system, verified by %s", (v
 
   it("replaces nothing unless requested", async () => {
     await writeFile(to("b"), "B");
-    expect(await refusal(guard.move(from("a"), to("b")))).toMatchObject({ kind: "conflict", code: "eexist" });
+    expect(await refusal(guard.move(from("a"), to("b")))).toMatchObject({
+      kind: "conflict",
+      code: "eexist",
+    });
     expect(await names(here)).toBe("a");
     expect(await readFile(to("b"), "utf8")).toBe("B");
     await guard.move(from("a"), to("b"), { overwrite: true });

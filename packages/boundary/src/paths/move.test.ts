@@ -1,5 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { link, lstat, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  link,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
@@ -70,7 +80,9 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
       ["link", "a"],
       ["a", "dir/x"],
     ] as const) {
-      expect(await refusal(guard.move(from, to)), `${from} ${to}`).toMatchObject({ kind: "conflict" });
+      expect(await refusal(guard.move(from, to)), `${from} ${to}`).toMatchObject({
+        kind: "conflict",
+      });
     }
     expect(await names()).toBe(before);
     expect(await read("b")).toBe("B");
@@ -97,7 +109,8 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
 
   it("lets exactly one of many concurrent moves get a name, and loses no file", async () => {
     const count = 30;
-    for (let index = 0; index < count; index++) await writeFile(join(root, "dir", `f${index}`), `${index}`);
+    for (let index = 0; index < count; index++)
+      await writeFile(join(root, "dir", `f${index}`), `${index}`);
     const results = await Promise.allSettled(
       Array.from({ length: count }, (_, index) =>
         workspace.guard(verification).move(`dir/f${index}`, "target"),
@@ -147,8 +160,12 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
   });
 
   it("reports which path is missing", async () => {
-    expect((await refusal(guard.move("none", "c"))).message).toContain(`"${root}/none" does not exist`);
-    expect((await refusal(guard.move("a", "none/c"))).message).toContain(`"${root}/none" does not exist`);
+    expect((await refusal(guard.move("none", "c"))).message).toContain(
+      `"${root}/none" does not exist`,
+    );
+    expect((await refusal(guard.move("a", "none/c"))).message).toContain(
+      `"${root}/none" does not exist`,
+    );
     expect(await names()).toBe("a b dir dir/x empty");
   });
 
@@ -172,14 +189,20 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
       ["lib", "library", "allowed_directory"],
       [root, "x", "allowed_directory"],
     ] as const) {
-      expect(await refusal(nested.move(from, to)), `${from} ${to}`).toMatchObject({ kind: "denied", code });
+      expect(await refusal(nested.move(from, to)), `${from} ${to}`).toMatchObject({
+        kind: "denied",
+        code,
+      });
     }
     expect(await names()).toBe("a b dir dir/x empty lib lib/vendor link");
   });
 
   it("refuses anything other than files, directories and symlinks", async () => {
     execFileSync("mkfifo", [join(root, "pipe")]);
-    expect(await refusal(guard.move("pipe", "c"))).toMatchObject({ kind: "denied", code: "special_file" });
+    expect(await refusal(guard.move("pipe", "c"))).toMatchObject({
+      kind: "denied",
+      code: "special_file",
+    });
   });
 
   it("keeps the file itself: inode, mode and times", async () => {

@@ -34,7 +34,8 @@ export async function moveEntry(
     const stat = await lstat(source.entry, { bigint: true }).catch(async (error: unknown) => {
       throw await explain(error, from, context);
     });
-    if (!stat.isFile() && !stat.isDirectory() && !stat.isSymbolicLink()) throw specialFile(from, stat);
+    if (!stat.isFile() && !stat.isDirectory() && !stat.isSymbolicLink())
+      throw specialFile(from, stat);
     const target = await openEntry(to, context, { write: true });
     try {
       await moveTo({ place: source, stat }, target, overwrite, context);
@@ -74,7 +75,11 @@ async function moveTo(
 }
 
 /** rename(2) does not report which of the two paths caused the error. */
-async function isAboutSource(error: unknown, source: GuardedPlace, target: GuardedPlace): Promise<boolean> {
+async function isAboutSource(
+  error: unknown,
+  source: GuardedPlace,
+  target: GuardedPlace,
+): Promise<boolean> {
   switch (errorCode(error)) {
     case "EBUSY":
       return target.stat === undefined;
@@ -102,7 +107,11 @@ async function moveAcross(
   let copied: Inventory;
   try {
     copied = await copyTree(source, copy, opener);
-    await renameEntry({ place: copy, stat: await lstat(copy.entry, { bigint: true }) }, target, overwrite);
+    await renameEntry(
+      { place: copy, stat: await lstat(copy.entry, { bigint: true }) },
+      target,
+      overwrite,
+    );
   } catch (error) {
     await removeTree(copy, opener).catch(() => {});
     throw error;
@@ -134,10 +143,15 @@ export interface Moved {
  *
  * @throws ToolError `conflict`, `invalid`; EXDEV, with nothing changed, if the paths are on two file systems
  */
-export async function renameEntry(moved: Moved, target: GuardedPlace, overwrite: boolean): Promise<void> {
+export async function renameEntry(
+  moved: Moved,
+  target: GuardedPlace,
+  overwrite: boolean,
+): Promise<void> {
   const { place, stat } = moved;
   if (await isOneEntry(place, target)) {
-    if (place.name !== target.name) await whileHeld(place.path, () => rename(place.entry, target.entry));
+    if (place.name !== target.name)
+      await whileHeld(place.path, () => rename(place.entry, target.entry));
   } else if (target.stat !== undefined && !overwrite) {
     throw pathError("eexist", target.path);
   } else if (target.stat !== undefined) {
@@ -173,14 +187,18 @@ async function replace({ place, stat }: Moved, target: GuardedPlace): Promise<vo
   // Windows cannot replace a directory.
   if (isReplacingDirectory && process.platform === "win32") await rmdir(target.entry);
   // rename(2) does nothing if both are hard links to one file.
-  if (isStill(target.entry, stat)) await whileHeld(place.path, () => unlinkIfSame(place.entry, stat));
+  if (isStill(target.entry, stat))
+    await whileHeld(place.path, () => unlinkIfSame(place.entry, stat));
   else await whileHeld(target.path, () => rename(place.entry, target.entry));
 }
 
 /**
  * Our empty directory reserves the name. The rename may replace only that directory, and only while it is empty.
  */
-async function moveDirectory({ entry: source, path }: Moved["place"], target: string): Promise<void> {
+async function moveDirectory(
+  { entry: source, path }: Moved["place"],
+  target: string,
+): Promise<void> {
   // On Windows, renaming a directory never replaces anything.
   if (process.platform === "win32") {
     await whileHeld(path, () => rename(source, target));
@@ -200,7 +218,11 @@ async function moveFile({ place, stat }: Moved, target: GuardedPlace): Promise<v
   if (stat.isSymbolicLink()) {
     await symlink(await readlink(place.entry), target.entry);
   } else {
-    const done = await giveFreeName({ entry: place.entry, identity: stat }, target.entry, target.path);
+    const done = await giveFreeName(
+      { entry: place.entry, identity: stat },
+      target.entry,
+      target.path,
+    );
     if (done === "moved") return;
   }
   const made = lstatSync(target.entry, { bigint: true });

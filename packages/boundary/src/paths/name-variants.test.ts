@@ -41,7 +41,11 @@ describe.each(verifications)("a directory with two names, verified by %s", (veri
     const other = join(workspace.base, "ROOT");
     await symlink("root", other);
     const guard = guardOf(variantBound(other), verification);
-    for (const path of ["sub/a.txt", join(other, "sub", "a.txt"), join(workspace.root, "sub", "a.txt")]) {
+    for (const path of [
+      "sub/a.txt",
+      join(other, "sub", "a.txt"),
+      join(workspace.root, "sub", "a.txt"),
+    ]) {
       expect(await readThrough(guard, path), path).toBe("inside");
     }
     await (await guard.openDirectory(join(workspace.root, "sub"))).close();
@@ -62,7 +66,9 @@ describe.each(verifications)("a directory with two names, verified by %s", (veri
     await symlink(join(workspace.root, "sub"), join(other, "sub"));
     expect(await refusal(guard.openFile("sub/a.txt"))).toMatchObject({ code: "outside" });
     expect(await refusal(guard.openDirectory("sub"))).toMatchObject({ code: "outside" });
-    expect(await refusal(guard.writeFile("sub/new.txt", Buffer.from("")))).toMatchObject({ code: "outside" });
+    expect(await refusal(guard.writeFile("sub/new.txt", Buffer.from("")))).toMatchObject({
+      code: "outside",
+    });
   });
 
   it("stays read-only under any name, and cannot be moved away", async () => {

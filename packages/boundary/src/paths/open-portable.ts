@@ -3,7 +3,13 @@ import { lstat, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Candidate, candidatesByIdentity, fileSystemKind, surelyAround } from "./check.ts";
 import { checkEntryName, openUnlinked } from "./open.ts";
-import { hiddenPlace, inSpecialFileSystem, leadsOutside, pathError, specialFile } from "./path-errors.ts";
+import {
+  hiddenPlace,
+  inSpecialFileSystem,
+  leadsOutside,
+  pathError,
+  specialFile,
+} from "./path-errors.ts";
 import {
   type AllowedDirectories,
   type AllowedDirectory,
@@ -37,7 +43,8 @@ export function portableOpener(allowed: AllowedDirectories): Opener {
     const realPath = await realpath(path);
     if (allowed.hidden?.hides(realPath)) throw hiddenPlace(asked);
     const around = surelyAround(realPath, allowed);
-    const directory = (await aroundByIdentity(realPath, candidatesByIdentity(realPath, allowed))) ?? around;
+    const directory =
+      (await aroundByIdentity(realPath, candidatesByIdentity(realPath, allowed))) ?? around;
     if (directory === undefined) throw leadsOutside(asked, allowed);
     const identity = await lstat(realPath, { bigint: true });
     if (identity.isSymbolicLink()) return undefined;

@@ -90,8 +90,13 @@ export function checkEntryName(name: string): void {
 const O_NOFOLLOW_ANY = 0x20000000;
 
 /** Opens the entry at `path` itself, not a link's target. Windows has no such flag, so callers compare identities. */
-export async function openUnlinked(path: string, flags: number, mode?: number): Promise<FileHandle> {
-  if (process.platform !== "darwin") return openHandle(path, flags | (constants.O_NOFOLLOW ?? 0), mode);
+export async function openUnlinked(
+  path: string,
+  flags: number,
+  mode?: number,
+): Promise<FileHandle> {
+  if (process.platform !== "darwin")
+    return openHandle(path, flags | (constants.O_NOFOLLOW ?? 0), mode);
   try {
     return await openHandle(path, flags | O_NOFOLLOW_ANY, mode);
   } catch (error) {

@@ -52,7 +52,12 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
     });
 
     it("is found by an absolute path, a relative one and a file URI", async () => {
-      for (const path of [join(root, "a.txt"), "a.txt", "./a.txt", pathToFileURL(join(root, "a.txt")).href]) {
+      for (const path of [
+        join(root, "a.txt"),
+        "a.txt",
+        "./a.txt",
+        pathToFileURL(join(root, "a.txt")).href,
+      ]) {
         expect(await readThrough(guard, path)).toBe("hello");
       }
     });
@@ -62,7 +67,10 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
       await mkdir(second);
       await writeFile(join(second, "only-here.txt"), "second");
       await writeFile(join(second, "a.txt"), "second");
-      const allowed = allowlistOf({ path: root, source: "argument" }, { path: second, source: "argument" });
+      const allowed = allowlistOf(
+        { path: root, source: "argument" },
+        { path: second, source: "argument" },
+      );
       const both = guardOf(allowed, verification);
       expect(await readThrough(both, "a.txt")).toBe("hello");
       expect(await readThrough(both, "only-here.txt")).toBe("second");
@@ -79,7 +87,10 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
       for (const path of ["dir/b.txt", "sub/up", "dir/up"])
         expect(await readThrough(guard, path)).toBe("below");
       const file = await guard.openFile("dir/up");
-      expect(file).toMatchObject({ path: join(root, "dir", "up"), realPath: join(root, "sub", "b.txt") });
+      expect(file).toMatchObject({
+        path: join(root, "dir", "up"),
+        realPath: join(root, "sub", "b.txt"),
+      });
       await file.handle.close();
     });
 
@@ -97,7 +108,9 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
     it("is read by its name, with literal percent signs", async () => {
       await writeFile(join(root, "%2e%2e%2fsecret.txt"), "literal");
       expect(await readThrough(guard, "%2e%2e%2fsecret.txt")).toBe("literal");
-      expect(await refusal(guard.openFile("..%2foutside%2fsecret.txt"))).toMatchObject({ kind: "not_found" });
+      expect(await refusal(guard.openFile("..%2foutside%2fsecret.txt"))).toMatchObject({
+        kind: "not_found",
+      });
     });
 
     it("may be a hard link, as shown by the link count", async () => {
@@ -120,7 +133,11 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
     await symlink(root, link);
     await symlink(workspace.base, join(workspace.base, "above"));
     const linked = guardOf(allowlistOf({ path: link, source: "argument" }), verification);
-    const names = [join(link, "a.txt"), join(root, "a.txt"), join(workspace.base, "above", "root", "a.txt")];
+    const names = [
+      join(link, "a.txt"),
+      join(root, "a.txt"),
+      join(workspace.base, "above", "root", "a.txt"),
+    ];
     for (const path of [...names, "a.txt"]) expect(await readThrough(linked, path)).toBe("hello");
     expect(await linked.resolve(join(workspace.base, "above", "link", "sub", "x"))).toBe(
       join(root, "sub", "x"),
@@ -218,10 +235,16 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
         await symlink("../outside/secret.txt", join(root, "out"));
         await symlink("a.txt", join(root, "in"));
         await symlink("nothing", join(root, "broken"));
-        expect(await guard.readLink("out")).toEqual({ target: "../outside/secret.txt", inside: false });
+        expect(await guard.readLink("out")).toEqual({
+          target: "../outside/secret.txt",
+          inside: false,
+        });
         expect(await guard.readLink("in")).toEqual({ target: "a.txt", inside: true });
         expect(await guard.readLink("broken")).toEqual({ target: "nothing", inside: false });
-        expect(await refusal(guard.readLink("a.txt"))).toMatchObject({ kind: "invalid", code: "not_link" });
+        expect(await refusal(guard.readLink("a.txt"))).toMatchObject({
+          kind: "invalid",
+          code: "not_link",
+        });
         expect(await refusal(guard.readLink("none"))).toMatchObject({ kind: "not_found" });
       });
     });
@@ -268,20 +291,28 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
           expect(await refusal(whole.openFile(path)), path).toMatchObject({ kind: "denied" });
         }
         for (const name of ["null", "environ"]) {
-          expect(await refusal(whole.openFile(join(root, name))), name).toMatchObject({ kind: "denied" });
+          expect(await refusal(whole.openFile(join(root, name))), name).toMatchObject({
+            kind: "denied",
+          });
           expect(await refusal(guard.openFile(name)), name).toMatchObject({
             kind: "denied",
             code: "outside",
           });
         }
-        expect(await refusal(guard.openFile("round"))).toMatchObject({ kind: "denied", code: "outside" });
+        expect(await refusal(guard.openFile("round"))).toMatchObject({
+          kind: "denied",
+          code: "outside",
+        });
         expect(await refusal(whole.openDirectory("/proc"))).toMatchObject({ kind: "denied" });
         expect(await refusal(whole.openDirectory("/dev/fd"))).toMatchObject({ kind: "denied" });
         expect(await readThrough(whole, workspace.secret)).toBe("SECRET");
       });
 
       it("distinguishes a directory from a file", async () => {
-        expect(await refusal(guard.openFile("sub"))).toMatchObject({ kind: "invalid", code: "is_directory" });
+        expect(await refusal(guard.openFile("sub"))).toMatchObject({
+          kind: "invalid",
+          code: "is_directory",
+        });
         expect(await refusal(guard.openDirectory("a.txt"))).toMatchObject({
           kind: "invalid",
           code: "not_directory",
@@ -296,14 +327,21 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
         expect(error.message).toBe(
           `"${root}/sub/bb.txt" does not exist; the nearest existing directory is "${root}/sub" and contains "b.txt".`,
         );
-        expect((await refusal(guard.openFile("none/at/all"))).message).toContain(`directory is "${root}".`);
-        expect((await refusal(guard.openFile("a.txt/x"))).message).toContain(`"${root}/a.txt" is a file`);
+        expect((await refusal(guard.openFile("none/at/all"))).message).toContain(
+          `directory is "${root}".`,
+        );
+        expect((await refusal(guard.openFile("a.txt/x"))).message).toContain(
+          `"${root}/a.txt" is a file`,
+        );
       });
 
       it("is refused for loops of links and names that are too long", async () => {
         await symlink("loop-b", join(root, "loop-a"));
         await symlink("loop-a", join(root, "loop-b"));
-        expect(await refusal(guard.openFile("loop-a"))).toMatchObject({ kind: "invalid", code: "eloop" });
+        expect(await refusal(guard.openFile("loop-a"))).toMatchObject({
+          kind: "invalid",
+          code: "eloop",
+        });
         expect(await refusal(guard.openFile("x".repeat(256)))).toMatchObject({ kind: "invalid" });
         expect(await refusal(guard.openFile("x/".repeat(2050)))).toMatchObject({ kind: "invalid" });
         expect(await refusal(guard.openFile("a\0.txt"))).toMatchObject({ kind: "invalid" });
@@ -316,7 +354,9 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
         expect(error).toMatchObject({ kind: "unavailable", code: "directory_unavailable" });
         expect(error.message).toContain(`"${root}" (argument) does not exist`);
         expect(error.hint).toContain("--root");
-        expect(await refusal(guard.openFile(join(aside, "a.txt")))).toMatchObject({ kind: "denied" });
+        expect(await refusal(guard.openFile(join(aside, "a.txt")))).toMatchObject({
+          kind: "denied",
+        });
         await mkdir(root);
         await writeFile(join(root, "a.txt"), "again");
         expect(await readThrough(guard, "a.txt")).toBe("again");

@@ -29,7 +29,11 @@ describe("systemError", () => {
   ])("%s is %s, with the path, a hint and none of the system's words", (code, kind) => {
     const error = systemError(failure(code), "/a\n/b");
     if (!(error instanceof ToolError)) throw new Error("Not a ToolError.");
-    expect(error).toMatchObject({ kind, code: code.toLowerCase(), hint: expect.stringMatching(/\.$/) });
+    expect(error).toMatchObject({
+      kind,
+      code: code.toLowerCase(),
+      hint: expect.stringMatching(/\.$/),
+    });
     expect(error.message).toContain('"/a\\n/b"');
     expect(error.message).not.toContain("/proc");
     expect(error.cause).toBeInstanceOf(Error);

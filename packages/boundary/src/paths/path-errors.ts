@@ -15,7 +15,11 @@ const TOO_MANY_OPEN = [
   "Wait for other calls, then retry.",
   "Too many files are open, so @ cannot be opened.",
 ] as const;
-const IN_USE = ["conflict", "Retry later.", "@ is in use (a mount point or a running program)."] as const;
+const IN_USE = [
+  "conflict",
+  "Retry later.",
+  "@ is in use (a mount point or a running program).",
+] as const;
 
 /**
  * Every error code of a path; those that begin with `e` are the operating system's. In a message that is always the
@@ -34,14 +38,24 @@ export const pathFailure = errorsOf({
     "unavailable",
     "Ask the user to create it, or to start the server with another directory argument or --root.",
   ],
-  read_only: ["denied", "Write in another allowed directory, or ask the user to allow changes in this one."],
+  read_only: [
+    "denied",
+    "Write in another allowed directory, or ask the user to allow changes in this one.",
+  ],
   allowed_directory: ["denied", "Change its contents instead."],
-  hidden: ["denied", "Choose another path; list_changes and undo_change show and restore what it keeps."],
+  hidden: [
+    "denied",
+    "Choose another path; list_changes and undo_change show and restore what it keeps.",
+  ],
   special_file: ["denied", "Choose a regular file."],
   into_itself: ["invalid", "Choose a destination outside the directory being moved."],
   source_remains: ["conflict", "No data is lost: compare the two, then delete one."],
   is_directory: ["invalid", "Use the path of a file in it.", "@ is a directory, not a file."],
-  not_directory: ["invalid", "Use the directory that contains it.", "@ is a file, not a directory."],
+  not_directory: [
+    "invalid",
+    "Use the directory that contains it.",
+    "@ is a file, not a directory.",
+  ],
   not_link: ["invalid", "Read it as a file or list it as a directory.", "@ is not a symlink."],
   not_writable: [
     "denied",
@@ -54,14 +68,26 @@ export const pathFailure = errorsOf({
     "@ was changed by another program during this operation.",
   ],
   enoent: ["not_found", "List the directory to see its contents.", "@ does not exist."],
-  enotdir: ["invalid", "List its parent to see its contents.", "A part of @ is a file, not a directory."],
+  enotdir: [
+    "invalid",
+    "List its parent to see its contents.",
+    "A part of @ is a file, not a directory.",
+  ],
   eisdir: ["invalid", "Use the path of a file in it.", "@ is a directory, not a file."],
   eexist: ["conflict", "Choose another name, or allow it to be replaced.", "@ already exists."],
-  enotempty: ["conflict", "Choose another name, or empty it first.", "The directory @ is not empty."],
+  enotempty: [
+    "conflict",
+    "Choose another name, or empty it first.",
+    "The directory @ is not empty.",
+  ],
   eacces: ["denied", PERMISSIONS_HINT, DENIED],
   eperm: ["denied", PERMISSIONS_HINT, DENIED],
   erofs: ["denied", "Write somewhere else.", "@ is on a read-only file system."],
-  eloop: ["invalid", "Name the file itself.", "@ leads through too many links, or through a loop of them."],
+  eloop: [
+    "invalid",
+    "Name the file itself.",
+    "@ leads through too many links, or through a loop of them.",
+  ],
   enametoolong: ["invalid", "Use a shorter path.", "@ is too long for the file system."],
   einval: ["invalid", "Choose another path.", "@ is not valid on this file system."],
   enospc: NO_SPACE,
@@ -103,7 +129,8 @@ export function isMissing(error: unknown): boolean {
  */
 export function systemError(error: unknown, path: string): unknown {
   const written = errorCode(error);
-  if (written === undefined || error instanceof ToolError || !/^E[A-Z0-9]+$/.test(written)) return error;
+  if (written === undefined || error instanceof ToolError || !/^E[A-Z0-9]+$/.test(written))
+    return error;
   const code = written.toLowerCase();
   if (isKnown(code)) return pathError(code, path, { cause: error });
   const hint = "Retry; if it persists, tell the user.";
@@ -143,7 +170,10 @@ export function directoryUnavailable(path: string, directory: AllowedDirectory):
 }
 
 export function readOnly(path: string, directory: AllowedDirectory): ToolError {
-  return pathFailure("read_only", `${quote(path)} cannot be changed: ${quote(directory.path)} is read-only.`);
+  return pathFailure(
+    "read_only",
+    `${quote(path)} cannot be changed: ${quote(directory.path)} is read-only.`,
+  );
 }
 
 export function isAllowedDirectory(path: string, directory: AllowedDirectory): ToolError {
@@ -159,7 +189,10 @@ export function hiddenPlace(path: string): ToolError {
 
 export function specialFile(
   path: string,
-  stat: Pick<StatsBase<number | bigint>, "isFIFO" | "isSocket" | "isCharacterDevice" | "isBlockDevice">,
+  stat: Pick<
+    StatsBase<number | bigint>,
+    "isFIFO" | "isSocket" | "isCharacterDevice" | "isBlockDevice"
+  >,
 ): ToolError {
   let type = "neither a regular file nor a directory";
   if (stat.isFIFO()) type = "a FIFO (named pipe)";
@@ -180,7 +213,10 @@ export function inSpecialFileSystem(path: string): ToolError {
  */
 export function describeAllowed(allowed: AllowedDirectories): string {
   const names = allowed.directories().map(({ path, writable, unavailable }) => {
-    const remarks = [...(writable ? [] : ["read-only"]), ...(unavailable === undefined ? [] : [unavailable])];
+    const remarks = [
+      ...(writable ? [] : ["read-only"]),
+      ...(unavailable === undefined ? [] : [unavailable]),
+    ];
     return quote(path) + (remarks.length > 0 ? ` (${remarks.join(", ")})` : "");
   });
   if (names.length === 0)

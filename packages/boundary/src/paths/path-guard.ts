@@ -138,7 +138,10 @@ export function createPathGuard(
         if (place.stat?.isSymbolicLink() === false) throw pathError("not_link", absolute);
         const target = await readlink(place.entry);
         const { real, missing } = await existingPart(absolute);
-        return { target, inside: missing.length === 0 && surelyAround(real, allowed) !== undefined };
+        return {
+          target,
+          inside: missing.length === 0 && surelyAround(real, allowed) !== undefined,
+        };
       } catch (error) {
         throw await explain(error, absolute, context);
       } finally {

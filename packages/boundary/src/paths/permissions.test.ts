@@ -29,7 +29,8 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
       await writeFile(join(root, name), name, { mode: 0o600 });
     }
     const own = [base, root, outside, secret];
-    for (const name of ["unreadable.txt", "protected.txt"]) await writeFile(join(root, name), "old");
+    for (const name of ["unreadable.txt", "protected.txt"])
+      await writeFile(join(root, name), "old");
     for (const name of ["closed", "fixed"]) await mkdir(join(root, name));
     await writeFile(join(root, "closed", "a.txt"), "closed");
     await writeFile(join(root, "fixed", "here.txt"), "here");
@@ -52,8 +53,14 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
 
   it("that forbid reading are denied, and not mistaken for a missing file", async () => {
     const guard = workspace.guard(verification);
-    expect(await refusal(guard.openFile("unreadable.txt"))).toMatchObject({ kind: "denied", code: "eacces" });
-    expect(await refusal(guard.openFile("closed/a.txt"))).toMatchObject({ kind: "denied", code: "eacces" });
+    expect(await refusal(guard.openFile("unreadable.txt"))).toMatchObject({
+      kind: "denied",
+      code: "eacces",
+    });
+    expect(await refusal(guard.openFile("closed/a.txt"))).toMatchObject({
+      kind: "denied",
+      code: "eacces",
+    });
     expect(await refusal(guard.openFile("closed/none.txt"))).toMatchObject({
       kind: "denied",
       code: "eacces",
@@ -87,7 +94,10 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
   it("that prevent removing the source of a cross-device move leave both, with an error", async () => {
     const there = await makeWorkspace(elsewhere);
     const guard = guardOf(
-      allowlistOf({ path: workspace.root, source: "argument" }, { path: there.root, source: "argument" }),
+      allowlistOf(
+        { path: workspace.root, source: "argument" },
+        { path: there.root, source: "argument" },
+      ),
       verification,
     );
     const error = await refusal(guard.move("fixed/here.txt", join(there.root, "moved.txt")));
@@ -104,7 +114,8 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
       () => guard.createDirectory("fixed/sub"),
       () => guard.move("foreign.txt", "fixed/foreign.txt"),
     ];
-    for (const work of works) expect(await refusal(work())).toMatchObject({ kind: "denied", code: "eacces" });
+    for (const work of works)
+      expect(await refusal(work())).toMatchObject({ kind: "denied", code: "eacces" });
     expect(await readdir(join(workspace.root, "fixed"))).toEqual(["here.txt"]);
     expect((await readdir(workspace.root)).filter((name) => name.startsWith("."))).toEqual([]);
   });
@@ -126,7 +137,9 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
     const winners = privates.filter((_, index) => results[index]?.status === "fulfilled");
     expect(winners).toHaveLength(1);
     expect((await stat(join(root, "winner"))).size).toBe(winners[0]?.length);
-    expect((await readdir(root)).filter((name) => privates.includes(name))).toHaveLength(privates.length - 1);
+    expect((await readdir(root)).filter((name) => privates.includes(name))).toHaveLength(
+      privates.length - 1,
+    );
     await guard.move("winner", winners[0] ?? "");
   });
 

@@ -68,22 +68,34 @@ describe("while another process swaps links", () => {
     await workspace.remove();
   });
 
-  async function swapping(what: "file" | "directory", name: string, target: string): Promise<Swapper> {
+  async function swapping(
+    what: "file" | "directory",
+    name: string,
+    target: string,
+  ): Promise<Swapper> {
     const swapper = new Swapper(what, join(workspace.root, name), target);
     swappers.push(swapper);
     await swapper.ready();
     return swapper;
   }
 
-  const metBoth = ({ done, outside }: Outcome, count: number) => done > count / 1000 && outside > count / 100;
+  const metBoth = ({ done, outside }: Outcome, count: number) =>
+    done > count / 1000 && outside > count / 100;
 
   /**
    * Runs `attempt` many times; it may only succeed or be refused with a ToolError. On a busy machine the other process
    * may hardly run, so attempts are repeated until both states have occurred.
    */
-  async function tries(count: number, attempt: (index: number) => Promise<unknown>): Promise<Outcome> {
+  async function tries(
+    count: number,
+    attempt: (index: number) => Promise<unknown>,
+  ): Promise<Outcome> {
     const outcome: Outcome = { done: 0, outside: 0, otherwise: 0 };
-    for (let index = 0; index < count || (!metBoth(outcome, count) && index < 30 * count); index++) {
+    for (
+      let index = 0;
+      index < count || (!metBoth(outcome, count) && index < 30 * count);
+      index++
+    ) {
       try {
         await attempt(index);
         outcome.done += 1;
@@ -120,7 +132,11 @@ describe("while another process swaps links", () => {
       await mkdir(join(workspace.root, "directory"));
       await writeFile(join(workspace.root, "directory", "secret.txt"), "INSIDE");
       await writeFile(join(workspace.root, "file"), "INSIDE");
-      const swapper = await swapping(what, what, what === "file" ? workspace.secret : workspace.outside);
+      const swapper = await swapping(
+        what,
+        what,
+        what === "file" ? workspace.secret : workspace.outside,
+      );
       const path = what === "file" ? "file" : "directory/secret.txt";
       const seen = new Set<string>();
       const outcome = await tries(count, async () => seen.add(await readThrough(guard, path)));
@@ -152,7 +168,11 @@ describe("while another process swaps links", () => {
     await writeFile(join(workspace.root, "file"), "INSIDE");
     const swapper = await swapping("file", "file", workspace.secret);
     const outcome = await tries(count, (index) =>
-      guard.writeFile("file", Buffer.from("WRITTEN"), index % 2 === 0 ? { check: async () => {} } : {}),
+      guard.writeFile(
+        "file",
+        Buffer.from("WRITTEN"),
+        index % 2 === 0 ? { check: async () => {} } : {},
+      ),
     );
     await expectRealRace(swapper, outcome, count);
     await expectNothingEscaped();

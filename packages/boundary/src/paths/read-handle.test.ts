@@ -3,7 +3,12 @@ import { appendFile, mkdir, open, symlink, unlink, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { makeWorkspace, readThrough, refusal, type Workspace } from "../../test/fixtures/boundary.ts";
+import {
+  makeWorkspace,
+  readThrough,
+  refusal,
+  type Workspace,
+} from "../../test/fixtures/boundary.ts";
 import { hasProc, LocalFile, SMALL_BYTES } from "./open.ts";
 
 /** On Linux always a local file system. */
@@ -26,7 +31,9 @@ describe.runIf(hasProc() && existsSync(place))("a local file", () => {
     expect(await handle.read(bytes, 2, 3, 1)).toMatchObject({ bytesRead: 3 });
     expect(bytes.toString("latin1")).toBe("\0\0ell\0\0\0");
     expect((await handle.stat({ bigint: true })).size).toBe(5n);
-    expect((await buffer(handle.createReadStream({ start: 1, autoClose: false }))).toString()).toBe("ello");
+    expect((await buffer(handle.createReadStream({ start: 1, autoClose: false }))).toString()).toBe(
+      "ello",
+    );
     expect(await handle.readFile("utf8")).toBe("hello");
     for await (const _chunk of handle.createReadStream({ start: 0, autoClose: false })) break;
     await handle.close();
@@ -41,7 +48,9 @@ describe.runIf(hasProc() && existsSync(place))("a local file", () => {
     expect(file.handle).toBeInstanceOf(LocalFile);
     await appendFile(path, "x".repeat(SMALL_BYTES));
     const bytes = Buffer.alloc(SMALL_BYTES + 10);
-    expect(await file.handle.read(bytes, 0, bytes.length, 0)).toMatchObject({ bytesRead: SMALL_BYTES + 5 });
+    expect(await file.handle.read(bytes, 0, bytes.length, 0)).toMatchObject({
+      bytesRead: SMALL_BYTES + 5,
+    });
     await file.handle.close();
   });
 

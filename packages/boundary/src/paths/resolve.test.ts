@@ -4,7 +4,10 @@ import type { Platform } from "./resolve.ts";
 import { parsePath } from "./resolve.ts";
 
 function parse(text: string, platform: Platform = "linux") {
-  return parsePath(text, { platform, home: () => (platform === "win32" ? "C:\\Users\\me" : "/home/me") });
+  return parsePath(text, {
+    platform,
+    home: () => (platform === "win32" ? "C:\\Users\\me" : "/home/me"),
+  });
 }
 
 function refused(text: string, platform: Platform = "linux"): ToolError {
@@ -47,7 +50,10 @@ describe("the text of a path", () => {
     ["/a\0/b", /NUL/],
     ["/a/\ud800", /surrogate/],
   ])("%j is invalid", (text, message) => {
-    expect(refused(text)).toMatchObject({ kind: "invalid", message: expect.stringMatching(message) });
+    expect(refused(text)).toMatchObject({
+      kind: "invalid",
+      message: expect.stringMatching(message),
+    });
   });
 
   it("shows control characters of a refused path as escapes, on one line", () => {
@@ -90,7 +96,10 @@ describe("file URIs", () => {
     ["file:///a\nb", /whitespace/],
     ["file://[", /parsed/],
   ])("%j is invalid", (uri, message) => {
-    expect(refused(uri)).toMatchObject({ kind: "invalid", message: expect.stringMatching(message) });
+    expect(refused(uri)).toMatchObject({
+      kind: "invalid",
+      message: expect.stringMatching(message),
+    });
   });
 
   it("has drives on Windows and no shares", () => {

@@ -6,7 +6,8 @@ import { quote } from "./path-errors.ts";
 /** Which system's path rules apply. A parameter everywhere, so that Windows' rules can be tested on Linux. */
 export type Platform = NodeJS.Platform;
 
-const pathsOf = (platform: Platform): path.PlatformPath => (platform === "win32" ? path.win32 : path.posix);
+const pathsOf = (platform: Platform): path.PlatformPath =>
+  platform === "win32" ? path.win32 : path.posix;
 
 /** Whether file names on `platform` are usually case-insensitive, so text alone cannot distinguish them. */
 export function foldsCase(platform: Platform = process.platform): boolean {
@@ -22,7 +23,11 @@ export function fold(text: string): string {
  * Whether `target` is `directory` or below it, by text alone; both absolute and normalized. Compares whole components:
  * `/a/proj-evil` is not inside `/a/proj` (CVE-2025-53110).
  */
-export function isInside(target: string, directory: string, platform: Platform = process.platform): boolean {
+export function isInside(
+  target: string,
+  directory: string,
+  platform: Platform = process.platform,
+): boolean {
   if (target === directory) return true;
   const { sep } = pathsOf(platform);
   return target.startsWith(directory.endsWith(sep) ? directory : directory + sep);
@@ -55,7 +60,11 @@ export function parsePath(
   const paths = pathsOf(rules.platform);
   let plain = text;
   if (/^file:\/\//i.test(text)) plain = pathOfUri(text, rules.platform);
-  else if (text === "~" || text.startsWith("~/") || (rules.platform === "win32" && text.startsWith("~\\"))) {
+  else if (
+    text === "~" ||
+    text.startsWith("~/") ||
+    (rules.platform === "win32" && text.startsWith("~\\"))
+  ) {
     plain = paths.join(rules.home(), text.slice(1));
   }
   if (rules.platform === "win32") plain = checkWindowsText(plain);
@@ -99,7 +108,10 @@ function pathOfUri(uri: string, platform: Platform): string {
     throw refuse("it contains whitespace", "Write a space as %20, or use the plain path.");
   }
   if (/[?#]/.test(uri)) {
-    throw refuse("it has a query or a fragment", "Write ? as %3F and # as %23, or use the plain path.");
+    throw refuse(
+      "it has a query or a fragment",
+      "Write ? as %3F and # as %23, or use the plain path.",
+    );
   }
   let url: URL;
   try {
@@ -175,7 +187,10 @@ function checkWindowsText(text: string): string {
   const refuse = (why: string, hint: string) => invalid(`The path ${quote(text)} ${why}.`, hint);
   const slashed = text.replaceAll("/", "\\");
   if (/^\\\\[?.](?:\\|$)/.test(slashed) || slashed.startsWith("\\??\\")) {
-    throw refuse("is a device path (\\\\?\\ or \\\\.\\)", "Write it with a drive letter: C:\\folder\\file.");
+    throw refuse(
+      "is a device path (\\\\?\\ or \\\\.\\)",
+      "Write it with a drive letter: C:\\folder\\file.",
+    );
   }
   const bash = /^\/([a-z])(?:\/|$)/i.exec(text);
   const plain = bash === null ? text : `${(bash[1] ?? "").toUpperCase()}:\\${text.slice(3)}`;

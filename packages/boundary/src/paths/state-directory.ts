@@ -30,12 +30,16 @@ export function stateDirectories(
 function userStateDirectory(environment: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
   if (platform === "win32") {
     const local = environment.LOCALAPPDATA;
-    return local !== undefined && win32.isAbsolute(local) ? local : win32.join(homedir(), "AppData", "Local");
+    return local !== undefined && win32.isAbsolute(local)
+      ? local
+      : win32.join(homedir(), "AppData", "Local");
   }
   if (platform === "darwin") return posix.join(homedir(), "Library", "Application Support");
   const state = environment.XDG_STATE_HOME;
   // The specification requires absolute paths; others are ignored.
-  return state !== undefined && posix.isAbsolute(state) ? state : posix.join(homedir(), ".local", "state");
+  return state !== undefined && posix.isAbsolute(state)
+    ? state
+    : posix.join(homedir(), ".local", "state");
 }
 
 /**
@@ -62,7 +66,8 @@ export async function openStateDirectory(
       if (directory !== undefined) return { directory, lasting };
       reason = `its directory ${candidate} is in an allowed directory, or contains one`;
     } catch (error) {
-      if (!create && errorCode(error) === "ENOENT") return { directory: join(candidate, name), lasting };
+      if (!create && errorCode(error) === "ENOENT")
+        return { directory: join(candidate, name), lasting };
       reason = `${candidate} cannot be used (${error instanceof Refused ? error.message : errorCode(error)})`;
     }
   }
@@ -109,7 +114,9 @@ function isUsable(
   return allowed
     .directories()
     .every(({ path, realPath }) =>
-      [path, realPath].every((one) => (isHidden || !within(directory, one)) && !within(one, directory)),
+      [path, realPath].every(
+        (one) => (isHidden || !within(directory, one)) && !within(one, directory),
+      ),
     );
 }
 
@@ -126,7 +133,9 @@ export function hiddenAt(places: readonly string[]): HiddenPlaces {
     paths,
     // Called for every entry of every walk.
     hides: (realPath) =>
-      paths.some((path) => realPath.startsWith(path) && /^$|^[\\/]/.test(realPath.slice(path.length))),
+      paths.some(
+        (path) => realPath.startsWith(path) && /^$|^[\\/]/.test(realPath.slice(path.length)),
+      ),
   };
 }
 

@@ -32,7 +32,9 @@ describe.each(verifications)("trees, verified by %s", (verification) => {
   async function spots(...names: string[]) {
     const opener = openers[verification](workspace.allowed);
     const parent = await opener.openDirectory(workspace.root, workspace.root);
-    const made = names.map((name): DirectoryEntry => ({ parent, name, path: join(workspace.root, name) }));
+    const made = names.map(
+      (name): DirectoryEntry => ({ parent, name, path: join(workspace.root, name) }),
+    );
     return { opener, parent, made };
   }
 
@@ -44,15 +46,28 @@ describe.each(verifications)("trees, verified by %s", (verification) => {
     expect([...inventory.keys()].sort()).toEqual(["", "/link", "/sub", "/sub/x"]);
     expect(await namesBelow(join(workspace.root, "copy"))).toEqual(["link", "sub", "sub/x"]);
     await removeTree(tree, opener, inventory);
-    expect(await namesBelow(workspace.root)).toEqual(["copy", "copy/link", "copy/sub", "copy/sub/x"]);
+    expect(await namesBelow(workspace.root)).toEqual([
+      "copy",
+      "copy/link",
+      "copy/sub",
+      "copy/sub/x",
+    ]);
     await removeTree(copy, opener);
     expect(await namesBelow(workspace.root)).toEqual([]);
     await parent.close();
   });
 
   it.each([
-    ["is new", (root: string) => writeFile(join(root, "tree", "sub", "new"), "new"), "tree/sub/new"],
-    ["was changed", (root: string) => writeFile(join(root, "tree", "sub", "x"), "longer"), "tree/sub/x"],
+    [
+      "is new",
+      (root: string) => writeFile(join(root, "tree", "sub", "new"), "new"),
+      "tree/sub/new",
+    ],
+    [
+      "was changed",
+      (root: string) => writeFile(join(root, "tree", "sub", "x"), "longer"),
+      "tree/sub/x",
+    ],
     [
       "was replaced by a directory of the same names",
       async (root: string) => {

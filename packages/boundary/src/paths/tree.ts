@@ -63,7 +63,15 @@ export async function copyTree(
 ): Promise<Inventory> {
   const context = { ...options, opener, inventory: new Map() };
   if ("parent" in from) await copyEntry(from, to, "", context);
-  else await copyDirectory(from, await lstat(from.entry(""), { bigint: true }), from.path, to, "", context);
+  else
+    await copyDirectory(
+      from,
+      await lstat(from.entry(""), { bigint: true }),
+      from.path,
+      to,
+      "",
+      context,
+    );
   return context.inventory;
 }
 
@@ -175,7 +183,10 @@ async function inside(
   opener: Opener,
   work: (directory: GuardedDirectory) => Promise<void>,
 ): Promise<void> {
-  const directory = await openerBelow(at.parent, opener).openDirectory(at.parent.entry(at.name), at.path);
+  const directory = await openerBelow(at.parent, opener).openDirectory(
+    at.parent.entry(at.name),
+    at.path,
+  );
   try {
     if (!isSame(await lstat(directory.entry(""), { bigint: true }), stat))
       throw pathError("changed_meanwhile", at.path);
@@ -203,7 +214,10 @@ async function copyContent(
   to: DirectoryEntry,
   { opener, signal, attributes }: CopyContext,
 ): Promise<void> {
-  const source = await openerBelow(from.parent, opener).openFile(from.parent.entry(from.name), from.path);
+  const source = await openerBelow(from.parent, opener).openFile(
+    from.parent.entry(from.name),
+    from.path,
+  );
   try {
     if (!isSame(await source.handle.stat({ bigint: true }), seen))
       throw pathError("changed_meanwhile", from.path);
@@ -263,17 +277,24 @@ async function isCloned({ handle, realPath }: GuardedFile, target: string): Prom
   return false;
 }
 
-async function pump(source: GuardedFile, target: FileHandle, signal: AbortSignal | undefined): Promise<void> {
+async function pump(
+  source: GuardedFile,
+  target: FileHandle,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const { blocks, size } = source.stat;
   const isSparse = size > SMALL_BYTES && blocks * 512 < size;
   // Where blocks are neither compressed nor shared, there is no data after that many bytes.
-  const dataBytes = isSparse && countsBlocks(source.realPath) ? blocks * 512 : Number.POSITIVE_INFINITY;
+  const dataBytes =
+    isSparse && countsBlocks(source.realPath) ? blocks * 512 : Number.POSITIVE_INFINITY;
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   let copied = 0;
   for (let position = 0; ; ) {
     signal?.throwIfAborted();
     const { bytesRead } =
-      copied >= dataBytes ? { bytesRead: 0 } : await source.handle.read(buffer, 0, CHUNK_BYTES, position);
+      copied >= dataBytes
+        ? { bytesRead: 0 }
+        : await source.handle.read(buffer, 0, CHUNK_BYTES, position);
     if (bytesRead === 0) break;
     const read = buffer.subarray(0, bytesRead);
     for (const [start, end] of isSparse ? dataIn(read) : [[0, bytesRead] as const]) {

@@ -36,7 +36,12 @@ export interface HiddenPlaces {
 export interface ReadHandle {
   /** -1 once it is closed. */
   readonly fd: number;
-  read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
+  read(
+    buffer: Uint8Array,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<{ bytesRead: number }>;
   readFile(): Promise<Buffer>;
   readFile(encoding: "utf8"): Promise<string>;
   stat(options: { bigint: true }): Promise<BigIntStats>;

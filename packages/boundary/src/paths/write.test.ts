@@ -52,7 +52,9 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
       });
       expect(await readFile(join(root, "new.txt"), "utf8")).toBe("content");
       await writeFile(join(root, "plain.txt"), "");
-      expect((await stat(join(root, "new.txt"))).mode).toBe((await stat(join(root, "plain.txt"))).mode);
+      expect((await stat(join(root, "new.txt"))).mode).toBe(
+        (await stat(join(root, "plain.txt"))).mode,
+      );
       expect(await names()).toEqual(["new.txt", "plain.txt"]);
     });
 
@@ -66,9 +68,13 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
     it("is created once in `create` mode, even with concurrent writers", async () => {
       const guards = Array.from({ length: 20 }, () => workspace.guard(verification));
       const results = await Promise.allSettled(
-        guards.map((one, index) => one.writeFile("one.txt", Buffer.from(`${index}`), { mode: "create" })),
+        guards.map((one, index) =>
+          one.writeFile("one.txt", Buffer.from(`${index}`), { mode: "create" }),
+        ),
       );
-      const winners = results.flatMap(({ status }, index) => (status === "fulfilled" ? [index] : []));
+      const winners = results.flatMap(({ status }, index) =>
+        status === "fulfilled" ? [index] : [],
+      );
       expect(winners).toHaveLength(1);
       for (const result of results) {
         if (result.status === "rejected")
@@ -93,10 +99,17 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
       if (process.getuid?.() === 0) execFileSync("chown", ["1234:2345", path]);
       await chmod(path, 0o4751);
       const before = await stat(path);
-      expect(await guard.writeFile("old.txt", Buffer.from("new"))).toEqual({ created: false, path });
+      expect(await guard.writeFile("old.txt", Buffer.from("new"))).toEqual({
+        created: false,
+        path,
+      });
       const after = await stat(path);
       expect(await readFile(path, "utf8")).toBe("new");
-      expect(after).toMatchObject({ uid: before.uid, gid: before.gid, mode: before.mode & ~0o4000 });
+      expect(after).toMatchObject({
+        uid: before.uid,
+        gid: before.gid,
+        mode: before.mode & ~0o4000,
+      });
     });
 
     it("is a new inode: another hard link keeps the old content", async () => {
@@ -118,12 +131,16 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
 
     it("is found in the other Unicode form", async () => {
       await writeFile(join(root, "cafe\u0301.txt"), "");
-      expect(await guard.writeFile("caf\u00e9.txt", Buffer.from("new"))).toMatchObject({ created: false });
+      expect(await guard.writeFile("caf\u00e9.txt", Buffer.from("new"))).toMatchObject({
+        created: false,
+      });
       expect(await names()).toEqual(["cafe\u0301.txt", "old.txt"]);
     });
 
     it("is a conflict in `create` mode, and is kept", async () => {
-      const error = await refusal(guard.writeFile("old.txt", Buffer.from("new"), { mode: "create" }));
+      const error = await refusal(
+        guard.writeFile("old.txt", Buffer.from("new"), { mode: "create" }),
+      );
       expect(error).toMatchObject({ kind: "conflict", code: "eexist" });
       expect(await readFile(join(root, "old.txt"), "utf8")).toBe("old");
       expect(await names()).toEqual(["old.txt"]);
@@ -246,7 +263,10 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
           "directory/x/new.txt",
         ]) {
           const work = guard.writeFile(path, Buffer.from("ESCAPED"), { mode });
-          expect(await refusal(work), `${mode} ${path}`).toMatchObject({ kind: "denied", code: "outside" });
+          expect(await refusal(work), `${mode} ${path}`).toMatchObject({
+            kind: "denied",
+            code: "outside",
+          });
         }
       }
       expect(await names()).toEqual(before);
@@ -265,10 +285,16 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
     it("on a directory or a FIFO", async () => {
       await mkdir(join(root, "dir"));
       execFileSync("mkfifo", [join(root, "pipe")]);
-      expect(await refusal(guard.writeFile("dir", Buffer.from("")))).toMatchObject({ kind: "invalid" });
-      expect(await refusal(guard.writeFile("pipe", Buffer.from("")))).toMatchObject({ kind: "denied" });
+      expect(await refusal(guard.writeFile("dir", Buffer.from("")))).toMatchObject({
+        kind: "invalid",
+      });
+      expect(await refusal(guard.writeFile("pipe", Buffer.from("")))).toMatchObject({
+        kind: "denied",
+      });
       expect((await lstat(join(root, "pipe"))).isFIFO()).toBe(true);
-      expect(await refusal(guard.writeFile(root, Buffer.from("")))).toMatchObject({ kind: "denied" });
+      expect(await refusal(guard.writeFile(root, Buffer.from("")))).toMatchObject({
+        kind: "denied",
+      });
       expect(await names()).toEqual(["dir", "pipe"]);
     });
 
@@ -304,7 +330,9 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
     });
 
     it("when a directory takes the name at the last moment", async () => {
-      const work = guard.writeFile("new.txt", Buffer.from(""), { check: () => mkdir(join(root, "new.txt")) });
+      const work = guard.writeFile("new.txt", Buffer.from(""), {
+        check: () => mkdir(join(root, "new.txt")),
+      });
       expect(await refusal(work)).toMatchObject({ kind: "conflict" });
       expect(await names()).toEqual(["new.txt"]);
     });

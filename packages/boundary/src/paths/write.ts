@@ -1,5 +1,14 @@
 import { type BigIntStats, renameSync, type Stats } from "node:fs";
-import { access, constants, type FileHandle, lstat, open, readdir, rename, unlink } from "node:fs/promises";
+import {
+  access,
+  constants,
+  type FileHandle,
+  lstat,
+  open,
+  readdir,
+  rename,
+  unlink,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { openEntry, requireWritable, statEntry } from "./entries.ts";
 import { existingPart, explain, isInsideNow } from "./explain.ts";
@@ -78,7 +87,11 @@ export async function writeFileAt(
 }
 
 /** The location to write to: that of the path, or the target of a symlink there. */
-async function openTarget(path: string, options: WriteOptions, context: GuardContext): Promise<GuardedPlace> {
+async function openTarget(
+  path: string,
+  options: WriteOptions,
+  context: GuardContext,
+): Promise<GuardedPlace> {
   const place = await openEntry(path, context);
   try {
     if (place.stat?.isSymbolicLink() !== true) {
@@ -110,7 +123,9 @@ async function writeInto(
   const present = await statEntry(parent, name);
   if (present?.isDirectory()) throw pathError("is_directory", path);
   if (present !== undefined && !present.isFile()) {
-    throw present.isSymbolicLink() ? pathError("changed_meanwhile", path) : specialFile(path, present);
+    throw present.isSymbolicLink()
+      ? pathError("changed_meanwhile", path)
+      : specialFile(path, present);
   }
   if (present !== undefined && options.mode === "create") throw pathError("eexist", path);
   if (present !== undefined) await requirePermission(place);
@@ -121,7 +136,8 @@ async function writeInto(
     if (content instanceof Uint8Array) await temporary.handle.writeFile(content);
     else for await (const bytes of content) await temporary.handle.writeFile(bytes);
     await temporary.handle.sync();
-    const checked = options.check === undefined ? undefined : await runCheck(place, options.check, context);
+    const checked =
+      options.check === undefined ? undefined : await runCheck(place, options.check, context);
     const old = checked?.stat ?? present;
     if (old !== undefined) await copyAttributes(temporary, old);
     // Windows does not rename an open file.
@@ -239,11 +255,16 @@ export async function createTemporaryFile(
   await directory.verify();
   await sweep(directory);
   const entry = directory.entry(temporaryName());
-  const handle = await openUnlinked(entry, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, mode);
+  const handle = await openUnlinked(
+    entry,
+    constants.O_RDWR | constants.O_CREAT | constants.O_EXCL,
+    mode,
+  );
   try {
     const identity = await handle.stat({ bigint: true });
     await directory.verify();
-    if (!isSame(await lstat(entry, { bigint: true }), identity)) throw pathError("changed_meanwhile", path);
+    if (!isSame(await lstat(entry, { bigint: true }), identity))
+      throw pathError("changed_meanwhile", path);
     return { handle, entry, identity, discard: () => discard(handle, entry) };
   } catch (error) {
     await discard(handle, entry);
@@ -261,7 +282,10 @@ async function discard(handle: FileHandle, entry: string): Promise<void> {
  * Gives the new file the old one's mode, owner and birth time, as far as the system allows. The set-user-ID and
  * set-group-ID bits are cleared, as with every write(2) by a user other than root.
  */
-export async function copyAttributes({ handle, identity }: TemporaryFile, old: Stats): Promise<void> {
+export async function copyAttributes(
+  { handle, identity }: TemporaryFile,
+  old: Stats,
+): Promise<void> {
   if (BigInt(old.uid) !== identity.uid || BigInt(old.gid) !== identity.gid) {
     await handle.chown(old.uid, old.gid).catch(() => {});
   }

@@ -5,7 +5,9 @@ import { probeServer } from "../../test/fixtures/probe.ts";
 import { type Reply, Wire } from "../../test/fixtures/wire.ts";
 import { bind } from "./server.ts";
 
-const APPS = { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } } };
+const APPS = {
+  extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } },
+};
 
 async function wire(args: readonly string[] = []): Promise<Wire> {
   const prepared = await prepare(probeServer(), args, {});
@@ -47,7 +49,8 @@ const ERAS = {
 };
 
 function named(params: object): [string, Record<string, unknown>] {
-  const { name, arguments: given }: { name: string; arguments: Record<string, unknown> } = Object(params);
+  const { name, arguments: given }: { name: string; arguments: Record<string, unknown> } =
+    Object(params);
   return [name, given];
 }
 
@@ -78,7 +81,9 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
     // The tool's second question is a form, which this client does not have.
     const third = await ask("tools/call", answer(cardOf(second).token, true));
     expect(text(third)).toContain("this client cannot ask the user: Why?");
-    expect(text(await ask("tools/call", answer(cardOf(second).token, true)))).toContain("already answered");
+    expect(text(await ask("tools/call", answer(cardOf(second).token, true)))).toContain(
+      "already answered",
+    );
     await peer.handle.close();
   });
 
@@ -95,7 +100,8 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
   it("forgets the oldest of too many", async () => {
     const { peer, ask } = await ERAS[era](APPS);
     const tokens: string[] = [];
-    for (let index = 0; index < 51; index++) tokens.push(cardOf(await ask("tools/call", wipe)).token);
+    for (let index = 0; index < 51; index++)
+      tokens.push(cardOf(await ask("tools/call", wipe)).token);
     expect(text(await ask("tools/call", answer(tokens[0], false)))).toContain("already answered");
     expect(text(await ask("tools/call", answer(tokens[1], false)))).toContain("declined");
     await peer.handle.close();
@@ -104,7 +110,10 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
   it.each([
     ["has forms", { ...APPS, elicitation: {} }],
     ["shows no views", {}],
-    ["shows other views", { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/plain"] } } }],
+    [
+      "shows other views",
+      { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/plain"] } } },
+    ],
     ["says nothing of their type", { extensions: { "io.modelcontextprotocol/ui": {} } }],
   ])("is not shown to a client that %s", async (_what, capabilities) => {
     const { peer, ask } = await ERAS[era](capabilities);
@@ -125,9 +134,13 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
 
   it("is listed with its tool, which has no output schema, and with its page", async () => {
     const { peer, ask } = await ERAS[era](APPS);
-    const { tools }: { tools: Record<string, unknown>[] } = Object((await ask("tools/list")).result);
+    const { tools }: { tools: Record<string, unknown>[] } = Object(
+      (await ask("tools/list")).result,
+    );
     const find = (name: string) => tools.find((tool) => tool.name === name);
-    expect(find("probe_wipe")).toMatchObject({ _meta: { ui: { resourceUri: "ui://probe/confirm.html" } } });
+    expect(find("probe_wipe")).toMatchObject({
+      _meta: { ui: { resourceUri: "ui://probe/confirm.html" } },
+    });
     expect(find("probe_wipe")).not.toHaveProperty("outputSchema");
     expect(find("probe_count")).toHaveProperty("outputSchema");
     expect(find("probe_confirm")).toMatchObject({ _meta: { ui: { visibility: ["app"] } } });

@@ -5,7 +5,12 @@ import type { OptionTable } from "../define/options.ts";
 import type { Tool, ToolFacts } from "../define/tool.ts";
 import { resourceNotFound } from "../protocol/errors.ts";
 import type { ClientRequest, Principal } from "../protocol/request.ts";
-import type { CallToolResult, ClientCapabilities, ListedTool, ReadResourceResult } from "../protocol/wire.ts";
+import type {
+  CallToolResult,
+  ClientCapabilities,
+  ListedTool,
+  ReadResourceResult,
+} from "../protocol/wire.ts";
 import { hasForms } from "./questions/questions.ts";
 import type { Runtime } from "./runtime.ts";
 import { packageFolder } from "./skills.ts";
@@ -16,7 +21,8 @@ const VIEW_TYPE = "text/html;profile=mcp-app";
 const CONFIRM_VIEW = "confirm";
 
 export function showsApps(capabilities: ClientCapabilities | undefined): boolean {
-  const settings: { readonly mimeTypes?: unknown } | undefined = capabilities?.extensions?.[APPS_EXTENSION];
+  const settings: { readonly mimeTypes?: unknown } | undefined =
+    capabilities?.extensions?.[APPS_EXTENSION];
   return Array.isArray(settings?.mimeTypes) && settings.mimeTypes.includes(VIEW_TYPE);
 }
 
@@ -109,7 +115,9 @@ export class Apps<Context> {
   hasViewsFor(capabilities: ClientCapabilities | undefined): boolean {
     if (!showsApps(capabilities)) return false;
     const asks = this.asks(capabilities);
-    return this.#runtime.tools.some((tool) => tool.view !== undefined || (asks && canAskInView(tool)));
+    return this.#runtime.tools.some(
+      (tool) => tool.view !== undefined || (asks && canAskInView(tool)),
+    );
   }
 
   /** The answer to `tools/list` for a client that shows views. */
@@ -164,7 +172,12 @@ export class Apps<Context> {
     return {
       content: [{ type: "text", text }],
       _meta: {
-        [CONFIRMATION_META]: { token, message, action: shortened(action, MAX_ACTION), tool: this.tool.name },
+        [CONFIRMATION_META]: {
+          token,
+          message,
+          action: shortened(action, MAX_ACTION),
+          tool: this.tool.name,
+        },
       },
     };
   }

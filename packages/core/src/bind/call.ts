@@ -29,7 +29,12 @@ export async function runHandler<Context, Value>(
   const questions = () => {
     const { stateKey, definition, options } = runtime;
     const { confirm } = options;
-    asked ??= new Questions(request, subject, { confirm, stateKey, server: definition.name, confirmed });
+    asked ??= new Questions(request, subject, {
+      confirm,
+      stateKey,
+      server: definition.name,
+      confirmed,
+    });
     return asked;
   };
   // Refuses an invalid state before the handler runs.
@@ -150,7 +155,9 @@ class RunningCall implements Call {
       : `${timeoutMs / 1000} s, the time limit of a call`;
     const option = isTask ? "--task-timeout-ms" : "--timeout-ms if the host allows longer calls";
     this.#end(
-      new ToolError("timeout", `Timed out after ${limit}.`, { hint: `Request less, or raise ${option}.` }),
+      new ToolError("timeout", `Timed out after ${limit}.`, {
+        hint: `Request less, or raise ${option}.`,
+      }),
     );
   };
 
@@ -168,7 +175,8 @@ class RunningCall implements Call {
   progress(done: number, total?: number, note?: string): void {
     if (this.#ended !== undefined) return;
     const isReported = this.#request.reportProgress(done, total, note);
-    if (isReported && !this.#request.isTask && this.leftMs > this.#limits.timeoutMs) this.#timer?.refresh();
+    if (isReported && !this.#request.isTask && this.leftMs > this.#limits.timeoutMs)
+      this.#timer?.refresh();
   }
 
   log(level: LoggingLevel, message: string): void {
@@ -179,7 +187,11 @@ class RunningCall implements Call {
     return this.questions().confirm(message, action);
   }
 
-  ask<Answer extends z.ZodObject>(message: string, answer: Answer, key?: string): Promise<z.output<Answer>> {
+  ask<Answer extends z.ZodObject>(
+    message: string,
+    answer: Answer,
+    key?: string,
+  ): Promise<z.output<Answer>> {
     return this.questions().form(message, answer, key);
   }
 

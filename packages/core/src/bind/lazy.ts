@@ -37,7 +37,10 @@ export function lazyServer<Context, Table extends OptionTable>(
   return {
     ...facts,
     options,
-    tools: tools.map((tool) => ({ ...tool, load: async () => named((await loaded()).tools, tool.name) })),
+    tools: tools.map((tool) => ({
+      ...tool,
+      load: async () => named((await loaded()).tools, tool.name),
+    })),
     prompts: prompts.map((listed) => ({
       name: listed.name,
       listed,
@@ -61,7 +64,10 @@ export function lazyServer<Context, Table extends OptionTable>(
   };
 }
 
-function named<Entry extends { readonly name: string }>(entries: readonly Entry[], name: string): Entry {
+function named<Entry extends { readonly name: string }>(
+  entries: readonly Entry[],
+  name: string,
+): Entry {
   const found = entries.find((entry) => entry.name === name);
   if (found === undefined) throw new TypeError(`the outline has ${name}, but the server does not`);
   return found;

@@ -22,7 +22,10 @@ const open: Connected[] = [];
 afterEach(async () => {
   for (const connected of open.splice(0)) await connected.close();
 });
-async function connect(server: Parameters<typeof connectInMemory>[0], options: ConnectOptions = {}) {
+async function connect(
+  server: Parameters<typeof connectInMemory>[0],
+  options: ConnectOptions = {},
+) {
   const connected = await connectInMemory(server, options);
   open.push(connected);
   return connected;
@@ -33,7 +36,9 @@ const textOf = (result: unknown): string => JSON.parse(JSON.stringify(result)).c
 describe("an error answer", () => {
   it("lists 20 wrong arguments and counts the others", async () => {
     const { client } = await connect(probeServer());
-    const args = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`unknown_${index}`, 1]));
+    const args = Object.fromEntries(
+      Array.from({ length: 1_000 }, (_, index) => [`unknown_${index}`, 1]),
+    );
     const text = textOf(await client.callTool({ name: "probe_echo", arguments: args }));
     expect(text.split("\n")).toHaveLength(1 + 20 + 1);
     expect(text).toContain('unknown argument "unknown_18"');
@@ -69,7 +74,9 @@ describe("an error answer", () => {
           ...TOOL,
           input: z.strictObject({}),
           run() {
-            throw new ToolError("invalid", "m".repeat(200_000), { data: { much: "d".repeat(200_000) } });
+            throw new ToolError("invalid", "m".repeat(200_000), {
+              data: { much: "d".repeat(200_000) },
+            });
           },
         }),
       ],
@@ -114,10 +121,13 @@ describe("an error answer", () => {
 describe("subscriptions/listen", () => {
   it("accepts at most 1,000 URIs, and reports once what it cannot watch", async () => {
     const { client, stderr } = await connect(probeServer());
-    const many = (count: number) => Array.from({ length: count }, (_, index) => `nothing://${index}`);
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, index) => `nothing://${index}`);
     await expect(client.listen({ resourceSubscriptions: many(1_001) })).rejects.toMatchObject({
       code: -32602,
-      message: expect.stringContaining("resourceSubscriptions must have at most 1,000 entries, not 1,001"),
+      message: expect.stringContaining(
+        "resourceSubscriptions must have at most 1,000 entries, not 1,001",
+      ),
     });
     const subscription = await client.listen({
       resourcesListChanged: true,
@@ -157,34 +167,48 @@ describe.each<Era>(["legacy", "modern"])("%s: code of the author", (era) => {
     list: (client: Connected["client"], signal?: AbortSignal) =>
       client.listResources({}, signal === undefined ? {} : { signal }),
     complete: (client: Connected["client"], signal?: AbortSignal) =>
-      client.complete({ ref, argument: { name: "name", value: "" } }, signal === undefined ? {} : { signal }),
+      client.complete(
+        { ref, argument: { name: "name", value: "" } },
+        signal === undefined ? {} : { signal },
+      ),
   };
 
-  it.each(["list", "complete"] as const)("in %s ends with the client's cancellation", async (what) => {
-    aborted.length = 0;
-    const { client } = await connect(server, { era });
-    const controller = new AbortController();
-    const request = requests[what](client, controller.signal);
-    request.catch(() => undefined);
-    await client.listTools();
-    controller.abort();
-    await expect(request).rejects.toThrow();
-    await expect.poll(() => aborted).toEqual([what]);
-  });
+  it.each(["list", "complete"] as const)(
+    "in %s ends with the client's cancellation",
+    async (what) => {
+      aborted.length = 0;
+      const { client } = await connect(server, { era });
+      const controller = new AbortController();
+      const request = requests[what](client, controller.signal);
+      request.catch(() => undefined);
+      await client.listTools();
+      controller.abort();
+      await expect(request).rejects.toThrow();
+      await expect.poll(() => aborted).toEqual([what]);
+    },
+  );
 
-  it.each(["list", "complete"] as const)("in %s ends with the time limit of a call", async (what) => {
-    aborted.length = 0;
-    const { client } = await connect(server, { era, args: ["--timeout-ms", "100"] });
-    await expect(requests[what](client)).rejects.toThrow("the time limit of a call");
-    expect(aborted).toEqual([what]);
-  });
+  it.each(["list", "complete"] as const)(
+    "in %s ends with the time limit of a call",
+    async (what) => {
+      aborted.length = 0;
+      const { client } = await connect(server, { era, args: ["--timeout-ms", "100"] });
+      await expect(requests[what](client)).rejects.toThrow("the time limit of a call");
+      expect(aborted).toEqual([what]);
+    },
+  );
 
   it("in a watch ends with the time limit of a call", async () => {
     aborted.length = 0;
     const { client } = await connect(server, { era, args: ["--timeout-ms", "100"] });
     if (era === "legacy")
-      await expect(client.subscribeResource({ uri: "slow://a" })).rejects.toThrow("the time limit of a call");
-    else expect((await client.listen({ resourceSubscriptions: ["slow://a"] })).honoredFilter).toEqual({});
+      await expect(client.subscribeResource({ uri: "slow://a" })).rejects.toThrow(
+        "the time limit of a call",
+      );
+    else
+      expect((await client.listen({ resourceSubscriptions: ["slow://a"] })).honoredFilter).toEqual(
+        {},
+      );
     expect(aborted).toEqual(["watch"]);
   });
 });
@@ -212,71 +236,86 @@ describe.each<Era>(["legacy", "modern"])("%s: what a definition declares", (era)
   });
 });
 
-describe.each<Era>(["legacy", "modern"])("%s: a server that is loaded with its first call", (era) => {
-  /** As in a bundle: the outline has been JSON. */
-  function lazy(probes: Probe[]) {
-    const real = probeServer(probes);
-    let loads = 0;
-    const server = lazyServer(JSON.parse(JSON.stringify(outlineOf(real))), real.options, async () => {
-      loads += 1;
-      return real;
-    });
-    return { server, loads: () => loads };
-  }
+describe.each<Era>(["legacy", "modern"])(
+  "%s: a server that is loaded with its first call",
+  (era) => {
+    /** As in a bundle: the outline has been JSON. */
+    function lazy(probes: Probe[]) {
+      const real = probeServer(probes);
+      let loads = 0;
+      const server = lazyServer(
+        JSON.parse(JSON.stringify(outlineOf(real))),
+        real.options,
+        async () => {
+          loads += 1;
+          return real;
+        },
+      );
+      return { server, loads: () => loads };
+    }
 
-  it("lists exactly what the loaded one lists, and is loaded once", async () => {
-    const { server, loads } = lazy([]);
-    const listsOf = async (client: Connected["client"]) => ({
-      identity: client.getServerVersion(),
-      capabilities: client.getServerCapabilities(),
-      instructions: client.getInstructions(),
-      tools: (await client.listTools()).tools,
-      prompts: (await client.listPrompts()).prompts,
-      templates: (await client.listResourceTemplates()).resourceTemplates,
+    it("lists exactly what the loaded one lists, and is loaded once", async () => {
+      const { server, loads } = lazy([]);
+      const listsOf = async (client: Connected["client"]) => ({
+        identity: client.getServerVersion(),
+        capabilities: client.getServerCapabilities(),
+        instructions: client.getInstructions(),
+        tools: (await client.listTools()).tools,
+        prompts: (await client.listPrompts()).prompts,
+        templates: (await client.listResourceTemplates()).resourceTemplates,
+      });
+      const [unloaded, loaded] = [
+        await connect(server, { era }),
+        await connect(probeServer(), { era }),
+      ];
+      expect(await listsOf(unloaded.client)).toEqual(await listsOf(loaded.client));
+      expect(loads()).toBe(0);
+      expect((await unloaded.client.listResources()).resources).toEqual(
+        (await loaded.client.listResources()).resources,
+      );
+      await unloaded.client.callTool({ name: "probe_say", arguments: { text: "a" } });
+      expect(loads()).toBe(1);
     });
-    const [unloaded, loaded] = [await connect(server, { era }), await connect(probeServer(), { era })];
-    expect(await listsOf(unloaded.client)).toEqual(await listsOf(loaded.client));
-    expect(loads()).toBe(0);
-    expect((await unloaded.client.listResources()).resources).toEqual(
-      (await loaded.client.listResources()).resources,
-    );
-    await unloaded.client.callTool({ name: "probe_say", arguments: { text: "a" } });
-    expect(loads()).toBe(1);
-  });
 
-  it("calls, reads, completes, prompts, watches and closes like the loaded one", async () => {
-    const probes: Probe[] = [];
-    const { client, close } = await connect(lazy(probes).server, { era });
-    const [first, second] = await Promise.all(
-      [1, 2].map((by) => client.callTool({ name: "probe_count", arguments: { by } })),
-    );
-    expect([first, second].map((result) => result?.structuredContent)).toEqual([
-      { count: 1, inner: { kept: true } },
-      { count: 3, inner: { kept: true } },
-    ]);
-    expect((await client.readResource({ uri: "probe://count" })).contents).toMatchObject([{ text: "3" }]);
-    expect((await client.readResource({ uri: "probe://item/a" })).contents).toMatchObject([
-      { text: "item a" },
-    ]);
-    const { completion } = await client.complete({
-      ref: { type: "ref/prompt", name: "probe_greeting" },
-      argument: { name: "who", value: "A" },
+    it("calls, reads, completes, prompts, watches and closes like the loaded one", async () => {
+      const probes: Probe[] = [];
+      const { client, close } = await connect(lazy(probes).server, { era });
+      const [first, second] = await Promise.all(
+        [1, 2].map((by) => client.callTool({ name: "probe_count", arguments: { by } })),
+      );
+      expect([first, second].map((result) => result?.structuredContent)).toEqual([
+        { count: 1, inner: { kept: true } },
+        { count: 3, inner: { kept: true } },
+      ]);
+      expect((await client.readResource({ uri: "probe://count" })).contents).toMatchObject([
+        { text: "3" },
+      ]);
+      expect((await client.readResource({ uri: "probe://item/a" })).contents).toMatchObject([
+        { text: "item a" },
+      ]);
+      const { completion } = await client.complete({
+        ref: { type: "ref/prompt", name: "probe_greeting" },
+        argument: { name: "who", value: "A" },
+      });
+      expect(completion.values).toEqual(["Anna", "none"]);
+      const ref = { type: "ref/resource", uri: "probe://item/{name}" } as const;
+      expect(
+        (await client.complete({ ref, argument: { name: "name", value: "x" } })).completion.total,
+      ).toBe(150);
+      const { messages } = await client.getPrompt({
+        name: "probe_greeting",
+        arguments: { who: "Ann" },
+      });
+      expect(messages).toHaveLength(1);
+      for (const uri of ["probe://count", "probe://item/a"])
+        if (era === "legacy") await client.subscribeResource({ uri });
+        else await client.listen({ resourceSubscriptions: [uri] });
+      expect([...(probes[0]?.watchers.keys() ?? [])]).toEqual(["probe://count", "probe://item/a"]);
+      await close();
+      expect(probes[0]).toMatchObject({ opened: 1, closed: true });
     });
-    expect(completion.values).toEqual(["Anna", "none"]);
-    const ref = { type: "ref/resource", uri: "probe://item/{name}" } as const;
-    expect((await client.complete({ ref, argument: { name: "name", value: "x" } })).completion.total).toBe(
-      150,
-    );
-    const { messages } = await client.getPrompt({ name: "probe_greeting", arguments: { who: "Ann" } });
-    expect(messages).toHaveLength(1);
-    for (const uri of ["probe://count", "probe://item/a"])
-      if (era === "legacy") await client.subscribeResource({ uri });
-      else await client.listen({ resourceSubscriptions: [uri] });
-    expect([...(probes[0]?.watchers.keys() ?? [])]).toEqual(["probe://count", "probe://item/a"]);
-    await close();
-    expect(probes[0]).toMatchObject({ opened: 1, closed: true });
-  });
-});
+  },
+);
 
 describe("a call that is over before its handler runs", () => {
   /** A server that is slow to open, and its parts. */
@@ -336,7 +375,10 @@ describe("a call that is over before its handler runs", () => {
     const { server, ran, release } = opening();
     const { client } = await connect(server, { args: ["--timeout-ms", "200"] });
     const controller = new AbortController();
-    const cancelled = client.callTool({ name: "late_run", arguments: {} }, { signal: controller.signal });
+    const cancelled = client.callTool(
+      { name: "late_run", arguments: {} },
+      { signal: controller.signal },
+    );
     const late = client.callTool({ name: "late_run", arguments: {} });
     controller.abort();
     await expect(cancelled).rejects.toThrow();
@@ -352,7 +394,9 @@ describe("a call that is over before its handler runs", () => {
     release();
     const { client } = await connect(server, { args: ["--timeout-ms", "200"] });
     for (const _ of [1, 2])
-      expect(textOf(await client.callTool({ name: "late_thenable", arguments: {} }))).toContain("time limit");
+      expect(textOf(await client.callTool({ name: "late_thenable", arguments: {} }))).toContain(
+        "time limit",
+      );
   });
 
   it("stops a watch that starts after its request was cancelled", async () => {
@@ -360,7 +404,10 @@ describe("a call that is over before its handler runs", () => {
     release();
     const { client } = await connect(server, { era: "legacy" });
     const controller = new AbortController();
-    const subscribing = client.subscribeResource({ uri: "late://watched" }, { signal: controller.signal });
+    const subscribing = client.subscribeResource(
+      { uri: "late://watched" },
+      { signal: controller.signal },
+    );
     await client.listTools();
     controller.abort();
     await expect(subscribing).rejects.toThrow();
@@ -371,6 +418,8 @@ describe("a call that is over before its handler runs", () => {
     const { server, release } = opening();
     release();
     const { client } = await connect(server);
-    await expect(client.readResource({ uri: "late://watched" })).rejects.toMatchObject({ code: -32603 });
+    await expect(client.readResource({ uri: "late://watched" })).rejects.toMatchObject({
+      code: -32603,
+    });
   });
 });

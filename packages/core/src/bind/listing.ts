@@ -68,7 +68,9 @@ export function parameterHeaders(tool: Tool<never> | LazyTool<never>): ReadonlyM
 
 function without(schemas: ToolSchemas, unlisted: readonly string[]): ToolSchemas {
   const { inputSchema } = schemas;
-  const listed = Object.entries(inputSchema.properties ?? {}).filter(([name]) => !unlisted.includes(name));
+  const listed = Object.entries(inputSchema.properties ?? {}).filter(
+    ([name]) => !unlisted.includes(name),
+  );
   return { ...schemas, inputSchema: { ...inputSchema, properties: Object.fromEntries(listed) } };
 }
 

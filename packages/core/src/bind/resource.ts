@@ -13,7 +13,12 @@ import type {
   Unwatch,
 } from "../define/resource.ts";
 import type { Awaitable } from "../define/tool.ts";
-import { describeError, invalidParams, ProtocolError, resourceNotFound } from "../protocol/errors.ts";
+import {
+  describeError,
+  invalidParams,
+  ProtocolError,
+  resourceNotFound,
+} from "../protocol/errors.ts";
 import { asUri, MAX_URI_CHARS, show } from "../protocol/messages.ts";
 import type { ClientRequest } from "../protocol/request.ts";
 import type { ReadResourceResult } from "../protocol/wire.ts";
@@ -46,7 +51,8 @@ export class Resources<Context> {
     this.#runtime = runtime;
     const entries = runtime.resources.map((resource): Entry<Context> => {
       const facts = resourceOutline(resource);
-      const matcher = facts.uriTemplate === undefined ? undefined : compileTemplate(facts.uriTemplate);
+      const matcher =
+        facts.uriTemplate === undefined ? undefined : compileTemplate(facts.uriTemplate);
       return { facts, matcher, load: () => ("load" in resource ? resource.load() : resource) };
     });
     this.#fixed = entries.filter(({ matcher }) => matcher === undefined);
@@ -99,7 +105,9 @@ export class Resources<Context> {
   }
 
   /** One page of the list: the fixed ones first, then those that each template lists. */
-  async list(request: ClientRequest): Promise<{ resources: ListedResource[]; nextCursor?: string }> {
+  async list(
+    request: ClientRequest,
+  ): Promise<{ resources: ListedResource[]; nextCursor?: string }> {
     const { cursor } = request.params;
     const cursors = cursorsOf("resources/list", [], pageState);
     const lists = this.#families.filter(({ facts }) => facts.lists);
@@ -108,16 +116,22 @@ export class Resources<Context> {
     const resources: ListedResource[] =
       start !== undefined
         ? []
-        : this.#fixed.map(({ facts: { uri = "", name, title, description, mimeType, annotations } }) => {
-            return { uri, name, title, description, mimeType, annotations };
-          });
+        : this.#fixed.map(
+            ({ facts: { uri = "", name, title, description, mimeType, annotations } }) => {
+              return { uri, name, title, description, mimeType, annotations };
+            },
+          );
     const family = lists[at];
     const page =
       family === undefined
         ? undefined
         : await runAlone(this.#runtime, request, async (context, call): Promise<ResourcePage> => {
             const resource = await family.load();
-            return ("list" in resource && (await resource.list?.(context, inner, call))) || { resources: [] };
+            return (
+              ("list" in resource && (await resource.list?.(context, inner, call))) || {
+                resources: [],
+              }
+            );
           });
     resources.push(...(page?.resources ?? []));
     const next: [number, string | undefined] | undefined =
@@ -147,7 +161,11 @@ export class Resources<Context> {
    *
    * @returns a function that stops it; undefined if nothing with that URI can be watched.
    */
-  async watch(uri: string, changed: () => void, request: ClientRequest): Promise<Unwatch | undefined> {
+  async watch(
+    uri: string,
+    changed: () => void,
+    request: ClientRequest,
+  ): Promise<Unwatch | undefined> {
     const found = await this.#find(uri);
     let begun: Awaitable<Unwatch> | undefined;
     try {
@@ -159,7 +177,9 @@ export class Resources<Context> {
       // Cancelled or timed out: stop whatever it still starts.
       void Promise.resolve(begun)
         .then((stop) => stop?.())
-        .catch((late: unknown) => this.#runtime.log.debug(`watching ${uri}: ${describeError(late)}`));
+        .catch((late: unknown) =>
+          this.#runtime.log.debug(`watching ${uri}: ${describeError(late)}`),
+        );
       throw error;
     }
   }
@@ -198,7 +218,11 @@ function isParts(body: ResourcePart | readonly ResourcePart[]): body is readonly
   return Array.isArray(body);
 }
 
-function contentOf(part: ResourcePart, uri: string, mimeType: string | undefined): ResourceContents {
+function contentOf(
+  part: ResourcePart,
+  uri: string,
+  mimeType: string | undefined,
+): ResourceContents {
   const type = part.mimeType ?? mimeType;
   const facts = { uri: asUri(part.uri ?? uri), ...(type === undefined ? {} : { mimeType: type }) };
   if ("text" in part) return { ...facts, text: part.text.toWellFormed() };

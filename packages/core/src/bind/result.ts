@@ -24,10 +24,14 @@ export function resultOf(tool: Tool<unknown>, returned: unknown, isTyped: boolea
     return isTyped ? { content, structuredContent: typedAnswer(tool, content) } : { content };
   }
   if (returned instanceof JsonText) {
-    const content = withinLimit(tool, [{ type: "text", text: returned.text }, ...pictureOf(returned)]);
+    const content = withinLimit(tool, [
+      { type: "text", text: returned.text },
+      ...pictureOf(returned),
+    ]);
     return { content, structuredContent: returned };
   }
-  const answer = returned instanceof DataAnswer ? returned : new DataAnswer(returned, [], undefined);
+  const answer =
+    returned instanceof DataAnswer ? returned : new DataAnswer(returned, [], undefined);
   const parsed = tool.output.safeParse(answer.value);
   if (!parsed.success) {
     throw new TypeError(
@@ -38,7 +42,11 @@ export function resultOf(tool: Tool<unknown>, returned: unknown, isTyped: boolea
   if (answer.text !== undefined) checkLength(tool, JSON.stringify(parsed.data).length);
   const content = withinLimit(tool, [{ type: "text", text: text.toWellFormed() }, ...answer.links]);
   // A result with links states that it is not an error: a failed verdict is still a finished run.
-  return { content, structuredContent: parsed.data, ...(returned === answer ? { isError: false } : {}) };
+  return {
+    content,
+    structuredContent: parsed.data,
+    ...(returned === answer ? { isError: false } : {}),
+  };
 }
 
 /** The official filesystem server's shape: a text as `content`, or the blocks of a tool whose answers are not text. */
@@ -56,7 +64,8 @@ function pictureOf({ picture }: JsonText): ContentBlock[] {
 
 function contentOf(tool: Tool<unknown>, returned: unknown): ContentBlock[] {
   if (typeof returned === "string") return [{ type: "text", text: returned.toWellFormed() }];
-  if (!Array.isArray(returned)) throw new TypeError(`${tool.name} returned neither text nor content blocks`);
+  if (!Array.isArray(returned))
+    throw new TypeError(`${tool.name} returned neither text nor content blocks`);
   const blocks: ContentBlock[] = returned;
   return blocks.map((block) =>
     block.type === "text" ? { ...block, text: block.text.toWellFormed() } : block,
@@ -65,7 +74,10 @@ function contentOf(tool: Tool<unknown>, returned: unknown): ContentBlock[] {
 
 /** The last line of defense: a tool should itself stay within `call.budget` and offer a cursor. */
 function withinLimit(tool: Tool<unknown>, content: ContentBlock[]): ContentBlock[] {
-  const length = content.reduce((sum, block) => sum + (block.type === "text" ? block.text.length : 0), 0);
+  const length = content.reduce(
+    (sum, block) => sum + (block.type === "text" ? block.text.length : 0),
+    0,
+  );
   checkLength(tool, length);
   return content;
 }
@@ -88,7 +100,8 @@ export function errorResult(tool: string, error: unknown, log: Log): CallToolRes
   if (shown.cause !== undefined) {
     const cause = describeError(shown.cause);
     // What is unavailable concerns whoever runs the server, at every log level; the stack only helps to debug.
-    if (shown.kind === "unavailable") log.warning(`${tool}: ${shown.message}: ${cause.split("\n", 1)[0]}`);
+    if (shown.kind === "unavailable")
+      log.warning(`${tool}: ${shown.message}: ${cause.split("\n", 1)[0]}`);
     log.debug(`${tool}: ${shown.message}: ${cause}`);
   }
   const { data } = shown;
@@ -99,7 +112,9 @@ export function errorResult(tool: string, error: unknown, log: Log): CallToolRes
     ...(data !== undefined && JSON.stringify(data).length <= HARD_ANSWER_CHARS
       ? { structuredContent: data }
       : {}),
-    _meta: { [ERROR_META]: { kind: shown.kind, ...(shown.code === undefined ? {} : { code: shown.code }) } },
+    _meta: {
+      [ERROR_META]: { kind: shown.kind, ...(shown.code === undefined ? {} : { code: shown.code }) },
+    },
   };
 }
 

@@ -23,7 +23,11 @@ export class Runtime<Context, Table extends OptionTable> {
   /** The client's roots; undefined unless the server accesses directories and `--roots` is not `off`. */
   readonly roots: ClientRoots | undefined;
   /** The limits of each call: its answer's characters, its time, and its time as a task. */
-  readonly callLimits: { readonly budget: number; readonly timeoutMs: number; readonly taskMs: number };
+  readonly callLimits: {
+    readonly budget: number;
+    readonly timeoutMs: number;
+    readonly taskMs: number;
+  };
   readonly tools: readonly (Tool<Context> | LazyTool<Context>)[];
   readonly resources: readonly (Resource<Context> | LazyResource<Context>)[];
   readonly prompts: readonly (Prompt<Context> | LazyPrompt<Context>)[];
@@ -56,7 +60,11 @@ export class Runtime<Context, Table extends OptionTable> {
     this.roots = asksForRoots ? new ClientRoots(parts.allowed, parts.log) : undefined;
     const budget = Math.min(maxAnswerChars, HARD_ANSWER_CHARS);
     this.callLimits = { budget, timeoutMs, taskMs: taskTimeoutMs };
-    this.tools = offeredTools<Tool<Context> | LazyTool<Context>>(definition, parts.options, parts.moreTools);
+    this.tools = offeredTools<Tool<Context> | LazyTool<Context>>(
+      definition,
+      parts.options,
+      parts.moreTools,
+    );
     this.resources = definition.resources ?? [];
     this.prompts = definition.prompts ?? [];
     this.allowed.onChange(() => this.#notify((listener) => listener.resourcesChanged()));
@@ -143,7 +151,8 @@ function offeredTools<Facts extends ToolFacts>(
 ): Facts[] {
   const isPlain = options.toolsets.length === 0 && options.tools.length === 0 && !options.slim;
   const sets = isPlain ? ["default"] : options.toolsets;
-  const isDefault = ({ toolset }: Facts) => toolset === undefined || toolsets[toolset]?.default === true;
+  const isDefault = ({ toolset }: Facts) =>
+    toolset === undefined || toolsets[toolset]?.default === true;
   const isChosen = (tool: Facts) =>
     sets.includes("all") ||
     (sets.includes("default") && isDefault(tool)) ||

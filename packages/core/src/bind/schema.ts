@@ -14,7 +14,10 @@ export function schemasOf({ input, output }: Pick<Tool<never>, "input" | "output
  * The JSON Schema (2020-12) that clients see. `$schema` is omitted because that dialect is the protocol's default, and
  * `additionalProperties: false` below the root because it costs tokens without helping a model.
  */
-function objectSchema(schema: z.ZodObject, io: "input" | "output"): JsonSchema & { type: "object" } {
+function objectSchema(
+  schema: z.ZodObject,
+  io: "input" | "output",
+): JsonSchema & { type: "object" } {
   const { $schema: _, ...root }: JsonSchema = z.toJSONSchema(schema, {
     io,
     override({ jsonSchema }) {

@@ -58,7 +58,9 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
         arguments: { text: "a", tone: "loud" },
       });
       expect(content).toEqual([{ type: "text", text: "A" }]);
-      return Object.keys(tools.find(({ name }) => name === "probe_echo")?.inputSchema.properties ?? {});
+      return Object.keys(
+        tools.find(({ name }) => name === "probe_echo")?.inputSchema.properties ?? {},
+      );
     };
     expect(await listed([])).toEqual(["text", "times"]);
     expect(await listed(["--allow-write"])).toEqual(["text", "times", "tone"]);
@@ -69,10 +71,15 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     const listed = async (args: string[]) => {
       const { client, close } = await connectInMemory(server, { era, args });
       const { tools } = await client.listTools();
-      const said = await client.callTool({ name: "probe_echo", arguments: { text: "a", tone: "loud" } });
+      const said = await client.callTool({
+        name: "probe_echo",
+        arguments: { text: "a", tone: "loud" },
+      });
       expect(said.content).toEqual([{ type: "text", text: "A" }]);
       await close();
-      return Object.keys(tools.find(({ name }) => name === "probe_echo")?.inputSchema.properties ?? {});
+      return Object.keys(
+        tools.find(({ name }) => name === "probe_echo")?.inputSchema.properties ?? {},
+      );
     };
     expect(await listed([])).toEqual(["text", "times", "tone"]);
     expect(await listed(["--slim"])).toEqual(["text", "times"]);
@@ -97,7 +104,13 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
         type: "object",
         properties: {
           text: { type: "string", description: "Any text." },
-          times: { type: "integer", minimum: 1, maximum: 5, default: 1, description: "How often, 1 to 5." },
+          times: {
+            type: "integer",
+            minimum: 1,
+            maximum: 5,
+            default: 1,
+            description: "How often, 1 to 5.",
+          },
           tone: {
             type: "string",
             enum: ["plain", "loud"],
@@ -140,7 +153,13 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
       ["probe_extra", "probe_slow"],
     ],
     [
-      ["--allow-write", "--toolsets", "default,extra", "--exclude-tools", "probe_link,probe_slow,probe_wipe"],
+      [
+        "--allow-write",
+        "--toolsets",
+        "default,extra",
+        "--exclude-tools",
+        "probe_link,probe_slow,probe_wipe",
+      ],
       ["probe_count", "probe_echo", "probe_extra", "probe_fail", "probe_write"],
     ],
     [["--read-only", "--toolsets", "all", "--tools", "probe_say"], undefined],
@@ -223,8 +242,14 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
   it("shows a tool's error in full and an internal error as an id that is also in the log", async () => {
     const { client, stderr } = await connect({ era });
     const error = await client.callTool({ name: "probe_fail", arguments: { how: "error" } });
-    expect(error).toMatchObject({ isError: true, content: [{ text: "There is no such thing.\nMake one." }] });
-    expect(error._meta?.["io.github.refmcp/error"]).toEqual({ kind: "not_found", code: "no_thing" });
+    expect(error).toMatchObject({
+      isError: true,
+      content: [{ text: "There is no such thing.\nMake one." }],
+    });
+    expect(error._meta?.["io.github.refmcp/error"]).toEqual({
+      kind: "not_found",
+      code: "no_thing",
+    });
     for (const how of ["fault", "schema"]) {
       const fault = await client.callTool({ name: "probe_fail", arguments: { how } });
       const text = JSON.stringify(fault.content);
@@ -249,16 +274,22 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
       code: -32602,
       message: expect.stringContaining("Did you mean probe_echo?"),
     });
-    await expect(client.getPrompt({ name: "probe_greting" })).rejects.toMatchObject({ code: -32602 });
+    await expect(client.getPrompt({ name: "probe_greting" })).rejects.toMatchObject({
+      code: -32602,
+    });
     await expect(client.listTools({ cursor: "made up" })).rejects.toMatchObject({ code: -32602 });
-    await expect(client.listResources({ cursor: "made up" })).rejects.toMatchObject({ code: -32602 });
+    await expect(client.listResources({ cursor: "made up" })).rejects.toMatchObject({
+      code: -32602,
+    });
   });
 
   it("opens the context once, on the first call that needs it", async () => {
     const { client, probes } = await connect({ era });
     await client.listTools();
     expect(probes).toHaveLength(0);
-    await Promise.all([1, 2, 3].map((by) => client.callTool({ name: "probe_count", arguments: { by } })));
+    await Promise.all(
+      [1, 2, 3].map((by) => client.callTool({ name: "probe_count", arguments: { by } })),
+    );
     expect(probes).toHaveLength(1);
     expect(probes[0]?.count).toBe(6);
   });
@@ -376,7 +407,12 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
       name: "long",
       ...SERVER,
     };
-    const server = defineServer({ ...definition, options: {}, tools: [patient], open: async () => null });
+    const server = defineServer({
+      ...definition,
+      options: {},
+      tools: [patient],
+      open: async () => null,
+    });
     const { client, close } = await connectInMemory(server, { era, args: ["--timeout-ms", "500"] });
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     try {
@@ -407,9 +443,13 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     } while (cursor !== undefined);
     expect(pages.flat()).toEqual(["probe://count", "probe://item/a", "probe://item/b"]);
     const { resourceTemplates } = await client.listResourceTemplates();
-    expect(resourceTemplates.map((template) => template.uriTemplate)).toEqual(["probe://item/{name}"]);
+    expect(resourceTemplates.map((template) => template.uriTemplate)).toEqual([
+      "probe://item/{name}",
+    ]);
     const text = await client.readResource({ uri: "probe://item/a%20b" });
-    expect(text.contents).toEqual([{ uri: "probe://item/a%20b", mimeType: "text/x-item", text: "item a b" }]);
+    expect(text.contents).toEqual([
+      { uri: "probe://item/a%20b", mimeType: "text/x-item", text: "item a b" },
+    ]);
     const bytes = await client.readResource({ uri: "probe://item/bytes" });
     expect(bytes.contents).toEqual([{ uri: "probe://item/bytes", blob: "AP8K" }]);
   });
@@ -433,7 +473,10 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
   it("answers a missing resource with -32602 and its URI, an internal error without its stack", async () => {
     const { client } = await connect({ era });
     for (const uri of ["probe://item/missing", "other://thing"]) {
-      await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32602, data: { uri } });
+      await expect(client.readResource({ uri })).rejects.toMatchObject({
+        code: -32602,
+        data: { uri },
+      });
     }
     await expect(client.readResource({ uri: "probe://item/broken" })).rejects.toMatchObject({
       code: -32603,
@@ -478,10 +521,12 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     expect(filled.messages).toEqual([
       { role: "user", content: { type: "text", text: "Greet Ann in a warm tone." } },
     ]);
-    await expect(client.getPrompt({ name: "probe_greeting", arguments: {} })).rejects.toMatchObject({
-      code: -32602,
-      message: expect.stringContaining("who: expected a string, got nothing"),
-    });
+    await expect(client.getPrompt({ name: "probe_greeting", arguments: {} })).rejects.toMatchObject(
+      {
+        code: -32602,
+        message: expect.stringContaining("who: expected a string, got nothing"),
+      },
+    );
   });
 
   it("passes the client's roots to a call", async () => {

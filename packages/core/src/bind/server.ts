@@ -38,7 +38,12 @@ function knownTools(tools: Runtime<unknown, OptionTable>["tools"]): Service["too
     known ??= new Map(
       tools.flatMap((tool) => {
         const { needsTask = false } = tool;
-        const facts = { name: tool.name, effect: tool.effect, headers: parameterHeaders(tool), needsTask };
+        const facts = {
+          name: tool.name,
+          effect: tool.effect,
+          headers: parameterHeaders(tool),
+          needsTask,
+        };
         return [tool.name, ...(tool.aliases ?? [])].map((one) => [one, facts]);
       }),
     );
@@ -83,14 +88,18 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>, store?: Ta
   const { hasViews } = apps;
   /** Only a client that declares extensions can show views. */
   const appsFor = ({ client: { capabilities } }: ClientRequest) =>
-    hasViews && capabilities?.extensions !== undefined && showsApps(capabilities) ? apps : undefined;
+    hasViews && capabilities?.extensions !== undefined && showsApps(capabilities)
+      ? apps
+      : undefined;
   methods.set("tools/list", async (request) => {
     refuseCursor(request.params.cursor);
     if (definition.warm === true) runtime.warm();
     const list = toolList ?? (await listed());
     const shown = appsFor(request)?.listed(list.tools, request) ?? list;
     if (!request.revision.taskParameter) return shown;
-    const tools = shown.tools.map((tool) => withTaskSupport(tool, findKnown(tool.name)?.needsTask === true));
+    const tools = shown.tools.map((tool) =>
+      withTaskSupport(tool, findKnown(tool.name)?.needsTask === true),
+    );
     return { ...shown, tools };
   });
   methods.set("tools/call", (request) => {
@@ -206,7 +215,9 @@ async function complete<Context>(
       ? await resources.completer(String(uri), name)
       : promptCompleter(await findPrompt(runtime.prompts, String(prompt)), name);
   if (completer === undefined) return { completion: { values: [], total: 0, hasMore: false } };
-  const found = await runAlone(runtime, request, (context, call) => completer(value, context, others, call));
+  const found = await runAlone(runtime, request, (context, call) =>
+    completer(value, context, others, call),
+  );
   const values = found.slice(0, MAX_COMPLETIONS);
   return { completion: { values, total: found.length, hasMore: found.length > values.length } };
 }
@@ -226,7 +237,10 @@ async function findPrompt<Context>(
   throw unknownName("prompt", name, known);
 }
 
-function promptCompleter<Context>(prompt: Prompt<Context>, argument: string): Completer<Context> | undefined {
+function promptCompleter<Context>(
+  prompt: Prompt<Context>,
+  argument: string,
+): Completer<Context> | undefined {
   const complete: Readonly<Record<string, Completer<Context> | undefined>> = prompt.complete ?? {};
   return Object.hasOwn(complete, argument) ? complete[argument] : undefined;
 }
@@ -249,6 +263,9 @@ async function getPrompt<Context>(
       : returned;
   return {
     description: prompt.description,
-    messages: messages.map(({ role, content }) => ({ role, content: blockFor(request.revision, content) })),
+    messages: messages.map(({ role, content }) => ({
+      role,
+      content: blockFor(request.revision, content),
+    })),
   };
 }

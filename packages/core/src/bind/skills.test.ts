@@ -153,8 +153,12 @@ describe("the skills of a package", () => {
       "resources/templates/list",
       "prompts/list",
     ].entries())
-      expect(await skilled.answer(modern(id, method))).toEqual(await plain.answer(modern(id, method)));
-    expect(await skilled.answer(request(9, "nope"))).toEqual(await plain.answer(request(9, "nope")));
+      expect(await skilled.answer(modern(id, method))).toEqual(
+        await plain.answer(modern(id, method)),
+      );
+    expect(await skilled.answer(request(9, "nope"))).toEqual(
+      await plain.answer(request(9, "nope")),
+    );
     await plain.handle.close();
     await skilled.handle.close();
   });

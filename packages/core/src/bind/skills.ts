@@ -2,7 +2,12 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { crypto } from "@refmcp/boundary/crypto";
 import type { Skill } from "../define/server.ts";
-import { invalidParams, ProtocolError, refuseCursor, resourceNotFound } from "../protocol/errors.ts";
+import {
+  invalidParams,
+  ProtocolError,
+  refuseCursor,
+  resourceNotFound,
+} from "../protocol/errors.ts";
 import { asUri, show } from "../protocol/messages.ts";
 import type { Handler } from "../protocol/request.ts";
 
@@ -13,7 +18,11 @@ export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
 interface SkillEntry {
   readonly uri: string;
   readonly frontmatter: Readonly<Record<string, string>>;
-  readonly resources: readonly { readonly uri: string; readonly digest: string; readonly size: number }[];
+  readonly resources: readonly {
+    readonly uri: string;
+    readonly digest: string;
+    readonly size: number;
+  }[];
 }
 
 const MAIN_FILE = "SKILL.md";
@@ -49,7 +58,8 @@ export function addSkills(methods: Map<string, Handler>, source: string | readon
     if (!uri.startsWith("skill://") && readOthers !== undefined) return readOthers(request);
     for (const { name, files } of loaded()) {
       const file = files.find(({ path }) => uriOf(name, path) === uri);
-      if (file !== undefined) return { contents: [{ uri, mimeType: "text/markdown", text: file.text }] };
+      if (file !== undefined)
+        return { contents: [{ uri, mimeType: "text/markdown", text: file.text }] };
     }
     throw resourceNotFound(uri);
   });
@@ -69,7 +79,9 @@ function filesOf(folder: URL): Skill["files"] {
   return readdirSync(fileURLToPath(folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => {
-      const inside = `${parentPath}/${name}`.slice(fileURLToPath(folder).length).replaceAll("\\", "/");
+      const inside = `${parentPath}/${name}`
+        .slice(fileURLToPath(folder).length)
+        .replaceAll("\\", "/");
       const path = inside.replace(/^\//, "");
       return { path, text: readFileSync(new URL(encodeURI(path), folder), "utf8") };
     })

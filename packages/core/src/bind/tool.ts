@@ -35,9 +35,14 @@ export function toolsByName<Context>(tools: readonly (Tool<Context> | LazyTool<C
 }
 
 /** -32602 for an unknown name (MCP, "Tools: error handling"), with similar names. */
-export function unknownName(kind: "tool" | "prompt", name: string, known: readonly string[]): ProtocolError {
+export function unknownName(
+  kind: "tool" | "prompt",
+  name: string,
+  known: readonly string[],
+): ProtocolError {
   const near = nearest(name, known);
-  const suggestion = near.length === 0 ? `See ${kind}s/list.` : `Did you mean ${near.join(" or ")}?`;
+  const suggestion =
+    near.length === 0 ? `See ${kind}s/list.` : `Did you mean ${near.join(" or ")}?`;
   return new ProtocolError(invalidParams(`Unknown ${kind} ${show(name)}. ${suggestion}`));
 }
 
@@ -52,7 +57,10 @@ export function callTool<Context>(
   request: ClientRequest,
   apps?: Apps<Context>,
 ): Promise<CallToolResult | InputRequired> {
-  const given = withListedNames(tool, isObject(request.params.arguments) ? request.params.arguments : {});
+  const given = withListedNames(
+    tool,
+    isObject(request.params.arguments) ? request.params.arguments : {},
+  );
   return runTool(runtime, { tool, given, confirmed: new Set() }, request, apps);
 }
 
@@ -84,9 +92,18 @@ async function runTool<Context>(
     const subject = () => `${tool.name} ${JSON.stringify(given)}`;
     const handler = (context: Context, call: Call) => tool.run(input, context, call);
     const asksInView = apps?.asks(request.client.capabilities) && canAskInView(tool);
-    const returned = await runHandler(runtime, request, subject, handler, asksInView ? confirmed : undefined);
+    const returned = await runHandler(
+      runtime,
+      request,
+      subject,
+      handler,
+      asksInView ? confirmed : undefined,
+    );
     if (returned instanceof InputRequired) return returned;
-    return resultFor(request.revision, resultOf(tool, returned, runtime.options.answers === "typed"));
+    return resultFor(
+      request.revision,
+      resultOf(tool, returned, runtime.options.answers === "typed"),
+    );
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
     if (error instanceof ConfirmationNeeded && apps !== undefined)
@@ -149,19 +166,28 @@ function withoutNulls(
   return Object.fromEntries(
     Object.entries(given).filter(([key, value]) => {
       const field = Object.hasOwn(input.shape, key) ? input.shape[key] : undefined;
-      return value !== null || field === undefined || accepts(field, null) || !accepts(field, undefined);
+      return (
+        value !== null || field === undefined || accepts(field, null) || !accepts(field, undefined)
+      );
     }),
   );
 }
 
 function accepts(field: z.core.$ZodType, value: unknown): boolean {
   return (
-    "safeParse" in field && typeof field.safeParse === "function" && field.safeParse(value).success === true
+    "safeParse" in field &&
+    typeof field.safeParse === "function" &&
+    field.safeParse(value).success === true
   );
 }
 
-function describeIssue(issue: z.core.$ZodIssue, known: readonly string[], remaining: number): string[] {
-  const where = issue.path.length === 0 ? "arguments" : oneLine(clip(issue.path.join("."), MAX_SHOWN_CHARS));
+function describeIssue(
+  issue: z.core.$ZodIssue,
+  known: readonly string[],
+  remaining: number,
+): string[] {
+  const where =
+    issue.path.length === 0 ? "arguments" : oneLine(clip(issue.path.join("."), MAX_SHOWN_CHARS));
   const value = issue.input === undefined ? "nothing" : shown(issue.input);
   switch (issue.code) {
     case "unrecognized_keys":
@@ -175,7 +201,9 @@ function describeIssue(issue: z.core.$ZodIssue, known: readonly string[], remain
         `${where}: expected ${issue.values.map((option) => shown(option)).join(" or ")}, got ${value}.`,
       ];
     case "too_small":
-      return [`${where}: expected ${bound("at least", issue.minimum, issue.origin)}, got ${value}.`];
+      return [
+        `${where}: expected ${bound("at least", issue.minimum, issue.origin)}, got ${value}.`,
+      ];
     case "too_big":
       return [`${where}: expected ${bound("at most", issue.maximum, issue.origin)}, got ${value}.`];
     default:

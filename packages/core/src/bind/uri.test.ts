@@ -12,12 +12,18 @@ describe("compileTemplate", () => {
     });
     expect(blob.match("git://repo/tree/main/x")).toBeUndefined();
     expect(compileTemplate("memory://entity/{name}").match("memory://entity/a/b")).toBeUndefined();
-    expect(compileTemplate("memory://entity/{name}").match("memory://entity/a%2Fb")).toEqual({ name: "a/b" });
+    expect(compileTemplate("memory://entity/{name}").match("memory://entity/a%2Fb")).toEqual({
+      name: "a/b",
+    });
   });
 
   it("matches query parameters in any order, each optional", () => {
     const rows = compileTemplate("rows://{table}{?limit,offset}");
-    expect(rows.match("rows://t?offset=5&limit=2")).toEqual({ table: "t", limit: "2", offset: "5" });
+    expect(rows.match("rows://t?offset=5&limit=2")).toEqual({
+      table: "t",
+      limit: "2",
+      offset: "5",
+    });
     expect(rows.match("rows://t")).toEqual({ table: "t" });
   });
 

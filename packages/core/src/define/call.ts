@@ -43,7 +43,11 @@ export interface Call {
    *   an answer is valid for no other question. Set it only if any answer in that form will do.
    * @throws ToolError `denied` if the user declines or cannot be asked.
    */
-  ask<Answer extends z.ZodObject>(message: string, answer: Answer, key?: string): Promise<z.output<Answer>>;
+  ask<Answer extends z.ZodObject>(
+    message: string,
+    answer: Answer,
+    key?: string,
+  ): Promise<z.output<Answer>>;
   /** Asks the user to visit `url` (elicitation in URL mode); resolves when the user has agreed to open it. */
   openUrl(message: string, url: string): Promise<void>;
   /**

@@ -37,7 +37,10 @@ export const commonOptions = {
   ...under("Safety", {
     readOnly: {
       type: "flag",
-      form: { title: "Read-only", help: "The assistant can look at everything but change nothing." },
+      form: {
+        title: "Read-only",
+        help: "The assistant can look at everything but change nothing.",
+      },
       description: "Offer only read-only tools.",
     },
     confirm: {
@@ -55,7 +58,12 @@ export const commonOptions = {
       valueName: "LIST",
       description: "Offer only these tools, or, with --toolsets or --slim, these in addition.",
     },
-    excludeTools: { type: "string", list: true, valueName: "LIST", description: "Do not offer these tools." },
+    excludeTools: {
+      type: "string",
+      list: true,
+      valueName: "LIST",
+      description: "Do not offer these tools.",
+    },
     slim: {
       type: "flag",
       description: "Offer only the most used tools, to save the model's context.",
@@ -99,7 +107,8 @@ export const commonOptions = {
       min: 1_000,
       max: 80_000,
       default: 20_000,
-      description: "Maximum characters of one response. Truncated responses say how to get the rest.",
+      description:
+        "Maximum characters of one response. Truncated responses say how to get the rest.",
     },
     maxMessageBytes: {
       type: "integer",
@@ -145,7 +154,8 @@ export const commonOptions = {
     },
     oauthAudience: {
       type: "url",
-      description: "This server's own URL as clients know it, which access tokens must be issued for.",
+      description:
+        "This server's own URL as clients know it, which access tokens must be issued for.",
     },
     oauthScopes: {
       type: "string",
@@ -169,7 +179,8 @@ export const commonOptions = {
       type: "string",
       list: true,
       valueName: "LIST",
-      description: "Host names of web pages that may call this server, in addition to those of this machine.",
+      description:
+        "Host names of web pages that may call this server, in addition to those of this machine.",
     },
     httpStateless: {
       type: "flag",
@@ -210,7 +221,8 @@ export const commonOptions = {
   ...under("Operation", {
     metrics: {
       type: "flag",
-      description: "With --http, serve metrics for Prometheus at /metrics, to authenticated callers.",
+      description:
+        "With --http, serve metrics for Prometheus at /metrics, to authenticated callers.",
     },
     otlp: {
       type: "flag",

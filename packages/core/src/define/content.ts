@@ -68,7 +68,12 @@ export interface EmbeddedResource extends BlockFacts {
   resource: ResourceContents;
 }
 
-export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;
+export type ContentBlock =
+  | TextContent
+  | ImageContent
+  | AudioContent
+  | ResourceLink
+  | EmbeddedResource;
 
 export interface PromptMessage {
   role: Role;
@@ -102,7 +107,13 @@ export type SamplingContent =
   | TextContent
   | ImageContent
   | AudioContent
-  | { type: "tool_use"; id: string; name: string; input: Record<string, unknown>; _meta?: Meta | undefined }
+  | {
+      type: "tool_use";
+      id: string;
+      name: string;
+      input: Record<string, unknown>;
+      _meta?: Meta | undefined;
+    }
   | {
       type: "tool_result";
       toolUseId: string;

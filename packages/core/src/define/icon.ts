@@ -19,5 +19,9 @@ export function serverIconSvg({ colors, glyph }: ServerIcon = DEFAULT): string {
 
 /** An SVG as an icon that needs no network. */
 export function asIcon(svg: string): Icon {
-  return { src: `data:image/svg+xml,${encodeURIComponent(svg)}`, mimeType: "image/svg+xml", sizes: ["any"] };
+  return {
+    src: `data:image/svg+xml,${encodeURIComponent(svg)}`,
+    mimeType: "image/svg+xml",
+    sizes: ["any"],
+  };
 }

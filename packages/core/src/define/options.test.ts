@@ -12,7 +12,13 @@ const table = defineOptions({
   depth: { type: "integer", description: "D." },
   confirm: { type: "enum", values: ["ask", "never"], description: "D.", default: "ask" },
   hooks: { type: "enum", values: ["off", "run"], description: "D." },
-  toolsets: { type: "enum", list: true, values: ["read", "write"], default: ["read"], description: "D." },
+  toolsets: {
+    type: "enum",
+    list: true,
+    values: ["read", "write"],
+    default: ["read"],
+    description: "D.",
+  },
   token: { type: "secret", description: "D." },
   ignore: { type: "string", list: true, commas: false, description: "D." },
   agent: {
@@ -61,7 +67,9 @@ describe("defineOptions", () => {
     // @ts-expect-error "no" is none of the values
     defineOptions({ confirm: { type: "enum", values: two, default: "no", description } });
     // @ts-expect-error "no" is none of the values
-    defineOptions({ sets: { type: "enum", list: true, values: two, default: ["no"], description } });
+    defineOptions({
+      sets: { type: "enum", list: true, values: two, default: ["no"], description },
+    });
     // @ts-expect-error a list's default is a list
     defineOptions({ root: { type: "directory", list: true, default: "/", description } });
     // @ts-expect-error an integer's default is a number

@@ -63,7 +63,12 @@ export type Option = OptionFacts &
   (
     | ({ readonly type: "directory" | "file" } & Values<string>)
     | ({ readonly type: "url" } & Values<string>)
-    | { readonly type: "flag"; readonly list?: never; readonly named?: never; readonly default?: boolean }
+    | {
+        readonly type: "flag";
+        readonly list?: never;
+        readonly named?: never;
+        readonly default?: boolean;
+      }
     | ({ readonly type: "integer"; readonly min?: number; readonly max?: number } & Values<number>)
     | ({ readonly type: "enum"; readonly values: readonly string[] } & Values<string>)
     | ({ readonly type: "string"; readonly commas?: boolean } & Text & Values<string>)

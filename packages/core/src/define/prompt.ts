@@ -5,7 +5,9 @@ import type { Completer } from "./resource.ts";
 import type { Awaitable } from "./tool.ts";
 
 /** Arguments of a prompt: only strings, since the protocol supports no other type. */
-export type PromptArguments = z.ZodObject<Record<string, z.ZodType<string | undefined, string | undefined>>>;
+export type PromptArguments = z.ZodObject<
+  Record<string, z.ZodType<string | undefined, string | undefined>>
+>;
 
 export interface Prompt<Context, Arguments extends PromptArguments = PromptArguments> {
   /** snake_case, unique over all servers. */
@@ -15,7 +17,11 @@ export interface Prompt<Context, Arguments extends PromptArguments = PromptArgum
   readonly args: Arguments;
   readonly complete?: { readonly [Name in keyof z.output<Arguments>]?: Completer<Context> };
   /** One user message as a string, or messages with embedded resources. */
-  run(args: z.output<Arguments>, context: Context, call: Call): Awaitable<string | readonly PromptMessage[]>;
+  run(
+    args: z.output<Arguments>,
+    context: Context,
+    call: Call,
+  ): Awaitable<string | readonly PromptMessage[]>;
 }
 
 /** A prompt as `prompts/list` shows it. */

@@ -35,7 +35,14 @@ describe("a batch under 2025-03-26", () => {
 
   it("has an error for each invalid entry", async () => {
     const wire = await Wire.legacy(VERSION);
-    const batch = [5, [request(9, "ping")], { jsonrpc: "2.0", id: 2 }, {}, initialize(), request(7, "ping")];
+    const batch = [
+      5,
+      [request(9, "ping")],
+      { jsonrpc: "2.0", id: 2 },
+      {},
+      initialize(),
+      request(7, "ping"),
+    ];
     expect(await answer(wire, batch)).toMatchObject([
       { id: null, error: { code: -32600 } },
       { id: null, error: { code: -32600 } },
@@ -105,17 +112,23 @@ describe("a batch under 2025-03-26", () => {
 });
 
 describe("a batch elsewhere", () => {
-  it.each(["2024-11-05", "2025-06-18", "2025-11-25"])("is refused as a whole under %s", async (version) => {
-    const wire = await Wire.legacy(version);
-    const reply = await wire.answer([request(1, "ping"), request(2, "ping")]);
-    expect(reply.error).toMatchObject({ code: -32600, message: expect.stringContaining(version) });
-    expect(reply).toEqual({
-      jsonrpc: "2.0",
-      error: reply.error,
-      ...(version < "2025-11-25" ? { id: null } : {}),
-    });
-    await wire.handle.close();
-  });
+  it.each(["2024-11-05", "2025-06-18", "2025-11-25"])(
+    "is refused as a whole under %s",
+    async (version) => {
+      const wire = await Wire.legacy(version);
+      const reply = await wire.answer([request(1, "ping"), request(2, "ping")]);
+      expect(reply.error).toMatchObject({
+        code: -32600,
+        message: expect.stringContaining(version),
+      });
+      expect(reply).toEqual({
+        jsonrpc: "2.0",
+        error: reply.error,
+        ...(version < "2025-11-25" ? { id: null } : {}),
+      });
+      await wire.handle.close();
+    },
+  );
 
   it("is refused before negotiation, without determining the era", async () => {
     const wire = new Wire();
@@ -132,7 +145,9 @@ describe("a batch elsewhere", () => {
     const wire = new Wire();
     wire.send(modern(1, "tools/list"));
     await wire.next();
-    const reply = await wire.answer([modern(2, "tools/list")], (id) => modern(id, "server/discover"));
+    const reply = await wire.answer([modern(2, "tools/list")], (id) =>
+      modern(id, "server/discover"),
+    );
     expect(reply).toEqual({
       jsonrpc: "2.0",
       error: { code: -32600, message: expect.stringContaining("2026-07-28") },

@@ -27,7 +27,11 @@ export class ClientQuestions {
   }
 
   /** @throws ProtocolError with the client's error, or -32603 if no answer arrives in time. */
-  ask(method: string, params: object | undefined, { timeoutMs, request }: AskLimit): Promise<unknown> {
+  ask(
+    method: string,
+    params: object | undefined,
+    { timeoutMs, request }: AskLimit,
+  ): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const fail = (why: string) => reject(new ProtocolError(internalError(why)));
       const over = "The request that this question belongs to has ended.";

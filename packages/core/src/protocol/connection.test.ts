@@ -10,15 +10,25 @@ const cancel = (requestId: unknown) => notification("notifications/cancelled", {
 const said = (text: string) => ({ content: [{ type: "text", text }] });
 
 describe("ids", () => {
-  it.each([0, -1, 2 ** 53 - 1, -(2 ** 53 - 1), "", "0", "ключ 🗝 \u2028", "\ud800", "x".repeat(1000)])(
-    "are returned unchanged: %j",
-    async (id) => {
-      const wire = await Wire.legacy();
-      expect(await wire.answer(call(id, "echo", { text: "a" }))).toMatchObject({ id, result: said("a") });
-      expect(await wire.answer(request(id, "nope"))).toMatchObject({ id, error: { code: -32601 } });
-      await wire.handle.close();
-    },
-  );
+  it.each([
+    0,
+    -1,
+    2 ** 53 - 1,
+    -(2 ** 53 - 1),
+    "",
+    "0",
+    "ключ 🗝 \u2028",
+    "\ud800",
+    "x".repeat(1000),
+  ])("are returned unchanged: %j", async (id) => {
+    const wire = await Wire.legacy();
+    expect(await wire.answer(call(id, "echo", { text: "a" }))).toMatchObject({
+      id,
+      result: said("a"),
+    });
+    expect(await wire.answer(request(id, "nope"))).toMatchObject({ id, error: { code: -32601 } });
+    await wire.handle.close();
+  });
 
   it("are distinguished by type", async () => {
     const wire = await Wire.legacy();
@@ -46,7 +56,11 @@ describe("ids", () => {
 describe("a cancelled request", () => {
   it("gets no response, even if its tool continues, and frees its id at once", async () => {
     const wire = await Wire.legacy();
-    wire.send(call(1, "sleep", { ms: 40, stubborn: true }), cancel(1), call(1, "echo", { text: "again" }));
+    wire.send(
+      call(1, "sleep", { ms: 40, stubborn: true }),
+      cancel(1),
+      call(1, "echo", { text: "again" }),
+    );
     expect(await wire.next()).toMatchObject({ id: 1, result: said("again") });
     await sleep(60);
     expect(await wire.answers([])).toEqual([]);
@@ -55,7 +69,10 @@ describe("a cancelled request", () => {
 
   it("sends no more progress (MCP 2026-07-28, stdio: Cancellation)", async () => {
     const wire = new Wire();
-    const { params, ...rest } = modern(1, "tools/call", { name: "progress", arguments: { count: 100_000 } });
+    const { params, ...rest } = modern(1, "tools/call", {
+      name: "progress",
+      arguments: { count: 100_000 },
+    });
     wire.send({
       ...rest,
       params: { ...Object(params), _meta: { ...Object(params)._meta, progressToken: "t" } },
@@ -79,9 +96,14 @@ describe("subscriptions/listen", () => {
       modern(id, "subscriptions/listen", { notifications: { toolsListChanged: true } });
     for (const id of [1, 2, 3]) {
       wire.send(listen(id));
-      expect(await wire.next()).toMatchObject({ method: "notifications/subscriptions/acknowledged" });
+      expect(await wire.next()).toMatchObject({
+        method: "notifications/subscriptions/acknowledged",
+      });
     }
-    expect(await wire.answer(listen(1), discover)).toMatchObject({ id: 1, error: { code: -32600 } });
+    expect(await wire.answer(listen(1), discover)).toMatchObject({
+      id: 1,
+      error: { code: -32600 },
+    });
     expect(await wire.answers([cancel(1)], discover)).toEqual([]);
     wire.send(listen(1));
     expect(await wire.next()).toMatchObject({ method: "notifications/subscriptions/acknowledged" });
@@ -152,7 +174,10 @@ describe("initialize", () => {
         .map((m) => `${JSON.stringify(m)}\n`)
         .join(""),
     );
-    expect(await wire.next()).toMatchObject({ id: "init", result: { protocolVersion: "2025-03-26" } });
+    expect(await wire.next()).toMatchObject({
+      id: "init",
+      result: { protocolVersion: "2025-03-26" },
+    });
     expect(await wire.next()).toEqual([
       { jsonrpc: "2.0", id: 1, result: {} },
       { jsonrpc: "2.0", id: 2, result: {} },
@@ -191,7 +216,9 @@ describe("responses of the client", () => {
   it("are logged at a limited rate", async () => {
     const wire = await Wire.legacy();
     expect(
-      await wire.answers(Array.from({ length: 500 }, (_, id) => ({ jsonrpc: "2.0", id, result: {} }))),
+      await wire.answers(
+        Array.from({ length: 500 }, (_, id) => ({ jsonrpc: "2.0", id, result: {} })),
+      ),
     ).toEqual([]);
     expect(wire.notes).toHaveLength(50);
     expect(wire.notes.at(-1)).toContain("not logged");

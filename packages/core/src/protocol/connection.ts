@@ -79,7 +79,11 @@ export class Connection implements Client {
   /** The methods of legacy clients without a session. */
   readonly #sessionless: ReadonlyMap<string, Handler>;
   #batch:
-    | { readonly entries: IterableIterator<unknown>; readonly nextSink: () => Sink; readonly bytes: number }
+    | {
+        readonly entries: IterableIterator<unknown>;
+        readonly nextSink: () => Sink;
+        readonly bytes: number;
+      }
     | undefined;
   #isClosed = false;
   capabilities: ClientCapabilities | undefined;
@@ -100,7 +104,10 @@ export class Connection implements Client {
     this.#withoutTasks = new Map([...service.methods, ...Object.entries(this.#legacyMethods())]);
     const tasks = service.tasks.methods("legacy", this.#isIdentified);
     this.#legacy = new Map([...this.#withoutTasks, ...Object.entries(tasks)]);
-    this.#sessionless = new Map([...service.methods, ...Object.entries(this.#sessionlessMethods())]);
+    this.#sessionless = new Map([
+      ...service.methods,
+      ...Object.entries(this.#sessionlessMethods()),
+    ]);
     this.#gate = new EraGate((method) => this.#modern.has(method));
     this.#unlisten = service.listen({
       changed: this.#changed,
@@ -147,7 +154,8 @@ export class Connection implements Client {
     if ("error" in parsed) {
       const { id, error } = parsed;
       // An empty line is not a message.
-      if (/\S/.test(text)) this.refuse(id === undefined || this.isPending(id) ? undefined : id, error);
+      if (/\S/.test(text))
+        this.refuse(id === undefined || this.isPending(id) ? undefined : id, error);
     } else if (Array.isArray(parsed.value)) this.#takeBatch(parsed.value, text.length);
     else this.receive(parsed.value, { sink: this.#sink, bytes: text.length });
   }
@@ -159,7 +167,10 @@ export class Connection implements Client {
         revision === undefined
           ? "before initialize has negotiated a version"
           : `in protocol version ${revision.version}`;
-      this.refuse(undefined, invalidRequest(`Batches are not allowed ${now}; send one message per line.`));
+      this.refuse(
+        undefined,
+        invalidRequest(`Batches are not allowed ${now}; send one message per line.`),
+      );
     } else if (values.length === 0 || values.length > MAX_BATCH) {
       const size = `A batch must have 1 to ${MAX_BATCH} messages, not ${values.length}.`;
       this.refuse(undefined, invalidRequest(size));
@@ -245,9 +256,12 @@ export class Connection implements Client {
     const legacy = admitted.taskParameter ? this.#legacy : this.#withoutTasks;
     const methods = isLegacy ? legacy : this.#modern;
     const problem =
-      isChecked === true || !methods.has(method) ? undefined : requestProblem(message, admitted.era);
+      isChecked === true || !methods.has(method)
+        ? undefined
+        : requestProblem(message, admitted.era);
     const client = isLegacy ? this : clientOf(message, this.principal);
-    if (problem === undefined) this.#run(id, message, { revision: admitted, client, sink, bytes }, methods);
+    if (problem === undefined)
+      this.#run(id, message, { revision: admitted, client, sink, bytes }, methods);
     else this.refuse(id, problem, sink);
   }
 

@@ -1,7 +1,14 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { prepare } from "../../../launch/src/prepare.ts";
 import { INITIALIZE, modernCall, openSession, post, useProbes } from "../../test/fixtures/http.ts";
-import { call, claim, type Fields, initialize, modern, request } from "../../test/fixtures/messages.ts";
+import {
+  call,
+  claim,
+  type Fields,
+  initialize,
+  modern,
+  request,
+} from "../../test/fixtures/messages.ts";
 import { probeServer } from "../../test/fixtures/probe.ts";
 import { Wire } from "../../test/fixtures/wire.ts";
 import { bind } from "../bind/server.ts";
@@ -29,7 +36,10 @@ async function probeWire(...first: unknown[]): Promise<{ wire: Wire; log: () => 
   };
   const prepared = await prepare(probeServer(), [], {}, { writeLog });
   if (prepared.kind !== "run") throw new Error("not running");
-  const wire = new Wire({ note: (line) => prepared.runtime.log.warning(line) }, bind(prepared.runtime));
+  const wire = new Wire(
+    { note: (line) => prepared.runtime.log.warning(line) },
+    bind(prepared.runtime),
+  );
   open.push(async () => {
     await wire.handle.close();
     await prepared.runtime.close();
@@ -69,14 +79,26 @@ const LEGACY: typeof EITHER = [
   ["an argument's value", call(1, "probe_count", { by: BIG })],
   ["a choice", call(1, "probe_echo", { text: "a", tone: BIG })],
   ["a prompt", request(1, "prompts/get", { name: BIG })],
-  ["a prompt's argument", request(1, "prompts/get", { name: "probe_greeting", arguments: { who: BIG } })],
+  [
+    "a prompt's argument",
+    request(1, "prompts/get", { name: "probe_greeting", arguments: { who: BIG } }),
+  ],
   ["a resource", request(1, "resources/read", { uri: `probe://${BIG}` })],
   ["a resource of a template", request(1, "resources/read", { uri: `probe://item/${BIG}` })],
   ["a resource, encoded", request(1, "resources/read", { uri: longUri("probe://", WIDE) })],
-  ["a resource that is missing", request(1, "resources/read", { uri: longUri("probe://item/missing") })],
-  ["a resource that is refused", request(1, "resources/read", { uri: longUri("probe://item/denied") })],
+  [
+    "a resource that is missing",
+    request(1, "resources/read", { uri: longUri("probe://item/missing") }),
+  ],
+  [
+    "a resource that is refused",
+    request(1, "resources/read", { uri: longUri("probe://item/denied") }),
+  ],
   ["a subscription", request(1, "resources/subscribe", { uri: BIG })],
-  ["a subscription, encoded", request(1, "resources/subscribe", { uri: longUri("probe://", WIDE) })],
+  [
+    "a subscription, encoded",
+    request(1, "resources/subscribe", { uri: longUri("probe://", WIDE) }),
+  ],
   ["a level", request(1, "logging/setLevel", { level: BIG })],
   [
     "a reference",
@@ -95,7 +117,10 @@ const LEGACY: typeof EITHER = [
       argument: { name: "who", value: "" },
       context: { arguments: { tone: BIG } },
     },
-  ].map((params, index) => [`a completion (${index})`, request(1, "completion/complete", params)] as const),
+  ].map(
+    (params, index) =>
+      [`a completion (${index})`, request(1, "completion/complete", params)] as const,
+  ),
 ];
 
 const MODERN: typeof EITHER = [
@@ -105,18 +130,24 @@ const MODERN: typeof EITHER = [
   ["a tool", modern(1, "tools/call", { name: BIG })],
   ["a state", modern(1, "tools/call", { name: "probe_wipe", requestState: BIG })],
   ["answers", modern(1, "tools/call", { name: "probe_wipe", inputResponses: BIG })],
-  ["a filter", modern(1, "subscriptions/listen", { notifications: { resourceSubscriptions: BIG } })],
+  [
+    "a filter",
+    modern(1, "subscriptions/listen", { notifications: { resourceSubscriptions: BIG } }),
+  ],
   ["a log level", withMeta({ [META.logLevel]: BIG }, "tools/list")],
   ["a client's name", withMeta({ [META.clientInfo]: { name: BIG, version: 1 } }, "tools/list")],
 ];
 
 describe("what a client sent is not repeated at length", () => {
-  it.each([...EITHER, ["a version", initialize(BIG)] as const])("%s, first", async (_what, message) => {
-    const { wire, log } = await probeWire();
-    wire.send(message);
-    expect((await wire.nextLine()).length).toBeLessThan(SMALL);
-    expect(log().length).toBeLessThan(SMALL);
-  });
+  it.each([...EITHER, ["a version", initialize(BIG)] as const])(
+    "%s, first",
+    async (_what, message) => {
+      const { wire, log } = await probeWire();
+      wire.send(message);
+      expect((await wire.nextLine()).length).toBeLessThan(SMALL);
+      expect(log().length).toBeLessThan(SMALL);
+    },
+  );
 
   it.each([...EITHER, ...LEGACY])("%s, in 2025-11-25", async (_what, message) => {
     const { wire, log } = await probeWire(initialize());
@@ -155,14 +186,20 @@ describe("what a client sent is not repeated at length", () => {
 
   it("in the state that carries a user's answers, which are refused if they are long", async () => {
     const asks = { [META.capabilities]: { elicitation: { form: {} } } };
-    const wipe = (more: Fields = {}) => withMeta(asks, "tools/call", { name: "probe_wipe", ...more });
+    const wipe = (more: Fields = {}) =>
+      withMeta(asks, "tools/call", { name: "probe_wipe", ...more });
     const { wire } = await probeWire();
     wire.send(wipe());
     const { result } = await wire.next();
     const [key = ""] = Object.keys(Object(result?.inputRequests));
-    const answer = (content: Fields) => ({ action: "accept", content: { confirm: true, ...content } });
+    const answer = (content: Fields) => ({
+      action: "accept",
+      content: { confirm: true, ...content },
+    });
     const { requestState } = Object(result);
-    wire.send(wipe({ requestState, inputResponses: { [key]: answer({}), unasked: BIG, [BIG]: 1 } }));
+    wire.send(
+      wipe({ requestState, inputResponses: { [key]: answer({}), unasked: BIG, [BIG]: 1 } }),
+    );
     const next = await wire.nextLine();
     expect(next).toContain("input_required");
     expect(next.length).toBeLessThan(SMALL);
@@ -192,7 +229,11 @@ describe("over HTTP", () => {
       { ...message, params: { ...params, _meta: { ...meta, [META.version]: BIG } } },
       {},
     ],
-    ["a method without a header", { ...message, method: BIG }, { "mcp-protocol-version": "2026-07-28" }],
+    [
+      "a method without a header",
+      { ...message, method: BIG },
+      { "mcp-protocol-version": "2026-07-28" },
+    ],
     ["a method header", message, { ...headers, "mcp-method": long }],
     ["a name header", message, { ...headers, "mcp-name": long }],
     ["a version header", message, { ...headers, "mcp-protocol-version": long }],

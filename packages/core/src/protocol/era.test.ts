@@ -4,7 +4,10 @@ import { Wire } from "../../test/fixtures/wire.ts";
 
 const discover = (id: unknown) => modern(id, "server/discover");
 const ping = (id: unknown) => request(id, "ping");
-const unsupported = (requested: string) => ({ code: -32022, data: { supported: ["2026-07-28"], requested } });
+const unsupported = (requested: string) => ({
+  code: -32022,
+  data: { supported: ["2026-07-28"], requested },
+});
 
 describe("the version that a request claims", () => {
   it("is checked on every request, not only on the first", async () => {
@@ -27,29 +30,43 @@ describe("the version that a request claims", () => {
   it("is checked first, and a refusal does not determine the era", async () => {
     const wire = new Wire();
     for (const version of ["1999-01-01", "2027-01-01"]) {
-      wire.send(modern(1, "server/discover", {}, version), modern(2, "tools/call", { name: 5 }, version));
+      wire.send(
+        modern(1, "server/discover", {}, version),
+        modern(2, "tools/call", { name: 5 }, version),
+      );
       expect(await wire.next()).toMatchObject({ id: 1, error: unsupported(version) });
       expect(await wire.next()).toMatchObject({ id: 2, error: unsupported(version) });
     }
     wire.send(initialize());
-    expect(await wire.next()).toMatchObject({ id: "init", result: { protocolVersion: "2025-11-25" } });
+    expect(await wire.next()).toMatchObject({
+      id: "init",
+      result: { protocolVersion: "2025-11-25" },
+    });
     await wire.handle.close();
   });
 
   it.each([5, null, {}, ["2026-07-28"]])("must be a string, not %j", async (version) => {
     const wire = new Wire();
     const { error } = await wire.answer(modern(1, "tools/list", {}, version), discover);
-    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("must be a string") });
+    expect(error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining("must be a string"),
+    });
     await wire.handle.close();
   });
 
   it("must come with the client's capabilities", async () => {
     const wire = new Wire();
     const { error } = await wire.answer(
-      request(1, "tools/list", { _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } }),
+      request(1, "tools/list", {
+        _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" },
+      }),
       discover,
     );
-    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("clientCapabilities") });
+    expect(error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining("clientCapabilities"),
+    });
     await wire.handle.close();
   });
 
@@ -77,7 +94,9 @@ describe("the version that a request claims", () => {
     const wire = new Wire();
     wire.send(discover(1));
     expect((await wire.next()).result).toMatchObject({ supportedVersions: ["2026-07-28"] });
-    expect((await wire.answer(request(2, "tools/list"), discover)).error).toMatchObject({ code: -32602 });
+    expect((await wire.answer(request(2, "tools/list"), discover)).error).toMatchObject({
+      code: -32602,
+    });
     wire.send(initialize("2025-06-18"));
     expect((await wire.next()).result).toMatchObject({ protocolVersion: "2025-06-18" });
     const { result } = await wire.answer(request(3, "tools/list"));
@@ -99,7 +118,9 @@ describe("methods that only the modern era has", () => {
       wire.send(request(1, method, { _meta: 5 }));
       expect((await wire.next()).error).toMatchObject({ code: -32602 });
       // The SDK would serve this under legacy rules, without a resultType.
-      expect((await wire.answer(modern(2, "tools/list"), discover)).result).toHaveProperty("resultType");
+      expect((await wire.answer(modern(2, "tools/list"), discover)).result).toHaveProperty(
+        "resultType",
+      );
       await wire.handle.close();
     },
   );
@@ -140,7 +161,10 @@ describe("initialize with a claim", () => {
   it("of a modern version is an unknown method, and does not determine the era", async () => {
     const wire = new Wire();
     wire.send(request(1, "initialize", { _meta: claim() }));
-    expect((await wire.next()).error).toMatchObject({ code: -32601, data: { supported: ["2026-07-28"] } });
+    expect((await wire.next()).error).toMatchObject({
+      code: -32601,
+      data: { supported: ["2026-07-28"] },
+    });
     wire.send(initialize());
     expect(await wire.next()).toHaveProperty("result");
     await wire.handle.close();
@@ -195,7 +219,9 @@ describe("notifications", () => {
   it("with an unknown version are dropped", async () => {
     const wire = new Wire();
     wire.send(modern(1, "tools/call", { name: "sleep", arguments: { ms: 50 } }));
-    wire.send(notification("notifications/cancelled", { requestId: 1, _meta: claim("1999-01-01") }));
+    wire.send(
+      notification("notifications/cancelled", { requestId: 1, _meta: claim("1999-01-01") }),
+    );
     expect(await wire.next()).toMatchObject({ id: 1, result: { content: [{ text: "slept" }] } });
     expect(wire.notes).toHaveLength(1);
     await wire.handle.close();

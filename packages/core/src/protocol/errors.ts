@@ -33,13 +33,17 @@ const MAX_SHOWN_URI = 1_000;
 /** -32602 with the URI (MCP, "Resources: error handling"). */
 export function resourceNotFound(uri: string, message?: string): ProtocolError {
   const shown = clip(uri, MAX_SHOWN_URI);
-  return new ProtocolError(invalidParams(message ?? `Resource not found: ${shown}`, { uri: shown }));
+  return new ProtocolError(
+    invalidParams(message ?? `Resource not found: ${shown}`, { uri: shown }),
+  );
 }
 
 /** Refuses any cursor for a list with a single page, which issues none. */
 export function refuseCursor(cursor: unknown): void {
   if (cursor === undefined) return;
-  throw new ProtocolError(invalidParams("Unknown cursor. This list has only one page; omit cursor."));
+  throw new ProtocolError(
+    invalidParams("Unknown cursor. This list has only one page; omit cursor."),
+  );
 }
 
 /**
@@ -62,14 +66,23 @@ export function describeError(error: unknown): string {
 }
 
 /** Converts whatever a handler threw to the error of a response. @param uri the requested resource. */
-export function protocolError(error: unknown, where: string, log: Log, uri?: string): ProtocolError {
+export function protocolError(
+  error: unknown,
+  where: string,
+  log: Log,
+  uri?: string,
+): ProtocolError {
   if (error instanceof ProtocolError) return error;
   if (!(error instanceof ToolError))
     return new ProtocolError(internalError(faultError(where, error, log).message));
   const text = error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
   if (error.kind === "not_found" && uri !== undefined) return resourceNotFound(uri, text);
-  const isOurs = error.kind === "unavailable" || error.kind === "timeout" || error.kind === "cancelled";
-  const data = { kind: error.kind, ...(uri === undefined ? {} : { uri: clip(uri, MAX_SHOWN_URI) }) };
+  const isOurs =
+    error.kind === "unavailable" || error.kind === "timeout" || error.kind === "cancelled";
+  const data = {
+    kind: error.kind,
+    ...(uri === undefined ? {} : { uri: clip(uri, MAX_SHOWN_URI) }),
+  };
   return new ProtocolError((isOurs ? internalError : invalidParams)(text, data));
 }
 

@@ -131,7 +131,8 @@ export class Rates {
     if (missing > 0) return Math.ceil(missing / perMs / 1_000);
     this.#callers.set(owner, { left: left - requests, at: now });
     if (this.#callers.size > MAX_REMEMBERED)
-      for (const [caller, { at }] of this.#callers) if (now - at > 60_000) this.#callers.delete(caller);
+      for (const [caller, { at }] of this.#callers)
+        if (now - at > 60_000) this.#callers.delete(caller);
     return 0;
   }
 }

@@ -45,7 +45,10 @@ describe("readMessage", () => {
   it.each([0, -1, 2 ** 53 - 1, -(2 ** 53 - 1), "", "1", "ключ 🗝", "x".repeat(1000), "\ud800"])(
     "takes the id %j",
     (id) => {
-      expect(readMessage({ ...request, id })).toEqual({ kind: "request", message: { ...request, id } });
+      expect(readMessage({ ...request, id })).toEqual({
+        kind: "request",
+        message: { ...request, id },
+      });
     },
   );
 
@@ -126,12 +129,15 @@ describe("errorText", () => {
     },
   );
 
-  it.each(["2025-11-25", "2026-07-28"])("omits an unknown id in %s, whose schema forbids null", (version) => {
-    expect(JSON.parse(errorText(undefined, error, REVISIONS.get(version)))).toEqual({
-      jsonrpc: "2.0",
-      error,
-    });
-  });
+  it.each(["2025-11-25", "2026-07-28"])(
+    "omits an unknown id in %s, whose schema forbids null",
+    (version) => {
+      expect(JSON.parse(errorText(undefined, error, REVISIONS.get(version)))).toEqual({
+        jsonrpc: "2.0",
+        error,
+      });
+    },
+  );
 });
 
 describe("recoverId", () => {

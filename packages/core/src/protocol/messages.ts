@@ -29,12 +29,16 @@ type JsonObject = Record<string, unknown>;
  * `params` is an object. Unknown members are dropped.
  */
 export function readMessage(value: unknown): Incoming {
-  if (!isObject(value)) return refused(undefined, `A message must be a JSON object, not ${show(value)}.`);
+  if (!isObject(value))
+    return refused(undefined, `A message must be a JSON object, not ${show(value)}.`);
   const id = isRequestId(value.id) ? value.id : undefined;
-  if (!("method" in value) && ("result" in value || "error" in value)) return readResponse(value, id);
-  if (value.jsonrpc !== "2.0") return refused(id, `"jsonrpc" must be "2.0", not ${show(value.jsonrpc)}.`);
+  if (!("method" in value) && ("result" in value || "error" in value))
+    return readResponse(value, id);
+  if (value.jsonrpc !== "2.0")
+    return refused(id, `"jsonrpc" must be "2.0", not ${show(value.jsonrpc)}.`);
   const method = value.method;
-  if (typeof method !== "string") return refused(id, `"method" must be a string, not ${show(method)}.`);
+  if (typeof method !== "string")
+    return refused(id, `"method" must be a string, not ${show(method)}.`);
   if ("id" in value && id === undefined) {
     return refused(
       undefined,
@@ -72,7 +76,11 @@ function readResponse(value: JsonObject, id: RequestId | undefined): Incoming {
   if (typeof code !== "number" || !Number.isSafeInteger(code))
     return dropped(`"error.code" is ${show(code)}`);
   if (typeof message !== "string") return dropped(`"error.message" is ${show(message)}`);
-  const kept = { code, message: clip(message, MAX_ERROR_CHARS), ...(data === undefined ? {} : { data }) };
+  const kept = {
+    code,
+    message: clip(message, MAX_ERROR_CHARS),
+    ...(data === undefined ? {} : { data }),
+  };
   return { kind: "response", message: { jsonrpc: "2.0", id, error: kept } };
 }
 
@@ -81,7 +89,8 @@ const OPTIONAL_META = ["progressToken", META.clientInfo, META.logLevel, META.rel
 
 function readParams({ params }: JsonObject): { params?: Params } | { error: RpcError } {
   if (params === undefined) return {};
-  if (!isObject(params)) return { error: invalidRequest(`"params" must be an object, not ${show(params)}.`) };
+  if (!isObject(params))
+    return { error: invalidRequest(`"params" must be an object, not ${show(params)}.`) };
   const { _meta: meta } = params;
   if (meta === null) delete params._meta;
   if (meta === null || meta === undefined) return { params };
@@ -151,7 +160,9 @@ const ID_FIRST = new RegExp(
   String.raw`^\s*\{\s*(?:${JSONRPC},\s*)?(?:${METHOD},\s*"id"\s*:\s*${ID}\s*,|"id"\s*:\s*${ID}\s*,\s*(?:${JSONRPC},\s*)?${METHOD},)`,
 );
 const METHOD_FIRST = new RegExp(String.raw`^\s*\{\s*(?:${JSONRPC},\s*)?${METHOD},`);
-const ID_LAST = new RegExp(String.raw`,\s*(?:${JSONRPC},\s*)?"id"\s*:\s*${ID}\s*(?:,\s*${JSONRPC})?\}\s*$`);
+const ID_LAST = new RegExp(
+  String.raw`,\s*(?:${JSONRPC},\s*)?"id"\s*:\s*${ID}\s*(?:,\s*${JSONRPC})?\}\s*$`,
+);
 
 /**
  * The id of a request of which only the first and last bytes are known; undefined unless it is certain, since an answer

@@ -87,7 +87,8 @@ export class OwnTask implements TaskWork {
   answer(json: string | undefined): void {
     if (json === undefined) this.#change({ status: "cancelled" });
     else {
-      const { result, error }: { result?: Record<string, unknown>; error?: RpcError } = JSON.parse(json);
+      const { result, error }: { result?: Record<string, unknown>; error?: RpcError } =
+        JSON.parse(json);
       if (error === undefined) this.#change({ status: "completed", result });
       else this.#change({ status: "failed", error, statusMessage: error.message });
     }
@@ -105,15 +106,18 @@ export class OwnTask implements TaskWork {
   }
 
   needsInput(required: object): void {
-    const { inputRequests, requestState }: { inputRequests?: object; requestState?: unknown } = required;
+    const { inputRequests, requestState }: { inputRequests?: object; requestState?: unknown } =
+      required;
     this.#rounds += 1;
     this.#answers = {};
     this.#requestState = requestState;
-    const shownRequests = Object.entries(inputRequests ?? {}).map(([key, question]): [string, object] => {
-      const seen = `${this.#rounds}-${key}`;
-      this.#open.set(seen, key);
-      return [seen, question];
-    });
+    const shownRequests = Object.entries(inputRequests ?? {}).map(
+      ([key, question]): [string, object] => {
+        const seen = `${this.#rounds}-${key}`;
+        this.#open.set(seen, key);
+        return [seen, question];
+      },
+    );
     this.#change({ status: "input_required", inputRequests: Object.fromEntries(shownRequests) });
     const late = internalError(`The client did not answer within ${ANSWER_MS / 60_000} minutes.`);
     this.#late = setTimeout(() => this.#request.end(late), ANSWER_MS);
@@ -127,7 +131,9 @@ export class OwnTask implements TaskWork {
       this.#open.delete(seen);
     }
     if (this.#open.size > 0) {
-      const left = Object.entries(this.state.inputRequests ?? {}).filter(([seen]) => this.#open.has(seen));
+      const left = Object.entries(this.state.inputRequests ?? {}).filter(([seen]) =>
+        this.#open.has(seen),
+      );
       this.#change({ inputRequests: Object.fromEntries(left) });
       return;
     }
@@ -139,7 +145,9 @@ export class OwnTask implements TaskWork {
     const message = JSON.parse(json);
     const { _meta } = Object(message.params);
     const related = { ...Object(_meta), [META.relatedTask]: { taskId: this.state.id } };
-    this.#questions.push(JSON.stringify({ ...message, params: { ...message.params, _meta: related } }));
+    this.#questions.push(
+      JSON.stringify({ ...message, params: { ...message.params, _meta: related } }),
+    );
     this.#change({ status: "input_required" });
     this.#passOn();
   }
@@ -159,7 +167,8 @@ export class OwnTask implements TaskWork {
   }
 
   #passOn(): void {
-    if (this.#ask !== undefined) for (const question of this.#questions.splice(0)) this.#ask(question);
+    if (this.#ask !== undefined)
+      for (const question of this.#questions.splice(0)) this.#ask(question);
   }
 
   #change(change: Partial<StoredTask>): void {
@@ -169,7 +178,11 @@ export class OwnTask implements TaskWork {
     if (isFinished(this.state)) {
       clearTimeout(this.#late);
       // From here on, the time to live is that of the result.
-      this.state = { ...this.state, inputRequests: undefined, ttlMs: now - this.state.createdAt + KEPT_MS };
+      this.state = {
+        ...this.state,
+        inputRequests: undefined,
+        ttlMs: now - this.state.createdAt + KEPT_MS,
+      };
     }
     this.#hooks.changed();
     this.#store();

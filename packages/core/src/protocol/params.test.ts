@@ -14,7 +14,11 @@ const WRONG_IN_BOTH: [method: string, params: Record<string, unknown>, sentence:
   ["prompts/list", { cursor: ["x"] }, "params.cursor must be a string, not an array"],
   ["tools/call", {}, "params.name is missing; it must be a string"],
   ["tools/call", { name: 5 }, "params.name must be a string, not 5"],
-  ["tools/call", { name: "echo", arguments: [] }, "params.arguments must be an object, not an array"],
+  [
+    "tools/call",
+    { name: "echo", arguments: [] },
+    "params.arguments must be an object, not an array",
+  ],
   ["tools/call", { name: "echo", arguments: "x" }, 'params.arguments must be an object, not "x"'],
   ["tools/call", { name: null }, "params.name must be a string, not null"],
   ["prompts/get", { arguments: {} }, "params.name is missing"],
@@ -31,17 +35,33 @@ const WRONG_IN_BOTH: [method: string, params: Record<string, unknown>, sentence:
   ["resources/read", {}, "params.uri is missing"],
   ["resources/read", { uri: 5 }, "params.uri must be a string, not 5"],
   ["completion/complete", {}, "params.ref is missing"],
-  ["completion/complete", { ref: { type: "ref/x" }, argument }, 'params.ref must be {"type":"ref/prompt"'],
+  [
+    "completion/complete",
+    { ref: { type: "ref/x" }, argument },
+    'params.ref must be {"type":"ref/prompt"',
+  ],
   ["completion/complete", { ref: { type: "ref/prompt" }, argument }, "params.ref must be"],
-  ["completion/complete", { ref: { type: "ref/resource", uri: 1 }, argument }, "params.ref must be"],
+  [
+    "completion/complete",
+    { ref: { type: "ref/resource", uri: 1 }, argument },
+    "params.ref must be",
+  ],
   ["completion/complete", { ref: prompt }, "params.argument is missing"],
-  ["completion/complete", { ref: prompt, argument: { name: "a" } }, "params.argument.value is missing"],
+  [
+    "completion/complete",
+    { ref: prompt, argument: { name: "a" } },
+    "params.argument.value is missing",
+  ],
   [
     "completion/complete",
     { ref: prompt, argument: { name: 1, value: "" } },
     "params.argument.name must be a string",
   ],
-  ["completion/complete", { ref: prompt, argument, context: 5 }, "params.context must be an object"],
+  [
+    "completion/complete",
+    { ref: prompt, argument, context: 5 },
+    "params.context must be an object",
+  ],
   [
     "completion/complete",
     { ref: prompt, argument, context: { arguments: { a: 1 } } },
@@ -63,9 +83,17 @@ const WRONG_IN_LEGACY: typeof WRONG_IN_BOTH = [
 ];
 
 const WRONG_IN_MODERN: typeof WRONG_IN_BOTH = [
-  ["tools/call", { name: "echo", inputResponses: 5 }, "params.inputResponses must be an object, not 5"],
+  [
+    "tools/call",
+    { name: "echo", inputResponses: 5 },
+    "params.inputResponses must be an object, not 5",
+  ],
   ["prompts/get", { name: "p", inputResponses: [] }, "params.inputResponses must be an object"],
-  ["resources/read", { uri: "a:b", inputResponses: "x" }, "params.inputResponses must be an object"],
+  [
+    "resources/read",
+    { uri: "a:b", inputResponses: "x" },
+    "params.inputResponses must be an object",
+  ],
   ["subscriptions/listen", {}, "params.notifications is missing"],
   ["subscriptions/listen", { notifications: [] }, "params.notifications must be an object"],
   [
@@ -73,28 +101,38 @@ const WRONG_IN_MODERN: typeof WRONG_IN_BOTH = [
     { notifications: { toolsListChanged: "yes" } },
     "toolsListChanged must be true or false",
   ],
-  ["subscriptions/listen", { notifications: { resourceSubscriptions: [5] } }, "must be an array of strings"],
+  [
+    "subscriptions/listen",
+    { notifications: { resourceSubscriptions: [5] } },
+    "must be an array of strings",
+  ],
 ];
 
 describe("wrong parameters", () => {
-  it.each([...WRONG_IN_BOTH, ...WRONG_IN_LEGACY])("legacy: %s %j", async (method, params, sentence) => {
-    const wire = await Wire.legacy();
-    const { id, error } = await wire.answer(request(1, method, params));
-    expect({ id, code: error?.code }).toEqual({ id: 1, code: -32602 });
-    expect(error?.message).toContain(sentence);
-    expect(error?.message.startsWith(`${method}: params.`)).toBe(true);
-    await wire.handle.close();
-  });
+  it.each([...WRONG_IN_BOTH, ...WRONG_IN_LEGACY])(
+    "legacy: %s %j",
+    async (method, params, sentence) => {
+      const wire = await Wire.legacy();
+      const { id, error } = await wire.answer(request(1, method, params));
+      expect({ id, code: error?.code }).toEqual({ id: 1, code: -32602 });
+      expect(error?.message).toContain(sentence);
+      expect(error?.message.startsWith(`${method}: params.`)).toBe(true);
+      await wire.handle.close();
+    },
+  );
 
-  it.each([...WRONG_IN_BOTH, ...WRONG_IN_MODERN])("modern: %s %j", async (method, params, sentence) => {
-    const wire = new Wire();
-    const { id, error } = await wire.answer(modern(1, method, params), (last) =>
-      modern(last, "server/discover"),
-    );
-    expect({ id, code: error?.code }).toEqual({ id: 1, code: -32602 });
-    expect(error?.message).toContain(sentence);
-    await wire.handle.close();
-  });
+  it.each([...WRONG_IN_BOTH, ...WRONG_IN_MODERN])(
+    "modern: %s %j",
+    async (method, params, sentence) => {
+      const wire = new Wire();
+      const { id, error } = await wire.answer(modern(1, method, params), (last) =>
+        modern(last, "server/discover"),
+      );
+      expect({ id, code: error?.code }).toEqual({ id: 1, code: -32602 });
+      expect(error?.message).toContain(sentence);
+      await wire.handle.close();
+    },
+  );
 
   it.each([
     ["resources/read", "params.uri is missing"],
@@ -116,10 +154,16 @@ describe("wrong parameters", () => {
     [{ capabilities: [] }, "params.capabilities must be an object, not an array"],
     [{ clientInfo: undefined }, "params.clientInfo is missing"],
     [{ clientInfo: { version: "1" } }, "params.clientInfo.name is missing"],
-    [{ clientInfo: { name: "c", version: 1 } }, "params.clientInfo.version must be a string, not 1"],
+    [
+      { clientInfo: { name: "c", version: 1 } },
+      "params.clientInfo.version must be a string, not 1",
+    ],
     [{ capabilities: { roots: 5 } }, "params.capabilities.roots"],
     [{ capabilities: { roots: { listChanged: "yes" } } }, "params.capabilities.roots.listChanged"],
-    [{ capabilities: { sampling: { tools: 1 } } }, "params.capabilities.sampling.tools must be an object"],
+    [
+      { capabilities: { sampling: { tools: 1 } } },
+      "params.capabilities.sampling.tools must be an object",
+    ],
     [{ capabilities: { elicitation: { url: true } } }, "params.capabilities.elicitation.url"],
     [
       { capabilities: { tasks: { requests: { sampling: 1 } } } },
@@ -129,7 +173,10 @@ describe("wrong parameters", () => {
       { capabilities: { extensions: { "a/b": 1 } } },
       "params.capabilities.extensions must be an object whose",
     ],
-    [{ clientInfo: { name: "c", version: "1", icons: [{}] } }, "params.clientInfo.icons must be an array"],
+    [
+      { clientInfo: { name: "c", version: "1", icons: [{}] } },
+      "params.clientInfo.icons must be an array",
+    ],
     [{ clientInfo: { name: "c", version: "1", icons: 5 } }, "params.clientInfo.icons"],
   ])("initialize with %j", async (wrong, sentence) => {
     const wire = new Wire();
@@ -148,7 +195,9 @@ describe("wrong parameters", () => {
 
   it("are reported at any depth", async () => {
     const wire = await Wire.legacy();
-    const { error } = await wire.answer(request(1, "tools/call", { name: "echo", task: { ttl: "x" } }));
+    const { error } = await wire.answer(
+      request(1, "tools/call", { name: "echo", task: { ttl: "x" } }),
+    );
     expect(error).toEqual({
       code: -32602,
       message: 'tools/call: params.task.ttl must be a number, not "x".',
@@ -178,7 +227,11 @@ describe("right parameters", () => {
     ["completion/complete", { ref: prompt, argument }],
     [
       "completion/complete",
-      { ref: { type: "ref/resource", uri: "demo:{x}" }, argument, context: { arguments: { a: "" } } },
+      {
+        ref: { type: "ref/resource", uri: "demo:{x}" },
+        argument,
+        context: { arguments: { a: "" } },
+      },
     ],
   ];
   it.each(right)("are passed to the handler: %s %j", async (method, params) => {
@@ -186,7 +239,9 @@ describe("right parameters", () => {
     expect(await legacy.answer(request(1, method, params))).toHaveProperty("result");
     await legacy.handle.close();
     const wire = new Wire();
-    const answer = await wire.answer(modern(1, method, params), (last) => modern(last, "server/discover"));
+    const answer = await wire.answer(modern(1, method, params), (last) =>
+      modern(last, "server/discover"),
+    );
     expect(answer).toHaveProperty("result");
     await wire.handle.close();
   });
@@ -206,7 +261,9 @@ describe("right parameters", () => {
     }
     await wire.handle.close();
     const legacy = await Wire.legacy();
-    expect((await legacy.answer(request(1, "subscriptions/listen"))).error).toMatchObject({ code: -32601 });
+    expect((await legacy.answer(request(1, "subscriptions/listen"))).error).toMatchObject({
+      code: -32601,
+    });
     expect((await legacy.answer(call(1, "echo", { text: "x" }))).result).toBeDefined();
     await legacy.handle.close();
   });
@@ -223,7 +280,9 @@ describe("optional parameters that are null", () => {
     const wire = new Wire();
     const clientInfo = { name: "c", version: "1", title: null, icons: null, websiteUrl: null };
     const capabilities = { roots: { listChanged: null }, sampling: null, elicitation: null };
-    wire.send(request(1, "initialize", { protocolVersion: "2025-11-25", capabilities, clientInfo }));
+    wire.send(
+      request(1, "initialize", { protocolVersion: "2025-11-25", capabilities, clientInfo }),
+    );
     expect((await wire.next()).result).toMatchObject({ protocolVersion: "2025-11-25" });
     await wire.handle.close();
   });
@@ -239,9 +298,9 @@ describe("optional parameters that are null", () => {
   it("count as absent in _meta", async () => {
     const wire = await Wire.legacy();
     expect(await wire.answer(request(1, "tools/list", { _meta: null }))).toHaveProperty("result");
-    expect(await wire.answer(request(2, "tools/list", { _meta: { progressToken: null } }))).toHaveProperty(
-      "result",
-    );
+    expect(
+      await wire.answer(request(2, "tools/list", { _meta: { progressToken: null } })),
+    ).toHaveProperty("result");
     await wire.handle.close();
   });
 

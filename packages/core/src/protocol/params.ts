@@ -59,7 +59,10 @@ const PAGE = inBothEras({ "cursor?": STRING });
 
 const LIST: readonly Check[] = [
   atMost(MAX_URIS, "entries"),
-  { must: "be an array of strings", fits: (value) => Array.isArray(value) && value.every(isString) },
+  {
+    must: "be an array of strings",
+    fits: (value) => Array.isArray(value) && value.every(isString),
+  },
 ];
 
 /** `Implementation`: the client's name and version. */
@@ -71,7 +74,8 @@ const IMPLEMENTATION: Table = {
   "websiteUrl?": STRING,
   "icons?": {
     must: 'be an array of objects, each with "src", a string',
-    fits: (value) => Array.isArray(value) && value.every((icon) => isObject(icon) && isString(icon.src)),
+    fits: (value) =>
+      Array.isArray(value) && value.every((icon) => isObject(icon) && isString(icon.src)),
   },
 };
 
@@ -115,7 +119,12 @@ const TABLES: Readonly<Record<string, { readonly [E in Era]?: Table }>> = {
   "prompts/list": PAGE,
   "skills/list": PAGE,
   "skills/get": inBothEras(URI),
-  "tools/call": withRetry({ name: STRING, "arguments?": OBJECT, "task?": OBJECT, "task ttl?": NUMBER }),
+  "tools/call": withRetry({
+    name: STRING,
+    "arguments?": OBJECT,
+    "task?": OBJECT,
+    "task ttl?": NUMBER,
+  }),
   "prompts/get": withRetry({ name: STRING, "arguments?": STRINGS }),
   "resources/read": withRetry(URI),
   "tasks/get": inBothEras(TASK),
@@ -211,7 +220,9 @@ export function envelopeProblem(
   const found =
     problemOf(method, params, ENVELOPE) ??
     (info === undefined ? undefined : problemOf(method, params, CLIENT_INFO));
-  return found === undefined ? undefined : { key: found.path[1] ?? "_meta", sentence: found.sentence };
+  return found === undefined
+    ? undefined
+    : { key: found.path[1] ?? "_meta", sentence: found.sentence };
 }
 
 function problemOf(method: string, params: unknown, rows: readonly Parameter[]) {
@@ -231,6 +242,7 @@ function problemOf(method: string, params: unknown, rows: readonly Parameter[]) 
 
 function valueAt(value: unknown, path: readonly string[]): unknown {
   let found = value;
-  for (const key of path) found = isObject(found) && Object.hasOwn(found, key) ? found[key] : undefined;
+  for (const key of path)
+    found = isObject(found) && Object.hasOwn(found, key) ? found[key] : undefined;
   return found;
 }

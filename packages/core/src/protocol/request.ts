@@ -4,7 +4,13 @@ import type { Effect } from "../define/effect.ts";
 import type { Unwatch } from "../define/resource.ts";
 import type { Awaitable } from "../define/tool.ts";
 import { type Log, trace } from "../log.ts";
-import { errorText, internalError, METHOD_NOT_FOUND, ProtocolError, protocolError } from "./errors.ts";
+import {
+  errorText,
+  internalError,
+  METHOD_NOT_FOUND,
+  ProtocolError,
+  protocolError,
+} from "./errors.ts";
 import { type Load, Rates } from "./load.ts";
 import { asUri } from "./messages.ts";
 import type { Revision } from "./revisions.ts";
@@ -152,7 +158,11 @@ export function missingScope(
 ): string | undefined {
   if (principal?.scopes === undefined) return undefined;
   const effect =
-    method === "tools/call" ? tool(String(params?.name))?.effect : READING.has(method) ? "read" : undefined;
+    method === "tools/call"
+      ? tool(String(params?.name))?.effect
+      : READING.has(method)
+        ? "read"
+        : undefined;
   const scope = effect === undefined ? undefined : scopeFor(effect);
   return scope === undefined || principal.scopes.includes(scope) ? undefined : scope;
 }
@@ -359,7 +369,8 @@ export class ClientRequest {
     this.#parts.service.observe?.(this, {
       ms: performance.now() - this.#began,
       characters: json?.length ?? 0,
-      result: json === undefined ? "cancelled" : (error?.code ?? (isToolError ? "tool_error" : "ok")),
+      result:
+        json === undefined ? "cancelled" : (error?.code ?? (isToolError ? "tool_error" : "ok")),
     });
     if (this.#task === undefined) this.#parts.settled();
     if (this.#running === 0) this.#count(-1);
@@ -393,7 +404,11 @@ export class ClientRequest {
   }
 
   /** Reports progress to a client that requested it. It must increase (MCP, "Progress"), also across repeated runs. */
-  reportProgress(progress: number, total: number | undefined, message: string | undefined): boolean {
+  reportProgress(
+    progress: number,
+    total: number | undefined,
+    message: string | undefined,
+  ): boolean {
     const isWanted = this.wantsProgress || this.#task !== undefined;
     if (!isWanted || !Number.isFinite(progress) || progress <= this.#progress) return false;
     this.#progress = progress;
@@ -416,7 +431,8 @@ export class ClientRequest {
 
   log(level: LoggingLevel, data: unknown): void {
     const { logLevel } = this.client;
-    if (logLevel === "none" || LOGGING_LEVELS.indexOf(level) < LOGGING_LEVELS.indexOf(logLevel)) return;
+    if (logLevel === "none" || LOGGING_LEVELS.indexOf(level) < LOGGING_LEVELS.indexOf(logLevel))
+      return;
     this.notify("notifications/message", { level, data });
   }
 }
@@ -446,5 +462,10 @@ function inTrace(traceparent: unknown, work: () => void): void {
 }
 
 export function isThenable<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "then" in value &&
+    typeof value.then === "function"
+  );
 }

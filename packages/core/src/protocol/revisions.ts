@@ -75,7 +75,9 @@ const SIXTH: Revision = {
 
 const ALL = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH];
 
-export const REVISIONS: ReadonlyMap<string, Revision> = new Map(ALL.map((one) => [one.version, one]));
+export const REVISIONS: ReadonlyMap<string, Revision> = new Map(
+  ALL.map((one) => [one.version, one]),
+);
 
 const versionsOf = (era: Era): readonly string[] =>
   ALL.filter((one) => one.era === era).map(({ version }) => version);
@@ -241,10 +243,14 @@ function claimOf({ params }: RequestMessage | NotificationMessage): unknown {
  *
  * @param header `MCP-Protocol-Version`.
  */
-export function isModern(message: RequestMessage | NotificationMessage, header: string | undefined): boolean {
+export function isModern(
+  message: RequestMessage | NotificationMessage,
+  header: string | undefined,
+): boolean {
   const claim = claimOf(message);
   // A handshake that also names its legacy revision.
-  if (message.method === "initialize" && LEGACY_VERSIONS.some((version) => version === claim)) return false;
+  if (message.method === "initialize" && LEGACY_VERSIONS.some((version) => version === claim))
+    return false;
   return claim !== undefined || (header !== undefined && MODERN_VERSIONS.includes(header));
 }
 
@@ -268,11 +274,14 @@ export function httpVersionProblem(
   }
   const problem = isRequest ? envelopeProblem(method, params) : claimProblem(claim);
   if (problem !== undefined)
-    return invalidParams(problem.sentence, { envelope: { key: problem.key, problem: problem.sentence } });
+    return invalidParams(problem.sentence, {
+      envelope: { key: problem.key, problem: problem.sentence },
+    });
   if (claim !== undefined && header !== undefined && header !== claim)
     return headerMismatch(name, header, `the body names protocol version ${show(claim)}`);
   const effective = claim ?? header;
-  if (typeof effective !== "string" || !MODERN_VERSIONS.includes(effective)) return unsupported(effective);
+  if (typeof effective !== "string" || !MODERN_VERSIONS.includes(effective))
+    return unsupported(effective);
   return isRequest && header === undefined
     ? headerMismatch(name, header, `the body names protocol version ${effective}`)
     : undefined;

@@ -62,8 +62,11 @@ describe("subscriptions", () => {
   it("leave capacity for another caller, and release what fails or ends", async () => {
     const shares = new Shares(8, true);
     const broken = new Set(["a:broken"]);
-    const start = (uri: string) => (broken.has(uri) ? Promise.reject(new Error("broken")) : () => undefined);
-    const connections = [1, 2].map(() => new Watches({ watch: start, log }, shares, () => undefined));
+    const start = (uri: string) =>
+      broken.has(uri) ? Promise.reject(new Error("broken")) : () => undefined;
+    const connections = [1, 2].map(
+      () => new Watches({ watch: start, log }, shares, () => undefined),
+    );
     const [first, second] = connections;
     if (first === undefined || second === undefined) throw new Error("two");
     await expect(first.add("a:broken", request)).rejects.toThrow("broken");

@@ -22,7 +22,11 @@ export class Watches {
   readonly #shares: Shares;
   readonly #changed: (uri: string) => void;
 
-  constructor(service: Pick<Service, "watch" | "log">, shares: Shares, changed: (uri: string) => void) {
+  constructor(
+    service: Pick<Service, "watch" | "log">,
+    shares: Shares,
+    changed: (uri: string) => void,
+  ) {
     this.#service = service;
     this.#shares = shares;
     this.#changed = changed;
@@ -34,7 +38,11 @@ export class Watches {
 
   /** @throws what starting the watch throws; then nothing is subscribed. */
   async add(uri: string, request: ClientRequest): Promise<void> {
-    for (let present = this.#watches.get(uri); present !== undefined; present = this.#watches.get(uri)) {
+    for (
+      let present = this.#watches.get(uri);
+      present !== undefined;
+      present = this.#watches.get(uri)
+    ) {
       present.subscribers += 1;
       try {
         await present.started;
@@ -173,11 +181,15 @@ export class Streams {
       if (filter[`${list}ListChanged`] === true && can[list]?.listChanged === true)
         acknowledged[`${list}ListChanged`] = true;
     this.#open.set(request, acknowledged);
-    this.#send(request, "notifications/subscriptions/acknowledged", { notifications: acknowledged });
+    this.#send(request, "notifications/subscriptions/acknowledged", {
+      notifications: acknowledged,
+    });
     this.#followed.set(
       request,
       knownTasks.map((id) =>
-        this.#service.tasks.follow(request, id, (task) => this.#send(request, "notifications/tasks", task)),
+        this.#service.tasks.follow(request, id, (task) =>
+          this.#send(request, "notifications/tasks", task),
+        ),
       ),
     );
     request.dropMessage();
@@ -193,7 +205,8 @@ export class Streams {
 
   resourcesChanged(): void {
     for (const [request, { resourcesListChanged }] of this.#open)
-      if (resourcesListChanged === true) this.#send(request, "notifications/resources/list_changed", {});
+      if (resourcesListChanged === true)
+        this.#send(request, "notifications/resources/list_changed", {});
   }
 
   close(): void {

@@ -275,7 +275,9 @@ describe("tasks of 2026-07-28", () => {
     const answer = (responses: Fields) =>
       ask(wire, modern("tasks/update", { taskId, inputResponses: responses }));
     const accept = (name: unknown) => ({ action: "accept", content: { name } });
-    expect((await answer({ [String(first)]: accept("Ada"), unknown: accept("x") })).result).toMatchObject({
+    expect(
+      (await answer({ [String(first)]: accept("Ada"), unknown: accept("x") })).result,
+    ).toMatchObject({
       resultType: "complete",
     });
     expect((await get(wire, taskId)).result).toMatchObject({
@@ -302,7 +304,10 @@ describe("tasks of 2026-07-28", () => {
     await bench.release();
     const { inputRequests } = await until(wire, taskId, "input_required");
     const [key = ""] = Object.keys(Object(inputRequests));
-    await ask(wire, modern("tasks/update", { taskId, inputResponses: { [key]: { action: "decline" } } }));
+    await ask(
+      wire,
+      modern("tasks/update", { taskId, inputResponses: { [key]: { action: "decline" } } }),
+    );
     await bench.release();
     expect((await until(wire, taskId, "completed")).result).toMatchObject({ isError: true });
 
@@ -342,7 +347,9 @@ describe("tasks of 2026-07-28", () => {
     expect((await ask(wire, listen)).error).toMatchObject({ code: -32_021 });
     const required = await ask(wire, callOf("task_long", {}, {}));
     expect(required.error).toMatchObject({ code: -32_021 });
-    expect((await ask(wire, callOf("task_long"))).result).toMatchObject({ content: [{ text: "done" }] });
+    expect((await ask(wire, callOf("task_long"))).result).toMatchObject({
+      content: [{ text: "done" }],
+    });
     for (const method of ["tasks/result", "tasks/list"])
       expect((await ask(wire, modern(method, { taskId }))).error).toMatchObject({ code: -32_601 });
   });
@@ -376,7 +383,9 @@ describe("tasks of 2026-07-28", () => {
     const timedOut = await until(wire, taskId, "completed");
     expect(timedOut.result).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining("Timed out after 1 s, the time limit of a task.") }],
+      content: [
+        { text: expect.stringContaining("Timed out after 1 s, the time limit of a task.") },
+      ],
     });
     const running = await begin(wire, "task_wait");
     await service.tasks.close();
@@ -506,7 +515,10 @@ describe("tasks of 2025-11-25", () => {
     });
     const { taskId } = task;
     wire.send(request("result", "tasks/result", { taskId }));
-    expect((await ask(wire, "tasks/get", { taskId })).result).toMatchObject({ taskId, status: "working" });
+    expect((await ask(wire, "tasks/get", { taskId })).result).toMatchObject({
+      taskId,
+      status: "working",
+    });
     await bench.release();
     const done = await wire.next();
     expect(done).toMatchObject({
@@ -528,7 +540,9 @@ describe("tasks of 2025-11-25", () => {
     expect((await ask(wire, "tools/call", callOf("task_quick", {}))).result).toMatchObject({
       content: [{ text: "at once" }],
     });
-    expect((await ask(wire, "tools/call", callOf("task_long", {}))).error).toMatchObject({ code: -32_601 });
+    expect((await ask(wire, "tools/call", callOf("task_long", {}))).error).toMatchObject({
+      code: -32_601,
+    });
     const { result } = await ask(wire, "tools/list", {});
     const listed: Fields[] = Object(result).tools;
     const support = listed.map(({ name, execution }) => [name, Object(execution).taskSupport]);
@@ -540,7 +554,9 @@ describe("tasks of 2025-11-25", () => {
     expect((await ask(earlier, "tools/call", callOf("task_quick"))).result).toMatchObject({
       content: [{ text: "at once" }],
     });
-    expect((await ask(earlier, "tasks/get", { taskId: "none" })).error).toMatchObject({ code: -32_601 });
+    expect((await ask(earlier, "tasks/get", { taskId: "none" })).error).toMatchObject({
+      code: -32_601,
+    });
     expect((await ask(earlier, "tools/list", {})).result?.tools).toMatchObject([
       expect.not.objectContaining({ execution: expect.anything() }),
       ...Array.from({ length: 8 }, () => expect.anything()),
@@ -584,8 +600,15 @@ describe("tasks of 2025-11-25", () => {
       method: "elicitation/create",
       params: { _meta: { [META.relatedTask]: { taskId } } },
     });
-    wire.send({ jsonrpc: "2.0", id: question.id, result: { action: "accept", content: { confirm: true } } });
+    wire.send({
+      jsonrpc: "2.0",
+      id: question.id,
+      result: { action: "accept", content: { confirm: true } },
+    });
     await bench.release();
-    expect(await wire.next()).toMatchObject({ id: "result", result: { content: [{ text: "removed" }] } });
+    expect(await wire.next()).toMatchObject({
+      id: "result",
+      result: { content: [{ text: "removed" }] },
+    });
   });
 });

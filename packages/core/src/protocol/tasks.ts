@@ -3,7 +3,14 @@ import type { Log } from "../log.ts";
 import { internalError, invalidParams, ProtocolError, refuseCursor } from "./errors.ts";
 import { Shares } from "./load.ts";
 import { show } from "./messages.ts";
-import { isFinished, KEPT_MS, OwnTask, POLL_MS, type StoredTask, type TaskCommand } from "./own-task.ts";
+import {
+  isFinished,
+  KEPT_MS,
+  OwnTask,
+  POLL_MS,
+  type StoredTask,
+  type TaskCommand,
+} from "./own-task.ts";
 import type { Client, ClientRequest, Handler } from "./request.ts";
 import { CODES, type Era, META } from "./wire.ts";
 
@@ -57,7 +64,11 @@ export class Tasks {
   }
 
   /** Whether a call's client can follow a task. In 2025-11-25 it asks for one in the call. */
-  isFor({ client, params, revision }: Pick<ClientRequest, "client" | "params" | "revision">): boolean {
+  isFor({
+    client,
+    params,
+    revision,
+  }: Pick<ClientRequest, "client" | "params" | "revision">): boolean {
     return revision.era === "modern"
       ? client.capabilities?.extensions?.[TASKS_EXTENSION] !== undefined
       : revision.taskParameter && client.ask !== undefined && params.task !== undefined;
@@ -69,7 +80,11 @@ export class Tasks {
    *
    * @throws ProtocolError -32603 if the client asked for a task, but too many are kept.
    */
-  async run<Result>(request: ClientRequest, scope: string, call: () => Promise<Result>): Promise<Result> {
+  async run<Result>(
+    request: ClientRequest,
+    scope: string,
+    call: () => Promise<Result>,
+  ): Promise<Result> {
     if (request.revision.era === "legacy") {
       if (await this.#begin(request, scope)) return call();
       throw new ProtocolError(
@@ -184,7 +199,9 @@ export class Tasks {
 
   /** The ids of the tasks that exist for the caller of a request. */
   async known(request: ClientRequest, ids: readonly string[]): Promise<string[]> {
-    const tasks = await Promise.all([...new Set(ids)].map((id) => this.#lookUp(request.client, id)));
+    const tasks = await Promise.all(
+      [...new Set(ids)].map((id) => this.#lookUp(request.client, id)),
+    );
     return tasks.flatMap((task) => task?.id ?? []);
   }
 
@@ -231,7 +248,9 @@ export class Tasks {
   async #list(request: ClientRequest): Promise<object> {
     refuseCursor(request.params.cursor);
     const owner = request.client.principal?.key ?? "";
-    const own = [...this.#own.values()].map(({ state }) => state).filter((task) => task.owner === owner);
+    const own = [...this.#own.values()]
+      .map(({ state }) => state)
+      .filter((task) => task.owner === owner);
     const tasks =
       this.#options.store === undefined ? own.toReversed() : await this.#options.store.list(owner);
     return { tasks: tasks.map((task) => shown(task, "legacy")) };
@@ -304,14 +323,19 @@ export function requireTasks(request: Pick<ClientRequest, "client" | "revision">
 }
 
 /** A task as clients see it, without its outcome. */
-function shown({ id, status, statusMessage, createdAt, updatedAt, ttlMs }: StoredTask, era: Era): object {
+function shown(
+  { id, status, statusMessage, createdAt, updatedAt, ttlMs }: StoredTask,
+  era: Era,
+): object {
   return {
     taskId: id,
     status,
     ...(statusMessage === undefined ? {} : { statusMessage }),
     createdAt: new Date(createdAt).toISOString(),
     lastUpdatedAt: new Date(updatedAt).toISOString(),
-    ...(era === "legacy" ? { ttl: ttlMs, pollInterval: POLL_MS } : { ttlMs, pollIntervalMs: POLL_MS }),
+    ...(era === "legacy"
+      ? { ttl: ttlMs, pollInterval: POLL_MS }
+      : { ttlMs, pollIntervalMs: POLL_MS }),
   };
 }
 

@@ -39,7 +39,10 @@ it("matches the official SDK's types, both for what we send and for what we rece
   fits<sdk.Icon, content.Icon>();
   fits<sdk.LoggingLevel, content.LoggingLevel>();
   fits<content.LoggingLevel, sdk.LoggingLevel>();
-  fits<Omit<sdk.CreateMessageRequest["params"], "metadata">, Omit<content.SampleRequest, "metadata">>();
+  fits<
+    Omit<sdk.CreateMessageRequest["params"], "metadata">,
+    Omit<content.SampleRequest, "metadata">
+  >();
   fits<sdk.Implementation, wire.Implementation>();
   fits<sdk.CallToolResult, Loose<wire.CallToolResult>>();
   fits<sdk.Tool, wire.ListedTool>();

@@ -42,7 +42,11 @@ export interface NotificationMessage {
 }
 
 export type ResponseMessage =
-  | { readonly jsonrpc: "2.0"; readonly id: RequestId; readonly result: Readonly<Record<string, unknown>> }
+  | {
+      readonly jsonrpc: "2.0";
+      readonly id: RequestId;
+      readonly result: Readonly<Record<string, unknown>>;
+    }
   | { readonly jsonrpc: "2.0"; readonly id: RequestId; readonly error: RpcError };
 
 export type Message = RequestMessage | NotificationMessage | ResponseMessage;

@@ -77,7 +77,10 @@ it("an unfinished message ends after its time limit, also between pings; an idle
     const pings = setInterval(() => slow.readyState === slow.OPEN && slow.ping(), 20);
     slow.send('{"jsonrpc":', { fin: false });
     const [code, reason] = await once(slow, "close");
-    expect([code, String(reason)]).toEqual([TRY_AGAIN_LATER, "A message must arrive within 0.2 s."]);
+    expect([code, String(reason)]).toEqual([
+      TRY_AGAIN_LATER,
+      "A message must arrive within 0.2 s.",
+    ]);
     clearInterval(pings);
   }
   clearInterval(pinging);

@@ -43,7 +43,10 @@ async function writeCertificate(): Promise<string> {
 /** `fetch` with Node.js' own client, which supports sockets and certificates. */
 function fetchBy(options: RequestOptions): typeof fetch {
   // A separate agent: connections to the server of an earlier test at the same path must not be reused.
-  const agents = { "http:": new Agent({ keepAlive: true }), "https:": new HttpsAgent({ keepAlive: true }) };
+  const agents = {
+    "http:": new Agent({ keepAlive: true }),
+    "https:": new HttpsAgent({ keepAlive: true }),
+  };
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
     const send = url.protocol === "https:" ? httpsRequest : httpRequest;
@@ -106,7 +109,14 @@ const WAYS: Record<string, Way> = {
     transport: () => streamable("http://localhost/mcp", { socketPath: socketPath() }),
   },
   HTTPS: {
-    args: () => ["--http", "0", "--tls-cert", join(folder, "cert.pem"), "--tls-key", join(folder, "key.pem")],
+    args: () => [
+      "--http",
+      "0",
+      "--tls-cert",
+      join(folder, "cert.pem"),
+      "--tls-key",
+      join(folder, "key.pem"),
+    ],
     transport: ({ url }) => streamable(`https://localhost:${url.port}/mcp`, { ca: cert }),
   },
 };
@@ -140,10 +150,14 @@ describe.each(cases)("over %s, a %s client", (name, era) => {
     const said = await client.callTool({ name: "probe_echo", arguments: { text: "häß\u2028\n" } });
     expect(said.content).toEqual([{ type: "text", text: "häß\u2028\n" }]);
     expect((await client.readResource({ uri: "probe://count" })).contents).toHaveLength(1);
-    expect(await client.callTool({ name: "probe_fail", arguments: { how: "error" } })).toMatchObject({
+    expect(
+      await client.callTool({ name: "probe_fail", arguments: { how: "error" } }),
+    ).toMatchObject({
       isError: true,
     });
-    await expect(client.callTool({ name: "nope", arguments: {} })).rejects.toMatchObject({ code: -32602 });
+    await expect(client.callTool({ name: "nope", arguments: {} })).rejects.toMatchObject({
+      code: -32602,
+    });
     const wiped = await client.callTool({ name: "probe_wipe", arguments: {} });
     expect(wiped.structuredContent).toEqual({ lost: 0, reason: "tidy" });
   });
@@ -227,7 +241,9 @@ describe("a WebSocket", () => {
     const authorization = `Bearer ${env.T}`;
     expect(await opened(open(url, ["mcp"]))).toBe(401);
     expect(await opened(open(url, ["other"], { authorization }))).toBe(400);
-    expect(await opened(open(url, ["mcp"], { authorization, origin: "https://evil.example" }))).toBe(403);
+    expect(
+      await opened(open(url, ["mcp"], { authorization, origin: "https://evil.example" })),
+    ).toBe(403);
     expect(await opened(open(url, ["mcp"], { authorization, host: "evil.example" }))).toBe(403);
     const good = open(url, ["other", "mcp"], { authorization });
     expect(await opened(good)).toBe(101);
@@ -294,7 +310,12 @@ describe("a WebSocket", () => {
     socket.pause();
     const send = (id: string, name: string, args: object) =>
       socket.send(
-        JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } }),
+        JSON.stringify({
+          jsonrpc: "2.0",
+          id,
+          method: "tools/call",
+          params: { name, arguments: args },
+        }),
       );
     const calls = 2_000;
     for (let made = 0; made < calls; made += 1) {
@@ -327,7 +348,10 @@ it.each(["--sse", "--websocket"])(
     const { url, serving } = await start([flag], { limits: { inFlight: 2 } });
     const transport =
       flag === "--sse" ? new SSEClientTransport(new URL("/sse", url)) : webSocketTransport(url);
-    const client = new Client({ name: "full", version: "1" }, { versionNegotiation: { mode: "legacy" } });
+    const client = new Client(
+      { name: "full", version: "1" },
+      { versionNegotiation: { mode: "legacy" } },
+    );
     await client.connect(transport);
     closeLater(client);
     const slow = () =>
@@ -397,7 +421,9 @@ describe("a Unix socket", () => {
     const path = join(folder, "private.sock");
     const listening =
       "require('node:net').createServer().listen(process.argv[1], () => console.log('ready'))";
-    const child = spawn(process.execPath, ["-e", listening, path], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, ["-e", listening, path], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     await once(child.stdout, "data");
     await expect(start(["--http", `unix:${path}`])).rejects.toMatchObject({ code: "EADDRINUSE" });
     child.kill("SIGKILL");
@@ -415,7 +441,9 @@ describe("a Unix socket", () => {
     const socket = createConnection(path);
     await once(socket, "connect");
     socket.destroy();
-    expect(readdirSync(folder).filter((name) => name.startsWith("private"))).toEqual(["private.sock"]);
+    expect(readdirSync(folder).filter((name) => name.startsWith("private"))).toEqual([
+      "private.sock",
+    ]);
   });
 });
 

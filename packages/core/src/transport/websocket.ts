@@ -66,7 +66,8 @@ export function webSocketEndpoint(
     // Bytes are counted before the library reads them, and checked once it has taken out complete messages.
     stream.prependListener("data", (chunk: Buffer) => arriving.add(chunk.length));
     stream.on("data", () => arriving.check());
-    for (const kind of ["ping", "pong"] as const) socket.on(kind, (data) => arriving.control(data.length));
+    for (const kind of ["ping", "pong"] as const)
+      socket.on(kind, (data) => arriving.control(data.length));
     /** Messages that were read but not yet taken, because the client does not read its answers. */
     const waiting: { readonly text: string | undefined; readonly bytes: number }[] = [];
     const work = () => {
@@ -78,7 +79,10 @@ export function webSocketEndpoint(
         const { text, bytes } = next;
         arriving.taken(bytes);
         if (text === undefined)
-          connection.refuse(undefined, parseError("A message must be a text frame, not a binary one."));
+          connection.refuse(
+            undefined,
+            parseError("A message must be a text frame, not a binary one."),
+          );
         else connection.take(text);
       }
       if (isHeld()) socket.pause();
@@ -137,9 +141,16 @@ export function webSocketEndpoint(
     },
 
     /** Takes over a connection whose host, origin and caller are checked, or returns an error response. */
-    upgrade(node: IncomingMessage, socket: Duplex, head: Buffer, principal: Principal): Answer | undefined {
+    upgrade(
+      node: IncomingMessage,
+      socket: Duplex,
+      head: Buffer,
+      principal: Principal,
+    ): Answer | undefined {
       const { headers } = node;
-      const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
+      const offered = (headers["sec-websocket-protocol"] ?? "")
+        .split(",")
+        .map((name) => name.trim());
       if (!offered.includes(SUBPROTOCOL))
         return refuse(400, `Request the subprotocol ${SUBPROTOCOL} (Sec-WebSocket-Protocol).`);
       if (socket.destroyed) return undefined;

@@ -33,10 +33,14 @@ function show({ token, message, action, tool }: Confirmation): void {
     cancel.disabled = true;
     go.disabled = true;
     outcome.textContent = accept ? "Working …" : "";
-    const said = await host.callTool(tool, { token, accept }).then(textOf, (error: Error) => error.message);
+    const said = await host
+      .callTool(tool, { token, accept })
+      .then(textOf, (error: Error) => error.message);
     buttons.remove();
     outcome.textContent = said;
-    await host.tellModel(`${accept ? "The user confirmed" : "The user declined"}: ${message}\n${said}`);
+    await host.tellModel(
+      `${accept ? "The user confirmed" : "The user declined"}: ${message}\n${said}`,
+    );
   };
   cancel.addEventListener("click", (event) => void answer(event, false));
   go.addEventListener("click", (event) => void answer(event, true));

@@ -11,7 +11,9 @@ export function columnName(number: number): string {
 }
 
 /** The first and last column with a value, from 1; undefined if there is none. */
-export function columnsOf(rows: readonly (readonly string[])[]): { first: number; last: number } | undefined {
+export function columnsOf(
+  rows: readonly (readonly string[])[],
+): { first: number; last: number } | undefined {
   let first = Number.MAX_SAFE_INTEGER;
   let last = 0;
   for (const row of rows) {

@@ -23,14 +23,19 @@ export async function excelSheets(parts: Parts): Promise<DocumentPart[]> {
   }
   const sheets = await readSheets(new Blob([Buffer.from(zipSync(parts, { level: 0 }))]));
   // Unlike its type, a chart sheet has no data.
-  return sheets.map(({ sheet, data }) => ({ name: sheet, rows: (data ?? []).map((row) => row.map(shown)) }));
+  return sheets.map(({ sheet, data }) => ({
+    name: sheet,
+    rows: (data ?? []).map((row) => row.map(shown)),
+  }));
 }
 
 /** Rows times columns that the cells of a sheet span. */
 function extentOf(xml: string): number {
   let rows = 0;
   let columns = 0;
-  for (const [, letters = "", digits] of xml.matchAll(/<(?:\w+:)?c\s[^<>]*?\br="([A-Z]{1,3})(\d{1,7})"/g)) {
+  for (const [, letters = "", digits] of xml.matchAll(
+    /<(?:\w+:)?c\s[^<>]*?\br="([A-Z]{1,3})(\d{1,7})"/g,
+  )) {
     rows = Math.max(rows, Number(digits));
     columns = Math.max(columns, columnNumber(letters));
   }

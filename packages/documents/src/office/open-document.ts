@@ -1,5 +1,14 @@
 import { type Document, DocumentError, type DocumentPart } from "../document.ts";
-import { all, escaped, first, type Parts, tableOf, textIn, type XmlElement, xmlOf } from "../xml.ts";
+import {
+  all,
+  escaped,
+  first,
+  type Parts,
+  tableOf,
+  textIn,
+  type XmlElement,
+  xmlOf,
+} from "../xml.ts";
 
 /** Of all sheets together, with repeated cells. */
 const MAX_CELLS = 5_000_000;
@@ -144,7 +153,8 @@ function rowOf(row: XmlElement): string[] {
       empty += repeated;
       continue;
     }
-    if (shown.length + empty + repeated > 16_384) throw new DocumentError("a row has more than 16,384 cells");
+    if (shown.length + empty + repeated > 16_384)
+      throw new DocumentError("a row has more than 16,384 cells");
     for (; empty > 0; empty--) shown.push("");
     for (let count = 0; count < repeated; count++) shown.push(text);
   }

@@ -1,5 +1,14 @@
 import type { DocumentPart } from "../document.ts";
-import { all, escaped, first, type Parts, relationsOf, tableOf, type XmlElement, xmlOf } from "../xml.ts";
+import {
+  all,
+  escaped,
+  first,
+  type Parts,
+  relationsOf,
+  tableOf,
+  type XmlElement,
+  xmlOf,
+} from "../xml.ts";
 
 /** Placeholders repeated on every slide: date, footer, number. */
 const REPEATED = ["dt", "ftr", "sldNum", "hdr", "sldImg"];
@@ -21,7 +30,8 @@ export function slidesOf(parts: Parts): DocumentPart[] {
   const presentation = xmlOf(parts, main);
   const relations = relationsOf(parts, main);
   const names =
-    presentation && all(presentation, "p:sldId").map(({ attribs }) => relations.get(attribs["r:id"] ?? ""));
+    presentation &&
+    all(presentation, "p:sldId").map(({ attribs }) => relations.get(attribs["r:id"] ?? ""));
   return (names ?? []).map((slide, index) => ({
     name: String(index + 1),
     html: slideHtml(parts, slide?.target ?? ""),
@@ -38,7 +48,9 @@ function slideHtml(parts: Parts, name: string): string {
 function treeHtml(parts: Parts, name: string, isList: boolean): string {
   const xml = xmlOf(parts, name);
   const tree = xml && first(xml, "p:spTree");
-  return tree === undefined ? "" : shapesHtml(tree, { parts, relations: relationsOf(parts, name), isList });
+  return tree === undefined
+    ? ""
+    : shapesHtml(tree, { parts, relations: relationsOf(parts, name), isList });
 }
 
 function shapesHtml(tree: XmlElement, slide: Slide): string {
@@ -121,7 +133,8 @@ function runsHtml(paragraph: XmlElement, { relations }: Slide): string {
       if (run.name === "a:br") return "<br>";
       const text = [...all(run, "a:t"), ...all(run, "m:t")].map(textOf).join("");
       const style = first(run, "a:rPr");
-      const link = style && relations.get(first(style, "a:hlinkClick")?.attribs["r:id"] ?? "")?.target;
+      const link =
+        style && relations.get(first(style, "a:hlinkClick")?.attribs["r:id"] ?? "")?.target;
       const strong =
         style?.attribs.b === "1" && text.trim() !== "" ? `<b>${escaped(text)}</b>` : escaped(text);
       return link !== undefined && /^https?:/i.test(link)
@@ -168,7 +181,9 @@ function chartHtml(chart: NonNullable<ReturnType<typeof xmlOf>>): string {
     const points = values === undefined ? [] : all(values, "c:pt");
     const list: string[] = [];
     for (const point of points.slice(0, 10_000))
-      list[Math.min(Number(point.attribs.idx) || 0, 10_000)] = all(point, "c:v").map(textOf).join("");
+      list[Math.min(Number(point.attribs.idx) || 0, 10_000)] = all(point, "c:v")
+        .map(textOf)
+        .join("");
     return list;
   };
   const columns = [
@@ -176,6 +191,8 @@ function chartHtml(chart: NonNullable<ReturnType<typeof xmlOf>>): string {
     ...series.map((one) => [valuesIn(one, "c:tx").join(" "), ...valuesIn(one, "c:val", "c:yVal")]),
   ];
   const rows = Math.max(...columns.map(({ length }) => length));
-  const cells = Array.from({ length: rows }, (_, row) => columns.map((column) => escaped(column[row] ?? "")));
+  const cells = Array.from({ length: rows }, (_, row) =>
+    columns.map((column) => escaped(column[row] ?? "")),
+  );
   return `${title === "" ? "" : `<p>${escaped(title)}</p>`}${series.length === 0 ? "" : tableOf(cells)}`;
 }

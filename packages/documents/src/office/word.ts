@@ -20,7 +20,9 @@ export async function wordHtml(parts: Parts): Promise<string> {
   );
   return value
     .replaceAll("<table>", '<table role="table">')
-    .replace(/<input type="checkbox"( checked="checked")? \/>/g, (_, checked) => (checked ? "☒ " : "☐ "));
+    .replace(/<input type="checkbox"( checked="checked")? \/>/g, (_, checked) =>
+      checked ? "☒ " : "☐ ",
+    );
 }
 
 /** Characters around the parts of a formula, as in Unicode's linear format (Unicode Technical Note 28). */

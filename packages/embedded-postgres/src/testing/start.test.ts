@@ -26,7 +26,9 @@ describe("startPostgres", () => {
   it("creates empty UTF-8 databases and leaves nothing behind", async () => {
     const postgres = await startPostgres();
     expect(await answer(postgres.url, "SELECT 'grün' || chr(128578) AS answer")).toBe("grün🙂");
-    const data = String(await answer(postgres.url, "SELECT current_setting('data_directory') AS answer"));
+    const data = String(
+      await answer(postgres.url, "SELECT current_setting('data_directory') AS answer"),
+    );
     const second = await postgres.createDatabase();
     expect(second).not.toBe(postgres.url);
     await answer(second, "CREATE TABLE only_there (x int)");
@@ -51,7 +53,10 @@ describe("startPostgres", () => {
   });
 
   it("ends when its parent is killed", async () => {
-    const bundle = join(await mkdtemp(join(import.meta.dirname, "../../node_modules/.start-")), "start.mjs");
+    const bundle = join(
+      await mkdtemp(join(import.meta.dirname, "../../node_modules/.start-")),
+      "start.mjs",
+    );
     await build({
       entryPoints: [join(import.meta.dirname, "start.ts")],
       outfile: bundle,

@@ -149,7 +149,9 @@ async function databasesOn(url: string, end?: () => Promise<void>): Promise<Test
       if (stopped) return;
       stopped = true;
       if (end !== undefined) await end();
-      else for (const name of created) await query(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      else
+        for (const name of created)
+          await query(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
   };
 }

@@ -60,10 +60,18 @@ export const AGENTS = {
   },
   "copilot-cli": {
     title: "Copilot CLI",
-    documentation: "https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers",
+    documentation:
+      "https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers",
     checked: "2026-11-27",
-    places: [...inProject(".github/mcp.json", ".mcp.json"), ...inHome("~/.copilot/mcp-config.json")],
-    entry: (start, variables) => ({ type: "local", ...ordinaryEntry(start, variables), tools: ["*"] }),
+    places: [
+      ...inProject(".github/mcp.json", ".mcp.json"),
+      ...inHome("~/.copilot/mcp-config.json"),
+    ],
+    entry: (start, variables) => ({
+      type: "local",
+      ...ordinaryEntry(start, variables),
+      tools: ["*"],
+    }),
     secret: braced,
     replaces: SHELL_VARIABLES,
     adds: "copilot mcp add NAME ENV",
@@ -75,7 +83,12 @@ export const AGENTS = {
     documentation: "https://opencode.ai/v2/docs/mcp-servers",
     checked: "2026-11-27",
     places: [
-      ...inProject("opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"),
+      ...inProject(
+        "opencode.json",
+        "opencode.jsonc",
+        ".opencode/opencode.json",
+        ".opencode/opencode.jsonc",
+      ),
       ...inHome("~/.config/opencode/opencode.json", "~/.config/opencode/opencode.jsonc"),
     ],
     key: ["mcp", "servers"],
@@ -124,7 +137,11 @@ export const AGENTS = {
     key: "mcp_servers",
     isList: true,
     format: "toml",
-    entry: (start, variables, name) => ({ name, transport: "stdio", ...ordinaryEntry(start, variables) }),
+    entry: (start, variables, name) => ({
+      name,
+      transport: "stdio",
+      ...ordinaryEntry(start, variables),
+    }),
     restart: "Start a new session afterwards.",
     notes: [
       "A project's file is read only in folders that you trust, and instead of the one for all projects.",
@@ -160,7 +177,10 @@ export const AGENTS = {
     documentation: "https://docs.qoder.com/cli/mcp-servers",
     sources: ["https://docs.qoder.com/user-guide/chat/model-context-protocol"],
     checked: "2026-11-27",
-    places: [...inProject(".mcp.json", ".qoder/settings.local.json"), ...inHome("~/.qoder/settings.json")],
+    places: [
+      ...inProject(".mcp.json", ".qoder/settings.local.json"),
+      ...inHome("~/.qoder/settings.json"),
+    ],
     adds: "qodercli mcp add NAME",
     restart: "Run /mcp reload afterwards.",
     notes: [
@@ -184,12 +204,16 @@ export const AGENTS = {
     title: "Kimi Code",
     documentation: "https://www.kimi.com/code/docs/en/kimi-code-cli/customization/mcp.html",
     checked: "2026-09-25",
-    places: [...inProject(".kimi-code/mcp.json"), ...inHome("~/.kimi-code/mcp.json", "~/.kimi/mcp.json")],
+    places: [
+      ...inProject(".kimi-code/mcp.json"),
+      ...inHome("~/.kimi-code/mcp.json", "~/.kimi/mcp.json"),
+    ],
     restart: "Start a new session, and check the server with /mcp.",
   },
   rovo: {
     title: "Rovo Dev",
-    documentation: "https://support.atlassian.com/rovo/docs/connect-to-an-mcp-server-in-rovo-dev-cli/",
+    documentation:
+      "https://support.atlassian.com/rovo/docs/connect-to-an-mcp-server-in-rovo-dev-cli/",
     checked: "2026-09-25",
     places: inHome("~/.rovodev/mcp.json", "~/.rovodev/mcp_config.json"),
     entry: (start, variables) => ({ ...ordinaryEntry(start, variables), transport: "stdio" }),

@@ -86,7 +86,9 @@ export const APPS = {
     places: inHome("~/.lmstudio/mcp.json", "~/.cache/lm-studio/mcp.json"),
     link: pageLink("https://lmstudio.ai/install-mcp", "base64"),
     restart: "LM Studio reloads the file when it changes.",
-    notes: ["Program > Install > Edit mcp.json opens the file; its location depends on the version."],
+    notes: [
+      "Program > Install > Edit mcp.json opens the file; its location depends on the version.",
+    ],
   },
   anythingllm: {
     title: "AnythingLLM Desktop",
@@ -97,7 +99,10 @@ export const APPS = {
         "macOS",
         "~/Library/Application Support/anythingllm-desktop/storage/plugins/anythingllm_mcp_servers.json",
       ),
-      ...on("Windows", "%APPDATA%\\anythingllm-desktop\\storage\\plugins\\anythingllm_mcp_servers.json"),
+      ...on(
+        "Windows",
+        "%APPDATA%\\anythingllm-desktop\\storage\\plugins\\anythingllm_mcp_servers.json",
+      ),
       ...on("Linux", "~/.config/anythingllm-desktop/storage/plugins/anythingllm_mcp_servers.json"),
     ],
     restart: "Press Refresh on the Agent Skills page afterwards.",
@@ -105,7 +110,9 @@ export const APPS = {
   librechat: {
     title: "LibreChat",
     documentation: "https://www.librechat.ai/docs/features/mcp",
-    sources: ["https://www.librechat.ai/docs/configuration/librechat_yaml/object_structure/mcp_servers"],
+    sources: [
+      "https://www.librechat.ai/docs/configuration/librechat_yaml/object_structure/mcp_servers",
+    ],
     checked: "2026-11-27",
     places: inProject("librechat.yaml"),
     format: "yaml",

@@ -39,7 +39,11 @@ export const EDITORS = {
         "~/Library/Application Support/Code - Insiders/User/mcp.json",
       ),
       ...on("Linux", "~/.config/Code/User/mcp.json", "~/.config/Code - Insiders/User/mcp.json"),
-      ...on("Windows", "%APPDATA%\\Code\\User\\mcp.json", "%APPDATA%\\Code - Insiders\\User\\mcp.json"),
+      ...on(
+        "Windows",
+        "%APPDATA%\\Code\\User\\mcp.json",
+        "%APPDATA%\\Code - Insiders\\User\\mcp.json",
+      ),
     ],
     key: "servers",
     format: "jsonc",
@@ -57,9 +61,10 @@ export const EDITORS = {
     documentation: "https://learn.microsoft.com/visualstudio/ide/mcp-servers",
     sources: [COPILOT_IDES],
     checked: "2026-11-27",
-    places: [...inProject(".mcp.json", ".vs/mcp.json"), ...on("Windows", "%USERPROFILE%\\.mcp.json")].map(
-      (place) => ({ ...place, platform: "Windows" as const }),
-    ),
+    places: [
+      ...inProject(".mcp.json", ".vs/mcp.json"),
+      ...on("Windows", "%USERPROFILE%\\.mcp.json"),
+    ].map((place) => ({ ...place, platform: "Windows" as const })),
     key: "servers",
     entry: typedEntry,
     restart: "Select the server's tools in the tool picker of Copilot Chat, in agent mode.",
@@ -176,7 +181,9 @@ export const EDITORS = {
     replaces: /\$\{env:/,
     adds: "cline mcp install NAME --yes",
     restart: "Check the server in Cline's panel, under MCP Servers.",
-    notes: ["In VS Code, MCP Servers > Configure opens the file; versions before 4 keep it elsewhere."],
+    notes: [
+      "In VS Code, MCP Servers > Configure opens the file; versions before 4 keep it elsewhere.",
+    ],
   },
   roo: {
     title: "Roo Code",
@@ -209,7 +216,8 @@ export const EDITORS = {
     }),
     secret: (name) => `{env:${name}}`,
     replaces: /\{(?:env|file):/,
-    restart: "Check the server with kilo mcp list, or in the settings of its panel, under MCP Servers.",
+    restart:
+      "Check the server with kilo mcp list, or in the settings of its panel, under MCP Servers.",
   },
   continue: {
     title: "Continue",
@@ -217,7 +225,9 @@ export const EDITORS = {
     checked: "2026-11-27",
     places: inProject(".continue/mcpServers/mcp.json"),
     restart: "Continue uses the server in agent mode.",
-    notes: ["For all your projects, add the server to the list mcpServers in ~/.continue/config.yaml."],
+    notes: [
+      "For all your projects, add the server to the list mcpServers in ~/.continue/config.yaml.",
+    ],
   },
   kiro: {
     title: "Kiro",

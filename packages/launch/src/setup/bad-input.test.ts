@@ -29,8 +29,12 @@ describe("a file that cannot be changed is reported and left alone", () => {
     await file(".codex/config.toml", "a = 1\nb = = 2\n");
     await file(".config/goose/config.yaml", "a: 1\nb: [1\n");
     expect(await runSetup(["/", "--yes"], io)).toBe(1);
-    expect(output()).toMatch(/config\.toml\n {2}✗ This file is not valid TOML: line 2, column \d+: /);
-    expect(output()).toMatch(/config\.yaml\n {2}✗ This file is not valid YAML: line \d, column \d+: /);
+    expect(output()).toMatch(
+      /config\.toml\n {2}✗ This file is not valid TOML: line 2, column \d+: /,
+    );
+    expect(output()).toMatch(
+      /config\.yaml\n {2}✗ This file is not valid YAML: line \d, column \d+: /,
+    );
   });
 
   it("a server list that TOML has in one line", async () => {
@@ -52,7 +56,9 @@ describe("a file that cannot be changed is reported and left alone", () => {
     expect(await runSetup(["/", "--yes"], io)).toBe(1);
     expect(output()).toContain("mcp.json\n  ✗ This file is not UTF-8 text.");
     expect(output()).toContain("settings.json\n  ✗ This file is a directory.");
-    expect(output()).toContain("settings.json\n  ✗ This file is a symlink to a file that does not exist.");
+    expect(output()).toContain(
+      "settings.json\n  ✗ This file is a symlink to a file that does not exist.",
+    );
     expect(readFileSync(cursor)).toEqual(bytes);
   });
 

@@ -55,7 +55,10 @@ export function parseSetup(argv: readonly string[]): SetupCommand | { readonly e
 
 const OPTIONS: readonly (readonly [string, string])[] = [
   ["--host NAME", "Only this host, even if it is not found on this machine. (repeatable)"],
-  ["--servers LIST", "An entry for each of these servers instead of one entry for all. (comma-separated)"],
+  [
+    "--servers LIST",
+    "An entry for each of these servers instead of one entry for all. (comma-separated)",
+  ],
   ["--project", "Write the files of the current directory instead of those for all your projects."],
   ["--dry-run", "Show the changes and write nothing."],
   ["-y, --yes", "Write without asking."],

@@ -39,14 +39,17 @@ export function readConfigFile(path: string): ConfigFile {
     return { path: real, bytes, text: hasBom ? text.slice(1) : text, hasBom };
   } catch (error) {
     if (error instanceof TypeError) throw new SetupProblem("is not UTF-8 text.");
-    throw error instanceof SetupProblem ? error : new SetupProblem(`cannot be read: ${causeOf(error)}`);
+    throw error instanceof SetupProblem
+      ? error
+      : new SetupProblem(`cannot be read: ${causeOf(error)}`);
   }
 }
 
 function requireFile(stat: Stats): void {
   if (stat.isDirectory()) throw new SetupProblem("is a directory.");
   if (!stat.isFile()) throw new SetupProblem("is not a regular file.");
-  if (stat.size > MAX_BYTES) throw new SetupProblem(`has ${stat.size} bytes, more than ${MAX_BYTES}.`);
+  if (stat.size > MAX_BYTES)
+    throw new SetupProblem(`has ${stat.size} bytes, more than ${MAX_BYTES}.`);
 }
 
 /** The place of a file that does not exist yet, in the existing part of its path with links resolved. */
@@ -109,7 +112,9 @@ export async function writeConfigFile(file: ConfigFile, content: Uint8Array): Pr
       },
     });
   } catch (error) {
-    throw error instanceof SetupProblem ? error : new SetupProblem(`cannot be written: ${causeOf(error)}`);
+    throw error instanceof SetupProblem
+      ? error
+      : new SetupProblem(`cannot be written: ${causeOf(error)}`);
   }
 }
 

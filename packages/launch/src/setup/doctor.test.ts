@@ -89,7 +89,9 @@ describe("runDoctor", () => {
     expect(await runDoctor([], io), output()).toBe(0);
     expect(output()).toContain("! again starts ");
     expect(output()).toContain("! third is disabled.");
-    expect(output()).toContain("! third: NO_SUCH_VARIABLE must be set in the environment of the host.");
+    expect(output()).toContain(
+      "! third: NO_SUCH_VARIABLE must be set in the environment of the host.",
+    );
   });
 
   it("reports the old format of OpenCode", async () => {
@@ -97,14 +99,18 @@ describe("runDoctor", () => {
     const old = { mcp: { refmcp: { type: "local", command: [process.execPath, BIN] } } };
     await file(".config/opencode/opencode.json", JSON.stringify(old));
     expect(await runDoctor([], io)).toBe(1);
-    expect(output()).toContain("refmcp is under mcp, but OpenCode reads entries under mcp.servers.");
+    expect(output()).toContain(
+      "refmcp is under mcp, but OpenCode reads entries under mcp.servers.",
+    );
   });
 
   it("reports a file of Claude Desktop that the store app does not read", async () => {
     const { io, file, output } = await makeHome({ platform: "win32" });
     await file("AppData/Roaming/Claude/claude_desktop_config.json", servers({ refmcp: entry() }));
     expect(await runDoctor([], io), output()).toBe(0);
-    await mkdir(path.join(io.home, "AppData/Local/Packages/Claude_pzs8sxrjxfjjc"), { recursive: true });
+    await mkdir(path.join(io.home, "AppData/Local/Packages/Claude_pzs8sxrjxfjjc"), {
+      recursive: true,
+    });
     expect(await runDoctor([], io)).toBe(1);
     expect(output()).toContain("This file is for another installation");
   });
@@ -124,7 +130,10 @@ describe("startAsHost", () => {
 
   it("asks a server that knows only the newest revision", async () => {
     const { io } = await makeHome();
-    expect(await startAsHost({ ...start, args: [BIN, "--modern"] }, io)).toEqual({ ok: true, tools: 2 });
+    expect(await startAsHost({ ...start, args: [BIN, "--modern"] }, io)).toEqual({
+      ok: true,
+      tools: 2,
+    });
   });
 
   it("says when only a terminal finds the command", async () => {

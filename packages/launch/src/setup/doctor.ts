@@ -24,7 +24,10 @@ const broken = (text: string): Finding => ({ mark: "✗", text });
  *
  * @returns the exit code: 1 if something does not work, 2 for an error in the command line
  */
-export async function runDoctor(argv: readonly string[], given: Partial<SetupIo> = {}): Promise<number> {
+export async function runDoctor(
+  argv: readonly string[],
+  given: Partial<SetupIo> = {},
+): Promise<number> {
   const io = processIo(given);
   const command = parseSetup(argv);
   const extra = "error" in command ? [] : command.words;
@@ -44,20 +47,23 @@ export async function runDoctor(argv: readonly string[], given: Partial<SetupIo>
   let entries = 0;
   const show = (title: string, findings: readonly Finding[]) => {
     if (findings.length === 0) return;
-    io.output.write(`${title}\n${findings.map(({ mark, text }) => `  ${mark} ${text}\n`).join("")}`);
+    io.output.write(
+      `${title}\n${findings.map(({ mark, text }) => `  ${mark} ${text}\n`).join("")}`,
+    );
     hasBroken ||= findings.some(({ mark }) => mark === "✗");
   };
   show("Node.js", [checkNode(io)]);
   const starts: Starts = new Map();
   for (const host of knownHosts(io, io.cwd)) {
     if (command.hosts.length > 0 && !command.hosts.includes(host.id)) continue;
-    const files = [...new Map(host.places.map((place) => [place.file, place])).values()].filter(({ file }) =>
-      existsSync(file),
+    const files = [...new Map(host.places.map((place) => [place.file, place])).values()].filter(
+      ({ file }) => existsSync(file),
     );
     const programs: string[] = [];
     for (const place of files) {
       const { found, findings } = readPlace(host, place, io);
-      for (const one of found) findings.push(...(await checkEntry(one, host, place, programs, starts, io)));
+      for (const one of found)
+        findings.push(...(await checkEntry(one, host, place, programs, starts, io)));
       entries += found.length;
       show(`${host.title}: ${place.file}`, findings);
     }
@@ -72,7 +78,9 @@ export async function runDoctor(argv: readonly string[], given: Partial<SetupIo>
 function checkNode({ nodeVersion }: SetupIo): Finding {
   const [major = 0, minor = 0] = nodeVersion.split(".").map(Number);
   const isSupported = major > 20 || (major === 20 && minor >= 19);
-  return isSupported ? good(nodeVersion) : broken(`${nodeVersion} is too old. refmcp needs 20.19 or newer.`);
+  return isSupported
+    ? good(nodeVersion)
+    : broken(`${nodeVersion} is too old. refmcp needs 20.19 or newer.`);
 }
 
 /** The entries in a file, and what is wrong with the file itself. */
@@ -87,7 +95,9 @@ function readPlace(
     const found = findEntries(host, FORMATS[host.format].parse(text), [io.bin]);
     const findings: Finding[] = [];
     if (found.length > 0 && host.format === "json" && !isStrictJson(text))
-      findings.push(warning("This file has comments or trailing commas, which this host may not accept."));
+      findings.push(
+        warning("This file has comments or trailing commas, which this host may not accept."),
+      );
     const read = fileToWrite(host, place.scope, false);
     if (found.length > 0 && read !== undefined && read.installation !== place.installation)
       findings.push(
@@ -136,14 +146,17 @@ async function checkEntry(
   const start = startOfEntry(entry);
   if (start === undefined) return [];
   const findings: Finding[] = [];
-  if (entry.disabled === true || entry.enabled === false) findings.push(warning(`${name} is disabled.`));
+  if (entry.disabled === true || entry.enabled === false)
+    findings.push(warning(`${name} is disabled.`));
   const program = programOf(start);
   // Every project can have its own entry.
   const scope = JSON.stringify(found.path.slice(0, -1));
   if (programs.includes(`${scope} ${program}`))
     findings.push(warning(`${name} starts ${program} a second time. Remove one of the entries.`));
   else if (program !== "refmcp" && programs.includes(`${scope} refmcp`))
-    findings.push(warning(`${name} is also part of the entry for all servers. Remove one of them.`));
+    findings.push(
+      warning(`${name} is also part of the entry for all servers. Remove one of them.`),
+    );
   programs.push(`${scope} ${program}`);
   for (const directory of missingDirectories(start))
     findings.push(broken(`${name}: the directory ${directory} does not exist.`));
@@ -154,14 +167,17 @@ async function checkEntry(
   const result = await starting;
   if (!result.ok) findings.push(broken(`${name} does not start: ${result.cause}`));
   else findings.push(good(`${name} starts and has ${result.tools} tools.`));
-  if (result.ok && result.warning !== undefined) findings.push(warning(`${name}: ${result.warning}`));
+  if (result.ok && result.warning !== undefined)
+    findings.push(warning(`${name}: ${result.warning}`));
   return findings;
 }
 
 /** Which server an entry starts: `refmcp`, `git` … */
 function programOf({ command, args }: EntryStart): string {
   for (const word of [command, ...args]) {
-    const single = /(?:@refmcp[\\/]server-|servers[\\/]|refmcp-server-)([a-z]+(?:-[a-z]+)*)/.exec(word)?.[1];
+    const single = /(?:@refmcp[\\/]server-|servers[\\/]|refmcp-server-)([a-z]+(?:-[a-z]+)*)/.exec(
+      word,
+    )?.[1];
     if (single !== undefined) return single;
     if (/(?:^|[\\/])refmcp(?:@|[\\/]|\.cmd|$)/.test(word)) return "refmcp";
   }
@@ -173,6 +189,10 @@ function missingDirectories({ args }: EntryStart): string[] {
   return args.filter((word, index) => {
     const isOptionValue =
       args[index - 1]?.startsWith("--") === true && args[index - 1]?.includes("=") === false;
-    return path.isAbsolute(word) && !isOptionValue && statSync(word, { throwIfNoEntry: false }) === undefined;
+    return (
+      path.isAbsolute(word) &&
+      !isOptionValue &&
+      statSync(word, { throwIfNoEntry: false }) === undefined
+    );
   });
 }

@@ -16,7 +16,8 @@ export const FORMATS: Readonly<Record<"json" | "jsonc" | "toml" | "yaml", TextFo
 };
 
 function keyOf(node: unknown, step: Step): Key | undefined {
-  if (typeof step === "string") return isRecord(node) && Object.hasOwn(node, step) ? step : undefined;
+  if (typeof step === "string")
+    return isRecord(node) && Object.hasOwn(node, step) ? step : undefined;
   if (!Array.isArray(node)) return undefined;
   const index = node.findIndex((item) => isRecord(item) && item[step.field] === step.value);
   return index === -1 ? undefined : index;
@@ -53,7 +54,12 @@ export function missingSteps(data: unknown, path: readonly Step[]): number {
  *
  * @throws {SetupProblem} if the result would differ from the file in anything else.
  */
-export function setAt(format: TextFormat, text: string, path: readonly Step[], value: Json): string {
+export function setAt(
+  format: TextFormat,
+  text: string,
+  path: readonly Step[],
+  value: Json,
+): string {
   const data = format.parse(text);
   const { keys, node } = existing(data, path);
   const step = path[keys.length];
@@ -63,12 +69,15 @@ export function setAt(format: TextFormat, text: string, path: readonly Step[], v
   }
   const inner = path.slice(keys.length + 1).reduceRight<Json>(wrap, value);
   if (typeof step === "string" ? !isRecord(node) : !Array.isArray(node)) {
-    const [what, wanted] = typeof step === "string" ? ["the file", "an object"] : [keys.join("."), "a list"];
+    const [what, wanted] =
+      typeof step === "string" ? ["the file", "an object"] : [keys.join("."), "a list"];
     throw new SetupProblem(`has an unexpected form: ${keys.join(".") || what} is not ${wanted}.`);
   }
   const added = [...keys, typeof step === "string" ? step : Object.values(Object(node)).length];
   const isEmptyValue = typeof step === "string" && Object.hasOwn(Object(node), step);
-  const after = isEmptyValue ? format.replace(text, added, inner) : format.insert(text, added, inner);
+  const after = isEmptyValue
+    ? format.replace(text, added, inner)
+    : format.insert(text, added, inner);
   return verified(format, after, data, added, inner);
 }
 
@@ -89,7 +98,8 @@ function setMembers(
   for (const key of Object.keys(old))
     if (!Object.hasOwn(value, key)) changed = removeAt(format, changed, [...path, key]);
   for (const [key, item] of Object.entries(value))
-    if (!isDeepStrictEqual(old[key], item)) changed = setAt(format, changed, [...path, key], item as Json);
+    if (!isDeepStrictEqual(old[key], item))
+      changed = setAt(format, changed, [...path, key], item as Json);
   return changed;
 }
 
@@ -102,7 +112,12 @@ function wrap(inner: Json, step: Step): Json {
  *
  * @throws {SetupProblem} if the result would differ from the file in anything else.
  */
-export function removeAt(format: TextFormat, text: string, path: readonly Step[], created = 0): string {
+export function removeAt(
+  format: TextFormat,
+  text: string,
+  path: readonly Step[],
+  created = 0,
+): string {
   const data = format.parse(text);
   const { keys } = existing(data, path);
   if (keys.length < path.length) return text;
@@ -143,7 +158,9 @@ function parsedOrUndefined(format: TextFormat, text: string): unknown {
 function plain(data: unknown): unknown {
   return data === undefined
     ? {}
-    : JSON.parse(JSON.stringify(data, (_, item) => (typeof item === "bigint" ? String(item) : item)));
+    : JSON.parse(
+        JSON.stringify(data, (_, item) => (typeof item === "bigint" ? String(item) : item)),
+      );
 }
 
 function changedData(data: unknown, keys: readonly Key[], value: Json | undefined): unknown {

@@ -29,16 +29,23 @@ const ENVIRONMENT_KEYS = ["env", "environment", "envs"];
 const PASSED_KEYS = ["env_vars", "env_keys"];
 
 /** Where the entry `name` of a host is in its file. */
-export function entryPath({ keyPath, isList }: Pick<KnownHost, "keyPath" | "isList">, name: string): Step[] {
+export function entryPath(
+  { keyPath, isList }: Pick<KnownHost, "keyPath" | "isList">,
+  name: string,
+): Step[] {
   return [...keyPath, isList ? { field: "name", value: name } : name];
 }
 
 /** What an entry starts; undefined if it has no command (a server over HTTP). */
 export function startOfEntry(entry: { readonly [key: string]: unknown }): EntryStart | undefined {
-  const words = [entry.command ?? entry.cmd ?? []].flat().filter((word) => typeof word === "string");
+  const words = [entry.command ?? entry.cmd ?? []]
+    .flat()
+    .filter((word) => typeof word === "string");
   const [command, ...first] = words;
   if (command === undefined) return undefined;
-  const env = ENVIRONMENT_KEYS.flatMap((key) => (isRecord(entry[key]) ? Object.entries(entry[key]) : []));
+  const env = ENVIRONMENT_KEYS.flatMap((key) =>
+    isRecord(entry[key]) ? Object.entries(entry[key]) : [],
+  );
   return {
     command,
     args: [...first, ...textsOf(entry.args)],
@@ -71,7 +78,11 @@ export function isOurs(entry: unknown, ownFiles: readonly string[] = []): boolea
 }
 
 /** All entries of refmcp in a host's file, wherever they are. */
-export function findEntries(host: KnownHost, data: unknown, ownFiles: readonly string[] = []): FoundEntry[] {
+export function findEntries(
+  host: KnownHost,
+  data: unknown,
+  ownFiles: readonly string[] = [],
+): FoundEntry[] {
   const found: FoundEntry[] = [];
   const read = JSON.stringify(host.keyPath);
   const last = host.keyPath.at(-1);
@@ -121,7 +132,8 @@ export function mergeEntry(
     merged[key] = { ...(isRecord(after) ? after : {}), ...Object.fromEntries(kept) };
   }
   for (const key of PASSED_KEYS) {
-    if (Array.isArray(old[key])) merged[key] = [...new Set([...textsOf(old[key]), ...textsOf(entry[key])])];
+    if (Array.isArray(old[key]))
+      merged[key] = [...new Set([...textsOf(old[key]), ...textsOf(entry[key])])];
   }
   return merged as { [key: string]: Json };
 }
@@ -146,7 +158,8 @@ export function secretsIn(data: unknown): string[] {
         walk(
           item,
           isSecret ||
-            (typeof before === "string" && /^--?[\w-]*(?:key|token|secret|password)[\w-]*$/i.test(before)),
+            (typeof before === "string" &&
+              /^--?[\w-]*(?:key|token|secret|password)[\w-]*$/i.test(before)),
         );
       }
     } else if (isRecord(node)) {

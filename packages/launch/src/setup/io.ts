@@ -48,7 +48,8 @@ export function processIo(given: Partial<SetupIo> = {}): SetupIo {
     nodeVersion: process.versions.node,
     bin,
     // The server itself checks its options, makes paths absolute, and keeps secrets out of the entry.
-    entryText: (server, host, words) => printedEntry(binOf(given.bin ?? bin, server), host, words, cwd),
+    entryText: (server, host, words) =>
+      printedEntry(binOf(given.bin ?? bin, server), host, words, cwd),
     stateDirectories: stateDirectories("setup"),
     startMs: 120_000,
     ...given,
@@ -60,13 +61,22 @@ function binOf(bin: string, server: string): string {
   if (server === "refmcp") return bin;
   try {
     const from = createRequire(bin);
-    return path.join(path.dirname(from.resolve(`@refmcp/server-${server}/package.json`)), "dist", "bin.js");
+    return path.join(
+      path.dirname(from.resolve(`@refmcp/server-${server}/package.json`)),
+      "dist",
+      "bin.js",
+    );
   } catch {
     throw new SetupProblem(`The server "${server}" is not installed.`);
   }
 }
 
-function printedEntry(bin: string, host: HostName, words: readonly string[], cwd: string): Promise<string> {
+function printedEntry(
+  bin: string,
+  host: HostName,
+  words: readonly string[],
+  cwd: string,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const args = [bin, ...words, "--print-config", host];
     execFile(

@@ -45,9 +45,11 @@ const MOVED: readonly (readonly [variable: string, folder: string])[] = [
 export function knownHosts(io: Machine, projectDirectory: string): KnownHost[] {
   const hosts = allHosts().map((host) => ({ host, places: placesOn(host, io.platform) }));
   const folders = hosts.flatMap(({ host, places }) =>
-    [...new Set(places.filter(({ scope }) => scope === "user").map((place) => ownFolder(place.path)))].map(
-      (folder) => ({ folder, id: host.id }),
-    ),
+    [
+      ...new Set(
+        places.filter(({ scope }) => scope === "user").map((place) => ownFolder(place.path)),
+      ),
+    ].map((folder) => ({ folder, id: host.id })),
   );
   const isShared = (folder: string) =>
     new Set(folders.filter((one) => one.folder === folder).map(({ id }) => id)).size > 1;

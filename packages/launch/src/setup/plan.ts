@@ -65,7 +65,11 @@ export function planFile(
     const freshData = format.parse(fresh);
     const entry = entryAt(freshData, path);
     if (entry === undefined) throw new SetupProblem(`has no known form for the entry "${name}".`);
-    set(state, path, isRecord(old) ? mergeEntry(old, entry as { [key: string]: Json }) : (entry as Json));
+    set(
+      state,
+      path,
+      isRecord(old) ? mergeEntry(old, entry as { [key: string]: Json }) : (entry as Json),
+    );
     if (isRecord(freshData)) addOthers(state, freshData, host.keyPath[0] ?? "");
     names.push(name);
   }
@@ -91,13 +95,18 @@ function set(state: State, path: readonly Step[], value: Json): void {
 }
 
 /** Adds what the entry needs elsewhere in the file: VS Code's inputs, and members that a host requires. */
-function addOthers(state: State, fresh: { readonly [key: string]: unknown }, serversKey: string): void {
+function addOthers(
+  state: State,
+  fresh: { readonly [key: string]: unknown },
+  serversKey: string,
+): void {
   for (const [key, value] of Object.entries(fresh)) {
     if (key === serversKey) continue;
     const items = Array.isArray(value) ? value.filter(isRecord) : [];
     for (const item of items) {
       const path: Step[] = [key, { field: "id", value: String(item.id) }];
-      if (valueAt(state.format.parse(state.text), path) === undefined) set(state, path, item as Json);
+      if (valueAt(state.format.parse(state.text), path) === undefined)
+        set(state, path, item as Json);
     }
     if (items.length === 0 && valueAt(state.format.parse(state.text), [key]) === undefined)
       set(state, [key], value as Json);

@@ -21,7 +21,9 @@ function foreignFile(host: KnownHost, mine: string): string {
     const header = (server: string) =>
       host.isList ? `[[${name}]]\nname = "${server}"` : `[${name}.${server}]`;
     const ours =
-      mine === "" ? "" : `${header("refmcp")}\ncommand = "npx"\nargs = ["-y", "refmcp", "/old"]\n\n`;
+      mine === ""
+        ? ""
+        : `${header("refmcp")}\ncommand = "npx"\nargs = ["-y", "refmcp", "/old"]\n\n`;
     return `# mine\nmodel = "x"\n\n${ours}# theirs\n${header("other")}\ncommand = 'uvx' # why\nargs = [\n  "[not.a.table]",\n]\n\n[zz]\ntext = """\n[mcp_servers.fake]\n"""\n`;
   }
   if (host.format === "yaml") {
@@ -50,7 +52,10 @@ function foreignFile(host: KnownHost, mine: string): string {
   const servers = host.isList ? `[\n\t\t${others}\n\t]` : `{\n\t\t${others}\n\t}`;
   const inner = keys
     .toReversed()
-    .reduce((text, key, index) => (index === 0 ? `"${key}": ${text}` : `"${key}": { ${text} }`), servers);
+    .reduce(
+      (text, key, index) => (index === 0 ? `"${key}": ${text}` : `"${key}": { ${text} }`),
+      servers,
+    );
   return `{\n\t"z": 1,${isJsonc ? " // mine" : ""}\n\t${inner},\n\t"a":[1,2]\n}\n`;
 }
 
@@ -61,7 +66,12 @@ function read(host: KnownHost, text: string): unknown {
   return JSON.parse(text.replace(/ \/\/ \w+$/gm, "").replace(/,(\s*[}\]])/g, "$1"));
 }
 
-const CONTENTS: readonly Contents[] = ["no file", "empty", "comments and other servers", "our old entry"];
+const CONTENTS: readonly Contents[] = [
+  "no file",
+  "empty",
+  "comments and other servers",
+  "our old entry",
+];
 
 /** The hosts that keep servers of this scope in a file, with that file. */
 function filesOfScope(io: SetupIo, scope: "user" | "project") {
@@ -87,7 +97,8 @@ describe.each([
     for (const { host, file } of all) {
       if (before.has(file)) continue;
       const ours = contents === "our old entry" ? "ours" : "";
-      const text = contents === "no file" ? undefined : contents === "empty" ? "" : foreignFile(host, ours);
+      const text =
+        contents === "no file" ? undefined : contents === "empty" ? "" : foreignFile(host, ours);
       before.set(file, text);
       if (text === undefined) continue;
       await mkdir(path.dirname(file), { recursive: true });
@@ -106,7 +117,8 @@ describe.each([
       const start = startOfEntry(entryAt(data, entryPath(host, "refmcp")) ?? {});
       expect(start, host.id).toMatchObject({ command: process.execPath, args: [BIN, "/"] });
       const other = entryPath(host, "other");
-      if (old !== "") expect(valueAt(data, other), host.id).toEqual(valueAt(read(host, old), other));
+      if (old !== "")
+        expect(valueAt(data, other), host.id).toEqual(valueAt(read(host, old), other));
       const lines = old.split("\n").filter((line) => !/\/old|npx/.test(line));
       const lost = lines.filter((line) => !text.includes(line.replace(/,$/, "")));
       expect(lost, `every line of the user in the file of ${host.id}`).toEqual([]);
@@ -139,7 +151,8 @@ describe("what setup keeps", () => {
 
   it("keeps CRLF, the byte order mark and tabs", async () => {
     const { io, file } = await makeHome();
-    const text = '\uFEFF{\r\n\t"mcpServers": {\r\n\t\t"other": { "command": "uvx" }\r\n\t}\r\n}\r\n';
+    const text =
+      '\uFEFF{\r\n\t"mcpServers": {\r\n\t\t"other": { "command": "uvx" }\r\n\t}\r\n}\r\n';
     const cursor = await file(".cursor/mcp.json", text);
     await runSetup(["/", "--yes"], io);
     const after = readFileSync(cursor, "utf8");
@@ -162,7 +175,9 @@ describe("what setup keeps", () => {
     await writeFile(cursor, JSON.stringify(data));
     await runSetup(["/tmp", "--yes"], io);
     await runSetup(["--undo", "--yes"], io);
-    expect(JSON.parse(readFileSync(cursor, "utf8"))).toEqual({ mcpServers: { later: { command: "x" } } });
+    expect(JSON.parse(readFileSync(cursor, "utf8"))).toEqual({
+      mcpServers: { later: { command: "x" } },
+    });
   });
 
   it("undo removes directories that it created, and nothing that came later", async () => {
@@ -224,7 +239,9 @@ describe("the file of a host", () => {
       return host === undefined ? undefined : fileToWrite(host, "user", false)?.file;
     };
     expect(where()).toContain(path.join("Roaming", "Claude"));
-    await mkdir(path.join(io.home, "AppData/Local/Packages/Claude_abcdefghijklm"), { recursive: true });
+    await mkdir(path.join(io.home, "AppData/Local/Packages/Claude_abcdefghijklm"), {
+      recursive: true,
+    });
     expect(where()).toContain(path.join("Claude_abcdefghijklm", "LocalCache", "Roaming", "Claude"));
   });
 

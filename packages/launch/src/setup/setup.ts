@@ -20,7 +20,10 @@ const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
  *
  * @returns the exit code: 1 if something does not work, 2 for an error in the command line
  */
-export async function runSetup(argv: readonly string[], given: Partial<SetupIo> = {}): Promise<number> {
+export async function runSetup(
+  argv: readonly string[],
+  given: Partial<SetupIo> = {},
+): Promise<number> {
   const io = processIo(given);
   const command = parseSetup(argv);
   if ("error" in command) {
@@ -64,10 +67,15 @@ async function setUp(command: SetupCommand, io: SetupIo): Promise<number> {
   }
   const planned: Planned[] = [];
   for (const { host, place } of found) planned.push(await planHost(host, place, command, io));
-  const changed = planned.filter((one): one is PlannedFile => "after" in one && one.after !== one.file.text);
+  const changed = planned.filter(
+    (one): one is PlannedFile => "after" in one && one.after !== one.file.text,
+  );
   for (const one of planned) io.output.write(`${describe(one)}\n`);
   if (command.dryRun) return EXIT.ok;
-  if (changed.length > 0 && !(await isAgreed(`Write ${count(changed.length, "file")}?`, command, io))) {
+  if (
+    changed.length > 0 &&
+    !(await isAgreed(`Write ${count(changed.length, "file")}?`, command, io))
+  ) {
     io.output.write("Nothing was written.\n");
     return command.yes || io.input.isTTY === true ? EXIT.ok : EXIT.usage;
   }
@@ -92,7 +100,8 @@ async function planHost(
 ): Promise<Planned> {
   const servers = command.servers.length === 0 ? ["refmcp"] : command.servers;
   const texts = new Map<string, string>();
-  for (const server of servers) texts.set(server, await io.entryText(server, host.id, command.words));
+  for (const server of servers)
+    texts.set(server, await io.entryText(server, host.id, command.words));
   try {
     return planFile(host, place, texts, [io.bin]);
   } catch (error) {
@@ -123,7 +132,9 @@ async function isAgreed(
 ): Promise<boolean> {
   if (yes) return true;
   if (input.isTTY !== true) {
-    errors.write("Not a terminal, so nobody can be asked. Add --yes to write, or --dry-run to only look.\n");
+    errors.write(
+      "Not a terminal, so nobody can be asked. Add --yes to write, or --dry-run to only look.\n",
+    );
     return false;
   }
   output.write(`${question} [y/N] `);
@@ -153,7 +164,8 @@ async function write(
       return current;
     } catch (error) {
       if (!(error instanceof SetupProblem)) throw error;
-      if (!(error instanceof ChangedMeanwhile) || tries === 3) return { host, place, problem: error.message };
+      if (!(error instanceof ChangedMeanwhile) || tries === 3)
+        return { host, place, problem: error.message };
       const again = await planHost(host, place, command, io);
       if (!("after" in again) || !isSameChange(current, again))
         return { host, place, problem: error.message };
@@ -167,7 +179,11 @@ function isSameChange(seen: PlannedFile, now: PlannedFile): boolean {
   return JSON.stringify(seen.changes) === JSON.stringify(now.changes);
 }
 
-async function report(planned: readonly Planned[], { project }: SetupCommand, io: SetupIo): Promise<number> {
+async function report(
+  planned: readonly Planned[],
+  { project }: SetupCommand,
+  io: SetupIo,
+): Promise<number> {
   const starts = new Map<string, Promise<Started>>();
   let hasFailed = false;
   for (const one of planned) {

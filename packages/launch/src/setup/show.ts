@@ -51,7 +51,10 @@ export function mask(text: string, secrets: readonly string[]): string {
   for (const secret of secrets) {
     const escaped = JSON.stringify(secret).slice(1, -1);
     if (secret.length >= 6) masked = masked.replaceAll(secret, MASK).replaceAll(escaped, MASK);
-    else masked = masked.replaceAll(`"${escaped}"`, `"${MASK}"`).replaceAll(`'${secret}'`, `'${MASK}'`);
+    else
+      masked = masked
+        .replaceAll(`"${escaped}"`, `"${MASK}"`)
+        .replaceAll(`'${secret}'`, `'${MASK}'`);
     if (masked.endsWith(`: ${secret}`)) masked = masked.slice(0, -secret.length) + MASK;
   }
   return masked;

@@ -40,7 +40,9 @@ export async function startAsHost(
   if (!existsSync(cwd)) return { ok: false, cause: `its directory ${cwd} does not exist.` };
   const found = await attempt(start, { ...env, ...desktopPath(io) }, cwd, io);
   const warning =
-    missing.length === 0 ? undefined : `${missing.join(" and ")} must be set in the environment of the host.`;
+    missing.length === 0
+      ? undefined
+      : `${missing.join(" and ")} must be set in the environment of the host.`;
   if (found.ok) return { ...found, ...(warning !== undefined && { warning }) };
   const isNotFound = found.isNotFound === true;
   if (isNotFound && io.env.PATH !== undefined) {
@@ -64,7 +66,11 @@ function desktopPath({ platform, env }: SetupIo): { PATH?: string } {
 }
 
 /** The environment of the server, and the variables that its entry refers to but this environment does not have. */
-function resolveVariables({ env, passed }: EntryStart, io: SetupIo, projectDirectory: string | undefined) {
+function resolveVariables(
+  { env, passed }: EntryStart,
+  io: SetupIo,
+  projectDirectory: string | undefined,
+) {
   const missing: string[] = [];
   const variable = (name: string) => {
     if (io.env[name] === undefined) missing.push(name);
@@ -92,7 +98,10 @@ function resolveVariables({ env, passed }: EntryStart, io: SetupIo, projectDirec
   const handed = passed
     .map((name): [string, string] => [name, variable(name)])
     .filter(([, value]) => value !== "");
-  return { env: Object.fromEntries([...base, ...handed, ...resolved]), missing: [...new Set(missing)] };
+  return {
+    env: Object.fromEntries([...base, ...handed, ...resolved]),
+    missing: [...new Set(missing)],
+  };
 }
 
 type Attempt =
@@ -132,7 +141,10 @@ async function attempt(
       .slice(-3)
       .join(" ")
       .trim();
-    return { ok: false, cause: [causeOf(error), ...(lines === "" ? [] : [`It wrote: ${lines}`])].join(" ") };
+    return {
+      ok: false,
+      cause: [causeOf(error), ...(lines === "" ? [] : [`It wrote: ${lines}`])].join(" "),
+    };
   } finally {
     deadline.end();
     await end(child);
@@ -140,7 +152,10 @@ async function attempt(
 }
 
 /** Asks for the tools after a handshake, or without one if the server knows only the newest revision. */
-async function countTools(child: ChildProcessWithoutNullStreams, signal: AbortSignal): Promise<number> {
+async function countTools(
+  child: ChildProcessWithoutNullStreams,
+  signal: AbortSignal,
+): Promise<number> {
   const client = new LineClient(child, signal);
   const clientInfo = { name: "refmcp-setup", version: "1.0.0" };
   const first = await client.request("initialize", {
@@ -150,11 +165,18 @@ async function countTools(child: ChildProcessWithoutNullStreams, signal: AbortSi
   });
   const isHandshake = first.error === undefined;
   if (isHandshake) client.send({ method: "notifications/initialized" });
-  const _meta = { [META.version]: "2026-07-28", [META.capabilities]: {}, [META.clientInfo]: clientInfo };
+  const _meta = {
+    [META.version]: "2026-07-28",
+    [META.capabilities]: {},
+    [META.clientInfo]: clientInfo,
+  };
   let count = 0;
   let cursor: unknown;
   do {
-    const page = { ...(isHandshake ? {} : { _meta }), ...(typeof cursor === "string" && { cursor }) };
+    const page = {
+      ...(isHandshake ? {} : { _meta }),
+      ...(typeof cursor === "string" && { cursor }),
+    };
     const { result, error } = await client.request("tools/list", page);
     if (error !== undefined)
       throw new Error(`it answered tools/list with an error: ${String(Object(error).message)}`);
@@ -205,7 +227,9 @@ class LineClient {
     if (done !== true) return value;
     const isRunning = this.#child.exitCode === null && this.#child.signalCode === null;
     if (isRunning) await Promise.race([once(this.#child, "exit"), this.#failed]);
-    throw new Error(`it ended with ${this.#child.signalCode ?? `exit code ${this.#child.exitCode}`}`);
+    throw new Error(
+      `it ended with ${this.#child.signalCode ?? `exit code ${this.#child.exitCode}`}`,
+    );
   }
 }
 
@@ -220,7 +244,8 @@ function parsed(line: string): { readonly [key: string]: unknown } | undefined {
 
 /** Closes the server's input, after which it ends by itself; if it does not, it is stopped. */
 async function end(child: ChildProcessWithoutNullStreams): Promise<void> {
-  const isRunning = () => child.pid !== undefined && child.exitCode === null && child.signalCode === null;
+  const isRunning = () =>
+    child.pid !== undefined && child.exitCode === null && child.signalCode === null;
   if (!isRunning()) return;
   const exited = once(child, "exit");
   child.stdin.end();

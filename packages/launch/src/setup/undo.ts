@@ -2,7 +2,13 @@ import { existsSync, readdirSync, readFileSync, rmdirSync, unlinkSync } from "no
 import path from "node:path";
 import { createPathGuard, DirectoryAllowlist, openStateDirectory } from "@refmcp/boundary";
 import type { HostName } from "@refmcp/core/internal/define/common-options";
-import { bytesOf, type ConfigFile, fingerprint, readConfigFile, writeConfigFile } from "./config-file.ts";
+import {
+  bytesOf,
+  type ConfigFile,
+  fingerprint,
+  readConfigFile,
+  writeConfigFile,
+} from "./config-file.ts";
 import { FORMATS } from "./edit.ts";
 import { SetupProblem } from "./formats/text-format.ts";
 import type { SetupIo } from "./io.ts";
@@ -46,7 +52,8 @@ export class UndoStore {
   ): Promise<UndoStore> {
     const nothing = new DirectoryAllowlist({ configured: [], mode: "off" });
     const found = await openStateDirectory(stateDirectories, nothing, { name: "undo", create });
-    if ("reason" in found) throw new SetupProblem(`The record for --undo cannot be kept: ${found.reason}.`);
+    if ("reason" in found)
+      throw new SetupProblem(`The record for --undo cannot be kept: ${found.reason}.`);
     return new UndoStore(found.directory);
   }
 
@@ -85,7 +92,10 @@ export class UndoStore {
       configured: [{ path: this.#directory, source: "argument" }],
       mode: "off",
     });
-    await createPathGuard(allowed).writeFile(this.#fileOf(record), Buffer.from(JSON.stringify(record)));
+    await createPathGuard(allowed).writeFile(
+      this.#fileOf(record),
+      Buffer.from(JSON.stringify(record)),
+    );
   }
 
   #fileOf({ path: file }: Pick<UndoRecord, "path">): string {
@@ -105,14 +115,20 @@ function withEarlier(
   if (earlier === undefined || file.bytes === undefined) return { before: file.bytes, changes };
   // Later changes of the same value are part of the first one.
   const paths = new Set(earlier.changes.map((change) => JSON.stringify(change.path)));
-  const all = [...earlier.changes, ...changes.filter((change) => !paths.has(JSON.stringify(change.path)))];
+  const all = [
+    ...earlier.changes,
+    ...changes.filter((change) => !paths.has(JSON.stringify(change.path))),
+  ];
   if (fingerprint(file.bytes) === earlier.after) {
     return {
       before: earlier.before === null ? undefined : Buffer.from(earlier.before, "base64"),
       changes: all,
     };
   }
-  return { before: bytesOf(revert(FORMATS[host.format], file.text, earlier.changes), file), changes: all };
+  return {
+    before: bytesOf(revert(FORMATS[host.format], file.text, earlier.changes), file),
+    changes: all,
+  };
 }
 
 /**
@@ -134,7 +150,9 @@ export function planUndo(record: UndoRecord): PlannedUndo | undefined {
 export async function undo({ record, file, after }: PlannedUndo): Promise<void> {
   if (after !== undefined) return writeConfigFile(file, after);
   if (fingerprint(readConfigFile(file.path).bytes) !== fingerprint(file.bytes))
-    throw new SetupProblem("was changed by another program at the same time. Run the command again.");
+    throw new SetupProblem(
+      "was changed by another program at the same time. Run the command again.",
+    );
   unlinkSync(file.path);
   for (const directory of record.createdDirectories.toReversed()) {
     if (existsSync(directory) && readdirSync(directory).length === 0) rmdirSync(directory);

@@ -10,7 +10,8 @@ const query = {
   properties: { sql: { type: "string" }, format: { type: "string", enum: ["rows", "csv"] } },
   required: ["sql"],
 };
-const read = (schema: object, ...words: string[]) => readArguments("tool", { ...schema }, words, () => "");
+const read = (schema: object, ...words: string[]) =>
+  readArguments("tool", { ...schema }, words, () => "");
 
 describe("readArguments", () => {
   it("names the required arguments that are missing", () => {
@@ -34,13 +35,21 @@ describe("readArguments", () => {
       form: "text",
       json: '{"sql":"q","format":"csv"}',
     });
-    expect(read(query, "q", "--format", "table")).toMatchObject({ form: "table", json: '{"sql":"q"}' });
+    expect(read(query, "q", "--format", "table")).toMatchObject({
+      form: "table",
+      json: '{"sql":"q"}',
+    });
     const own = { properties: { format: { enum: ["table"] } } };
-    expect(read(own, "--format", "table")).toMatchObject({ form: "text", json: '{"format":"table"}' });
+    expect(read(own, "--format", "table")).toMatchObject({
+      form: "text",
+      json: '{"format":"table"}',
+    });
   });
 
   it("refuses another format", () => {
-    expect(() => read(input, "a", "--format", "xml")).toThrow("--format takes one of text, json, table.");
+    expect(() => read(input, "a", "--format", "xml")).toThrow(
+      "--format takes one of text, json, table.",
+    );
   });
 });
 

@@ -12,11 +12,13 @@ export function propertiesOf(
   input: Schema,
 ): { readonly name: string; readonly schema: Schema; readonly required: boolean }[] {
   const required = Array.isArray(input.required) ? input.required : [];
-  return Object.entries(isObject(input.properties) ? input.properties : {}).map(([name, schema]) => ({
-    name,
-    schema: isObject(schema) ? schema : {},
-    required: required.includes(name),
-  }));
+  return Object.entries(isObject(input.properties) ? input.properties : {}).map(
+    ([name, schema]) => ({
+      name,
+      schema: isObject(schema) ? schema : {},
+      required: required.includes(name),
+    }),
+  );
 }
 
 export interface ShellArguments {
@@ -74,10 +76,13 @@ export function readArguments(
       continue;
     }
     const negated = token.name.startsWith("no-") ? names.get(token.name.slice(3)) : undefined;
-    const property = isOwnFormat(token, names.get("format")?.schema) ? undefined : names.get(token.name);
+    const property = isOwnFormat(token, names.get("format")?.schema)
+      ? undefined
+      : names.get(token.name);
     if (property !== undefined) {
       const isFlag = property.schema.type === "boolean";
-      if (!isFlag && token.value === undefined) throw new UsageError(`--${token.name} needs a value.`);
+      if (!isFlag && token.value === undefined)
+        throw new UsageError(`--${token.name} needs a value.`);
       given.set(property.name, [...(given.get(property.name) ?? []), token.value ?? "true"]);
     } else if (negated?.schema.type === "boolean") given.set(negated.name, ["false"]);
     else if (token.name === "args") Object.assign(whole, objectFrom(token.value, stdin));
@@ -86,7 +91,9 @@ export function readArguments(
     else if (token.name === "help") help = true;
     else throw new UsageError(unknownArgument(tool, token.rawName, [...names.keys()]));
   }
-  const open = properties.filter(({ name, required }) => required && !given.has(name) && !(name in whole));
+  const open = properties.filter(
+    ({ name, required }) => required && !given.has(name) && !(name in whole),
+  );
   for (const [index, text] of positional.entries()) {
     const property = open[index];
     if (property === undefined)
@@ -111,11 +118,15 @@ const FORMS = ["text", "json", "table"] as const;
  * Whether a token is the shell's `--format`. A tool may have an argument of that name; then only `table` is the shell's,
  * unless it is also one of the tool's formats.
  */
-function isOwnFormat(token: { readonly name: string; readonly value?: string | undefined }, format?: Schema) {
+function isOwnFormat(
+  token: { readonly name: string; readonly value?: string | undefined },
+  format?: Schema,
+) {
   if (token.name !== "format") return false;
   const known: unknown = format?.enum;
   return (
-    format === undefined || (token.value === "table" && !(Array.isArray(known) && known.includes("table")))
+    format === undefined ||
+    (token.value === "table" && !(Array.isArray(known) && known.includes("table")))
   );
 }
 
@@ -136,11 +147,15 @@ function objectFrom(text: string | undefined, stdin: () => string): Record<strin
   try {
     value = JSON.parse(json);
   } catch (error) {
-    throw new UsageError(`--args is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(
+      `--args is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
   if (!isObject(value))
     throw new UsageError('--args takes a JSON object, for example --args \'{"path": "."}\'.');
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, JSON.stringify(member)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, JSON.stringify(member)]),
+  );
 }
 
 /**
@@ -156,7 +171,8 @@ function jsonOf(schema: Schema, texts: readonly string[]): string {
 }
 
 function scalar({ type, enum: values }: Schema, text: string): string {
-  if (type === "string" || (type === undefined && Array.isArray(values))) return JSON.stringify(text);
+  if (type === "string" || (type === undefined && Array.isArray(values)))
+    return JSON.stringify(text);
   // Numbers, booleans, objects, and arguments with several types.
   return isJson(text) ? text : JSON.stringify(text);
 }

@@ -46,7 +46,9 @@ function bash(
   const cases = tools.map(({ name: tool, flags: own, values }) =>
     [
       `    ${tool})`,
-      ...values.map(({ flag, words }) => `      [[ $before == ${flag} ]] && words='${words.join(" ")}' ||`),
+      ...values.map(
+        ({ flag, words }) => `      [[ $before == ${flag} ]] && words='${words.join(" ")}' ||`,
+      ),
       `      words='${[...own, "--args", "--json", "--help"].join(" ")}' ;;`,
     ].join("\n"),
   );
@@ -71,7 +73,8 @@ complete -o default -F ${name} ${program}
 }
 
 function fish(program: string, flags: readonly string[], tools: readonly CompletedTool[]): string {
-  const at = (condition: string, rest: string) => `complete -c ${program} -n '${condition}' ${rest}`;
+  const at = (condition: string, rest: string) =>
+    `complete -c ${program} -n '${condition}' ${rest}`;
   const none = `not __fish_seen_subcommand_from ${COMMANDS.join(" ")}`;
   const names = tools.map((tool) => tool.name).join(" ");
   return `${[
@@ -88,7 +91,10 @@ function fish(program: string, flags: readonly string[], tools: readonly Complet
       const inTool = `__fish_seen_subcommand_from call; and __fish_seen_subcommand_from ${name}`;
       return own.map((flag) => {
         const words = values.find((value) => value.flag === flag)?.words;
-        return at(inTool, `-l ${flag.slice(2)}${words === undefined ? "" : ` -xa '${words.join(" ")}'`}`);
+        return at(
+          inTool,
+          `-l ${flag.slice(2)}${words === undefined ? "" : ` -xa '${words.join(" ")}'`}`,
+        );
       });
     }),
   ].join("\n")}\n`;

@@ -6,7 +6,12 @@ afterEach(() => void vi.useRealTimers());
 
 function terminal(isTTY = true, columns = 60) {
   const written: string[] = [];
-  return { isTTY, columns, write: (text: string) => written.push(text), read: () => written.join("") };
+  return {
+    isTTY,
+    columns,
+    write: (text: string) => written.push(text),
+    read: () => written.join(""),
+  };
 }
 
 describe("ProgressLine", () => {

@@ -27,7 +27,11 @@ export class ProgressLine {
   }
 
   /** Takes a progress notification (MCP, "Progress"). */
-  show(params: { readonly progress?: unknown; readonly total?: unknown; readonly message?: unknown }): void {
+  show(params: {
+    readonly progress?: unknown;
+    readonly total?: unknown;
+    readonly message?: unknown;
+  }): void {
     const { progress, total, message } = params;
     if (this.#terminal.isTTY !== true || typeof progress !== "number") return;
     const note = typeof message === "string" ? oneLine(message) : "";
@@ -55,7 +59,8 @@ export class ProgressLine {
 
 /** `[██████░░░░░░░░░░░░░░] 3 of 10`, or without a known total `3`. */
 function barOf(progress: number, total: unknown): string {
-  if (typeof total !== "number" || !(total > 0)) return `[${"·".repeat(BAR_CHARS)}] ${count(progress)}`;
+  if (typeof total !== "number" || !(total > 0))
+    return `[${"·".repeat(BAR_CHARS)}] ${count(progress)}`;
   const full = Math.round(Math.min(1, Math.max(0, progress / total)) * BAR_CHARS);
   const bar = "█".repeat(full) + "░".repeat(BAR_CHARS - full);
   return `[${bar}] ${count(progress)} of ${count(total)}`;

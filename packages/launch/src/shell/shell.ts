@@ -9,7 +9,14 @@ import { Connection } from "@refmcp/core/internal/protocol/connection";
 import { isObject } from "@refmcp/core/internal/protocol/messages";
 import { MODERN_VERSIONS } from "@refmcp/core/internal/protocol/revisions";
 import { type ListedTool, META } from "@refmcp/core/internal/protocol/wire";
-import { leftWidth, programName, renderToolTable, twoColumns, usableColumns, wrap } from "../help.ts";
+import {
+  leftWidth,
+  programName,
+  renderToolTable,
+  twoColumns,
+  usableColumns,
+  wrap,
+} from "../help.ts";
 import { rangeText, serverOptions } from "../options.ts";
 import { type ShellWords, unknownNames } from "../parse-options.ts";
 import { propertiesOf, readArguments, UsageError } from "./arguments.ts";
@@ -47,7 +54,8 @@ export async function runShell<Context>(
   try {
     const { output, failed } = await new ShellClient(runtime, program).run(words);
     if (failed) process.stderr.write(shownOn(process.stderr, output));
-    else await new Promise<void>((resolve) => stdout.write(shownOn(process.stdout, output), resolve));
+    else
+      await new Promise<void>((resolve) => stdout.write(shownOn(process.stdout, output), resolve));
     code = failed ? FAILED : 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -60,7 +68,9 @@ export async function runShell<Context>(
 
 /** Output is changed only for a terminal, which text from outside could control; a file or a pipe gets every byte. */
 function shownOn({ isTTY }: NodeJS.WriteStream, output: string | Uint8Array): string | Uint8Array {
-  return isTTY ? manyLines(typeof output === "string" ? output : Buffer.from(output).toString()) : output;
+  return isTTY
+    ? manyLines(typeof output === "string" ? output : Buffer.from(output).toString())
+    : output;
 }
 
 interface Outcome {
@@ -120,7 +130,9 @@ class ShellClient<Context> {
     if (given.help) return { output: this.#usage(tool), failed: false };
     if (given.missing.length > 0) {
       const list = given.missing.map((missing) => `--${missing}`).join(" and ");
-      throw new UsageError(`${tool.name} needs ${list}. See ${this.#program} call ${tool.name} --help.`);
+      throw new UsageError(
+        `${tool.name} needs ${list}. See ${this.#program} call ${tool.name} --help.`,
+      );
     }
     const result = await this.#request(
       "tools/call",
@@ -130,7 +142,9 @@ class ShellClient<Context> {
     if (given.form === "json") return { output: pretty(result), failed };
     if (failed) return { output: forPerson(asText(result)), failed };
     const table =
-      given.form === "table" ? asTable(result.structuredContent, process.stdout.isTTY === true) : undefined;
+      given.form === "table"
+        ? asTable(result.structuredContent, process.stdout.isTTY === true)
+        : undefined;
     return { output: table ?? asText(result), failed: false };
   }
 
@@ -139,7 +153,9 @@ class ShellClient<Context> {
       throw new UsageError(`read needs a resource URI: ${this.#program} read URI [--json].`);
     const result = await this.#request("resources/read", `"uri":${JSON.stringify(uri)}`);
     if (words.length > 0) return { output: pretty(result), failed: false };
-    const parts: { text?: string; blob?: string }[] = Array.isArray(result.contents) ? result.contents : [];
+    const parts: { text?: string; blob?: string }[] = Array.isArray(result.contents)
+      ? result.contents
+      : [];
     const bytes = parts.map(({ text, blob }) =>
       Buffer.from(text ?? blob ?? "", text === undefined ? "base64" : "utf8"),
     );
@@ -163,7 +179,9 @@ class ShellClient<Context> {
   }
 
   async #tool(name: string): Promise<ListedTool> {
-    const facts = this.#runtime.tools.find((one) => one.name === name || one.aliases?.includes(name));
+    const facts = this.#runtime.tools.find(
+      (one) => one.name === name || one.aliases?.includes(name),
+    );
     const [listed] = facts === undefined ? [] : await listedTools([facts]);
     if (listed !== undefined) return listed;
     const known = this.#runtime.tools.map((one) => one.name);
@@ -193,7 +211,9 @@ class ShellClient<Context> {
   #usage(tool: ListedTool): string {
     const width = usableColumns(process.stdout.columns);
     const properties = propertiesOf(tool.inputSchema);
-    const required = properties.filter((property) => property.required).map(({ name }) => ` --${name} …`);
+    const required = properties
+      .filter((property) => property.required)
+      .map(({ name }) => ` --${name} …`);
     const rows = properties.map(({ name, schema, required: must }) => {
       const facts = [
         must ? "required" : undefined,
@@ -267,10 +287,19 @@ class ShellClient<Context> {
   }
 }
 
-function choices({ enum: values, type, items }: Readonly<Record<string, unknown>>): string | undefined {
+function choices({
+  enum: values,
+  type,
+  items,
+}: Readonly<Record<string, unknown>>): string | undefined {
   if (Array.isArray(values)) return values.join("|");
-  if (type === "array") return isObject(items) && items.type === "object" ? "JSON; repeatable" : "repeatable";
-  return type === "object" ? "JSON" : typeof type === "string" && type !== "string" ? type : undefined;
+  if (type === "array")
+    return isObject(items) && items.type === "object" ? "JSON; repeatable" : "repeatable";
+  return type === "object"
+    ? "JSON"
+    : typeof type === "string" && type !== "string"
+      ? type
+      : undefined;
 }
 
 /** zod gives an unbounded integer JavaScript's limits, which are not worth showing. */

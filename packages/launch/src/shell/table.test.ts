@@ -31,7 +31,15 @@ describe("asTable", () => {
           { name: "Bob", age: 7 },
         ],
       }),
-    ).toEqual(["name  tags   age", "----  -----  ---", 'Ada   ["x"]', "Bob          7", "", "count: 2", ""]);
+    ).toEqual([
+      "name  tags   age",
+      "----  -----  ---",
+      'Ada   ["x"]',
+      "Bob          7",
+      "",
+      "count: 2",
+      "",
+    ]);
   });
 
   it("shows other data as names and values, and a query without rows with its columns", () => {

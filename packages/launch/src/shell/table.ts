@@ -21,10 +21,14 @@ interface Rows {
 export function asTable(data: unknown, limited: boolean): string | undefined {
   if (!isObject(data)) return undefined;
   const { names, rows, rest } = rowsOf(data);
-  const cells = [names, ...rows].map((row) => names.map((_, index) => cellText(row[index], limited)));
+  const cells = [names, ...rows].map((row) =>
+    names.map((_, index) => cellText(row[index], limited)),
+  );
   const widths = names.map((_, index) => Math.max(...cells.map((row) => row[index]?.length ?? 0)));
   const isNumeric = names.map((_, index) => {
-    return rows.length > 0 && rows.every((row) => row[index] === null || typeof row[index] === "number");
+    return (
+      rows.length > 0 && rows.every((row) => row[index] === null || typeof row[index] === "number")
+    );
   });
   const lines = cells.map((row) =>
     row
@@ -36,7 +40,9 @@ export function asTable(data: unknown, limited: boolean): string | undefined {
       .trimEnd(),
   );
   const rule = widths.map((width) => "-".repeat(width)).join("  ");
-  const below = Object.entries(rest).map(([name, value]) => `${oneLine(name)}: ${cellText(value, false)}`);
+  const below = Object.entries(rest).map(
+    ([name, value]) => `${oneLine(name)}: ${cellText(value, false)}`,
+  );
   return `${[lines[0] ?? "", rule, ...lines.slice(1), ...(below.length > 0 ? ["", ...below] : [])].join("\n")}\n`;
 }
 

@@ -41,7 +41,10 @@ export class Terminal {
   }
 }
 
-function prompt(name: string, { type, title, enum: values }: Readonly<Record<string, unknown>>): string {
+function prompt(
+  name: string,
+  { type, title, enum: values }: Readonly<Record<string, unknown>>,
+): string {
   const label = typeof title === "string" ? title : name;
   if (type === "boolean") return `${label} [y/N] `;
   return Array.isArray(values) ? `${label} (${values.join(", ")}): ` : `${label}: `;

@@ -103,7 +103,12 @@ export class Link {
    */
   send(request: ClientRequest, method = request.method, params = request.params): Promise<object> {
     const id = this.#next++;
-    const line = JSON.stringify({ jsonrpc: "2.0", id, method, params: sentParams(request, params, id) });
+    const line = JSON.stringify({
+      jsonrpc: "2.0",
+      id,
+      method,
+      params: sentParams(request, params, id),
+    });
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { request, resolve, reject });
       request.whenAborted(() => {
@@ -129,7 +134,9 @@ export class Link {
       this.#acknowledged.set(id, resolve);
       // Its result ends the stream, and comes first only if nothing was granted.
       this.#waiting.set(id, { request, resolve: () => resolve([]), reject });
-      this.#write(JSON.stringify({ jsonrpc: "2.0", id, method: "subscriptions/listen", params: sent }));
+      this.#write(
+        JSON.stringify({ jsonrpc: "2.0", id, method: "subscriptions/listen", params: sent }),
+      );
     });
     this.#acknowledged.delete(id);
     if (granted.length > 0) this.#watched.set(uri, id);
@@ -141,7 +148,12 @@ export class Link {
     const stream = this.#watched.get(uri);
     if (!this.#watched.delete(uri)) return;
     if (stream === undefined) {
-      const request = { jsonrpc: "2.0", id: this.#next++, method: "resources/unsubscribe", params: { uri } };
+      const request = {
+        jsonrpc: "2.0",
+        id: this.#next++,
+        method: "resources/unsubscribe",
+        params: { uri },
+      };
       this.#write(JSON.stringify(request));
     } else {
       this.#waiting.delete(stream);
@@ -202,7 +214,8 @@ export class Link {
       const result = (await asked) ?? {};
       this.#write(JSON.stringify({ jsonrpc: "2.0", id, result }));
     } catch (thrown) {
-      const error: RpcError = thrown instanceof ProtocolError ? thrown.rpc : internalError(String(thrown));
+      const error: RpcError =
+        thrown instanceof ProtocolError ? thrown.rpc : internalError(String(thrown));
       this.#write(JSON.stringify({ jsonrpc: "2.0", id, error }));
     } finally {
       this.#questions.delete(id);
@@ -215,7 +228,11 @@ export class Link {
         const { progressToken, progress, total, message }: Params = params;
         const request = this.#waiting.get(Number(progressToken))?.request;
         const of = typeof total === "number" ? total : undefined;
-        request?.reportProgress(Number(progress), of, typeof message === "string" ? message : undefined);
+        request?.reportProgress(
+          Number(progress),
+          of,
+          typeof message === "string" ? message : undefined,
+        );
         return;
       }
       case "notifications/cancelled": {
@@ -248,7 +265,8 @@ export class Link {
     const error = new ToolError("unavailable", `The ${this.#name} server ${why}`, {
       hint: "The next call starts it again.",
     });
-    for (const { listeners } of this.#questions.values()) for (const listener of listeners) listener();
+    for (const { listeners } of this.#questions.values())
+      for (const listener of listeners) listener();
     this.#events.ended(this);
     for (const waiting of [...this.#waiting.values()]) waiting.reject(error);
     this.#waiting.clear();

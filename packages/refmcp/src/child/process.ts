@@ -31,10 +31,18 @@ export class ServerProcess {
    * @param taken receives each line of its output
    * @param ended is called once when the process is gone, with the reason as a clause: `ended with exit code 2`
    */
-  constructor({ bin, args, env }: Start, taken: (line: string) => void, ended: (why: string) => void) {
+  constructor(
+    { bin, args, env }: Start,
+    taken: (line: string) => void,
+    ended: (why: string) => void,
+  ) {
     this.#taken = taken;
     this.#ended = ended;
-    const child = spawn(process.execPath, [bin, ...args], { env, stdio: "pipe", windowsHide: true });
+    const child = spawn(process.execPath, [bin, ...args], {
+      env,
+      stdio: "pipe",
+      windowsHide: true,
+    });
     this.#child = child;
     child.on("error", (error) => this.#end(`could not be started: ${error.message}`));
     child.on("close", (code, signal) => this.#end(reasonOf(code, signal)));

@@ -94,7 +94,10 @@ export function xAxis(
     const place = places[index];
     return name === undefined || place === undefined ? letters.text(row[x]) : name(place);
   });
-  return { ...namedAxis(names, areTimes ? Number.POSITIVE_INFINITY : MAX_NAME, range, letters), span };
+  return {
+    ...namedAxis(names, areTimes ? Number.POSITIVE_INFINITY : MAX_NAME, range, letters),
+    span,
+  };
 }
 
 function scaledAxis(
@@ -123,7 +126,9 @@ function scaledAxis(
   const fits = (labels: readonly Label[]) =>
     labels.every(({ at, text }, index) => {
       const before = labels[index - 1];
-      return before === undefined || at - before.at >= (measure(text) + measure(before.text)) / 2 + GAP;
+      return (
+        before === undefined || at - before.at >= (measure(text) + measure(before.text)) / 2 + GAP
+      );
     });
   // As many labels as fit; round steps with few labels between large ones, such as years, are thinned out instead.
   const tries = [1, 2, 3].flatMap((every) =>
@@ -155,7 +160,9 @@ function namedAxis(
   const isTurned = names.some((name) => measure(name) + GAP > step);
   const every = isTurned ? Math.ceil(LINE / step) : 1;
   const labels = names.flatMap((name, index): Label[] =>
-    index % every === 0 ? [{ at: at(index), text: isTurned ? fitting(name, maxWidth, measure) : name }] : [],
+    index % every === 0
+      ? [{ at: at(index), text: isTurned ? fitting(name, maxWidth, measure) : name }]
+      : [],
   );
   const width = maxOf([0, ...labels.map(({ text }) => measure(text))]);
   return {
@@ -165,7 +172,9 @@ function namedAxis(
     band: scale.bandwidth(),
     height: isTurned ? width * SIN + LINE : LINE,
     // A turned label ends below its mark, and begins to the left of it.
-    left: isTurned ? maxOf(labels.map((label) => measure(label.text) * COS - (label.at - from))) : 0,
+    left: isTurned
+      ? maxOf(labels.map((label) => measure(label.text) * COS - (label.at - from)))
+      : 0,
     isScaled: false,
   };
 }
@@ -180,7 +189,9 @@ export function fitting(text: string, width: number, measure: (text: string) => 
 
 function smallestGap(values: readonly number[]): number {
   const sorted = [...new Set(values)].sort((one, other) => one - other);
-  return sorted.length < 2 ? 0 : minOf(sorted.slice(1).map((value, index) => value - (sorted[index] ?? 0)));
+  return sorted.length < 2
+    ? 0
+    : minOf(sorted.slice(1).map((value, index) => value - (sorted[index] ?? 0)));
 }
 
 /** Without arguments for each value, of which there are too many for a call. */

@@ -15,7 +15,8 @@ const ROWS = [
   ["Alternative & Punk", 332, "241.56"],
   [null, 130, null],
 ];
-const textsOf = ({ marks }: Layout) => marks.flatMap((mark) => (mark.is === "text" ? [mark.text] : []));
+const textsOf = ({ marks }: Layout) =>
+  marks.flatMap((mark) => (mark.is === "text" ? [mark.text] : []));
 const chart = (given: Partial<Chart> = {}): Chart => ({ type: "bar", ...given });
 
 describe("a chart", () => {
@@ -28,7 +29,14 @@ describe("a chart", () => {
     expect(png.length).toBeLessThan(200_000);
     const texts = textsOf(chartLayout(given, { columns: SALES, rows: ROWS }));
     expect(texts).toEqual(
-      expect.arrayContaining(["Genres", "genre", "tracks", "revenue", "Alternative & Punk", "NULL"]),
+      expect.arrayContaining([
+        "Genres",
+        "genre",
+        "tracks",
+        "revenue",
+        "Alternative & Punk",
+        "NULL",
+      ]),
     );
   });
 
@@ -41,9 +49,15 @@ describe("a chart", () => {
       ["2026-01-01", "9007199254740993"],
       ["2026-01-11", 2],
     ];
-    const { points } = chartLayout(chart({ type: "line" }), { columns, rows: [...rows, ["2026-03-02", 4]] });
+    const { points } = chartLayout(chart({ type: "line" }), {
+      columns,
+      rows: [...rows, ["2026-03-02", 4]],
+    });
     const [first, second, third] = points;
-    expect((second?.x ?? 0) - (first?.x ?? 0)).toBeCloseTo(((third?.x ?? 0) - (first?.x ?? 0)) / 6, 5);
+    expect((second?.x ?? 0) - (first?.x ?? 0)).toBeCloseTo(
+      ((third?.x ?? 0) - (first?.x ?? 0)) / 6,
+      5,
+    );
     expect(first?.y).toBeLessThan(second?.y ?? 0);
     const scatter = chartLayout(chart({ type: "scatter", x: "n", y: ["n"] }), { columns, rows });
     expect(textsOf(scatter)).toContain("9000T");
@@ -62,7 +76,9 @@ describe("a chart", () => {
     expect(draw({ x: "tracks", y: ["genre"] })).toThrow(/"genre" has no numbers/);
     expect(draw({}, [])).toThrow(/no rows/);
     expect(draw({}, [["a", "b", "c"]])).toThrow(/No column has numbers/);
-    expect(draw({}, Array(4_000).fill(ROWS[0]))).toThrow(/at most 5000 points; this one would have 8000/);
+    expect(draw({}, Array(4_000).fill(ROWS[0]))).toThrow(
+      /at most 5000 points; this one would have 8000/,
+    );
   });
 });
 
@@ -78,8 +94,14 @@ describe("database text in a chart", () => {
   ];
 
   it("stays in one line, hides and turns nothing, and does not break the picture", () => {
-    const columns = HOSTILE.map((name, index) => ({ name: index === 0 ? "label" : name, type: "text" }));
-    const rows = HOSTILE.map((label, at) => [label, ...HOSTILE.slice(1).map((_, index) => at * index)]);
+    const columns = HOSTILE.map((name, index) => ({
+      name: index === 0 ? "label" : name,
+      type: "text",
+    }));
+    const rows = HOSTILE.map((label, at) => [
+      label,
+      ...HOSTILE.slice(1).map((_, index) => at * index),
+    ]);
     for (const type of ["bar", "line", "scatter"] as const) {
       const given = chart({ type, title: HOSTILE[0] ?? "" });
       const texts = textsOf(chartLayout(given, { columns, rows }));
@@ -103,7 +125,9 @@ describe("a line", () => {
       columns: [{ name: "day" }, { name: "n" }],
       rows,
     });
-    return marks.flatMap((mark) => (mark.is === "line" && mark.ink === 0 ? [mark.points.length] : []));
+    return marks.flatMap((mark) =>
+      mark.is === "line" && mark.ink === 0 ? [mark.points.length] : [],
+    );
   };
 
   it("ends at NULL, and where days are missing, but not over a weekend", () => {
@@ -144,14 +168,19 @@ describe("labels", () => {
     "of times within %s have the date or the title has it, do not overlap and are not cut",
     (_, step, count) => {
       const times = Array.from({ length: count }, (_, at) =>
-        new Date(Date.UTC(2025, 2, 7, 22, 15) + at * step).toISOString().slice(0, 19).replace("T", " "),
+        new Date(Date.UTC(2025, 2, 7, 22, 15) + at * step)
+          .toISOString()
+          .slice(0, 19)
+          .replace("T", " "),
       );
       const rows = times.map((time, at) => [time, at % 17]);
       for (const type of ["line", "bar"] as const) {
         const labels = labelsOf(chartLayout(chart({ type }), { columns, rows }));
         const title = labels.find(({ text }) => text.startsWith("x, "))?.text;
         expect(title).toContain("2025-03-07");
-        const ticks = labels.filter(({ text }) => /^[\d-]+[ \d:]*$/.test(text) && /[-:]|^\d{4}$/.test(text));
+        const ticks = labels.filter(
+          ({ text }) => /^[\d-]+[ \d:]*$/.test(text) && /[-:]|^\d{4}$/.test(text),
+        );
         expect(ticks.length).toBeGreaterThan(2);
         const isOneDay = times[0]?.slice(0, 10) === times.at(-1)?.slice(0, 10);
         for (const { text } of ticks)

@@ -29,9 +29,13 @@ export function chartLayout(chart: Chart, table: Drawable): Layout {
   const at = (name: string) => {
     const index = columns.findIndex((column) => column.name === name);
     if (index >= 0) return index;
-    throw new ToolError("invalid", `The result has no column ${JSON.stringify(name.slice(0, 60))} to draw.`, {
-      hint: `Its columns are ${allNames.slice(0, 500)}.`,
-    });
+    throw new ToolError(
+      "invalid",
+      `The result has no column ${JSON.stringify(name.slice(0, 60))} to draw.`,
+      {
+        hint: `Its columns are ${allNames.slice(0, 500)}.`,
+      },
+    );
   };
   const x = chart.x === undefined ? 0 : at(chart.x);
   const drawn = (

@@ -26,7 +26,11 @@ export interface Series {
 export type Ink = number | "rule" | "muted" | "text";
 
 export type Mark =
-  | { readonly is: "line"; readonly ink: Ink; readonly points: readonly (readonly [number, number])[] }
+  | {
+      readonly is: "line";
+      readonly ink: Ink;
+      readonly points: readonly (readonly [number, number])[];
+    }
   | {
       readonly is: "bar";
       readonly ink: Ink;
@@ -35,7 +39,13 @@ export type Mark =
       readonly width: number;
       readonly height: number;
     }
-  | { readonly is: "dot"; readonly ink: Ink; readonly x: number; readonly y: number; readonly radius: number }
+  | {
+      readonly is: "dot";
+      readonly ink: Ink;
+      readonly x: number;
+      readonly y: number;
+      readonly radius: number;
+    }
   | {
       readonly is: "text";
       readonly ink: Ink;
@@ -89,7 +99,10 @@ export function layoutOf(table: Drawable, wish: Wish): Layout {
   const { kind, x, ys, width, height, measure, text } = wish;
   const rows = table.rows.slice(0, Math.floor(MAX_MARKS / Math.max(ys.length, 1)));
   const nameOf = (index: number) => text(table.columns[index]?.name.trim() || "?");
-  const numbers = new Intl.NumberFormat(wish.locale, { notation: "compact", maximumSignificantDigits: 4 });
+  const numbers = new Intl.NumberFormat(wish.locale, {
+    notation: "compact",
+    maximumSignificantDigits: 4,
+  });
   const write = (value: number) => numbers.format(value);
   const marks: Mark[] = [];
   const put = (given: Partial<Mark & { is: "text" }> & { x: number; y: number; text: string }) =>
@@ -158,10 +171,21 @@ export function layoutOf(table: Drawable, wish: Wish): Layout {
         ],
       });
     const anchor = along.turn === 0 ? "middle" : "end";
-    put({ x: place, y: bottom + (along.turn === 0 ? 18 : 14), text: name, anchor, turn: along.turn });
+    put({
+      x: place,
+      y: bottom + (along.turn === 0 ? 18 : 14),
+      text: name,
+      anchor,
+      turn: along.turn,
+    });
   }
   const xTitle = [nameOf(x), along.span].filter((part) => part !== "").join(", ");
-  put({ x: (left + right) / 2, y: height - 5, text: fitting(xTitle, width - 8, measure), anchor: "middle" });
+  put({
+    x: (left + right) / 2,
+    y: height - 5,
+    text: fitting(xTitle, width - 8, measure),
+    anchor: "middle",
+  });
 
   const points: Point[] = [];
   ys.forEach(({ index, color }, series) => {
@@ -174,7 +198,9 @@ export function layoutOf(table: Drawable, wish: Wish): Layout {
     const known = placed.filter((point) => point !== undefined);
     points.push(...known);
     const dots = (of: readonly Point[], radius: number) =>
-      marks.push(...of.map((point): Mark => ({ is: "dot", ink: color, x: point.x, y: point.y, radius })));
+      marks.push(
+        ...of.map((point): Mark => ({ is: "dot", ink: color, x: point.x, y: point.y, radius })),
+      );
     if (kind === "bar") {
       const part = along.band / ys.length;
       for (const point of known)
@@ -191,11 +217,22 @@ export function layoutOf(table: Drawable, wish: Wish): Layout {
       for (const run of runs)
         if (run.length > 1)
           marks.push({ is: "line", ink: color, points: run.map((point) => [point.x, point.y]) });
-      dots(known.length <= MAX_DOTS ? known : runs.flatMap((run) => (run.length === 1 ? run : [])), 3);
+      dots(
+        known.length <= MAX_DOTS ? known : runs.flatMap((run) => (run.length === 1 ? run : [])),
+        3,
+      );
     } else dots(known, known.length > 100 ? 2 : 3.5);
   });
   const label = `${ys.map(({ index }) => nameOf(index)).join(", ")} by ${nameOf(x)}`;
-  return { width, height, label, marks, points, drawn: rows.length, plot: [left, top, right, bottom] };
+  return {
+    width,
+    height,
+    label,
+    marks,
+    points,
+    drawn: rows.length,
+    plot: [left, top, right, bottom],
+  };
 }
 
 /**
@@ -206,12 +243,14 @@ function runsOf(points: readonly (Point | undefined)[], isScaled: boolean): Poin
   const known = points.filter((point) => point !== undefined);
   const steps = known.slice(1).map((point, index) => point.x - (known[index]?.x ?? 0));
   // In another order than that of the axis, a line would go back and forth.
-  if (isScaled && steps.some((step) => step < 0)) return [known.sort((one, other) => one.x - other.x)];
+  if (isScaled && steps.some((step) => step < 0))
+    return [known.sort((one, other) => one.x - other.x)];
   const usual = steps.toSorted((one, other) => one - other)[Math.floor(steps.length / 2)] ?? 0;
   const runs: Point[][] = [[]];
   for (const point of points) {
     const last = runs.at(-1)?.at(-1);
-    const isGap = isScaled && usual > 0 && last !== undefined && (point?.x ?? 0) - last.x > GAP_STEPS * usual;
+    const isGap =
+      isScaled && usual > 0 && last !== undefined && (point?.x ?? 0) - last.x > GAP_STEPS * usual;
     if (point === undefined || isGap) runs.push([]);
     if (point !== undefined) runs.at(-1)?.push(point);
   }

@@ -25,7 +25,9 @@ export function outlinesOf(text: string, size: number): Outline[] {
   let left = 0;
   return lettersOf(text).flatMap((shape) => {
     const outlines = outlinesOfLetter(shape).map((outline) =>
-      outline.map((value, index) => (index % 2 === 0 ? left + (value * size) / EM : -(value * size) / EM)),
+      outline.map((value, index) =>
+        index % 2 === 0 ? left + (value * size) / EM : -(value * size) / EM,
+      ),
     );
     left += (Number.parseInt(shape, 10) * size) / EM;
     return outlines;

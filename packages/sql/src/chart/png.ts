@@ -5,7 +5,9 @@ import { outlinesOf, widthOf } from "./letters.ts";
 import { type Color, type Outline, Raster } from "./raster.ts";
 
 /** Colors that people with color blindness can tell apart (Okabe and Ito). */
-const COLORS = "0072b2 e69f00 009e73 d55e00 cc79a7 56b4e9 8c6d31 f0e442 444444 999999".split(" ").map(rgb);
+const COLORS = "0072b2 e69f00 009e73 d55e00 cc79a7 56b4e9 8c6d31 f0e442 444444 999999"
+  .split(" ")
+  .map(rgb);
 const PAGE: Readonly<Record<string, Color>> = {
   rule: rgb("d8d8d8"),
   muted: rgb("555555"),
@@ -30,8 +32,11 @@ export const measured = (text: string): number => widthOf(text, TEXT_SIZE);
 /** The bytes of a PNG. */
 export function pngOf({ width, height, marks }: Layout): Uint8Array {
   const raster = new Raster(width, height);
-  for (const mark of marks) raster.fill(shapeOf(mark), colorOf(mark.ink), mark.is === "dot" ? 0.85 : 1);
-  return PNG.sync.write(Object.assign(new PNG({ width, height }), { data: raster.data }), { colorType: 2 });
+  for (const mark of marks)
+    raster.fill(shapeOf(mark), colorOf(mark.ink), mark.is === "dot" ? 0.85 : 1);
+  return PNG.sync.write(Object.assign(new PNG({ width, height }), { data: raster.data }), {
+    colorType: 2,
+  });
 }
 
 function shapeOf(mark: Mark): readonly Outline[] {
@@ -40,7 +45,8 @@ function shapeOf(mark: Mark): readonly Outline[] {
     return [[mark.x, mark.y, right, mark.y, right, bottom, mark.x, bottom]];
   }
   if (mark.is === "dot") return [disc(mark.x, mark.y, mark.radius)];
-  if (mark.is === "line") return strokeOf(mark.points, mark.ink === "rule" ? RULE_WIDTH : LINE_WIDTH);
+  if (mark.is === "line")
+    return strokeOf(mark.points, mark.ink === "rule" ? RULE_WIDTH : LINE_WIDTH);
   const width = widthOf(mark.text, mark.size);
   const before = mark.anchor === "start" ? 0 : mark.anchor === "middle" ? width / 2 : width;
   const angle = (mark.turn * Math.PI) / 180;
@@ -56,10 +62,9 @@ function shapeOf(mark: Mark): readonly Outline[] {
 }
 
 function disc(x: number, y: number, radius: number): Outline {
-  return Array.from({ length: CORNERS }, (_, corner) => (corner * 2 * Math.PI) / CORNERS).flatMap((angle) => [
-    x + radius * Math.cos(angle),
-    y + radius * Math.sin(angle),
-  ]);
+  return Array.from({ length: CORNERS }, (_, corner) => (corner * 2 * Math.PI) / CORNERS).flatMap(
+    (angle) => [x + radius * Math.cos(angle), y + radius * Math.sin(angle)],
+  );
 }
 
 /** A line as outlines of the same direction, which together cover it: a bar for each step, and round corners. */
@@ -69,7 +74,10 @@ function strokeOf(points: readonly (readonly [number, number])[], width: number)
     const length = Math.hypot(nextX - x, nextY - y);
     const corner = width > RULE_WIDTH ? [disc(x, y, width / 2)] : [];
     if (length === 0) return corner;
-    const [across, down] = [((nextY - y) / length) * (width / 2), ((nextX - x) / length) * (width / 2)];
+    const [across, down] = [
+      ((nextY - y) / length) * (width / 2),
+      ((nextX - x) / length) * (width / 2),
+    ];
     return [
       ...corner,
       [

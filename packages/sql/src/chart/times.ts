@@ -9,7 +9,8 @@ const DAY = 24 * 60 * MINUTE;
  * @param span the times of the whole axis, if these are only its labels
  */
 export function timeText(times: readonly number[], span = times): (time: number) => string {
-  const same = (length: number) => new Set(span.map((time) => iso(time).slice(0, length))).size === 1;
+  const same = (length: number) =>
+    new Set(span.map((time) => iso(time).slice(0, length))).size === 1;
   if (times.every((time) => time % DAY === 0)) {
     if (times.every((time) => iso(time).endsWith("-01-01"))) return (time) => iso(time).slice(0, 4);
     return times.every((time) => iso(time).endsWith("-01")) ? (time) => iso(time).slice(0, 7) : iso;

@@ -6,7 +6,8 @@ export interface Drawable {
   readonly rows: readonly (readonly unknown[])[];
 }
 
-const ISO = /^(\d{4}-\d\d)(?:(-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,9})?)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?$/;
+const ISO =
+  /^(\d{4}-\d\d)(?:(-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,9})?)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
 /** A value as a number; in an answer, integers beyond 2^53 and decimals are text. */
 export function numberOf(value: unknown): number | undefined {
@@ -24,12 +25,18 @@ export function timeOf(value: unknown): number | undefined {
 }
 
 /** Whether a column has only numbers and NULL. */
-export const hasNumbers = (rows: Drawable["rows"], index: number): boolean => hasOnly(rows, index, numberOf);
+export const hasNumbers = (rows: Drawable["rows"], index: number): boolean =>
+  hasOnly(rows, index, numberOf);
 
 /** Whether a column has only dates and NULL. */
-export const hasTimes = (rows: Drawable["rows"], index: number): boolean => hasOnly(rows, index, timeOf);
+export const hasTimes = (rows: Drawable["rows"], index: number): boolean =>
+  hasOnly(rows, index, timeOf);
 
-function hasOnly(rows: Drawable["rows"], index: number, read: (value: unknown) => number | undefined) {
+function hasOnly(
+  rows: Drawable["rows"],
+  index: number,
+  read: (value: unknown) => number | undefined,
+) {
   const values = rows.map((row) => row[index] ?? null).filter((value) => value !== null);
   return values.length > 0 && values.every((value) => read(value) !== undefined);
 }

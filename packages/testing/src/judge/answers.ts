@@ -52,14 +52,24 @@ export function shapeProblems(result: Json): Problem[] {
   });
 }
 
-function blockProblem({ type, text, data, mimeType, resource, uri, name }: Json): string | undefined {
+function blockProblem({
+  type,
+  text,
+  data,
+  mimeType,
+  resource,
+  uri,
+  name,
+}: Json): string | undefined {
   switch (type) {
     case "text":
       return typeof text === "string" ? undefined : "a text block without text.";
     case "image":
     case "audio":
       if (typeof mimeType !== "string") return `${type} without mimeType.`;
-      return typeof data === "string" && isBase64(data) ? undefined : `the data of ${type} is not base64.`;
+      return typeof data === "string" && isBase64(data)
+        ? undefined
+        : `the data of ${type} is not base64.`;
     case "resource_link":
       return typeof uri === "string" && typeof name === "string"
         ? undefined
@@ -121,7 +131,9 @@ export function errorProblems(message: string, names: readonly string[]): Proble
   const stack = STACK.exec(message)?.[0];
   if (stack !== undefined) return [{ rule: "error-leak", text: `${stack.trim()} in: ${message}` }];
   if (message.length < 20 || EMPTY_WORDS.test(message) || INTERNAL_WORDS.test(message))
-    return [{ rule: "error-unhelpful", text: message === "" ? "An error without a text." : message }];
+    return [
+      { rule: "error-unhelpful", text: message === "" ? "An error without a text." : message },
+    ];
   if (names.length === 0 || names.some((name) => message.includes(name))) return [];
   return [{ rule: "error-argument", text: message }];
 }

@@ -30,9 +30,15 @@ beforeAll(async () => {
 afterAll(() => rm(FOLDER, { recursive: true, force: true }));
 
 /** Runs refmcp-judge as a process. */
-async function command(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+async function command(
+  ...args: string[]
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [BIN, ...args], { stdio: ["ignore", "pipe", "pipe"] });
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  const [stdout, stderr] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "close"),
+  ]);
   return { code: child.exitCode, stdout, stderr };
 }
 
@@ -51,7 +57,9 @@ describe("exit status", () => {
   it("is 1 with a finding of the severity of --fail-on or above", async () => {
     const { code, stdout } = await planted("tool-schema");
     expect(code).toBe(1);
-    expect(stdout).toContain("error tool-schema: a good server has an input schema with the type object\n");
+    expect(stdout).toContain(
+      "error tool-schema: a good server has an input schema with the type object\n",
+    );
     expect(stdout).toContain("  - read_note: the input schema does not have the type object\n");
     expect(stdout).toContain(RULES["tool-schema"].why);
     expect((await planted("tool-schema", "--fail-on", "never")).code).toBe(0);
@@ -88,7 +96,11 @@ describe("exit status", () => {
       "Usage: refmcp-judge [options] -- COMMAND [ARGUMENT…]",
     ]);
     const { version } = JSON.parse(await readFile(join(PACKAGE, "package.json"), "utf8"));
-    expect(await command("--version")).toEqual({ code: 0, stdout: `refmcp-judge ${version}\n`, stderr: "" });
+    expect(await command("--version")).toEqual({
+      code: 0,
+      stdout: `refmcp-judge ${version}\n`,
+      stderr: "",
+    });
   });
 });
 
@@ -128,7 +140,8 @@ describe("reports", () => {
     expect(name).toBe("refmcp-judge");
     expect(rules.map(({ id }: { id: string }) => id)).toEqual(ruleIds());
     for (const { shortDescription, fullDescription, help, defaultConfiguration } of rules) {
-      for (const { text: words } of [shortDescription, fullDescription, help]) expect(words).toMatch(/\.$/);
+      for (const { text: words } of [shortDescription, fullDescription, help])
+        expect(words).toMatch(/\.$/);
       expect(["error", "warning", "note"]).toContain(defaultConfiguration.level);
     }
     expect(results.length).toBeGreaterThan(0);

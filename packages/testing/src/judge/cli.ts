@@ -64,7 +64,11 @@ export interface Terminal {
 }
 
 /** Runs the command. @returns the exit status. */
-export async function run(argv: readonly string[], version: string, terminal: Terminal): Promise<number> {
+export async function run(
+  argv: readonly string[],
+  version: string,
+  terminal: Terminal,
+): Promise<number> {
   try {
     return await judged(argv, version, terminal);
   } catch (error) {
@@ -77,7 +81,11 @@ export async function run(argv: readonly string[], version: string, terminal: Te
 
 class Usage extends Error {}
 
-async function judged(argv: readonly string[], version: string, terminal: Terminal): Promise<number> {
+async function judged(
+  argv: readonly string[],
+  version: string,
+  terminal: Terminal,
+): Promise<number> {
   const { values, positionals, tokens } = parseArgs({
     args: [...argv],
     options: OPTIONS,
@@ -158,9 +166,14 @@ function variable(text: string): [string, string] {
   return [name, value];
 }
 
-function oneOf<Choice extends string>(option: string, value: string, choices: readonly Choice[]): Choice {
+function oneOf<Choice extends string>(
+  option: string,
+  value: string,
+  choices: readonly Choice[],
+): Choice {
   const found = choices.find((one) => one === value);
-  if (found === undefined) throw new Usage(`--${option} ${value} is not one of ${choices.join(", ")}.`);
+  if (found === undefined)
+    throw new Usage(`--${option} ${value} is not one of ${choices.join(", ")}.`);
   return found;
 }
 

@@ -24,7 +24,10 @@ const ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\
 
 /** Here, because the judge imports no package: it also runs from a clone. */
 function oneLine(text: string): string {
-  return text.replace(UNSAFE, (char) => ESCAPES[char] ?? `\\u{${char.codePointAt(0)?.toString(16)}}`);
+  return text.replace(
+    UNSAFE,
+    (char) => ESCAPES[char] ?? `\\u{${char.codePointAt(0)?.toString(16)}}`,
+  );
 }
 
 /** Text of a server for a report: one line, without control characters, and short. */

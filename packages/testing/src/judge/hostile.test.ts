@@ -12,7 +12,10 @@ const ARGUMENTS: Readonly<Record<string, object>> = {
   texts: words,
   numbers: { type: "array", items: { type: "integer" } },
   "a text or texts": { anyOf: [text, words] },
-  objects: { type: "array", items: { type: "object", properties: { name: text }, required: ["name"] } },
+  objects: {
+    type: "array",
+    items: { type: "object", properties: { name: text }, required: ["name"] },
+  },
   "an object": { type: "object", properties: { name: text } },
   "a reference": { $ref: "#/$defs/name" },
   "several types": { type: ["string", "null"] },
@@ -35,7 +38,12 @@ describe("hostile arguments break the schema, so that no good server runs the to
     const tool = toolWith(argument);
     const cases = hostileCases(tool, 1_000);
     expect(cases.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(["no arguments", "value of the wrong type", "deep nesting", "a long string"]),
+      expect.arrayContaining([
+        "no arguments",
+        "value of the wrong type",
+        "deep nesting",
+        "a long string",
+      ]),
     );
     for (const { name, args } of cases)
       expect(schemaProblem(JSON.parse(args), tool.inputSchema), name).toBeDefined();
@@ -59,7 +67,10 @@ describe("hostile arguments break the schema, so that no good server runs the to
 it("a tool without required arguments is only tried if it is read-only: it could run", () => {
   const inputSchema = { type: "object", properties: { value: text } };
   expect(hostileCases({ name: "clear", inputSchema }, 1_000)).toEqual([]);
-  const cases = hostileCases({ name: "list", inputSchema, annotations: { readOnlyHint: true } }, 1_000);
+  const cases = hostileCases(
+    { name: "list", inputSchema, annotations: { readOnlyHint: true } },
+    1_000,
+  );
   expect(cases.length).toBeGreaterThan(3);
 });
 
@@ -72,7 +83,11 @@ describe("schemas", () => {
     [{ type: "integer" }, 1.5, "result is number instead of integer"],
     [{ type: "number", maximum: 3 }, 4, "result is 4, above 3"],
     [{ type: "string", maxLength: 2 }, "abc", "result has more than 2 characters"],
-    [{ type: "array", items: text, maxItems: 1 }, ["a", "b"], "result has 2 items instead of at most 1"],
+    [
+      { type: "array", items: text, maxItems: 1 },
+      ["a", "b"],
+      "result has 2 items instead of at most 1",
+    ],
     [{ type: "array", items: text }, ["a", 2], "result[1] is number instead of string"],
     [{ properties: { a: text }, additionalProperties: false }, { b: 1 }, "result.b is not allowed"],
     [{ required: ["a"] }, {}, "result.a is missing"],
@@ -102,11 +117,16 @@ describe("schemas", () => {
   });
 
   it("an example needs one for each required argument", () => {
-    const properties = { id: { type: "string", examples: ["n1"] }, limit: { type: "integer", default: 5 } };
+    const properties = {
+      id: { type: "string", examples: ["n1"] },
+      limit: { type: "integer", default: 5 },
+    };
     expect(exampleOf({ type: "object", properties, required: ["id", "limit"] })).toEqual({
       id: "n1",
       limit: 5,
     });
-    expect(exampleOf({ type: "object", properties: { id: text }, required: ["id"] })).toBeUndefined();
+    expect(
+      exampleOf({ type: "object", properties: { id: text }, required: ["id"] }),
+    ).toBeUndefined();
   });
 });

@@ -31,12 +31,19 @@ export function hostileCases(tool: ListedTool, bytes: number): HostileCase[] {
   // A server that ignores wrong optional arguments would run the tool.
   const tried = properties.filter(([name]) => required.includes(name) || isReadOnly);
   const cases: HostileCase[] = [];
-  const add = (name: string, argument: string, value: string | undefined, isLarge: boolean, more = "") => {
+  const add = (
+    name: string,
+    argument: string,
+    value: string | undefined,
+    isLarge: boolean,
+    more = "",
+  ) => {
     if (value === undefined) return;
     const wrong = [...new Set([argument, ...required])];
     cases.push({ name, args: `{${more}${JSON.stringify(argument)}:${value}}`, wrong, isLarge });
   };
-  if (required.length > 0) cases.push({ name: "no arguments", args: "{}", wrong: required, isLarge: false });
+  if (required.length > 0)
+    cases.push({ name: "no arguments", args: "{}", wrong: required, isLarge: false });
   for (const [name, schema] of tried) {
     add(`${name} of the wrong type`, name, wrongValue(schema, root, '"judge"'), false);
     add(`${name} with wrong items`, name, wrongItems(schema, root, bytes), true);

@@ -19,14 +19,18 @@ export async function judgeHttp(
       .send("POST", text, [...link.headers, ...Object.entries(more)], TIMEOUT_MS)
       .catch(() => undefined);
   const statusOf = (received: { status: number; body: string } | undefined) =>
-    received === undefined ? "No response." : `HTTP ${received.status} ${received.body.slice(0, 200)}`;
+    received === undefined
+      ? "No response."
+      : `HTTP ${received.status} ${received.body.slice(0, 200)}`;
   const list = requestText(newId(), "tools/list", era === MODERN ? { _meta: metaOf(MODERN) } : {});
-  const mirrored = era === MODERN ? { "mcp-protocol-version": MODERN, "mcp-method": "tools/list" } : {};
+  const mirrored =
+    era === MODERN ? { "mcp-protocol-version": MODERN, "mcp-method": "tools/list" } : {};
 
   const { hostname } = new URL(url);
   if (/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) {
     const foreign = await post(list, { ...mirrored, origin: FOREIGN });
-    if (foreign?.status !== 403) findings.add("http-origin", era, `Origin: ${FOREIGN}`, statusOf(foreign));
+    if (foreign?.status !== 403)
+      findings.add("http-origin", era, `Origin: ${FOREIGN}`, statusOf(foreign));
   }
   const notification = JSON.stringify({
     jsonrpc: "2.0",
@@ -44,7 +48,12 @@ export async function judgeHttp(
     const unknown = requestText(newId(), "judge-unknown/method", { _meta: metaOf(MODERN) });
     const missing = await post(unknown, { ...mirrored, "mcp-method": "judge-unknown/method" });
     if (missing?.status !== 404)
-      findings.add("http-modern-status", "unknown method", "judge-unknown/method", statusOf(missing));
+      findings.add(
+        "http-modern-status",
+        "unknown method",
+        "judge-unknown/method",
+        statusOf(missing),
+      );
     const mismatch = await post(list, { ...mirrored, "mcp-protocol-version": LEGACY });
     if (mismatch?.status !== 400)
       findings.add(
@@ -62,7 +71,9 @@ export async function judgeHttp(
   if (get?.status !== 405 && !(get?.status === 200 && get.type.startsWith("text/event-stream")))
     findings.add("http-get", era, "GET", statusOf(get));
   if (link.session === undefined) return;
-  const ended = await link.send("DELETE", undefined, link.headers, TIMEOUT_MS).catch(() => undefined);
+  const ended = await link
+    .send("DELETE", undefined, link.headers, TIMEOUT_MS)
+    .catch(() => undefined);
   // A server may refuse to end sessions.
   if (ended === undefined || ended.status >= 300) return;
   const after = await post(list, {});

@@ -72,7 +72,12 @@ export class HttpLink implements Link {
       const { status } = received;
       if (found === undefined) return { ...without("not JSON-RPC", received.bytes), status };
       if (!/^(?:application\/json|text\/event-stream)\b/.test(received.type))
-        this.#findings.add("http-answer-type", this.#era, text, `Content-Type: ${received.type || "none"}`);
+        this.#findings.add(
+          "http-answer-type",
+          this.#era,
+          text,
+          `Content-Type: ${received.type || "none"}`,
+        );
       return { ...found, ms, status };
     } catch {
       return without("closed");
@@ -101,8 +106,14 @@ export class HttpLink implements Link {
     const { method, params } = objectOf(parsed(text));
     const { _meta, name, uri } = objectOf(params);
     const version = objectOf(_meta)["io.modelcontextprotocol/protocolVersion"];
-    const headers = { "mcp-protocol-version": version, "mcp-method": method, "mcp-name": name ?? uri };
-    return Object.entries(headers).filter((one): one is [string, string] => typeof one[1] === "string");
+    const headers = {
+      "mcp-protocol-version": version,
+      "mcp-method": method,
+      "mcp-name": name ?? uri,
+    };
+    return Object.entries(headers).filter(
+      (one): one is [string, string] => typeof one[1] === "string",
+    );
   }
 
   /** One HTTP request. @returns nothing after the time limit. @throws if there is no connection. */
@@ -173,13 +184,19 @@ async function limited(response: Response, type: string): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let length = 0;
   const reader = response.body?.getReader();
-  for (let part = await reader?.read(); part !== undefined && !part.done; part = await reader?.read()) {
+  for (
+    let part = await reader?.read();
+    part !== undefined && !part.done;
+    part = await reader?.read()
+  ) {
     const value: Uint8Array = part.value;
     parts.push(value);
     length += value.length;
     const isLast =
       type.startsWith("text/event-stream") && length < 1_000_000
-        ? messagesIn(Buffer.concat(parts).toString("utf8"), type).some((one) => !("method" in objectOf(one)))
+        ? messagesIn(Buffer.concat(parts).toString("utf8"), type).some(
+            (one) => !("method" in objectOf(one)),
+          )
         : false;
     if (!isLast && length <= MAX_MESSAGE_BYTES) continue;
     await reader?.cancel().catch(() => undefined);

@@ -20,7 +20,13 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe.each(["stdio", "http"])("a good server over %s", (via) => {
   it("has no finding, with its author's calls and a watched directory", async () => {
-    const how = { limits: PATIENT, calls: CALLS, watch: folder, readOnly: true, isHttp: via === "http" };
+    const how = {
+      limits: PATIENT,
+      calls: CALLS,
+      watch: folder,
+      readOnly: true,
+      isHttp: via === "http",
+    };
     const verdict = await judgePlanted(folder, "none", how);
     expect(verdict.findings).toEqual([]);
     expect(verdict.notes).toEqual([]);
@@ -35,7 +41,8 @@ describe("a rule of each family finds its planted defect; the long tests try all
   const sample = ruleIds().filter(
     (rule, index, all) => all.findIndex((one) => familyOf(one) === familyOf(rule)) === index,
   );
-  it("has a sample of every family", () => expect(sample.map(familyOf).sort()).toEqual(families.sort()));
+  it("has a sample of every family", () =>
+    expect(sample.map(familyOf).sort()).toEqual(families.sort()));
   it.for(sample)("%s", (rule, context) => expectFound(folder, rule, context));
 });
 
@@ -67,7 +74,10 @@ describe("a program that never answers is ended", () => {
   it.each([
     ["is silent", "setInterval(() => {}, 1_000)"],
     ["floods stdout with lines", 'setInterval(() => process.stdout.write("x\\n".repeat(10_000)))'],
-    ["writes a line without an end", 'setInterval(() => process.stdout.write("x".repeat(1_000_000)))'],
+    [
+      "writes a line without an end",
+      'setInterval(() => process.stdout.write("x".repeat(1_000_000)))',
+    ],
     ["returns what it reads", "process.stdin.pipe(process.stdout)"],
   ])("%s", async (_, program) => {
     const file = join(folder, "pid");

@@ -11,7 +11,14 @@ import { type Finding, Findings, shown } from "./finding.ts";
 import { HttpLink } from "./http.ts";
 import { judgeHttp } from "./http-messages.ts";
 import { type Json, type Link, objectOf } from "./link.ts";
-import { isAlive, judgeGarbage, judgeLists, judgeMessages, judgeModern, judgeUnknown } from "./protocol.ts";
+import {
+  isAlive,
+  judgeGarbage,
+  judgeLists,
+  judgeMessages,
+  judgeModern,
+  judgeUnknown,
+} from "./protocol.ts";
 import { type Family, familyOf, RULES, SEVERITIES, type Severity } from "./rules.ts";
 import {
   cameOf,
@@ -27,7 +34,14 @@ import {
   type Target,
 } from "./session.ts";
 import { endProcess, isRunning, StdioLink } from "./stdio.ts";
-import { callHostile, callValid, type Figures, LIMITS, type Limits, type ValidCalls } from "./tool-calls.ts";
+import {
+  callHostile,
+  callValid,
+  type Figures,
+  LIMITS,
+  type Limits,
+  type ValidCalls,
+} from "./tool-calls.ts";
 
 export interface JudgeOptions extends Partial<ValidCalls> {
   readonly target: Target;
@@ -47,7 +61,11 @@ export interface Verdict {
   readonly server: { readonly name: string; readonly version: string };
   /** The revisions that it speaks, of the two that were tried. */
   readonly eras: readonly Era[];
-  readonly figures: Figures & { readonly tools: number; readonly tokens: number; readonly startMs: number };
+  readonly figures: Figures & {
+    readonly tools: number;
+    readonly tokens: number;
+    readonly startMs: number;
+  };
   /** Most severe first. */
   readonly findings: readonly Finding[];
   readonly notes: readonly string[];
@@ -118,9 +136,15 @@ class Judge {
         `The server does not speak ${legacy === undefined ? LEGACY : MODERN}, so the rules of that revision were not checked.`,
       );
     if (main.ms > this.#limits.firstMs)
-      findings.add("process-start", "start", "", `The first answer came after ${Math.round(main.ms)} ms.`);
+      findings.add(
+        "process-start",
+        "start",
+        "",
+        `The first answer came after ${Math.round(main.ms)} ms.`,
+      );
     const { name, version } = objectOf(
-      main.result["serverInfo"] ?? objectOf(main.result["_meta"])["io.modelcontextprotocol/serverInfo"],
+      main.result["serverInfo"] ??
+        objectOf(main.result["_meta"])["io.modelcontextprotocol/serverInfo"],
     );
 
     let tools: ListedTool[] = [];
@@ -161,9 +185,12 @@ class Judge {
     const session = new Session(link, era, startMs, this.#findings);
     const params = initializeParams(LEGACY);
     const first =
-      era === LEGACY ? await session.request("initialize", params) : await session.request("server/discover");
+      era === LEGACY
+        ? await session.request("initialize", params)
+        : await session.request("server/discover");
     const result = resultOf(first);
-    const isSpoken = era === LEGACY ? result !== undefined : Array.isArray(result?.["supportedVersions"]);
+    const isSpoken =
+      era === LEGACY ? result !== undefined : Array.isArray(result?.["supportedVersions"]);
     if (!isSpoken || result === undefined) {
       const stderr = link instanceof StdioLink ? link.stderr.slice(-500) : "";
       this.#refusals.push(shown(`${era}: ${cameOf(first)} ${stderr}`.trim()));
@@ -180,7 +207,11 @@ class Judge {
           `The server chose ${shown(version)} instead of ${LEGACY}; it was judged by the rules of ${LEGACY}.`,
         );
     }
-    return { session: new Session(link, era, this.#limits.requestMs, this.#findings), result, ms: first.ms };
+    return {
+      session: new Session(link, era, this.#limits.requestMs, this.#findings),
+      result,
+      ms: first.ms,
+    };
   }
 
   /** A server that answers as in 2026-07-28, but has no server/discover. */
@@ -233,7 +264,11 @@ class Judge {
 
   #judgeSurface(tools: readonly ListedTool[], instructions: string): void {
     for (const tool of tools)
-      this.#findings.addAll(surfaceProblems(tool, this.#options.surface ?? HOSTS), tool.name, "tools/list");
+      this.#findings.addAll(
+        surfaceProblems(tool, this.#options.surface ?? HOSTS),
+        tool.name,
+        "tools/list",
+      );
     this.#findings.addAll(listProblems(tools, instructions), "all tools", "tools/list");
   }
 
@@ -243,7 +278,12 @@ class Judge {
     this.#say("Calling tools with valid arguments");
     const opened = await this.#open(era);
     if (opened === undefined) return 0;
-    const largest = await callValid(opened.session, tools, { calls, readOnly, watch }, this.#findings);
+    const largest = await callValid(
+      opened.session,
+      tools,
+      { calls, readOnly, watch },
+      this.#findings,
+    );
     await opened.session.link.close();
     return largest;
   }
@@ -313,7 +353,12 @@ class Judge {
       const reply = await session.request("initialize", initializeParams("1999-01-01"));
       const version = resultOf(reply)?.["protocolVersion"];
       if (typeof version !== "string" || version === "1999-01-01")
-        findings.add("init-version", LEGACY, "initialize for the revision 1999-01-01", cameOf(reply));
+        findings.add(
+          "init-version",
+          LEGACY,
+          "initialize for the revision 1999-01-01",
+          cameOf(reply),
+        );
       if (link instanceof StdioLink && link.isOpen && process.platform !== "win32") {
         const exit = await link.signal("SIGTERM", this.#limits.exitMs);
         if (exit === undefined)

@@ -40,16 +40,22 @@ export function listOf(value: unknown): readonly unknown[] {
 
 /** What is wrong with a message as JSON-RPC, or nothing. */
 export function envelopeProblem(message: unknown): string | undefined {
-  if (Array.isArray(message)) return "The message is a batch, which revisions since 2025-06-18 do not have.";
+  if (Array.isArray(message))
+    return "The message is a batch, which revisions since 2025-06-18 do not have.";
   if (typeof message !== "object" || message === null) return "The message is not an object.";
   const { jsonrpc, id, method, result, error } = objectOf(message);
   if (jsonrpc !== "2.0") return '"jsonrpc" is not "2.0".';
   if (id !== undefined && id !== null && typeof id !== "string" && typeof id !== "number")
     return "The id is neither a string nor a number.";
   if (typeof method === "string") return id === null ? "The request's id is null." : undefined;
-  if (result === undefined && error === undefined) return "The message has no method, result or error.";
-  if (result !== undefined && error !== undefined) return "The message has both a result and an error.";
-  if (result !== undefined && (typeof result !== "object" || result === null || Array.isArray(result)))
+  if (result === undefined && error === undefined)
+    return "The message has no method, result or error.";
+  if (result !== undefined && error !== undefined)
+    return "The message has both a result and an error.";
+  if (
+    result !== undefined &&
+    (typeof result !== "object" || result === null || Array.isArray(result))
+  )
     return "The result is not an object.";
   if (error === undefined) return undefined;
   const { code, message: words } = objectOf(error);

@@ -16,7 +16,13 @@ import {
 
 const UNKNOWN = "judge-unknown";
 const LISTS = [
-  { method: "tools/list", capability: "tools", key: "tools", required: ["name", "inputSchema"], id: "name" },
+  {
+    method: "tools/list",
+    capability: "tools",
+    key: "tools",
+    required: ["name", "inputSchema"],
+    id: "name",
+  },
   {
     method: "resources/list",
     capability: "resources",
@@ -44,7 +50,9 @@ export async function judgeMessages(session: Session, findings: Findings): Promi
     const stray = link.strays.find((one) => one["result"] !== undefined);
     if (reply.message !== undefined) continue;
     const came =
-      stray === undefined ? cameOf(reply) : `A response with the id ${JSON.stringify(stray["id"])}.`;
+      stray === undefined
+        ? cameOf(reply)
+        : `A response with the id ${JSON.stringify(stray["id"])}.`;
     findings.add(
       "rpc-id",
       `id ${JSON.stringify(id)}, ${era}`,
@@ -60,11 +68,17 @@ export async function judgeMessages(session: Session, findings: Findings): Promi
   const unknown = await session.request(method);
   if (unknown.message === undefined)
     findings.add("rpc-answers", `unknown method, ${era}`, method, cameOf(unknown));
-  else if (codeOf(unknown) !== -32601) findings.add("rpc-unknown-method", era, method, cameOf(unknown));
+  else if (codeOf(unknown) !== -32601)
+    findings.add("rpc-unknown-method", era, method, cameOf(unknown));
   await session.notify(`notifications/${UNKNOWN}`);
-  await session.notify("notifications/cancelled", { requestId: "judge-never-sent", reason: "judge" });
+  await session.notify("notifications/cancelled", {
+    requestId: "judge-never-sent",
+    reason: "judge",
+  });
   const cancelled = newId();
-  await link.tell(requestText(cancelled, "tools/list", era === MODERN ? { _meta: metaOf(MODERN) } : {}));
+  await link.tell(
+    requestText(cancelled, "tools/list", era === MODERN ? { _meta: metaOf(MODERN) } : {}),
+  );
   await session.notify("notifications/cancelled", { requestId: cancelled, reason: "judge" });
   const alive = await session.ping();
   if (alive.message === undefined)
@@ -116,7 +130,12 @@ export async function judgeGarbage(session: Session, findings: Findings): Promis
     codeOf(reply) === undefined &&
     !link.strays.some((one) => objectOf(one["error"])["code"] === -32600)
   )
-    findings.add("rpc-invalid-request", era, `{"jsonrpc":"2.0","id":${id},"method":5}`, cameOf(reply));
+    findings.add(
+      "rpc-invalid-request",
+      era,
+      `{"jsonrpc":"2.0","id":${id},"method":5}`,
+      cameOf(reply),
+    );
 }
 
 /** Whether the server survived; `process-crash` otherwise. */
@@ -149,7 +168,8 @@ export async function judgeLists(
     const items = await pagesOf(session, method, key, findings);
     const isDeclared = capabilities[capability] !== undefined;
     if (typeof items === "string") {
-      if (isDeclared && !("isOptional" in list)) findings.add("list-declared", where, method, items);
+      if (isDeclared && !("isOptional" in list))
+        findings.add("list-declared", where, method, items);
       continue;
     }
     if (!isDeclared && items.length > 0)
@@ -175,7 +195,12 @@ export async function judgeLists(
       findings.add("list-pages", where, method, `${double} is listed twice.`);
     const wrongCursor = await session.request(method, { cursor: "judge-cursor" });
     if (resultOf(wrongCursor) !== undefined)
-      findings.add("list-cursor", where, `${method} with the cursor "judge-cursor"`, cameOf(wrongCursor));
+      findings.add(
+        "list-cursor",
+        where,
+        `${method} with the cursor "judge-cursor"`,
+        cameOf(wrongCursor),
+      );
     if (key !== "tools") continue;
     tools = items.flatMap((item) =>
       typeof item["name"] === "string" ? [{ ...item, name: item["name"] }] : [],
@@ -221,7 +246,11 @@ async function pagesOf(
 }
 
 /** Requests for things that do not exist. */
-export async function judgeUnknown(session: Session, capabilities: Json, findings: Findings): Promise<void> {
+export async function judgeUnknown(
+  session: Session,
+  capabilities: Json,
+  findings: Findings,
+): Promise<void> {
   const { era } = session;
   const ask = (method: string, params: Json) => session.request(method, params);
   if (capabilities["tools"] !== undefined) {
@@ -240,7 +269,8 @@ export async function judgeUnknown(session: Session, capabilities: Json, finding
   }
   if (capabilities["prompts"] !== undefined) {
     const get = await ask("prompts/get", { name: UNKNOWN });
-    if (codeOf(get) !== -32602) findings.add("request-prompt", era, `prompts/get ${UNKNOWN}`, cameOf(get));
+    if (codeOf(get) !== -32602)
+      findings.add("request-prompt", era, `prompts/get ${UNKNOWN}`, cameOf(get));
   }
 }
 

@@ -79,7 +79,9 @@ function sameLines(findings: readonly Finding[]): string[] {
       `  - ${listed(findings.filter(({ came }) => came === text).map(({ where }) => where))}: ${short(text)}`,
   );
   const more = lines.length - MAX_LINES;
-  return more > 0 ? [...lines.slice(0, MAX_LINES), `  - and ${more} more, which --format json shows`] : lines;
+  return more > 0
+    ? [...lines.slice(0, MAX_LINES), `  - and ${more} more, which --format json shows`]
+    : lines;
 }
 
 function listed(names: readonly string[]): string {
@@ -122,9 +124,11 @@ function sarifReport({ server, findings }: Verdict, artifact: string): unknown {
           ruleIndex: ids.indexOf(rule),
           level: RULES[rule].severity,
           message: {
-            text: [`${where}: ${came}`, ...(sent === "" ? [] : [`Sent: ${sent}`]), RULES[rule].next].join(
-              "\n",
-            ),
+            text: [
+              `${where}: ${came}`,
+              ...(sent === "" ? [] : [`Sent: ${sent}`]),
+              RULES[rule].next,
+            ].join("\n"),
           },
           locations: [
             {

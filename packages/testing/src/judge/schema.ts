@@ -31,13 +31,19 @@ export function schemaProblem(
     if (problem !== undefined) return problem;
   }
   if (Array.isArray(value)) return listProblem(value, node, at, check);
-  if (typeof value === "object" && value !== null) return memberProblem(objectOf(value), node, at, check);
+  if (typeof value === "object" && value !== null)
+    return memberProblem(objectOf(value), node, at, check);
   return boundProblem(value, node, at);
 }
 
 type Check = (value: unknown, schema: unknown, where: string) => string | undefined;
 
-function listProblem(value: readonly unknown[], node: Json, at: string, check: Check): string | undefined {
+function listProblem(
+  value: readonly unknown[],
+  node: Json,
+  at: string,
+  check: Check,
+): string | undefined {
   const prefix = listOf(node["prefixItems"]);
   if (typeof node["maxItems"] === "number" && value.length > node["maxItems"])
     return `${at} has ${value.length} items instead of at most ${node["maxItems"]}`;
@@ -58,7 +64,8 @@ function memberProblem(value: Json, node: Json, at: string, check: Check): strin
   );
   if (missing !== undefined) return `${at}.${missing} is missing`;
   for (const [name, member] of Object.entries(value)) {
-    const other = node["patternProperties"] === undefined ? node["additionalProperties"] : undefined;
+    const other =
+      node["patternProperties"] === undefined ? node["additionalProperties"] : undefined;
     const schema = Object.hasOwn(properties, name) ? properties[name] : other;
     const problem = schema === undefined ? undefined : check(member, schema, `${at}.${name}`);
     if (problem !== undefined) return problem;
@@ -69,8 +76,10 @@ function memberProblem(value: Json, node: Json, at: string, check: Check): strin
 function boundProblem(value: unknown, node: Json, at: string): string | undefined {
   const { minimum, maximum, maxLength, minLength } = node;
   if (typeof value === "number") {
-    if (typeof minimum === "number" && value < minimum) return `${at} is ${value}, below ${minimum}`;
-    if (typeof maximum === "number" && value > maximum) return `${at} is ${value}, above ${maximum}`;
+    if (typeof minimum === "number" && value < minimum)
+      return `${at} is ${value}, below ${minimum}`;
+    if (typeof maximum === "number" && value > maximum)
+      return `${at} is ${value}, above ${maximum}`;
   }
   if (typeof value !== "string") return undefined;
   const { length } = Array.from(value);
@@ -102,7 +111,9 @@ export function typesOf(schema: unknown, root: Json): readonly string[] {
   const node = resolved(schema, root);
   const own = [node["type"]].flat().filter((one): one is string => typeof one === "string");
   const values = node["const"] === undefined ? listOf(node["enum"]) : [node["const"]];
-  const branches = [...listOf(node["anyOf"]), ...listOf(node["oneOf"])].flatMap((one) => typesOf(one, {}));
+  const branches = [...listOf(node["anyOf"]), ...listOf(node["oneOf"])].flatMap((one) =>
+    typesOf(one, {}),
+  );
   return own.length > 0 ? own : [...new Set([...values.map(typeOf), ...branches])];
 }
 
@@ -136,6 +147,9 @@ export function exampleOf(schema: unknown, root = objectOf(schema)): unknown {
   if (types.includes("integer") && typeof node["minimum"] === "number") return node["minimum"];
   if (!types.includes("object")) return undefined;
   const properties = objectOf(node["properties"]);
-  const entries = listOf(node["required"]).map((name) => [name, exampleOf(properties[String(name)], root)]);
+  const entries = listOf(node["required"]).map((name) => [
+    name,
+    exampleOf(properties[String(name)], root),
+  ]);
   return entries.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(entries);
 }

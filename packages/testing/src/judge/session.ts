@@ -31,7 +31,9 @@ export function initializeParams(version: string): Json {
 }
 
 export function openLink(target: Target, findings: Findings, era: Era): Link {
-  return "url" in target ? new HttpLink(target, findings, era) : new StdioLink(target, findings, era);
+  return "url" in target
+    ? new HttpLink(target, findings, era)
+    : new StdioLink(target, findings, era);
 }
 
 let lastId = 0;
@@ -103,19 +105,27 @@ export class Session {
     if (message === undefined) return;
     const { result, error } = message;
     const code = objectOf(error)["code"];
-    if (typeof code === "number" && (code === -32002 || (code <= -32020 && code >= -32099 && code < -32022)))
+    if (
+      typeof code === "number" &&
+      (code === -32002 || (code <= -32020 && code >= -32099 && code < -32022))
+    )
       this.#findings.add("modern-codes", method, "", `The error code ${code}.`);
     if (result === undefined) return;
     const { resultType, ttlMs, cacheScope, _meta } = objectOf(result);
-    const add = (rule: "modern-result-type" | "modern-caching" | "modern-server-info", came: string) =>
-      this.#findings.add(rule, method, "", came);
+    const add = (
+      rule: "modern-result-type" | "modern-caching" | "modern-server-info",
+      came: string,
+    ) => this.#findings.add(rule, method, "", came);
     if (typeof resultType !== "string") add("modern-result-type", "A result without resultType.");
     if (typeof objectOf(objectOf(_meta)["io.modelcontextprotocol/serverInfo"])["name"] !== "string")
       add("modern-server-info", "A result without io.modelcontextprotocol/serverInfo.");
     if (!CACHED.has(method) || resultType !== "complete") return;
     const isTtl = typeof ttlMs === "number" && ttlMs >= 0;
     if (!isTtl || (cacheScope !== "public" && cacheScope !== "private"))
-      add("modern-caching", `ttlMs ${JSON.stringify(ttlMs)}, cacheScope ${JSON.stringify(cacheScope)}.`);
+      add(
+        "modern-caching",
+        `ttlMs ${JSON.stringify(ttlMs)}, cacheScope ${JSON.stringify(cacheScope)}.`,
+      );
   }
 }
 

@@ -1,7 +1,15 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import type { Findings } from "./finding.ts";
-import { type Id, Inbox, type Json, type Link, MAX_MESSAGE_BYTES, type Reply, within } from "./link.ts";
+import {
+  type Id,
+  Inbox,
+  type Json,
+  type Link,
+  MAX_MESSAGE_BYTES,
+  type Reply,
+  within,
+} from "./link.ts";
 
 /** A server that is started as hosts start it. */
 export interface Command {
@@ -105,7 +113,10 @@ export class StdioLink implements Link {
     });
     const closed = this.exited.then(
       // What was written before the end is read first.
-      () => new Promise<Reply>((resolve) => void setTimeout(resolve, 100, this.#without("closed", ms()))),
+      () =>
+        new Promise<Reply>(
+          (resolve) => void setTimeout(resolve, 100, this.#without("closed", ms())),
+        ),
     );
     await this.tell(text);
     const reply = await within(timeoutMs, Promise.race([answered, closed]));
@@ -114,7 +125,12 @@ export class StdioLink implements Link {
   }
 
   #without(missing: NonNullable<Reply["missing"]>, ms: number): Reply {
-    return { message: undefined, missing: this.#isTooLarge ? "too large" : missing, bytes: this.#length, ms };
+    return {
+      message: undefined,
+      missing: this.#isTooLarge ? "too large" : missing,
+      bytes: this.#length,
+      ms,
+    };
   }
 
   async tell(text: string | Uint8Array): Promise<void> {

@@ -3,7 +3,13 @@ import { createHash } from "node:crypto";
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ListedTool } from "../portable.ts";
-import { answerProblems, errorProblems, MAX_REFUSAL_BYTES, refusalProblems, textIn } from "./answers.ts";
+import {
+  answerProblems,
+  errorProblems,
+  MAX_REFUSAL_BYTES,
+  refusalProblems,
+  textIn,
+} from "./answers.ts";
 import { type Findings, shown } from "./finding.ts";
 import { type HostileCase, hostileCases } from "./hostile.ts";
 import { type Json, objectOf, pause, type Reply } from "./link.ts";
@@ -85,7 +91,9 @@ function callable(tools: readonly ListedTool[], findings: Findings): ListedTool[
     tools.filter(({ execution }) => (objectOf(execution)["taskSupport"] === "required") === isTask),
   );
   if (asTasks !== undefined && asTasks.length > 0)
-    findings.note(`Not called, because they require tasks: ${asTasks.map(({ name }) => name).join(", ")}.`);
+    findings.note(
+      `Not called, because they require tasks: ${asTasks.map(({ name }) => name).join(", ")}.`,
+    );
   return rest ?? [];
 }
 
@@ -125,10 +133,16 @@ async function callOnce(
   figures.answerBytes = Math.max(figures.answerBytes, reply.bytes);
   figures.peakMb = Math.max(figures.peakMb, after?.peak ?? 0);
   if (blocked > limits.blockedMs)
-    findings.add("hostile-blocked", tool.name, sent, `Another request waited ${Math.round(blocked)} ms.`);
+    findings.add(
+      "hostile-blocked",
+      tool.name,
+      sent,
+      `Another request waited ${Math.round(blocked)} ms.`,
+    );
   const rise = (after?.peak ?? 0) - (before?.peak ?? 0);
   // A part of the memory may be garbage of earlier calls.
-  const isMuch = rise > limits.memoryMb / 4 && (after?.peak ?? 0) - session.restMb > limits.memoryMb;
+  const isMuch =
+    rise > limits.memoryMb / 4 && (after?.peak ?? 0) - session.restMb > limits.memoryMb;
   if (one.isLarge && isMuch)
     findings.add(
       "hostile-memory",
@@ -137,7 +151,12 @@ async function callOnce(
       `Memory rose to ${Math.round(after?.peak ?? 0)} MB, from ${Math.round(session.restMb)} MB after the start.`,
     );
   if (reply.bytes > MAX_REFUSAL_BYTES)
-    findings.add("hostile-answer", tool.name, sent, `An answer of ${reply.bytes} bytes: ${cameOf(reply)}`);
+    findings.add(
+      "hostile-answer",
+      tool.name,
+      sent,
+      `An answer of ${reply.bytes} bytes: ${cameOf(reply)}`,
+    );
   if (reply.message === undefined) {
     // Over HTTP, a message may be refused by its size, without an answer in JSON.
     if (reply.missing === "not JSON-RPC" && (reply.status ?? 0) >= 400) return "kept";
@@ -260,7 +279,12 @@ async function callWithUnknown(
   });
   const result = resultOf(reply);
   if (codeOf(reply) === undefined && result?.["isError"] !== true)
-    findings.add("input-unknown", tool.name, `tools/call ${tool.name} with judge_unknown: 1`, cameOf(reply));
+    findings.add(
+      "input-unknown",
+      tool.name,
+      `tools/call ${tool.name} with judge_unknown: 1`,
+      cameOf(reply),
+    );
 }
 
 const MAX_WATCHED = 20_000;
@@ -269,7 +293,9 @@ const MAX_WATCHED = 20_000;
 function digestOf(directory: string | undefined): string {
   const hash = createHash("sha256");
   if (directory === undefined) return "";
-  const files = readdirSync(directory, { recursive: true, encoding: "utf8" }).sort().slice(0, MAX_WATCHED);
+  const files = readdirSync(directory, { recursive: true, encoding: "utf8" })
+    .sort()
+    .slice(0, MAX_WATCHED);
   for (const file of files) {
     const found = lstatSync(join(directory, file), { throwIfNoEntry: false });
     hash.update(`${file}\0${found?.size}\0${found?.mtimeMs}\0${found?.mode}\n`);

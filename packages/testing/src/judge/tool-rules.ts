@@ -197,7 +197,8 @@ export const TOOL_RULES = {
   },
   "hint-missing": {
     severity: "note",
-    title: "annotates each tool with readOnlyHint, destructiveHint, idempotentHint and openWorldHint",
+    title:
+      "annotates each tool with readOnlyHint, destructiveHint, idempotentHint and openWorldHint",
     why: "Without annotations, hosts must assume that a tool destroys data and reaches the network, and ask each time.",
     link: `${OLD}/schema#toolannotations`,
     next: "Add the annotations.",

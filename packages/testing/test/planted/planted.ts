@@ -74,7 +74,9 @@ export async function judgePlanted(
       ...options,
       target: { command: [process.execPath, ...args], env: {}, cwd: folder },
     });
-  const server = spawn(process.execPath, [...args, "--http"], { stdio: ["ignore", "pipe", "inherit"] });
+  const server = spawn(process.execPath, [...args, "--http"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const [url] = await once(createInterface({ input: server.stdout }), "line");
   try {
     return await judge({ ...options, target: { url: String(url), headers: {} } });
@@ -85,10 +87,19 @@ export async function judgePlanted(
 }
 
 /** Expects that the rule finds the defect which is planted for it. */
-export async function expectFound(folder: string, rule: RuleId, { skip }: TestContext): Promise<void> {
+export async function expectFound(
+  folder: string,
+  rule: RuleId,
+  { skip }: TestContext,
+): Promise<void> {
   const { platform = process.platform, ...how } = howOf(rule, folder);
   if (platform !== process.platform) skip(`needs ${platform}`);
-  const { findings } = await judgePlanted(folder, rule, { only: [familyOf(rule)], bytes: 100_000, ...how });
+  const { findings } = await judgePlanted(folder, rule, {
+    only: [familyOf(rule)],
+    bytes: 100_000,
+    ...how,
+  });
   expect(findings.map((one) => one.rule)).toContain(rule);
-  for (const { where, came } of findings) expect(where.length * came.length, rule).toBeGreaterThan(0);
+  for (const { where, came } of findings)
+    expect(where.length * came.length, rule).toBeGreaterThan(0);
 }

@@ -25,7 +25,12 @@ class Failure extends Error {
   }
 }
 
-const READ = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+const READ = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
 const NOTE = {
   type: "object",
   properties: { text: { type: "string" }, words: { type: "integer", minimum: 0 } },
@@ -78,12 +83,15 @@ const PLANTED_IN_TOOLS = {
   "tool-description-same": () => (second.description = first.description),
   "tool-argument": () => (first.inputSchema = input({ id: { type: "string" } }, ["id"])),
   "tool-schema": () => (first.inputSchema = {}),
-  "tool-portable": () => (first.inputSchema = { ...first.inputSchema, anyOf: [{ required: ["id"] }] }),
-  "tool-keyword": () => (first.inputSchema = { ...first.inputSchema, not: { required: ["other"] } }),
+  "tool-portable": () =>
+    (first.inputSchema = { ...first.inputSchema, anyOf: [{ required: ["id"] }] }),
+  "tool-keyword": () =>
+    (first.inputSchema = { ...first.inputSchema, not: { required: ["other"] } }),
   "tool-bounds": () =>
     (second.inputSchema = input({ tags: { ...tags, maxItems: undefined }, id }, ["tags", "id"])),
   "tool-wording": () => (first.description = "IMPORTANT: read a note."),
-  "tool-tokens": () => (first.inputSchema = { ...first.inputSchema, description: "A note. ".repeat(2_000) }),
+  "tool-tokens": () =>
+    (first.inputSchema = { ...first.inputSchema, description: "A note. ".repeat(2_000) }),
   "hint-missing": () => delete second.annotations,
   "hint-contradiction": () => (first.annotations = { ...READ, destructiveHint: true }),
   "hint-name": () => (first.name = "delete_note"),
@@ -106,7 +114,9 @@ function problemOf(schema, args) {
       return `The argument ${name} must be a text, for example "n1".`;
     if (type !== "array") continue;
     const isTags =
-      Array.isArray(value) && value.length <= maxItems && value.every((one) => typeof one === "string");
+      Array.isArray(value) &&
+      value.length <= maxItems &&
+      value.every((one) => typeof one === "string");
     if (!isTags)
       return `The argument ${name} must be a list of at most ${maxItems} texts, for example ["home"].`;
   }
@@ -124,7 +134,8 @@ async function call({ name, arguments: args = {} }) {
     if (has("request-unknown-tool")) return { content: [] };
     throw new Failure(-32602, `There is no tool ${name.slice(0, 50)}.`);
   }
-  const size = JSON.stringify(Object.keys(args)).length + (Array.isArray(args.tags) ? args.tags.length : 0);
+  const size =
+    JSON.stringify(Object.keys(args)).length + (Array.isArray(args.tags) ? args.tags.length : 0);
   if (size > 10_000) await strain(args);
   const problem = has("input-unchecked") ? undefined : problemOf(tool.inputSchema ?? {}, args);
   if (problem !== undefined) {
@@ -139,7 +150,11 @@ async function call({ name, arguments: args = {} }) {
   return {
     content: has("answer-text")
       ? []
-      : [has("answer-shape") ? { type: "image", data: "?" } : { type: "text", text: JSON.stringify(note) }],
+      : [
+          has("answer-shape")
+            ? { type: "image", data: "?" }
+            : { type: "text", text: JSON.stringify(note) },
+        ],
     structuredContent: has("answer-output") ? { ...note, words: "two" } : note,
   };
 }
@@ -166,22 +181,31 @@ async function strain(args) {
   );
   if (has("hostile-memory")) kept.push(Buffer.alloc(150_000_000, 1));
   if (has("hostile-answer"))
-    throw new Failure(-32602, `These arguments are wrong: ${JSON.stringify(args).slice(0, 100_000)}`);
+    throw new Failure(
+      -32602,
+      `These arguments are wrong: ${JSON.stringify(args).slice(0, 100_000)}`,
+    );
 }
 
 let lists = 0;
 /** @param {string} key @param {Json[]} items @param {Json} params */
 function list(key, items, { cursor }) {
   if (key === "tools" && cursor === undefined) lists += 1;
-  if (has("list-declared") && key === "prompts") throw new Failure(-32601, "There is no prompts/list.");
+  if (has("list-declared") && key === "prompts")
+    throw new Failure(-32601, "There is no prompts/list.");
   if (has("list-pages")) return { [key]: items, nextCursor: "again" };
-  if (cursor !== undefined && !has("list-cursor")) throw new Failure(-32602, "The cursor is unknown.");
+  if (cursor !== undefined && !has("list-cursor"))
+    throw new Failure(-32602, "The cursor is unknown.");
   return { [key]: has("list-order") && lists % 2 === 0 ? [...items].reverse() : items };
 }
 
 const resources = [{ uri: "note://n1", name: "n1", description: "A note." }];
 const prompts = [{ name: "summarize", description: "Summarize a note." }];
-const capabilities = { ...(has("list-undeclared") ? {} : { resources: {} }), tools: {}, prompts: {} };
+const capabilities = {
+  ...(has("list-undeclared") ? {} : { resources: {} }),
+  tools: {},
+  prompts: {},
+};
 
 /** @type {Record<string, (params: Json) => unknown>} */
 const METHODS = {
@@ -206,7 +230,8 @@ const LEGACY_ONLY = {
   initialize({ protocolVersion }) {
     if (!isInitialized && wasEarly) throw new Failure(-32600, "The server is broken.");
     isInitialized = true;
-    const known = LEGACY.includes(protocolVersion) || has("init-version") ? protocolVersion : LEGACY.at(-1);
+    const known =
+      LEGACY.includes(protocolVersion) || has("init-version") ? protocolVersion : LEGACY.at(-1);
     return { protocolVersion: known, capabilities, serverInfo: has("init-shape") ? {} : INFO };
   },
   ping() {
@@ -241,8 +266,10 @@ async function modern(method, params) {
     throw new Failure(-32602, `_meta has no ${CAPABILITIES_KEY}.`);
   if (has("modern-requests")) write({ jsonrpc: "2.0", id: "s1", method: "roots/list" });
   const discover = () => ({ supportedVersions: [MODERN], capabilities });
-  const handler = method === "server/discover" && !has("modern-discover") ? discover : METHODS[method];
-  if (handler === undefined) throw new Failure(-32601, `There is no method ${method.slice(0, 50)}.`);
+  const handler =
+    method === "server/discover" && !has("modern-discover") ? discover : METHODS[method];
+  if (handler === undefined)
+    throw new Failure(-32601, `There is no method ${method.slice(0, 50)}.`);
   return {
     ...(has("modern-result-type") ? {} : { resultType: "complete" }),
     ...(CACHED.test(method) && !has("modern-caching") ? { ttlMs: 0, cacheScope: "private" } : {}),
@@ -301,7 +328,8 @@ async function take(line) {
       write({ jsonrpc: "2.0", id: null, error: { code: -32700, message: "Not JSON." } });
     return;
   }
-  if (has("stdout-endless") && message.method === "tools/list") process.stdout.write("x".repeat(70_000_000));
+  if (has("stdout-endless") && message.method === "tools/list")
+    process.stdout.write("x".repeat(70_000_000));
   const response = await respond(message);
   if (response !== undefined) write(response);
 }
@@ -326,17 +354,23 @@ async function answerHttp(request) {
   const claim = message.params?._meta?.[VERSION_KEY];
   if (claim === undefined && message.method !== "initialize") {
     if (!sessions.has(String(session)) && !has("http-session")) return [404];
-    if (version !== undefined && !LEGACY.includes(String(version)) && !has("http-version")) return [400];
+    if (version !== undefined && !LEGACY.includes(String(version)) && !has("http-version"))
+      return [400];
   }
   const mismatch = claim !== undefined && version !== claim && !has("http-modern-status");
   if (mismatch)
     return [
       400,
-      { jsonrpc: "2.0", id: message.id, error: { code: -32020, message: "The header does not match." } },
+      {
+        jsonrpc: "2.0",
+        id: message.id,
+        error: { code: -32020, message: "The header does not match." },
+      },
     ];
   const response = await respond(message);
   if (response === undefined) return has("http-notification") ? [200, {}] : [202];
-  const isMissing = claim !== undefined && response.error?.code === -32601 && !has("http-modern-status");
+  const isMissing =
+    claim !== undefined && response.error?.code === -32601 && !has("http-modern-status");
   return [isMissing ? 404 : 200, response];
 }
 
@@ -349,14 +383,17 @@ if (flags.includes("--http")) {
     const started = body?.result?.protocolVersion === undefined ? undefined : `s${sessions.size}`;
     if (started !== undefined) sessions.add(started);
     response.writeHead(status, {
-      ...(body === undefined || has("http-answer-type") ? {} : { "content-type": "application/json" }),
+      ...(body === undefined || has("http-answer-type")
+        ? {}
+        : { "content-type": "application/json" }),
       ...(started === undefined ? {} : { "mcp-session-id": started }),
     });
     response.end(body === undefined ? undefined : JSON.stringify(body));
   });
   server.listen(0, "127.0.0.1", () => {
     const address = server.address();
-    if (typeof address === "object") process.stdout.write(`http://127.0.0.1:${address?.port}/mcp\n`);
+    if (typeof address === "object")
+      process.stdout.write(`http://127.0.0.1:${address?.port}/mcp\n`);
   });
 } else {
   if (has("stdout-noise")) process.stdout.write("Server started\n");

@@ -14,7 +14,11 @@ export async function demo({ folder, say, connect }) {
   const session = await connect("sample", { era: "modern", args: ["--db-path", file] });
 
   say("A word of a note. What is asked for is a value, never SQL.");
-  await session.call("sample_find", { query: "TEA" }, { notes: [{ id: "1", text: "Ada brings the tea." }] });
+  await session.call(
+    "sample_find",
+    { query: "TEA" },
+    { notes: [{ id: "1", text: "Ada brings the tea." }] },
+  );
   await session.call("sample_find", { query: "' OR 1 = 1 --" }, { notes: [] });
   await session.close();
 }

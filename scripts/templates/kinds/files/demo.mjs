@@ -10,9 +10,17 @@ export async function demo({ folder, say, connect }) {
   const session = await connect("sample", { era: "modern", args: [folder] });
 
   say("Two notes. A word is found in both, in upper or lower case.");
-  await session.call("sample_find", { query: "tea" }, { notes: [{ text: /tea/i }, { text: /tea/i }] });
+  await session.call(
+    "sample_find",
+    { query: "tea" },
+    { notes: [{ text: /tea/i }, { text: /tea/i }] },
+  );
 
   say("A path outside the folder is refused.");
-  await session.call("sample_find", { query: "tea", path: "../secret.md" }, { fails: /secret\.md/ });
+  await session.call(
+    "sample_find",
+    { query: "tea", path: "../secret.md" },
+    { fails: /secret\.md/ },
+  );
   await session.close();
 }

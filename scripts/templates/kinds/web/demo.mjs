@@ -11,7 +11,10 @@ export async function demo({ say, connect }) {
   try {
     say("An API on this machine, whose address the user allowed.");
     const args = ["--base-url", `http://${host}/`];
-    const session = await connect("sample", { era: "modern", args: [...args, "--allow-host", host] });
+    const session = await connect("sample", {
+      era: "modern",
+      args: [...args, "--allow-host", host],
+    });
     await session.call("sample_find", { query: "tea" }, { notes: [{ text: /tea/ }] });
     await session.close();
 

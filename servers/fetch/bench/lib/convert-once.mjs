@@ -32,7 +32,9 @@ function jsdom() {
   return {
     convert: async () => {
       const { document } = new JSDOM(html, { url }).window;
-      return new Turndown({ headingStyle: "atx" }).turndown(new Readability(document).parse().content);
+      return new Turndown({ headingStyle: "atx" }).turndown(
+        new Readability(document).parse().content,
+      );
     },
     close: () => undefined,
   };

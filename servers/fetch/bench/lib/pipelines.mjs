@@ -26,7 +26,10 @@ const PIPELINES = {
   async defuddle(html, url) {
     // It exports this for `import` only.
     const { Defuddle } = await import(pathToFileURL(join(modules, "defuddle/dist/node.js")).href);
-    const { content } = await Defuddle(documentOf(html, url), url, { markdown: true, useAsync: false });
+    const { content } = await Defuddle(documentOf(html, url), url, {
+      markdown: true,
+      useAsync: false,
+    });
     return content;
   },
 };

@@ -60,7 +60,10 @@ export const GENERATORS = {
       ),
       ...pages("python-django-doc/html", "topics/db/models ref/models/querysets intro/tutorial01"),
       ...pages("cmake-doc/html", "manual/cmake-generator-expressions.7 command/string"),
-      ...pages("sphinx-doc/html/usage", "restructuredtext/directives restructuredtext/basics configuration"),
+      ...pages(
+        "sphinx-doc/html/usage",
+        "restructuredtext/directives restructuredtext/basics configuration",
+      ),
     ],
     main: "div.body, [role=main], #bd .yui-b",
     signatures: "dt.sig",
@@ -96,7 +99,8 @@ export const GENERATORS = {
       ),
     ],
     main: ".refentry, .sect1, .section, .chapter",
-    headings: "h1, h2, h3:not(.note h3, .tip h3, .caution h3, .warning h3, .important h3), h4, h5, h6",
+    headings:
+      "h1, h2, h3:not(.note h3, .tip h3, .caution h3, .warning h3, .important h3), h4, h5, h6",
     signatures: ".variablelist dt",
     tables: ".table table, .informaltable table",
     dropped: ".id_link",
@@ -159,7 +163,10 @@ export const GENERATORS = {
     language: (code) => (code.classList.contains("cpp") ? "cpp" : undefined),
   },
   Haddock: {
-    pages: pages("ghc-doc/html/libraries/base-4.15.1.0", "Data-Maybe Data-List Data-IORef Control-Monad"),
+    pages: pages(
+      "ghc-doc/html/libraries/base-4.15.1.0",
+      "Data-Maybe Data-List Data-IORef Control-Monad",
+    ),
     main: "#content",
     headings: "#interface h1, #interface h2, #interface h3, #description h1",
     signatures: "#interface p.src",

@@ -5,7 +5,8 @@ import { pieceOf } from "../page/answer/piece.ts";
 export default prompt({
   name: "fetch",
   title: "Fetch a page",
-  description: "Add a web page to the conversation. Because a person asks for it, robots.txt is ignored.",
+  description:
+    "Add a web page to the conversation. Because a person asks for it, robots.txt is ignored.",
   args: z.object({ url: z.string().describe("An http or https URL.") }),
   async run({ url }, web, call) {
     const snapshot = await web.get(url, { requester: "user", signal: call.signal });

@@ -15,7 +15,10 @@ async function session(era: Era, denied = "") {
     },
     "/t": { headers: { "content-type": "text/plain" }, body: "plain" },
     "/out": { status: 302, headers: { location: "http://127.0.0.1:1/" } },
-    "/robots.txt": { headers: { "content-type": "text/plain" }, body: "User-agent: *\nDisallow: /closed" },
+    "/robots.txt": {
+      headers: { "content-type": "text/plain" },
+      body: "User-agent: *\nDisallow: /closed",
+    },
     "/closed": "<p>no</p>",
   });
   const args = ["--allow-host", lab.host, ...(denied === "" ? [] : ["--deny-host", denied])];
@@ -46,12 +49,19 @@ describe.each<Era>(["legacy", "modern"])("a web page as a resource (%s)", (era) 
     expect(await read(`${lab.origin}/feed`)).toMatchObject([
       { mimeType: "text/markdown", text: "# F\n\n- I" },
     ]);
-    expect(await read(`${lab.origin}/t`)).toMatchObject([{ mimeType: "text/plain", text: "plain" }]);
+    expect(await read(`${lab.origin}/t`)).toMatchObject([
+      { mimeType: "text/plain", text: "plain" },
+    ]);
   });
 
   it("is within the guard and robots.txt, and the list has only fetched pages", async () => {
     const { lab, connected, read } = await session(era);
-    for (const uri of ["http://127.0.0.1:1/", "http://[::1]/", "https://0x7f.1/", `${lab.origin}/out`])
+    for (const uri of [
+      "http://127.0.0.1:1/",
+      "http://[::1]/",
+      "https://0x7f.1/",
+      `${lab.origin}/out`,
+    ])
       await expect(read(uri)).rejects.toThrow(/loopback/);
     await expect(read(`${lab.origin}/closed`)).rejects.toThrow(/robots\.txt/);
     await expect(read(`${lab.origin}/none`)).rejects.toThrow(/404/);
@@ -59,7 +69,9 @@ describe.each<Era>(["legacy", "modern"])("a web page as a resource (%s)", (era) 
     expect(lab.asked).not.toContain("/closed");
     await read(`${lab.origin}/t`);
     const { resources } = await connected.client.listResources();
-    expect(resources.map(({ uri }) => uri.replace(/[0-9a-f]{12}$/, ""))).toEqual(["fetch://snapshot/"]);
+    expect(resources.map(({ uri }) => uri.replace(/[0-9a-f]{12}$/, ""))).toEqual([
+      "fetch://snapshot/",
+    ]);
     expect(await read(resources[0]?.uri ?? "")).toMatchObject([{ text: "plain" }]);
   });
 

@@ -8,7 +8,9 @@ export default resource({
   read({ id }, web) {
     const snapshot = web.kept(id);
     const { mimeType } = snapshot.body;
-    return snapshot.isText ? { text: snapshot.source(), mimeType } : { blob: snapshot.answer.body, mimeType };
+    return snapshot.isText
+      ? { text: snapshot.source(), mimeType }
+      : { blob: snapshot.answer.body, mimeType };
   },
   complete: {
     id: (value, web) => web.snapshots.ids(value),

@@ -34,7 +34,8 @@ describe.each<Era>(["legacy", "modern"])("a fetched page as a resource, %s era",
     expect(completion.values).toHaveLength(2);
     const blobs = await Promise.all(
       completion.values.map(
-        async (id) => (await client.readResource({ uri: `fetch://snapshot/${id}/raw` })).contents[0],
+        async (id) =>
+          (await client.readResource({ uri: `fetch://snapshot/${id}/raw` })).contents[0],
       ),
     );
     expect(blobs).toContainEqual(

@@ -37,7 +37,10 @@ it("returns an index that fetch can continue from", async () => {
 });
 
 it("pages through many matches without gap or repeat, in the same download", async () => {
-  const spread = Array.from({ length: 25 }, (_, index) => `<p>needle ${index}</p>${filler("hay")}`).join("");
+  const spread = Array.from(
+    { length: 25 },
+    (_, index) => `<p>needle ${index}</p>${filler("hay")}`,
+  ).join("");
   const lab = await site({ "/": spread });
   const web = await webOf([lab]);
   const seen: string[] = [];

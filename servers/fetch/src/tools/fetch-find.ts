@@ -13,8 +13,18 @@ export default tool({
   openWorld: true,
   input: z.strictObject({
     url,
-    query: z.string().trim().min(1).max(500).describe("Text to find, as on the page; case-insensitive."),
-    context: z.int().min(0).max(2_000).default(200).describe("Characters of context before and after."),
+    query: z
+      .string()
+      .trim()
+      .min(1)
+      .max(500)
+      .describe("Text to find, as on the page; case-insensitive."),
+    context: z
+      .int()
+      .min(0)
+      .max(2_000)
+      .default(200)
+      .describe("Characters of context before and after."),
     limit: z.int().min(1).max(100).default(10).describe("Maximum matches."),
     selector,
     max_age: maxAge,
@@ -24,7 +34,12 @@ export default tool({
     url: z.string(),
     matches: z.number(),
     places: z.array(
-      z.object({ index: z.number(), section: z.string().optional(), matches: z.number(), text: z.string() }),
+      z.object({
+        index: z.number(),
+        section: z.string().optional(),
+        matches: z.number(),
+        text: z.string(),
+      }),
     ),
     snapshot: z.string(),
     note: z.string().optional(),
@@ -46,11 +61,15 @@ export default tool({
       ...(fragmentOf(url) === undefined
         ? []
         : ["The whole page was searched; indexes are for url, without the #fragment."]),
-      ...(total < MAX_MATCHES ? [] : [`Only the first ${grouped(MAX_MATCHES)} matches are counted.`]),
+      ...(total < MAX_MATCHES
+        ? []
+        : [`Only the first ${grouped(MAX_MATCHES)} matches are counted.`]),
       ...(snapshot.answer.isCut
         ? [`Only the first ${sized(snapshot.answer.body.length)} were downloaded.`]
         : []),
-      ...(page.needsJavascript ? ["needs_javascript: the page has almost no text without a browser."] : []),
+      ...(page.needsJavascript
+        ? ["needs_javascript: the page has almost no text without a browser."]
+        : []),
     ];
     if (total === 0 && /^(?:main content|page without navigation)$/.test(page.extractor)) {
       const view = { format: "auto", includeLinks: true, selector: "body" } as const;

@@ -20,7 +20,10 @@ export default tool({
       .max(100_000)
       .default(3_000)
       .describe("Maximum characters per page, or of all passages."),
-    format: z.enum(["auto", "markdown", "text", "html"]).default("auto").describe("auto: HTML as Markdown."),
+    format: z
+      .enum(["auto", "markdown", "text", "html"])
+      .default("auto")
+      .describe("auto: HTML as Markdown."),
     include_links: z.boolean().default(true).describe("Keep link URLs."),
     max_age: maxAge,
     question: z
@@ -36,8 +39,13 @@ export default tool({
     if (question !== undefined)
       return answerContent(await answerFrom(web, distinct, { ...asked, question }, call));
     const outcomes = await fetchPages(web, distinct, asked, call);
-    const failures = outcomes.flatMap((outcome) => (outcome.kind === "failed" ? [outcome.text] : []));
+    const failures = outcomes.flatMap((outcome) =>
+      outcome.kind === "failed" ? [outcome.text] : [],
+    );
     if (failures.length < outcomes.length) return outcomes.flatMap(contentOf);
-    throw new ToolError("unavailable", `None of the pages could be fetched.\n${failures.join("\n")}`);
+    throw new ToolError(
+      "unavailable",
+      `None of the pages could be fetched.\n${failures.join("\n")}`,
+    );
   },
 });

@@ -28,7 +28,10 @@ it("returns a piece, the exact next index, and the rest from the same download",
   expect(second.text).toContain(`Contents of ${lab.origin}/:\np://`);
   expect(lab.asked).toEqual(["/"]);
   const past = await failureOf(run(web, "fetch", { url: `${lab.origin}/`, start_index: 5_000 }));
-  expect(past).toMatchObject({ kind: "invalid", message: expect.stringContaining("No more content") });
+  expect(past).toMatchObject({
+    kind: "invalid",
+    message: expect.stringContaining("No more content"),
+  });
   const again = await fetched(web, { url: `${lab.origin}/`, max_age: 0 });
   expect(again.text).toContain("Something else by now.");
 });
@@ -58,7 +61,10 @@ it("narrows to a selector or a section, and omits links", async () => {
 it("returns the source with raw, and JSON unchanged", async () => {
   const lab = await site({
     "/": PAGE,
-    "/data": { headers: { "content-type": "application/json" }, body: '{"big":12345678901234567890}' },
+    "/data": {
+      headers: { "content-type": "application/json" },
+      body: '{"big":12345678901234567890}',
+    },
     "/broken": { headers: { "content-type": "application/json" }, body: "{" },
   });
   const web = await webOf([lab]);
@@ -68,7 +74,9 @@ it("returns the source with raw, and JSON unchanged", async () => {
   expect(await of("/", { format: "html" })).toContain('<p id="d">Mix it &amp; wait.</p>');
   expect(await of("/data", {})).toMatch(/\n\n\{"big":12345678901234567890\}$/);
   expect(await of("/data", { format: "json" })).toMatch(/\n\n\{"big":12345678901234567890\}$/);
-  expect(await failureOf(run(web, "fetch", { url: `${lab.origin}/broken`, format: "json" }))).toMatchObject({
+  expect(
+    await failureOf(run(web, "fetch", { url: `${lab.origin}/broken`, format: "json" })),
+  ).toMatchObject({
     message: expect.stringContaining("is not JSON"),
   });
 });
@@ -76,7 +84,9 @@ it("returns the source with raw, and JSON unchanged", async () => {
 it("returns all metadata without the page, with correct outline indexes", async () => {
   const lab = await site({ "/old": { status: 301, headers: { location: "/new" } }, "/new": PAGE });
   const web = await webOf([lab]);
-  const [json = ""] = texts(await run(web, "fetch", { url: `${lab.origin}/old`, format: "metadata" }));
+  const [json = ""] = texts(
+    await run(web, "fetch", { url: `${lab.origin}/old`, format: "metadata" }),
+  );
   const facts = JSON.parse(json);
   expect(facts).toMatchObject({
     url: `${lab.origin}/new`,
@@ -88,17 +98,30 @@ it("returns all metadata without the page, with correct outline indexes", async 
     published: "2026-05-01",
     language: "en",
   });
-  expect(facts.outline.map(({ title }: { title: string }) => title)).toEqual(["Bread", "Dough", "Oven"]);
-  const { text } = await fetched(web, { url: `${lab.origin}/new`, start_index: facts.outline[1].index });
+  expect(facts.outline.map(({ title }: { title: string }) => title)).toEqual([
+    "Bread",
+    "Dough",
+    "Oven",
+  ]);
+  const { text } = await fetched(web, {
+    url: `${lab.origin}/new`,
+    start_index: facts.outline[1].index,
+  });
   expect(text).toMatch(/:\n## Dough\n\nMix it/);
 });
 
 it("shows images, describes other files, and reads PDFs", async () => {
   const lab = await site({
     "/a.png": { headers: { "content-type": "text/html" }, body: picture },
-    "/a.bin": { headers: { "content-type": "application/octet-stream" }, body: Buffer.from([0, 1, 2, 3]) },
+    "/a.bin": {
+      headers: { "content-type": "application/octet-stream" },
+      body: Buffer.from([0, 1, 2, 3]),
+    },
     "/a.pdf": { headers: { "content-type": "application/pdf" }, body: twoPagePdf },
-    "/broken.pdf": { headers: { "content-type": "application/pdf" }, body: twoPagePdf.subarray(0, 60) },
+    "/broken.pdf": {
+      headers: { "content-type": "application/pdf" },
+      body: twoPagePdf.subarray(0, 60),
+    },
   });
   const web = await webOf([lab]);
   expect(await run(web, "fetch", { url: `${lab.origin}/a.png` })).toMatchObject([
@@ -110,7 +133,9 @@ it("shows images, describes other files, and reads PDFs", async () => {
     { type: "text", text: expect.stringContaining("has no text: application/octet-stream, 4 B") },
   ]);
   const { text } = await fetched(web, { url: `${lab.origin}/a.pdf` });
-  expect(text).toContain("application/pdf | 2 pages | text of the PDF]\n\nThe first page\n\nThe second page");
+  expect(text).toContain(
+    "application/pdf | 2 pages | text of the PDF]\n\nThe first page\n\nThe second page",
+  );
   expect(await failureOf(run(web, "fetch", { url: `${lab.origin}/broken.pdf` }))).toMatchObject({
     kind: "unavailable",
     message: expect.stringContaining("The PDF could not be read as text"),
@@ -134,7 +159,10 @@ it("reports a failing site's message, and when to retry", async () => {
     kind: "not_found",
     message: expect.stringContaining('Message: "Gone It was here until 2020."'),
   });
-  expect(await failure("/busy")).toMatchObject({ kind: "unavailable", hint: "Try again after 120 s." });
+  expect(await failure("/busy")).toMatchObject({
+    kind: "unavailable",
+    hint: "Try again after 120 s.",
+  });
   expect(await failure("/down")).toMatchObject({ kind: "unavailable", hint: "Try again later." });
   expect(await failure("/login")).toMatchObject({
     kind: "denied",
@@ -154,7 +182,9 @@ it("prefers Markdown, and returns it unchanged", async () => {
     "/": ({ headers }, response) => {
       expect(headers.accept).toMatch(/^text\/markdown, text\/html;q=0\.9/);
       expect(headers["user-agent"]).toMatch(/^ModelContextProtocol\/1\.0 \(Autonomous; /);
-      response.writeHead(200, { "content-type": "text/markdown" }).end("# Plain\n\n* kept * as written");
+      response
+        .writeHead(200, { "content-type": "text/markdown" })
+        .end("# Plain\n\n* kept * as written");
     },
   });
   const { text } = await fetched(await webOf([lab]), { url: lab.origin });

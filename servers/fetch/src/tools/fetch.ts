@@ -14,7 +14,12 @@ export default tool({
   input: z.strictObject({
     url,
     max_length: z.int().min(1).max(999_999).default(5_000).describe("Maximum characters."),
-    start_index: z.int().min(0).max(100_000_000).default(0).describe("Continue from this character."),
+    start_index: z
+      .int()
+      .min(0)
+      .max(100_000_000)
+      .default(0)
+      .describe("Continue from this character."),
     raw: z.boolean().default(false).describe("Same as format html."),
     format: z
       .enum(["auto", "markdown", "text", "links", "html", "json", "data", "metadata"])

@@ -5,7 +5,10 @@ import { realisticPages } from "./realistic.ts";
 describe.each(realisticPages)("$name", ({ html, keeps, drops, title }) => {
   it("is read with all its main content and without boilerplate", async () => {
     const lab = await site({ "/": html });
-    const { text, foot } = await fetched(await webOf([lab]), { url: lab.origin, max_length: 900_000 });
+    const { text, foot } = await fetched(await webOf([lab]), {
+      url: lab.origin,
+      max_length: 900_000,
+    });
     let at = 0;
     for (const kept of keeps) {
       const found = text.indexOf(kept, at);

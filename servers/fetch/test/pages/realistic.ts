@@ -102,7 +102,14 @@ const shop: RealisticPage = {
 <div class="description"><p>${prose(3, 40)}</p><ul><li>Weight: 2.9 kg</li><li>For induction: yes</li></ul></div>
 <div class="reviews"><h2>Reviews</h2><div><b>Mary</b><p>REVIEW-ONE ${prose(1, 41)}</p></div><div><b>Charles</b><p>REVIEW-TWO ${prose(1, 42)}</p></div></div></main>`,
   ),
-  keeps: ["€ 49.90", "In stock: 12", "Weight: 2.9 kg", "For induction: yes", "REVIEW-ONE", "REVIEW-TWO"],
+  keeps: [
+    "€ 49.90",
+    "In stock: 12",
+    "Weight: 2.9 kg",
+    "For induction: yes",
+    "REVIEW-ONE",
+    "REVIEW-TWO",
+  ],
   drops: FRAME_WORDS,
 };
 
@@ -160,7 +167,11 @@ const arabic: RealisticPage = {
     `<article><h1>الطاحونة القديمة</h1><p>${"تقف الطاحونة القديمة على ضفة النهر، هادئة ورمادية. ".repeat(8)}</p><h2>تاريخها</h2><p>${"بنيت قبل ثلاثمئة عام. ".repeat(10)}</p></article>`,
     { lang: "ar", dir: "rtl" },
   ),
-  keeps: ["تقف الطاحونة القديمة على ضفة النهر، هادئة ورمادية.", "## تاريخها", "بنيت قبل ثلاثمئة عام."],
+  keeps: [
+    "تقف الطاحونة القديمة على ضفة النهر، هادئة ورمادية.",
+    "## تاريخها",
+    "بنيت قبل ثلاثمئة عام.",
+  ],
   drops: FRAME_WORDS,
 };
 

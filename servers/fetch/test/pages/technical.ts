@@ -16,7 +16,10 @@ export function rustdocPage(): { html: string; signatures: string[] } {
     html: `<html><head><title>Wheel in mill - Rust</title></head><body class="rustdoc struct"><nav class="sidebar"><h2 class="location">SIDEBAR</h2></nav><main><div class="width-limiter"><section id="main-content" class="content"><div class="main-heading"><h1 class="fqn"><span class="in-band">Struct <a href="#">Wheel</a></span></h1></div><pre class="rust struct"><code>pub struct Wheel { }</code></pre><p>${prose(9, 80)}</p><h2 id="implementations" class="small-section-header">Implementations<a href="#implementations" class="anchor"></a></h2><div class="impl-items">${names.map(method).join("")}</div><h2 id="trait-implementations" class="small-section-header">Trait Implementations</h2><div id="trait-implementations-list">${numbers(20).map(implementation).join("")}</div></section></div></main></body></html>`,
     signatures: [
       ...names.map((name) => `pub fn ${name}<F>(self, f: F) -> Wheel where F: Turn`),
-      ...numbers(20).flatMap((index) => [`impl Trait${index} for Wheel`, `fn of_${index}(&self) -> Turn`]),
+      ...numbers(20).flatMap((index) => [
+        `impl Trait${index} for Wheel`,
+        `fn of_${index}(&self) -> Turn`,
+      ]),
     ],
   };
 }

@@ -29,7 +29,11 @@ export function prose(sentences: number, seed = 1): string {
 }
 
 /** A typical site's navigation around some content. */
-export function framed(title: string, content: string, { lang = "en", head = "", dir = "ltr" } = {}): string {
+export function framed(
+  title: string,
+  content: string,
+  { lang = "en", head = "", dir = "ltr" } = {},
+): string {
   return `<!doctype html>
 <html lang="${lang}" dir="${dir}"><head><meta charset="utf-8"><title>${title}</title>${head}
 <style>.x{color:red}</style><script>window.tracking = "TRACKING-CODE";</script></head>

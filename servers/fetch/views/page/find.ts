@@ -81,7 +81,9 @@ function rangesOf(root: HTMLElement, sought: string): Range[] {
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   let block: Element | null | undefined;
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
-    const within = node.parentElement?.closest("p, li, td, th, pre, h2, h3, h4, h5, h6, blockquote");
+    const within = node.parentElement?.closest(
+      "p, li, td, th, pre, h2, h3, h4, h5, h6, blockquote",
+    );
     if (block !== undefined && within !== block) text += "\n";
     block = within;
     nodes.push({ node: node as Text, start: text.length });

@@ -23,7 +23,11 @@ export function blocksOf(markdown: string, links: Links): Node[] {
       case "heading":
         // The view's own heading is the first level.
         return [
-          element(`h${Math.min(token.depth + 1, 6) as 2 | 3 | 4 | 5 | 6}`, {}, ...inlines(token.tokens)),
+          element(
+            `h${Math.min(token.depth + 1, 6) as 2 | 3 | 4 | 5 | 6}`,
+            {},
+            ...inlines(token.tokens),
+          ),
         ];
       case "paragraph":
         return [element("p", {}, ...inlines(token.tokens))];
@@ -64,7 +68,11 @@ export function blocksOf(markdown: string, links: Links): Node[] {
       element("thead", {}, element("tr", {}, ...head)),
       element("tbody", {}, ...body),
     );
-    return element("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Table" }, made);
+    return element(
+      "div",
+      { class: "table", tabindex: "0", role: "region", "aria-label": "Table" },
+      made,
+    );
   }
 
   function inline(token: MarkedToken): Node[] {

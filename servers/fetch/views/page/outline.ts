@@ -52,6 +52,7 @@ export class Outline {
     }
     const current = this.#links[position];
     // Only the list scrolls, never the page around it.
-    if (current !== undefined) this.shown.scrollTop = current.offsetTop - this.shown.clientHeight / 2;
+    if (current !== undefined)
+      this.shown.scrollTop = current.offsetTop - this.shown.clientHeight / 2;
   }
 }

@@ -44,7 +44,8 @@ function isMarkdown(about: readonly string[]): boolean {
   const { raw, format = "auto" } = given;
   return (
     raw !== true &&
-    (format === "markdown" || (format === "auto" && !about.some((fact) => /json|text\/plain/.test(fact))))
+    (format === "markdown" ||
+      (format === "auto" && !about.some((fact) => /json|text\/plain/.test(fact))))
   );
 }
 
@@ -134,7 +135,8 @@ class Reader {
     if (this.#more.disabled || this.#next === undefined) return false;
     this.#more.disabled = true;
     this.#status.textContent = "Loading …";
-    const size = upTo === undefined ? {} : { max_length: Math.min(999_999, upTo - this.#next + PIECE) };
+    const size =
+      upTo === undefined ? {} : { max_length: Math.min(999_999, upTo - this.#next + PIECE) };
     const said = await host.callTool("fetch", { ...given, ...size, start_index: this.#next }).then(
       (result) => (result.isError ? textOf(result) : (pieceOf(result) ?? textOf(result))),
       (error: Error) => error.message,
@@ -149,11 +151,16 @@ class Reader {
   async #addOutline(columns: HTMLElement): Promise<void> {
     const { start_index, max_length, section, ...page } = given;
     if (section !== undefined) return;
-    const result = await host.callTool("fetch", { ...page, format: "metadata" }).catch(() => undefined);
+    const result = await host
+      .callTool("fetch", { ...page, format: "metadata" })
+      .catch(() => undefined);
     if (result === undefined || result.isError === true) return;
     this.#headings = headingsOf(result);
     if (this.#headings.length < MIN_HEADINGS) return;
-    this.#outline = new Outline(this.#headings, (heading, position) => void this.#open(heading, position));
+    this.#outline = new Outline(
+      this.#headings,
+      (heading, position) => void this.#open(heading, position),
+    );
     const summary = element("summary", {}, `Contents (${this.#headings.length})`);
     const list = element("details", { class: "contents" }, summary, this.#outline.shown);
     columns.prepend(list);
@@ -216,13 +223,15 @@ function pageOf(first: Piece): HTMLElement {
   const [title, ...rest] = first.about;
   const isTitled = title?.startsWith('"') === true;
   const facts = [first.address, ...(isTitled ? rest : first.about)].join(" · ");
-  return new Reader(first, isTitled ? title.slice(1, -1) : new URL(first.address).host, facts).shown;
+  return new Reader(first, isTitled ? title.slice(1, -1) : new URL(first.address).host, facts)
+    .shown;
 }
 
 /** An image, or a message instead of a page. */
 function otherOf(result: ToolResult): HTMLElement {
   const picture = result.content?.find(({ type }) => type === "image");
-  const isShown = picture?.data !== undefined && /^image\/(png|jpeg|gif|webp)$/.test(picture.mimeType ?? "");
+  const isShown =
+    picture?.data !== undefined && /^image\/(png|jpeg|gif|webp)$/.test(picture.mimeType ?? "");
   if (!isShown) return plain(textOf(result), result.isError);
   const shown = element("img", {
     src: `data:${picture.mimeType};base64,${picture.data}`,

@@ -36,7 +36,8 @@ export const arranging = [
   {
     name: "sort 300 pictures into months",
     changes: true,
-    check: (world) => sortedByMonth(world) && world.names(CAMERA).every((name) => /^\d{4}-\d\d$/.test(name)),
+    check: (world) =>
+      sortedByMonth(world) && world.names(CAMERA).every((name) => /^\d{4}-\d\d$/.test(name)),
     async official(agent) {
       const names = await list(agent, CAMERA);
       await moveAll(
@@ -104,7 +105,9 @@ export const arranging = [
     name: "rename a series of 60 scans",
     changes: true,
     check: (world) =>
-      world.before(SCANS).every((name) => world.names(SCANS).includes(name.replace("scan_", "Contract "))),
+      world
+        .before(SCANS)
+        .every((name) => world.names(SCANS).includes(name.replace("scan_", "Contract "))),
     async official(agent) {
       for (const name of await list(agent, SCANS))
         await agent.call("move_file", {
@@ -112,7 +115,10 @@ export const arranging = [
           destination: agent.at(SCANS, name.replace("scan_", "Contract ")),
         });
     },
-    commander: [SCANS, 'for f in scan_*; do mv -n "$f" "Contract $(echo "$f" | cut -c6-)"; done; ls | wc -l'],
+    commander: [
+      SCANS,
+      'for f in scan_*; do mv -n "$f" "Contract $(echo "$f" | cut -c6-)"; done; ls | wc -l',
+    ],
     ours: [
       "move_file",
       {
@@ -152,7 +158,10 @@ export const arranging = [
           destination: agent.at(TEXTS, to ?? ""),
         });
     },
-    commander: [TEXTS, "mv novel.txt swap && mv 'novel draft.txt' novel.txt && mv swap 'novel draft.txt'"],
+    commander: [
+      TEXTS,
+      "mv novel.txt swap && mv 'novel draft.txt' novel.txt && mv swap 'novel draft.txt'",
+    ],
     ours(agent) {
       const [a, b] = [agent.at(TEXTS, "novel.txt"), agent.at(TEXTS, "novel draft.txt")];
       return agent.call("move_file", {
@@ -225,7 +234,10 @@ export const arranging = [
       "mkdir duplicates; find . -maxdepth 1 -type f -exec sha256sum {} + | sort | awk 'seen[$1]++{print substr($0,67)}' | while IFS= read -r f; do mv -n \"$f\" duplicates/; done; ls duplicates",
     ],
     async ours(agent) {
-      const text = await agent.call("get_file_info", { path: agent.at("Downloads"), summary: true });
+      const text = await agent.call("get_file_info", {
+        path: agent.at("Downloads"),
+        summary: true,
+      });
       const moves = ourDuplicates(text).map((name) => ({
         source: join("Downloads", name),
         destination: join("Downloads/duplicates", name),
@@ -253,10 +265,12 @@ export const arranging = [
     ],
     async ours(agent) {
       const text = await agent.call("list_directory_with_sizes", { path: agent.at(INVOICES) });
-      const moves = [...text.matchAll(/^\[FILE\] (\d+) \S+ (.*)$/gm)].map(([, size, name = ""]) => ({
-        source: join(INVOICES, name),
-        destination: join(INVOICES, classOf(Number(size)), name),
-      }));
+      const moves = [...text.matchAll(/^\[FILE\] (\d+) \S+ (.*)$/gm)].map(
+        ([, size, name = ""]) => ({
+          source: join(INVOICES, name),
+          destination: join(INVOICES, classOf(Number(size)), name),
+        }),
+      );
       return agent.call("move_file", { moves });
     },
   },
@@ -281,7 +295,9 @@ export const arranging = [
     changes: true,
     check(world) {
       const made = world.folders("Old/Empty", world.root).join();
-      return made === world.folders(PROJECTS).join() && world.all("Old/Empty", world.root).length === 0;
+      return (
+        made === world.folders(PROJECTS).join() && world.all("Old/Empty", world.root).length === 0
+      );
     },
     async official(agent) {
       const { folders } = await tree(agent, PROJECTS);
@@ -291,7 +307,12 @@ export const arranging = [
     commander: [PROJECTS, "find . -type d -exec mkdir -p '../Empty/{}' \\;"],
     async ours(agent) {
       const path = agent.at(PROJECTS);
-      const text = await agent.call("search_files", { path, pattern: "**", type: "directory", limit: 1000 });
+      const text = await agent.call("search_files", {
+        path,
+        pattern: "**",
+        type: "directory",
+        limit: 1000,
+      });
       const folders = [...text.matchAll(/PROJECT .*(?=\/$)/gm)].map(([folder]) => folder);
       const paths = leaves(folders).map((folder) => join("Old/Empty", folder));
       return agent.call("create_directory", { paths });
@@ -301,7 +322,9 @@ export const arranging = [
     name: "copy papers into folders of authors with six or more",
     changes: true,
     check: (world) =>
-      copiesByAuthor(authorsOf(world)).every(({ from, to }) => world.textBefore(from) === world.text(to)),
+      copiesByAuthor(authorsOf(world)).every(
+        ({ from, to }) => world.textBefore(from) === world.text(to),
+      ),
     async official(agent) {
       const texts = await readAll(
         agent,
@@ -327,7 +350,10 @@ export const arranging = [
         if (/^\d+:/.test(line)) found.push(...authorsIn(file, line));
         else file = line;
       }
-      const moves = copiesByAuthor(found).map(({ from, to }) => ({ source: from, destination: to }));
+      const moves = copiesByAuthor(found).map(({ from, to }) => ({
+        source: from,
+        destination: to,
+      }));
       return agent.call("copy_file", { moves });
     },
   },
@@ -347,14 +373,17 @@ export const arranging = [
 
 /** @param {World} world */
 function sortedByMonth(world) {
-  return world.before(CAMERA).every((name) => world.names(`${CAMERA}/${monthOf(name)}`).includes(name));
+  return world
+    .before(CAMERA)
+    .every((name) => world.names(`${CAMERA}/${monthOf(name)}`).includes(name));
 }
 
 /** @param {number} size */
 const classOf = (size) => (size < 300 ? "small" : size < 700 ? "medium" : "large");
 
 /** Folders without folders in them. @param {string[]} folders */
-const leaves = (folders) => folders.filter((one) => !folders.some((other) => other.startsWith(`${one}/`)));
+const leaves = (folders) =>
+  folders.filter((one) => !folders.some((other) => other.startsWith(`${one}/`)));
 
 /** Pairs of a paper's name and an author. @param {string} file @param {string} text @returns {string[][]} */
 const authorsIn = (file, text) =>
@@ -368,7 +397,8 @@ const authorsOf = (world) =>
 function copiesByAuthor(pairs) {
   /** @type {Map<string, string[]>} */
   const groups = new Map();
-  for (const [name = "", author = ""] of pairs) groups.set(author, [...(groups.get(author) ?? []), name]);
+  for (const [name = "", author = ""] of pairs)
+    groups.set(author, [...(groups.get(author) ?? []), name]);
   return [...groups].flatMap(([author, names]) =>
     names.length < 6
       ? []
@@ -382,7 +412,8 @@ function copiesByAuthor(pairs) {
 /** @param {Agent} agent @param {World} world @param {string} path */
 async function deleteAndRestore(agent, world, path) {
   await agent.call("delete_file", { path: agent.at(path), recursive: path !== VIDEO });
-  if (world.names(dirname(path)).includes(basename(path))) throw new Error(`${path} was not deleted.`);
+  if (world.names(dirname(path)).includes(basename(path)))
+    throw new Error(`${path} was not deleted.`);
   return agent.call("undo_change", { id: agent.change });
 }
 

@@ -47,7 +47,8 @@ for d, _, fs in os.walk("."):
 export const finding = [
   {
     name: "find the newest invoice",
-    check: (world, said) => said.includes(byAge(world, INVOICES).at(-1) ?? "?") && linesOf(said).length < 5,
+    check: (world, said) =>
+      said.includes(byAge(world, INVOICES).at(-1) ?? "?") && linesOf(said).length < 5,
     official: async (agent) => (await timesOf(agent, INVOICES)).at(-1)?.name,
     commander: [INVOICES, "ls -t | head -1"],
     ours: ["search_files", { path: `~/${INVOICES}`, pattern: "*", sort: "mtime", limit: 1 }],
@@ -62,7 +63,10 @@ export const finding = [
         .join("\n");
     },
     commander: ["Downloads", "ls -tr | head -10"],
-    ours: ["search_files", { path: "~/Downloads", pattern: "*", type: "file", sort: "oldest", limit: 10 }],
+    ours: [
+      "search_files",
+      { path: "~/Downloads", pattern: "*", type: "file", sort: "oldest", limit: 10 },
+    ],
   },
   {
     name: "find pages that have not changed since 2025",
@@ -84,7 +88,9 @@ export const finding = [
     async ours(agent) {
       const request = { path: agent.at(""), pattern: "*.html", sort: "mtime", limit: 1000 };
       const text = await agent.call("search_files", { ...request, include_ignored: true });
-      const found = [...text.matchAll(/^(\S+Z) (.*)$/gm)].filter(([, time = ""]) => new Date(time) < OLD);
+      const found = [...text.matchAll(/^(\S+Z) (.*)$/gm)].filter(
+        ([, time = ""]) => new Date(time) < OLD,
+      );
       return found.map(([, , path = ""]) => path.slice(agent.root.length + 1)).join("\n");
     },
   },
@@ -97,7 +103,8 @@ export const finding = [
       const sums = new Map();
       for (const folder of folders) {
         const top = folder.split("/")[0] ?? "";
-        for (const { size } of await sizes(agent, folder)) sums.set(top, (sums.get(top) ?? 0) + size);
+        for (const { size } of await sizes(agent, folder))
+          sums.set(top, (sums.get(top) ?? 0) + size);
       }
       return [...sums].sort((a, b) => b[1] - a[1])[0]?.[0];
     },
@@ -109,13 +116,19 @@ export const finding = [
     name: "find the 40 duplicates in the downloads",
     check: (world, said) => duplicates(world, "Downloads").every((group) => hasAll(said, group)),
     official: async (agent) => (await officialDuplicates(agent)).flat().join("\n"),
-    commander: ["Downloads", "find . -type f -exec sha256sum {} + | sort | uniq -w64 -D | cut -c69-"],
+    commander: [
+      "Downloads",
+      "find . -type f -exec sha256sum {} + | sort | uniq -w64 -D | cut -c69-",
+    ],
     ours: ["get_file_info", { path: "~/Downloads", summary: true }],
   },
   {
     name: "count files and folders of a backup",
     check: (world, said) =>
-      hasAll(said.replaceAll(",", ""), [`${world.all("Old").length}`, `${world.folders("Old").length}`]),
+      hasAll(said.replaceAll(",", ""), [
+        `${world.all("Old").length}`,
+        `${world.folders("Old").length}`,
+      ]),
     async official(agent) {
       const { files, folders } = await tree(agent, "Old");
       return `${files.length} ${folders.length}`;
@@ -136,14 +149,17 @@ export const finding = [
       world
         .before(PAPERS)
         .every(
-          (name) => said.includes(name) === world.textBefore(join(PAPERS, name)).includes("generalization"),
+          (name) =>
+            said.includes(name) === world.textBefore(join(PAPERS, name)).includes("generalization"),
         ),
     async official(agent) {
       const texts = await readAll(
         agent,
         (await list(agent, PAPERS)).map((name) => join(PAPERS, name)),
       );
-      return [...texts].flatMap(([file, text]) => (text.includes("generalization") ? [file] : [])).join("\n");
+      return [...texts]
+        .flatMap(([file, text]) => (text.includes("generalization") ? [file] : []))
+        .join("\n");
     },
     commander: [PAPERS, "grep -li 'generali[sz]ation' *"],
     ours: [
@@ -172,7 +188,9 @@ export const finding = [
       return countComments([...texts.values()].join(""));
     },
     commander: async (agent) =>
-      countComments(await agent.sh(LEGAL, "grep -oh '\\[[A-Z][a-z]* [A-Z][a-z]*:' agreement_v[5-8].txt")),
+      countComments(
+        await agent.sh(LEGAL, "grep -oh '\\[[A-Z][a-z]* [A-Z][a-z]*:' agreement_v[5-8].txt"),
+      ),
     async ours(agent) {
       const request = { path: agent.at(LEGAL), glob: "agreement_v{5,6,7,8}.txt", mode: "matches" };
       return countComments(
@@ -202,7 +220,8 @@ export const finding = [
   },
   {
     name: "read its first ten lines",
-    check: (world, said) => hasAll(said, linesOf(world.textBefore(LOG).slice(0, 5_000)).slice(0, 10)),
+    check: (world, said) =>
+      hasAll(said, linesOf(world.textBefore(LOG).slice(0, 5_000)).slice(0, 10)),
     official: ["read_text_file", { path: `~/${LOG}`, head: 10 }],
     commander: ["read_file", { path: `~/${LOG}`, length: 10 }],
     ours: ["read_text_file", { path: `~/${LOG}`, head: 10 }],
@@ -218,8 +237,8 @@ export const finding = [
   {
     name: "list a zip archive",
     check: (_, said) =>
-      Array.from({ length: 25 }, (_, i) => `track ${String(i + 1).padStart(2, "0")}.txt`).every((name) =>
-        said.includes(name),
+      Array.from({ length: 25 }, (_, i) => `track ${String(i + 1).padStart(2, "0")}.txt`).every(
+        (name) => said.includes(name),
       ),
     commander: [OFFICE, "unzip -l Album.zip || python3 -m zipfile -l Album.zip"],
     ours: ["read_text_file", { path: `~/${OFFICE}/Album.zip` }],

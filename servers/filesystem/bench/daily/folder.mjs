@@ -1,6 +1,15 @@
 // The folder of the daily tasks: 5,000 files of this machine under names as people have them, and what a task needs to be exact.
 import { createHash } from "node:crypto";
-import { copyFile, mkdir, readdir, readFile, stat, truncate, utimes, writeFile } from "node:fs/promises";
+import {
+  copyFile,
+  mkdir,
+  readdir,
+  readFile,
+  stat,
+  truncate,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { basename, delimiter, dirname, extname, join } from "node:path";
 import { command } from "../../../../scripts/lib/bench-kit.mjs";
 import { ROOT } from "../../../../scripts/lib/setup.mjs";
@@ -45,7 +54,10 @@ export async function makeFolder(root, zip) {
     const name = messy(basename(path), path);
     let target = join(folder, name);
     for (let i = 1; targets.has(target.toLowerCase()); i++)
-      target = join(folder, `${name.slice(0, name.length - extname(name).length)} (${i})${extname(name)}`);
+      target = join(
+        folder,
+        `${name.slice(0, name.length - extname(name).length)} (${i})${extname(name)}`,
+      );
     targets.add(target.toLowerCase());
     await mkdir(join(root, folder), { recursive: true });
     await copyFile(path, join(root, target));
@@ -110,9 +122,11 @@ function folderOf(path, rooms) {
     return used < limit;
   };
   if (kind === ".md" && room("Notes", 200)) return join("Documents", "Notes");
-  if (/^\.(html?|ps|pdf)$/.test(kind) && room("Articles", 120)) return join("Documents", "Articles");
+  if (/^\.(html?|ps|pdf)$/.test(kind) && room("Articles", 120))
+    return join("Documents", "Articles");
   if (/^\.(js|css|scss)$/.test(kind) && room("Site", 40)) return join("Documents", "Site");
-  if (/^\.(png|svg|gif|jpe?g|webp)$/.test(kind) && room("Saved", 500)) return join("Pictures", "Saved");
+  if (/^\.(png|svg|gif|jpe?g|webp)$/.test(kind) && room("Saved", 500))
+    return join("Pictures", "Saved");
   if (room("Desktop", 140)) return "Desktop";
   if (room("Project files", 400)) {
     const [project, part] = [pick(`${path} project`, 12), pick(`${path} part`, 5)];
@@ -152,7 +166,9 @@ function messy(name, path) {
 
 /** Gives a file a time in these three years. @param {string} file @param {string} seed */
 async function touch(file, seed) {
-  const time = new Date(FIRST + pick(`${seed} day`, DAYS) * DAY + pick(`${seed} second`, 86_400) * 1_000);
+  const time = new Date(
+    FIRST + pick(`${seed} day`, DAYS) * DAY + pick(`${seed} second`, 86_400) * 1_000,
+  );
   await utimes(file, time, time);
 }
 
@@ -215,7 +231,8 @@ async function makeTexts(root) {
   for (let version = 1; version <= 10; version++) {
     const clauses = Array.from({ length: 80 }, (_, i) => {
       const who = WRITERS[pick(`who ${version} ${i}`, 4)];
-      const note = pick(`note ${version} ${i}`, 6) === 0 ? ` [${who}: please change this clause ${i}]` : "";
+      const note =
+        pick(`note ${version} ${i}`, 6) === 0 ? ` [${who}: please change this clause ${i}]` : "";
       return `${1 + Math.floor(i / 10)}.${i % 10} ${"The parties agree on what follows here. ".repeat(5)}${note}`;
     });
     await write(join(documents, "Legal", `agreement_v${version}.txt`), `${clauses.join("\n\n")}\n`);
@@ -224,12 +241,20 @@ async function makeTexts(root) {
     const authors = [0, 1, 2].map(
       (j) => `${NAMES[pick(`a ${i} ${j}`, 10)]}, ${PEOPLE[pick(`b ${i} ${j}`, 3)]}`,
     );
-    const metas = [...new Set(authors)].map((author) => `<meta name="citation_author" content="${author}"/>`);
+    const metas = [...new Set(authors)].map(
+      (author) => `<meta name="citation_author" content="${author}"/>`,
+    );
     const about =
-      i === 23 ? "It also tells missing knowledge from lacking generalization." : "It scores answers.";
+      i === 23
+        ? "It also tells missing knowledge from lacking generalization."
+        : "It scores answers.";
     const text = `<html><head><title>Benchmark ${i}</title>\n${metas.join("\n")}\n</head><body>${`<p>Section of paper ${i}. ${about}</p>\n`.repeat(12)}</body></html>\n`;
     await write(
-      join(documents, "Papers", `25${pad(1 + (i % 12))}.${pad(pick(`arxiv ${i}`, 99_999), 5)}.html`),
+      join(
+        documents,
+        "Papers",
+        `25${pad(1 + (i % 12))}.${pad(pick(`arxiv ${i}`, 99_999), 5)}.html`,
+      ),
       text,
     );
   }
@@ -272,7 +297,9 @@ async function makeOffice(root, zip) {
   /** @param {Record<string, string>} parts */
   const pack = (parts) =>
     zip(
-      Object.fromEntries(Object.entries(parts).map(([name, text]) => [name, new TextEncoder().encode(text)])),
+      Object.fromEntries(
+        Object.entries(parts).map(([name, text]) => [name, new TextEncoder().encode(text)]),
+      ),
     );
   /** @param {string} part @param {string} type */
   const base = (part, type) => ({
@@ -305,7 +332,11 @@ async function makeOffice(root, zip) {
       [name]: `${xml}<worksheet xmlns="${cells}"><sheetData>${data.join("")}</sheetData></worksheet>`,
     };
   };
-  const rows = Array.from({ length: 200 }, (_, i) => [`Item ${i + 1}`, `${pick(`cost ${i}`, 900)}`, "EUR"]);
+  const rows = Array.from({ length: 200 }, (_, i) => [
+    `Item ${i + 1}`,
+    `${pick(`cost ${i}`, 900)}`,
+    "EUR",
+  ]);
   const overrides = "application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml";
   const book = base("xl/workbook.xml", "spreadsheetml.sheet");
   book["[Content_Types].xml"] = book["[Content_Types].xml"].replace(
@@ -326,14 +357,21 @@ async function makeOffice(root, zip) {
     }),
   );
   await write(join(folder, "Minutes.pdf"), pdf(`Minutes: the ${PHRASE} was cut.`));
-  const mail = Buffer.from(`Hello,\r\nthe ${PHRASE} is attached – grüß dich.\r\n`).toString("base64");
-  const offer = Buffer.from("offer ".repeat(8_000)).toString("base64").replaceAll(/.{76}/g, "$&\r\n");
+  const mail = Buffer.from(`Hello,\r\nthe ${PHRASE} is attached – grüß dich.\r\n`).toString(
+    "base64",
+  );
+  const offer = Buffer.from("offer ".repeat(8_000))
+    .toString("base64")
+    .replaceAll(/.{76}/g, "$&\r\n");
   const part = "\r\n--b1\r\nContent-Transfer-Encoding: base64\r\nContent-Type:";
   await write(
     join(folder, "Offer.eml"),
     `From: Ada <ada@a.example>\r\nTo: Ben <ben@b.example>\r\nSubject: =?UTF-8?B?${Buffer.from("Angebot für März").toString("base64")}?=\r\nDate: Mon, 3 Mar 2025 10:00:00 +0000\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b1\r\n${part} text/plain; charset=utf-8\r\n\r\n${mail}${part} application/pdf\r\nContent-Disposition: attachment; filename="offer.pdf"\r\n\r\n${offer}${part} text/csv\r\nContent-Disposition: attachment; filename="prices.csv"\r\n\r\nYSxiCg==\r\n--b1--\r\n`,
   );
-  const names = Array.from({ length: 25 }, (_, i) => [`album/track ${pad(i + 1)}.txt`, `song ${i}\n`]);
+  const names = Array.from({ length: 25 }, (_, i) => [
+    `album/track ${pad(i + 1)}.txt`,
+    `song ${i}\n`,
+  ]);
   await write(join(folder, "Album.zip"), pack(Object.fromEntries(names)));
 }
 

@@ -26,7 +26,11 @@ export const CHAPTERS = `${TEXTS}/chapters`;
 export const LOG = "Logs/server.log";
 export const VIDEO = "Videos/trip.mov";
 export const OLD = new Date("2025-01-01T00:00:00Z");
-export const KINDS = { Code: ["ts", "cts", "mts", "cjs"], Archives: ["gz"], Data: ["json", "xml", "map"] };
+export const KINDS = {
+  Code: ["ts", "cts", "mts", "cjs"],
+  Archives: ["gz"],
+  Data: ["json", "xml", "map"],
+};
 
 /** @param {string} name @returns {string} "IMG_20250103_…" → "2025-01" */
 export const monthOf = (name) => name.replace(/^IMG_(\d{4})(\d\d).*/, "$1-$2");
@@ -65,7 +69,9 @@ export async function moveAll(agent, pairs) {
 
 /** The texts of many files. @param {Agent} agent @param {string[]} files below the root @returns {Promise<Map<string, string>>} */
 export async function readAll(agent, files) {
-  const text = await agent.call("read_multiple_files", { paths: files.map((file) => agent.at(file)) });
+  const text = await agent.call("read_multiple_files", {
+    paths: files.map((file) => agent.at(file)),
+  });
   const texts = new Map();
   let start = 0;
   for (const [i, file] of files.entries()) {
@@ -79,7 +85,8 @@ export async function readAll(agent, files) {
 }
 
 /** @param {Agent} agent @param {string} file @param {string} content */
-export const write = (agent, file, content) => agent.call("write_file", { path: agent.at(file), content });
+export const write = (agent, file, content) =>
+  agent.call("write_file", { path: agent.at(file), content });
 
 /** All files and folders below one. @param {Agent} agent @param {string} folder */
 export async function tree(agent, folder) {
@@ -147,7 +154,9 @@ export function byAuthor(world) {
       .matchAll(/citation_author" content="(.*?)"/g))
       groups.set(author, [...(groups.get(author) ?? []), name]);
   const many = [...groups].filter(([, names]) => names.length >= 6);
-  return new Map(many.map(([author, names]) => [author.toLowerCase().replaceAll(/\W+/g, "_"), names]));
+  return new Map(
+    many.map(([author, names]) => [author.toLowerCase().replaceAll(/\W+/g, "_"), names]),
+  );
 }
 
 /** A patch of git with a rename and two edits. @param {World} world */
@@ -163,7 +172,9 @@ export function patchOf(world) {
     git("-c", "user.name=a", "-c", "user.email=a@a.example", "commit", "-qm", "before");
     const short = world.before(SITE).filter((name) => {
       const lines = linesOf(readFileSync(join(folder, name), "utf8"));
-      return /^[\w. -]+$/.test(name) && lines.length > 15 && lines.every((line) => line.length < 150);
+      return (
+        /^[\w. -]+$/.test(name) && lines.length > 15 && lines.every((line) => line.length < 150)
+      );
     });
     const [first = "", second = "", third = ""] = short;
     for (const name of [first, second]) {

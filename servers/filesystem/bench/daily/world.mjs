@@ -69,7 +69,9 @@ export class World {
   folders(folder, root = this.original) {
     const entries = readdirSync(join(root, folder), { recursive: true, withFileTypes: true });
     const folders = entries.filter((entry) => entry.isDirectory());
-    return folders.map((entry) => relative(join(root, folder), join(entry.parentPath, entry.name))).sort();
+    return folders
+      .map((entry) => relative(join(root, folder), join(entry.parentPath, entry.name)))
+      .sort();
   }
 
   /** @param {string} file */

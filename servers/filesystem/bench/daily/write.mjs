@@ -33,7 +33,8 @@ export const writing = [
   {
     name: "merge five tables under one header",
     changes: true,
-    check: (world) => world.text(`${BANK}/2025.csv`) === merged(MONTHS.map((file) => world.textBefore(file))),
+    check: (world) =>
+      world.text(`${BANK}/2025.csv`) === merged(MONTHS.map((file) => world.textBefore(file))),
     async official(agent) {
       await write(agent, `${BANK}/2025.csv`, merged([...(await readAll(agent, MONTHS)).values()]));
     },
@@ -53,7 +54,9 @@ export const writing = [
     name: "split a text of 1,800 lines into three",
     changes: true,
     check: (world) =>
-      [0, 1, 2].every((i) => world.text(`${TEXTS}/part ${i + 1}.txt`) === third(world.textBefore(NOVEL), i)),
+      [0, 1, 2].every(
+        (i) => world.text(`${TEXTS}/part ${i + 1}.txt`) === third(world.textBefore(NOVEL), i),
+      ),
     async official(agent) {
       const text = `${await agent.call("read_text_file", { path: agent.at(NOVEL) })}`;
       for (const i of [0, 1, 2]) await write(agent, `${TEXTS}/part ${i + 1}.txt`, third(text, i));
@@ -66,7 +69,10 @@ export const writing = [
       await agent.call("get_file_info", { path: agent.at(NOVEL) });
       for (const i of [0, 1, 2]) {
         const part = { path: agent.at(NOVEL), from: 600 * i + 1, to: 600 * (i + 1) };
-        await agent.call("write_file", { path: agent.at(TEXTS, `part ${i + 1}.txt`), parts: [part] });
+        await agent.call("write_file", {
+          path: agent.at(TEXTS, `part ${i + 1}.txt`),
+          parts: [part],
+        });
       }
     },
   },
@@ -78,7 +84,11 @@ export const writing = [
       linesOf(world.textBefore(NOVEL)).slice(999, 1_200).join("\n"),
     async official(agent) {
       const head = await agent.call("read_text_file", { path: agent.at(NOVEL), head: 1_200 });
-      await write(agent, `${TEXTS}/passage.txt`, `${head.split("\n").slice(999, 1_200).join("\n")}\n`);
+      await write(
+        agent,
+        `${TEXTS}/passage.txt`,
+        `${head.split("\n").slice(999, 1_200).join("\n")}\n`,
+      );
     },
     commander: [TEXTS, "sed -n 1000,1200p novel.txt > passage.txt"],
     ours: [
@@ -97,7 +107,8 @@ export const writing = [
         .before(CHAPTERS)
         .every(
           (name) =>
-            world.text(`${TEXTS}/upper/${name}`) === world.textBefore(`${CHAPTERS}/${name}`).toUpperCase(),
+            world.text(`${TEXTS}/upper/${name}`) ===
+            world.textBefore(`${CHAPTERS}/${name}`).toUpperCase(),
         ),
     async official(agent) {
       const texts = await readAll(
@@ -108,7 +119,10 @@ export const writing = [
       for (const [file, text] of texts)
         await write(agent, join(TEXTS, "upper", basename(file)), text.toUpperCase());
     },
-    commander: [CHAPTERS, 'mkdir ../upper && for f in *; do tr a-z A-Z < "$f" > ../upper/"$f"; done'],
+    commander: [
+      CHAPTERS,
+      'mkdir ../upper && for f in *; do tr a-z A-Z < "$f" > ../upper/"$f"; done',
+    ],
     async ours(agent) {
       for (const name of await list(agent, CHAPTERS))
         await agent.call("write_file", {
@@ -151,7 +165,9 @@ export const writing = [
         world.text("Old/all.txt").includes(world.textBefore(`${LEGAL}/${path}`).trimEnd()),
       ),
     async official(agent) {
-      const files = smallest((await sizes(agent, LEGAL)).map(({ name, size }) => ({ path: name, size })));
+      const files = smallest(
+        (await sizes(agent, LEGAL)).map(({ name, size }) => ({ path: name, size })),
+      );
       const texts = await readAll(
         agent,
         files.map(({ path }) => join(LEGAL, path)),
@@ -168,10 +184,12 @@ export const writing = [
     ],
     async ours(agent) {
       const text = await agent.call("list_directory_with_sizes", { path: agent.at(LEGAL) });
-      const files = [...text.matchAll(/^\[FILE\] (\d+) \S+ (.*)$/gm)].map(([, size, path = ""]) => ({
-        path,
-        size: Number(size),
-      }));
+      const files = [...text.matchAll(/^\[FILE\] (\d+) \S+ (.*)$/gm)].map(
+        ([, size, path = ""]) => ({
+          path,
+          size: Number(size),
+        }),
+      );
       const parts = smallest(files).flatMap(({ path }) => [
         { text: `${path}\n` },
         { path: join(LEGAL, path) },
@@ -208,7 +226,10 @@ export const writing = [
       );
       for (const [file, text] of texts) {
         const lines = text.split("\n").filter((line) => line.search(WORD) >= 0);
-        const edits = lines.map((line) => ({ oldText: line, newText: line.replaceAll(WORD, "ECMAScript") }));
+        const edits = lines.map((line) => ({
+          oldText: line,
+          newText: line.replaceAll(WORD, "ECMAScript"),
+        }));
         if (edits.length > 0) await agent.call("edit_file", { path: agent.at(file), edits });
       }
     },
@@ -261,7 +282,8 @@ export const writing = [
       });
     },
     commander: (agent, world) => agent.sh(SITE, `git apply - <<'END'\n${patchOf(world).patch}END`),
-    ours: (agent, world) => agent.call("apply_patch", { path: agent.at(SITE), patch: patchOf(world).patch }),
+    ours: (agent, world) =>
+      agent.call("apply_patch", { path: agent.at(SITE), patch: patchOf(world).patch }),
   },
   {
     name: "write a note in a new folder",
@@ -281,7 +303,11 @@ export const writing = [
     },
     ours: [
       "write_file",
-      { path: "~/Documents/Diary/2026/monday.md", content: "# Monday\n\nRain.\n", create_parents: true },
+      {
+        path: "~/Documents/Diary/2026/monday.md",
+        content: "# Monday\n\nRain.\n",
+        create_parents: true,
+      },
     ],
   },
   {
@@ -420,6 +446,9 @@ function qualified(students) {
   const value = (/** @type {string} */ text, /** @type {string} */ key) =>
     new RegExp(`^${key}: (.*)`, "m").exec(text)?.[1];
   return good
-    .map((text) => `name: ${value(text, "Name")}\nid: ${value(text, "ID")}\nemail: ${value(text, "Email")}\n`)
+    .map(
+      (text) =>
+        `name: ${value(text, "Name")}\nid: ${value(text, "ID")}\nemail: ${value(text, "Email")}\n`,
+    )
     .join("\n");
 }

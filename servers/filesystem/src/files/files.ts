@@ -77,7 +77,10 @@ export function openFiles(options: FilesOptions) {
   const maxReadChars = Math.min(options.maxReadChars, HARD_ANSWER_CHARS - FACTS_CHARS);
   /** An operation with its first argument. */
   const bind =
-    <First, Rest extends unknown[], Result>(first: First, work: (first: First, ...rest: Rest) => Result) =>
+    <First, Rest extends unknown[], Result>(
+      first: First,
+      work: (first: First, ...rest: Rest) => Result,
+    ) =>
     (...rest: Rest) =>
       work(first, ...rest);
 
@@ -95,7 +98,8 @@ export function openFiles(options: FilesOptions) {
     readMedia: bind(context, readMedia),
     readWhole: bind(guard, readWhole),
     readTail: bind(guard, readTail),
-    newestFiles: (request: Parameters<typeof newestFiles>[1]) => newestFiles(guard, request, ignored),
+    newestFiles: (request: Parameters<typeof newestFiles>[1]) =>
+      newestFiles(guard, request, ignored),
     info: bind(guard, getInfo),
     summarize: bind(context, summarize),
     list: bind(guard, listDirectory),

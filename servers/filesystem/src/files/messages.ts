@@ -1,4 +1,10 @@
-import { type ErrorKind, grouped, oneLine, ToolError, type ToolErrorOptions } from "@refmcp/boundary/answer";
+import {
+  type ErrorKind,
+  grouped,
+  oneLine,
+  ToolError,
+  type ToolErrorOptions,
+} from "@refmcp/boundary/answer";
 
 export function named(path: string): string {
   return `"${oneLine(path)}"`;
@@ -72,7 +78,10 @@ const ERRORS = {
   ],
 
   // Editing
-  other_hash: ["conflict", "Read it again with read_text_file, then repeat the change with the new hash."],
+  other_hash: [
+    "conflict",
+    "Read it again with read_text_file, then repeat the change with the new hash.",
+  ],
   just_changed: ["conflict", "Read it again, then repeat the change."],
   create_only: ["conflict", "Choose another name, or use mode overwrite or append."],
   no_parent: ["not_found", "Set create_parents to create the missing directories."],
@@ -88,13 +97,19 @@ const ERRORS = {
     "not_found",
     "Copy oldText exactly from read_text_file (with indentation, without line numbers), then repeat all edits.",
   ],
-  no_match: ["not_found", "Try the expression with search_text, or leave regex out to replace exact text."],
+  no_match: [
+    "not_found",
+    "Try the expression with search_text, or leave regex out to replace exact text.",
+  ],
   in_no_file: [
     "not_found",
     "Nothing was changed. Search for it using search_text with the same path and glob.",
   ],
   too_many_files: ["too_large", "Narrow path or glob, and make several calls."],
-  edits_too_slow: ["timeout", "Simplify the expressions: nested repetition, as in (a+)+, may never finish."],
+  edits_too_slow: [
+    "timeout",
+    "Simplify the expressions: nested repetition, as in (a+)+, may never finish.",
+  ],
   not_kept: [
     "invalid",
     "Read it, then rewrite it as UTF-8 with write_file, or edit it with another program.",
@@ -117,18 +132,30 @@ const ERRORS = {
     "invalid",
     "Only files can be patched. Leave it out of the patch, or ask the user to run git apply.",
   ],
-  twice_in_patch: ["invalid", "Apply the patch of one commit at a time, or combine them with git diff."],
-  in_the_way: ["conflict", "Delete or move it first, or create the patch again from the current files."],
+  twice_in_patch: [
+    "invalid",
+    "Apply the patch of one commit at a time, or combine them with git diff.",
+  ],
+  in_the_way: [
+    "conflict",
+    "Delete or move it first, or create the patch again from the current files.",
+  ],
   not_patched: ["not_found", "Set path to the directory that the patch's paths are relative to."],
   bad_hunk: [
     "conflict",
     "Read those lines with read_text_file and create the patch again, or use edit_file.",
   ],
-  not_deleted: ["denied", "Use delete_file, which asks the user first if the file could not be restored."],
+  not_deleted: [
+    "denied",
+    "Use delete_file, which asks the user first if the file could not be restored.",
+  ],
 
   // Moving, copying and deleting
   exists: ["conflict", "Choose another name, or set overwrite to replace it."],
-  directory_exists: ["conflict", "Give a path inside it, choose another name, or move or delete it first."],
+  directory_exists: [
+    "conflict",
+    "Give a path inside it, choose another name, or move or delete it first.",
+  ],
   link_exists: ["conflict", "Give the path of its target, or delete the symlink first."],
   no_pairs: [
     "invalid",

@@ -40,7 +40,10 @@ export async function placeOf(guard: PathGuard, path: string, options?: { write:
 }
 
 /** Opens the directory at `path`; undefined if it is a file. */
-export async function directoryAt(guard: PathGuard, path: string): Promise<GuardedDirectory | undefined> {
+export async function directoryAt(
+  guard: PathGuard,
+  path: string,
+): Promise<GuardedDirectory | undefined> {
   return guard.openDirectory(path).catch((error: unknown) => {
     if (error instanceof ToolError && error.code === "not_directory") return undefined;
     throw error;
@@ -48,7 +51,10 @@ export async function directoryAt(guard: PathGuard, path: string): Promise<Guard
 }
 
 /** Opens the file at `path`, or returns undefined if nothing is there. Close its handle. */
-export async function openIfThere(guard: PathGuard, path: string): Promise<GuardedFile | undefined> {
+export async function openIfThere(
+  guard: PathGuard,
+  path: string,
+): Promise<GuardedFile | undefined> {
   // Checked first, because the guard's `not_found` searches the directory for similar names.
   const place = await placeOf(guard, path).catch(orNothing);
   return place?.stat === undefined ? undefined : guard.openFile(path).catch(orNothing);

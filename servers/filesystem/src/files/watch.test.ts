@@ -1,6 +1,15 @@
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { appendFile, mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  realpath,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
@@ -17,7 +26,10 @@ beforeEach(async () => {
   top = await realpath(await mkdtemp(join(tmpdir(), "refmcp-watch-")));
   root = join(top, "root");
   await mkdir(root);
-  allowed = new DirectoryAllowlist({ configured: [{ path: root, source: "argument" }], mode: "narrow" });
+  allowed = new DirectoryAllowlist({
+    configured: [{ path: root, source: "argument" }],
+    mode: "narrow",
+  });
   watchers = watchersOf(createPathGuard(allowed));
 });
 
@@ -181,7 +193,9 @@ describe("ReturnType<typeof watchersOf>", () => {
     const stops = await Promise.all(
       Array.from({ length: MAX_WATCHED }, () => watchers.watch("one.txt", () => undefined)),
     );
-    await expect(watchers.watch("one.txt", () => undefined)).rejects.toMatchObject({ kind: "too_large" });
+    await expect(watchers.watch("one.txt", () => undefined)).rejects.toMatchObject({
+      kind: "too_large",
+    });
     await stops[0]?.();
     const stop = await watchers.watch("one.txt", () => undefined);
     await stop();

@@ -57,7 +57,8 @@ export function watchersOf(guard: PathGuard) {
 /** The real path of a file or directory, or the one that a missing file would get. */
 async function watchedPath(guard: PathGuard, path: string): Promise<string> {
   const place = await placeOf(guard, path).catch(orDenied);
-  if (place !== undefined && place.stat === undefined) return join(place.parent.realPath, place.name);
+  if (place !== undefined && place.stat === undefined)
+    return join(place.parent.realPath, place.name);
   const directory = await directoryAt(guard, path);
   await directory?.close();
   return directory?.realPath ?? (await withFile(guard, path, async (file) => file.realPath));
@@ -68,7 +69,11 @@ function orDenied(error: unknown): undefined {
   if (!(error instanceof ToolError) || error.kind !== "denied") throw error;
 }
 
-async function start(guard: PathGuard, realPath: string, changed: () => void): Promise<() => Promise<void>> {
+async function start(
+  guard: PathGuard,
+  realPath: string,
+  changed: () => void,
+): Promise<() => Promise<void>> {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   const onEvent = () => {
@@ -99,7 +104,11 @@ async function start(guard: PathGuard, realPath: string, changed: () => void): P
   };
 }
 
-async function openWatcher(path: string, usePolling: boolean, onEvent: () => void): Promise<FSWatcher> {
+async function openWatcher(
+  path: string,
+  usePolling: boolean,
+  onEvent: () => void,
+): Promise<FSWatcher> {
   const { watch } = await import("chokidar");
   const watcher = watch(path, {
     depth: 0,

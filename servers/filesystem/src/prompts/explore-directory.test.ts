@@ -12,7 +12,9 @@ afterEach(() => world.dispose());
 it("contains the directory's names and the goal, on lines that a name cannot forge", async () => {
   const { client, close } = await connectInMemory(server, { args: world.args });
   const ask = async (args: Record<string, string>) =>
-    JSON.stringify((await client.getPrompt({ name: "explore_directory", arguments: args })).messages);
+    JSON.stringify(
+      (await client.getPrompt({ name: "explore_directory", arguments: args })).messages,
+    );
   expect(await ask({})).toContain("- README.md\\n");
   const text = await ask({ path: "src", goal: "fix a\nbug" });
   expect(text).toContain("because I want to: fix a\\\\nbug.");

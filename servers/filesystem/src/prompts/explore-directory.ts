@@ -12,7 +12,9 @@ export default prompt({
     path: z
       .string()
       .optional()
-      .describe("Absolute, or relative to an allowed directory. Default: the first allowed directory."),
+      .describe(
+        "Absolute, or relative to an allowed directory. Default: the first allowed directory.",
+      ),
     goal: z.string().optional().describe("What you want to do there, in one sentence."),
   }),
   complete: {

@@ -15,12 +15,14 @@ export default prompt({
   async run({ path }, files) {
     const { changes, nextCursor } = await files.changes({ path, limit: LISTED, maxChars: 15_000 });
     const where = path === undefined ? "" : ` at or below ${oneLine(path)}`;
-    if (changes.length === 0) return `Nothing was changed through the filesystem server${where}. Tell me so.`;
+    if (changes.length === 0)
+      return `Nothing was changed through the filesystem server${where}. Tell me so.`;
     const lines = changes.map(({ change, undoneBy }) => {
       const { first, more, final } = summaryOf(change);
       const to = first.destination === undefined ? "" : ` → ${oneLine(first.destination)}`;
       const others = more > 0 ? ` and ${more} more` : "";
-      const state = undoneBy !== undefined ? ", undone" : final !== undefined ? ", cannot be undone" : "";
+      const state =
+        undoneBy !== undefined ? ", undone" : final !== undefined ? ", cannot be undone" : "";
       return `- ${change.id} ${change.time} ${change.action} ${oneLine(first.path)}${to}${others}${state}`;
     });
     return [

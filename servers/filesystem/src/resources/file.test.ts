@@ -28,15 +28,23 @@ describe.each<Era>(["legacy", "modern"])("file resources, %s era", (era) => {
       mimeType: "text/markdown",
     });
     const pixel = await readFile(join(root, "pixel.png"));
-    expect(await read("pixel.png")).toMatchObject({ blob: pixel.toString("base64"), mimeType: "image/png" });
-    expect(await read("src")).toMatchObject({ text: "greet.ts\nmain.ts", mimeType: "inode/directory" });
+    expect(await read("pixel.png")).toMatchObject({
+      blob: pixel.toString("base64"),
+      mimeType: "image/png",
+    });
+    expect(await read("src")).toMatchObject({
+      text: "greet.ts\nmain.ts",
+      mimeType: "inode/directory",
+    });
 
     expect(await read("src/main.ts")).toMatchObject({ mimeType: "text/typescript" });
 
     await expect(read("leak.txt")).rejects.toMatchObject({ code: -32602 });
     await expect(read("../secret.txt")).rejects.toMatchObject({ code: -32602 });
     await expect(read("missing.txt")).rejects.toMatchObject({ code: -32602 });
-    await expect(client.readResource({ uri: "file:///etc/passwd" })).rejects.toMatchObject({ code: -32602 });
+    await expect(client.readResource({ uri: "file:///etc/passwd" })).rejects.toMatchObject({
+      code: -32602,
+    });
     await close();
   });
 
@@ -59,7 +67,9 @@ describe.each<Era>(["legacy", "modern"])("file resources, %s era", (era) => {
       size: 13,
       annotations: { lastModified: "2099-01-01T00:00:00.000Z" },
     });
-    expect((await client.readResource({ uri })).contents[0]).toMatchObject({ mimeType: "text/x-rust" });
+    expect((await client.readResource({ uri })).contents[0]).toMatchObject({
+      mimeType: "text/x-rust",
+    });
     await close();
   });
 
@@ -75,9 +85,13 @@ describe.each<Era>(["legacy", "modern"])("file resources, %s era", (era) => {
     expect(listed.filter((one) => one.includes("large.bin"))).toEqual([]);
     await expect(client.readResource({ uri })).rejects.toThrow("?tail=200");
     const { contents } = await client.readResource({ uri: `${uri}?tail=2` });
-    expect(contents).toEqual([{ uri: `${uri}?tail=2`, mimeType: "text/x-log", text: "one\ntwo\n" }]);
+    expect(contents).toEqual([
+      { uri: `${uri}?tail=2`, mimeType: "text/x-log", text: "one\ntwo\n" },
+    ]);
     for (const tail of ["0", "-1", "x", "100000"])
-      await expect(client.readResource({ uri: `${uri}?tail=${tail}` })).rejects.toThrow("1 to 10,000");
+      await expect(client.readResource({ uri: `${uri}?tail=${tail}` })).rejects.toThrow(
+        "1 to 10,000",
+      );
     await expect(client.readResource({ uri: "file:///etc/passwd?tail=5" })).rejects.toMatchObject({
       code: -32602,
     });
@@ -95,7 +109,10 @@ describe.each<Era>(["legacy", "modern"])("file resources, %s era", (era) => {
       ).completion.values;
     const inside = root.slice(1);
     expect(await complete("")).toEqual([`${inside}/`]);
-    expect(await complete(`${inside}/src/`)).toEqual([`${inside}/src/greet.ts`, `${inside}/src/main.ts`]);
+    expect(await complete(`${inside}/src/`)).toEqual([
+      `${inside}/src/greet.ts`,
+      `${inside}/src/main.ts`,
+    ]);
     expect(await complete(`${inside}/s`)).toEqual([`${inside}/src/`]);
     expect(await complete("etc/pass")).toEqual([]);
     await close();
@@ -128,8 +145,14 @@ it("notifies only the subscribers of a file when it changes", async () => {
   const outside = pathToFileURL(join(root, "..", "secret.txt")).href;
   const { honoredFilter } = await client.listen({ resourceSubscriptions: [uri, outside] });
   expect(honoredFilter).toEqual({ resourceSubscriptions: [uri] });
-  await client.callTool({ name: "write_file", arguments: { path: "old.txt", content: "not watched" } });
-  await client.callTool({ name: "write_file", arguments: { path: "README.md", content: "changed" } });
+  await client.callTool({
+    name: "write_file",
+    arguments: { path: "old.txt", content: "not watched" },
+  });
+  await client.callTool({
+    name: "write_file",
+    arguments: { path: "README.md", content: "changed" },
+  });
   await expect.poll(() => updates).toContain(uri);
   expect(new Set(updates)).toEqual(new Set([uri]));
   await close();

@@ -16,7 +16,9 @@ export default resource({
     "A file in an allowed directory, its last lines (?tail=200), or the names in a directory. Subscribe to be notified of changes.",
   async read({ path, tail }, files) {
     const whole =
-      tail === undefined ? await files.readWhole(absolute(path)) : await files.readTail(absolute(path), tail);
+      tail === undefined
+        ? await files.readWhole(absolute(path))
+        : await files.readTail(absolute(path), tail);
     return "text" in whole
       ? { text: whole.text, mimeType: whole.mime }
       : { blob: whole.bytes, mimeType: whole.mime };

@@ -18,7 +18,10 @@ it("applies git patches like git apply: edits, creates, deletes", async () => {
   await put("gone.txt", "to be deleted\n");
   await git("add", ".");
   await git("commit", "-qm", "one");
-  await put("src/a.ts", numbers.join("").replace("line 3\n", "three\n").replace("line 30\n", "30\n31\n"));
+  await put(
+    "src/a.ts",
+    numbers.join("").replace("line 3\n", "three\n").replace("line 30\n", "30\n31\n"),
+  );
   await put("new/b.txt", "no newline at the end");
   await rm(at("gone.txt"));
   await git("add", ".");
@@ -34,7 +37,9 @@ it("applies git patches like git apply: edits, creates, deletes", async () => {
   expect(checked).toMatch(/\[The patch applies to 3 files; nothing was changed\.\]$/);
   expect(await read("src/a.ts")).toBe(moved);
   const answer = String(await use(applyPatch, files, { patch }));
-  expect(answer).toMatch(/\/src\/a\.ts: 3 lines added, 2 removed\.\n\[Changed 3 files\. Change \w+-\w+\.\]$/);
+  expect(answer).toMatch(
+    /\/src\/a\.ts: 3 lines added, 2 removed\.\n\[Changed 3 files\. Change \w+-\w+\.\]$/,
+  );
   expect(await read("src/a.ts")).toBe(`first\nsecond\n${wanted[0]}`.replaceAll("\n", "\r\n"));
   expect(await read("new/b.txt")).toBe(wanted[1]);
   expect(await list()).not.toContain("gone.txt");

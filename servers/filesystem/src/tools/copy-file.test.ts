@@ -11,7 +11,9 @@ it("copies a file, and a directory with a list of skipped entries", async () => 
   await symlink("/etc/passwd", at("dir/out"));
   const file = await use(copyFile, files, { source: "dir/a", destination: "b" });
   expect(file).toMatch(
-    new RegExp(`^Copied "${at("dir/a")}" to "${at("b")}": 1 file \\(1 B\\)\\. Change \\w+-\\w+\\.$`),
+    new RegExp(
+      `^Copied "${at("dir/a")}" to "${at("b")}": 1 file \\(1 B\\)\\. Change \\w+-\\w+\\.$`,
+    ),
   );
   const directory = await use(copyFile, files, { source: "dir", destination: "copy" });
   expect(directory).toMatch(/: 1 file \(1 B\)\. Skipped, .*: "out"\. Change \w+-\w+\.$/);

@@ -39,9 +39,12 @@ export default tool({
     const done = `Copied ${named(copied.path)} to ${named(copied.destination)}: ${describe({ ...copied, others: 0 })}`;
     const bytes = replaced === undefined ? "" : `, replacing ${sized(replaced)}`;
     const more = skipped.length - MAX_SKIPPED;
-    const left = skipped.slice(0, MAX_SKIPPED).map(named).join(", ") + (more > 0 ? ` and ${more} more` : "");
+    const left =
+      skipped.slice(0, MAX_SKIPPED).map(named).join(", ") + (more > 0 ? ` and ${more} more` : "");
     const note =
-      skipped.length === 0 ? "" : ` Skipped, because they lead outside or are not regular files: ${left}.`;
+      skipped.length === 0
+        ? ""
+        : ` Skipped, because they lead outside or are not regular files: ${left}.`;
     return changeAnswer(`${done}${bytes}.${note}`, receipt);
   },
 });

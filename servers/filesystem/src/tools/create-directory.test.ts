@@ -8,7 +8,9 @@ import undoChange from "./undo-change.ts";
 it("creates missing directories and lists them", async () => {
   const { files, at } = await scratch();
   const first = String(await use(createDirectory, files, { path: "a/b" }));
-  expect(first).toMatch(new RegExp(`^Created "${at("a")}", "${at("a/b")}"\\. Change \\w+-\\w+\\.$`));
+  expect(first).toMatch(
+    new RegExp(`^Created "${at("a")}", "${at("a/b")}"\\. Change \\w+-\\w+\\.$`),
+  );
   const second = await use(createDirectory, files, { path: "a/b" });
   expect(second).toBe(`"${at("a/b")}" already exists.`);
 });

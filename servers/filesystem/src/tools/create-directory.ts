@@ -9,13 +9,19 @@ const MAX_NAMED = 20;
 export default tool({
   name: "create_directory",
   title: "Create directory",
-  description: "Create a directory, or many, and any missing parents. Succeeds if it already exists.",
+  description:
+    "Create a directory, or many, and any missing parents. Succeeds if it already exists.",
   effect: "add",
   toolset: "write",
   idempotent: true,
   input: z.strictObject({
     path: path.optional(),
-    paths: z.array(z.string()).min(1).max(1_000).optional().describe("Many at once, instead of path."),
+    paths: z
+      .array(z.string())
+      .min(1)
+      .max(1_000)
+      .optional()
+      .describe("Many at once, instead of path."),
   }),
   async run({ path, paths = path === undefined ? [] : [path] }, files) {
     if (paths.length === 0 || (path !== undefined && paths[0] !== path)) {
@@ -25,7 +31,9 @@ export default tool({
     }
     const made = await files.createDirectory(...paths);
     if (made.created.length === 0)
-      return paths.length === 1 ? `${named(made.path)} already exists.` : "All of them already exist.";
+      return paths.length === 1
+        ? `${named(made.path)} already exists.`
+        : "All of them already exist.";
     const more = made.created.length - MAX_NAMED;
     const rest = more > 0 ? ` and ${grouped(more)} more` : "";
     return changeAnswer(

@@ -9,7 +9,9 @@ it("moves a deleted file to the journal without asking", async () => {
   await put("a.txt", "abc");
   const call = fakeCall();
   const answer = String(await use(deleteFile, files, { path: "a.txt" }, call));
-  expect(answer.replace(/\w{9}-\w{6}/, "ID")).toBe(`Deleted "${at("a.txt")}", 1 file (3 B). Change ID.`);
+  expect(answer.replace(/\w{9}-\w{6}/, "ID")).toBe(
+    `Deleted "${at("a.txt")}", 1 file (3 B). Change ID.`,
+  );
   expect([call.questions, await list()]).toEqual([[], []]);
 });
 
@@ -20,12 +22,19 @@ it("states the exact loss before deleting a non-empty directory", async () => {
     hint: expect.stringContaining("recursive"),
   });
   const refused = fakeCall({ agrees: false });
-  await expect(use(deleteFile, files, { path: "dir", recursive: true }, refused)).rejects.toMatchObject({
+  await expect(
+    use(deleteFile, files, { path: "dir", recursive: true }, refused),
+  ).rejects.toMatchObject({
     kind: "denied",
   });
   expect(refused.questions).toEqual([expect.stringContaining("and its contents: 1 file (3 B)?")]);
   expect(await list()).toEqual(["dir"]);
-  const answer = await use(deleteFile, files, { path: "dir", recursive: true }, fakeCall({ agrees: true }));
+  const answer = await use(
+    deleteFile,
+    files,
+    { path: "dir", recursive: true },
+    fakeCall({ agrees: true }),
+  );
   expect(answer).toContain(
     "a directory with 1 file (3 B). Cannot be undone: the journal is off (--no-journal).",
   );

@@ -21,7 +21,9 @@ export default tool({
     if (plan.question !== undefined) await call.confirm(plan.question, plan.action);
     const { receipt, leftover } = await files.delete(plan, call.signal);
     const rest =
-      leftover === undefined ? "" : ` The system denied deleting some of it: see ${named(leftover)}.`;
+      leftover === undefined
+        ? ""
+        : ` The system denied deleting some of it: see ${named(leftover)}.`;
     return changeAnswer(`Deleted ${named(plan.path)}, ${describePlan(plan)}.${rest}`, receipt);
   },
 });

@@ -9,7 +9,11 @@ it("draws a tree to a depth, without excluded and ignored entries", async () => 
   await put("dist/x", "");
   await put("src/a/b/c.ts", "");
   await put("vendor/v", "");
-  const text = await use(directoryTree, files, { path: root, excludePatterns: ["vendor"], max_depth: 2 });
+  const text = await use(directoryTree, files, {
+    path: root,
+    excludePatterns: ["vendor"],
+    max_depth: 2,
+  });
   expect(text).toBe(
     [
       `${root}/`,

@@ -6,7 +6,10 @@ import editFile from "./edit-file.ts";
 it("edits and returns the diff, counts and how to undo it", async () => {
   const { files, at, put, read } = await scratch();
   await put("a.txt", "one\ntwo\n");
-  const answer = await use(editFile, files, { path: "a.txt", edits: [{ oldText: "two", newText: "2" }] });
+  const answer = await use(editFile, files, {
+    path: "a.txt",
+    edits: [{ oldText: "two", newText: "2" }],
+  });
   const diff = `--- ${at("a.txt")}\n+++ ${at("a.txt")}\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n`;
   const facts = "[Replaced 1 place (1 line added, 1 removed). Hash HASH. Change ID.]";
   const stable = String(answer)
@@ -25,14 +28,17 @@ it("changes nothing with dryRun, and keeps a large diff within the budget", asyn
     await use(editFile, files, { path: "a.txt", edits, dryRun: true, replace_all: true }),
   );
   expect(answer.length).toBeLessThanOrEqual(20_000);
-  expect(answer).toMatch(/\n\[Would replace 10,000 places; nothing was changed .* hunk is not shown\. .*\]$/);
+  expect(answer).toMatch(
+    /\n\[Would replace 10,000 places; nothing was changed .* hunk is not shown\. .*\]$/,
+  );
   expect(await read("a.txt")).toBe(content);
 });
 
 it("edits every file that matches a glob, after a preview, all or none", async () => {
   const { files, at, put, read } = await scratch();
   await put(".gitignore", "dist/\n");
-  for (const name of ["a.ts", "src/b.ts", "src/c.js", "dist/d.ts"]) await put(name, `old("${name}");\r\n`);
+  for (const name of ["a.ts", "src/b.ts", "src/c.js", "dist/d.ts"])
+    await put(name, `old("${name}");\r\n`);
   await put("e.ts", "nothing here\n");
   const request = { path: ".", glob: "*.ts", edits: [{ oldText: "old(", newText: "brandNew(" }] };
   const preview = String(await use(editFile, files, { ...request, dryRun: true }));
@@ -75,10 +81,14 @@ it("replaces regex matches, with groups, in one file and in many, after a previe
     { oldText: ".*x\\.require.*$", newText: "[$&]" },
   ];
   const request = { path: ".", glob: "*", regex: true, edits };
-  const preview = String(await use(editFile, files, { ...request, dryRun: true, replace_all: true }));
+  const preview = String(
+    await use(editFile, files, { ...request, dryRun: true, replace_all: true }),
+  );
   expect(preview).toMatch(/\n\[Would replace 3 places in 2 files; nothing was changed\.\]$/);
   expect(await read("b.ts")).toBe("x.require('a')\n");
-  await expect(use(editFile, files, request)).rejects.toThrow(/occurs 2 times in ".*a\.ts", at lines 1, 2/);
+  await expect(use(editFile, files, request)).rejects.toThrow(
+    /occurs 2 times in ".*a\.ts", at lines 1, 2/,
+  );
   await use(editFile, files, { ...request, replace_all: true });
   expect(await read("a.ts")).toBe(
     'import a from "a"; // $ $9\r\nimport b from "b"; // $ $9 // require(\'c\')\r\n',
@@ -116,9 +126,9 @@ it("matches expressions in a thread that can be terminated", async () => {
     signal: controller.signal,
   });
   const ended = expect(running).rejects.toThrow("taken back");
-  expect(await use(editFile, files, { path: "b.txt", edits: [{ oldText: "!", newText: "?" }] })).toContain(
-    "Replaced 1",
-  );
+  expect(
+    await use(editFile, files, { path: "b.txt", edits: [{ oldText: "!", newText: "?" }] }),
+  ).toContain("Replaced 1");
   controller.abort(new Error("taken back"));
   await ended;
   expect(await read("a.txt")).toBe(`${"a".repeat(60)}!`);

@@ -27,9 +27,15 @@ export default tool({
       .max(1000)
       .describe("Applied in order, each to the previous result."),
     dryRun: z.boolean().default(false).describe("Only show the diff."),
-    regex: z.boolean().default(false).describe("oldText is a regular expression; newText may contain $1."),
+    regex: z
+      .boolean()
+      .default(false)
+      .describe("oldText is a regular expression; newText may contain $1."),
     replace_all: z.boolean().default(false).describe("Replace every occurrence."),
-    glob: z.string().optional().describe("With a directory as path: the files to edit, for example *.ts."),
+    glob: z
+      .string()
+      .optional()
+      .describe("With a directory as path: the files to edit, for example *.ts."),
     expected_hash: expectedHash,
   }),
   async run({ glob, expected_hash, ...input }, files, call) {
@@ -45,6 +51,9 @@ export default tool({
     }
     const maxChars = Math.floor(call.budget / 2);
     const { dryRun } = input;
-    return editManyAnswer(await files.editMany({ ...request, glob, maxChars }), { dryRun, maxChars });
+    return editManyAnswer(await files.editMany({ ...request, glob, maxChars }), {
+      dryRun,
+      maxChars,
+    });
   },
 });

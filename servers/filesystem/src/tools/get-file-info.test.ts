@@ -41,7 +41,9 @@ it("counts the files below a directory and their bytes, without following symlin
   await symlink(outside, at("dir/out"));
   await symlink("a.txt", at("dir/again"));
   const info = String(await use(getFileInfo, files, { path: "dir" }));
-  expect(info).toMatch(/\ntype: directory\nfiles: 3\ndirectories: 3\ntotal_size: 15\npermissions: /);
+  expect(info).toMatch(
+    /\ntype: directory\nfiles: 3\ndirectories: 3\ntotal_size: 15\npermissions: /,
+  );
 });
 
 it("summarizes a directory on request", async () => {

@@ -5,7 +5,8 @@ import { tool } from "../context.ts";
 export default tool({
   name: "list_allowed_directories",
   title: "Allowed directories",
-  description: "List the directories that this server can read and write. Everything else is refused.",
+  description:
+    "List the directories that this server can read and write. Everything else is refused.",
   effect: "read",
   toolset: "read",
   input: z.strictObject({}),
@@ -18,6 +19,8 @@ export default tool({
       ];
       return `${oneLine(path)} (${remarks.join(", ")})`;
     });
-    return lines.length === 0 ? "No directory is allowed." : `Allowed directories:\n${lines.join("\n")}`;
+    return lines.length === 0
+      ? "No directory is allowed."
+      : `Allowed directories:\n${lines.join("\n")}`;
   },
 });

@@ -21,7 +21,8 @@ it("lists changes newest first with sizes, in pages", async () => {
 it("shows what each change did to a text file, as far as known", async () => {
   const { files, at, put } = await scratch();
   const path = await put("a.txt", "one\ntwo\n");
-  const write = (content: string) => files.write({ path, content, mode: "overwrite", create_parents: false });
+  const write = (content: string) =>
+    files.write({ path, content, mode: "overwrite", create_parents: false });
   await write("one\n2\n");
   await write("uno\n2\n");
   const deleted = await files.delete(await files.planDelete(path, { recursive: false }));

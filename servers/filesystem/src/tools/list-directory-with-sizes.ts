@@ -6,7 +6,8 @@ import { listAnswer } from "../files/tree/listings.ts";
 export default tool({
   name: "list_directory_with_sizes",
   title: "List directory with sizes",
-  description: "List one directory with sizes in bytes, modification times and the total size of its files.",
+  description:
+    "List one directory with sizes in bytes, modification times and the total size of its files.",
   effect: "read",
   toolset: "read",
   input: z.strictObject({

@@ -7,7 +7,8 @@ export default tool({
   name: "list_directory",
   title: "List directory",
   description:
-    "List one directory with types and link targets. " + "For nested directories call directory_tree.",
+    "List one directory with types and link targets. " +
+    "For nested directories call directory_tree.",
   effect: "read",
   toolset: "read",
   input: z.strictObject({ path, limit: fields.limit(200, 1000), cursor }),

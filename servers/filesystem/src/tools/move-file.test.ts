@@ -11,7 +11,9 @@ it("moves, and replaces only on request", async () => {
   await expect(use(moveFile, files, { source: "a", destination: "b" })).rejects.toMatchObject({
     kind: "conflict",
   });
-  const answer = String(await use(moveFile, files, { source: "a", destination: "b", overwrite: true }));
+  const answer = String(
+    await use(moveFile, files, { source: "a", destination: "b", overwrite: true }),
+  );
   expect(answer.replace(/\w{9}-\w{6}/, "ID")).toBe(
     `Moved "${at("a")}" to "${at("b")}", replacing 2 B. Change ID.`,
   );

@@ -52,7 +52,9 @@ function noisy(width: number, height: number) {
   for (let at = 0; at < noise.length; at++) {
     const value = (noise[at] ?? 0) % 64;
     const color =
-      at % width < width / 2 ? [100 + value, value, value, 255] : [150 + value, 150 + value, 255, 255];
+      at % width < width / 2
+        ? [100 + value, value, value, 255]
+        : [150 + value, 150 + value, 255, 255];
     image.bitmap.data.set(color, at * 4);
   }
   return image;
@@ -82,13 +84,21 @@ async function shown({ files }: Scratch, path: string) {
 }
 
 /** The channels of a pixel at a position in percent of the image's width and height. */
-function colorAt(image: Awaited<ReturnType<typeof shown>>["image"], x: number, y: number): number[] {
+function colorAt(
+  image: Awaited<ReturnType<typeof shown>>["image"],
+  x: number,
+  y: number,
+): number[] {
   if (image === undefined) return [];
-  const at = 4 * (Math.floor((image.height * y) / 100) * image.width + Math.floor((image.width * x) / 100));
+  const at =
+    4 * (Math.floor((image.height * y) / 100) * image.width + Math.floor((image.width * x) / 100));
   return [...image.bitmap.data.subarray(at, at + 4)];
 }
 
-const RED = [expect.toSatisfy((red) => red > 90 && red < 180), expect.toSatisfy((green) => green < 80)];
+const RED = [
+  expect.toSatisfy((red) => red > 90 && red < 180),
+  expect.toSatisfy((green) => green < 80),
+];
 const BLUE = [expect.toSatisfy((red) => red > 120), expect.toSatisfy((green) => green > 120)];
 
 describe("an image too large for a response", () => {
@@ -98,7 +108,11 @@ describe("an image too large for a response", () => {
     expect(photo.length).toBeGreaterThan(3_750_000);
     await place.put("a.jpg", turned(photo, 6));
     const { image, bytes, text, mime } = await shown(place, "a.jpg");
-    expect(imageSize(bytes ?? Buffer.of())).toMatchObject({ width: 1333, height: 2000, type: "jpg" });
+    expect(imageSize(bytes ?? Buffer.of())).toMatchObject({
+      width: 1333,
+      height: 2000,
+      type: "jpg",
+    });
     expect(mime).toBe("image/jpeg");
     expect(text).toMatch(
       /^\[Scaled to 1,333 × 2,000 pixels \(image\/jpeg\) from 2,000 × 3,000 \(.* MiB\)\.\]$/,
@@ -133,11 +147,14 @@ describe("an image too large for a response", () => {
     await put("a.png", await noisy(2600, 1500).getBuffer("image/png"));
     const answered: string[] = [];
     const picture = files.readMedia("a.png").then(() => answered.push("picture"));
-    for (let call = 0; call < 20; call++) await files.info("a.png").then(() => answered.push("info"));
+    for (let call = 0; call < 20; call++)
+      await files.info("a.png").then(() => answered.push("info"));
     await picture;
     expect(answered.at(-1)).toBe("picture");
     const controller = new AbortController();
-    const cancelled = expect(files.readMedia("a.png", controller.signal)).rejects.toThrow("taken back");
+    const cancelled = expect(files.readMedia("a.png", controller.signal)).rejects.toThrow(
+      "taken back",
+    );
     controller.abort(new Error("taken back"));
     await cancelled;
   });
@@ -173,6 +190,9 @@ describe("an image that is not decoded", () => {
   ])("because it is %s is returned as a link with the reason", async (_, bytes, why) => {
     const place = await scratch();
     await place.put("a", bytes);
-    expect(await shown(place, "a")).toMatchObject({ text: expect.stringContaining(why), image: undefined });
+    expect(await shown(place, "a")).toMatchObject({
+      text: expect.stringContaining(why),
+      image: undefined,
+    });
   });
 });

@@ -10,10 +10,16 @@ export default tool({
   effect: "read",
   toolset: "read",
   input: z.strictObject({
-    paths: z.array(z.string()).min(1).max(1000).describe("Absolute, or relative to an allowed directory."),
+    paths: z
+      .array(z.string())
+      .min(1)
+      .max(1000)
+      .describe("Absolute, or relative to an allowed directory."),
     max_chars: z.int().min(1000).max(80_000).optional().describe("Response size in characters."),
   }),
   async run({ paths, max_chars }, files, call) {
-    return framed(await files.readMany(paths, { maxChars: max_chars ?? call.budget, signal: call.signal }));
+    return framed(
+      await files.readMany(paths, { maxChars: max_chars ?? call.budget, signal: call.signal }),
+    );
   },
 });

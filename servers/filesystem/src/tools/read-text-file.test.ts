@@ -8,7 +8,9 @@ it("returns the file's text alone, and its own line last", async () => {
   await put("a.txt", "one\ntwo\n");
   const [text, facts] = texts(await use(readTextFile, files, { path: "a.txt" }));
   expect(text).toBe("one\ntwo\n");
-  expect(facts).toMatch(/^\[All 2 lines\. File: 8 B, utf-8, LF line endings, hash [0-9a-f]{16}\.\]$/);
+  expect(facts).toMatch(
+    /^\[All 2 lines\. File: 8 B, utf-8, LF line endings, hash [0-9a-f]{16}\.\]$/,
+  );
 });
 
 it("puts its line on a separate line if the file has no final newline", async () => {
@@ -39,7 +41,12 @@ it("accepts the official parameters and a range", async () => {
   await put("a.txt", "1\n2\n3\n4\n");
   expect(texts(await use(readTextFile, files, { path: "a.txt", head: 1 }))[0]).toBe("1\n");
   expect(texts(await use(readTextFile, files, { path: "a.txt", tail: 2 }))[0]).toBe("3\n4\n");
-  const numbered = await use(readTextFile, files, { path: "a.txt", offset: 2, limit: 2, line_numbers: true });
+  const numbered = await use(readTextFile, files, {
+    path: "a.txt",
+    offset: 2,
+    limit: 2,
+    line_numbers: true,
+  });
   expect(texts(numbered)[0]).toBe("2\t2\n3\t3\n");
   expect(readTextFile.aliases).toEqual(["read_file"]);
 });

@@ -6,7 +6,8 @@ import searchFiles from "./search-files.ts";
 it("finds names by a glob, reports hidden entries, and pages", async () => {
   const { files, root, put, at } = await scratch();
   await put(".gitignore", "*.gen.ts\n");
-  for (const name of ["a.ts", "src/b.ts", "src/c.gen.ts", "src/d.test.ts", "z.ts/x"]) await put(name, "");
+  for (const name of ["a.ts", "src/b.ts", "src/c.gen.ts", "src/d.test.ts", "z.ts/x"])
+    await put(name, "");
   const request = { path: root, pattern: "*.ts", excludePatterns: ["*.test.ts"] };
   const first = String(await use(searchFiles, files, { ...request, limit: 1 }));
   expect(first.replace(/cursor="[\w-]+"/, "CURSOR")).toBe(

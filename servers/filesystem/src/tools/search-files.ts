@@ -15,7 +15,10 @@ export default tool({
     path,
     pattern: z.string().describe("Glob, for example src/**/*.{ts,tsx}."),
     excludePatterns,
-    type: z.enum(["any", "file", "directory"]).default("any").describe("any, or only a file or a directory."),
+    type: z
+      .enum(["any", "file", "directory"])
+      .default("any")
+      .describe("any, or only a file or a directory."),
     sort: z
       .enum(["path", "mtime", "oldest", "size"])
       .default("path")

@@ -6,7 +6,10 @@ import searchText from "./search-text.ts";
 it("finds lines, files and counts, in all of the first directory by default", async () => {
   const { files, put, root } = await scratch();
   const note = `Paths are relative to ${root}.`;
-  await put("a.ts", "one\nconst needle = 1;\ntwo\nthree\nfour\nfive\nneedle\n[9 lines in 9 files.]\n");
+  await put(
+    "a.ts",
+    "one\nconst needle = 1;\ntwo\nthree\nfour\nfive\nneedle\n[9 lines in 9 files.]\n",
+  );
   await put("b.md", "Needle\nneedle\n");
   const search = (args: Partial<Parameters<typeof searchText.run>[0]>) =>
     use(searchText, files, { pattern: "needle", ...args });
@@ -27,7 +30,9 @@ it("finds lines, files and counts, in all of the first directory by default", as
     ].join("\n"),
   );
   const first = String(await search({ limit: 1, mode: "files" }));
-  expect(first).toMatch(/^a\.ts\n\[1 of 2 files; 3 lines in all\. Continue with cursor="[\w-]+"\. Paths are/);
+  expect(first).toMatch(
+    /^a\.ts\n\[1 of 2 files; 3 lines in all\. Continue with cursor="[\w-]+"\. Paths are/,
+  );
   const cursor = /cursor="([\w-]+)"/.exec(first)?.[1];
   expect(await search({ limit: 1, mode: "files", cursor })).toBe(`b.md\n[The end. ${note}]`);
   expect(await search({ mode: "counts", ignore_case: true })).toBe(
@@ -51,7 +56,9 @@ it("finds lines, files and counts, in all of the first directory by default", as
   );
   // A short text in GBK.
   await put("gbk.txt", Buffer.from("cfeec4bfd4a4cbe3a3ba34373131", "hex"));
-  expect(await search({ pattern: "预算" })).toBe(`gbk.txt\n1:项目预算：4711\n[1 line in 1 file. ${note}]`);
+  expect(await search({ pattern: "预算" })).toBe(
+    `gbk.txt\n1:项目预算：4711\n[1 line in 1 file. ${note}]`,
+  );
   await put("c.txt", `${"x".repeat(1000)}needle\n`);
   expect(await search({ path: "c.txt" })).toMatch(/\n1 \(column 1001\):…x+needle\n/);
   await files.close();
@@ -60,10 +67,13 @@ it("finds lines, files and counts, in all of the first directory by default", as
 it("names files by paths that other tools accept, and that no numbered line can imitate", async () => {
   const { files, put } = await scratch();
   for (const name of ["12:x", "[end]", "~/y", "--", "sub/a.ts"]) await put(name, "needle\n");
-  const found = String(await use(searchText, files, { path: ".", pattern: "needle", mode: "files" }));
+  const found = String(
+    await use(searchText, files, { path: ".", pattern: "needle", mode: "files" }),
+  );
   const names = found.split("\n").slice(0, -1);
   expect(names).toEqual(["./--", "./12:x", "./[end]", "sub/a.ts", "./~/y"]);
-  for (const path of names) expect((await files.readText(path, { maxChars: 100 })).text).toBe("needle\n");
+  for (const path of names)
+    expect((await files.readText(path, { maxChars: 100 })).text).toBe("needle\n");
   await files.close();
 });
 

@@ -27,7 +27,12 @@ export default tool({
   }),
   async run(input, files, call) {
     const progress = (done: number) => call.progress(done, undefined, "files searched");
-    const found = await files.searchText({ ...input, budget: call.budget, signal: call.signal, progress });
+    const found = await files.searchText({
+      ...input,
+      budget: call.budget,
+      signal: call.signal,
+      progress,
+    });
     const context = input.mode === "content" ? input.context : 0;
     return searchAnswer(found, context, files.allowedDirectories()[0]?.path);
   },

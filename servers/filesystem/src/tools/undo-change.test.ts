@@ -11,7 +11,9 @@ it("undoes a change, and refuses if the file has changed since", async () => {
   const id = idOf(await use(writeFile, files, { path: "a.txt", content: "new" }));
   const undone = await use(undoChange, files, { id });
   expect(undone).toMatch(
-    new RegExp(`^Undid ${id}: "${at("a.txt")}" was restored to its previous content\\. Change \\w+-\\w+\\.$`),
+    new RegExp(
+      `^Undid ${id}: "${at("a.txt")}" was restored to its previous content\\. Change \\w+-\\w+\\.$`,
+    ),
   );
   expect(await read("a.txt")).toBe("old");
   await put("a.txt", "by hand");

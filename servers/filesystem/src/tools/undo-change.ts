@@ -11,11 +11,18 @@ export default tool({
   toolset: "journal",
   input: z.strictObject({
     id: z.string().describe("Id of the change, from its response or list_changes."),
-    skip_changed: z.boolean().default(false).describe("Of many files, undo those that are unchanged since."),
+    skip_changed: z
+      .boolean()
+      .default(false)
+      .describe("Of many files, undo those that are unchanged since."),
   }),
   async run({ id, skip_changed: skipChanged }, files, call) {
     const progress = (done: number, total: number) => call.progress(done, total);
-    const { change, done, receipt } = await files.undo(id, { skipChanged, progress, signal: call.signal });
+    const { change, done, receipt } = await files.undo(id, {
+      skipChanged,
+      progress,
+      signal: call.signal,
+    });
     return changeAnswer(`Undid ${change.id}: ${done}`, receipt);
   },
 });

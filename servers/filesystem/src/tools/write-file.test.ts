@@ -8,7 +8,9 @@ it("writes and reports the change and how to undo it", async () => {
   const { files, at, put, read } = await scratch();
   await put("a.txt", "old\n");
   const call = fakeCall();
-  const answer = String(await use(writeFile, files, { path: "a.txt", content: "new\nmore\n" }, call));
+  const answer = String(
+    await use(writeFile, files, { path: "a.txt", content: "new\nmore\n" }, call),
+  );
   expect(answer.replace(/\w{9}-\w{6}/, "ID").replace(/\b[0-9a-f]{16}\b/, "HASH")).toBe(
     `Wrote "${at("a.txt")}" (9 B, utf-8, 2 lines added, 1 removed). Hash HASH. Change ID.`,
   );
@@ -20,13 +22,20 @@ it("asks before a loss that cannot be undone, and keeps the file without confirm
   const { files, put, read } = await scratch({ journal: false, trash: false });
   await put("a.txt", "old\n");
   for (const call of [fakeCall(), fakeCall({ agrees: false })]) {
-    await expect(use(writeFile, files, { path: "a.txt", content: "new" }, call)).rejects.toMatchObject({
+    await expect(
+      use(writeFile, files, { path: "a.txt", content: "new" }, call),
+    ).rejects.toMatchObject({
       kind: "denied",
     });
     expect(call.questions).toHaveLength(1);
   }
   expect(await read("a.txt")).toBe("old\n");
-  const agreed = await use(writeFile, files, { path: "a.txt", content: "new" }, fakeCall({ agrees: true }));
+  const agreed = await use(
+    writeFile,
+    files,
+    { path: "a.txt", content: "new" },
+    fakeCall({ agrees: true }),
+  );
   expect(agreed).toContain("Cannot be undone: the journal is off (--no-journal).");
   expect(await read("a.txt")).toBe("new");
 });

@@ -27,12 +27,16 @@ export default tool({
       .min(1)
       .max(1000)
       .optional()
-      .describe("Instead of content: files (documents as text), lines of files and text, joined in order."),
+      .describe(
+        "Instead of content: files (documents as text), lines of files and text, joined in order.",
+      ),
     transform: z
       .array(z.enum(TRANSFORMS))
       .max(6)
       .optional()
-      .describe("Change the text or its lines, in this order; trim: at line ends; sort: numbers by value."),
+      .describe(
+        "Change the text or its lines, in this order; trim: at line ends; sort: numbers by value.",
+      ),
     mode: z
       .enum(["overwrite", "create", "append"])
       .default("overwrite")

@@ -14,13 +14,19 @@ function partIn(result: ToolResult): DiffPart {
   if (result.isError || !text.startsWith("[", start)) throw new Error(text);
   // A patch's answer only names its files; the diff is in the call.
   const patch = typeof given.patch === "string" ? `${given.patch}\n` : "";
-  return partOf(patch + text.slice(0, start), text.slice(start).replace(/^\[| Hash \w+\.|\]$/g, ""));
+  return partOf(
+    patch + text.slice(0, start),
+    text.slice(start).replace(/^\[| Hash \w+\.|\]$/g, ""),
+  );
 }
 
 function show(result: ToolResult, ...actions: HTMLElement[]): void {
   try {
-    const load = async (cursor: string) => partIn(await host.callTool("list_changes", { ...given, cursor }));
-    document.body.replaceChildren(element("main", {}, diffPage(host, partIn(result), load, ...actions)));
+    const load = async (cursor: string) =>
+      partIn(await host.callTool("list_changes", { ...given, cursor }));
+    document.body.replaceChildren(
+      element("main", {}, diffPage(host, partIn(result), load, ...actions)),
+    );
   } catch (error) {
     document.body.replaceChildren(plain((error as Error).message, true));
   }
@@ -35,11 +41,16 @@ function applyButton(): HTMLButtonElement {
     if (!event.isTrusted || apply.disabled) return;
     apply.disabled = true;
     const tool = "patch" in given ? "apply_patch" : "edit_file";
-    const failed = (error: Error) => ({ isError: true, content: [{ type: "text", text: error.message }] });
+    const failed = (error: Error) => ({
+      isError: true,
+      content: [{ type: "text", text: error.message }],
+    });
     const result = await host.callTool(tool, { ...given, dryRun: false }).catch(failed);
     show(result);
     const outcome = result.isError ? "That failed:" : "It was applied:";
-    await host.tellModel(`The user chose to apply the previewed change. ${outcome}\n${textOf(result)}`);
+    await host.tellModel(
+      `The user chose to apply the previewed change. ${outcome}\n${textOf(result)}`,
+    );
   });
   return apply;
 }

@@ -52,7 +52,10 @@ export class World {
 
   /** The subjects since the start, oldest first, separated by "|". @param {string} tip */
   async subjects(tip = "HEAD") {
-    return (await this.git("log", "--reverse", "--format=%s", `${START}..${tip}`)).replaceAll("\n", "|");
+    return (await this.git("log", "--reverse", "--format=%s", `${START}..${tip}`)).replaceAll(
+      "\n",
+      "|",
+    );
   }
 }
 
@@ -62,7 +65,10 @@ const append = (line) => (/** @type {string} */ text) => `${text}${line}\n`;
 const replace = (from, to) => (/** @type {string} */ text) => text.replace(from, to);
 /** Two edits far from each other in one file. @param {World} world */
 const twoHunks = (world) =>
-  world.edit(FILE, (text) => `/* top */\n${text.replace('"git stash clear"', '"git stash clear all"')}`);
+  world.edit(
+    FILE,
+    (text) => `/* top */\n${text.replace('"git stash clear"', '"git stash clear all"')}`,
+  );
 /** Commits a, b, c and d, each to its own file. @param {World} world */
 const series = async (world) => {
   for (const name of "abcd") await world.commit(name, `${name}.txt`, append(name));
@@ -76,7 +82,10 @@ const conflict = async (world) => {
 };
 /** @param {World} world */
 const solve = (world) =>
-  world.edit("GIT-VERSION-GEN", replace(/<<<<<<<[\s\S]*?>>>>>>> [^\n]*\n/, "DEF_VER=v2.51.0.both\n"));
+  world.edit(
+    "GIT-VERSION-GEN",
+    replace(/<<<<<<<[\s\S]*?>>>>>>> [^\n]*\n/, "DEF_VER=v2.51.0.both\n"),
+  );
 
 /** A preview, then its plan applied. @param {object[]} steps @returns {Solve} */
 const rewriteWith = (steps) => async (agent) => {
@@ -104,14 +113,18 @@ export const tasks = [
     cyanheads: [["git_log", { maxCount: 50, oneline: true }]],
     ours: [["git_log", { max_count: 50 }]],
     check: async (world, read) =>
-      (await world.git("log", "-50", "--format=%s")).split("\n").every((line) => read.includes(line)),
+      (await world.git("log", "-50", "--format=%s"))
+        .split("\n")
+        .every((line) => read.includes(line)),
   },
   {
     name: "the last ten commits with authors and messages",
     cyanheads: [["git_log", { maxCount: 10 }]],
     ours: [["git_log", { max_count: 10, format: "full" }]],
     check: async (world, read) =>
-      (await world.git("log", "-10", "--format=%an")).split("\n").every((name) => read.includes(name)),
+      (await world.git("log", "-10", "--format=%an"))
+        .split("\n")
+        .every((name) => read.includes(name)),
   },
   {
     name: "commits that changed a file since 2024",
@@ -222,7 +235,11 @@ export const tasks = [
     },
     async cyanheads(agent) {
       await agent.call("git_reflog", { maxCount: 5 });
-      await agent.call("git_branch", { mode: "create", branchName: "saved", startPoint: "HEAD@{1}" });
+      await agent.call("git_branch", {
+        mode: "create",
+        branchName: "saved",
+        startPoint: "HEAD@{1}",
+      });
     },
     async ours(agent) {
       await agent.call("git_reflog", { limit: 5 });
@@ -257,14 +274,16 @@ export const tasks = [
     },
     cyanheads: [["git_commit", { message: "One", filesToStage: ["Makefile"] }]],
     ours: [["git_commit", { message: "One", files: ["Makefile"] }]],
-    check: async (world) => (await world.git("show", "--format=%s", "--name-only")) === "One\n\nMakefile",
+    check: async (world) =>
+      (await world.git("show", "--format=%s", "--name-only")) === "One\n\nMakefile",
   },
   {
     name: "commit one of two hunks",
     given: twoHunks,
     async ours(agent) {
       const diff = await agent.call("git_diff_unstaged", { context_lines: 1 });
-      const [, id] = /\[([0-9a-f]{4,})\][\s\S]*?clear all/.exec(diff.slice(diff.indexOf("top */"))) ?? [];
+      const [, id] =
+        /\[([0-9a-f]{4,})\][\s\S]*?clear all/.exec(diff.slice(diff.indexOf("top */"))) ?? [];
       await agent.call("git_commit", { message: "Hunk", hunks: [id] });
     },
     check: async (world) =>
@@ -332,7 +351,8 @@ export const tasks = [
       await agent.call("git_merge", { action: "continue" });
     },
     check: async (world, read) =>
-      (await world.git("log", "-1", "--format=%p")).split(" ").length === 2 && /v2\.50\.1\.topic/.test(read),
+      (await world.git("log", "-1", "--format=%p")).split(" ").length === 2 &&
+      /v2\.50\.1\.topic/.test(read),
   },
   {
     name: "give a merge up",
@@ -390,7 +410,8 @@ export const tasks = [
     given: series,
     cyanheads: [["git_reset", { mode: "soft", target: "HEAD~3" }]],
     ours: [["git_reset", { revision: "HEAD~3", mode: "soft" }]],
-    check: async (world) => (await world.git("diff", "--cached", "--name-only")).split("\n").length === 3,
+    check: async (world) =>
+      (await world.git("diff", "--cached", "--name-only")).split("\n").length === 3,
   },
   {
     name: "squash the last three commits",

@@ -18,7 +18,9 @@ export default prompt({
   async run({ repo_path, hint }, git, call) {
     const { opened, uri } = await openWithUri(git, repo_path, call.signal);
     if ((await changesOf(opened, ["--cached"])).files.length === 0)
-      throw failure("nothing_to_commit", "Nothing is staged.", { hint: "Stage files with git_add first." });
+      throw failure("nothing_to_commit", "Nothing is staged.", {
+        hint: "Stage files with git_add first.",
+      });
     const query = { between: ["--cached"], tool: "git_diff_staged" };
     const staged = await diff(opened, query, { budget: Math.floor(call.budget * 0.8) });
     const hasHistory = (await opened.head()) !== undefined;

@@ -14,8 +14,14 @@ export default prompt({
   title: "Review changes",
   description: "Review a branch against its base, or the uncommitted changes.",
   args: z.object({
-    branch: z.string().optional().describe("The branch to review. Default: the uncommitted changes."),
-    base: z.string().optional().describe("What to compare the branch with. Default: the default branch."),
+    branch: z
+      .string()
+      .optional()
+      .describe("The branch to review. Default: the uncommitted changes."),
+    base: z
+      .string()
+      .optional()
+      .describe("What to compare the branch with. Default: the default branch."),
     changes: z
       .enum(["all", "staged"])
       .optional()
@@ -39,9 +45,18 @@ export default prompt({
 });
 
 /** The patch of everything staged, then that of other changes and new files, as the tools show them. */
-async function uncommitted(repository: Repository, uri: string, onlyStaged: boolean, budget: number) {
+async function uncommitted(
+  repository: Repository,
+  uri: string,
+  onlyStaged: boolean,
+  budget: number,
+) {
   const half = Math.floor(budget * (onlyStaged ? 0.8 : 0.4));
-  const staged = await diff(repository, { between: ["--cached"], tool: "git_diff_staged" }, { budget: half });
+  const staged = await diff(
+    repository,
+    { between: ["--cached"], tool: "git_diff_staged" },
+    { budget: half },
+  );
   const query = { between: [], include_untracked: true, tool: "git_diff_unstaged" };
   const rest = { budget: Math.floor(budget * 0.8) - half };
   const others = onlyStaged ? undefined : await diff(repository, query, rest);
@@ -53,7 +68,9 @@ async function uncommitted(repository: Repository, uri: string, onlyStaged: bool
   const parts = [
     { name: "staged", what: "staged changes", text: staged },
     { name: "unstaged", what: "unstaged changes and new files", text: others },
-  ].flatMap(({ text, ...rest }) => (text === undefined || isEmpty(text) ? [] : [{ text, ...rest }]));
+  ].flatMap(({ text, ...rest }) =>
+    text === undefined || isEmpty(text) ? [] : [{ text, ...rest }],
+  );
   return {
     what: parts.map(({ what }) => what).join(", then "),
     materials: parts.map(({ name, text }) => diffMaterial(`${uri}/diff/${name}`, text)),
@@ -83,7 +100,9 @@ async function ofBranch(
     { limit: 20, format: "full", revision: `${from}..${branch}` },
     rest,
   );
-  const list = commits.map(({ commit, message }) => `${commit.slice(0, 10)} ${message}`).join("\n\n");
+  const list = commits
+    .map(({ commit, message }) => `${commit.slice(0, 10)} ${message}`)
+    .join("\n\n");
   return {
     what: oneLine(range),
     materials: [

@@ -12,7 +12,11 @@ export default resource({
   async read({ repo, range }, git, call) {
     const repository = await openNamed(git, repo, call.signal);
     const between =
-      range === "staged" ? ["--cached"] : range === "unstaged" ? [] : await comparedTrees(repository, range);
+      range === "staged"
+        ? ["--cached"]
+        : range === "unstaged"
+          ? []
+          : await comparedTrees(repository, range);
     if (between.length < 2) await repository.worktree();
     const { body, facts } = await compare(repository, { between, tool: "git_diff" }, call);
     return `${body}\n${facts}`;

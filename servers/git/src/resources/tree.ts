@@ -1,5 +1,10 @@
 import { resource } from "../context.ts";
-import { completePath, completeRepository, completeRevision, openNamed } from "../repository/open/names.ts";
+import {
+  completePath,
+  completeRepository,
+  completeRevision,
+  openNamed,
+} from "../repository/open/names.ts";
 import { namesAt } from "../repository/read/show.ts";
 
 export default resource({

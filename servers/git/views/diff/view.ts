@@ -70,8 +70,14 @@ function commitOf({ commit, author, date, refs = [], message }: Commit): HTMLEle
   const open = async () => {
     const place = element("div", { class: "patch", role: "status" }, "Loading …");
     made.append(place);
-    const input = { ...("repo_path" in given ? { repo_path: given.repo_path } : {}), revision: commit };
-    const failed = (error: Error) => ({ isError: true, content: [{ type: "text", text: error.message }] });
+    const input = {
+      ...("repo_path" in given ? { repo_path: given.repo_path } : {}),
+      revision: commit,
+    };
+    const failed = (error: Error) => ({
+      isError: true,
+      content: [{ type: "text", text: error.message }],
+    });
     const result = await host.callTool("git_show", input).catch(failed);
     place.removeAttribute("role");
     place.replaceChildren(patch("git_show", input, result));
@@ -96,7 +102,8 @@ function history(first: History): HTMLElement {
     if (more.disabled) return;
     more.disabled = true;
     const said = await host.callTool("git_log", { ...given, cursor }).then(
-      (result) => (result.isError ? textOf(result) : (result.structuredContent as unknown as History)),
+      (result) =>
+        result.isError ? textOf(result) : (result.structuredContent as unknown as History),
       (error: Error) => error.message,
     );
     more.disabled = false;
@@ -112,7 +119,8 @@ host.onInput = (input) => {
 };
 host.onResult = (result) => {
   const commits = result.structuredContent as unknown as History | undefined;
-  const shown = commits?.commits === undefined ? patch(toolOf(result), given, result) : history(commits);
+  const shown =
+    commits?.commits === undefined ? patch(toolOf(result), given, result) : history(commits);
   document.body.replaceChildren(element("main", {}, shown));
 };
 void host.connect("refmcp-diff");

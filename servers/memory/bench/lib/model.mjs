@@ -44,7 +44,11 @@ export async function makeModel(folder) {
   });
   const header = Buffer.from(
     JSON.stringify({
-      embeddings: { dtype: "F32", shape: [rows.length, dimensions], data_offsets: [0, values.byteLength] },
+      embeddings: {
+        dtype: "F32",
+        shape: [rows.length, dimensions],
+        data_offsets: [0, values.byteLength],
+      },
     }),
   );
   const length = Buffer.alloc(8);

@@ -5,7 +5,10 @@ import { errorsOf, sized, ToolError } from "@refmcp/boundary/answer";
 export const failure = errorsOf({
   exists: ["conflict"],
   unknown_entity: ["not_found"],
-  not_started: ["unavailable", "Install this server again: one of its files may be missing or damaged."],
+  not_started: [
+    "unavailable",
+    "Install this server again: one of its files may be missing or damaged.",
+  ],
   foreign: ["unavailable", "It was not changed. Choose another file with --file."],
   damaged: [
     "unavailable",
@@ -16,7 +19,10 @@ export const failure = errorsOf({
     "unavailable",
     "Close the program that has it open, such as a database browser or a backup, then repeat the call. Nothing was changed.",
   ],
-  disk_full: ["unavailable", "Free space on that disk, then repeat the call. Existing memories are intact."],
+  disk_full: [
+    "unavailable",
+    "Free space on that disk, then repeat the call. Existing memories are intact.",
+  ],
   read_only: [
     "denied",
     "Make the file and its directory writable, or choose another file with --file. Tools that only read still work.",
@@ -27,7 +33,9 @@ export const damaged = (file: string, cause?: unknown) =>
   failure("damaged", `${file} is not a memory of this server, or it is damaged.`, { cause });
 
 export const readOnly = (file: string, cause?: unknown) =>
-  failure("read_only", `The memory file ${file} is read-only for this user; nothing was written.`, { cause });
+  failure("read_only", `The memory file ${file} is read-only for this user; nothing was written.`, {
+    cause,
+  });
 
 /** SQLite's result code of an error, for example `SQLITE_FULL`; empty for other errors. */
 export function sqliteCode(error: unknown): string {
@@ -45,7 +53,9 @@ export function explainedSqlite(cause: unknown, file: string): unknown {
     case "SQLITE_BUSY":
       return failure("locked", `${file} is locked by another program.`, { cause });
     case "SQLITE_FULL":
-      return failure("disk_full", `No space left for the memory in ${file}; nothing was written.`, { cause });
+      return failure("disk_full", `No space left for the memory in ${file}; nothing was written.`, {
+        cause,
+      });
     case "SQLITE_READONLY":
     case "SQLITE_PERM":
     case "SQLITE_AUTH":
@@ -66,24 +76,26 @@ export function explainedSqlite(cause: unknown, file: string): unknown {
 }
 
 /** PostgreSQL's SQLSTATEs and the operating system's codes: what to say after "PostgreSQL at LOCATION", and what to do. */
-const POSTGRES: readonly (readonly [code: RegExp, what: (code: string) => string, hint: string])[] = [
+const POSTGRES: readonly (readonly [code: RegExp, what: (code: string) => string, hint: string])[] =
   [
-    /^53[12]00$/,
-    (code) => `has no ${code === "53100" ? "disk space" : "memory"} left; nothing was written`,
-    "Free some on the database server, then repeat the call.",
-  ],
-  [/^57014$/, () => "stopped the statement", "Request less, or repeat the call."],
-  [
-    /^28|^3D000$/,
-    (code) => `refused the connection (${code === "3D000" ? "no such database" : "user or password"})`,
-    "Check --store: postgres://user:password@host:port/database.",
-  ],
-  [
-    /^$|^E[A-Z]+$|^08|^57P/,
-    (code) => `is unreachable${code === "" ? "" : ` (${code})`}`,
-    "Check that it is running and that --store is correct, then check with recent_changes whether the last write was saved.",
-  ],
-];
+    [
+      /^53[12]00$/,
+      (code) => `has no ${code === "53100" ? "disk space" : "memory"} left; nothing was written`,
+      "Free some on the database server, then repeat the call.",
+    ],
+    [/^57014$/, () => "stopped the statement", "Request less, or repeat the call."],
+    [
+      /^28|^3D000$/,
+      (code) =>
+        `refused the connection (${code === "3D000" ? "no such database" : "user or password"})`,
+      "Check --store: postgres://user:password@host:port/database.",
+    ],
+    [
+      /^$|^E[A-Z]+$|^08|^57P/,
+      (code) => `is unreachable${code === "" ? "" : ` (${code})`}`,
+      "Check that it is running and that --store is correct, then check with recent_changes whether the last write was saved.",
+    ],
+  ];
 
 /** Converts a PostgreSQL error to one that says what to do next; other errors are returned unchanged. */
 export function explainedPostgres(cause: unknown, location: string): unknown {
@@ -116,7 +128,11 @@ const MAX_BYTES = 1024 ** 3;
 /** @throws ToolError `too_large` */
 export function refuseLarge(file: string, bytes: number): void {
   if (bytes <= MAX_BYTES) return;
-  throw new ToolError("too_large", `${file} is ${sized(bytes)}; the limit is ${sized(MAX_BYTES)}.`, {
-    hint: "Split the file and import the parts.",
-  });
+  throw new ToolError(
+    "too_large",
+    `${file} is ${sized(bytes)}; the limit is ${sized(MAX_BYTES)}.`,
+    {
+      hint: "Split the file and import the parts.",
+    },
+  );
 }

@@ -89,7 +89,9 @@ export function queryWords(query: string): string[] {
     })
     .filter((word) => word !== "" && !/^\p{scx=Hira}$/u.test(word));
   const different = [...new Set(words)];
-  const meaningful = different.filter((word) => !STOP_WORDS.has(word) && !/^[?!.,;:…–-]+$/.test(word));
+  const meaningful = different.filter(
+    (word) => !STOP_WORDS.has(word) && !/^[?!.,;:…–-]+$/.test(word),
+  );
   return meaningful.length === 0 ? different : meaningful;
 }
 
@@ -135,7 +137,9 @@ export function synonymsOf(word: string): string[] {
   const stem = stemOf(word);
   const groups = synonyms.map((line) => line.split(" "));
   const meant = groups.filter((group) => group.some((one) => stemOf(one) === stem)).flat();
-  return [...new Set(meant)].filter((one) => stemOf(one) !== stem).map((one) => one.replace("_", " "));
+  return [...new Set(meant)]
+    .filter((one) => stemOf(one) !== stem)
+    .map((one) => one.replace("_", " "));
 }
 
 /** A text without case, accents, blanks and punctuation: what `works at`, `works_at` and `Works At` have in common. */
@@ -157,7 +161,10 @@ export function isOneEditApart(one: string, other: string): boolean {
   while (start < short.length && short[start] === long[start]) start += 1;
   let end = 0;
   while (end < short.length - start && short.at(-1 - end) === long.at(-1 - end)) end += 1;
-  const [left, right] = [short.slice(start, short.length - end), long.slice(start, long.length - end)];
+  const [left, right] = [
+    short.slice(start, short.length - end),
+    long.slice(start, long.length - end),
+  ];
   if (/\p{N}/u.test(left + right)) return false;
   return right.length === 1 || (right.length === 2 && left === `${right[1]}${right[0]}`);
 }
@@ -177,7 +184,8 @@ export function snippet(text: string, stems: readonly string[]): string {
   const folded = fold(text);
   const found = stems.map((stem) => folded.indexOf(stem)).filter((at) => at >= 0);
   // Folding moves positions slightly, which does not matter for a snippet.
-  const at = found.length === 0 ? 0 : Math.round((Math.min(...found) / folded.length) * text.length);
+  const at =
+    found.length === 0 ? 0 : Math.round((Math.min(...found) / folded.length) * text.length);
   const start = Math.max(0, Math.min(at - Math.floor(MAX_SNIPPET / 3), text.length - MAX_SNIPPET));
   const end = start + MAX_SNIPPET;
   const middle = text.slice(start, end).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");

@@ -1,5 +1,7 @@
 /** An entity and a relation as in the official server's answers and file. */
-export type Entity = Readonly<Record<"name" | "entityType", string>> & { readonly observations: string[] };
+export type Entity = Readonly<Record<"name" | "entityType", string>> & {
+  readonly observations: string[];
+};
 export type Relation = Readonly<Record<"from" | "to" | "relationType", string>>;
 
 /** An entity in a store. Times are milliseconds since 1970. */
@@ -47,7 +49,15 @@ export interface RelationRow {
 export type Kind = "entity" | "observation" | "relation";
 
 /** What a change did to one row; `restore` undoes a `remove`, `revive` a `supersede`. */
-export type ItemOp = "add" | "remove" | "restore" | "rename" | "retype" | "move" | "supersede" | "revive";
+export type ItemOp =
+  | "add"
+  | "remove"
+  | "restore"
+  | "rename"
+  | "retype"
+  | "move"
+  | "supersede"
+  | "revive";
 
 /**
  * One row that a change affected; `rename`, `retype` and `move` have its value before and after; `supersede` has after, and

@@ -9,7 +9,10 @@ it("recall returns search results as separate data, and completes names", async 
     );
   const [question, found] = await ask("ada");
   expect(question).toContain('about "ada"');
-  expect(JSON.parse(found ?? "")).toMatchObject({ entities: [{ name: "Ada" }], relations: [{ to: "Bo" }] });
+  expect(JSON.parse(found ?? "")).toMatchObject({
+    entities: [{ name: "Ada" }],
+    relations: [{ to: "Bo" }],
+  });
   expect((await ask("nothing of it"))[1]).toBe("The search found nothing.");
   const { completion } = await connected.client.complete({
     ref: { type: "ref/prompt", name: "recall" },

@@ -7,9 +7,11 @@ export default resource({
   uriTemplate: "memory://entity/{name}",
   name: "entity",
   title: "An entity",
-  description: "Everything stored about one entity, with times and sources. The name is percent-encoded.",
+  description:
+    "Everything stored about one entity, with times and sources. The name is percent-encoded.",
   mimeType: "application/json",
-  read: async ({ name }, memory) => JSON.stringify(await memory.run("entityRecord", [name]), undefined, 2),
+  read: async ({ name }, memory) =>
+    JSON.stringify(await memory.run("entityRecord", [name]), undefined, 2),
   async list(memory) {
     const latest = await memory.run("latestEntities", [LISTED]);
     return {

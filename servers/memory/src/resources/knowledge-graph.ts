@@ -7,10 +7,13 @@ export default resource({
   uri: "memory://knowledge-graph",
   name: "knowledge-graph",
   title: "Knowledge graph",
-  description: "All entities and relations; for a very large graph only the first part, with a note.",
+  description:
+    "All entities and relations; for a very large graph only the first part, with a note.",
   mimeType: "application/json",
   async read(memory) {
-    const graph = await memory.run("readGraph", [{ detail: "full", limit: 100_000, budget: BUDGET }]);
+    const graph = await memory.run("readGraph", [
+      { detail: "full", limit: 100_000, budget: BUDGET },
+    ]);
     const { next_cursor, note, ...rest } = graph;
     const more =
       next_cursor === undefined

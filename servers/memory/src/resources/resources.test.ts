@@ -22,7 +22,9 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
       relations: [{ from: "Ada", to: "Bo", relationType: "knows" }],
     });
     expect(JSON.parse((await read("memory://recent")).text).changes).toHaveLength(2);
-    expect(JSON.parse((await read("memory://stats")).text)).toMatchObject({ total: { entities: 3 } });
+    expect(JSON.parse((await read("memory://stats")).text)).toMatchObject({
+      total: { entities: 3 },
+    });
     const picture = await read("memory://graph.svg");
     expect(picture.mimeType).toBe("image/svg+xml");
     expect(picture.text).toContain(">Ada</text>");
@@ -36,7 +38,11 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
   it("complete names, whatever the case and accents", async () => {
     const { connected, data } = await session({ era });
     await data("create_entities", {
-      entities: ["Zoë/é", "Zola", "Ada"].map((name) => ({ name, entityType: "person", observations: [] })),
+      entities: ["Zoë/é", "Zola", "Ada"].map((name) => ({
+        name,
+        entityType: "person",
+        observations: [],
+      })),
     });
     const { completion } = await connected.client.complete({
       ref: { type: "ref/resource", uri: "memory://entity/{name}" },
@@ -57,8 +63,12 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
     if (era === "legacy") for (const uri of uris) await connected.client.subscribeResource({ uri });
     else await connected.client.listen({ resourceSubscriptions: uris });
     const other = await startServer(["--file", `${folder}/memory.db`]);
-    await other.call("add_observations", { observations: [{ entityName: "Ada", contents: ["new"] }] });
-    await expect.poll(() => [...updated].sort()).toEqual(["memory://entity/Ada", "memory://knowledge-graph"]);
+    await other.call("add_observations", {
+      observations: [{ entityName: "Ada", contents: ["new"] }],
+    });
+    await expect
+      .poll(() => [...updated].sort())
+      .toEqual(["memory://entity/Ada", "memory://knowledge-graph"]);
     await other.stop();
   });
 });

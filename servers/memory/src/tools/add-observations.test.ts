@@ -8,7 +8,9 @@ it("adds facts, reports duplicates, and adds nothing if one entity is unknown", 
       observations: [{ entityName: "Ada", contents: ["Ada likes tea", "plays chess"] }],
     }),
   ).toMatchObject({
-    results: [{ entityName: "Ada", addedObservations: ["plays chess"], duplicates: ["Ada likes tea"] }],
+    results: [
+      { entityName: "Ada", addedObservations: ["plays chess"], duplicates: ["Ada likes tea"] },
+    ],
   });
   const observations = [
     { entityName: "Bo", contents: ["new"] },

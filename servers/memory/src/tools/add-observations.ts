@@ -23,7 +23,9 @@ export default tool({
     source,
   }),
   output: z.object({
-    results: z.array(z.looseObject({ entityName: z.string(), addedObservations: z.array(z.string()) })),
+    results: z.array(
+      z.looseObject({ entityName: z.string(), addedObservations: z.array(z.string()) }),
+    ),
     change_id: count.optional(),
   }),
   run: ({ observations, source: from }, memory, call) =>

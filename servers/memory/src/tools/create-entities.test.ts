@@ -9,7 +9,10 @@ it("returns what it created, like the official server, and what it skipped", asy
     entities: [ada],
     change_id: 1,
   });
-  expect(await data("create_entities", { entities: [ada] })).toEqual({ entities: [], skipped: ["Ada"] });
+  expect(await data("create_entities", { entities: [ada] })).toEqual({
+    entities: [],
+    skipped: ["Ada"],
+  });
   expect(await failure("create_entities", { entities: [ada], on_conflict: "error" })).toMatch(
     /"Ada" already exists.*\nCall add_observations/,
   );

@@ -27,5 +27,9 @@ export default tool({
     change_id: count.optional(),
   }),
   run: ({ entities, on_conflict, source: from }, memory, call) =>
-    memory.run("createEntities", [entities, { on_conflict, ...factsOf("create_entities", from) }], call),
+    memory.run(
+      "createEntities",
+      [entities, { on_conflict, ...factsOf("create_entities", from) }],
+      call,
+    ),
 });

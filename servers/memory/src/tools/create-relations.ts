@@ -4,7 +4,8 @@ import { count, factsOf, list, relation, relationInput, source, tool } from "../
 export default tool({
   name: "create_relations",
   title: "Create relations",
-  description: "Create relations between entities by their names; relationType in active voice: works at.",
+  description:
+    "Create relations between entities by their names; relationType in active voice: works at.",
   effect: "add",
   idempotent: true,
   input: z.strictObject({
@@ -20,5 +21,9 @@ export default tool({
     change_id: count.optional(),
   }),
   run: ({ relations, on_missing, source: from }, memory, call) =>
-    memory.run("createRelations", [relations, { on_missing, ...factsOf("create_relations", from) }], call),
+    memory.run(
+      "createRelations",
+      [relations, { on_missing, ...factsOf("create_relations", from) }],
+      call,
+    ),
 });

@@ -8,7 +8,9 @@ it("deletes facts by their exact text", async () => {
     deleted: { observations: 1 },
     not_found: ["never said"],
   });
-  expect(await failure("delete_observations", { deletions })).toMatch(/exact text; open_nodes shows it/);
+  expect(await failure("delete_observations", { deletions })).toMatch(
+    /exact text; open_nodes shows it/,
+  );
   const erased = await data("delete_observations", {
     deletions: [{ entityName: "Bo", observations: ["Bo likes tea"] }],
     hard: true,

@@ -4,7 +4,8 @@ import { deleting, deletion, factsOf, hard, list, tool } from "../context.ts";
 export default tool({
   name: "delete_observations",
   title: "Delete observations",
-  description: "Delete facts by their exact text (open_nodes shows it); undo_memory_change restores them.",
+  description:
+    "Delete facts by their exact text (open_nodes shows it); undo_memory_change restores them.",
   ...deletion,
   input: z.strictObject({
     deletions: list(

@@ -34,7 +34,11 @@ it("writes one note for each entity to a new directory, which imports as the sam
   const { data, failure, folder } = await circle();
   await data("create_entities", {
     entities: [
-      { name: "a/b: c?", entityType: "odd", observations: ["two\nlines ", "[x] not a task", "<br> stays"] },
+      {
+        name: "a/b: c?",
+        entityType: "odd",
+        observations: ["two\nlines ", "[x] not a task", "<br> stays"],
+      },
       { name: "A/B: C?", entityType: "odd", observations: ["another case"] },
       { name: "con", entityType: "true", observations: ["[mood] good"] },
       { name: "]] [[x|y#z%5D", entityType: 'it\'s "odd"', observations: [] },
@@ -54,7 +58,9 @@ it("writes one note for each entity to a new directory, which imports as the sam
   expect(await readFile(join(folder, "vault", "Ada.md"), "utf8")).toBe(
     '---\ntitle: Ada\ntype: person\npermalink: ada\n---\n\n# Ada\n\n## Observations\n- [fact] Ada likes tea\n\n## Relations\n- knows [[Bo]]\n- "is &#34;near&#34;" [[%5D%5D %5B%5Bx%7Cy%23z%255D]]\n',
   );
-  expect(await failure("export_graph", { format: "markdown", path: "vault" })).toContain("already exists");
+  expect(await failure("export_graph", { format: "markdown", path: "vault" })).toContain(
+    "already exists",
+  );
   expect(await failure("export_graph", { format: "markdown" })).toContain("needs a path");
   // Everything in it already exists.
   expect(await data("import_graph", { path: "vault" })).toMatchObject({
@@ -69,7 +75,9 @@ it("writes one note for each entity to a new directory, which imports as the sam
 it("moves a memory with its times, sources and history to another one", async () => {
   const first = await circle();
   await first.data("add_observations", {
-    observations: [{ entityName: "Ada", contents: ["Ada likes coffee"], replaces: ["Ada likes tea"] }],
+    observations: [
+      { entityName: "Ada", contents: ["Ada likes coffee"], replaces: ["Ada likes tea"] },
+    ],
     source: "Bo",
   });
   const opened = { names: ["Ada", "Bo"], history: true };

@@ -6,7 +6,8 @@ import { FORMATS } from "../graph/transfer/jsonl.ts";
 export default tool({
   name: "export_graph",
   title: "Save the graph",
-  description: "Write the graph to a new file, never over an existing one, or return a small graph as text.",
+  description:
+    "Write the graph to a new file, never over an existing one, or return a small graph as text.",
   effect: "add",
   input: z.strictObject({
     format: z
@@ -15,7 +16,10 @@ export default tool({
       .describe(
         "jsonl: a backup that the official server reads too; markdown: a new directory of notes; graphml; mermaid; svg: an image.",
       ),
-    path: z.string().optional().describe("New file or directory. If omitted, the text is returned."),
+    path: z
+      .string()
+      .optional()
+      .describe("New file or directory. If omitted, the text is returned."),
   }),
   output: z.object({
     bytes: count,

@@ -10,7 +10,9 @@ it("shows the neighbors of an entity and the path to another", async () => {
     ],
     relations: [{ from: "Ada", to: "Bo", relationType: "knows" }],
   });
-  expect(await data("find_related", { name: "Cy", to: "Ada" })).toMatchObject({ path: ["Cy", "Bo", "Ada"] });
+  expect(await data("find_related", { name: "Cy", to: "Ada" })).toMatchObject({
+    path: ["Cy", "Bo", "Ada"],
+  });
   expect(await data("find_related", { name: "Cy", to: "Ada", direction: "out" })).toMatchObject({
     entities: [],
     note: expect.stringContaining("no path within 2 steps in direction out"),

@@ -27,5 +27,9 @@ export default tool({
     path: z.array(z.string()).optional(),
   }),
   run: ({ relation_types, to, ...query }, memory, call) =>
-    memory.text("findRelated", [{ ...query, to, types: relation_types, budget: call.budget }], call),
+    memory.text(
+      "findRelated",
+      [{ ...query, to, types: relation_types, budget: call.budget }],
+      call,
+    ),
 });

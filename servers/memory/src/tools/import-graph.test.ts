@@ -51,34 +51,42 @@ it("imports a directory of notes: facts, links, sentences, and reports what it l
     observations: 5,
     relations: 4,
     created_for_relations: 1,
-    not_taken: ["picture.png", "latin.md: latin.md is not UTF-8.", "code, tables and HTML in 1 note"],
+    not_taken: [
+      "picture.png",
+      "latin.md: latin.md is not UTF-8.",
+      "code, tables and HTML in 1 note",
+    ],
   });
-  expect(await data("open_nodes", { names: ["Coffee Brewing", "grinding", "notes/grinding"] })).toMatchObject(
-    {
-      entities: [
-        {
-          name: "Coffee Brewing",
-          entityType: "guide",
-          observations: [
-            "[method] Pour over is clear #brewing (tested)",
-            "Grind it fresh.\nAlways.",
-            "buy filters",
-          ],
-        },
-        { name: "grinding", observations: ["See [[coffee/brewing-methods]] and ![[picture.png]]."] },
-        { name: "notes/grinding" },
-      ],
-      relations: expect.arrayContaining([
-        { from: "Coffee Brewing", to: "grinding", relationType: "requires" },
-        { from: "Coffee Brewing", to: "Breakfast", relationType: "part of" },
-        { from: "Coffee Brewing", to: "Ada", relationType: "made_by" },
-        { from: "grinding", to: "Coffee Brewing", relationType: "links_to" },
-      ]),
-    },
+  expect(
+    await data("open_nodes", { names: ["Coffee Brewing", "grinding", "notes/grinding"] }),
+  ).toMatchObject({
+    entities: [
+      {
+        name: "Coffee Brewing",
+        entityType: "guide",
+        observations: [
+          "[method] Pour over is clear #brewing (tested)",
+          "Grind it fresh.\nAlways.",
+          "buy filters",
+        ],
+      },
+      { name: "grinding", observations: ["See [[coffee/brewing-methods]] and ![[picture.png]]."] },
+      { name: "notes/grinding" },
+    ],
+    relations: expect.arrayContaining([
+      { from: "Coffee Brewing", to: "grinding", relationType: "requires" },
+      { from: "Coffee Brewing", to: "Breakfast", relationType: "part of" },
+      { from: "Coffee Brewing", to: "Ada", relationType: "made_by" },
+      { from: "grinding", to: "Coffee Brewing", relationType: "links_to" },
+    ]),
+  });
+  expect(JSON.stringify(await data("open_nodes", { names: ["grinding"] }))).toContain(
+    "grinding.md",
   );
-  expect(JSON.stringify(await data("open_nodes", { names: ["grinding"] }))).toContain("grinding.md");
   await data("undo_memory_change", { change_id: imported.change_id });
-  expect(await data("memory_stats")).toMatchObject({ total: { entities: 3, observations: 3, relations: 2 } });
+  expect(await data("memory_stats")).toMatchObject({
+    total: { entities: 3, observations: 3, relations: 2 },
+  });
   expect(await data("import_graph", { path: "vault/grinding.md" })).toMatchObject({ entities: 1 });
   expect(await data("import_graph", { path: "." })).toMatchObject({ entities: 2 });
   await mkdir(join(folder, "empty"));
@@ -100,7 +108,8 @@ it("imports the memories of Claude and ChatGPT, and refuses their chats", async 
     "chatgpt.json": JSON.stringify({
       memories: [{ id: "m1", content: "Likes Graz", updated_at: 1_767_225_600 }],
     }),
-    "copied.txt": "[2025-03-04] - Has a cat\n- Speaks German\n\n# Preferences\n3. Dislikes meetings\n",
+    "copied.txt":
+      "[2025-03-04] - Has a cat\n- Speaks German\n\n# Preferences\n3. Dislikes meetings\n",
     "chats.json": JSON.stringify([{ title: "Hi", mapping: {} }]),
   });
   expect(await data("import_graph", { path: "claude" })).toMatchObject({
@@ -113,11 +122,15 @@ it("imports the memories of Claude and ChatGPT, and refuses their chats", async 
     observations: 1,
   });
   expect(await data("import_graph", { path: "copied.txt" })).toMatchObject({ observations: 3 });
-  expect(await data("import_graph", { text: "[ ] Runs marathons {fast}\nHas a cat" })).toMatchObject({
+  expect(
+    await data("import_graph", { text: "[ ] Runs marathons {fast}\nHas a cat" }),
+  ).toMatchObject({
     observations: 1,
     duplicates: 2,
   });
-  const { entities } = await data("open_nodes", { names: ["User", "Engine", "Claude project 0199-b"] });
+  const { entities } = await data("open_nodes", {
+    names: ["User", "Engine", "Claude project 0199-b"],
+  });
   expect(entities).toMatchObject([
     {
       observations: expect.arrayContaining([

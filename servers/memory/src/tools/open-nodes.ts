@@ -12,7 +12,10 @@ export default tool({
   input: z.strictObject({
     names: z.array(z.string()).max(1_000).describe("Exact names, for example Ada Lovelace."),
     depth: z.int().min(0).max(3).default(0).describe("Relations to follow, 0 to 3."),
-    history: z.boolean().default(false).describe("Also the facts that were replaced, with ids and times."),
+    history: z
+      .boolean()
+      .default(false)
+      .describe("Also the facts that were replaced, with ids and times."),
     cursor: fields.cursor,
   }),
   output: z.object({

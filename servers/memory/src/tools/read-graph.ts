@@ -11,7 +11,10 @@ export default tool({
   view: "graph",
   input: z.strictObject({
     detail: fields.detail.describe("concise: a large graph as names and counts; full: everything."),
-    order: z.enum(["created", "connected"]).default("created").describe("connected: best connected first."),
+    order: z
+      .enum(["created", "connected"])
+      .default("created")
+      .describe("connected: best connected first."),
     limit: fields.limit(500, 1_000),
     cursor: fields.cursor,
   }),

@@ -14,6 +14,8 @@ it("lists the journal in pages, newest first", async () => {
     },
   ]);
   const second = await data("recent_changes", { limit: 1, cursor: first.next_cursor });
-  expect(second).toMatchObject({ changes: [{ change_id: 1, summary: "3 entities, 3 observations added" }] });
+  expect(second).toMatchObject({
+    changes: [{ change_id: 1, summary: "3 entities, 3 observations added" }],
+  });
   expect(second.next_cursor).toBeUndefined();
 });

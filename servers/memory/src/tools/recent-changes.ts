@@ -5,7 +5,8 @@ import { count, tool } from "../context.ts";
 export default tool({
   name: "recent_changes",
   title: "Recent changes",
-  description: "List what was added, changed or deleted, newest first. undo_memory_change reverts a change.",
+  description:
+    "List what was added, changed or deleted, newest first. undo_memory_change reverts a change.",
   effect: "read",
   input: z.strictObject({ limit: fields.limit(20, 100), cursor: fields.cursor }),
   output: z.object({

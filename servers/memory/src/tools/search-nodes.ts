@@ -16,7 +16,12 @@ export default tool({
       .describe(
         "A question or words (physician doctor GP); word forms, accents and typos match. Empty: the newest.",
       ),
-    types: z.array(z.string()).min(1).max(20).optional().describe("Only these types, for example person."),
+    types: z
+      .array(z.string())
+      .min(1)
+      .max(20)
+      .optional()
+      .describe("Only these types, for example person."),
     since: z.string().optional().describe("Changed since this ISO 8601 date or time."),
     until: z.string().optional().describe("Changed until this date or time."),
     limit: fields.limit(20, 100),

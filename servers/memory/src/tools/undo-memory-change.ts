@@ -8,7 +8,11 @@ export default tool({
     "Remove what a change added and restore what it deleted or renamed, all of it. An undo can be undone.",
   effect: "change",
   input: z.strictObject({
-    change_id: z.int().min(1).max(1e15).describe("From the response of the change, or recent_changes."),
+    change_id: z
+      .int()
+      .min(1)
+      .max(1e15)
+      .describe("From the response of the change, or recent_changes."),
   }),
   output: z.object({ change_id: count, message: z.string() }),
   run: ({ change_id }, memory, call) =>

@@ -8,7 +8,10 @@ it("renames, retypes and merges, all or nothing", async () => {
   });
   expect(renamed).toMatchObject({
     updated: [
-      { before: { name: "Ada", entityType: "person" }, after: { name: "Countess", entityType: "noble" } },
+      {
+        before: { name: "Ada", entityType: "person" },
+        after: { name: "Countess", entityType: "noble" },
+      },
     ],
   });
   expect(await data("find_related", { name: "Bo", depth: 1 })).toMatchObject({
@@ -20,8 +23,12 @@ it("renames, retypes and merges, all or nothing", async () => {
   expect(await failure("update_entities", { updates: [{ name: "Bo", new_name: "Cy" }] })).toMatch(
     /taken.*\n.*merge_into "Cy"/,
   );
-  expect(await data("update_entities", { updates: [{ name: "Bo", merge_into: "Cy" }] })).toMatchObject({
+  expect(
+    await data("update_entities", { updates: [{ name: "Bo", merge_into: "Cy" }] }),
+  ).toMatchObject({
     updated: [{ name: "Cy", moved: { observations: 1, relations: 1 } }],
   });
-  expect(await failure("update_entities", { updates: [{ name: "Cy" }] })).toContain("changes nothing");
+  expect(await failure("update_entities", { updates: [{ name: "Cy" }] })).toContain(
+    "changes nothing",
+  );
 });

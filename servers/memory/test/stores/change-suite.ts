@@ -2,7 +2,11 @@ import { describe, expect, it } from "vitest";
 import { prune } from "../../src/graph/change/change.ts";
 import { addObservations } from "../../src/graph/change/create.ts";
 import { recentChanges, undoChange } from "../../src/graph/change/history.ts";
-import { deleteEntities, deleteObservations, deleteRelations } from "../../src/graph/change/remove.ts";
+import {
+  deleteEntities,
+  deleteObservations,
+  deleteRelations,
+} from "../../src/graph/change/remove.ts";
 import { memoryStats } from "../../src/graph/read/read.ts";
 import {
   budget,
@@ -42,7 +46,11 @@ export function changeSuite(given: Given): void {
       });
       const merged = await create(
         store,
-        [entity("Ada", "robot", ["likes tea", "has a cat"]), entity("Dee"), entity("Dee", "x", ["y"])],
+        [
+          entity("Ada", "robot", ["likes tea", "has a cat"]),
+          entity("Dee"),
+          entity("Dee", "x", ["y"]),
+        ],
         "merge",
       );
       expect(merged.merged).toEqual([
@@ -107,7 +115,8 @@ export function changeSuite(given: Given): void {
       const { store } = given;
       await create(store, [entity("A"), entity("B")]);
       expect(
-        (await relate(store, [relation("A", "knows", "B"), relation("A", "knows", "B")])).duplicates,
+        (await relate(store, [relation("A", "knows", "B"), relation("A", "knows", "B")]))
+          .duplicates,
       ).toHaveLength(1);
       await expect(
         relate(store, [relation("A", "likes", "B"), relation("A", "knows", "Z")]),
@@ -116,7 +125,11 @@ export function changeSuite(given: Given): void {
         message: 'There is no entity "Z". No relation was created.',
         hint: expect.stringContaining("on_missing create"),
       });
-      const made = await relate(store, [relation("A", "knows", "Z"), relation("B", "knows", "B")], "create");
+      const made = await relate(
+        store,
+        [relation("A", "knows", "Z"), relation("B", "knows", "B")],
+        "create",
+      );
       expect(made.created_entities).toEqual(["Z"]);
       expect(await store.read((reader) => reader.counts())).toEqual({
         entities: 3,
@@ -139,7 +152,9 @@ export function changeSuite(given: Given): void {
         not_found: ["Nobody"],
         message: `Deleted 1 entity, 2 observations, 2 relations. undo_memory_change with change_id ${deleted.change_id} restores them.`,
       });
-      expect(await dump()).toBe('{"type":"entity","name":"Bo","entityType":"person","observations":["c"]}');
+      expect(await dump()).toBe(
+        '{"type":"entity","name":"Bo","entityType":"person","observations":["c"]}',
+      );
       await expect(forget(store, ["Ada"])).rejects.toMatchObject({
         kind: "not_found",
         hint: expect.stringContaining("Deleted:"),
@@ -206,7 +221,9 @@ export function changeSuite(given: Given): void {
       });
       await create(store, [entity("B", "t", ["x"])]);
       const facts = await forgetFacts(store, "B", ["x"]);
-      await addObservations(store, [{ entityName: "B", contents: ["x"] }], { action: "add_observations" });
+      await addObservations(store, [{ entityName: "B", contents: ["x"] }], {
+        action: "add_observations",
+      });
       await expect(undo(facts.change_id)).rejects.toMatchObject({
         kind: "conflict",
         message: expect.stringMatching(/added again/),
@@ -215,7 +232,10 @@ export function changeSuite(given: Given): void {
 
     it("permanently erases only what the user confirmed", async () => {
       const { store } = given;
-      await create(store, [entity("A", "t", ["secret", "dropped"]), entity("B", "t", ["keep", "erase"])]);
+      await create(store, [
+        entity("A", "t", ["secret", "dropped"]),
+        entity("B", "t", ["keep", "erase"]),
+      ]);
       await relate(store, [relation("A", "knows", "B")]);
       await forgetFacts(store, "A", ["dropped"]);
       const facts = { action: "delete_entities", hard: true };
@@ -224,22 +244,29 @@ export function changeSuite(given: Given): void {
       expect(await deleteEntities(store, ["A"], facts)).toEqual({ question });
       expect(await dump()).toContain("secret");
       await addObservations(store, [{ entityName: "A", contents: ["new"] }], { action: "add" });
-      await expect(deleteEntities(store, ["A"], { ...facts, agreed: question })).rejects.toMatchObject({
+      await expect(
+        deleteEntities(store, ["A"], { ...facts, agreed: question }),
+      ).rejects.toMatchObject({
         kind: "conflict",
         message: expect.stringMatching(/changed after the user was asked/),
       });
       const { answer } = await erase((hard) => deleteEntities(store, ["A"], hard));
       expect(answer.deleted).toEqual({ entities: 1, observations: 3, relations: 1 });
-      await erase((hard) => deleteObservations(store, [{ entityName: "B", observations: ["erase"] }], hard));
+      await erase((hard) =>
+        deleteObservations(store, [{ entityName: "B", observations: ["erase"] }], hard),
+      );
       await expect(undo(answer.change_id)).rejects.toMatchObject({
         kind: "conflict",
         message: expect.stringMatching(/permanently erased rows/),
       });
-      expect(await dump()).toBe('{"type":"entity","name":"B","entityType":"t","observations":["keep"]}');
+      expect(await dump()).toBe(
+        '{"type":"entity","name":"B","entityType":"t","observations":["keep"]}',
+      );
       const { removed, items } = await store.read(async (reader) => {
         const found: unknown[] = [];
         // One after the other: pg warns about concurrent queries on one connection.
-        for (const { id } of await reader.changes(undefined, 99)) found.push(await reader.itemsOf(id));
+        for (const { id } of await reader.changes(undefined, 99))
+          found.push(await reader.itemsOf(id));
         return { removed: await reader.counts("removed"), items: JSON.stringify(found) };
       });
       expect(removed).toEqual({ entities: 0, observations: 0, relations: 0 });
@@ -254,7 +281,9 @@ export function changeSuite(given: Given): void {
       const fact = await forgetFacts(store, "B", ["pin"]);
       const unlinked = await forgetRelations(store, [relation("B", "knows", "C")]);
       await erase((hard) => deleteEntities(store, ["A"], hard));
-      await erase((hard) => deleteObservations(store, [{ entityName: "B", observations: ["pin"] }], hard));
+      await erase((hard) =>
+        deleteObservations(store, [{ entityName: "B", observations: ["pin"] }], hard),
+      );
       await erase((hard) => deleteRelations(store, [relation("B", "knows", "C")], hard));
       for (const { change_id } of [gone, fact, unlinked])
         await expect(undo(change_id)).rejects.toMatchObject({ kind: "conflict" });
@@ -269,10 +298,14 @@ export function changeSuite(given: Given): void {
       await forgetFacts(store, "A", ["gone"]);
       await undo((await forgetFacts(store, "A", ["back"])).change_id);
       await prune(store, 1);
-      expect(await store.read((reader) => reader.counts("removed"))).toMatchObject({ observations: 1 });
+      expect(await store.read((reader) => reader.counts("removed"))).toMatchObject({
+        observations: 1,
+      });
       await new Promise((resolve) => setTimeout(resolve, 5));
       await prune(store, 0);
-      expect(await store.read((reader) => reader.counts("removed"))).toMatchObject({ observations: 0 });
+      expect(await store.read((reader) => reader.counts("removed"))).toMatchObject({
+        observations: 0,
+      });
       expect(await store.read((reader) => reader.changes(undefined, 10))).toEqual([]);
       expect(await dump()).toBe(
         '{"type":"entity","name":"A","entityType":"t","observations":["kept","back"]}',
@@ -286,7 +319,9 @@ export function changeSuite(given: Given): void {
     const first = await recentChanges(store, { limit: 2, cursor: undefined, budget });
     expect(first.changes.map(({ names }) => names)).toEqual([["C"], ["B"]]);
     const second = await recentChanges(store, { limit: 2, cursor: first.next_cursor, budget });
-    expect(second.changes).toMatchObject([{ names: ["A"], summary: "1 entity, 1 observation added" }]);
+    expect(second.changes).toMatchObject([
+      { names: ["A"], summary: "1 entity, 1 observation added" },
+    ]);
     expect(second.next_cursor).toBeUndefined();
     await relate(store, [relation("A", "knows", "B")]);
     await forget(store, ["B"]);

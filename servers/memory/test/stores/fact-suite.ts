@@ -5,7 +5,17 @@ import { deleteObservations } from "../../src/graph/change/remove.ts";
 import { updateEntities } from "../../src/graph/change/update.ts";
 import { memoryStats, openNodes } from "../../src/graph/read/read.ts";
 import { searchNodes } from "../../src/graph/search/search.ts";
-import { budget, create, entity, erase, forget, forgetFacts, type Given, relate, relation } from "./help.ts";
+import {
+  budget,
+  create,
+  entity,
+  erase,
+  forget,
+  forgetFacts,
+  type Given,
+  relate,
+  relation,
+} from "./help.ts";
 
 const add = { action: "add_observations" };
 
@@ -20,16 +30,28 @@ export function factSuite(given: Given): void {
     undoChange(given.store, id ?? -1, { action: "undo_memory_change" });
   const observationCount = async () => (await memoryStats(given.store, "s")).total.observations;
   /** Everything that is stored about observations. */
-  const rows = (ids = [1, 2, 3, 4, 5, 6]) => given.store.read((reader) => reader.observationsById(ids));
+  const rows = (ids = [1, 2, 3, 4, 5, 6]) =>
+    given.store.read((reader) => reader.observationsById(ids));
 
   describe("facts that change", () => {
     it("are replaced by text or id: the old one is history, and in no other answer", async () => {
-      await create(given.store, [entity("Ada", "person", ["lives in Vienna", "likes tea"])], "skip", "Bo");
+      await create(
+        given.store,
+        [entity("Ada", "person", ["lives in Vienna", "likes tea"])],
+        "skip",
+        "Bo",
+      );
       const { results, change_id } = await replace("Ada", ["lives in Graz"], ["lives in Vienna"]);
       expect(results).toEqual([
-        { entityName: "Ada", addedObservations: ["lives in Graz"], superseded: ["lives in Vienna"] },
+        {
+          entityName: "Ada",
+          addedObservations: ["lives in Graz"],
+          superseded: ["lives in Vienna"],
+        },
       ]);
-      expect(await open("Ada", false)).toMatchObject({ observations: ["likes tea", "lives in Graz"] });
+      expect(await open("Ada", false)).toMatchObject({
+        observations: ["likes tea", "lives in Graz"],
+      });
       expect((await open("Ada", false))?.history).toBeUndefined();
       expect(await open("Ada")).toMatchObject({
         observations: ["likes tea", "lives in Graz"],
@@ -54,7 +76,9 @@ export function factSuite(given: Given): void {
       ]);
       // What was true once can be true again.
       await replace("Ada", ["lives in Vienna"], ["lives in Linz"]);
-      expect(await open("Ada", false)).toMatchObject({ observations: ["likes tea", "lives in Vienna"] });
+      expect(await open("Ada", false)).toMatchObject({
+        observations: ["likes tea", "lives in Vienna"],
+      });
       await expect(undo(change_id)).rejects.toMatchObject({ kind: "conflict" });
     });
 
@@ -121,7 +145,9 @@ export function factSuite(given: Given): void {
         hint: expect.stringContaining('Did you mean "lives in Vienna"?'),
       });
       // The fact of another entity.
-      await expect(replace("Ada", ["lives in Graz"], ["#2"])).rejects.toMatchObject({ kind: "not_found" });
+      await expect(replace("Ada", ["lives in Graz"], ["#2"])).rejects.toMatchObject({
+        kind: "not_found",
+      });
       await expect(replace("Ada", ["lives in Vienna"], ["#1"])).rejects.toMatchObject({
         kind: "invalid",
         message: expect.stringContaining("would replace itself"),

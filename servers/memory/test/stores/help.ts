@@ -40,7 +40,11 @@ export function create(
   onConflict: OnConflict = "skip",
   source?: string,
 ) {
-  return createEntities(store, entities, { on_conflict: onConflict, action: "create_entities", source });
+  return createEntities(store, entities, {
+    on_conflict: onConflict,
+    action: "create_entities",
+    source,
+  });
 }
 
 export function relate(

@@ -46,7 +46,10 @@ describe("a store in PostgreSQL", () => {
       return rows.length;
     };
     const controller = new AbortController();
-    const stop = { signal: controller.signal, throwIfAborted: () => controller.signal.throwIfAborted() };
+    const stop = {
+      signal: controller.signal,
+      throwIfAborted: () => controller.signal.throwIfAborted(),
+    };
     const slow = "SELECT name FROM entities, (SELECT pg_sleep(59)) slow WHERE name = ?";
     const call = store.write(async (writer) => {
       writer.startChange({ action: "create_entities" });
@@ -124,7 +127,9 @@ describe("PostgreSQL with few privileges", () => {
 
   it("is refused with the missing privilege if no schema can be created", async () => {
     const database = (await postgres?.createDatabase()) ?? "";
-    await expect(openPostgresStore(await stranger(database, "stranger"), "s")).rejects.toMatchObject({
+    await expect(
+      openPostgresStore(await stranger(database, "stranger"), "s"),
+    ).rejects.toMatchObject({
       kind: "denied",
       hint: expect.stringContaining("permission to create a schema"),
     });

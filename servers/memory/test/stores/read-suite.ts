@@ -63,12 +63,15 @@ export function readSuite(given: Given): void {
             facts.push(...(observations ?? []));
           }
           relations.push(...page.relations.map(({ from }) => from));
-          for (const { from, to } of page.relations) expect(seen).toEqual(expect.arrayContaining([from, to]));
+          for (const { from, to } of page.relations)
+            expect(seen).toEqual(expect.arrayContaining([from, to]));
           if (page.next_cursor !== undefined) expect(page.note).toMatch(/of 700|of 699/);
           cursor = page.next_cursor;
         } while (cursor !== undefined);
         expect(seen).toEqual(entities.map(({ name }) => name));
-        expect(facts).toEqual(detail === "full" ? entities.flatMap(({ observations }) => observations) : []);
+        expect(facts).toEqual(
+          detail === "full" ? entities.flatMap(({ observations }) => observations) : [],
+        );
         expect(relations).toEqual(entities.slice(1).map(({ name }) => name));
       },
     );
@@ -76,7 +79,10 @@ export function readSuite(given: Given): void {
     it.each(["concise", "full"] as const)(
       "pages through entities with many relations and facts, %s, each relation once, after its ends",
       async (detail) => {
-        const facts = Array.from({ length: 400 }, (_, index) => `fact number ${index} of many about it`);
+        const facts = Array.from(
+          { length: 400 },
+          (_, index) => `fact number ${index} of many about it`,
+        );
         const entities = [...many(120), entity("hub", "t", facts), ...many(240).slice(120)];
         await create(given.store, entities);
         const wanted = entities.flatMap(({ name }) => [
@@ -94,7 +100,8 @@ export function readSuite(given: Given): void {
             names.add(name);
             if (name === "hub") told.push(...observations);
           }
-          for (const { from, to } of page.relations) expect(names.has(from) && names.has(to)).toBe(true);
+          for (const { from, to } of page.relations)
+            expect(names.has(from) && names.has(to)).toBe(true);
           relations.push(...page.relations.map((one) => JSON.stringify(one)));
           cursor = page.next_cursor;
         } while (cursor !== undefined);
@@ -113,7 +120,10 @@ export function readSuite(given: Given): void {
         const wanted = entities.flatMap(({ name }, index) =>
           index % 3 === 0 || index < 3
             ? []
-            : [relation(name, "knows", "n299"), relation(name, "follows", `n${index - (index % 3) - 2}`)],
+            : [
+                relation(name, "knows", "n299"),
+                relation(name, "follows", `n${index - (index % 3) - 2}`),
+              ],
         );
         await relate(given.store, wanted);
         const degree = new Map(entities.map(({ name }) => [name, 0]));
@@ -136,7 +146,8 @@ export function readSuite(given: Given): void {
           expect(JSON.stringify(page).length).toBeLessThanOrEqual(budget);
           expect(page.entities.length).toBeLessThanOrEqual(70);
           for (const { name } of page.entities) if (seen.at(-1) !== name) seen.push(name);
-          for (const { from, to } of page.relations) expect(seen).toEqual(expect.arrayContaining([from, to]));
+          for (const { from, to } of page.relations)
+            expect(seen).toEqual(expect.arrayContaining([from, to]));
           relations.push(...page.relations.map((one) => JSON.stringify(one)));
           if (cursor === undefined) expect(page.relations.length).toBeGreaterThan(60);
           if (page.next_cursor !== undefined) expect(page.note).toContain("best connected first");
@@ -149,8 +160,9 @@ export function readSuite(given: Given): void {
             detail,
             limit: 70,
             budget,
-            cursor: (await readGraph(given.store, { detail, order: "connected", limit: 70, budget }))
-              .next_cursor,
+            cursor: (
+              await readGraph(given.store, { detail, order: "connected", limit: 70, budget })
+            ).next_cursor,
           }),
         ).rejects.toMatchObject({ kind: "invalid" });
       },
@@ -203,7 +215,10 @@ export function readSuite(given: Given): void {
     });
 
     it("pages through one entity with thousands of observations and relations", async () => {
-      const facts = Array.from({ length: 3000 }, (_, index) => `fact number ${index} about the hub`);
+      const facts = Array.from(
+        { length: 3000 },
+        (_, index) => `fact number ${index} about the hub`,
+      );
       await create(given.store, [entity("hub", "t", facts), ...many(300)]);
       await relate(
         given.store,
@@ -259,7 +274,9 @@ export function readSuite(given: Given): void {
         relation("C", "knows", "E"),
       ]);
       const names = async (query: Partial<RelatedQuery> = {}) =>
-        (await related({ name: "A", ...query })).entities.map(({ name, distance }) => `${name}${distance}`);
+        (await related({ name: "A", ...query })).entities.map(
+          ({ name, distance }) => `${name}${distance}`,
+        );
       expect(await names()).toEqual(["A0", "B1", "D1", "C2"]);
       expect(await names({ direction: "out" })).toEqual(["A0", "B1", "C2"]);
       expect(await names({ direction: "in" })).toEqual(["A0", "D1"]);

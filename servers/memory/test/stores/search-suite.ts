@@ -54,7 +54,9 @@ export function searchSuite(given: Given): void {
       if (given.store.kind === "sqlite")
         typos.push("edntist", "xentist", "entist", "adentist", "музыху", "нузыку");
       for (const query of typos)
-        expect((await page(query)).entities.map(({ name }) => [query, name])).toEqual([[query, "Ada"]]);
+        expect((await page(query)).entities.map(({ name }) => [query, name])).toEqual([
+          [query, "Ada"],
+        ]);
     });
 
     it("ranks an exact name first, then names, types, observations", async () => {
@@ -139,10 +141,16 @@ export function searchSuite(given: Given): void {
       // All match alike, so the newest come first.
       expect(seen).toEqual(entities.map(({ name }) => name).reverse());
       // Whole words come before parts of words.
-      expect((await search("even item")).every((name) => Number(name.slice(5)) % 2 === 0)).toBe(true);
+      expect((await search("even item")).every((name) => Number(name.slice(5)) % 2 === 0)).toBe(
+        true,
+      );
       const { next_cursor } = await page("item", { limit: 10 });
-      await expect(page("other", { cursor: next_cursor })).rejects.toMatchObject({ kind: "invalid" });
-      await expect(page("w ".repeat(40).replaceAll("w", () => `w${Math.random()}`))).rejects.toMatchObject({
+      await expect(page("other", { cursor: next_cursor })).rejects.toMatchObject({
+        kind: "invalid",
+      });
+      await expect(
+        page("w ".repeat(40).replaceAll("w", () => `w${Math.random()}`)),
+      ).rejects.toMatchObject({
         kind: "invalid",
         message: expect.stringMatching(/at most 32/),
       });
@@ -183,15 +191,17 @@ export function searchSuite(given: Given): void {
           hard,
         ),
       );
-      expect((await store.read((reader) => reader.vectors(0, 9))).map(({ vector }) => vector)).toEqual([
-        about("noon"),
-        about("invoice"),
-      ]);
+      expect(
+        (await store.read((reader) => reader.vectors(0, 9))).map(({ vector }) => vector),
+      ).toEqual([about("noon"), about("invoice")]);
     });
 
     it("shows what matches and how much more there is", async () => {
       const facts = Array.from({ length: 30 }, (_, index) => `fact ${index}`);
-      await create(given.store, [entity("hub", "t", [...facts, `needle ${"x".repeat(400)}`]), entity("B")]);
+      await create(given.store, [
+        entity("hub", "t", [...facts, `needle ${"x".repeat(400)}`]),
+        entity("B"),
+      ]);
       await relate(given.store, [relation("hub", "knows", "B")]);
       const found = await page("needle");
       expect(found.entities[0]).toMatchObject({ name: "hub", observation_count: 31, clipped: 1 });
@@ -201,8 +211,26 @@ export function searchSuite(given: Given): void {
     });
 
     it("shows the fact that answers, of people with 50 to 300 facts", async () => {
-      const rooms = ["kitchen", "attic", "garage", "cellar", "study", "balcony", "pantry", "nursery"];
-      const things = ["bicycle", "piano", "telescope", "kettle", "ladder", "sofa", "printer", "lantern"];
+      const rooms = [
+        "kitchen",
+        "attic",
+        "garage",
+        "cellar",
+        "study",
+        "balcony",
+        "pantry",
+        "nursery",
+      ];
+      const things = [
+        "bicycle",
+        "piano",
+        "telescope",
+        "kettle",
+        "ladder",
+        "sofa",
+        "printer",
+        "lantern",
+      ];
       const deeds = ["repaired", "sold", "painted", "borrowed", "photographed"];
       const people = [50, 120, 300].map((count, at) => {
         const name = ["Mira", "Tomas", "Yuna"][at] ?? "";
@@ -296,7 +324,10 @@ export function searchSuite(given: Given): void {
         given.store,
         turns("a: what about the heron", "a: blue paint", "a: nothing", "a: nothing at all"),
       );
-      await create(given.store, turns("b: nothing", "b: blue paint", "b: nothing", "b: nothing at all"));
+      await create(
+        given.store,
+        turns("b: nothing", "b: blue paint", "b: nothing", "b: nothing at all"),
+      );
       // The turn after a question is its answer.
       expect(await search("blue heron")).toEqual(["a1", "a0", "b1"]);
       expect(await search("blue")).toEqual(["b1", "a1"]);
@@ -341,7 +372,10 @@ export function searchSuite(given: Given): void {
 
     it("follows every change: renamed, merged, deleted, brought back", async () => {
       const { store } = given;
-      await create(store, [entity("Ada", "person", ["violet"]), entity("Bo", "person", ["crimson"])]);
+      await create(store, [
+        entity("Ada", "person", ["violet"]),
+        entity("Bo", "person", ["crimson"]),
+      ]);
       const renamed = await updateEntities(
         store,
         [{ name: "Ada", new_name: "Countess", new_type: "noble" }],
@@ -351,7 +385,9 @@ export function searchSuite(given: Given): void {
       expect(await search("countess noble")).toEqual(["Countess"]);
       await undoChange(store, renamed.change_id ?? 0, { action: "undo" });
       expect(await search("countess")).toEqual([]);
-      const merged = await updateEntities(store, [{ name: "Ada", merge_into: "Bo" }], { action: "u" });
+      const merged = await updateEntities(store, [{ name: "Ada", merge_into: "Bo" }], {
+        action: "u",
+      });
       expect(await search("violet")).toEqual(["Bo"]);
       await undoChange(store, merged.change_id ?? 0, { action: "undo" });
       expect(await search("violet")).toEqual(["Ada"]);

@@ -42,7 +42,9 @@ it("opens and reads a file during a long write by another process", async () => 
 
 /** The words that occur anywhere in a memory's files. */
 async function inFiles(folder: string, words: readonly string[]): Promise<string[]> {
-  const files = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name))));
+  const files = await Promise.all(
+    (await readdir(folder)).map((name) => readFile(join(folder, name))),
+  );
   const text = Buffer.concat(files).toString("latin1").toLowerCase();
   return words.filter((word) => text.includes(word.toLowerCase()));
 }
@@ -55,7 +57,9 @@ it("leaves no byte of erased data: text, index, old names, softly deleted facts"
     entity(`filler ${index}`, "t", [`fact ${index} zqkeptalivezq`]),
   );
   await create(store, filler);
-  await create(store, [entity("zqoldnamezq", "t", ["the PIN is zqpinzq", "zqsofterzq as well", "stays"])]);
+  await create(store, [
+    entity("zqoldnamezq", "t", ["the PIN is zqpinzq", "zqsofterzq as well", "stays"]),
+  ]);
   await updateEntities(store, [{ name: "zqoldnamezq", new_name: "Renamed" }], { action: "rename" });
   await forgetFacts(store, "Renamed", ["zqsofterzq as well"]);
   await create(
@@ -63,7 +67,10 @@ it("leaves no byte of erased data: text, index, old names, softly deleted facts"
     filler.map(({ name }) => entity(`${name} again`, "t", [`more of ${name}`])),
   );
   expect(await inFiles(folder, secrets)).toEqual(secrets);
-  const facts = { entityName: "Renamed", observations: ["the PIN is zqpinzq", "zqsofterzq as well"] };
+  const facts = {
+    entityName: "Renamed",
+    observations: ["the PIN is zqpinzq", "zqsofterzq as well"],
+  };
   await erase((hard) => deleteObservations(store, [facts], hard));
   expect(await inFiles(folder, secrets)).toEqual(["zqoldnamezq", "zqkeptalivezq"]);
   await erase((hard) => deleteEntities(store, ["Renamed"], hard));
@@ -177,7 +184,9 @@ it("refuses a file of another format and leaves it unchanged", async () => {
     const db = new Sqlite(file);
     db.pragma(`user_version = ${version}`);
     db.close();
-    await expect(openSqliteStore(file)).rejects.toMatchObject({ message: expect.stringMatching(message) });
+    await expect(openSqliteStore(file)).rejects.toMatchObject({
+      message: expect.stringMatching(message),
+    });
   }
   await rm(folder, { recursive: true, force: true });
 });

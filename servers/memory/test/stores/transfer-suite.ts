@@ -30,7 +30,9 @@ const AWKWARD = [
 
 export function transferSuite(given: Given): void {
   const load = (text: string | Uint8Array) =>
-    importMemory(given.store, typeof text === "string" ? bytes(text) : text, { action: "import_graph" });
+    importMemory(given.store, typeof text === "string" ? bytes(text) : text, {
+      action: "import_graph",
+    });
   const backup = () => exportGraph(given.store, "jsonl");
   const dump = () => officialLines(given.store);
 
@@ -81,7 +83,9 @@ export function transferSuite(given: Given): void {
           JSON.stringify(query),
         ).toContain(name);
       }
-      expect((await create(store, [entity("half \ud83d pair")])).entities[0]?.name).toBe("half \ufffd pair");
+      expect((await create(store, [entity("half \ud83d pair")])).entities[0]?.name).toBe(
+        "half \ufffd pair",
+      );
     });
 
     it("exports byte for byte what it imported from a valid official file", async () => {
@@ -151,7 +155,12 @@ export function transferSuite(given: Given): void {
       // Again: everything exists. Fields of other programs with these names are ignored.
       expect(await load(text)).toMatchObject({ entities: 0, observations: 0, duplicates: 9 });
       const foreign = { type: "entity", name: "Dee", entityType: "t", observations: ["x"] };
-      const odd = { ...foreign, learned: 7, source: { a: 1 }, superseded: ["?", { until: "soon" }] };
+      const odd = {
+        ...foreign,
+        learned: 7,
+        source: { a: 1 },
+        superseded: ["?", { until: "soon" }],
+      };
       expect(await load(JSON.stringify(odd))).toMatchObject({ observations: 1, rejects: [] });
       // A list that does not fit the observations.
       const edited = {
@@ -181,10 +190,17 @@ export function transferSuite(given: Given): void {
         "[1,2]",
         JSON.stringify({ type: "relation", from: "bom", to: "nowhere", relationType: "r" }),
         JSON.stringify({ type: "entity", name: "no facts", entityType: "t" }),
-        JSON.stringify({ type: "entity", name: "bom", entityType: "t", observations: ["x", "more"] }),
+        JSON.stringify({
+          type: "entity",
+          name: "bom",
+          entityType: "t",
+          observations: ["x", "more"],
+        }),
         '{"type":"entity","name":"cut o',
       ].join("\n");
-      const imported = await load(Buffer.concat([bytes(text), Buffer.from("\n\xff\xfe", "latin1")]));
+      const imported = await load(
+        Buffer.concat([bytes(text), Buffer.from("\n\xff\xfe", "latin1")]),
+      );
       expect(imported).toMatchObject({
         entities: 6,
         observations: 6,

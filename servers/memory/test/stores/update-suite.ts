@@ -18,9 +18,15 @@ export function updateSuite(given: Given): void {
       const before = await dump();
       const renamed = await update({ name: "A", new_name: "Z", new_type: "u" });
       expect(renamed.updated).toEqual([
-        { name: "Z", before: { name: "A", entityType: "t" }, after: { name: "Z", entityType: "u" } },
+        {
+          name: "Z",
+          before: { name: "A", entityType: "t" },
+          after: { name: "Z", entityType: "u" },
+        },
       ]);
-      expect(await dump()).toContain('{"type":"relation","from":"Z","to":"B","relationType":"knows"}');
+      expect(await dump()).toContain(
+        '{"type":"relation","from":"Z","to":"B","relationType":"knows"}',
+      );
       await undo(renamed.change_id);
       expect(await dump()).toBe(before);
     });
@@ -40,7 +46,10 @@ export function updateSuite(given: Given): void {
       ]);
       const before = await dump();
       const merged = await update({ name: "Bob", merge_into: "Robert" });
-      expect(merged.updated[0]).toMatchObject({ name: "Robert", moved: { observations: 1, relations: 1 } });
+      expect(merged.updated[0]).toMatchObject({
+        name: "Robert",
+        moved: { observations: 1, relations: 1 },
+      });
       const after = await dump();
       expect(after.split("\n").sort()).toEqual([
         '{"type":"entity","name":"Eve","entityType":"person","observations":[]}',
@@ -62,11 +71,15 @@ export function updateSuite(given: Given): void {
         kind: "invalid",
         message: expect.stringMatching(/changes nothing/),
       });
-      await expect(update({ name: "A", merge_into: "A" })).rejects.toMatchObject({ kind: "invalid" });
+      await expect(update({ name: "A", merge_into: "A" })).rejects.toMatchObject({
+        kind: "invalid",
+      });
       await expect(update({ name: "A", merge_into: "B", new_name: "C" })).rejects.toMatchObject({
         kind: "invalid",
       });
-      await expect(update({ name: "A", new_name: "C" }, { name: "X", new_type: "t" })).rejects.toMatchObject({
+      await expect(
+        update({ name: "A", new_name: "C" }, { name: "X", new_type: "t" }),
+      ).rejects.toMatchObject({
         kind: "not_found",
       });
       expect(await dump()).not.toContain('"C"');

@@ -14,7 +14,12 @@ const MARGIN = 34;
 /** A small graph is not stretched beyond this. */
 const MAX_FIT = 1.6;
 const MAX_NAME = 26;
-const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] } as const;
+const KEYS = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+} as const;
 
 interface Shown {
   readonly node: Node;
@@ -136,7 +141,9 @@ export class Drawing {
   fit(): void {
     const { width, height } = this.#size;
     this.#isMoved = false;
-    const { left, right, top, bottom } = extentOf([...this.#shown.values()].map(({ node }) => node));
+    const { left, right, top, bottom } = extentOf(
+      [...this.#shown.values()].map(({ node }) => node),
+    );
     const inner = { width: width - 2 * MARGIN, height: height - 2 * MARGIN };
     const scale = Math.min(
       inner.width / Math.max(right - left, 1),
@@ -195,7 +202,14 @@ export class Drawing {
     const radius = 4 + Math.min(Math.sqrt(degree) * 1.8, 10);
     circle.append(svg("title", {}, label), svg("circle", { r: radius }));
     const text = short(name);
-    const shown = { node, entity, radius, circle, text, name: svg("text", { class: "name" }, text) };
+    const shown = {
+      node,
+      entity,
+      radius,
+      circle,
+      text,
+      name: svg("text", { class: "name" }, text),
+    };
     const point = (to: string | undefined) => () => {
       this.#pointed = to;
       this.#update();
@@ -279,7 +293,8 @@ export class Drawing {
     const byRank = [...this.#shown.values()].sort((one, other) => rank(other) - rank(one));
     for (const shown of byRank) labels.block(this.#at(shown), shown.radius);
     const isFirst = ({ node }: Shown) => node.name === active || near.has(node.name);
-    for (const shown of byRank.filter(isFirst)) this.#placeName(labels, shown, shown.node.name === active);
+    for (const shown of byRank.filter(isFirst))
+      this.#placeName(labels, shown, shown.node.name === active);
     for (const { relation, from, to, label } of this.#edges) {
       const isLit = relation.from === active || relation.to === active;
       const [start, end] = [this.#at(from), this.#at(to)];
@@ -288,9 +303,13 @@ export class Drawing {
         y: start.y + (end.y - start.y) * part + RELATION_SIZE / 3,
       });
       const size = { width: widthOf(label.textContent ?? "", RELATION_SIZE), size: RELATION_SIZE };
-      set(label, isLit ? labels.place(size, [0.5, 0.62, 0.38, 0.72, 0.28].map(between)) : undefined);
+      set(
+        label,
+        isLit ? labels.place(size, [0.5, 0.62, 0.38, 0.72, 0.28].map(between)) : undefined,
+      );
     }
-    for (const shown of byRank.filter((one) => !isFirst(one))) this.#placeName(labels, shown, false);
+    for (const shown of byRank.filter((one) => !isFirst(one)))
+      this.#placeName(labels, shown, false);
   }
 
   #placeName(labels: Labels, shown: Shown, isForced: boolean): void {
@@ -322,7 +341,11 @@ function set(text: SVGTextElement, at: { x: number; y: number } | undefined): vo
 
 function arrow(): SVGMarkerElement {
   const size = { markerWidth: 6, markerHeight: 6, refX: 10, refY: 5, orient: "auto" };
-  return svg("marker", { id: "arrow", viewBox: "0 0 10 10", ...size }, svg("path", { d: "M0 0L10 5L0 10z" }));
+  return svg(
+    "marker",
+    { id: "arrow", viewBox: "0 0 10 10", ...size },
+    svg("path", { d: "M0 0L10 5L0 10z" }),
+  );
 }
 
 /** A name on one line, cut. */

@@ -101,7 +101,9 @@ export class Graph {
   most(count: number, chosen: string | undefined): Entity[] {
     const rank = ({ name }: Entity) =>
       name === chosen ? Number.POSITIVE_INFINITY : this.relationsOf(name).length;
-    return [...this.entities.values()].sort((one, other) => rank(other) - rank(one)).slice(0, count);
+    return [...this.entities.values()]
+      .sort((one, other) => rank(other) - rank(one))
+      .slice(0, count);
   }
 
   /** Positions for entities in a drawing of this shape. Those that already have one start from it. */

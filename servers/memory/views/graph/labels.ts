@@ -55,7 +55,8 @@ export class Labels {
           box.top >= other.bottom ||
           other.top >= box.bottom,
       );
-    const found = inside.find((place) => isFree(boxOf(place))) ?? (isForced ? inside[0] : undefined);
+    const found =
+      inside.find((place) => isFree(boxOf(place))) ?? (isForced ? inside[0] : undefined);
     if (found !== undefined) this.#taken.push(boxOf(found));
     return found;
   }

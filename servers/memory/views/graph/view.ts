@@ -67,7 +67,10 @@ function take(result: ToolResult, tool: string, input: Record<string, unknown>):
 
 function call(tool: string, input: Record<string, unknown>): Promise<ToolResult> {
   facts.textContent = "Loading …";
-  const failed = (error: Error) => ({ isError: true, content: [{ type: "text", text: error.message }] });
+  const failed = (error: Error) => ({
+    isError: true,
+    content: [{ type: "text", text: error.message }],
+  });
   return host.callTool(tool, input).catch(failed);
 }
 
@@ -121,7 +124,9 @@ function draw(): void {
     ...graph
       .types()
       .slice(0, 8)
-      .map((type, color) => element("li", {}, element("span", { class: `swatch s${color}` }), type)),
+      .map((type, color) =>
+        element("li", {}, element("span", { class: `swatch s${color}` }), type),
+      ),
   );
   facts.textContent = graph.summary(entities.length);
   more.hidden = next === undefined;

@@ -9,9 +9,15 @@ export const failure = errorsOf({
   refused: ["denied"],
   /** The page or its browser has ended. */
   crash: ["unavailable", "The next run starts a new one."],
-  memory: ["too_large", "The page logs, sends or shows too much at once. Fix it, or test part of it."],
+  memory: [
+    "too_large",
+    "The page logs, sends or shows too much at once. Fix it, or test part of it.",
+  ],
   no_browser: ["unavailable"],
-  unreachable: ["unavailable", "Check that the web server is running and that host and port are correct."],
+  unreachable: [
+    "unavailable",
+    "Check that the web server is running and that host and port are correct.",
+  ],
   no_page: ["invalid", "Pass the URL of a page."],
   secret: ["denied"],
   state: ["not_found"],

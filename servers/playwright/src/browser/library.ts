@@ -20,7 +20,8 @@ const require = createRequire(import.meta.url);
 export const playwright = (): typeof import("playwright") => require("playwright");
 
 /** Its `expect`, loaded by itself: while the browser starts. */
-export const expectation = (): typeof import("playwright/test").expect => require("playwright/test").expect;
+export const expectation = (): typeof import("playwright/test").expect =>
+  require("playwright/test").expect;
 
 /** Untrusted text on one line, short. */
 export const shown = (text: string, max = 160): string => {
@@ -31,7 +32,9 @@ export const shown = (text: string, max = 160): string => {
 /** Untrusted text whose white space is visible: `"x\\u00a0y"`. */
 export const withEscapes = (text: string, max = 160): string => {
   const code = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  const visible = text.slice(0, max).replace(/[^\S ]|\u200b/g, (one) => (one === "\n" ? "\\n" : code(one)));
+  const visible = text
+    .slice(0, max)
+    .replace(/[^\S ]|\u200b/g, (one) => (one === "\n" ? "\\n" : code(one)));
   return `"${oneLine(visible)}${text.length > max ? "…" : ""}"`;
 };
 
@@ -54,7 +57,10 @@ export async function expectSnapshot(
   const ask: unknown = Reflect.get(locator, "_expect");
   if (typeof ask !== "function")
     throw new TypeError("this version of Playwright cannot compare ARIA snapshots");
-  const { matches, received, errorMessage } = await Reflect.apply(ask, locator, ["to.match.aria", params]);
+  const { matches, received, errorMessage } = await Reflect.apply(ask, locator, [
+    "to.match.aria",
+    params,
+  ]);
   if (matches === isNot)
     throw Object.assign(new Error(errorMessage ?? "the snapshot differs"), {
       matcherResult: { actual: received?.value?.raw },
@@ -104,10 +110,12 @@ export function reasonOf(error: unknown, target: string): string {
   const text = plain(error);
   const intercepts = /(<[^\n]{0,200}) intercepts pointer events/.exec(text)?.[1];
   if (intercepts !== undefined) return `${target} is covered by ${shown(intercepts)}`;
-  const states = /element is (not (?:enabled|visible|editable|stable)|outside (?:of )?the viewport)/;
+  const states =
+    /element is (not (?:enabled|visible|editable|stable)|outside (?:of )?the viewport)/;
   const state = states.exec(text)?.[1];
   if (state === "not enabled") return `${target} is disabled`;
-  if (state !== undefined) return `${target} is ${state.replace("editable", "editable (read-only)")}`;
+  if (state !== undefined)
+    return `${target} is ${state.replace("editable", "editable (read-only)")}`;
   if (/did not find some options/.test(text)) return `${target} has no such option`;
   if (/Timeout .*exceeded/.test(text)) return `${target} was found, but the action timed out`;
   const [first = ""] = text.split("\n");
@@ -123,7 +131,8 @@ const MAX_CANDIDATES = 4;
  * @returns undefined if the error is another one.
  */
 export function ambiguity(message: string, name: string): string | undefined {
-  const found = /strict mode violation: .*? resolved to (\d+) elements?:\n([\s\S]*?)(?:\n\n|$)/.exec(message);
+  const found =
+    /strict mode violation: .*? resolved to (\d+) elements?:\n([\s\S]*?)(?:\n\n|$)/.exec(message);
   if (found === null) return undefined;
   const [, count = "", list = ""] = found;
   const candidates = [...list.matchAll(/^\s*(\d+)\) (.*?) aka (.*)$/gm)]
@@ -159,12 +168,27 @@ function sentenceOf(locator: string): string | undefined {
   while (CALLS.lastIndex < locator.length) {
     const found = CALLS.exec(locator);
     if (found === null) return undefined;
-    const [, byRole, role, name, exactName, method = "", text, exactText, end, index, inFrame, inner] = found;
+    const [
+      ,
+      byRole,
+      role,
+      name,
+      exactName,
+      method = "",
+      text,
+      exactText,
+      end,
+      index,
+      inFrame,
+      inner,
+    ] = found;
     const unescaped = (one: string) => quoted(one.replace(/\\(.)/g, "$1"));
     const last = parts.pop();
     if (end !== undefined || index !== undefined || inFrame !== undefined || inner !== undefined) {
       // The frame target for an iframe's title, name or id.
-      const frame = /^`(?:iframe\[(?:title|name|id)="([^"]+)"\]|(?:iframe)?#([\w-]+))`$/.exec(last ?? "");
+      const frame = /^`(?:iframe\[(?:title|name|id)="([^"]+)"\]|(?:iframe)?#([\w-]+))`$/.exec(
+        last ?? "",
+      );
       const known = frame?.[1] ?? frame?.[2];
       if (last === undefined || (inFrame !== undefined && known === undefined)) return undefined;
       if (inFrame !== undefined) parts.push(`frame ${quoted(known ?? "")}`);
@@ -176,7 +200,8 @@ function sentenceOf(locator: string): string | undefined {
     const exactly = (exactName ?? exactText) === undefined ? "" : "exactly ";
     if (byRole !== undefined && role !== undefined)
       parts.push(name === undefined ? role : `${role} ${exactly}${unescaped(name)}`);
-    else if (method === "locator" && text !== undefined) parts.push(`\`${text.replace(/\\(.)/g, "$1")}\``);
+    else if (method === "locator" && text !== undefined)
+      parts.push(`\`${text.replace(/\\(.)/g, "$1")}\``);
     else if (text !== undefined && TEXTUAL[method] !== undefined)
       parts.push(`${TEXTUAL[method]} ${exactly}${unescaped(text)}`);
     else return undefined;

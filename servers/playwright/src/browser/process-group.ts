@@ -46,7 +46,8 @@ export async function runInGroup(
   const receive = (chunk: string) => {
     output = (output + chunk).slice(-MAX_OUTPUT);
   };
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", receive);
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding("utf8").on("data", receive);
   const pipe = child.stdio[3];
   if (onLine !== undefined && pipe !== null && pipe !== undefined && "read" in pipe)
     createInterface({ input: pipe }).on("line", onLine);

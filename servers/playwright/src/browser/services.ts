@@ -39,7 +39,9 @@ export class Services {
     const { env, outputDir, baselineDir, project, paths, log, changed, ...rest } = options;
     const platform = envPaths("refmcp", { suffix: "" });
     const runs =
-      outputDir === undefined ? runsPlace(join(platform.cache, "playwright", "runs")) : { folder: outputDir };
+      outputDir === undefined
+        ? runsPlace(join(platform.cache, "playwright", "runs"))
+        : { folder: outputDir };
     const baselinesFolder = baselineDir ?? join(platform.data, "playwright", "baselines");
     this.#paths = paths;
     this.changed = changed;
@@ -57,7 +59,11 @@ export class Services {
     const { runs, baselines } = this;
     return {
       browsers: await this.drivers.browsers(),
-      runs: { folder: runs.folder, count: (await runs.ids()).length, there: existsSync(runs.folder) },
+      runs: {
+        folder: runs.folder,
+        count: (await runs.ids()).length,
+        there: existsSync(runs.folder),
+      },
       baselines: { folder: baselines.folder, count: (await baselines.list()).length },
       node: process.version,
       platform: process.platform,

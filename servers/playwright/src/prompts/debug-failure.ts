@@ -14,7 +14,8 @@ export default prompt({
   async run({ run_id: id }, { runs }) {
     const artifacts = await runs.artifacts(id);
     const report = artifacts.find(({ name }) => name === "report.json");
-    const text = report === undefined ? "" : (await runs.read(report, MAX_REPORT_BYTES)).toString("utf8");
+    const text =
+      report === undefined ? "" : (await runs.read(report, MAX_REPORT_BYTES)).toString("utf8");
     const hasTrace = artifacts.some(({ name }) => name.endsWith("trace.zip"));
     return [
       `The run ${id} failed. Find out whether the page or the test is wrong. If it is the test, fix it.`,

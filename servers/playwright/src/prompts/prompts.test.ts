@@ -10,7 +10,10 @@ beforeAll(async () => {
   talk = await session();
   for (const id of ["20260101-000000-aaaaaaaa", "20260102-000000-bbbbbbbb"]) {
     await mkdir(join(talk.runs, id), { recursive: true });
-    await writeFile(join(talk.runs, id, "report.json"), '{ "url": "http://x.test/", "passed": false }\n');
+    await writeFile(
+      join(talk.runs, id, "report.json"),
+      '{ "url": "http://x.test/", "passed": false }\n',
+    );
   }
   await writeFile(join(talk.runs, "20260102-000000-bbbbbbbb", "home.trace.zip"), trace());
 });
@@ -25,7 +28,8 @@ describe("prompts", () => {
     const text = await ask("pw_write_test", { url: "http://localhost:3000/", goal: "signing in" });
     expect(text).toContain("Write a test for http://localhost:3000/: signing in.");
     expect(text).toContain("no console errors");
-    for (const tool of ["pw_inspect_page", "pw_run_test", "pw_export_spec"]) expect(text).toContain(tool);
+    for (const tool of ["pw_inspect_page", "pw_run_test", "pw_export_spec"])
+      expect(text).toContain(tool);
   });
 
   it("pw_debug_failure includes the run's artifacts, and adapts if there is no trace", async () => {

@@ -8,7 +8,10 @@ export default prompt({
   description: "Develop a test on a page, sentence by sentence, and export it as a spec.",
   args: z.strictObject({
     url: z.string().describe("The page: http://localhost:3000/"),
-    goal: z.string().optional().describe("What to test: signing in, the search, a scenario of a plan, …"),
+    goal: z
+      .string()
+      .optional()
+      .describe("What to test: signing in, the search, a scenario of a plan, …"),
   }),
   run: ({ url, goal }) =>
     [

@@ -9,7 +9,8 @@ export default resource({
   uriTemplate: "file:///{+path}",
   name: "run-artifact-file",
   title: "An artifact of a run, by file URL",
-  description: "A screenshot or other artifact, by the link in a run's answer. No other file can be read.",
+  description:
+    "A screenshot or other artifact, by the link in a run's answer. No other file can be read.",
   async read({ path }, { runs }) {
     const file = resolve(absolute(path));
     return contentOf(runs, basename(dirname(file)), basename(file), file);

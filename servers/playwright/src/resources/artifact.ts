@@ -19,7 +19,9 @@ export async function contentOf(runs: RunStore, id: string, name: string, path?:
     });
   const content = await runs.readWhole(artifact, MAX_BYTES);
   const { mimeType } = artifact;
-  return isText(mimeType) ? { mimeType, text: content.toString("utf8") } : { mimeType, blob: content };
+  return isText(mimeType)
+    ? { mimeType, text: content.toString("utf8") }
+    : { mimeType, blob: content };
 }
 
 export default resource({

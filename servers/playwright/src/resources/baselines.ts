@@ -7,6 +7,10 @@ export default resource({
   description: "The names of the visual baselines, and their folder.",
   mimeType: "application/json",
   async read({ baselines }) {
-    return JSON.stringify({ folder: baselines.folder, baselines: await baselines.list() }, undefined, 2);
+    return JSON.stringify(
+      { folder: baselines.folder, baselines: await baselines.list() },
+      undefined,
+      2,
+    );
   },
 });

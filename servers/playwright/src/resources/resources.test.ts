@@ -45,7 +45,11 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
   it("contain a run's artifacts, as linked in the answer", async () => {
     const { resources } = await talk.connected.client.listResources();
     const uris = resources.map(({ uri }) => uri).filter((uri) => uri.startsWith("pw://runs/"));
-    expect(uris.map((uri) => uri.split("/").at(-1))).toEqual(["home.actual.png", "home.png", "report.json"]);
+    expect(uris.map((uri) => uri.split("/").at(-1))).toEqual([
+      "home.actual.png",
+      "home.png",
+      "report.json",
+    ]);
     const picture = await read(`pw://runs/${runId}/home.png`);
     expect(picture.mimeType).toBe("image/png");
     const png = PNG.sync.read(Buffer.from("blob" in picture ? picture.blob : "", "base64"));
@@ -92,20 +96,30 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
       runs: { folder: talk.runs, count: 1 },
     });
     await talk.call("pw_approve_baseline", { run_id: runId, baseline: "home" });
-    expect(JSON.parse(await textOf("pw://baselines"))).toEqual({ folder: talk.baselines, baselines: [] });
+    expect(JSON.parse(await textOf("pw://baselines"))).toEqual({
+      folder: talk.baselines,
+      baselines: [],
+    });
     const help = await textOf("pw://help/assertions");
     expect(help).toContain("no console errors");
     expect(help).toContain("# Steps");
   });
 
   it("are readable by the answer's link, unlike any other file", async () => {
-    const run = await talk.good("pw_run_test", { url: web.url, assertions: ["h1 contains 'Docs'"] });
+    const run = await talk.good("pw_run_test", {
+      url: web.url,
+      assertions: ["h1 contains 'Docs'"],
+    });
     expect(run.text).not.toContain("→");
     const [link] = run.links;
     expect(link).toMatchObject({ name: "home.png", mimeType: "image/png" });
     expect(link?.uri).toMatch(/^file:\/\/\/.*\/home\.png$/);
     const picture = await read(link?.uri ?? "");
-    expect(picture).toMatchObject({ uri: link?.uri, mimeType: "image/png", blob: expect.any(String) });
+    expect(picture).toMatchObject({
+      uri: link?.uri,
+      mimeType: "image/png",
+      blob: expect.any(String),
+    });
     const folder = String(link?.uri).split("/").slice(0, -1).join("/");
     for (const other of [
       "file:///etc/passwd",
@@ -113,6 +127,8 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
       `${folder}/../../../etc/passwd`,
       `${folder}/nothing.png`,
     ])
-      await expect(read(other), other).rejects.toThrow(/no run|no artifact|not an artifact|not found/i);
+      await expect(read(other), other).rejects.toThrow(
+        /no run|no artifact|not an artifact|not found/i,
+      );
   });
 });

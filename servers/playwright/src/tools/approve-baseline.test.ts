@@ -56,12 +56,18 @@ describe("pw_approve_baseline", () => {
     const baseline = join(talk.baselines, "home.png");
 
     agrees = false;
-    const declined = await talk.call("pw_approve_baseline", { run_id: first.data.run_id, baseline: "home" });
+    const declined = await talk.call("pw_approve_baseline", {
+      run_id: first.data.run_id,
+      baseline: "home",
+    });
     expect(declined.isError).toBe(true);
     expect(existsSync(baseline), "writes nothing before the user agrees").toBe(false);
 
     agrees = true;
-    const { text } = await talk.good("pw_approve_baseline", { run_id: first.data.run_id, baseline: "home" });
+    const { text } = await talk.good("pw_approve_baseline", {
+      run_id: first.data.run_id,
+      baseline: "home",
+    });
     expect(text).toContain(baseline);
     expect(questions.at(-1)).toContain(baseline);
     expect((await compare()).data.passed).toBe(true);

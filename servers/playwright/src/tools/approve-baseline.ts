@@ -12,7 +12,9 @@ export default tool({
   idempotent: true,
   input: z.strictObject({
     run_id: runId,
-    baseline: z.string().describe("The baseline's name, as in: screenshot matches baseline 'home'."),
+    baseline: z
+      .string()
+      .describe("The baseline's name, as in: screenshot matches baseline 'home'."),
     device: z.string().default("desktop").describe("The device of the run."),
   }),
   async run({ run_id: id, baseline, device }, services, call) {

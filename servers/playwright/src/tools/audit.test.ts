@@ -19,7 +19,9 @@ const SECURE = {
 const sends =
   (body: string | Buffer, headers: Record<string, string | string[]>, status = 200): Handler =>
   (_request, response: ServerResponse) => {
-    response.writeHead(status, { "content-type": "text/html; charset=utf-8", ...headers }).end(body);
+    response
+      .writeHead(status, { "content-type": "text/html; charset=utf-8", ...headers })
+      .end(body);
   };
 const HEAD = `<meta name="viewport" content="width=device-width"><meta name="description" content="All about lamps">
   <link rel="canonical" href="http://shop.example/">`;
@@ -52,8 +54,11 @@ beforeAll(async () => {
     ),
     "/big.png": sends(picture(900, 900, [200, 30, 30]), { "content-type": "image/png", etag: "1" }),
     "/plain.js": sends(`// ${"x".repeat(5_000)}`, { "content-type": "text/javascript" }),
-    "/robots.txt": sends("User-agent: *\nDisallow: /bad\nAllow: /\n", { "content-type": "text/plain" }),
-    "/slow": page(`<main><h1>Slow</h1><p id="moved" style="height: 400px">Text</p><button>Slow</button></main>
+    "/robots.txt": sends("User-agent: *\nDisallow: /bad\nAllow: /\n", {
+      "content-type": "text/plain",
+    }),
+    "/slow":
+      page(`<main><h1>Slow</h1><p id="moved" style="height: 400px">Text</p><button>Slow</button></main>
       <script>
         document.querySelector("button").onclick = () => { const end = performance.now() + 600; while (performance.now() < end); };
         addEventListener("load", () => setTimeout(() => {
@@ -64,7 +69,8 @@ beforeAll(async () => {
       `${'<a href="javascript:go()">long name</a><img>'.repeat(300).replaceAll("name", "name ".repeat(60))}
       <script>for (let i = 0; i < 50; i++) console.error("problem ".repeat(100) + i)</script>`,
     ),
-    "/secret": page(`<main><h1>Secret</h1><label>Password <input></label><p id="out"></p></main><script>
+    "/secret":
+      page(`<main><h1>Secret</h1><label>Password <input></label><p id="out"></p></main><script>
       document.querySelector("input").oninput = ({ target }) => {
         document.title = target.value;
         document.querySelector("#out").innerHTML = '<a href="javascript:1">' + target.value + '</a>';
@@ -78,8 +84,11 @@ beforeAll(async () => {
 async function audit(args: Record<string, unknown>) {
   const { data, links } = await talk.good("pw_audit", args);
   const findings: Finding[] = Object(data).findings;
-  const devices: { device: string; scores: Record<string, number>; vitals?: Record<string, number> }[] =
-    Object(data).devices;
+  const devices: {
+    device: string;
+    scores: Record<string, number>;
+    vitals?: Record<string, number>;
+  }[] = Object(data).devices;
   const file = links.find(({ name }) => name === "audit.json")?.uri ?? "";
   const full = await readFile(fileURLToPath(file), "utf8");
   const every: Finding[] = JSON.parse(full).audits[0].findings;
@@ -106,7 +115,14 @@ describe("pw_audit", () => {
     const { every: findings } = await audit({ url: `${web.url}/bad`, categories: ALL });
     expect(rulesOf(findings, "seo")).toEqual(
       ["canonical", "crawlable", "description", "heading", "hreflang", "image texts", "language"]
-        .concat(["link addresses", "link texts", "robots.txt", "status", "structured data", "title"])
+        .concat([
+          "link addresses",
+          "link texts",
+          "robots.txt",
+          "status",
+          "structured data",
+          "title",
+        ])
         .sort(),
     );
     expect(rulesOf(findings, "headers")).toEqual(
@@ -129,7 +145,11 @@ describe("pw_audit", () => {
     ]);
     expect(rulesOf(findings, "weight")).toEqual(["caching", "compression"]);
     expect(rulesOf(findings, "accessibility")).toEqual(
-      expect.arrayContaining(["image-alt (critical)", "label (critical)", "html-has-lang (serious)"]),
+      expect.arrayContaining([
+        "image-alt (critical)",
+        "label (critical)",
+        "html-has-lang (serious)",
+      ]),
     );
     const where = (rule: string) => findings.find((one) => one.rule === rule)?.where;
     expect(where("link addresses")).toEqual(["link 'Go'"]);
@@ -185,7 +205,9 @@ describe("pw_audit", () => {
     });
     expect(JSON.stringify(data).length).toBeLessThanOrEqual(6_000);
     expect(findings.length).toBeGreaterThan(5);
-    expect(findings.find(({ rule }) => rule === "image-alt (critical)")).toMatchObject({ count: 200 });
+    expect(findings.find(({ rule }) => rule === "image-alt (critical)")).toMatchObject({
+      count: 200,
+    });
     expect(JSON.parse(full).audits).toHaveLength(2);
     expect(full.length).toBeGreaterThan(20_000);
   });
@@ -193,7 +215,10 @@ describe("pw_audit", () => {
   it("applies the rules for https to https pages only", async () => {
     const secure = await secureSite(`${web.url}/big.png`);
     const safe = await session({ args: ["--ignore-https-errors"] });
-    const { data } = await safe.good("pw_audit", { url: `${secure.url}/mixed`, categories: ["headers"] });
+    const { data } = await safe.good("pw_audit", {
+      url: `${secure.url}/mixed`,
+      categories: ["headers"],
+    });
     await secure.close();
     expect(Object(data).findings).toContainEqual(
       expect.objectContaining({ rule: "mixed content", where: [`${web.url}/big.png`] }),
@@ -222,7 +247,10 @@ describe("pw_audit", () => {
   });
 
   it("names the package where Lighthouse is asked for and not installed", async () => {
-    const { data, devices } = await audit({ url: `${web.url}/good`, categories: ["seo", "lighthouse"] });
+    const { data, devices } = await audit({
+      url: `${web.url}/good`,
+      categories: ["seo", "lighthouse"],
+    });
     expect(data.notes).toEqual([
       expect.stringMatching(/^lighthouse is not installed: npm install -D lighthouse/),
     ]);
@@ -236,6 +264,9 @@ describe("pw_audit", () => {
     const still = await talk.call("pw_audit", { url: web.url, devices: ["dark + no javascript"] });
     expect(still).toMatchObject({ isError: true, text: expect.stringContaining("needs scripts") });
     const answer = await talk.call("pw_audit", { url: "http://127.0.0.1:1/" });
-    expect(answer).toMatchObject({ isError: true, text: expect.stringContaining("cannot be reached") });
+    expect(answer).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("cannot be reached"),
+    });
   });
 });

@@ -26,7 +26,9 @@ export default tool({
   openWorld: true,
   input: z.strictObject({
     url,
-    steps: steps.describe("As in pw_run_test: the page is audited after them, and inp measures them."),
+    steps: steps.describe(
+      "As in pw_run_test: the page is audited after them, and inp measures them.",
+    ),
     devices: devices.describe("As in pw_run_test."),
     categories: z
       .array(z.enum(CATEGORIES))

@@ -10,7 +10,8 @@ beforeAll(async () => {
 });
 
 const open = (name: string) => talk.good("pw_browse_open", { session: name, url });
-const act = (name: string, ...steps: string[]) => talk.good("pw_browse_act", { session: name, steps });
+const act = (name: string, ...steps: string[]) =>
+  talk.good("pw_browse_act", { session: name, steps });
 const close = (name: string) => talk.good("pw_browse_close", { session: name });
 
 describe("pw_browse_act", () => {
@@ -27,7 +28,10 @@ describe("pw_browse_act", () => {
     expect(added.data).toMatchObject({ console: ["error: added 1"] });
     expect(added.data.snapshot).toBeUndefined();
     expect(added.links.map(({ name }) => name)).toEqual(["page-list.png"]);
-    const picture = await talk.good("pw_view_artifact", { run_id: added.data.run_id, name: "page-list.png" });
+    const picture = await talk.good("pw_view_artifact", {
+      run_id: added.data.run_id,
+      name: "page-list.png",
+    });
     expect(picture.images).toHaveLength(1);
     const seen = await talk.good("pw_browse_snapshot", { session: "shop" });
     expect(seen.data).toMatchObject({
@@ -38,8 +42,15 @@ describe("pw_browse_act", () => {
     const failed = await act("shop", "expect h1 is 'Chairs' within 50ms", "goto /next");
     expect(failed.data.failed_step).toContain("expect h1 is 'Chairs' within 50ms: its text is");
     expect(failed.data.url).toBe(`${url}/`);
-    const next = await talk.good("pw_browse_act", { session: "shop", steps: ["goto /next"], snapshot: true });
-    expect(next.data).toMatchObject({ url: `${url}/next`, snapshot: expect.stringContaining("Next") });
+    const next = await talk.good("pw_browse_act", {
+      session: "shop",
+      steps: ["goto /next"],
+      snapshot: true,
+    });
+    expect(next.data).toMatchObject({
+      url: `${url}/next`,
+      snapshot: expect.stringContaining("Next"),
+    });
     expect((await close("shop")).text).toContain("closed");
   });
 
@@ -51,7 +62,10 @@ describe("pw_browse_act", () => {
     };
     await act("checked", "fill textbox 'Name' with 'Desk lamp'", "click button 'Add'");
     const assertions = ["li count is 1", "h1 is 'Chairs' within 50ms", "page contains 'Desk'"];
-    const data = await checks([], [...assertions, "no console errors", "console contains 'added 1'"]);
+    const data = await checks(
+      [],
+      [...assertions, "no console errors", "console contains 'added 1'"],
+    );
     expect(data).toMatchObject({
       assertions: [
         { name: "li count is 1", passed: true },

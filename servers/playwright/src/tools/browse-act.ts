@@ -13,9 +13,14 @@ export default tool({
   openWorld: true,
   input: z.strictObject({
     session,
-    steps: steps.describe("As in pw_run_test: \"click button 'Save'\", \"screenshot 'menu' of nav\"."),
+    steps: steps.describe(
+      "As in pw_run_test: \"click button 'Save'\", \"screenshot 'menu' of nav\".",
+    ),
     assertions: assertions.describe("As in pw_run_test, checked after the steps."),
-    snapshot: z.boolean().default(false).describe("Also return the snapshot, as pw_browse_snapshot does."),
+    snapshot: z
+      .boolean()
+      .default(false)
+      .describe("Also return the snapshot, as pw_browse_snapshot does."),
   }),
   output: browsed,
   async run({ session: name, snapshot, ...sentences }, { sessions }, call) {

@@ -21,10 +21,12 @@ describe("pw_browse_close", () => {
     expect(unknown.text).toContain("There is no session");
     expect(unknown.text).toContain("pw_browse_open");
     await open("short");
-    expect((await talk.call("pw_browse_open", { session: "short", url })).text).toContain("already open");
-    expect((await talk.call("pw_browse_act", { session: "short", steps: ["clik 'x'"] })).text).toContain(
-      "click",
+    expect((await talk.call("pw_browse_open", { session: "short", url })).text).toContain(
+      "already open",
     );
+    expect(
+      (await talk.call("pw_browse_act", { session: "short", steps: ["clik 'x'"] })).text,
+    ).toContain("click");
     expect(
       (await talk.call("pw_browse_act", { session: "short", steps: ["locale 'de-DE'"] })).text,
     ).toContain("pw_browse_open");
@@ -45,10 +47,17 @@ describe("pw_browse_close", () => {
     };
     try {
       const runs = new RunStore({ folder: await folderOf("idle") });
-      const sessions = new Sessions({ drivers: { dedicated }, runs, changed: () => undefined, idleMs: 60 });
+      const sessions = new Sessions({
+        drivers: { dedicated },
+        runs,
+        changed: () => undefined,
+        idleMs: 60,
+      });
       await sessions.open("idle", { url, steps: [] }, CALL);
       await ended;
-      expect(() => sessions.act("idle", { steps: [] }, CALL)).toThrow("no call used it for 0.001 minutes");
+      expect(() => sessions.act("idle", { steps: [] }, CALL)).toThrow(
+        "no call used it for 0.001 minutes",
+      );
     } finally {
       await drivers.close();
     }

@@ -4,7 +4,8 @@ import { session, tool } from "../context.ts";
 export default tool({
   name: "pw_browse_close",
   title: "Close a browser session",
-  description: "Close an open session and its browser. Sessions also close after 10 minutes without a call.",
+  description:
+    "Close an open session and its browser. Sessions also close after 10 minutes without a call.",
   toolset: "browse",
   effect: "change",
   openWorld: false,

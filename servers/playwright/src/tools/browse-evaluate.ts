@@ -14,7 +14,9 @@ export default tool({
     session,
     expression: z
       .string()
-      .describe('"document.title"; for statements a function: "async () => (await fetch(\'/api\')).status".'),
+      .describe(
+        '"document.title"; for statements a function: "async () => (await fetch(\'/api\')).status".',
+      ),
   }),
   run: ({ session: name, expression }, { sessions }, call) =>
     sessions.evaluate(name, expression, call.budget, call),

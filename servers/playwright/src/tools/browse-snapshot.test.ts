@@ -14,7 +14,9 @@ describe("pw_browse_snapshot", () => {
     await talk.good("pw_browse_open", { url });
     const { data } = await talk.good("pw_browse_snapshot");
     const targets = Array.isArray(data.targets) ? data.targets.map(String) : [];
-    expect(targets).toEqual(expect.arrayContaining(["heading 'Lamps'", "textbox 'Name'", "button 'Add'"]));
+    expect(targets).toEqual(
+      expect.arrayContaining(["heading 'Lamps'", "textbox 'Name'", "button 'Add'"]),
+    );
     const steps = targets.map((target) => `hover ${target}`);
     expect((await talk.good("pw_browse_act", { steps })).data.failed_step).toBeUndefined();
     const few = await talk.good("pw_browse_snapshot", { limit: 1 });

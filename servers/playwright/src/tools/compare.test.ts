@@ -266,7 +266,9 @@ describe("pw_compare", () => {
     const steps = ["click button 'Order'"];
     const answer = await talk.good("pw_compare", { before: old.url, after: changed.url, steps });
     const [only] = answer.data.pages as Page[];
-    expect(only?.facts).toEqual([expect.stringMatching(/^a step failed after: click button 'Order': /)]);
+    expect(only?.facts).toEqual([
+      expect.stringMatching(/^a step failed after: click button 'Order': /),
+    ]);
     const away = await talk.good("pw_compare", { before: old.url, after: "http://127.0.0.1:1" });
     expect(away.text).toMatch(/^No difference in 0 of 1 page; 1 not compared\./);
     expect((away.data.pages as Page[])[0]?.error).toContain("cannot be reached");
@@ -339,7 +341,10 @@ describe("pw_compare", () => {
     [{ before: "base:none", after: "URL" }, 'There is no base "none".'],
     [{ before: "base:../x", after: "URL" }, 'There is no base "../x".'],
     [{ before: "20260101-000000-00000000", after: "URL" }, "There is no run"],
-    [{ before: "somewhere", after: "URL" }, 'before "somewhere" is not a URL, a run_id or base:NAME.'],
+    [
+      { before: "somewhere", after: "URL" },
+      'before "somewhere" is not a URL, a run_id or base:NAME.',
+    ],
     [{ before: "URL", after: "URL", keep: "../x" }, 'keep "../x" is not a valid name.'],
     [{ before: "URL", after: "URL", paths: ["http://elsewhere.test/"] }, "is not a path."],
     [{ before: "URL", after: "URL", devices: ["iPhone 99"] }, "iPhone 99"],
@@ -361,11 +366,18 @@ describe("pw_compare", () => {
     const compared = new Promise<void>((resolve) => {
       first = resolve;
     });
-    const last = (_: unknown, response: ServerResponse) => void compared.then(() => response.end(page(BODY)));
-    const [a, b] = [await site({ "*": page(BODY), "/5": last }), await site({ "*": page(BODY), "/5": last })];
+    const last = (_: unknown, response: ServerResponse) =>
+      void compared.then(() => response.end(page(BODY)));
+    const [a, b] = [
+      await site({ "*": page(BODY), "/5": last }),
+      await site({ "*": page(BODY), "/5": last }),
+    ];
     const paths = Array.from({ length: 6 }, (_, n) => `/${n}`);
     const { structuredContent } = await talk.connected.client.callTool(
-      { name: "pw_compare", arguments: { before: a.url, after: b.url, paths, timeout_ms: 300_000 } },
+      {
+        name: "pw_compare",
+        arguments: { before: a.url, after: b.url, paths, timeout_ms: 300_000 },
+      },
       { onprogress: () => first() },
     );
     expect(structuredContent).toMatchObject({ unchanged: 6, not_compared: 0 });
@@ -385,7 +397,10 @@ describe("pw_compare", () => {
     expect(answer.text.length).toBeLessThanOrEqual(20_000);
     expect(JSON.stringify(answer.data).length).toBeLessThanOrEqual(20_000);
     expect(answer.text).toMatch(/\d+ more lines in the run's report\.json/);
-    const report = await readFile(join(talk.runs, String(answer.data.run_id), "report.json"), "utf8");
+    const report = await readFile(
+      join(talk.runs, String(answer.data.run_id), "report.json"),
+      "utf8",
+    );
     expect(report).toContain("Thing number 89");
   });
 });

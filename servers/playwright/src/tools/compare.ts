@@ -18,13 +18,19 @@ export default tool({
     before: z
       .string()
       .optional()
-      .describe('URL, run_id of an earlier comparison, or "base:main". Leave it out to only keep a base.'),
+      .describe(
+        'URL, run_id of an earlier comparison, or "base:main". Leave it out to only keep a base.',
+      ),
     after: z.string().describe("URL of the changed version, or as before."),
-    paths: sentences.describe('Relative to both: "/about", "?page=2". Default: the URL, or all of the base.'),
+    paths: sentences.describe(
+      'Relative to both: "/about", "?page=2". Default: the URL, or all of the base.',
+    ),
     steps: steps.describe("Performed on each page first, as in pw_run_test."),
     devices: devices.describe("As in pw_run_test."),
     keep: z.string().optional().describe('Keep the after side as a base for later calls: "main".'),
-    timeout_ms: fields.timeoutMs(30_000, 600_000).describe("Time limit of each load, in milliseconds."),
+    timeout_ms: fields
+      .timeoutMs(30_000, 600_000)
+      .describe("Time limit of each load, in milliseconds."),
   }),
   output: comparison.extend({ artifacts }),
   async run({ timeout_ms: timeoutMs, ...request }, { drivers, runs }, call) {

@@ -57,7 +57,9 @@ describe("pw_export_spec", () => {
     expect(both.text.match(/await settled/g)).toHaveLength(1);
     const apart = await talk.good("pw_export_spec", { url, steps: [...steps, "reload", ...steps] });
     expect(apart.text.match(/await settled/g)).toHaveLength(2);
-    expect(apart.text).toContain('.filter((one) => ["serious","critical"].includes(String(one.impact)))');
+    expect(apart.text).toContain(
+      '.filter((one) => ["serious","critical"].includes(String(one.impact)))',
+    );
   });
 
   it.each([
@@ -163,12 +165,19 @@ describe("pw_export_spec", () => {
     });
     await shop.good("pw_browse_act", {
       ...act("click 'Add'", "set cookie 'a' to 'b'"),
-      assertions: ["there is 1 li", "li count is 2 within 10ms", "no page errors", "no failed requests"],
+      assertions: [
+        "there is 1 li",
+        "li count is 2 within 10ms",
+        "no page errors",
+        "no failed requests",
+      ],
     });
     await shop.good("pw_browse_evaluate", { session: "shop", expression: "1 +\n1" });
     await shop.good("pw_browse_act", { ...act("goto /next"), assertions: ["h1 is 'Next'"] });
     const { text } = await shop.good("pw_export_spec", { session: "shop", title: "shop" });
-    expect(text).toContain(`test.use({ baseURL: "${url}", colorScheme: "dark", locale: "de-DE" });`);
+    expect(text).toContain(
+      `test.use({ baseURL: "${url}", colorScheme: "dark", locale: "de-DE" });`,
+    );
     expect(text.slice(text.indexOf("// Left out"), text.indexOf("test("))).toBe(
       [
         "expect h1 is 'Chairs' within 10ms (it failed)",

@@ -26,7 +26,9 @@ export default tool({
   }),
   async run({ run_id: id, session, device, title, ...given }, { drivers, runs, sessions }, call) {
     if (id !== undefined && session !== undefined)
-      throw new ToolError("invalid", "Both run_id and session were given.", { hint: "Pass one of them." });
+      throw new ToolError("invalid", "Both run_id and session were given.", {
+        hint: "Pass one of them.",
+      });
     const test =
       session !== undefined
         ? { assertions: [], ...(await sessions.script(session, call)) }

@@ -20,22 +20,37 @@ beforeAll(async () => {
 // browser/heal/heal.test.ts has each kind of break, test/heal.long.test.ts those of specs.
 describe("pw_heal", () => {
   it("returns the corrected sentence of a failed run, and the runs that prove it", async () => {
-    const test = { url, steps: ["click button 'Save'"], assertions: ["'Saved' is visible"], evidence: [] };
+    const test = {
+      url,
+      steps: ["click button 'Save'"],
+      assertions: ["'Saved' is visible"],
+      evidence: [],
+    };
     html = FORM;
     expect((await talk.good("pw_run_test", test)).data["passed"]).toBe(true);
-    html = FORM.replace("</body>", '<section aria-label="Draft"><button>Save</button></section></body>');
+    html = FORM.replace(
+      "</body>",
+      '<section aria-label="Draft"><button>Save</button></section></body>',
+    );
     const failed = await talk.good("pw_run_test", test);
     expect(failed.data["passed"]).toBe(false);
     const { data, text } = await talk.good("pw_heal", { run_id: failed.data["run_id"] });
     expect(data).toMatchObject({
       outcome: "healed",
       changes: [
-        { where: "steps[0]", before: "click button 'Save'", after: expect.stringMatching(/^click /) },
+        {
+          where: "steps[0]",
+          before: "click button 'Save'",
+          after: expect.stringMatching(/^click /),
+        },
       ],
       red_runs: [expect.any(String)],
     });
     expect(text).toContain("- click button 'Save'\n+ click ");
-    const reports = await talk.good("pw_view_artifact", { run_id: data["green_run"], name: "report.json" });
+    const reports = await talk.good("pw_view_artifact", {
+      run_id: data["green_run"],
+      name: "report.json",
+    });
     expect(JSON.parse(reports.text)).toMatchObject({ passed: true });
   });
 

@@ -24,11 +24,15 @@ describe("pw_inspect_page", () => {
     expect(data).toMatchObject({
       status: 200,
       title: "Docs",
-      snapshot: expect.stringMatching(/navigation "Main".*\n.*link "Docs"[\s\S]*heading "More" \[level=2\]/),
+      snapshot: expect.stringMatching(
+        /navigation "Main".*\n.*link "Docs"[\s\S]*heading "More" \[level=2\]/,
+      ),
       console: ["error: it hurts"],
     });
     const targets = Array.isArray(data.targets) ? data.targets.map(String) : [];
-    expect(targets).toEqual(expect.arrayContaining(["link 'Docs'", "textbox 'Email'", "button 'Save as…'"]));
+    expect(targets).toEqual(
+      expect.arrayContaining(["link 'Docs'", "textbox 'Email'", "button 'Save as…'"]),
+    );
     const assertions = targets.map((target) => `${target} is visible`);
     expect(assertions.length).toBeGreaterThanOrEqual(8);
     const run = await talk.good("pw_run_test", { url: web.url, assertions });
@@ -59,7 +63,10 @@ describe("pw_inspect_page", () => {
   });
 
   it("uses the requested device", async () => {
-    const { data } = await talk.good("pw_inspect_page", { url: `${web.url}/narrow`, device: "400x300" });
+    const { data } = await talk.good("pw_inspect_page", {
+      url: `${web.url}/narrow`,
+      device: "400x300",
+    });
     expect(data.targets).toEqual(["button '400'"]);
     const answer = await talk.call("pw_inspect_page", { url: web.url, device: "iPhon 15" });
     expect(answer.isError).toBe(true);
@@ -109,7 +116,8 @@ describe("pw_inspect_page", () => {
          <script>const say = () => { document.querySelector("h1").textContent = localStorage.name ?? "Stranger" }; say()</script>`,
       ),
     });
-    const heading = (data: Record<string, unknown>) => /heading "(\w+)"/.exec(String(data.snapshot))?.[1];
+    const heading = (data: Record<string, unknown>) =>
+      /heading "(\w+)"/.exec(String(data.snapshot))?.[1];
     const look = async (args: object) => (await talk.good("pw_inspect_page", { ...args })).data;
     expect(heading(await look({ url: shop.url }))).toBe("Stranger");
     const steps = ["click button 'Sign in'"];

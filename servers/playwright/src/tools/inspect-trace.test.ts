@@ -9,7 +9,9 @@ let web: Site;
 let talk: Session;
 beforeAll(async () => {
   web = await site({
-    "/": page("<h1>Docs</h1><button>Go</button><script>console.error('it hurts'); fetch('/gone')</script>"),
+    "/": page(
+      "<h1>Docs</h1><button>Go</button><script>console.error('it hurts'); fetch('/gone')</script>",
+    ),
   });
   talk = await session();
 });

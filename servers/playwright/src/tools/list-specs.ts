@@ -7,7 +7,8 @@ import { grep, number, sentences, tool } from "../context.ts";
 export default tool({
   name: "pw_list_specs",
   title: "List the project's tests",
-  description: "List the tests of the user's own Playwright project (--project). Run them with pw_run_specs.",
+  description:
+    "List the tests of the user's own Playwright project (--project). Run them with pw_run_specs.",
   effect: "read",
   openWorld: false,
   input: z.strictObject({
@@ -28,6 +29,10 @@ export default tool({
     const page = all.slice(from, from + limit).map(specLine);
     const tests = page.slice(0, fitting(page, call.budget - 500));
     const end = from + tests.length;
-    return { tests, total: all.length, ...(end < all.length ? { next_cursor: cursors.encode(end) } : {}) };
+    return {
+      tests,
+      total: all.length,
+      ...(end < all.length ? { next_cursor: cursors.encode(end) } : {}),
+    };
   },
 });

@@ -74,7 +74,9 @@ describe("pw_run_specs", () => {
     const runId = Object(data).run_id;
     const { text } = await talk.good("pw_inspect_trace", { run_id: runId });
     expect(text).toMatch(/\n1\. \S.*\n2\. /);
-    expect(text).toMatch(/\d\. Navigate.* http:.*\n(?:\d.*\n)*\d\. Expect "toHaveText".* ✗ .*\[secret PIN\]/);
+    expect(text).toMatch(
+      /\d\. Navigate.* http:.*\n(?:\d.*\n)*\d\. Expect "toHaveText".* ✗ .*\[secret PIN\]/,
+    );
     expect(text).not.toContain("Fixture");
     expect((await talk.good("pw_view_artifact", { run_id: runId })).images).toHaveLength(1);
 

@@ -15,8 +15,14 @@ export default tool({
   input: z.strictObject({
     files: sentences.describe('Paths or parts of them, with a line: "login.spec.ts:12".'),
     grep,
-    project: z.string().optional().describe("Only this project of the Playwright configuration: chromium."),
-    last_failed: z.boolean().default(false).describe("Only the tests that failed in the previous run."),
+    project: z
+      .string()
+      .optional()
+      .describe("Only this project of the Playwright configuration: chromium."),
+    last_failed: z
+      .boolean()
+      .default(false)
+      .describe("Only the tests that failed in the previous run."),
   }),
   output: z.object({
     passed: z.boolean(),

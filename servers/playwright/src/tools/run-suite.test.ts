@@ -67,7 +67,9 @@ describe("pw_run_suite", () => {
     expect(answer.text).not.toMatch(/fault|internal error/i);
     expect(answer.data).toMatchObject({ not_run: 0 });
     expect(answer.data.tests).toHaveLength(4);
-    expect(answer.data.tests).toContainEqual(expect.objectContaining({ name: "home", passed: true }));
+    expect(answer.data.tests).toContainEqual(
+      expect.objectContaining({ name: "home", passed: true }),
+    );
   });
 
   it("returns finished tests on timeout, and names the others", async () => {
@@ -91,10 +93,17 @@ describe("pw_run_suite", () => {
       assertions: ["h1 is 'Docs'", "h1 is 'Other' within 60s"],
       timeout_ms: 60_000,
     });
-    expect(single).toMatchObject({ isError: true, text: expect.stringContaining("did not end within") });
+    expect(single).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("did not end within"),
+    });
     expect(single.data.assertions).toEqual([
       { name: "h1 is 'Docs'", passed: true },
-      { name: "h1 is 'Other' within 60s", passed: false, actual: expect.stringContaining("not decided") },
+      {
+        name: "h1 is 'Other' within 60s",
+        passed: false,
+        actual: expect.stringContaining("not decided"),
+      },
     ]);
   });
 
@@ -106,13 +115,19 @@ describe("pw_run_suite", () => {
     const first = one.call("pw_run_test", { ...slow, timeout_ms: 3_000 });
     const second = await one.call("pw_run_test", { ...slow, timeout_ms: 60_000 });
     expect((await first).text).toContain("did not end within 3000 ms");
-    expect(second.text).toMatch(/did not end within \d+ ms\.\nThe call had no more time left: it waited/);
+    expect(second.text).toMatch(
+      /did not end within \d+ ms\.\nThe call had no more time left: it waited/,
+    );
   });
 
   it("stops after the first failure on request", async () => {
     const tests = [
       { name: "bad", url: web.url, assertions: ["h1 is 'x' within 50ms"] },
-      ...Array.from({ length: 12 }, (_, n) => ({ name: `slow ${n}`, url: web.url, steps: ["wait for 20s"] })),
+      ...Array.from({ length: 12 }, (_, n) => ({
+        name: `slow ${n}`,
+        url: web.url,
+        steps: ["wait for 20s"],
+      })),
     ];
     const { data } = await talk.good("pw_run_suite", { tests, bail: true });
     expect(data).toMatchObject({ passed: false, failed: 1, not_run: 12 });

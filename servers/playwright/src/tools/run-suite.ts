@@ -15,7 +15,8 @@ const one = z.strictObject({
 export default tool({
   name: "pw_run_suite",
   title: "Run many tests",
-  description: "Run many page tests in parallel, each as in pw_run_test; failed ones keep a screenshot.",
+  description:
+    "Run many page tests in parallel, each as in pw_run_test; failed ones keep a screenshot.",
   effect: "change",
   openWorld: true,
   view: "report",
@@ -23,7 +24,9 @@ export default tool({
     tests: z.array(one).min(1).max(500).describe("As in pw_run_test, each with a name."),
     devices: devices.describe("As in pw_run_test."),
     bail: z.boolean().default(false).describe("Stop after the first failed test."),
-    timeout_ms: fields.timeoutMs(30_000, 600_000).describe("Time limit of each test, in milliseconds."),
+    timeout_ms: fields
+      .timeoutMs(30_000, 600_000)
+      .describe("Time limit of each test, in milliseconds."),
   }),
   output: suiteReport.extend({ artifacts }),
   async run({ timeout_ms: timeoutMs, ...request }, { drivers }, call) {

@@ -77,7 +77,10 @@ describe.each<Era>(["legacy", "modern"])("pw_run_test, %s era", (era) => {
     expect(answer.text).toContain(
       "✗ first li is 'x' within 100ms (you wrote: the first li should be 'x' within 0.1 seconds): nothing matches",
     );
-    const failed = await talk.call("pw_run_test", { url: web.url, steps: ["I fill in h1 with 'x'"] });
+    const failed = await talk.call("pw_run_test", {
+      url: web.url,
+      steps: ["I fill in h1 with 'x'"],
+    });
     expect(failed.data.failed_step).toMatch(
       /^fill h1 with 'x' \(you wrote: I fill in h1 with 'x'\): .*Element is not an <input>/,
     );
@@ -102,7 +105,11 @@ describe.each<Era>(["legacy", "modern"])("pw_run_test, %s era", (era) => {
       [{ url: "file:///etc/passwd" }, /file: is not allowed/],
       [{ url: "http://127.0.0.1:1/" }, /127\.0\.0\.1:1/],
     ] as const) {
-      const answer = await talk.call("pw_run_test", { url: web.url, assertions: ["h1 exists"], ...given });
+      const answer = await talk.call("pw_run_test", {
+        url: web.url,
+        assertions: ["h1 exists"],
+        ...given,
+      });
       expect(answer.isError, answer.text).toBe(true);
       expect(answer.text).toMatch(said);
       expect(answer.data).toMatchObject({
@@ -132,7 +139,10 @@ describe("pw_run_test", () => {
       expect.objectContaining({ passed: true, device: "400x300" }),
     ]);
     expect(answer.text).toContain("✗ title is '400' within 100ms [desktop]");
-    expect(answer.links.map(({ name }) => name).sort()).toEqual(["sized-400x300.png", "sized-desktop.png"]);
+    expect(answer.links.map(({ name }) => name).sort()).toEqual([
+      "sized-400x300.png",
+      "sized-desktop.png",
+    ]);
   });
 
   it("keeps only the requested evidence", async () => {
@@ -172,9 +182,9 @@ describe("pw_run_test", () => {
     await expect.poll(() => web.hits.includes("/cancelled")).toBe(true);
     stop.abort();
     await expect(running).rejects.toThrow();
-    expect((await talk.good("pw_run_test", { url: web.url, assertions: ["h1 is 'Docs'"] })).data.passed).toBe(
-      true,
-    );
+    expect(
+      (await talk.good("pw_run_test", { url: web.url, assertions: ["h1 is 'Docs'"] })).data.passed,
+    ).toBe(true);
     const kept = (await readdir(talk.runs)).map((id) => join(talk.runs, id, "report.json"));
     expect(kept.filter((path) => readFileSync(path, "utf8").includes("/cancelled"))).toEqual([]);
   });

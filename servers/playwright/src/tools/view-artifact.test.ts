@@ -11,7 +11,10 @@ beforeAll(async () => {
   const run = join(talk.runs, "one");
   await mkdir(run, { recursive: true });
   await writeFile(join(run, "home.png"), picture(3_000, 200, [10, 20, 30]));
-  await writeFile(join(run, "log.txt"), Array.from({ length: 5_000 }, (_, n) => `line ${n}\n`).join(""));
+  await writeFile(
+    join(run, "log.txt"),
+    Array.from({ length: 5_000 }, (_, n) => `line ${n}\n`).join(""),
+  );
   await writeFile(join(run, "film.webm"), "x");
   await writeFile(join(run, "home.trace.zip"), "x");
   await writeFile(join(talk.folder, "private.txt"), "private");
@@ -31,7 +34,11 @@ describe("pw_view_artifact", () => {
   it("returns a text in parts, without loss", async () => {
     let whole = "";
     for (let offset: number | undefined = 0; offset !== undefined; ) {
-      const { text } = await talk.good("pw_view_artifact", { run_id: "one", name: "log.txt", offset });
+      const { text } = await talk.good("pw_view_artifact", {
+        run_id: "one",
+        name: "log.txt",
+        offset,
+      });
       const [note, next] = /\n\[characters .*continue with offset (\d+)\]$/.exec(text) ?? [];
       whole += note === undefined ? text : text.slice(0, -note.length);
       offset = next === undefined ? undefined : Number(next);

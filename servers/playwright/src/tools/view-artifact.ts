@@ -5,12 +5,16 @@ import { runId, tool } from "../context.ts";
 export default tool({
   name: "pw_view_artifact",
   title: "Look at an artifact",
-  description: "Show a screenshot of a run, or read a text artifact. For a trace call pw_inspect_trace.",
+  description:
+    "Show a screenshot of a run, or read a text artifact. For a trace call pw_inspect_trace.",
   effect: "read",
   openWorld: false,
   input: z.strictObject({
     run_id: runId,
-    name: z.string().optional().describe("The artifact's name: home.png. Default: the first screenshot."),
+    name: z
+      .string()
+      .optional()
+      .describe("The artifact's name: home.png. Default: the first screenshot."),
     offset: z.int().min(0).max(100_000_000).default(0).describe("Start of a text, in characters."),
   }),
   async run({ run_id: id, name, offset }, { runs }, call) {

@@ -43,7 +43,16 @@ interface ComparedPage extends Partial<Record<(typeof DIFFERENCES)[number], read
   readonly error?: string;
 }
 
-const DIFFERENCES = ["facts", "tree", "regions", "moved", "added", "gone", "measured", "ignored"] as const;
+const DIFFERENCES = [
+  "facts",
+  "tree",
+  "regions",
+  "moved",
+  "added",
+  "gone",
+  "measured",
+  "ignored",
+] as const;
 const BEGINNINGS: Readonly<Record<string, string>> = {
   ...{ regions: "picture: ", added: "new ", gone: "gone: ", ignored: "ignored: " },
 };
@@ -57,7 +66,12 @@ interface Answer {
   readonly title?: string;
   readonly durationMs?: number;
   readonly run_id?: string;
-  readonly assertions?: readonly { name: string; passed: boolean; actual?: string; device?: string }[];
+  readonly assertions?: readonly {
+    name: string;
+    passed: boolean;
+    actual?: string;
+    device?: string;
+  }[];
   readonly tests?: readonly {
     name: string;
     passed: boolean;
@@ -94,7 +108,11 @@ export function reportOf({ structuredContent, content = [] }: ToolResult): Repor
       ...{ name: page, device, passed: !changed && error === undefined },
       ...said(error ?? (differencesOf(lists).join("\n") || undefined)),
     })),
-    ...(answer.failures ?? []).map(({ test, error }) => ({ name: test, passed: false, said: error })),
+    ...(answer.failures ?? []).map(({ test, error }) => ({
+      name: test,
+      passed: false,
+      said: error,
+    })),
   ];
   const { notes = [], failed_step: step, error } = answer;
   return {
@@ -105,10 +123,14 @@ export function reportOf({ structuredContent, content = [] }: ToolResult): Repor
     stopped: step === undefined ? error : `This step failed: ${step}`,
     // What needs attention first, otherwise in the order of the run.
     lines: [...lines].sort((a, b) => Number(a.passed) - Number(b.passed)),
-    console: notes.filter((note) => note.startsWith(CONSOLE)).map((note) => note.slice(CONSOLE.length)),
+    console: notes
+      .filter((note) => note.startsWith(CONSOLE))
+      .map((note) => note.slice(CONSOLE.length)),
     notes: notes.filter((note) => !note.startsWith(CONSOLE)),
     artifacts: content.flatMap(({ type, uri, mimeType = "" }) =>
-      type === "resource_link" && uri !== undefined ? { uri, mimeType, ...namesOf(uri, answer) } : [],
+      type === "resource_link" && uri !== undefined
+        ? { uri, mimeType, ...namesOf(uri, answer) }
+        : [],
     ),
   };
 }
@@ -123,7 +145,9 @@ function namesOf(uri: string, { tests = [] }: Answer): Pick<Artifact, "name" | "
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
 const differencesOf = (lists: Partial<Record<string, readonly string[]>>) =>
-  DIFFERENCES.flatMap((list) => (lists[list] ?? []).map((line) => `${BEGINNINGS[list] ?? ""}${line}`));
+  DIFFERENCES.flatMap((list) =>
+    (lists[list] ?? []).map((line) => `${BEGINNINGS[list] ?? ""}${line}`),
+  );
 
 const said = (text: string | undefined) => (text === undefined ? {} : { said: text });
 
@@ -172,9 +196,13 @@ export function sorted(artifacts: readonly Artifact[]) {
     const name = part?.[1];
     if (name === undefined || part?.[2] !== "actual") return [];
     const [expected, diff] = [of(name, "expected"), of(name, "diff")];
-    return expected === undefined && diff === undefined ? [] : [{ name, actual: artifact, expected, diff }];
+    return expected === undefined && diff === undefined
+      ? []
+      : [{ name, actual: artifact, expected, diff }];
   });
-  const used = new Set(comparisons.flatMap(({ actual, expected, diff }) => [actual, expected, diff]));
+  const used = new Set(
+    comparisons.flatMap(({ actual, expected, diff }) => [actual, expected, diff]),
+  );
   const rest = artifacts.filter((artifact) => !used.has(artifact));
   return {
     comparisons,

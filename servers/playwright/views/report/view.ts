@@ -4,7 +4,14 @@ import "../../../../packages/core/views/sheet.css";
 import { copyButton, fullscreenButton, plain } from "../../../../packages/core/views/controls.ts";
 import "./view.css";
 import { element, Host, textOf } from "../../../../packages/core/views/host.ts";
-import { type Artifact, type Comparison, type Line, type Report, reportOf, sorted } from "./report.ts";
+import {
+  type Artifact,
+  type Comparison,
+  type Line,
+  type Report,
+  reportOf,
+  sorted,
+} from "./report.ts";
 
 const host = new Host();
 
@@ -21,7 +28,9 @@ function partsOf(report: Report): HTMLElement[] {
   const text = [...report.notes, ...(report.stopped === undefined ? [] : [report.stopped])];
   return [
     verdict(report),
-    ...text.map((line) => element("p", { class: line === report.stopped ? "failure" : "note" }, line)),
+    ...text.map((line) =>
+      element("p", { class: line === report.stopped ? "failure" : "note" }, line),
+    ),
     ...checks(report),
     ...group(
       "Differences",
@@ -43,7 +52,11 @@ function group(title: string, parts: readonly HTMLElement[]): HTMLElement[] {
 }
 
 function verdict({ passed, verdict: text, facts, isComparison }: Report): HTMLElement {
-  const word = element("span", { class: passed ? "good" : "bad" }, passed ? "✓ Passed" : "✗ Failed");
+  const word = element(
+    "span",
+    { class: passed ? "good" : "bad" },
+    passed ? "✓ Passed" : "✗ Failed",
+  );
   const heading = isComparison ? element("h1", {}, text) : element("h1", {}, word, `: ${text}`);
   const shown = element("p", {}, facts.join(" · "));
   const full = fullscreenButton(host);
@@ -74,7 +87,12 @@ function check({ name, passed, device, said, took }: Line, isComparison: boolean
   const text = element("span", {}, name);
   if (device !== undefined) text.append(" ", element("span", { class: "device" }, device));
   if (took !== undefined) text.append(" ", element("span", { class: "took" }, took));
-  const line = element("li", {}, element("span", label, passed ? "✓" : isComparison ? "≠" : "✗"), text);
+  const line = element(
+    "li",
+    {},
+    element("span", label, passed ? "✓" : isComparison ? "≠" : "✗"),
+    text,
+  );
   if (said !== undefined && (isComparison || !passed)) line.append(element("p", {}, said));
   return line;
 }
@@ -114,7 +132,13 @@ function comparison(
     const over = await picture(actual, `${now}: ${name}`);
     over.className = "over";
     const edge = element("span", { class: "edge" });
-    const box = element("div", { class: "shot compare", style: "--at: 50%" }, await under, over, edge);
+    const box = element(
+      "div",
+      { class: "shot compare", style: "--at: 50%" },
+      await under,
+      over,
+      edge,
+    );
     const range = {
       type: "range",
       min: "0",

@@ -39,7 +39,8 @@ export const QUESTIONS = {
       answer: "255",
       unknown: {
         fact: "AAC audio file",
-        naive: "SELECT count(*) FROM track t JOIN media_type m USING (media_type_id) WHERE m.name = 'AAC'",
+        naive:
+          "SELECT count(*) FROM track t JOIN media_type m USING (media_type_id) WHERE m.name = 'AAC'",
         lookup: "SELECT name FROM media_type",
       },
     },

@@ -1,7 +1,8 @@
 // The workloads that crystaldba/postgres-mcp tests its index advice with (tests/integration/dta, commit 07eb329, MIT), in
 // other words: their tables, distributions and queries, and the indexes that those tests look for.
 /** @param {string} column @param {string[]} values */
-const cycle = (column, ...values) => `(ARRAY['${values.join("','")}'])[1 + ${column} % ${values.length}]`;
+const cycle = (column, ...values) =>
+  `(ARRAY['${values.join("','")}'])[1 + ${column} % ${values.length}]`;
 
 export const SOURCE = "crystaldba/postgres-mcp 07eb329";
 
@@ -92,7 +93,12 @@ export const WORKLOADS = {
       CREATE TABLE wide (id serial PRIMARY KEY, small int, medium varchar(100), large varchar(10000), huge text, created_at timestamp, status varchar(20));
       INSERT INTO wide (small, medium, large, huge, created_at, status) SELECT i % 1000, 'medium-' || i % 500, 'large-' || repeat('x', 500 + i % 500),
         CASE WHEN i % 100 = 0 THEN repeat('y', 5000 + i % 1000) END, current_date - i % 365, ${cycle("i", "active", "pending", "completed", "archived")} FROM generate_series(1, 20000) i`,
-    queries: ["small = 42", "medium = 'medium-123'", "large LIKE 'large-xx%'", "huge IS NOT NULL"].map(
+    queries: [
+      "small = 42",
+      "medium = 'medium-123'",
+      "large LIKE 'large-xx%'",
+      "huge IS NOT NULL",
+    ].map(
       (condition) => `SELECT * FROM wide WHERE ${condition} ORDER BY created_at DESC LIMIT 100`,
     ),
     expected: ["wide (small)", "wide (medium)"],

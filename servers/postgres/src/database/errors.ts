@@ -25,7 +25,8 @@ export const failure = errorsOf({
 export const denied = (message: string, hint: string) => failure("not_reading", message, { hint });
 
 /** For a connection string; the message must not show it, since it may contain a password. */
-export const malformed = (what: string, hint: string) => failure("bad_connection", `${what}.`, { hint });
+export const malformed = (what: string, hint: string) =>
+  failure("bad_connection", `${what}.`, { hint });
 
 export const closing = () => new ToolError("unavailable", "The server is closing.");
 
@@ -45,7 +46,8 @@ export function isLost(error: unknown): boolean {
   const code = errorCode(error);
   if (code !== undefined) return /^(57P0[1-5]|08(?!P01)...|E[A-Z]{3,})$/.test(code);
   return (
-    error instanceof Error && /terminated|not queryable|timeout expired|ECONN|socket/i.test(error.message)
+    error instanceof Error &&
+    /terminated|not queryable|timeout expired|ECONN|socket/i.test(error.message)
   );
 }
 
@@ -113,7 +115,8 @@ const CONNECTING: readonly (readonly [error: RegExp, why: string, hint: string])
     "Check the password and channel_binding.",
   ],
 ];
-const NOT_REACHED = "Check that it is running and that host and port are right; the next call tries again.";
+const NOT_REACHED =
+  "Check that it is running and that host and port are right; the next call tries again.";
 
 /** Explains why connecting failed, without the password. @param tunnel output of ssh, if there is a tunnel */
 export function connectionFailure(error: unknown, label: string, tunnel = ""): ToolError {
@@ -122,7 +125,9 @@ export function connectionFailure(error: unknown, label: string, tunnel = ""): T
   const known = CONNECTING.find(([pattern]) => pattern.test(text));
   const [, why, hint] = known ?? [/^/, "can't be reached", NOT_REACHED];
   const shown =
-    code === undefined ? "" : ` (${known !== undefined && /^\d/.test(code) ? "SQLSTATE " : ""}${code})`;
+    code === undefined
+      ? ""
+      : ` (${known !== undefined && /^\d/.test(code) ? "SQLSTATE " : ""}${code})`;
   const ssh = known === undefined && tunnel !== "" ? ` ssh: ${tunnel}` : "";
   const message = `PostgreSQL at ${oneLine(label)} ${why}${shown}.${ssh}`;
   return new ToolError("unavailable", message, { hint, code, cause: error });
@@ -190,7 +195,10 @@ export function explained(
   if (!isFromServer(error)) return error;
   const { code = "XX000", detail, where } = error;
   const position = Number(error.position) - offset;
-  const at = sql !== undefined && position > 0 ? `, position ${position}: ${excerpt(sql, position - 1)}` : "";
+  const at =
+    sql !== undefined && position > 0
+      ? `, position ${position}: ${excerpt(sql, position - 1)}`
+      : "";
   const more = detail === undefined ? "" : ` ${oneLine(detail.slice(0, 500))}`;
   const line = where?.startsWith("COPY ") === true ? ` In ${oneLine(where.slice(0, 300))}.` : "";
   const message = `${oneLine(error.message.slice(0, 1_000))} (SQLSTATE ${code}${at}).${more}${line}`;

@@ -27,7 +27,10 @@ export const ownTools = (
     passWriting: (sql) => passWriting(sql, allowAdmin),
     needsWrite: (refused) =>
       refused instanceof ToolError && refused.kind === "denied"
-        ? new ToolError("denied", `${refused.message} The server was not started with --allow-write.`)
+        ? new ToolError(
+            "denied",
+            `${refused.message} The server was not started with --allow-write.`,
+          )
         : refused,
     async checkParams({ statement, names }) {
       const places = await placesOf(statement);

@@ -14,7 +14,9 @@ export default prompt({
   }),
   async run({ topic }, postgres, call) {
     const asked = { kinds: READABLE, limit: 100, detail: "full" as const };
-    const { objects, next_cursor: next } = await listObjects(postgres.at(), asked, { signal: call.signal });
+    const { objects, next_cursor: next } = await listObjects(postgres.at(), asked, {
+      signal: call.signal,
+    });
     const about =
       topic === undefined
         ? "what is in this database"

@@ -25,11 +25,19 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
     } while (cursor !== undefined);
     expect(new Set(uris).size).toBe(123);
     expect(uris).toContain("schema://public/%C3%BC%2F%20%25");
-    for (const uri of ["schema://public/users", "schema://public/%C3%BC%2F%20%25", "schema://sales/orders"]) {
+    for (const uri of [
+      "schema://public/users",
+      "schema://public/%C3%BC%2F%20%25",
+      "schema://sales/orders",
+    ]) {
       const [part] = (await connected.client.readResource({ uri })).contents;
-      expect(JSON.parse(part !== undefined && "text" in part ? part.text : "")).toHaveProperty("columns");
+      expect(JSON.parse(part !== undefined && "text" in part ? part.text : "")).toHaveProperty(
+        "columns",
+      );
     }
-    await expect(connected.client.readResource({ uri: "schema://public/userz" })).rejects.toMatchObject({
+    await expect(
+      connected.client.readResource({ uri: "schema://public/userz" }),
+    ).rejects.toMatchObject({
       message: expect.stringMatching(/Did you mean public\.users/),
     });
     await close();
@@ -61,7 +69,9 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
       return JSON.parse(part !== undefined && "text" in part ? part.text : "");
     };
     expect(await row("public", "users", "7")).toMatchObject({ rows: [[7, "Ada"]], row_count: 1 });
-    expect(await row("public", "a/b", '["x,\\"/%", 1]')).toMatchObject({ rows: [['x,"/%', 1, "here"]] });
+    expect(await row("public", "a/b", '["x,\\"/%", 1]')).toMatchObject({
+      rows: [['x,"/%', 1, "here"]],
+    });
     await expect(row("public", "users", "8")).rejects.toThrow(/has no row "8"/);
     await expect(row("public", "users", "1 OR true")).rejects.toThrow(
       /invalid input syntax for type integer/,
@@ -99,7 +109,9 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
   });
 
   it("notify subscribers of the named table, even after the connection was lost", async () => {
-    const { connected, close } = await talk(["--url", world.url, "--notify-channel", "changes"], { era });
+    const { connected, close } = await talk(["--url", world.url, "--notify-channel", "changes"], {
+      era,
+    });
     const updated: string[] = [];
     connected.client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
       updated.push(params.uri);
@@ -116,7 +128,9 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
     await expect.poll(listening).toBe(1);
     await world.admin("NOTIFY changes, 'sales.orders'");
     await expect.poll(() => updated).toEqual(["schema://sales/orders"]);
-    await world.admin("NOTIFY elsewhere, 'public.users'; NOTIFY changes, 'public.other'; NOTIFY changes");
+    await world.admin(
+      "NOTIFY elsewhere, 'public.users'; NOTIFY changes, 'public.other'; NOTIFY changes",
+    );
     await expect.poll(() => [...updated].sort()).toEqual([uris[0], uris[1], uris[1]]);
     await world.admin(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${world.role}'`,
@@ -134,7 +148,11 @@ describe("a list without tables", () => {
     const [entry] = resources;
     const [part] = (await connected.client.readResource({ uri: entry?.uri ?? "" })).contents;
     await close();
-    return { entry, count: resources.length, text: part !== undefined && "text" in part ? part.text : "" };
+    return {
+      entry,
+      count: resources.length,
+      text: part !== undefined && "text" in part ? part.text : "",
+    };
   };
 
   it("says that the database can't be reached", async () => {

@@ -19,5 +19,6 @@ export default resource({
         ? []
         : keysBeginning(postgres, { schema, table }, value, { signal: never }),
   },
-  watch: ({ schema, table }, postgres, changed) => postgres.at().listener.watch(schema, table, changed),
+  watch: ({ schema, table }, postgres, changed) =>
+    postgres.at().listener.watch(schema, table, changed),
 });

@@ -9,5 +9,7 @@ export default resource({
       await statusOf(postgres.at(postgres.names.length === 0 ? undefined : database), { signal });
     return await status().catch(reasonOf);
   },
-  complete: { database: (value, postgres) => postgres.names.filter((name) => name.startsWith(value)) },
+  complete: {
+    database: (value, postgres) => postgres.names.filter((name) => name.startsWith(value)),
+  },
 });

@@ -17,11 +17,22 @@ export default resource({
   description: "Columns, keys, indexes and everything else about a table in the first database.",
   mimeType: "application/json",
   read: async ({ schema, table }, postgres, call) =>
-    JSON.stringify(await describeTable(postgres.at(), table, schema, { signal: call.signal }), undefined, 2),
+    JSON.stringify(
+      await describeTable(postgres.at(), table, schema, { signal: call.signal }),
+      undefined,
+      2,
+    ),
   async list(postgres, cursor) {
-    const asked = { list: "tables", kinds: READABLE, limit: LISTED, detail: "names" as const, cursor };
+    const asked = {
+      list: "tables",
+      kinds: READABLE,
+      limit: LISTED,
+      detail: "names" as const,
+      cursor,
+    };
     const found = await tablesOf(postgres, asked).catch(reasonOf);
-    const reason = typeof found === "string" ? found : found.objects.length > 0 ? undefined : NO_TABLES;
+    const reason =
+      typeof found === "string" ? found : found.objects.length > 0 ? undefined : NO_TABLES;
     if (typeof found === "string" || (reason !== undefined && cursor === undefined))
       return { resources: [statusEntry(postgres.names[0] ?? "main", reason ?? NO_TABLES)] };
     const { objects, next_cursor: next } = found;
@@ -41,5 +52,6 @@ export default resource({
     table: (value, postgres, { schema }) =>
       namesBeginning(postgres.at(), { schema }, value, { signal: never }),
   },
-  watch: ({ schema, table }, postgres, changed) => postgres.at().listener.watch(schema, table, changed),
+  watch: ({ schema, table }, postgres, changed) =>
+    postgres.at().listener.watch(schema, table, changed),
 });

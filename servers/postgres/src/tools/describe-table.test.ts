@@ -34,11 +34,15 @@ it("describes columns, keys in both directions, indexes, policies", async () => 
       { name: "shout", generated: "upper(name)" },
     ],
     primary_key: ["id"],
-    referenced_by: [{ table: "orders", definition: "FOREIGN KEY (customer) REFERENCES customers(id)" }],
+    referenced_by: [
+      { table: "orders", definition: "FOREIGN KEY (customer) REFERENCES customers(id)" },
+    ],
     constraints: [{ definition: "UNIQUE (name)" }],
     also_in: ["other"],
   });
-  expect(await server.data("pg_describe_table", { table: "covered" })).toMatchObject({ primary_key: ["id"] });
+  expect(await server.data("pg_describe_table", { table: "covered" })).toMatchObject({
+    primary_key: ["id"],
+  });
   expect(await server.data("pg_describe_table", { table: "orders" })).toMatchObject({
     primary_key: ["line", "id"],
     foreign_keys: [{ name: "orders_customer_fkey" }],

@@ -26,9 +26,15 @@ it("describes all tables in one call, finds columns by name, and continues at a 
       expect.objectContaining({
         table: "orders",
         type: "table",
-        columns: expect.arrayContaining([expect.stringMatching(/^customer_id integer.*→ customers\.id$/)]),
+        columns: expect.arrayContaining([
+          expect.stringMatching(/^customer_id integer.*→ customers\.id$/),
+        ]),
       }),
-      { table: 'odd."a ""b"', type: "table", columns: ["x integer primary key", "y integer primary key"] },
+      {
+        table: 'odd."a ""b"',
+        type: "table",
+        columns: ["x integer primary key", "y integer primary key"],
+      },
       {
         table: "odd.refers",
         type: "table",

@@ -28,7 +28,9 @@ describe("pg_execute", () => {
   it("rolls everything back for dry_run, and if one of several fails", async () => {
     const before = await cities();
     const statements = ["UPDATE customers SET city = 'Rome' WHERE id = 1"];
-    expect(await at().data("pg_execute", { statements, dry_run: true })).toMatchObject({ committed: false });
+    expect(await at().data("pg_execute", { statements, dry_run: true })).toMatchObject({
+      committed: false,
+    });
     const failed = await at().call("pg_execute", {
       statements: [...statements, "INSERT INTO nowhere VALUES (1)"],
     });
@@ -76,7 +78,11 @@ describe("pg_execute", () => {
       statements: ["SELECT repeat('x', 200) FROM generate_series(1, 500)"],
       dry_run: true,
     });
-    expect(long).toMatchObject({ truncated: true, truncated_by: "bytes", results: [{ row_count: 500 }] });
+    expect(long).toMatchObject({
+      truncated: true,
+      truncated_by: "bytes",
+      results: [{ row_count: 500 }],
+    });
     expect(JSON.stringify(long).length).toBeLessThanOrEqual(20_000);
     expect(Object(long.results)[0].rows.length).toBeGreaterThan(50);
   });
@@ -100,19 +106,32 @@ describe("pg_execute", () => {
     expect(created.tables).toEqual([{ table: "tw2", inserted: 9, updated: 0, deleted: 0 }]);
     await at().sql("CREATE TABLE tw AS SELECT 1 AS n");
     await at().data("pg_execute", { statements: ["INSERT INTO tw VALUES (2)"] });
-    const { tables } = await at().data("pg_execute", { statements: statements.slice(1), dry_run: true });
+    const { tables } = await at().data("pg_execute", {
+      statements: statements.slice(1),
+      dry_run: true,
+    });
     expect(tables).toEqual([]);
   });
 
   it("runs statements that can't be in a transaction alone, with the limits of a call", async () => {
     const run = (...statements: string[]) => at().call("pg_execute", { statements });
-    await at().data("pg_execute", { statements: ["CREATE INDEX CONCURRENTLY by_city ON customers (city)"] });
-    const dropped = await at().data("pg_execute", { statements: ["DROP INDEX CONCURRENTLY by_city"] });
+    await at().data("pg_execute", {
+      statements: ["CREATE INDEX CONCURRENTLY by_city ON customers (city)"],
+    });
+    const dropped = await at().data("pg_execute", {
+      statements: ["DROP INDEX CONCURRENTLY by_city"],
+    });
     expect(dropped.undo).toEqual([expect.stringContaining("CREATE INDEX by_city")]);
     expect(await at().sql("SELECT to_regclass('by_city') AS found")).toEqual([{ found: null }]);
-    for (const sql of ["VACUUM customers", "ANALYZE customers", "REINDEX TABLE CONCURRENTLY customers"])
+    for (const sql of [
+      "VACUUM customers",
+      "ANALYZE customers",
+      "REINDEX TABLE CONCURRENTLY customers",
+    ])
       expect(await run(sql), sql).toMatchObject({ isError: false });
-    expect((await run("VACUUM customers", "SELECT 1")).text).toMatch(/can't run in a transaction.*alone/s);
+    expect((await run("VACUUM customers", "SELECT 1")).text).toMatch(
+      /can't run in a transaction.*alone/s,
+    );
     const { rows } = Object(
       await at().data("query", {
         sql: "SELECT current_setting('statement_timeout'), current_setting('lock_timeout')",
@@ -126,8 +145,13 @@ describe("pg_execute", () => {
       at().call("pg_execute", { statements: [sql], timeout_ms });
     await at().sql("CREATE TABLE doubled AS SELECT 1 AS n FROM generate_series(1, 2)");
     const unique = await run("CREATE UNIQUE INDEX CONCURRENTLY doubled_n ON doubled (n)");
-    expect(unique).toMatchObject({ isError: true, text: expect.stringContaining("SQLSTATE 23505") });
-    expect(unique.text).toMatch(/left an invalid index.*: doubled_n\..*DROP INDEX CONCURRENTLY doubled_n/s);
+    expect(unique).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("SQLSTATE 23505"),
+    });
+    expect(unique.text).toMatch(
+      /left an invalid index.*: doubled_n\..*DROP INDEX CONCURRENTLY doubled_n/s,
+    );
     const again = await run("CREATE UNIQUE INDEX CONCURRENTLY again ON doubled (n)");
     expect(again.text).toMatch(/left an invalid index.*: again\./);
     for (const name of ["doubled_n", "again"])
@@ -140,7 +164,9 @@ describe("pg_execute", () => {
     await writer.end();
     expect(slow.text).toMatch(/time limit of this call.*left an invalid index.*: slow\./);
     expect(slow.text).not.toContain("nothing was changed");
-    expect((await run("CREATE INDEX CONCURRENTLY ON doubled (nowhere)")).text).not.toContain("invalid index");
+    expect((await run("CREATE INDEX CONCURRENTLY ON doubled (nowhere)")).text).not.toContain(
+      "invalid index",
+    );
   });
 
   it("refuses statements that would end its transaction", async () => {
@@ -153,8 +179,13 @@ describe("pg_execute", () => {
 
   it("asks before a sequence is set back, and refuses setval, which no transaction undoes", async () => {
     await at().sql("CREATE SEQUENCE tickets; SELECT nextval('tickets')");
-    const refused = await at().call("pg_execute", { statements: ["SELECT setval('tickets', 100)"] });
-    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining("ALTER SEQUENCE") });
+    const refused = await at().call("pg_execute", {
+      statements: ["SELECT setval('tickets', 100)"],
+    });
+    expect(refused).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("ALTER SEQUENCE"),
+    });
     const asked = at().questions.length;
     await at().data("pg_execute", { statements: ["ALTER SEQUENCE tickets RESTART WITH 100"] });
     expect(at().questions.slice(asked)).toEqual([

@@ -18,7 +18,12 @@ export default tool({
     database,
   }),
   run: ({ statements, dry_run, timeout_ms, database }, postgres, call) => {
-    const given = { statements: withValues(statements), database, dryRun: dry_run, timeoutMs: timeout_ms };
+    const given = {
+      statements: withValues(statements),
+      database,
+      dryRun: dry_run,
+      timeoutMs: timeout_ms,
+    };
     return runChanges(postgres, given, call);
   },
 });

@@ -17,7 +17,9 @@ it("shows plans, measures without changing, and names what is slow", async () =>
   expect(plan).toMatchObject({
     plan: [expect.stringMatching(/Seq Scan on big .*actual 50 rows/)],
     execution_ms: expect.any(Number),
-    warnings: [expect.stringMatching(/All 50000 rows of big are read to find 50 by \(kind = .*an index/)],
+    warnings: [
+      expect.stringMatching(/All 50000 rows of big are read to find 50 by \(kind = .*an index/),
+    ],
   });
   const few = await server.data("pg_explain", { sql: "SELECT * FROM big WHERE id IN (1, 2)" });
   expect(few.warnings).toEqual([
@@ -47,7 +49,10 @@ it("shows plans, measures without changing, and names what is slow", async () =>
       /either analyze or indexes/,
     ],
     [{ sql: "SELECT 1", indexes: ["DROP TABLE big"] }, /is not a CREATE INDEX/],
-    [{ sql: "SELECT 1", indexes: ["CREATE INDEX ON big (nothing)"] }, /column "nothing" does not exist/],
+    [
+      { sql: "SELECT 1", indexes: ["CREATE INDEX ON big (nothing)"] },
+      /column "nothing" does not exist/,
+    ],
   ] as const) {
     const { text, isError } = await server.call("pg_explain", args);
     expect(isError, text).toBe(true);
@@ -77,9 +82,9 @@ it("shows plans, measures without changing, and names what is slow", async () =>
     await server.data("pg_explain", { sql: joined, indexes: ["CREATE INDEX ON parts (kind)"] }),
   ).toMatchObject({ hypothetical_indexes: [{ used: true }] });
   // It exists only in the copy.
-  expect(await world.admin("SELECT count(*)::int AS n FROM pg_indexes WHERE tablename = 'big'")).toEqual([
-    { n: 0 },
-  ]);
+  expect(
+    await world.admin("SELECT count(*)::int AS n FROM pg_indexes WHERE tablename = 'big'"),
+  ).toEqual([{ n: 0 }]);
   expect(
     await world.admin("SELECT count(*)::int AS n, (SELECT last_value FROM s)::int AS s FROM big"),
   ).toEqual([{ n: 50000, s: 1 }]);

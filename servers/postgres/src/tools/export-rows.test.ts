@@ -7,7 +7,10 @@ const at = shop();
 
 it("writes all rows to a new file, as CSV or JSON lines, with a link to it", async () => {
   const sql = "SELECT id, name FROM customers ORDER BY id";
-  expect(await at().data("pg_export", { sql, path: "c.csv" })).toMatchObject({ rows: 3, format: "csv" });
+  expect(await at().data("pg_export", { sql, path: "c.csv" })).toMatchObject({
+    rows: 3,
+    format: "csv",
+  });
   expect(await at().text("c.csv")).toBe("id,name\n1,Ada\n2,Grace\n3,Edsger\n");
   await at().data("pg_export", { sql, path: "c.jsonl", format: "jsonl" });
   expect(
@@ -20,7 +23,9 @@ it("writes all rows to a new file, as CSV or JSON lines, with a link to it", asy
     { id: 2, name: "Grace" },
     { id: 3, name: "Edsger" },
   ]);
-  expect(await at().data("pg_export", { sql: "SELECT * FROM numbers", path: "n.csv" })).toMatchObject({
+  expect(
+    await at().data("pg_export", { sql: "SELECT * FROM numbers", path: "n.csv" }),
+  ).toMatchObject({
     rows: 20_000,
   });
 });

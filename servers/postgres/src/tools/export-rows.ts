@@ -22,7 +22,13 @@ export default tool({
     const at = postgres.at(name);
     const work = { signal: call.signal, timeoutMs: timeout_ms };
     const progress = (bytes: number) => call.progress(bytes, undefined, "bytes written");
-    const exporting = exportRows(at, postgres.guard, { ...work, query: sql, path, format, progress });
+    const exporting = exportRows(at, postgres.guard, {
+      ...work,
+      query: sql,
+      path,
+      format,
+      progress,
+    });
     return exported(await withNearNames(exporting, at, sql, work), format);
   },
 });

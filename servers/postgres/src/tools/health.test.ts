@@ -17,7 +17,9 @@ it("runs every check independently, and exists only with the dba toolset", async
 });
 
 it("finds a sequence that is running out", async () => {
-  await at().sql("CREATE TABLE narrow (id smallserial PRIMARY KEY); SELECT setval('narrow_id_seq', 32000)");
+  await at().sql(
+    "CREATE TABLE narrow (id smallserial PRIMARY KEY); SELECT setval('narrow_id_seq', 32000)",
+  );
   expect(await at().data("pg_health", { checks: ["sequences"] })).toMatchObject({
     findings: [{ check: "sequences", status: "warning", details: [expect.objectContaining({})] }],
   });
@@ -43,7 +45,13 @@ it("names unvalidated constraints, open tables, blocked sessions with both state
     CREATE TABLE overlapping (id int PRIMARY KEY); ALTER TABLE overlapping ENABLE ROW LEVEL SECURITY;
     CREATE POLICY every_command ON overlapping USING (id = 1); CREATE POLICY reading ON overlapping FOR SELECT TO anon USING (id = 2);
     CREATE POLICY writing ON closed FOR INSERT WITH CHECK (id = 1); CREATE POLICY reading ON closed FOR SELECT USING (id = 1)`);
-  const server = await talk(["--url", world.adminUrl, "--allow-privileged-role", "--toolsets", "dba"]);
+  const server = await talk([
+    "--url",
+    world.adminUrl,
+    "--allow-privileged-role",
+    "--toolsets",
+    "dba",
+  ]);
   const holder = new pg.Client({ connectionString: world.adminUrl });
   const waiter = new pg.Client({ connectionString: world.adminUrl });
   await holder.connect();
@@ -56,7 +64,9 @@ it("names unvalidated constraints, open tables, blocked sessions with both state
   };
   await expect
     .poll(async () => (await check("locks")).details)
-    .toMatchObject([{ query: "SELECT count(*) FROM guarded", blocker_query: "BEGIN; LOCK TABLE guarded" }]);
+    .toMatchObject([
+      { query: "SELECT count(*) FROM guarded", blocker_query: "BEGIN; LOCK TABLE guarded" },
+    ]);
   await holder.query("ROLLBACK");
   await waiting;
   await Promise.all([holder.end(), waiter.end()]);
@@ -66,7 +76,8 @@ it("names unvalidated constraints, open tables, blocked sessions with both state
   });
   const problems = async (name: string) =>
     (await check(name)).details.map(
-      ({ problem, objects }: { problem: string; objects: string[] }) => `${problem}: ${objects.join("; ")}`,
+      ({ problem, objects }: { problem: string; objects: string[] }) =>
+        `${problem}: ${objects.join("; ")}`,
     );
   expect(await check("security")).toMatchObject({
     status: "warning",
@@ -111,7 +122,13 @@ it("names unvalidated constraints, open tables, blocked sessions with both state
 it("finds what is open to API roles, and says what it looked at", async () => {
   const world = await lab(`
     CREATE TABLE notes (id int PRIMARY KEY, author int); CREATE INDEX notes_author ON notes (author);`);
-  const server = await talk(["--url", world.adminUrl, "--allow-privileged-role", "--toolsets", "dba"]);
+  const server = await talk([
+    "--url",
+    world.adminUrl,
+    "--allow-privileged-role",
+    "--toolsets",
+    "dba",
+  ]);
   const check = async (...checks: string[]) => {
     const { findings } = await server.data("pg_health", { checks });
     return findings as {
@@ -134,7 +151,11 @@ it("finds what is open to API roles, and says what it looked at", async () => {
       status: "ok",
       summary: expect.stringMatching(/^Nothing found\. Checked: primary keys/),
     },
-    { check: "indexes", status: "ok", summary: expect.stringMatching(/^Nothing found\. Checked: invalid/) },
+    {
+      check: "indexes",
+      status: "ok",
+      summary: expect.stringMatching(/^Nothing found\. Checked: invalid/),
+    },
   ]);
   await world.admin(`
     CREATE ROLE anon; CREATE SCHEMA auth; CREATE TABLE auth.users (id int PRIMARY KEY, email text); CREATE ROLE customer;
@@ -157,7 +178,9 @@ it("finds what is open to API roles, and says what it looked at", async () => {
     details.map(({ problem, objects }) => `${problem}: ${objects.join("; ")}`),
   );
   await server.close();
-  await world.admin("DROP OWNED BY anon; DROP ROLE anon; DROP OWNED BY customer; DROP ROLE customer");
+  await world.admin(
+    "DROP OWNED BY anon; DROP ROLE anon; DROP OWNED BY customer; DROP ROLE customer",
+  );
   await world.dispose();
   expect(problems).toEqual(
     [
@@ -214,8 +237,14 @@ it("is never ok about what the role could not see, and names the role", async ()
     ["sequences", /Not seen: sequences that this role may not read: 1 \(hidden\)\.$/],
     ["security", /Not seen: storage\.buckets, which this role may not read entirely\.$/],
   ] as const)
-    expect(of.get(check), check).toMatchObject({ status: "note", summary: expect.stringMatching(unseen) });
-  expect(of.get("constraints")).toMatchObject({ status: "ok", summary: "Every constraint is validated." });
+    expect(of.get(check), check).toMatchObject({
+      status: "note",
+      summary: expect.stringMatching(unseen),
+    });
+  expect(of.get("constraints")).toMatchObject({
+    status: "ok",
+    summary: "Every constraint is validated.",
+  });
   const superuser = await asked(world.adminUrl, "--allow-privileged-role");
   expect(superuser.role).toMatch(/^\w+ \(superuser\)$/);
   for (const { check, status, summary } of superuser.of.values())

@@ -26,7 +26,10 @@ it("adds the rows of a file, with NULL for empty fields, or only reports what it
 it("reads a header after a byte order mark, with quotes, and refuses an empty first line", async () => {
   await at().put("marked.csv", '\ufeff"name","city"\r\nMarked,"Two\nlines"\r\n');
   const given = { path: "marked.csv", table: "customers", dry_run: true };
-  expect(await at().data("pg_import_csv", given)).toMatchObject({ rows: 1, columns: ["name", "city"] });
+  expect(await at().data("pg_import_csv", given)).toMatchObject({
+    rows: 1,
+    columns: ["name", "city"],
+  });
   await at().put("blank.csv", "\nname,city\nA,B\n");
   const { text } = await at().call("pg_import_csv", { ...given, path: "blank.csv" });
   expect(text).toContain("line of column names");
@@ -56,7 +59,10 @@ it("records its rows and what triggers did, so that both can be undone", async (
     CREATE TRIGGER purging AFTER INSERT ON inbox FOR EACH ROW EXECUTE FUNCTION purge()`);
   await at().put("inbox.csv", "n\n1\n2\n");
   const earlier = at().questions.length;
-  const { committed, change_id } = await at().data("pg_import_csv", { path: "inbox.csv", table: "inbox" });
+  const { committed, change_id } = await at().data("pg_import_csv", {
+    path: "inbox.csv",
+    table: "inbox",
+  });
   expect(committed).toBe(true);
   expect(at().questions.slice(earlier)).toEqual([]);
   await at().data("pg_undo_change", { change_id });

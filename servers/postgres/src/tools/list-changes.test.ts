@@ -22,7 +22,9 @@ it("lists changes, newest first, in pages, with what each did", async () => {
   ]);
   const next = Object(await at().data("pg_list_changes", { limit: 1, cursor: first.next_cursor }));
   expect(next.changes).toMatchObject([{ tables: [{ updated: 1 }], can_undo: true }]);
-  const { change_id: undo } = await at().data("pg_undo_change", { change_id: next.changes[0].change_id });
+  const { change_id: undo } = await at().data("pg_undo_change", {
+    change_id: next.changes[0].change_id,
+  });
   expect(Object(await at().data("pg_list_changes", {})).changes).toMatchObject([
     { change_id: undo, undoes: next.changes[0].change_id },
     { change_id: first.changes[0].change_id },

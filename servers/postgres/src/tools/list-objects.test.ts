@@ -28,7 +28,10 @@ it("lists objects in a stable order, in pages, by kind or name", async () => {
   expect(await names({ schema: "other" })).toEqual(["table other.t"]);
   expect(await names({ query: "VIEW" })).toEqual(["view public.a_view"]);
   expect(
-    await names({ kinds: ["function", "type", "extension", "sequence", "schema"], schema: "public" }),
+    await names({
+      kinds: ["function", "type", "extension", "sequence", "schema"],
+      schema: "public",
+    }),
   ).toEqual([
     "extension public.dblink 1.2",
     "function public.f(a integer, b text)",
@@ -54,7 +57,14 @@ it("lists objects in a stable order, in pages, by kind or name", async () => {
     expect.objectContaining({ name: "parts_1", partition_of: "parts" }),
   ]);
   expect((await server.data("pg_list_objects", { query: "b_t" })).objects).toEqual([
-    { kind: "table", schema: "public", name: "b_table", bytes: 0, row_security: true, comment: "about b" },
+    {
+      kind: "table",
+      schema: "public",
+      name: "b_table",
+      bytes: 0,
+      row_security: true,
+      comment: "about b",
+    },
   ]);
   expect(await server.data("pg_list_objects", { detail: "names" })).toEqual({
     names: {

@@ -29,7 +29,10 @@ export default tool({
       .describe("What to list; by default tables and views."),
     schema: z.string().optional().describe("Only this schema; system schemas only when named."),
     query: z.string().optional().describe("Part of the name, for example user; case-insensitive."),
-    detail: z.enum(["names", "full"]).default("full").describe("full, or only names by schema and kind."),
+    detail: z
+      .enum(["names", "full"])
+      .default("full")
+      .describe("full, or only names by schema and kind."),
     limit: z
       .int()
       .min(1)
@@ -44,11 +47,20 @@ export default tool({
     names: listedNames.optional(),
     next_cursor: fields.nextCursor,
   }),
-  async run({ database: name, detail, limit = detail === "names" ? 1_000 : 100, ...input }, postgres, call) {
+  async run(
+    { database: name, detail, limit = detail === "names" ? 1_000 : 100, ...input },
+    postgres,
+    call,
+  ) {
     const asked = { ...input, detail, limit, budget: call.budget - 500 };
-    const { objects, ...next } = await listObjects(postgres.at(name), asked, { signal: call.signal });
+    const { objects, ...next } = await listObjects(postgres.at(name), asked, {
+      signal: call.signal,
+    });
     return new JsonText(
-      JSON.stringify({ ...(detail === "names" ? { names: namesOf(objects) } : { objects }), ...next }),
+      JSON.stringify({
+        ...(detail === "names" ? { names: namesOf(objects) } : { objects }),
+        ...next,
+      }),
     );
   },
 });

@@ -34,7 +34,10 @@ describe("query", () => {
     ["markdown", { text: "| id | id | name |\n| --- | --- | --- |\n| 1 | 2 | a\\|b |\n" }],
     ["rows", { rows: [[1, 2, "a|b"]] }],
   ])("answers as %s", async (format, expected) => {
-    const answer = await server.data("query", { sql: "SELECT 1 AS id, 2 AS id, 'a|b' AS name", format });
+    const answer = await server.data("query", {
+      sql: "SELECT 1 AS id, 2 AS id, 'a|b' AS name",
+      format,
+    });
     expect(answer).toMatchObject({ ...expected, row_count: 1, truncated: false });
   });
 
@@ -42,7 +45,9 @@ describe("query", () => {
     const { rows } = await server.data("query", {
       sql: "SELECT '\\xcafe'::bytea, decode(repeat('00', 5000), 'hex'), array['\\x01'::bytea]",
     });
-    expect(rows).toEqual([[{ $blob: 2, base64: "yv4=" }, { $blob: 5000 }, [{ $blob: 1, base64: "AQ==" }]]]);
+    expect(rows).toEqual([
+      [{ $blob: 2, base64: "yv4=" }, { $blob: 5000 }, [{ $blob: 1, base64: "AQ==" }]],
+    ]);
   });
 
   it("keeps the answer within the budget and continues exactly there", async () => {
@@ -86,16 +91,20 @@ describe("query", () => {
   });
 
   it("queries another database by name, and lists the names after a typo", async () => {
-    expect((await server.data("query", { sql: "SELECT 1", database: "other" })).rows).toEqual([[1]]);
+    expect((await server.data("query", { sql: "SELECT 1", database: "other" })).rows).toEqual([
+      [1],
+    ]);
     const { text } = await server.call("query", { sql: "SELECT 1", database: "othr" });
     expect(text).toMatch(/No database othr\. Did you mean other\?\nConfigured: main, other/);
   });
 
   it("limits requests by the options", async () => {
     const small = await talk(["--url", world.url, "--max-rows", "3"]);
-    expect(await small.data("query", { sql: "SELECT id FROM users", max_rows: 100 })).toMatchObject({
-      row_count: 3,
-    });
+    expect(await small.data("query", { sql: "SELECT id FROM users", max_rows: 100 })).toMatchObject(
+      {
+        row_count: 3,
+      },
+    );
     await small.close();
     const short = await talk(["--url", world.url, "--query-timeout-ms", "300"]);
     const { text } = await short.call("query", { sql: "SELECT pg_sleep(600)", timeout_ms: 20_000 });

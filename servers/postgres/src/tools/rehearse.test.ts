@@ -76,9 +76,19 @@ const KNOWN: readonly (readonly [
   ],
   ["ALTER TABLE orders ALTER note TYPE varchar(40)", STRONG, undefined, undefined],
   ["ALTER TABLE orders ADD added timestamptz DEFAULT now()", STRONG, undefined, undefined],
-  ["ALTER TABLE orders ADD token uuid DEFAULT gen_random_uuid()", STRONG, /^rewrites/, /without the default/],
+  [
+    "ALTER TABLE orders ADD token uuid DEFAULT gen_random_uuid()",
+    STRONG,
+    /^rewrites/,
+    /without the default/,
+  ],
   ["ALTER TABLE orders ADD kind text NOT NULL", STRONG, /^scans/, /^Add a DEFAULT/],
-  ["ALTER TABLE empty ADD kind text NOT NULL", /^ACCESS EXCLUSIVE on public\.empty/, /^scans/, undefined],
+  [
+    "ALTER TABLE empty ADD kind text NOT NULL",
+    /^ACCESS EXCLUSIVE on public\.empty/,
+    /^scans/,
+    undefined,
+  ],
   [
     "ALTER TABLE orders ALTER state SET NOT NULL",
     STRONG,
@@ -91,7 +101,12 @@ const KNOWN: readonly (readonly [
     /^scans/,
     /^Add NOT VALID; .*ALTER TABLE "orders" VALIDATE CONSTRAINT positive$/,
   ],
-  ["ALTER TABLE orders ADD CONSTRAINT positive CHECK (total >= 0) NOT VALID", STRONG, undefined, undefined],
+  [
+    "ALTER TABLE orders ADD CONSTRAINT positive CHECK (total >= 0) NOT VALID",
+    STRONG,
+    undefined,
+    undefined,
+  ],
   [
     "ALTER TABLE orders ADD CONSTRAINT placed FOREIGN KEY (customer_id) REFERENCES customers",
     new RegExp(`^SHARE ROW EXCLUSIVE on ${SIZE}`),
@@ -212,7 +227,10 @@ it("names what can't be rehearsed without rows, and CONCURRENTLY among other sta
 });
 
 it("knows that PostgreSQL refuses CONCURRENTLY for an index of a partitioned table", async () => {
-  for (const sql of ["CREATE INDEX CONCURRENTLY ON paid (amount)", "DROP INDEX CONCURRENTLY paid_id"]) {
+  for (const sql of [
+    "CREATE INDEX CONCURRENTLY ON paid (amount)",
+    "DROP INDEX CONCURRENTLY paid_id",
+  ]) {
     await expect(db.admin(sql)).rejects.toThrow(/partitioned/);
     const { ok, statements } = await rehearse(sql);
     expect([ok, statements[0]?.error]).toEqual([
@@ -250,7 +268,9 @@ it("checks the names of changes of rows, and changes none", async () => {
   const { statements } = await rehearse("UPDATE orders SET stat = 'old' WHERE id = 1");
   expect(statements[0]?.error).toMatch(/column "stat" of relation "orders" does not exist/);
   // It would fill the disk.
-  const filled = await rehearse("INSERT INTO orders (id) SELECT n FROM generate_series(1, 1e11::bigint) n");
+  const filled = await rehearse(
+    "INSERT INTO orders (id) SELECT n FROM generate_series(1, 1e11::bigint) n",
+  );
   expect(filled).toMatchObject({ ok: true, statements: [{ skipped: expect.any(String) }] });
 });
 
@@ -300,5 +320,7 @@ it("pg_execute adds what the rehearsal of the same statements found to its quest
   await writer.close();
   expect(questions).toHaveLength(2);
   expect(questions[0]).not.toContain("rehearsal");
-  expect(questions[1]).toMatch(/The rehearsal found: ACCESS EXCLUSIVE on public\.orders \(about 20,000 rows/);
+  expect(questions[1]).toMatch(
+    /The rehearsal found: ACCESS EXCLUSIVE on public\.orders \(about 20,000 rows/,
+  );
 });

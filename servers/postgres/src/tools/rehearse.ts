@@ -40,11 +40,18 @@ export default tool({
     notes: z.array(z.string()).optional(),
   }),
   async run({ statements, database: name }, postgres, call) {
-    const { changes, ...answer } = await rehearsed(postgres, name, statements, { signal: call.signal });
+    const { changes, ...answer } = await rehearsed(postgres, name, statements, {
+      signal: call.signal,
+    });
     const shown = answer.statements.slice(0, fitting(answer.statements, call.budget - 3_000));
     const left = call.budget - 1_500 - JSON.stringify(shown).length;
     const differences = changes.slice(0, fitting(changes, left));
     const omitted = answer.statements.length - shown.length + changes.length - differences.length;
-    return { ...answer, statements: shown, changes: differences, ...(omitted === 0 ? {} : { omitted }) };
+    return {
+      ...answer,
+      statements: shown,
+      changes: differences,
+      ...(omitted === 0 ? {} : { omitted }),
+    };
   },
 });

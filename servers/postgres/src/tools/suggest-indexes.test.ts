@@ -105,7 +105,11 @@ describe("on given statements", () => {
       /ON ev \((status, total|total)\)( WHERE \(status = 'open'::text\))?$/,
     ],
     ["SELECT * FROM ev WHERE tenant = $1 ORDER BY at DESC LIMIT 5", /ON ev \(tenant, at\)$/, "7"],
-    ["SELECT * FROM ev WHERE lower(email) = $1", /ON ev \(lower\(email\)\)$/, "'person7@example.org'"],
+    [
+      "SELECT * FROM ev WHERE lower(email) = $1",
+      /ON ev \(lower\(email\)\)$/,
+      "'person7@example.org'",
+    ],
     [
       "SELECT * FROM ev WHERE data->>'tag' = $1",
       /ON ev \(\(\(data ->> 'tag'::text\)\)\)$|ON ev \(\(data ->> 'tag'::text\)\)$/,
@@ -197,7 +201,10 @@ describe("on given statements", () => {
     for (const locale of ["LOCALE_PROVIDER icu ICU_LOCALE 'en'", "LC_COLLATE 'C'"]) {
       const url = new URL(server.url);
       url.pathname = `/refmcp_order_${reasons.length}`;
-      await naive(server.url, `CREATE DATABASE ${url.pathname.slice(1)} TEMPLATE template0 ${locale}`);
+      await naive(
+        server.url,
+        `CREATE DATABASE ${url.pathname.slice(1)} TEMPLATE template0 ${locale}`,
+      );
       await naive(
         url.href,
         "CREATE TABLE t AS SELECT md5(n::text) AS note, repeat('x', 200) AS pad FROM generate_series(1, 30000) n; CREATE INDEX t_note ON t (note); ANALYZE",
@@ -224,7 +231,9 @@ describe("on given statements", () => {
       ["already uses ev_cust"],
     ]);
     await db.admin("DROP INDEX ev_cust");
-    expect(one((await suggest(["SELECT * FROM ev WHERE cust_id = $1"])).suggestions)).toHaveLength(1);
+    expect(one((await suggest(["SELECT * FROM ev WHERE cust_id = $1"])).suggestions)).toHaveLength(
+      1,
+    );
   });
 
   it("refuses statements that are not read-only", async () => {
@@ -262,7 +271,9 @@ it("picks indexes for the most expensive statements, and names those that are no
       await naive(url, "UPDATE big SET name = 'x' WHERE id = 7");
     }
     const client = await talk(["--url", url, "--allow-privileged-role", "--toolsets", "dba,data"]);
-    const { suggestions, unchanged } = (await client.data("pg_suggest_indexes")) as unknown as Answer;
+    const { suggestions, unchanged } = (await client.data(
+      "pg_suggest_indexes",
+    )) as unknown as Answer;
     await client.close();
     const [first] = suggestions;
     expect(first).toMatchObject({
@@ -270,7 +281,10 @@ it("picks indexes for the most expensive statements, and names those that are no
       create: expect.stringMatching(/ON big \((kind, at|at, kind|kind|at)\)$/),
     });
     expect(Number(first?.cost_after)).toBeLessThan(Number(first?.cost_before) / 2);
-    expect(unchanged).toContainEqual({ query: expect.stringMatching(/^UPDATE big/), reason: "not a SELECT" });
+    expect(unchanged).toContainEqual({
+      query: expect.stringMatching(/^UPDATE big/),
+      reason: "not a SELECT",
+    });
   } finally {
     await server.stop();
   }

@@ -43,7 +43,9 @@ export default tool({
     const left = call.budget - 2_000 - JSON.stringify(shown).length;
     return {
       suggestions: shown,
-      ...(unchanged.length === 0 ? {} : { unchanged: unchanged.slice(0, fitting(unchanged, left)) }),
+      ...(unchanged.length === 0
+        ? {}
+        : { unchanged: unchanged.slice(0, fitting(unchanged, left)) }),
       ...(tried.notes.length === 0 ? {} : { notes: tried.notes }),
     };
   },

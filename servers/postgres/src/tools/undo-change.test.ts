@@ -20,7 +20,10 @@ it("restores the rows of a change, after a dry run that changes nothing", async 
     tables,
   });
   expect(await cities()).toEqual(after);
-  expect(await at().data("pg_undo_change", { change_id })).toMatchObject({ committed: true, tables });
+  expect(await at().data("pg_undo_change", { change_id })).toMatchObject({
+    committed: true,
+    tables,
+  });
   expect(await cities()).toEqual(before);
   expect(at().questions).toEqual([]);
 });

@@ -10,7 +10,10 @@ export default prompt({
   title: "Explore a database",
   description: "Find out what is in the database and explain it.",
   args: z.object({
-    topic: z.string().optional().describe("What to focus on: orders, customers. Default: everything."),
+    topic: z
+      .string()
+      .optional()
+      .describe("What to focus on: orders, customers. Default: everything."),
   }),
   async run({ topic }, databases, { signal }) {
     const tables = await listTables({ databases, signal });

@@ -10,7 +10,11 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.dispose();
 });
 
-async function enter(sql: string, options: Omit<ConnectOptions, "args"> = {}, more: readonly string[] = []) {
+async function enter(
+  sql: string,
+  options: Omit<ConnectOptions, "args"> = {},
+  more: readonly string[] = [],
+) {
   const here: Lab = await lab({ sql });
   open.push(here);
   const args = ["--db-path", here.file, "--root", here.folder, ...more];
@@ -32,10 +36,11 @@ describe("a list", () => {
     const names = Array.from({ length: 450 }, (_, index) => `t${String(index).padStart(3, "0")}`);
     const other = await lab();
     open.push(other);
-    const { client } = await enter(names.map((name) => `CREATE TABLE ${name} (x);`).join("\n"), {}, [
-      "--db",
-      `other=${other.file}`,
-    ]);
+    const { client } = await enter(
+      names.map((name) => `CREATE TABLE ${name} (x);`).join("\n"),
+      {},
+      ["--db", `other=${other.file}`],
+    );
     const listed: string[] = [];
     let cursor: string | undefined;
     do {
@@ -67,8 +72,12 @@ describe("a list without tables", () => {
 
 describe("reading", () => {
   it("returns a table's first rows, also for names with any characters", async () => {
-    const connected = await enter(`CREATE TABLE "a/b ""c" (x); INSERT INTO "a/b ""c" VALUES ('here');`);
-    expect(json(await read(connected, `rows://main/${encodeURIComponent('a/b "c')}`))).toMatchObject({
+    const connected = await enter(
+      `CREATE TABLE "a/b ""c" (x); INSERT INTO "a/b ""c" VALUES ('here');`,
+    );
+    expect(
+      json(await read(connected, `rows://main/${encodeURIComponent('a/b "c')}`)),
+    ).toMatchObject({
       rows: [["here"]],
       truncated: false,
     });
@@ -80,16 +89,22 @@ describe("reading", () => {
   });
 
   it("returns a complete large blob for the URI in the answer", async () => {
-    const connected = await enter(`CREATE TABLE pictures (id INTEGER PRIMARY KEY, "the file" BLOB, note TEXT);
+    const connected =
+      await enter(`CREATE TABLE pictures (id INTEGER PRIMARY KEY, "the file" BLOB, note TEXT);
       INSERT INTO pictures VALUES (7, x'89504e470d0a1a0a' || zeroblob(5000), 'long ' || hex(zeroblob(9000)));
       UPDATE pictures SET "the file" = CAST("the file" AS BLOB);
       CREATE TABLE keyed (k TEXT PRIMARY KEY, b BLOB) WITHOUT ROWID; INSERT INTO keyed VALUES ('x', zeroblob(2000));`);
     const query = async (sql: string) => {
-      const result = await connected.client.callTool({ name: "read_query", arguments: { query: sql } });
+      const result = await connected.client.callTool({
+        name: "read_query",
+        arguments: { query: sql },
+      });
       return JSON.stringify(result.structuredContent);
     };
     const uri = "blob://main/pictures/the%20file/7";
-    expect(await query('SELECT id, "the file" FROM pictures')).toContain(`[7,{"$blob":5008,"uri":"${uri}"}]`);
+    expect(await query('SELECT id, "the file" FROM pictures')).toContain(
+      `[7,{"$blob":5008,"uri":"${uri}"}]`,
+    );
     expect(await query("SELECT rowid, * FROM pictures")).toContain(uri);
     // From another row, from no row, or without its key: no URI rather than a wrong one.
     for (const sql of [
@@ -116,11 +131,17 @@ describe("reading", () => {
   });
 
   it("counts the URIs of blobs towards the answer's size", async () => {
-    const connected = await enter(`CREATE TABLE many_of_them (id INTEGER PRIMARY KEY, a_column_of_bytes BLOB);
+    const connected =
+      await enter(`CREATE TABLE many_of_them (id INTEGER PRIMARY KEY, a_column_of_bytes BLOB);
       INSERT INTO many_of_them (a_column_of_bytes) WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 2000) SELECT zeroblob(1100) FROM t;`);
     const given = { query: "SELECT * FROM many_of_them", max_rows: 10_000 };
-    const { structuredContent } = await connected.client.callTool({ name: "read_query", arguments: given });
-    expect(JSON.stringify(structuredContent)).toContain("blob://main/many_of_them/a_column_of_bytes/150");
+    const { structuredContent } = await connected.client.callTool({
+      name: "read_query",
+      arguments: given,
+    });
+    expect(JSON.stringify(structuredContent)).toContain(
+      "blob://main/many_of_them/a_column_of_bytes/150",
+    );
     expect(JSON.stringify(structuredContent).length).toBeLessThan(20_000);
   });
 
@@ -144,7 +165,12 @@ describe("reading", () => {
 describe.each<Era>(["legacy", "modern"])("%s era", (era) => {
   it("completes databases, tables and columns", async () => {
     const { client } = await enter('CREATE TABLE "user list" (name, nick);', { era });
-    const complete = async (uri: string, name: string, value: string, given: Record<string, string> = {}) =>
+    const complete = async (
+      uri: string,
+      name: string,
+      value: string,
+      given: Record<string, string> = {},
+    ) =>
       (
         await client.complete({
           ref: { type: "ref/resource", uri },
@@ -154,7 +180,10 @@ describe.each<Era>(["legacy", "modern"])("%s era", (era) => {
       ).completion.values;
     for (const uri of ["schema://{database}/{table}", "rows://{database}/{table}"]) {
       expect(await complete(uri, "database", "M")).toEqual(["main"]);
-      expect(await complete(uri, "table", "USER", { database: "main" })).toEqual(["user list", "users"]);
+      expect(await complete(uri, "table", "USER", { database: "main" })).toEqual([
+        "user list",
+        "users",
+      ]);
     }
     const blob = "blob://{database}/{table}/{column}/{rowid}";
     expect(await complete(blob, "column", "n", { database: "main", table: "user list" })).toEqual([

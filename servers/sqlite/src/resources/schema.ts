@@ -15,7 +15,11 @@ export default resource({
   description: "The result of describe_table for one table.",
   mimeType: "application/json",
   read: async ({ database, table }, databases, { budget, signal }) =>
-    JSON.stringify(await describeTable({ databases, database, signal }, table, budget), undefined, 2),
+    JSON.stringify(
+      await describeTable({ databases, database, signal }, table, budget),
+      undefined,
+      2,
+    ),
   /** The tables of all named databases, one database after the other. */
   async list(databases, cursor) {
     const names = databases.names();
@@ -29,7 +33,9 @@ export default resource({
       const reason = typeof tables === "string" ? tables : NO_TABLES;
       return { resources: [statusEntry(database ?? "main", reason)], ...further };
     }
-    const rest = tables.filter(({ name }) => name > after).sort((a, b) => (a.name < b.name ? -1 : 1));
+    const rest = tables
+      .filter(({ name }) => name > after)
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
     const page = rest.slice(0, LISTED);
     const last = rest.length > LISTED ? page.at(-1) : undefined;
     const next = last === undefined ? further : { nextCursor: cursors.encode([at, last.name]) };

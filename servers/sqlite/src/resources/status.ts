@@ -9,7 +9,9 @@ export default resource({
     const database = databases.names().length === 0 ? undefined : name;
     const tables = await listTables({ databases, database, signal }).catch(reasonOf);
     if (typeof tables === "string") return tables;
-    return tables.length === 0 ? NO_TABLES : `${name} has ${grouped(tables.length)} tables and views.`;
+    return tables.length === 0
+      ? NO_TABLES
+      : `${name} has ${grouped(tables.length)} tables and views.`;
   },
   complete: { database: complete.database },
 });

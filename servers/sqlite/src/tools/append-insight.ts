@@ -7,7 +7,9 @@ export default tool({
   description: "Add a business insight to the memo, which can be read as memo://insights.",
   effect: "add",
   openWorld: false,
-  input: z.strictObject({ insight: z.string().min(1).max(5_000).describe("One insight, in a sentence.") }),
+  input: z.strictObject({
+    insight: z.string().min(1).max(5_000).describe("One insight, in a sentence."),
+  }),
   output: z.object({ message: z.string(), insights: z.number() }),
   run: ({ insight }, databases) => ({
     message: "Insight added to memo",

@@ -11,7 +11,11 @@ it("describes columns, keys in both directions, indexes and the first rows", asy
   expect(await run("orders")).toMatchObject({
     type: "table",
     row_count: 3,
-    columns: [{ name: "id", type: "INTEGER", primary_key: 1 }, { name: "user_id" }, { name: "total" }],
+    columns: [
+      { name: "id", type: "INTEGER", primary_key: 1 },
+      { name: "user_id" },
+      { name: "total" },
+    ],
     foreign_keys: [{ table: "users", columns: ["user_id"], references: ["id"] }],
     indexes: [{ name: "orders_user", unique: false, columns: ["user_id"] }],
     sample: [
@@ -20,7 +24,9 @@ it("describes columns, keys in both directions, indexes and the first rows", asy
       [3, 3, 7.25],
     ],
   });
-  expect(await run("users")).toMatchObject({ referenced_by: [{ table: "orders", columns: ["user_id"] }] });
+  expect(await run("users")).toMatchObject({
+    referenced_by: [{ table: "orders", columns: ["user_id"] }],
+  });
   await expect(run("order")).rejects.toThrow("Did you mean orders?");
 });
 

@@ -17,7 +17,11 @@ export default tool({
     "Get one table or view in full: columns, keys in both directions, indexes, triggers, DDL and its first rows. Rows are counted up to 100,000. For the names of tables call list_tables.",
   argumentAliases: { table: "table_name" },
   input: z.strictObject({
-    table_name: z.string().min(1).max(1_000).describe("Name of a table or view as list_tables shows it."),
+    table_name: z
+      .string()
+      .min(1)
+      .max(1_000)
+      .describe("Name of a table or view as list_tables shows it."),
     database,
   }),
   output: z.object({

@@ -12,7 +12,8 @@ it("describes all tables in one call, finds columns by name, and continues at a 
     `CREATE VIEW broken AS SELECT * FROM nowhere; CREATE TABLE "a ""b" (x, "user name" TEXT DEFAULT 'me' UNIQUE);
      CREATE VIRTUAL TABLE words USING fts5(word);`,
   );
-  const ask = async (input: object) => JSON.parse(JSON.stringify(await tool.run(of(input), databases, call)));
+  const ask = async (input: object) =>
+    JSON.parse(JSON.stringify(await tool.run(of(input), databases, call)));
   const users = {
     table: "users",
     type: "table",
@@ -86,7 +87,8 @@ it("shows what columns allow and what their rows have, and names in SQL form", a
      INSERT INTO lines VALUES ('s', 1, 1), ('s', 1, 2), (NULL, 1, 3);
      CREATE INDEX "my idx" ON lines ("select", o); CREATE VIEW v AS SELECT status FROM "order";`,
   );
-  const ask = async (input: object) => JSON.parse(JSON.stringify(await tool.run(of(input), databases, call)));
+  const ask = async (input: object) =>
+    JSON.parse(JSON.stringify(await tool.run(of(input), databases, call)));
   const { tables } = await ask({ detail: "full" });
   expect(tables).toMatchObject([
     {
@@ -141,6 +143,10 @@ it("describes a table of large rows without reading them all", async () => {
     `CREATE TABLE large (b BLOB, t TEXT); WITH RECURSIVE t(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM t WHERE i < 400)
      INSERT INTO large SELECT zeroblob(100000), 'same' FROM t;`,
   );
-  const { tables } = JSON.parse(JSON.stringify(await tool.run(of({ query: "large" }), databases, call)));
-  expect(tables).toMatchObject([{ columns: ["b BLOB", expect.stringMatching(/^t TEXT( seen 'same')?$/)] }]);
+  const { tables } = JSON.parse(
+    JSON.stringify(await tool.run(of({ query: "large" }), databases, call)),
+  );
+  expect(tables).toMatchObject([
+    { columns: ["b BLOB", expect.stringMatching(/^t TEXT( seen 'same')?$/)] },
+  ]);
 });

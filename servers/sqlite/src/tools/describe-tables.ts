@@ -24,5 +24,6 @@ export default tool({
     cursor: fields.cursor,
     database,
   }),
-  run: (input, databases, { budget, signal }) => describeTables({ ...input, databases, budget, signal }),
+  run: (input, databases, { budget, signal }) =>
+    describeTables({ ...input, databases, budget, signal }),
 });

@@ -51,7 +51,9 @@ it("names an index that SQLite would use, and refuses changing statements", asyn
     /"DELETE" is not allowed/,
   );
   const hidden = "WITH x AS (SELECT 1) DELETE FROM users";
-  await expect((async () => tool.run(of({ sql: hidden }), databases, call))()).rejects.toMatchObject({
+  await expect(
+    (async () => tool.run(of({ sql: hidden }), databases, call))(),
+  ).rejects.toMatchObject({
     kind: "denied",
   });
 });
@@ -62,6 +64,8 @@ it("plans a statement without values for its parameters", async () => {
   expect(await plan("SELECT * FROM users WHERE city = ? AND name > ?")).toMatchObject({
     full_scans: ["users"],
   });
-  expect(await plan("SELECT * FROM users WHERE city = :city")).toMatchObject({ full_scans: ["users"] });
+  expect(await plan("SELECT * FROM users WHERE city = :city")).toMatchObject({
+    full_scans: ["users"],
+  });
   expect(await plan("SELECT * FROM users WHERE id = ?2")).toMatchObject({ full_scans: [] });
 });

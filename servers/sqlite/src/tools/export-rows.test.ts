@@ -57,7 +57,9 @@ it("overwrites nothing and follows no symlink", async () => {
     await expect(exportQuery.run(input(path, "SELECT 1"), databases, call)).rejects.toMatchObject({
       kind: "conflict",
     });
-  await expect(exportQuery.run(input("/etc/x.csv", "SELECT 1"), databases, call)).rejects.toMatchObject({
+  await expect(
+    exportQuery.run(input("/etc/x.csv", "SELECT 1"), databases, call),
+  ).rejects.toMatchObject({
     kind: "denied",
   });
   expect((await readdir(folder)).sort()).toEqual(["link.csv", "shop.db"]);
@@ -65,10 +67,12 @@ it("overwrites nothing and follows no symlink", async () => {
 
 it("leaves no file if the statement fails, writes or is cancelled", async () => {
   const { databases, folder, call } = await enter();
-  await expect(exportQuery.run(input("a.csv", "SELECT * FROM user"), databases, call)).rejects.toThrow(
-    /Did you mean users/,
-  );
-  await expect(exportQuery.run(input("a.csv", "DELETE FROM users"), databases, call)).rejects.toMatchObject({
+  await expect(
+    exportQuery.run(input("a.csv", "SELECT * FROM user"), databases, call),
+  ).rejects.toThrow(/Did you mean users/);
+  await expect(
+    exportQuery.run(input("a.csv", "DELETE FROM users"), databases, call),
+  ).rejects.toMatchObject({
     kind: "denied",
   });
   const endless = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT n FROM t";
@@ -78,7 +82,9 @@ it("leaves no file if the statement fails, writes or is cancelled", async () => 
       if (done > 10_000) call.cancel();
     },
   };
-  await expect(exportQuery.run(input("a.csv", endless), databases, cancelling)).rejects.toMatchObject({
+  await expect(
+    exportQuery.run(input("a.csv", endless), databases, cancelling),
+  ).rejects.toMatchObject({
     kind: "cancelled",
   });
   expect(await readdir(folder)).toEqual(["shop.db"]);

@@ -16,5 +16,6 @@ export default tool({
     format: exportFormat,
     database,
   }),
-  run: async (input, databases, call) => exported(await exportRows(databases, input, call), input.format),
+  run: async (input, databases, call) =>
+    exported(await exportRows(databases, input, call), input.format),
 });

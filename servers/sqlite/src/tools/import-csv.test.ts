@@ -8,7 +8,10 @@ import undoChange from "./undo-database-change.ts";
 
 const enter = labs();
 const input = { path: "more.csv", table: "users", delimiter: ",", dry_run: false };
-const rowsOf = (file: string, sql = "SELECT id, name, city FROM users WHERE id > 3 ORDER BY id") => {
+const rowsOf = (
+  file: string,
+  sql = "SELECT id, name, city FROM users WHERE id > 3 ORDER BY id",
+) => {
   const database = new Sqlite(file, { readonly: true });
   try {
     return database.prepare(sql).raw().all();
@@ -19,7 +22,10 @@ const rowsOf = (file: string, sql = "SELECT id, name, city FROM users WHERE id >
 
 it("adds all rows, empty fields as NULL, columns in any order and case", async () => {
   const { databases, folder, file, call } = await enter();
-  await writeFile(join(folder, "more.csv"), '\ufeffCITY,name,id\nTurin,"Lu\nigi",4\n"",Anna,5\n,Otto,6\n');
+  await writeFile(
+    join(folder, "more.csv"),
+    '\ufeffCITY,name,id\nTurin,"Lu\nigi",4\n"",Anna,5\n,Otto,6\n',
+  );
   expect(await importCsv.run({ ...input, dry_run: true }, databases, call)).toMatchObject({
     rows: 3,
     committed: false,
@@ -52,8 +58,12 @@ it("adds nothing if one row is refused, and names its line", async () => {
     await expect(importCsv.run(input, databases, call)).rejects.toThrow(message);
   }
   expect(rowsOf(file)).toEqual([]);
-  await expect(importCsv.run({ ...input, table: "user" }, databases, call)).rejects.toThrow(/users/);
-  await expect(importCsv.run({ ...input, path: "/etc/passwd" }, databases, call)).rejects.toMatchObject({
+  await expect(importCsv.run({ ...input, table: "user" }, databases, call)).rejects.toThrow(
+    /users/,
+  );
+  await expect(
+    importCsv.run({ ...input, path: "/etc/passwd" }, databases, call),
+  ).rejects.toMatchObject({
     kind: "denied",
   });
 });
@@ -61,7 +71,9 @@ it("adds nothing if one row is refused, and names its line", async () => {
 it("replaces nothing, even if the table's constraint would", async () => {
   const { databases, folder, file, call } = await enter();
   const writer = new Sqlite(file);
-  writer.exec("CREATE TABLE k (a UNIQUE ON CONFLICT REPLACE, b); INSERT INTO k VALUES ('x', 'old')");
+  writer.exec(
+    "CREATE TABLE k (a UNIQUE ON CONFLICT REPLACE, b); INSERT INTO k VALUES ('x', 'old')",
+  );
   writer.close();
   await writeFile(join(folder, "more.csv"), "a,b\nx,new\n");
   await expect(importCsv.run({ ...input, table: "k" }, databases, call)).rejects.toMatchObject({
@@ -82,7 +94,9 @@ it("leaves nothing of a cancelled import, and the database stays usable", async 
       if (reports === 5) call.cancel();
     },
   };
-  await expect(importCsv.run(input, databases, cancelling)).rejects.toMatchObject({ kind: "cancelled" });
+  await expect(importCsv.run(input, databases, cancelling)).rejects.toMatchObject({
+    kind: "cancelled",
+  });
   expect(rowsOf(file)).toEqual([]);
 });
 
@@ -121,12 +135,14 @@ it("is undone without a record of each row, unless one of them has changed", asy
   const changeId = idOf(await importCsv.run(input, databases, call));
   const database = new Sqlite(file);
   database.exec("UPDATE users SET city = 'Rome' WHERE name = 'Name 1500'");
-  await expect(undoChange.run({ change_id: changeId, dry_run: false }, databases, call)).rejects.toThrow(
-    "users 1004 to 2003",
-  );
+  await expect(
+    undoChange.run({ change_id: changeId, dry_run: false }, databases, call),
+  ).rejects.toThrow("users 1004 to 2003");
   database.exec("UPDATE users SET city = NULL WHERE name = 'Name 1500'");
   const undone = await undoChange.run({ change_id: changeId, dry_run: false }, databases, call);
-  expect(undone).toMatchObject({ tables: [{ table: "users", inserted: 0, updated: 0, deleted: 2_500 }] });
+  expect(undone).toMatchObject({
+    tables: [{ table: "users", inserted: 0, updated: 0, deleted: 2_500 }],
+  });
   expect(rowsOf(file)).toEqual([]);
   await undoChange.run({ change_id: idOf(undone), dry_run: false }, databases, call);
   expect(rowsOf(file)).toHaveLength(2_500);

@@ -25,5 +25,6 @@ export default tool({
     committed: z.boolean(),
     change_id: z.string().optional(),
   }),
-  run: ({ dry_run: dryRun, ...input }, databases, call) => importCsv(databases, { ...input, dryRun }, call),
+  run: ({ dry_run: dryRun, ...input }, databases, call) =>
+    importCsv(databases, { ...input, dryRun }, call),
 });

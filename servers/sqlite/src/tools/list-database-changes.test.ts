@@ -10,7 +10,8 @@ const page = z.object({ changes: z.array(z.unknown()), next_cursor: z.string().o
 
 it("lists changes, newest first, in pages", async () => {
   const { databases, call } = await enter();
-  const list = async (input: object) => page.parse(await tool.run(tool.input.parse(input), databases, call));
+  const list = async (input: object) =>
+    page.parse(await tool.run(tool.input.parse(input), databases, call));
   expect(await list({})).toEqual({ changes: [] });
   const ids: string[] = [];
   for (const query of ["DELETE FROM orders", "INSERT INTO users (name) VALUES ('Luigi')"])
@@ -32,5 +33,7 @@ it("lists changes, newest first, in pages", async () => {
   ]);
   const first = await list({ limit: 2 });
   expect(first.changes).toEqual(changes.slice(0, 2));
-  expect(await list({ limit: 2, cursor: first.next_cursor })).toEqual({ changes: changes.slice(2) });
+  expect(await list({ limit: 2, cursor: first.next_cursor })).toEqual({
+    changes: changes.slice(2),
+  });
 });

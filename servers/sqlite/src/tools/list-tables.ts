@@ -9,7 +9,8 @@ import { written } from "../database/reading/names.ts";
 export default tool({
   name: "list_tables",
   title: "List tables",
-  description: "List the tables and views of a database. For one table's columns call describe_table.",
+  description:
+    "List the tables and views of a database. For one table's columns call describe_table.",
   effect: "read",
   openWorld: false,
   input: z.strictObject({ database, limit: fields.limit(500, 5_000), cursor: fields.cursor }),

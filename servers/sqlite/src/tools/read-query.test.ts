@@ -8,11 +8,17 @@ const of = (input: unknown) => tool.input.parse(input);
 it("takes values as a list, or as an object for names, and PRAGMAs that read", async () => {
   const { databases, call } = await enter();
   const ask = async (query: string, params?: unknown) => {
-    const answer = await tool.run(of({ query, ...(params !== undefined && { params }) }), databases, call);
+    const answer = await tool.run(
+      of({ query, ...(params !== undefined && { params }) }),
+      databases,
+      call,
+    );
     return JSON.parse(JSON.stringify(answer));
   };
   for (const params of [{ n: 2 }, [{ n: 2 }], [2]])
-    expect(await ask("SELECT name FROM users WHERE id = :n", params)).toMatchObject({ rows: [["Mary"]] });
+    expect(await ask("SELECT name FROM users WHERE id = :n", params)).toMatchObject({
+      rows: [["Mary"]],
+    });
   expect(await ask("PRAGMA journal_mode")).toMatchObject({ rows: [["delete"]] });
   expect(await ask("PRAGMA main.journal_mode;")).toMatchObject({ rows: [["delete"]] });
   expect(await ask("PRAGMA foreign_keys")).toMatchObject({ row_count: 1 });
@@ -35,10 +41,16 @@ it("returns rows in every format, and refuses a change", async () => {
     row_count: 2,
     truncated: false,
   });
-  expect(await ask({ format: "objects" })).toMatchObject({ objects: [{ id: 1, name: "Ada" }, { id: 3 }] });
-  expect(await ask({ format: "csv" })).toMatchObject({ text: "id,name\n1,Ada\n3,Charles\n" });
-  expect(await ask({ format: "markdown" })).toMatchObject({ text: expect.stringContaining("| 1 | Ada |") });
-  await expect(tool.run(of({ query: "DELETE FROM users" }), databases, call)).rejects.toMatchObject({
-    kind: "denied",
+  expect(await ask({ format: "objects" })).toMatchObject({
+    objects: [{ id: 1, name: "Ada" }, { id: 3 }],
   });
+  expect(await ask({ format: "csv" })).toMatchObject({ text: "id,name\n1,Ada\n3,Charles\n" });
+  expect(await ask({ format: "markdown" })).toMatchObject({
+    text: expect.stringContaining("| 1 | Ada |"),
+  });
+  await expect(tool.run(of({ query: "DELETE FROM users" }), databases, call)).rejects.toMatchObject(
+    {
+      kind: "denied",
+    },
+  );
 });

@@ -47,6 +47,8 @@ it("tries indexes on a workload, with estimates before and after", async () => {
     ]),
   );
   await expect(suggest(["DELETE FROM big"])).rejects.toMatchObject({ kind: "denied" });
-  await expect(suggest(["WITH x AS (SELECT 1) DELETE FROM big"])).rejects.toMatchObject({ kind: "denied" });
+  await expect(suggest(["WITH x AS (SELECT 1) DELETE FROM big"])).rejects.toMatchObject({
+    kind: "denied",
+  });
   await expect(suggest(["SELECT nothing FROM big"])).rejects.toThrow(/nothing/);
 });

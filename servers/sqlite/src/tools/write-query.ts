@@ -17,5 +17,9 @@ export default tool({
     dry_run: dryRun,
   }),
   run: ({ query, params, database, dry_run }, databases, call) =>
-    runChanges(databases, { statements: [{ sql: query, params }], database, dryRun: dry_run }, call),
+    runChanges(
+      databases,
+      { statements: [{ sql: query, params }], database, dryRun: dry_run },
+      call,
+    ),
 });

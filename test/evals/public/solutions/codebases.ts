@@ -21,10 +21,17 @@ export const codebases: Readonly<Record<string, Solution>> = {
   },
 
   "filesystem/standard/threestudio/output_analysis": async (call) => {
-    const system = { path: "threestudio/systems/zero123.py", offset: 130, limit: 20, line_numbers: true };
+    const system = {
+      path: "threestudio/systems/zero123.py",
+      offset: 130,
+      limit: 20,
+      line_numbers: true,
+    };
     await call("read_text_file", system);
     const path = await fileWith(call, 'register\\("zero123-guidance"\\)');
-    const made = lines(await call("search_text", { path, pattern: "guidance_out = \\{", context: 6 }));
+    const made = lines(
+      await call("search_text", { path, pattern: "guidance_out = \\{", context: 6 }),
+    );
     const opening = made.findIndex(({ text }) => text.includes("guidance_out = {"));
     const block = made.slice(
       opening,
@@ -43,20 +50,26 @@ export const codebases: Readonly<Record<string, Solution>> = {
       path: "sunrgbd/model_util_sunrgbd.py",
       pattern: "type2class ?=",
     });
-    const categories = [...classes.matchAll(/'(\w+)':\d/g)].flatMap(([, category]) => category ?? []);
+    const categories = [...classes.matchAll(/'(\w+)':\d/g)].flatMap(
+      ([, category]) => category ?? [],
+    );
     const names = categories.map((category) => category.replace("_", "_?")).join("|");
     const rows = await call("search_text", {
       path: "scannet/meta_data/scannetv2-labels.combined.tsv",
       pattern: `^\\d+\\t[^\\t]*\\t(?:${names})\\t\\d+`,
       limit: 1_000,
     });
-    const counts = new Map(categories.map((category) => [category.replace("_", ""), { category, count: 0 }]));
+    const counts = new Map(
+      categories.map((category) => [category.replace("_", ""), { category, count: 0 }]),
+    );
     for (const { text } of lines(rows)) {
       const [, , category = "", count] = text.split("\t");
       const sum = counts.get(category.replace("_", ""));
       if (sum !== undefined) sum.count += Number(count);
     }
-    const content = [...counts.values()].map(({ category, count }) => `${category}\n${count}\n`).join("\n");
+    const content = [...counts.values()]
+      .map(({ category, count }) => `${category}\n${count}\n`)
+      .join("\n");
     await call("write_file", { path: "analysis.txt", content });
   },
 
@@ -74,7 +87,9 @@ export const codebases: Readonly<Record<string, Solution>> = {
     );
     const setup = await call("search_text", { path: "pointnet2/setup.py", pattern: "name='\\w+'" });
     const extension = /name='(\w+)'/.exec(setup)?.[1] ?? "";
-    const packages = [...new Set([...frameworks.map((name) => name.toLowerCase()), ...listed, extension])];
+    const packages = [
+      ...new Set([...frameworks.map((name) => name.toLowerCase()), ...listed, extension]),
+    ];
     await call("write_file", { path: "requirements.txt", content: `${packages.join("\n")}\n` });
   },
 };

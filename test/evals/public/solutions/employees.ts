@@ -85,7 +85,11 @@ export const employees: Readonly<Record<string, Solution>> = {
     ].map(([, department, project, role, share]) => ({ department, project, role, share }));
     const milestones = [...prompt.matchAll(/^ {3}\* Project (\d): ('.* due .*)$/gm)].flatMap(
       ([, project, list = ""]) =>
-        [...list.matchAll(/'([^']+)' due '([^']+)'/g)].map(([, name, due]) => ({ project, name, due })),
+        [...list.matchAll(/'([^']+)' due '([^']+)'/g)].map(([, name, due]) => ({
+          project,
+          name,
+          due,
+        })),
     );
     await execute(
       call,

@@ -15,7 +15,11 @@ const split =
     const text = await wholeFile(call, "large_file.txt");
     for (let part = 0; part < parts; part++) {
       const [from, to] = [part, part + 1].map((edge) => Math.round((edge * text.length) / parts));
-      await write(call, `split/split_${String(part + 1).padStart(2, "0")}.txt`, text.slice(from, to));
+      await write(
+        call,
+        `split/split_${String(part + 1).padStart(2, "0")}.txt`,
+        text.slice(from, to),
+      );
     }
   };
 
@@ -107,7 +111,9 @@ export const folders: Readonly<Record<string, Solution>> = {
       .map(({ name }) => name)
       .sort();
     const contents = await contentsOf(call, smallest);
-    const merged = smallest.map((name) => `${name}\n${contents.get(name)?.content.trim()}\n`).join("\n");
+    const merged = smallest
+      .map((name) => `${name}\n${contents.get(name)?.content.trim()}\n`)
+      .join("\n");
     await write(call, "merged_content.txt", merged);
   },
 
@@ -118,7 +124,9 @@ export const folders: Readonly<Record<string, Solution>> = {
   },
 
   "filesystem/easy/file_property/txt_merging": async (call) => {
-    const names = (await filesOf(call, ".")).map(({ name }) => name).filter((name) => name.endsWith(".txt"));
+    const names = (await filesOf(call, "."))
+      .map(({ name }) => name)
+      .filter((name) => name.endsWith(".txt"));
     const contents = await contentsOf(call, names);
     await write(call, "merge.txt", [...contents.values()].map(({ content }) => content).join("\n"));
   },
@@ -140,7 +148,8 @@ export const folders: Readonly<Record<string, Solution>> = {
     }
     for (const [day, files] of days) {
       await call("create_directory", { path: day });
-      for (const { name } of files) await call("move_file", { source: name, destination: `${day}/${name}` });
+      for (const { name } of files)
+        await call("move_file", { source: name, destination: `${day}/${name}` });
       const sorted = files.sort((a, b) => (a.modified < b.modified ? -1 : 1));
       const lines = [sorted[0], sorted.at(-1)].map((file) => `${file?.name} ${file?.modified}`);
       await write(call, `${day}/metadata_analyse.txt`, lines.join("\n"));
@@ -163,7 +172,9 @@ export const folders: Readonly<Record<string, Solution>> = {
 
   "filesystem/standard/folder_structure/structure_analysis": async (call) => {
     // Paths begin with the folder that contains everything; folders are counted below it.
-    const paths = (await pathsBelow(call, "complex_structure")).map((path) => `complex_structure/${path}`);
+    const paths = (await pathsBelow(call, "complex_structure")).map(
+      (path) => `complex_structure/${path}`,
+    );
     const files = paths.filter((path) => !path.endsWith("/"));
     const directories = paths.filter((path) => path.endsWith("/")).map((path) => path.slice(0, -1));
     let size = 0;
@@ -196,8 +207,10 @@ ${[...types].map(([type, count]) => `${type}: ${count}`).join("\n")}
       paths.filter((path) => !path.endsWith("/") && dirname(path) === directory).length > 2;
     const kept: string[] = [];
     for (const path of paths.filter((path) => path.endsWith("/")).map((path) => path.slice(0, -1)))
-      if (!crowded(path) && (dirname(path) === "." || kept.includes(dirname(path)))) kept.push(path);
-    const [, root = ""] = (await call("list_allowed_directories")).match(/^(\/.+) \(argument\)$/m) ?? [];
+      if (!crowded(path) && (dirname(path) === "." || kept.includes(dirname(path))))
+        kept.push(path);
+    const [, root = ""] =
+      (await call("list_allowed_directories")).match(/^(\/.+) \(argument\)$/m) ?? [];
     const mirrored = (path: string) =>
       join(
         "complex_structure_mirror",

@@ -94,7 +94,9 @@ export const lego: Readonly<Record<string, Solution>> = {
         RETURN NEW;
       END $body$`,
     ...SECURED.map(
-      (table) => `CREATE CONSTRAINT TRIGGER ${table}_consistent AFTER INSERT OR UPDATE ON public.${table}
+      (
+        table,
+      ) => `CREATE CONSTRAINT TRIGGER ${table}_consistent AFTER INSERT OR UPDATE ON public.${table}
         DEFERRABLE INITIALLY IMMEDIATE FOR EACH ROW EXECUTE FUNCTION check_set_parts_consistency()`,
     ),
   ),

@@ -14,7 +14,9 @@ const migrateCustomers: Solution = async (call, prompt) => {
         ]
       : [],
   );
-  const customers = rows.map((row) => Object.fromEntries(row.map((cell, index) => [names[index], cell])));
+  const customers = rows.map((row) =>
+    Object.fromEntries(row.map((cell, index) => [names[index], cell])),
+  );
   const columns = names.map((name) => `"${name}"`).join(", ");
   await execute(call, {
     sql: `INSERT INTO "Customer" ("CustomerId", ${columns}, "SupportRepId", "Fax")
@@ -52,7 +54,13 @@ export const postgres: Readonly<Record<string, Solution>> = {
 
   "postgres/standard/chinook/employee_hierarchy_management": async (call) => {
     await call("pg_describe_table", { table: "Employee" });
-    const employee = (id: number, first: string, last: string, born: string, ...rest: readonly string[]) => ({
+    const employee = (
+      id: number,
+      first: string,
+      last: string,
+      born: string,
+      ...rest: readonly string[]
+    ) => ({
       sql: `INSERT INTO "Employee" ("EmployeeId", "FirstName", "LastName", "Title", "ReportsTo", "BirthDate", "HireDate",
           "Address", "City", "State", "Country", "PostalCode", "Phone", "Fax", "Email")
         VALUES ($1, $2, $3, 'Sales Support Agent', 2, $4, '2009-01-10', $5, 'Calgary', 'AB', 'Canada', $6, $7, $8, $9)`,
@@ -61,7 +69,16 @@ export const postgres: Readonly<Record<string, Solution>> = {
     const phone = (number: number) => `+1 (403) 555-0${number}`;
     await execute(
       call,
-      employee(9, "Sarah", "Johnson", "1985-03-15", "123 Oak Street", "T2P 5G3", phone(123), phone(124)),
+      employee(
+        9,
+        "Sarah",
+        "Johnson",
+        "1985-03-15",
+        "123 Oak Street",
+        "T2P 5G3",
+        phone(123),
+        phone(124),
+      ),
       employee(10, "Mike", "Chen", "1982-08-22", "456 Pine Ave", "T2P 5G4", phone(125), phone(126)),
       ...UPDATE_EMPLOYEES,
       'UPDATE "Customer" SET "SupportRepId" = 9 WHERE "CustomerId" IN (1, 2, 3)',
@@ -79,7 +96,10 @@ export const postgres: Readonly<Record<string, Solution>> = {
     await execute(
       call,
       { sql: 'UPDATE "Employee" SET "ReportsTo" = $1 WHERE "ReportsTo" = 7', params: [manager] },
-      { sql: 'UPDATE "Customer" SET "SupportRepId" = $1 WHERE "SupportRepId" = 7', params: [manager] },
+      {
+        sql: 'UPDATE "Customer" SET "SupportRepId" = $1 WHERE "SupportRepId" = 7',
+        params: [manager],
+      },
       'DELETE FROM "Employee" WHERE "EmployeeId" = 7',
       `UPDATE "Employee" SET "Title" = 'Senior IT Specialist' WHERE "EmployeeId" = 8`,
       'ALTER TABLE "Employee" ADD COLUMN salary decimal',
@@ -133,7 +153,10 @@ export const postgres: Readonly<Record<string, Solution>> = {
         /JOIN payment p ON r\.rental_id = p\.rental_id\s+WHERE/g,
         "WHERE EXISTS (SELECT 1 FROM payment p WHERE p.rental_id = r.rental_id) AND",
       )
-      .replace("SUM(p.amount)", "SUM((SELECT SUM(p.amount) FROM payment p WHERE p.rental_id = r.rental_id))")
+      .replace(
+        "SUM(p.amount)",
+        "SUM((SELECT SUM(p.amount) FROM payment p WHERE p.rental_id = r.rental_id))",
+      )
       .replace(/EXTRACT\(days FROM (\(.*?\))\)/, "EXTRACT(epoch FROM $1) / 86400");
     await execute(call, `CREATE TABLE customer_analysis_fixed AS ${right}`);
   },

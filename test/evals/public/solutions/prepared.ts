@@ -74,7 +74,9 @@ export const prepared: Readonly<Record<string, Solution>> = {
     );
     const rows: readonly (readonly (string | null)[])[] = found.rows;
     const actual = new Set(rows.filter(([, table]) => table !== null).map((row) => row.join(" ")));
-    const dangling = [...new Set(rows.map(([user]) => user ?? ""))].filter((user) => !teams.has(user));
+    const dangling = [...new Set(rows.map(([user]) => user ?? ""))].filter(
+      (user) => !teams.has(user),
+    );
     const missing = [...expected].filter((grant) => !actual.has(grant));
     const excessive = [...actual].filter((grant) => !expected.has(grant));
     const details = [

@@ -127,7 +127,9 @@ it("a tool can do without a model that fails, if the client has a handshake", as
     },
   });
   const { content, isError } = await client.callTool({ name: "ask_attempt", arguments: {} });
-  const text = expect.stringMatching(/^unavailable: The client did not answer: .*rejected by the user/);
+  const text = expect.stringMatching(
+    /^unavailable: The client did not answer: .*rejected by the user/,
+  );
   expect({ content, isError: isError ?? false }).toEqual({
     content: [{ type: "text", text }],
     isError: false,
@@ -138,7 +140,10 @@ it("a tool can do without a model that fails, if the client has a handshake", as
 
 describe.each<Era>(["legacy", "modern"])("questions, %s era", (era) => {
   it("are asked even if the handler swallows the interruption", async () => {
-    const client = await connect({ era, elicit: () => ({ action: "accept", content: { confirm: true } }) });
+    const client = await connect({
+      era,
+      elicit: () => ({ action: "accept", content: { confirm: true } }),
+    });
     const result = await client.callTool({ name: "ask_swallow", arguments: {} });
     expect(result.content).toEqual([{ type: "text", text: "went on" }]);
     expect(done.deleted).toEqual(["after the question"]);
@@ -178,7 +183,9 @@ describe.each<Era>(["legacy", "modern"])("questions, %s era", (era) => {
       model: "test",
       content: { type: "text" as const, text: "" },
     });
-    expect(await text(await connect({ era, sample: model }))).toEqual([{ type: "text", text: "test" }]);
+    expect(await text(await connect({ era, sample: model }))).toEqual([
+      { type: "text", text: "test" },
+    ]);
   });
 
   it("are refused with a reason if the client cannot be asked", async () => {
@@ -213,7 +220,9 @@ describe.each<Era>(["legacy", "modern"])("questions, %s era", (era) => {
       },
     });
     const result = await client.callTool({ name: "ask_together", arguments: {} });
-    expect(result.content).toEqual([{ type: "text", text: "to First? to Second? file:///somewhere" }]);
+    expect(result.content).toEqual([
+      { type: "text", text: "to First? to Second? file:///somewhere" },
+    ]);
     expect(asked.sort()).toEqual(["First?", "Second?"]);
   });
 });
@@ -249,7 +258,10 @@ describe("the state of a round, modern era", () => {
   const roundOf = (answer: Record<string, unknown>) =>
     z
       .object({
-        result: z.object({ requestState: z.string(), inputRequests: z.record(z.string(), z.unknown()) }),
+        result: z.object({
+          requestState: z.string(),
+          inputRequests: z.record(z.string(), z.unknown()),
+        }),
       })
       .parse(answer).result;
 
@@ -284,8 +296,13 @@ describe("the state of a round, modern era", () => {
     // What is still open is asked again, and only that.
     const next = roundOf(await call({ ...params, inputResponses, requestState }));
     expect(Object.keys(next.inputRequests)).toEqual(keys.slice(0, 1));
-    const last = { inputResponses: Object.fromEntries(answers.slice(0, 1)), requestState: next.requestState };
-    expect(await call({ ...params, ...last })).toMatchObject({ result: { content: [{ text: "yes yes" }] } });
+    const last = {
+      inputResponses: Object.fromEntries(answers.slice(0, 1)),
+      requestState: next.requestState,
+    };
+    expect(await call({ ...params, ...last })).toMatchObject({
+      result: { content: [{ text: "yes yes" }] },
+    });
   });
 
   it("does not carry a confirmation from one call to another", async () => {

@@ -141,7 +141,10 @@ export class Questions {
   inputRequired(): InputRequired {
     const state = { subject: this.#digest, answers: Object.fromEntries(this.#used) };
     if (JSON.stringify(state).length > MAX_STATE_CHARS)
-      throw new ToolError("too_large", "The user's answers are too long to be kept for the next question.");
+      throw new ToolError(
+        "too_large",
+        "The user's answers are too long to be kept for the next question.",
+      );
     return new InputRequired(
       Object.fromEntries(this.#needed ?? []),
       signed(state, this.#owner, this.#options.stateKey),
@@ -204,14 +207,21 @@ export class Questions {
     if (!isObject(answer) || answer.confirm !== true) throw declined();
   }
 
-  async form<Form extends z.ZodObject>(message: string, form: Form, key?: string): Promise<z.output<Form>> {
-    const hint = "Pass the requested values as arguments, or use a client that supports elicitation.";
+  async form<Form extends z.ZodObject>(
+    message: string,
+    form: Form,
+    key?: string,
+  ): Promise<z.output<Form>> {
+    const hint =
+      "Pass the requested values as arguments, or use a client that supports elicitation.";
     // Elicitation supports only flat objects of primitive values.
     const standard = form["~standard"].jsonSchema.input({ target: "draft-2020-12" });
     const { type, properties, required = [] } = standard;
     const parsed = form.safeParse(this.#elicit(message, { type, properties, required }, hint, key));
     if (parsed.success) return parsed.data;
-    const problems = parsed.error.issues.map(({ path, message: why }) => `${path.join(".")}: ${why}`);
+    const problems = parsed.error.issues.map(
+      ({ path, message: why }) => `${path.join(".")}: ${why}`,
+    );
     throw new ToolError("invalid", `The user's answer is invalid: ${problems.join("; ")}`);
   }
 
@@ -322,7 +332,8 @@ function capabilitiesIn(
 ): ClientCapabilities | undefined {
   if (declared === undefined) return undefined;
   const { elicitation, sampling, ...others } = declared;
-  const kept = asks === "modes" ? elicitation : asks === "forms" && hasForms(declared) ? {} : undefined;
+  const kept =
+    asks === "modes" ? elicitation : asks === "forms" && hasForms(declared) ? {} : undefined;
   return {
     ...others,
     ...(sampling === undefined ? {} : { sampling: samplingTools ? sampling : {} }),
@@ -333,7 +344,9 @@ function capabilitiesIn(
 /** Whether a client supports forms: yes if it declares no mode, no if it declares only URLs. */
 export function hasForms(declared: ClientCapabilities | undefined): boolean {
   const elicitation = declared?.elicitation;
-  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+  return (
+    elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
+  );
 }
 
 const ACTIONS: readonly unknown[] = ["accept", "decline", "cancel"];
@@ -395,7 +408,8 @@ function verified(
   const [body = "", mac = ""] = text.split(".", 2);
   const given = Buffer.from(mac, "base64url");
   const expected = signature(body, owner, key);
-  if (given.length !== expected.length || !crypto().timingSafeEqual(given, expected)) return undefined;
+  if (given.length !== expected.length || !crypto().timingSafeEqual(given, expected))
+    return undefined;
   const [expires, state]: [number, Record<string, unknown>] = JSON.parse(
     Buffer.from(body, "base64url").toString("utf8"),
   );

@@ -26,7 +26,8 @@ export class ClientRoots {
 
   /** Legacy era: requests the roots once the client is initialized, and whenever it notifies that they changed. */
   notified(method: string, client: Client): void {
-    if (method !== "notifications/initialized" && method !== "notifications/roots/list_changed") return;
+    if (method !== "notifications/initialized" && method !== "notifications/roots/list_changed")
+      return;
     const fetching = this.#fetch(client).finally(() => {
       if (this.fetching.get(client) === fetching) this.fetching.delete(client);
     });
@@ -55,7 +56,10 @@ export class ClientRoots {
 
   #set(roots: readonly ClientRoot[] | undefined): void {
     if (roots !== undefined && roots.length > MAX_ROOTS)
-      this.#log.warning(`The client listed ${roots.length} roots; the first ${MAX_ROOTS} are used.`);
-    for (const note of this.#allowed.setClientRoots(roots?.slice(0, MAX_ROOTS))) this.#log.warning(note);
+      this.#log.warning(
+        `The client listed ${roots.length} roots; the first ${MAX_ROOTS} are used.`,
+      );
+    for (const note of this.#allowed.setClientRoots(roots?.slice(0, MAX_ROOTS)))
+      this.#log.warning(note);
   }
 }

@@ -1,5 +1,11 @@
 import { expect, it } from "vitest";
-import { eventsOf, INITIALIZE, openSession, post, startProbe } from "../../../test/fixtures/http.ts";
+import {
+  eventsOf,
+  INITIALIZE,
+  openSession,
+  post,
+  startProbe,
+} from "../../../test/fixtures/http.ts";
 
 const decline = (id: unknown) => ({ jsonrpc: "2.0", id, result: { action: "decline" } });
 
@@ -28,7 +34,11 @@ it("accepts an answer only from the session that was asked, and only with the qu
   ] as const) {
     expect((await post(url, answer, who)).status).toBe(202);
   }
-  await post(url, { ...decline(id), result: { action: "accept", content: { confirm: true } } }, session);
+  await post(
+    url,
+    { ...decline(id), result: { action: "accept", content: { confirm: true } } },
+    session,
+  );
   expect((await stream.next()).value?.message).toMatchObject({ params: { message: "Why?" } });
   expect(probes[0]?.events).not.toContain("wiped");
   await close();

@@ -94,7 +94,9 @@ async function oauthAuthenticator(
         if (error instanceof TokenError) return challenge(error, scopes, metadataUrl);
         // The verifier repeats a failure for a while, as the same object; log it once.
         if (error !== logged)
-          log.error(`Tokens cannot be checked: ${error instanceof Error ? error.message : String(error)}`);
+          log.error(
+            `Tokens cannot be checked: ${error instanceof Error ? error.message : String(error)}`,
+          );
         logged = error;
         const why = "The authorization server's keys are unavailable.";
         const body = { error: "temporarily_unavailable", error_description: why };
@@ -126,7 +128,11 @@ const NO_TOKEN = "Send the header Authorization: Bearer TOKEN.";
  *
  * @param error undefined without a token, since RFC 6750 (section 3.1) has no error for it.
  */
-function challenge(error: TokenError | undefined, scopes: readonly string[] = [], metadata?: URL): Answer {
+function challenge(
+  error: TokenError | undefined,
+  scopes: readonly string[] = [],
+  metadata?: URL,
+): Answer {
   const what =
     error === undefined
       ? { error_description: NO_TOKEN }
@@ -137,7 +143,8 @@ function challenge(error: TokenError | undefined, scopes: readonly string[] = []
     ...(metadata === undefined ? {} : { resource_metadata: metadata.href }),
   };
   const quoted = Object.entries(parameters).map(
-    ([name, value]) => `${name}="${value.replaceAll(/[^\x20-\x7e]/g, " ").replaceAll(/[\\"]/g, "\\$&")}"`,
+    ([name, value]) =>
+      `${name}="${value.replaceAll(/[^\x20-\x7e]/g, " ").replaceAll(/[\\"]/g, "\\$&")}"`,
   );
   return jsonAnswer(error?.code === "insufficient_scope" ? 403 : 401, what, {
     "www-authenticate": ["Bearer", quoted.join(", ")].join(" ").trim(),
@@ -164,7 +171,8 @@ export function createAccess(settings: HttpSettings) {
   const { address, auth, allowedHosts, allowedOrigins } = settings;
   const hosts = new Set([...LOCALHOST, ...allowedHosts]);
   const host = "host" in address ? address.host : "localhost";
-  if (!WILDCARDS.has(host)) hosts.add(new URL(`http://${host.includes(":") ? `[${host}]` : host}`).hostname);
+  if (!WILDCARDS.has(host))
+    hosts.add(new URL(`http://${host.includes(":") ? `[${host}]` : host}`).hostname);
   if (auth.kind === "oauth") hosts.add(auth.audience.hostname);
   const origins = new Set([...LOCALHOST, ...allowedOrigins]);
   const isAllowed = (origin: string | undefined) =>

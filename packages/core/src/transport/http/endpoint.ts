@@ -79,16 +79,24 @@ export class Endpoint {
   }
 
   /** Serves a request through its reply, or returns an error response. */
-  async serve(node: IncomingMessage, reply: Reply, principal: Principal): Promise<Answer | undefined> {
+  async serve(
+    node: IncomingMessage,
+    reply: Reply,
+    principal: Principal,
+  ): Promise<Answer | undefined> {
     const { method, headers } = node;
     if (method === "POST") return this.#post(node, reply, principal);
     if (method !== "GET" && method !== "DELETE")
       return refuse(405, `${method} is not allowed here.`, { allow: "GET, POST, DELETE" });
     const version = headerOf(headers, "mcp-protocol-version");
     if (this.#isStateless)
-      return refuse(405, `This server has no sessions and so no ${method}; send messages by POST.`, {
-        allow: "POST",
-      });
+      return refuse(
+        405,
+        `This server has no sessions and so no ${method}; send messages by POST.`,
+        {
+          allow: "POST",
+        },
+      );
     if (version !== undefined && MODERN_VERSIONS.includes(version))
       return refuse(405, `Protocol version ${version} has no ${method}; send messages by POST.`, {
         allow: "POST",
@@ -101,7 +109,11 @@ export class Endpoint {
     await Promise.all([this.#stateless.close(), this.sessions.close()]);
   }
 
-  async #post(node: IncomingMessage, reply: Reply, principal: Principal): Promise<Answer | undefined> {
+  async #post(
+    node: IncomingMessage,
+    reply: Reply,
+    principal: Principal,
+  ): Promise<Answer | undefined> {
     const { headers } = node;
     const revision = REVISIONS.get(headerOf(headers, "mcp-protocol-version") ?? "");
     const refused = (error: RpcError, id?: RequestId) => rpcAnswer(400, error, { revision, id });
@@ -120,7 +132,9 @@ export class Endpoint {
     const isBatch = Array.isArray(parsed.value);
     const entries: readonly unknown[] = Array.isArray(parsed.value) ? parsed.value : [parsed.value];
     if (entries.length === 0 || entries.length > MAX_BATCH)
-      return refused(invalidRequest(`A batch must have 1 to ${MAX_BATCH} messages, not ${entries.length}.`));
+      return refused(
+        invalidRequest(`A batch must have 1 to ${MAX_BATCH} messages, not ${entries.length}.`),
+      );
     const messages: Message[] = [];
     for (const entry of entries) {
       const read = readMessage(entry);
@@ -137,11 +151,17 @@ export class Endpoint {
           httpVersionProblem(message, named) ??
           headerProblem(headers, message) ??
           this.#parameterProblem(headers, message);
-        if (problem !== undefined) return refused(problem, "id" in message ? message.id : undefined);
+        if (problem !== undefined)
+          return refused(problem, "id" in message ? message.id : undefined);
         if (!("id" in message)) return { status: 202 };
         const answer = this.#refusal([message], "modern", principal);
         if (answer === undefined)
-          this.#serveStateless([message], { revision: versionOf(message), bytes, reply, principal });
+          this.#serveStateless([message], {
+            revision: versionOf(message),
+            bytes,
+            reply,
+            principal,
+          });
         return answer;
       }
     }
@@ -156,7 +176,15 @@ export class Endpoint {
     const refusal = this.#refusal(messages.filter(isRequest), "legacy", principal);
     if (refusal !== undefined) return refusal;
     if (!this.#isStateless)
-      return this.sessions.serve({ method: "POST", headers, messages, bytes, isBatch, principal, reply });
+      return this.sessions.serve({
+        method: "POST",
+        headers,
+        messages,
+        bytes,
+        isBatch,
+        principal,
+        reply,
+      });
     const spoken = revision ?? revisionOf(WITHOUT_HEADER);
     const problem =
       sessionVersionProblem(spoken, headerOf(headers, "mcp-protocol-version"), isBatch) ??
@@ -184,14 +212,24 @@ export class Endpoint {
     });
     const bytes = Math.ceil(about.bytes / requests.length);
     for (const message of requests) {
-      const request = this.#stateless.acceptStateless(message, { revision, sink, bytes, principal });
+      const request = this.#stateless.acceptStateless(message, {
+        revision,
+        sink,
+        bytes,
+        principal,
+      });
       reply.whenClosed(() => request.abort());
-      if (request.isSubscription) whenExpired(principal, reply, () => this.#stateless.endStream(request));
+      if (request.isSubscription)
+        whenExpired(principal, reply, () => this.#stateless.endStream(request));
     }
   }
 
   /** The refusal of requests with invalid parameters, or if too many are running. */
-  #refusal(requests: readonly RequestMessage[], era: Era, principal: Principal): Answer | undefined {
+  #refusal(
+    requests: readonly RequestMessage[],
+    era: Era,
+    principal: Principal,
+  ): Answer | undefined {
     const { owner } = principal;
     for (const request of requests) {
       const problem = requestProblem(request, era);
@@ -205,7 +243,9 @@ export class Endpoint {
       return busy(`${this.#load.requests.held(owner)} requests are pending; retry later.`);
     const seconds = this.#load.rates.retryAfter(owner, requests.length);
     if (seconds === 0) return undefined;
-    return refuse(429, `Too many requests; retry after ${seconds} s.`, { "retry-after": String(seconds) });
+    return refuse(429, `Too many requests; retry after ${seconds} s.`, {
+      "retry-after": String(seconds),
+    });
   }
 
   /** Whether the headers that repeat arguments (`x-mcp-header`) are missing or do not match. */
@@ -221,15 +261,20 @@ export class Endpoint {
       const given = headerOf(headers, header.toLowerCase());
       const text = given === undefined ? undefined : decoded(given);
       const isSame =
-        typeof value === "number" ? text !== undefined && Number(text) === value : text === String(value);
-      if (!isSame) return headerMismatch(header, given, `the body has ${argument} = ${show(value)}`);
+        typeof value === "number"
+          ? text !== undefined && Number(text) === value
+          : text === String(value);
+      if (!isSame)
+        return headerMismatch(header, given, `the body has ${argument} = ${show(value)}`);
     }
     return undefined;
   }
 
   #unread({ kind }: Exclude<Body, { kind: "text" }>): Answer | undefined {
     if (kind === "too-large")
-      return refuse(413, `A message can have at most ${this.#maxBytes} bytes.`, { connection: "close" });
+      return refuse(413, `A message can have at most ${this.#maxBytes} bytes.`, {
+        connection: "close",
+      });
     if (kind === "too-many") return busy("Too many large messages at once; retry later.");
     return kind === "gone" ? undefined : rpcAnswer(400, parseError("The body is not valid UTF-8."));
   }
@@ -239,7 +284,8 @@ export class Endpoint {
 const WITHOUT_HEADER = "2025-03-26";
 
 /** The version of a modern message, which is already checked. */
-const versionOf = ({ params }: RequestMessage): Revision => revisionOf(String(params?._meta?.[META.version]));
+const versionOf = ({ params }: RequestMessage): Revision =>
+  revisionOf(String(params?._meta?.[META.version]));
 
 /** Why a body cannot be read: only JSON in UTF-8, without compression. */
 function mediaProblem(headers: IncomingHttpHeaders): string | undefined {
@@ -292,8 +338,11 @@ function headerProblem(
   if (given === undefined)
     return typeof value === "string" ? headerMismatch("Mcp-Name", given, has) : undefined;
   const name = decoded(given);
-  if (name === undefined) return headerMismatch("Mcp-Name", given, "its Base64 encoding is invalid");
-  return typeof value === "string" && name !== value ? headerMismatch("Mcp-Name", given, has) : undefined;
+  if (name === undefined)
+    return headerMismatch("Mcp-Name", given, "its Base64 encoding is invalid");
+  return typeof value === "string" && name !== value
+    ? headerMismatch("Mcp-Name", given, has)
+    : undefined;
 }
 
 /** Decodes a header's value, which is written as `=?base64?…?=` if it has non-ASCII characters. */

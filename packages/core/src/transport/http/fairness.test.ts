@@ -126,7 +126,9 @@ describe("a caller with many tokens leaves room for others", () => {
     const hanging = new AbortController();
     onTestFinished(() => hanging.abort());
     for (let index = 0; index < 8; index += 1)
-      void post(url, message, { ...headers, ...eve[index % 3] }, hanging.signal).catch(() => undefined);
+      void post(url, message, { ...headers, ...eve[index % 3] }, hanging.signal).catch(
+        () => undefined,
+      );
     await expect.poll(() => serving.load.inFlight).toBe(4);
     expect((await call(url, eve[0] ?? {})).status).toBe(503);
     expect((await call(url, bob)).status).toBe(200);
@@ -135,7 +137,11 @@ describe("a caller with many tokens leaves room for others", () => {
   it("in bytes of unfinished messages, over HTTP and WebSocket", async () => {
     const args = ["--websocket", "--max-message-bytes", "65536"];
     const { url, eve, bob } = await startShared({ args });
-    const large = modernCall("probe_echo", { text: "a" }, { "example.com/padding": "x".repeat(60_000) });
+    const large = modernCall(
+      "probe_echo",
+      { text: "a" },
+      { "example.com/padding": "x".repeat(60_000) },
+    );
     const send = (token: Headers) => post(url, large.message, { ...large.headers, ...token });
     for (let index = 0; index < 3; index += 1) {
       const socket = createConnection(Number(url.port), url.hostname);
@@ -144,7 +150,9 @@ describe("a caller with many tokens leaves room for others", () => {
       const token = eve[index % 3]?.authorization;
       const head = `POST /mcp HTTP/1.1\r\nhost: ${url.host}\r\nauthorization: ${token}\r\ncontent-type: application/json\r\ncontent-length: 65000\r\n\r\n`;
       socket.write(head + "x".repeat(60_000));
-      const webSocket = new WebSocket(url.href.replace(/^http/, "ws"), ["mcp"], { headers: eve[index % 3] });
+      const webSocket = new WebSocket(url.href.replace(/^http/, "ws"), ["mcp"], {
+        headers: eve[index % 3],
+      });
       onTestFinished(() => webSocket.terminate());
       webSocket.on("error", () => undefined);
       await once(webSocket, "open");
@@ -156,11 +164,15 @@ describe("a caller with many tokens leaves room for others", () => {
 
   it("in questions that wait for the user in a view", async () => {
     const { url, eve, bob } = await startShared();
-    const extensions = { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } };
+    const extensions = {
+      "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] },
+    };
     const send = async (token: Headers, name: string, args: Record<string, unknown>) => {
       const capabilities = { "io.modelcontextprotocol/clientCapabilities": { extensions } };
       const { message, headers } = modernCall(name, args, capabilities);
-      const { result } = JSON.parse(await (await post(url, message, { ...headers, ...token })).text());
+      const { result } = JSON.parse(
+        await (await post(url, message, { ...headers, ...token })).text(),
+      );
       return result;
     };
     const asked = await send(bob, "probe_wipe", {});
@@ -192,7 +204,9 @@ describe("what is kept for a client", () => {
       const sent = { ...headers, ...eve[0] };
       const response = await post(url, { ...message, id: index, params }, sent, stop.signal);
       const { value } = await eventsOf(response).next();
-      expect(value).toMatchObject({ message: { method: "notifications/subscriptions/acknowledged" } });
+      expect(value).toMatchObject({
+        message: { method: "notifications/subscriptions/acknowledged" },
+      });
     }
     expect(serving.load.bytes).toBe(0);
   });

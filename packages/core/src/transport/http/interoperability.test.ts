@@ -1,7 +1,13 @@
 import { createConnection } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { INITIALIZE, legacyCall, modernCall, post, useProbes } from "../../../test/fixtures/http.ts";
+import {
+  INITIALIZE,
+  legacyCall,
+  modernCall,
+  post,
+  useProbes,
+} from "../../../test/fixtures/http.ts";
 
 const { start } = useProbes();
 
@@ -43,7 +49,9 @@ describe("clients that differ from the official ones", () => {
     const health = `GET /healthz HTTP/1.1\r\nHost: ${url.host}\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n`;
     const requests = [`${head.join("\r\n")}\r\n\r\n${body}`, health];
     const answer = await talk(url, requests, /"status":"ok"/);
-    expect(answer).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*"protocolVersion":"2025-11-25"[\s\S]*HTTP\/1\.1 200 OK/);
+    expect(answer).toMatch(
+      /^HTTP\/1\.1 200 OK[\s\S]*"protocolVersion":"2025-11-25"[\s\S]*HTTP\/1\.1 200 OK/,
+    );
   });
 
   it("are told that their headers are too large", async () => {
@@ -56,7 +64,10 @@ describe("clients that differ from the official ones", () => {
     const { url } = await start();
     const latin = { "content-type": "application/json; charset=iso-8859-1" };
     const first = await post(url, INITIALIZE, latin);
-    expect([first.status, await first.text()]).toEqual([415, expect.stringContaining("must be utf-8")]);
+    expect([first.status, await first.text()]).toEqual([
+      415,
+      expect.stringContaining("must be utf-8"),
+    ]);
     const zipped = await fetch(url, {
       method: "POST",
       headers: {
@@ -66,7 +77,10 @@ describe("clients that differ from the official ones", () => {
       },
       body: gzipSync(JSON.stringify(INITIALIZE)),
     });
-    expect([zipped.status, await zipped.text()]).toEqual([415, expect.stringContaining("uncompressed")]);
+    expect([zipped.status, await zipped.text()]).toEqual([
+      415,
+      expect.stringContaining("uncompressed"),
+    ]);
   });
 
   it("are told what 2026-07-28 has no more", async () => {
@@ -78,7 +92,10 @@ describe("clients that differ from the official ones", () => {
       expect.stringContaining("Batches are not allowed"),
     ]);
     const response = await post(url, { jsonrpc: "2.0", id: 1, result: {} }, headers);
-    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining("asks nothing")]);
+    expect([response.status, await response.text()]).toEqual([
+      400,
+      expect.stringContaining("asks nothing"),
+    ]);
   });
 
   it("repeat the arguments that a tool declares in headers, for gateways (x-mcp-header)", async () => {
@@ -103,7 +120,9 @@ describe("clients that differ from the official ones", () => {
     const { url } = await start(["--auth-token-env", "T"], { env: { T: token } });
     const none = await post(url, legacyCall(1, "probe_echo", { text: "a" }));
     expect([none.status, none.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
-    const wrong = await post(url, legacyCall(1, "probe_echo", { text: "a" }), { authorization: "Bearer x" });
+    const wrong = await post(url, legacyCall(1, "probe_echo", { text: "a" }), {
+      authorization: "Bearer x",
+    });
     expect(wrong.headers.get("www-authenticate")).toContain('error="invalid_token"');
   });
 });

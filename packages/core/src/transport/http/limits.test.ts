@@ -90,13 +90,18 @@ describe("requests in flight", () => {
       await post(url, call, session, vanish.signal);
       vanish.abort();
     }
-    const status = async () => (await post(url, legacyCall(14, "probe_echo", { text: "a" }), session)).status;
+    const status = async () =>
+      (await post(url, legacyCall(14, "probe_echo", { text: "a" }), session)).status;
     // The server notices a little later that the clients are gone.
     await new Promise((next) => setTimeout(next, 50));
     await expect.poll(status).toBe(503);
     expect(serving.load.inFlight).toBe(3);
     for (const requestId of [11, 12, 13]) {
-      const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } };
+      const cancelled = {
+        jsonrpc: "2.0",
+        method: "notifications/cancelled",
+        params: { requestId },
+      };
       expect((await post(url, cancelled, session)).status).toBe(202);
     }
     await expect.poll(() => serving.load.inFlight).toBe(0);
@@ -108,7 +113,8 @@ describe("requests in flight", () => {
 describe("connections", () => {
   it("wait until a busy process accepts them, many at once", async (ctx) => {
     const most = Number(await readFile("/proc/sys/net/core/somaxconn", "utf8").catch(() => 0));
-    if (most < 1_000) ctx.skip("needs Linux with room for 1,000 connections in a queue (somaxconn)");
+    if (most < 1_000)
+      ctx.skip("needs Linux with room for 1,000 connections in a queue (somaxconn)");
     const { url } = await start();
     // Connects while this process does nothing else, and ends once all connections are established.
     const burst = `
@@ -154,7 +160,11 @@ describe("bodies", () => {
     const large = legacyCall(1, "probe_echo", { text: "a" }, { padding });
     expect((await post(url, large, session)).status).toBe(503);
     for (const requestId of ids)
-      await post(url, { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } }, session);
+      await post(
+        url,
+        { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } },
+        session,
+      );
     expect(serving.load.inFlight).toBe(0);
     expect((await post(url, large, session)).status).toBe(200);
   });
@@ -169,7 +179,10 @@ describe("bodies", () => {
     socket.send(JSON.stringify(INITIALIZE));
     for (let id = 10; id < 19; id += 1)
       socket.send(JSON.stringify(legacyCall(id, "probe_slow", { ms: 60_000 }, { padding })));
-    const refused = { id: 18, error: { code: -32603, message: expect.stringContaining("Too many") } };
+    const refused = {
+      id: 18,
+      error: { code: -32603, message: expect.stringContaining("Too many") },
+    };
     await expect.poll(() => answers).toMatchObject([{ id: 1 }, refused]);
     socket.close();
     await once(socket, "close");
@@ -189,7 +202,9 @@ describe("bodies", () => {
     const { url, serving } = await start(["--max-message-bytes", "65536"]);
     const socket = createConnection(Number(url.port), url.hostname);
     // The writes that follow the cut fail; the end is what counts, and `once` would reject for them.
-    const closed = new Promise((resolve) => socket.on("error", () => undefined).on("close", resolve));
+    const closed = new Promise((resolve) =>
+      socket.on("error", () => undefined).on("close", resolve),
+    );
     socket.resume();
     socket.write(
       `POST /mcp HTTP/1.1\r\nhost: ${url.host}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
@@ -207,13 +222,18 @@ describe("sessions", () => {
   it("are not opened by an invalid initialize, which is explained", async () => {
     const { url, serving } = await start();
     const clientInfo = { name: "raw", version: "1", icons: [5] };
-    const response = await post(url, { ...INITIALIZE, params: { ...INITIALIZE.params, clientInfo } });
+    const response = await post(url, {
+      ...INITIALIZE,
+      params: { ...INITIALIZE.params, clientInfo },
+    });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
       id: 1,
       error: {
         code: -32602,
-        message: expect.stringMatching(/^initialize: params\.clientInfo\.icons must be an array of objects/),
+        message: expect.stringMatching(
+          /^initialize: params\.clientInfo\.icons must be an array of objects/,
+        ),
       },
     });
     expect(serving.load.sessions).toBe(0);
@@ -240,7 +260,12 @@ describe("sessions", () => {
     let most = 0;
     for (let round = 0; round < 5; round += 1) {
       for (const session of sessions) {
-        const call = legacyCall(round, "probe_echo", { text: "x".repeat(8_000) }, { progressToken: 1 });
+        const call = legacyCall(
+          round,
+          "probe_echo",
+          { text: "x".repeat(8_000) },
+          { progressToken: 1 },
+        );
         await (await post(url, call, session)).text();
         most = Math.max(most, serving.load.kept);
         expect(serving.load.kept).toBeLessThanOrEqual(50_000);
@@ -255,7 +280,12 @@ describe("sessions", () => {
     const { url, serving } = await start([], { limits: { perSession: 30_000 } });
     const session = await openSession(url);
     for (let round = 0; round < 10; round += 1) {
-      const call = legacyCall(round, "probe_echo", { text: "x".repeat(8_000) }, { progressToken: 1 });
+      const call = legacyCall(
+        round,
+        "probe_echo",
+        { text: "x".repeat(8_000) },
+        { progressToken: 1 },
+      );
       await (await post(url, call, session)).text();
       expect(serving.load.kept).toBeLessThanOrEqual(30_000);
     }

@@ -26,7 +26,9 @@ async function answerIn(response: Response): Promise<Record<string, unknown> | u
   let answer: Record<string, unknown> | undefined;
   if (response.headers.get("content-type")?.startsWith("application/json"))
     answer = JSON.parse(await response.text());
-  else for await (const { message } of eventsOf(response)) if (!("method" in message)) answer = message;
+  else
+    for await (const { message } of eventsOf(response))
+      if (!("method" in message)) answer = message;
   return answer;
 }
 
@@ -104,7 +106,9 @@ describe("work for clients", () => {
     const before = heap();
     const listeners = probe.listeners();
     await everyKindOfRequest(url, 200);
-    await expect.poll(() => probe.serving.load).toMatchObject({ inFlight: 0, sessions: 0, waiting: 0 });
+    await expect
+      .poll(() => probe.serving.load)
+      .toMatchObject({ inFlight: 0, sessions: 0, waiting: 0 });
     expect(probe.listeners()).toBe(listeners);
     const grown = heap() - before;
     process.off("warning", note);

@@ -30,7 +30,14 @@ let url: URL;
 
 beforeAll(async () => {
   [issuer, other] = await Promise.all([startAuthorizationServer(), startAuthorizationServer()]);
-  const args = ["--oauth-issuer", issuer.issuer, "--oauth-audience", AUDIENCE, "--oauth-scope", "mcp"];
+  const args = [
+    "--oauth-issuer",
+    issuer.issuer,
+    "--oauth-audience",
+    AUDIENCE,
+    "--oauth-scope",
+    "mcp",
+  ];
   probe = await startProbe([...args, "--log-level", "debug"]);
   url = probe.url;
 });
@@ -74,7 +81,14 @@ describe("an OAuth 2.1 resource server", () => {
   );
 
   it("ends streams with the token that opened them", async () => {
-    const args = ["--oauth-issuer", issuer.issuer, "--oauth-audience", AUDIENCE, "--sse", "--websocket"];
+    const args = [
+      "--oauth-issuer",
+      issuer.issuer,
+      "--oauth-audience",
+      AUDIENCE,
+      "--sse",
+      "--websocket",
+    ];
     const streaming = await startProbe(args);
     // The clocks of two machines may differ by 30 s: this token has two left.
     const headers = bearer(await issuer.forge({ ...good(), exp: now() - 28 }));
@@ -97,7 +111,14 @@ describe("an OAuth 2.1 resource server", () => {
   });
 
   it("requires the scope of a tool's effect, and says which (--oauth-tool-scopes)", async () => {
-    const args = ["--oauth-issuer", issuer.issuer, "--oauth-audience", AUDIENCE, "--oauth-scope", "mcp"];
+    const args = [
+      "--oauth-issuer",
+      issuer.issuer,
+      "--oauth-audience",
+      AUDIENCE,
+      "--oauth-scope",
+      "mcp",
+    ];
     const scoped = await startProbe([...args, "--oauth-tool-scopes", "--websocket"]);
     const reader = bearer(await issuer.forge({ ...good(), scope: "mcp probe:read" }));
     const send = (name: string, text: object, headers: Record<string, string>) => {
@@ -120,7 +141,9 @@ describe("an OAuth 2.1 resource server", () => {
     expect((await post(scoped.url, legacyCall(2, "probe_count", {}), session)).status).toBe(403);
     const changer = bearer(await issuer.forge({ ...good(), scope: "mcp probe:read probe:change" }));
     expect((await send("probe_count", {}, changer)).status).toBe(200);
-    const socket = new WebSocket(scoped.url.href.replace(/^http/, "ws"), ["mcp"], { headers: reader });
+    const socket = new WebSocket(scoped.url.href.replace(/^http/, "ws"), ["mcp"], {
+      headers: reader,
+    });
     await once(socket, "open");
     socket.send(JSON.stringify(modernCall("probe_count", {}).message));
     const [answer] = await once(socket, "message");
@@ -162,27 +185,44 @@ describe("an OAuth 2.1 resource server", () => {
     ["without an end", () => issuer.forge(without("exp")), /exp/],
     ["without a subject", () => issuer.forge(without("sub")), /sub/],
     ["not valid yet", () => issuer.forge({ ...good(), nbf: now() + 600 }), /not valid yet/],
-    ["for another resource", () => issuer.token("ada", "http://127.0.0.1/other"), /another resource/],
+    [
+      "for another resource",
+      () => issuer.token("ada", "http://127.0.0.1/other"),
+      /another resource/,
+    ],
     [
       "for a prefix of this resource",
       () => issuer.forge({ ...good(), aud: "http://127.0.0.1/" }),
       /another resource/,
     ],
     ["without an audience", () => issuer.forge(without("aud")), /aud/],
-    ["of another issuer by name", () => issuer.forge({ ...good(), iss: other.issuer }), /another issuer/],
-    ["of another issuer by key", () => other.forge(good()), /not signed with one of the issuer's keys/],
+    [
+      "of another issuer by name",
+      () => issuer.forge({ ...good(), iss: other.issuer }),
+      /another issuer/,
+    ],
+    [
+      "of another issuer by key",
+      () => other.forge(good()),
+      /not signed with one of the issuer's keys/,
+    ],
     ["of another issuer", () => other.token("ada", AUDIENCE), /another issuer|not signed with one/],
     ["unsigned", async () => new UnsecuredJWT(good()).encode(), /not a signed JWT|algorithm/],
     [
       "signed with a shared secret",
-      () => new SignJWT(good()).setProtectedHeader({ alg: "HS256", kid: "main" }).sign(new Uint8Array(32)),
+      () =>
+        new SignJWT(good())
+          .setProtectedHeader({ alg: "HS256", kid: "main" })
+          .sign(new Uint8Array(32)),
       /algorithm/,
     ],
     [
       "signed with another key",
       async () => {
         const { privateKey } = await generateKeyPair("ES256");
-        return new SignJWT(good()).setProtectedHeader({ alg: "ES256", kid: "mine" }).sign(privateKey);
+        return new SignJWT(good())
+          .setProtectedHeader({ alg: "ES256", kid: "mine" })
+          .sign(privateKey);
       },
       /not signed with one of the issuer's keys/,
     ],
@@ -262,14 +302,22 @@ describe("an OAuth 2.1 resource server", () => {
 it("makes room for a new session by ending one of the caller with the most, never of one with fewer", async () => {
   const args = ["--oauth-issuer", issuer.issuer, "--oauth-audience", AUDIENCE];
   const small = await startProbe(args, { limits: { sessions: 4 } });
-  const token = async (sub: string) => bearer(await issuer.forge({ ...good(), sub, client_id: sub }));
+  const token = async (sub: string) =>
+    bearer(await issuer.forge({ ...good(), sub, client_id: sub }));
   const open = async (sub: string) => openSession(small.url, "2025-11-25", await token(sub));
   const isThere = async (session: Record<string, string>) =>
-    (await post(small.url, { jsonrpc: "2.0", id: 2, method: "tools/list" }, session)).status === 200;
+    (await post(small.url, { jsonrpc: "2.0", id: 2, method: "tools/list" }, session)).status ===
+    200;
   const bob = await open("bob");
   const ada = [await open("ada"), await open("ada"), await open("ada")];
   const eve = await open("eve");
-  expect(await Promise.all([bob, eve, ...ada].map(isThere))).toEqual([true, true, false, true, true]);
+  expect(await Promise.all([bob, eve, ...ada].map(isThere))).toEqual([
+    true,
+    true,
+    false,
+    true,
+    true,
+  ]);
   const vanish = new AbortController();
   for (const session of ada.slice(1)) {
     const headers = { ...session, accept: "text/event-stream" };
@@ -330,7 +378,8 @@ describe("an authorization server that cannot be used", () => {
     open.push(trusting);
     const { message, headers } = modernCall("probe_echo", { text: "a" });
     const token = await issuer.forge({ ...good(), iss: origin });
-    const ask = async () => (await post(trusting.url, message, { ...headers, ...bearer(token) })).status;
+    const ask = async () =>
+      (await post(trusting.url, message, { ...headers, ...bearer(token) })).status;
     return { ask, log: trusting.log };
   }
 
@@ -363,23 +412,28 @@ describe("an authorization server that cannot be used", () => {
   it.each([
     ["metadata", (document: object) => !("keys" in document)],
     ["keys", (document: object) => "keys" in document],
-  ])("is asked for its %s once in 5 s, however many requests there are", async (_what, isBroken) => {
-    vi.useFakeTimers({ toFake: ["performance"] });
-    let isDown = true;
-    const front = await startFront((document, origin) => {
-      if (isDown && isBroken(document)) return undefined;
-      return "keys" in document ? document : { ...document, issuer: origin, jwks_uri: `${origin}/jwks` };
-    });
-    open.push(front);
-    const { ask, log } = await startTrusting(front.origin);
-    expect(new Set(await Promise.all(Array.from({ length: 50 }, ask)))).toEqual(new Set([503]));
-    for (let round = 0; round < 50; round++) expect(await ask()).toBe(503);
-    // Both possible URLs of the metadata; or the metadata and the keys.
-    expect(front.requests()).toBe(2);
-    expect(log().match(/Tokens cannot be checked/g)).toHaveLength(1);
-    isDown = false;
-    expect(await ask()).toBe(503);
-    vi.advanceTimersByTime(5_000);
-    expect(await ask()).toBe(200);
-  });
+  ])(
+    "is asked for its %s once in 5 s, however many requests there are",
+    async (_what, isBroken) => {
+      vi.useFakeTimers({ toFake: ["performance"] });
+      let isDown = true;
+      const front = await startFront((document, origin) => {
+        if (isDown && isBroken(document)) return undefined;
+        return "keys" in document
+          ? document
+          : { ...document, issuer: origin, jwks_uri: `${origin}/jwks` };
+      });
+      open.push(front);
+      const { ask, log } = await startTrusting(front.origin);
+      expect(new Set(await Promise.all(Array.from({ length: 50 }, ask)))).toEqual(new Set([503]));
+      for (let round = 0; round < 50; round++) expect(await ask()).toBe(503);
+      // Both possible URLs of the metadata; or the metadata and the keys.
+      expect(front.requests()).toBe(2);
+      expect(log().match(/Tokens cannot be checked/g)).toHaveLength(1);
+      isDown = false;
+      expect(await ask()).toBe(503);
+      vi.advanceTimersByTime(5_000);
+      expect(await ask()).toBe(200);
+    },
+  );
 });

@@ -23,7 +23,10 @@ type AccessToken = ReturnType<typeof accessTokenOf>;
  * 8707), within its lifetime. The issuer's keys are found through its metadata (RFC 8414, or OpenID Connect Discovery)
  * when the first token arrives. The token is checked and discarded, never passed on.
  */
-export function createTokenVerifier(issuer: URL, audience: URL): (token: string) => Promise<AccessToken> {
+export function createTokenVerifier(
+  issuer: URL,
+  audience: URL,
+): (token: string) => Promise<AccessToken> {
   let trusting: ReturnType<typeof discover> | undefined;
   const find = sparing(() => discover(issuer));
   return async (token) => {
@@ -51,7 +54,8 @@ export function createTokenVerifier(issuer: URL, audience: URL): (token: string)
 }
 
 function accessTokenOf({ sub, client_id: client, azp, scope, scp, exp = 0 }: JWTPayload) {
-  const scopes = typeof scope === "string" ? scope.split(" ") : Array.isArray(scp) ? scp.map(String) : [];
+  const scopes =
+    typeof scope === "string" ? scope.split(" ") : Array.isArray(scp) ? scp.map(String) : [];
   return {
     subject: String(sub),
     clientId: typeof client === "string" ? client : typeof azp === "string" ? azp : "",
@@ -71,7 +75,10 @@ function refusalOf(error: unknown): unknown {
     };
     return invalid(wrong[error.claim] ?? `The token's claim ${error.claim} is missing or wrong.`);
   }
-  if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey)
+  if (
+    error instanceof errors.JWSSignatureVerificationFailed ||
+    error instanceof errors.JWKSNoMatchingKey
+  )
     return invalid("The token is not signed with one of the issuer's keys.");
   if (error instanceof errors.JOSEAlgNotAllowed || error instanceof errors.JOSENotSupported)
     return invalid("The token is signed with an algorithm that is not accepted.");
@@ -151,5 +158,7 @@ function metadataUrls(issuer: URL): URL[] {
   const inserted = ["oauth-authorization-server", "openid-configuration"].map(
     (name) => new URL(`/.well-known/${name}${path}`, issuer),
   );
-  return path === "" ? inserted : [...inserted, new URL(`${path}/.well-known/openid-configuration`, issuer)];
+  return path === ""
+    ? inserted
+    : [...inserted, new URL(`${path}/.well-known/openid-configuration`, issuer)];
 }

@@ -5,7 +5,11 @@ import { afterEach, describe, expect, it } from "vitest";
 import { Outbox, Reply, type SlowReaderLimits } from "./reply.ts";
 
 const MIB = 1_048_576;
-const GENEROUS: SlowReaderLimits = { queued: 1_000 * MIB, queuedTotal: 1_000 * MIB, stalledMs: 60_000 };
+const GENEROUS: SlowReaderLimits = {
+  queued: 1_000 * MIB,
+  queuedTotal: 1_000 * MIB,
+  stalledMs: 60_000,
+};
 /** How many bytes the kernel may buffer for two local sockets before anything waits in the process. */
 const KERNEL = 32 * MIB;
 const open: { close(): Promise<void> }[] = [];
@@ -20,7 +24,12 @@ interface Source {
 }
 
 /** An endless stream, or one of `chunks` times 64 KiB, with one chunk per turn of the event loop. */
-function produce(reply: Reply, state: Source, chunks = Number.POSITIVE_INFINITY, then = "ends"): void {
+function produce(
+  reply: Reply,
+  state: Source,
+  chunks = Number.POSITIVE_INFINITY,
+  then = "ends",
+): void {
   reply.openStream();
   reply.whenClosed(() => {
     state.cut = true;
@@ -54,7 +63,9 @@ async function serve(outbox: Outbox, start: (reply: Reply) => void): Promise<num
 
 /** A client that sends a request and reads nothing. */
 function stubborn(port: number): Socket {
-  const socket = createConnection(port, "127.0.0.1", () => socket.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n"));
+  const socket = createConnection(port, "127.0.0.1", () =>
+    socket.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n"),
+  );
   socket.pause();
   socket.on("error", () => undefined);
   open.push({ close: async () => void socket.destroy() });

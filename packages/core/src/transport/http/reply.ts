@@ -26,7 +26,11 @@ export type Body =
 export function readBody(
   request: IncomingMessage,
   reply: Reply,
-  { maxBytes, load, owner }: { readonly maxBytes: number; readonly load: Load; readonly owner: string },
+  {
+    maxBytes,
+    load,
+    owner,
+  }: { readonly maxBytes: number; readonly load: Load; readonly owner: string },
 ): Promise<Body> {
   if (Number(request.headers["content-length"] ?? 0) > maxBytes)
     return Promise.resolve({ kind: "too-large" });
@@ -234,7 +238,11 @@ export interface Answer {
   readonly body?: string;
 }
 
-export function jsonAnswer(status: number, value: unknown, headers: Answer["headers"] = {}): Answer {
+export function jsonAnswer(
+  status: number,
+  value: unknown,
+  headers: Answer["headers"] = {},
+): Answer {
   return textAnswer(status, JSON.stringify(value), headers);
 }
 
@@ -246,7 +254,11 @@ export function textAnswer(status: number, json: string, headers: Answer["header
 export function rpcAnswer(
   status: number,
   error: RpcError,
-  about: { id?: RequestId | undefined; revision?: Revision | undefined; headers?: Answer["headers"] } = {},
+  about: {
+    id?: RequestId | undefined;
+    revision?: Revision | undefined;
+    headers?: Answer["headers"];
+  } = {},
 ): Answer {
   return textAnswer(status, errorText(about.id, error, about.revision), about.headers);
 }

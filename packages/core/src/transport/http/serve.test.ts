@@ -41,7 +41,10 @@ describe.each(["legacy", "modern"] as const)("a %s client over HTTP", (era) => {
     const { client } = await connectHttp(url, era);
     closeLater(client);
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain("probe_echo");
-    const said = await client.callTool({ name: "probe_echo", arguments: { text: "héllo", times: 2 } });
+    const said = await client.callTool({
+      name: "probe_echo",
+      arguments: { text: "héllo", times: 2 },
+    });
     expect(said.content).toEqual([{ type: "text", text: "héllohéllo" }]);
     expect((await client.readResource({ uri: "probe://count" })).contents).toHaveLength(1);
     expect(
@@ -150,7 +153,11 @@ describe("resumption", () => {
     for (let filled = 0; filled < 10; filled += 1) {
       const stored = { name: "probe_slow", arguments: { ms: 1 }, _meta: { progressToken: filled } };
       await (
-        await post(url, { jsonrpc: "2.0", id: filled + 10, method: "tools/call", params: stored }, headers)
+        await post(
+          url,
+          { jsonrpc: "2.0", id: filled + 10, method: "tools/call", params: stored },
+          headers,
+        )
       ).text();
     }
     const gone = await fetch(url, {
@@ -185,14 +192,19 @@ describe("what is refused", () => {
     const authorization = `Bearer ${token}`;
     expect(await rawStatus(url, { ...told, authorization, host: "evil.example" })).toBe(403);
     expect(await rawStatus(url, { ...told, host: url.host })).toBe(401);
-    expect(await rawStatus(url, { "x-forwarded-host": "evil.example", authorization })).not.toBe(403);
+    expect(await rawStatus(url, { "x-forwarded-host": "evil.example", authorization })).not.toBe(
+      403,
+    );
   });
 
   it("lets an allowed page read the answer", async () => {
     const { url } = await start(["--http-allow-origin", "app.example"]);
     const response = await post(url, INITIALIZE, { origin: "https://app.example" });
     expect(response.headers.get("access-control-allow-origin")).toBe("https://app.example");
-    const asked = await fetch(url, { method: "OPTIONS", headers: { origin: "https://app.example" } });
+    const asked = await fetch(url, {
+      method: "OPTIONS",
+      headers: { origin: "https://app.example" },
+    });
     expect(asked.status).toBe(204);
   });
 
@@ -211,7 +223,11 @@ describe("what is refused", () => {
     ["an empty batch", "[]", -32600],
     ["a wrong version of JSON-RPC", '{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600],
     ["a null id", '{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600],
-    ["wrong params", '{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":5}}', -32602],
+    [
+      "wrong params",
+      '{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":5}}',
+      -32602,
+    ],
   ])("%s", async (_what, body, code) => {
     const { url } = await start();
     const response = await post(url, body);
@@ -333,7 +349,9 @@ describe("health and shutdown", () => {
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     const { message, headers } = modernCall("probe_fail", { how: "fault" }, { traceparent });
     await (await post(probe.url, message, headers)).text();
-    expect(probe.log()).toContain("trace_id=0af7651916cd43dd8448eb211c80319c span_id=b7ad6b7169203331");
+    expect(probe.log()).toContain(
+      "trace_id=0af7651916cd43dd8448eb211c80319c span_id=b7ad6b7169203331",
+    );
   });
 });
 

@@ -117,10 +117,13 @@ export async function serveHttp(
     access.allowReading(node, reply.response);
     if (node.method === "OPTIONS") return { status: 204, headers: PREFLIGHT_HEADERS };
     const document = node.method === "GET" ? authenticator.metadata.get(path) : undefined;
-    if (document !== undefined) return jsonAnswer(200, document, { "cache-control": "max-age=3600" });
+    if (document !== undefined)
+      return jsonAnswer(200, document, { "cache-control": "max-age=3600" });
     const isScrape = path === "/metrics" && node.method === "GET" && scrape !== undefined;
     const isKnown =
-      isScrape || path === "/mcp" || (sse !== undefined && (path === SSE_PATH || path === MESSAGES_PATH));
+      isScrape ||
+      path === "/mcp" ||
+      (sse !== undefined && (path === SSE_PATH || path === MESSAGES_PATH));
     if (!isKnown) return jsonAnswer(404, { error: "Not found. The endpoint is /mcp." });
     const principal = await authenticator.authenticate(node.headers.authorization);
     if ("status" in principal) return principal;
@@ -129,8 +132,12 @@ export async function serveHttp(
       return undefined;
     }
     if (isEnding)
-      return refuse(503, "The server is shutting down.", { "retry-after": "1", connection: "close" });
-    if (sse !== undefined && path === SSE_PATH && node.method === "GET") return sse.open(reply, principal);
+      return refuse(503, "The server is shutting down.", {
+        "retry-after": "1",
+        connection: "close",
+      });
+    if (sse !== undefined && path === SSE_PATH && node.method === "GET")
+      return sse.open(reply, principal);
     if (sse !== undefined && path === MESSAGES_PATH && node.method === "POST")
       return sse.post(node, reply, principal);
     if (path !== "/mcp") return refuse(405, `${node.method} is not allowed here.`);
@@ -165,7 +172,9 @@ export async function serveHttp(
     try {
       said = await answer(node, reply);
     } catch (error) {
-      log.error(`${node.method} ${node.url}: ${error instanceof Error ? error.stack : String(error)}`);
+      log.error(
+        `${node.method} ${node.url}: ${error instanceof Error ? error.stack : String(error)}`,
+      );
       said = rpcAnswer(500, internalError("Internal error."));
     }
     if (said === undefined) return;
@@ -187,7 +196,8 @@ export async function serveHttp(
   // With this listener, Node.js diverts every request with an Upgrade header, not only those for WebSocket.
   if (webSocket !== undefined)
     server.on("upgrade", (node: IncomingMessage, socket: Duplex, head: Buffer) => {
-      if (!/^websocket$/i.test(node.headers.upgrade ?? "")) return serveAnyway(server, node, socket, head);
+      if (!/^websocket$/i.test(node.headers.upgrade ?? ""))
+        return serveAnyway(server, node, socket, head);
       socket.on("error", () => socket.destroy());
       upgrade(webSocket, node, socket, head).then(
         (said) => {
@@ -197,7 +207,9 @@ export async function serveHttp(
       );
     });
   server.maxConnections = limits.connections;
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuseGarbage(socket, error.code));
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) =>
+    refuseGarbage(socket, error.code),
+  );
   await listen(server, settings.address);
   server.on("error", (error) => log.error(`HTTP: ${error.message}`));
 
@@ -248,11 +260,13 @@ function readiness({ ready, log }: Service): () => Promise<boolean> {
     const late = new Promise<never>((_, reject) => limit.signal.addEventListener("abort", reject));
     const why = await Promise.race([ready(limit.signal), late]).then(
       () => undefined,
-      (error: unknown) => (error instanceof Error ? error.message : `no answer within ${READY_LIMIT_MS} ms`),
+      (error: unknown) =>
+        error instanceof Error ? error.message : `no answer within ${READY_LIMIT_MS} ms`,
     );
     limit.end();
     const is = why === undefined;
-    if (is !== was) log.warning(is ? "Calls can be served again." : `Calls cannot be served: ${why}`);
+    if (is !== was)
+      log.warning(is ? "Calls can be served again." : `Calls cannot be served: ${why}`);
     was = is;
     return is;
   }
@@ -260,7 +274,10 @@ function readiness({ ready, log }: Service): () => Promise<boolean> {
 
 /** Answers what Node.js could not read as a request. */
 function refuseGarbage(socket: Duplex, code: string | undefined): void {
-  const statuses: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
+  const statuses: Record<string, number> = {
+    HPE_HEADER_OVERFLOW: 431,
+    ERR_HTTP_REQUEST_TIMEOUT: 408,
+  };
   const status = statuses[code ?? ""] ?? 400;
   const line = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`;
   if (socket.writable) socket.end(line, () => socket.destroy());

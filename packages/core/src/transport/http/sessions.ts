@@ -49,11 +49,16 @@ export class Sessions {
   /** Serves a request through its reply, or returns an error response. */
   async serve(incoming: LegacyRequest): Promise<Answer | undefined> {
     const { method, headers, messages, bytes, isBatch, principal, reply } = incoming;
-    const opens = messages.some((message) => "method" in message && message.method === "initialize");
+    const opens = messages.some(
+      (message) => "method" in message && message.method === "initialize",
+    );
     const id = headerOf(headers, "mcp-session-id");
     if (id === undefined && opens && !isBatch) return this.#open(incoming);
     if (id === undefined)
-      return refuse(400, "The header Mcp-Session-Id is missing. Open a session with initialize first.");
+      return refuse(
+        400,
+        "The header Mcp-Session-Id is missing. Open a session with initialize first.",
+      );
     const session = this.#sessions.get(id);
     if (session === undefined || session.principal.key !== principal.key) {
       const message = "Session not found. Open a new one with initialize.";
@@ -64,7 +69,8 @@ export class Sessions {
       return rpcAnswer(400, invalidRequest(problem), { revision: session.connection.revision });
     const unacceptable = acceptProblem(method, headers);
     if (unacceptable !== undefined) return refuse(406, unacceptable);
-    if (method === "GET") return session.listen(reply, principal, headerOf(headers, "last-event-id"));
+    if (method === "GET")
+      return session.listen(reply, principal, headerOf(headers, "last-event-id"));
     if (method === "POST") session.post(messages, bytes, reply);
     else await this.#end(session);
     return method === "POST" ? undefined : { status: 200 };
@@ -133,14 +139,24 @@ export class Sessions {
 }
 
 /** Checks the content types that a client must accept (MCP, "Streamable HTTP"). */
-function acceptProblem(method: LegacyRequest["method"], headers: IncomingHttpHeaders): string | undefined {
+function acceptProblem(
+  method: LegacyRequest["method"],
+  headers: IncomingHttpHeaders,
+): string | undefined {
   const accept = headerOf(headers, "accept") ?? "";
-  const needed = { POST: ["application/json", "text/event-stream"], GET: ["text/event-stream"], DELETE: [] };
+  const needed = {
+    POST: ["application/json", "text/event-stream"],
+    GET: ["text/event-stream"],
+    DELETE: [],
+  };
   if (needed[method].every((type) => accept.includes(type))) return undefined;
   return `The Accept header must include ${needed[method].join(" and ")}.`;
 }
 
-function problemOf(session: Session, { headers, messages, isBatch }: LegacyRequest): string | undefined {
+function problemOf(
+  session: Session,
+  { headers, messages, isBatch }: LegacyRequest,
+): string | undefined {
   const named = headerOf(headers, "mcp-protocol-version");
   const problem = sessionVersionProblem(session.connection.revision, named, isBatch);
   if (problem !== undefined) return problem;
@@ -158,7 +174,8 @@ export function requestsProblem(
   const seen = new Set<unknown>();
   for (const message of messages) {
     if (!isRequest(message)) continue;
-    if (isBatch && message.method === "initialize") return "initialize must not be part of a batch.";
+    if (isBatch && message.method === "initialize")
+      return "initialize must not be part of a batch.";
     if (isPending(message.id) || seen.has(message.id))
       return `The id ${show(message.id)} belongs to a request that is still pending.`;
     seen.add(message.id);
@@ -212,7 +229,11 @@ class Session {
       openStream: () => this.#openStream(reply),
     });
     for (const message of messages)
-      this.connection.accept(message, isRequest(message) ? sink : NO_SINK, Math.ceil(bytes / answers));
+      this.connection.accept(
+        message,
+        isRequest(message) ? sink : NO_SINK,
+        Math.ceil(bytes / answers),
+      );
     if (answers === 0) reply.send({ status: 202 });
   }
 
@@ -220,7 +241,8 @@ class Session {
     const stream = randomUUID();
     this.#unfinished.add(stream);
     this.#attach(stream, reply);
-    if (this.connection.revision?.primingEvents === true) reply.event("", this.events.add(stream, ""));
+    if (this.connection.revision?.primingEvents === true)
+      reply.event("", this.events.add(stream, ""));
     return {
       event: (json: string) => this.#send(stream, json),
       end: () => {
@@ -330,14 +352,19 @@ class EventStore {
   }
 
   /** The stream of an event and the events after it; undefined if some are no longer stored. */
-  after(id: string): { readonly stream: string; readonly events: readonly StoredEvent[] } | undefined {
+  after(
+    id: string,
+  ): { readonly stream: string; readonly events: readonly StoredEvent[] } | undefined {
     const [, digits, stream] = /^(\d{1,15})_(.+)$/.exec(id) ?? [];
     const number = Number(digits);
     if (stream === undefined || number >= this.#next) return undefined;
     const ofStream = this.#kept.filter((event) => event.stream === stream);
     const dropped = this.#dropped.get(stream);
     if (dropped === undefined ? ofStream.length === 0 : number < dropped) return undefined;
-    return { stream, events: ofStream.filter((event) => event.number > number && event.json !== "") };
+    return {
+      stream,
+      events: ofStream.filter((event) => event.number > number && event.json !== ""),
+    };
   }
 
   #grow(characters: number): void {

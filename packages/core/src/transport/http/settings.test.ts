@@ -23,28 +23,48 @@ describe("--http", () => {
     [["--http", "0", "--auth-token-env", "T"], {}, /T, which is unset or empty/],
     [["--http", "0", "--auth-token-env", "T"], { T: "short" }, /at least 32/],
     [["--http", "0", "--oauth-issuer", "https://as.example"], {}, /--oauth-audience is missing/],
-    [["--http", "0", "--oauth-audience", "https://me.example/mcp"], {}, /--oauth-issuer is missing/],
     [
-      ["--http", "0", "--oauth-issuer", "http://as.example", "--oauth-audience", "https://me.example/mcp"],
+      ["--http", "0", "--oauth-audience", "https://me.example/mcp"],
+      {},
+      /--oauth-issuer is missing/,
+    ],
+    [
+      [
+        "--http",
+        "0",
+        "--oauth-issuer",
+        "http://as.example",
+        "--oauth-audience",
+        "https://me.example/mcp",
+      ],
       {},
       /must be an https URL/,
     ],
     [["--auth-token-env", "T"], { T: SECRET }, /need --http/],
     [["--websocket"], {}, /need --http/],
-    [["--http", "0.0.0.0:80", "--auth-token-env", "T"], { T: SECRET }, /unencrypted over the network/],
+    [
+      ["--http", "0.0.0.0:80", "--auth-token-env", "T"],
+      { T: SECRET },
+      /unencrypted over the network/,
+    ],
     [["--http", "0", "--tls-cert", "c.pem"], {}, /--tls-key is missing/],
     [["--http", "0", "--tls-key", "k.pem"], {}, /--tls-cert is missing/],
-  ] as [string[], Record<string, string>, RegExp][])("refuses %j with %j", async (args, env, why) => {
-    const text = await refusal(args, env);
-    expect(text).toMatch(why);
-    expect(text).not.toContain(SECRET);
-    expect(text.trim().split("\n")).toHaveLength(1);
-  });
+  ] as [string[], Record<string, string>, RegExp][])(
+    "refuses %j with %j",
+    async (args, env, why) => {
+      const text = await refusal(args, env);
+      expect(text).toMatch(why);
+      expect(text).not.toContain(SECRET);
+      expect(text.trim().split("\n")).toHaveLength(1);
+    },
+  );
 
   it("listens beyond this machine only with a token, and TLS or the explicit option", async () => {
     const open = ["--http", "0.0.0.0:80", "--auth-token-env", "T"];
     expect(await refusal([...open, "--allow-plain-http"], { T: SECRET })).toBe("");
-    expect(await refusal([...open, "--tls-cert", "c.pem", "--tls-key", "k.pem"], { T: SECRET })).toBe("");
+    expect(
+      await refusal([...open, "--tls-cert", "c.pem", "--tls-key", "k.pem"], { T: SECRET }),
+    ).toBe("");
     expect(await refusal(["--http", "unix:/run/mcp.sock"])).toBe("");
   });
 
@@ -54,7 +74,9 @@ describe("--http", () => {
     expect(at("unix:\\\\?\\PIPE\\a\\b")).toEqual({ path: "\\\\?\\PIPE\\a\\b" });
     expect(at("unix:refmcp")).toEqual({ path: "\\\\.\\pipe\\refmcp" });
     for (const path of ["/run/mcp.sock", "C:\\mcp.sock", "\\\\server\\pipe\\x", "\\\\.\\pipe\\"])
-      expect(() => at(`unix:${path}`), path).toThrow(/On Windows, --http unix: takes the name of a pipe/);
+      expect(() => at(`unix:${path}`), path).toThrow(
+        /On Windows, --http unix: takes the name of a pipe/,
+      );
     expect(readAddress("unix:/run/mcp.sock", "linux")).toEqual({ path: "/run/mcp.sock" });
   });
 

@@ -18,7 +18,9 @@ export type AuthSettings =
  * Where a server listens: a name or an address (IPv6 without brackets) and a port, 0 for any free one; or a Unix
  * socket, on Windows a named pipe.
  */
-export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
+export type ListenAddress =
+  | { readonly host: string; readonly port: number }
+  | { readonly path: string };
 
 export interface HttpSettings {
   readonly address: ListenAddress;
@@ -154,7 +156,10 @@ function socketPath(path: string, platform: NodeJS.Platform): string {
 }
 
 /** @throws HttpOptionError if the text is not an address */
-export function readAddress(text: string, platform: NodeJS.Platform = process.platform): ListenAddress {
+export function readAddress(
+  text: string,
+  platform: NodeJS.Platform = process.platform,
+): ListenAddress {
   const path = /^unix:(.+)$/s.exec(text.trim())?.[1];
   if (path !== undefined) return { path: socketPath(path, platform) };
   const found = /^(?:(?:\[([^\]]+)\]|([^:]+)):)?(\d{1,5})$/.exec(text.trim());
@@ -176,7 +181,9 @@ function readAuth(options: CommonOptionValues, env: Environment): AuthSettings {
   if (issuer === undefined && audience === undefined && scopes.length === 0 && !toolScopes)
     return token === undefined ? { kind: "none" } : { kind: "token", token };
   if (token !== undefined)
-    throw new HttpOptionError("--auth-token-env and --oauth-issuer are mutually exclusive; use one of them.");
+    throw new HttpOptionError(
+      "--auth-token-env and --oauth-issuer are mutually exclusive; use one of them.",
+    );
   if (issuer === undefined || audience === undefined) {
     throw new HttpOptionError(
       `OAuth needs both --oauth-issuer URL and --oauth-audience URI; ${issuer === undefined ? "--oauth-issuer" : "--oauth-audience"} is missing.`,
@@ -195,7 +202,9 @@ function secretFrom(flag: string, name: string | undefined, env: Environment): s
   if (name === undefined) return undefined;
   const value = env[name]?.trim() ?? "";
   if (value === "")
-    throw new HttpOptionError(`${flag} refers to the environment variable ${name}, which is unset or empty.`);
+    throw new HttpOptionError(
+      `${flag} refers to the environment variable ${name}, which is unset or empty.`,
+    );
   if (value.length < MIN_SECRET_CHARS) {
     throw new HttpOptionError(
       `The secret in ${name} (${flag}) has ${value.length} characters; it needs at least ${MIN_SECRET_CHARS}, for example from: openssl rand -hex 32.`,

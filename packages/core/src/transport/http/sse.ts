@@ -48,7 +48,11 @@ export function sseEndpoint(
     },
 
     /** Takes a posted message; its answer is sent on the stream. */
-    async post(node: IncomingMessage, reply: Reply, principal: Principal): Promise<Answer | undefined> {
+    async post(
+      node: IncomingMessage,
+      reply: Reply,
+      principal: Principal,
+    ): Promise<Answer | undefined> {
       const id = new URLSearchParams(node.url?.split("?", 2)[1]).get("sessionId") ?? "";
       const stream = streams.get(id);
       if (stream === undefined || stream.principal.key !== principal.key) {

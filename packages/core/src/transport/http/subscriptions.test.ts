@@ -61,7 +61,10 @@ function follow(response: Response, vanish: AbortController): Stream {
 async function legacyStream(url: URL, headers: Record<string, string>): Promise<Stream> {
   const vanish = new AbortController();
   const { signal } = vanish;
-  return follow(await fetch(url, { headers: { ...headers, accept: "text/event-stream" }, signal }), vanish);
+  return follow(
+    await fetch(url, { headers: { ...headers, accept: "text/event-stream" }, signal }),
+    vanish,
+  );
 }
 
 async function modernStream(url: URL, notifications: Record<string, unknown>): Promise<Stream> {
@@ -127,9 +130,13 @@ describe("a modern client over HTTP", () => {
   it("receives on each stream what that stream requested", async () => {
     const probe = await startOpen();
     const { url } = probe;
-    const count = await modernStream(url, { resourceSubscriptions: [COUNT, "probe://item/missing"] });
+    const count = await modernStream(url, {
+      resourceSubscriptions: [COUNT, "probe://item/missing"],
+    });
     const both = await modernStream(url, { resourceSubscriptions: [COUNT, ITEM] });
-    expect(count.heard[0]?.params).toMatchObject({ notifications: { resourceSubscriptions: [COUNT] } });
+    expect(count.heard[0]?.params).toMatchObject({
+      notifications: { resourceSubscriptions: [COUNT] },
+    });
     change(probe, COUNT);
     change(probe, ITEM);
     await expect.poll(() => count.updates()).toEqual([COUNT]);

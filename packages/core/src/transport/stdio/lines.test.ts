@@ -48,21 +48,33 @@ describe("LineReader", () => {
     expect(texts(split(Buffer.from([...bytes, 0x0a, 0x31, 0x0a]), 2))).toEqual(["not-utf8", "1"]);
   });
 
-  it.each([1, 7, 4096])("skips a line over the limit and continues, in chunks of %i bytes", (size) => {
-    const bytes = Buffer.from(
-      `${"a".repeat(10)}\n${"b".repeat(11)}\n${"c".repeat(5000)}\nd\n${"e".repeat(11)}`,
-    );
-    expect(texts(split(bytes, size, 10))).toEqual(["aaaaaaaaaa", "too-long", "too-long", "d", "too-long"]);
-  });
+  it.each([1, 7, 4096])(
+    "skips a line over the limit and continues, in chunks of %i bytes",
+    (size) => {
+      const bytes = Buffer.from(
+        `${"a".repeat(10)}\n${"b".repeat(11)}\n${"c".repeat(5000)}\nd\n${"e".repeat(11)}`,
+      );
+      expect(texts(split(bytes, size, 10))).toEqual([
+        "aaaaaaaaaa",
+        "too-long",
+        "too-long",
+        "d",
+        "too-long",
+      ]);
+    },
+  );
 
-  it.each([1, 7, 100_000])("keeps both ends of a line over the limit, in chunks of %i bytes", (size) => {
-    const [line] = split(Buffer.from(`start€${"x".repeat(20_000)}€end\n`), size, 5000);
-    if (line?.kind !== "too-long") throw new Error("the line should be too long");
-    expect(line.start).toMatch(/^start€x+$/);
-    expect(line.end).toMatch(/^x+€end$/);
-    expect(line.start.length).toBeLessThanOrEqual(1024);
-    expect(line.end.length).toBeLessThanOrEqual(1024);
-  });
+  it.each([1, 7, 100_000])(
+    "keeps both ends of a line over the limit, in chunks of %i bytes",
+    (size) => {
+      const [line] = split(Buffer.from(`start€${"x".repeat(20_000)}€end\n`), size, 5000);
+      if (line?.kind !== "too-long") throw new Error("the line should be too long");
+      expect(line.start).toMatch(/^start€x+$/);
+      expect(line.end).toMatch(/^x+€end$/);
+      expect(line.start.length).toBeLessThanOrEqual(1024);
+      expect(line.end.length).toBeLessThanOrEqual(1024);
+    },
+  );
 
   it("returns lines one by one and keeps the rest when more is pushed", () => {
     const reader = new LineReader(100);

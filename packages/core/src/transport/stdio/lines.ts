@@ -57,7 +57,9 @@ export class LineReader {
 
   /** The text after the last newline as a line, after the end of the input. */
   last(): Line | undefined {
-    return this.#length === 0 && this.#overlong === undefined ? undefined : this.#finish(Buffer.alloc(0));
+    return this.#length === 0 && this.#overlong === undefined
+      ? undefined
+      : this.#finish(Buffer.alloc(0));
   }
 
   #finish(piece: Buffer): Line {

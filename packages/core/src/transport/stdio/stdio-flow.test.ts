@@ -2,7 +2,13 @@ import { PassThrough, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createService } from "../../../test/fixtures/engine-service.ts";
-import { call, initialize, modern, notification, request } from "../../../test/fixtures/messages.ts";
+import {
+  call,
+  initialize,
+  modern,
+  notification,
+  request,
+} from "../../../test/fixtures/messages.ts";
 import { Wire } from "../../../test/fixtures/wire.ts";
 import type { Handler, Listener, Service } from "../../protocol/request.ts";
 import { StdioServer } from "./stdio.ts";
@@ -56,13 +62,18 @@ it("the answers of a tick are one write, in order, also if their handlers waited
   const event = new EventTarget();
   const answered: Handler = () =>
     new Promise((resolve) => event.addEventListener("done", () => resolve({}), { once: true }));
-  const server = new StdioServer(withMethods({ "tools/list": answered, "prompts/list": async () => ({}) }), {
-    input,
-    output,
-  });
+  const server = new StdioServer(
+    withMethods({ "tools/list": answered, "prompts/list": async () => ({}) }),
+    {
+      input,
+      output,
+    },
+  );
   const send = (method: string, from: number) =>
     input.write(
-      Array.from({ length: 64 }, (_, id) => `${JSON.stringify(request(from + id, method))}\n`).join(""),
+      Array.from({ length: 64 }, (_, id) => `${JSON.stringify(request(from + id, method))}\n`).join(
+        "",
+      ),
     );
   const ids = () =>
     writes.map((lines) =>
@@ -101,7 +112,10 @@ describe("a client that stops reading", () => {
     });
     const count = 10_000;
     input.write(
-      Array.from({ length: count }, (_, id) => `${JSON.stringify(request(id, "tools/list"))}\n`).join(""),
+      Array.from(
+        { length: count },
+        (_, id) => `${JSON.stringify(request(id, "tools/list"))}\n`,
+      ).join(""),
     );
     await sleep(50);
     expect(input.isPaused()).toBe(true);
@@ -186,7 +200,10 @@ describe("the end of the input", () => {
     wire.input.end();
     while (wire.ends.length === 0) await sleep(1);
     await wire.handle.close();
-    expect(await wire.next()).toMatchObject({ method: "notifications/cancelled", params: { requestId: 1 } });
+    expect(await wire.next()).toMatchObject({
+      method: "notifications/cancelled",
+      params: { requestId: 1 },
+    });
     expect(await wire.next()).toMatchObject({ id: 1, result: { resultType: "complete" } });
   });
 
@@ -258,7 +275,11 @@ describe("answers", () => {
     const wire = new Wire({}, withMethods({ "tools/call": twice }));
     wire.send(initialize());
     await wire.next();
-    expect(await wire.answer(call(1, "x"))).toEqual({ jsonrpc: "2.0", id: 1, result: { first: true } });
+    expect(await wire.answer(call(1, "x"))).toEqual({
+      jsonrpc: "2.0",
+      id: 1,
+      result: { first: true },
+    });
     await wire.handle.close();
   });
 });

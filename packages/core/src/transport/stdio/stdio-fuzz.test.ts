@@ -62,7 +62,21 @@ const NAMES = [
   "uri",
   "__proto__",
 ] as const;
-const JUNK = ["\u0000", "\\", '"', "{", "]", ",", "é", "\r", " ", "\ufeff", "\u2028", "1", "-"] as const;
+const JUNK = [
+  "\u0000",
+  "\\",
+  '"',
+  "{",
+  "]",
+  ",",
+  "é",
+  "\r",
+  " ",
+  "\ufeff",
+  "\u2028",
+  "1",
+  "-",
+] as const;
 
 /** Well-formed requests of every method, each with its own id. */
 function wellFormed(random: Random, id: string): Fields {
@@ -94,7 +108,8 @@ function wellFormed(random: Random, id: string): Fields {
 
 /** Changes one place of a value. */
 function mutate(random: Random, value: unknown): unknown {
-  if (typeof value !== "object" || value === null || random.below(6) === 0) return random.pick(VALUES);
+  if (typeof value !== "object" || value === null || random.below(6) === 0)
+    return random.pick(VALUES);
   const copy: Fields = { ...value };
   const keys = Object.keys(copy);
   const key = keys[random.below(Math.max(1, keys.length))];
@@ -112,7 +127,11 @@ function garble(random: Random, line: Buffer): Buffer {
     case 0:
       return line.subarray(0, at);
     case 1:
-      return Buffer.concat([line.subarray(0, at), Buffer.from(random.pick(JUNK)), line.subarray(at)]);
+      return Buffer.concat([
+        line.subarray(0, at),
+        Buffer.from(random.pick(JUNK)),
+        line.subarray(at),
+      ]);
     case 2:
       return Buffer.concat([
         line.subarray(0, at),
@@ -163,7 +182,8 @@ function checked(message: unknown): Expected {
   expect(message).toMatchObject({ jsonrpc: "2.0" });
   if (typeof message !== "object" || message === null) throw new Error("not an object");
   // Only errors in the earlier revisions have the id null if it is unknown.
-  const id = "id" in message && !("error" in message && message.id === null) ? message.id : undefined;
+  const id =
+    "id" in message && !("error" in message && message.id === null) ? message.id : undefined;
   if (id !== undefined) expect(typeof id === "string" || Number.isSafeInteger(id)).toBe(true);
   if ("method" in message) {
     expect([typeof message.method, id, "result" in message, "error" in message]).toEqual([
@@ -175,10 +195,16 @@ function checked(message: unknown): Expected {
     return { answered: false };
   }
   if ("result" in message) {
-    expect([typeof message.result, id === undefined, "error" in message]).toEqual(["object", false, false]);
+    expect([typeof message.result, id === undefined, "error" in message]).toEqual([
+      "object",
+      false,
+      false,
+    ]);
     return { answered: true, id };
   }
-  expect(message).toMatchObject({ error: { code: expect.any(Number), message: expect.any(String) } });
+  expect(message).toMatchObject({
+    error: { code: expect.any(Number), message: expect.any(String) },
+  });
   // A sentence, never the dump of a validator.
   expect(JSON.stringify(message)).not.toContain("invalid_");
   return { answered: true, id };
@@ -207,55 +233,59 @@ describe("mutated messages", () => {
     ["modern", 4],
     ["batches", 5],
     ["batches", 6],
-  ] as const)("are each answered once or, correctly, not at all (%s, seed %i)", async (era, seed) => {
-    const random = new Random(seed);
-    const lines: Buffer[] = [];
-    while (lines.length < COUNT) {
-      const id = `f${lines.length}`;
-      const legacy = wellFormed(random, id);
-      let message: unknown =
-        era === "legacy" ? legacy : modern(id, String(legacy.method), Object(legacy.params));
-      if (random.below(20) === 0) message = notification("notifications/cancelled", { requestId: "nobody" });
-      if (random.below(30) === 0) message = { jsonrpc: "2.0", id: `s${id}`, result: {} };
-      if (random.below(40) === 0) message = [message];
-      for (let times = random.below(4); times > 0; times--) message = mutate(random, message);
-      let line: Buffer = Buffer.from(JSON.stringify(message));
-      if (random.below(4) === 0) line = garble(random, line);
-      // Its request may or may not have been answered already, so answers could not be counted.
-      if (line.includes("cancelled") && !line.includes('"nobody"')) continue;
-      if (!line.includes("\n")) lines.push(line);
-    }
-    const child = new Child(bundle);
-    try {
-      const revision = era === "batches" ? "2025-03-26" : "2025-11-25";
-      child.send(era === "modern" ? modern("init", "tools/list") : initialize(revision));
-      await child.next();
-      const input = Buffer.concat(lines.flatMap((line) => [line, Buffer.from("\n")]));
-      for (let at = 0; at < input.length; ) {
-        const size = 1 + random.below(30_000);
-        child.process.stdin.write(input.subarray(at, at + size));
-        at += size;
+  ] as const)(
+    "are each answered once or, correctly, not at all (%s, seed %i)",
+    async (era, seed) => {
+      const random = new Random(seed);
+      const lines: Buffer[] = [];
+      while (lines.length < COUNT) {
+        const id = `f${lines.length}`;
+        const legacy = wellFormed(random, id);
+        let message: unknown =
+          era === "legacy" ? legacy : modern(id, String(legacy.method), Object(legacy.params));
+        if (random.below(20) === 0)
+          message = notification("notifications/cancelled", { requestId: "nobody" });
+        if (random.below(30) === 0) message = { jsonrpc: "2.0", id: `s${id}`, result: {} };
+        if (random.below(40) === 0) message = [message];
+        for (let times = random.below(4); times > 0; times--) message = mutate(random, message);
+        let line: Buffer = Buffer.from(JSON.stringify(message));
+        if (random.below(4) === 0) line = garble(random, line);
+        // Its request may or may not have been answered already, so answers could not be counted.
+        if (line.includes("cancelled") && !line.includes('"nobody"')) continue;
+        if (!line.includes("\n")) lines.push(line);
       }
-      child.send(
-        era === "legacy"
-          ? call("alive", "echo", { text: "yes" })
-          : modern("alive", "tools/call", { name: "echo" }),
-      );
-      child.process.stdin.end();
-      const answers = (await child.rest()).flat().map(checked);
-      const expected = lines.flatMap((line) => expectedOf(line, era === "batches"));
-      const ids = (all: readonly Expected[]): unknown[] =>
-        all.flatMap((one) => (one.answered ? [one.id] : []));
-      expect(countOf(ids(answers))).toEqual(countOf([...ids(expected), "alive"]));
-      // The generator works: all three outcomes occur, and often.
-      const unanswered = expected.filter((one) => !one.answered).length;
-      const nameless = expected.filter((one) => one.answered && one.id === undefined).length;
-      expect([unanswered, nameless, COUNT - unanswered - nameless].every((fate) => fate > COUNT / 50)).toBe(
-        true,
-      );
-      expect(await child.exit).toEqual({ code: 0, signal: null });
-    } finally {
-      await child.kill();
-    }
-  });
+      const child = new Child(bundle);
+      try {
+        const revision = era === "batches" ? "2025-03-26" : "2025-11-25";
+        child.send(era === "modern" ? modern("init", "tools/list") : initialize(revision));
+        await child.next();
+        const input = Buffer.concat(lines.flatMap((line) => [line, Buffer.from("\n")]));
+        for (let at = 0; at < input.length; ) {
+          const size = 1 + random.below(30_000);
+          child.process.stdin.write(input.subarray(at, at + size));
+          at += size;
+        }
+        child.send(
+          era === "legacy"
+            ? call("alive", "echo", { text: "yes" })
+            : modern("alive", "tools/call", { name: "echo" }),
+        );
+        child.process.stdin.end();
+        const answers = (await child.rest()).flat().map(checked);
+        const expected = lines.flatMap((line) => expectedOf(line, era === "batches"));
+        const ids = (all: readonly Expected[]): unknown[] =>
+          all.flatMap((one) => (one.answered ? [one.id] : []));
+        expect(countOf(ids(answers))).toEqual(countOf([...ids(expected), "alive"]));
+        // The generator works: all three outcomes occur, and often.
+        const unanswered = expected.filter((one) => !one.answered).length;
+        const nameless = expected.filter((one) => one.answered && one.id === undefined).length;
+        expect(
+          [unanswered, nameless, COUNT - unanswered - nameless].every((fate) => fate > COUNT / 50),
+        ).toBe(true);
+        expect(await child.exit).toEqual({ code: 0, signal: null });
+      } finally {
+        await child.kill();
+      }
+    },
+  );
 });

@@ -3,7 +3,13 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Bundle, bundleServer, Child } from "../../../test/fixtures/child.ts";
-import { call, initialize, modern, notification, request } from "../../../test/fixtures/messages.ts";
+import {
+  call,
+  initialize,
+  modern,
+  notification,
+  request,
+} from "../../../test/fixtures/messages.ts";
 import type { Settings } from "../../../test/fixtures/stdio-server.ts";
 import type { Reply } from "../../../test/fixtures/wire.ts";
 
@@ -121,7 +127,11 @@ describe("a real client", () => {
     const versionNegotiation = { mode: era === "legacy" ? era : { pin: "2026-07-28" } } as const;
     const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation });
     await client.connect(
-      new StdioClientTransport({ command: process.execPath, args: [bundle.file], stderr: "ignore" }),
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [bundle.file],
+        stderr: "ignore",
+      }),
     );
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain("echo");
     const calls = Array.from({ length: 200 }, (_, index) =>
@@ -132,7 +142,10 @@ describe("a real client", () => {
     );
     expect(texts).toEqual(calls.map((_, index) => `${index} \u2028 😀`));
     const aborted = new AbortController();
-    const slow = client.callTool({ name: "sleep", arguments: { ms: 60_000 } }, { signal: aborted.signal });
+    const slow = client.callTool(
+      { name: "sleep", arguments: { ms: 60_000 } },
+      { signal: aborted.signal },
+    );
     aborted.abort();
     await expect(slow).rejects.toThrow();
     await client.close();
@@ -177,7 +190,9 @@ describe("the end of the input", () => {
     );
     child.process.stdin.end();
     const replies = await child.rest();
-    expect(replies.find(({ id, method }) => id === 1 && method === undefined)).toHaveProperty("error");
+    expect(replies.find(({ id, method }) => id === 1 && method === undefined)).toHaveProperty(
+      "error",
+    );
     expect((await child.exit).code).toBe(0);
   });
 

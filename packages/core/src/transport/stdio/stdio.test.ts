@@ -31,7 +31,10 @@ describe("malformed input", () => {
       error: { code, message: expect.any(String) },
     });
     const wire = await Wire.legacy();
-    expect(await wire.answer(line)).toEqual({ jsonrpc: "2.0", error: { code, message: expect.any(String) } });
+    expect(await wire.answer(line)).toEqual({
+      jsonrpc: "2.0",
+      error: { code, message: expect.any(String) },
+    });
     expect((await wire.answer(request(1, "ping"))).result).toEqual({});
     await Promise.all([fresh.handle.close(), wire.handle.close()]);
   });
@@ -54,7 +57,9 @@ describe("malformed input", () => {
 
   it("with unknown members is served", async () => {
     const wire = await Wire.legacy();
-    expect((await wire.answer({ ...request(1, "ping"), extra: {}, sent_at: 5 })).result).toEqual({});
+    expect((await wire.answer({ ...request(1, "ping"), extra: {}, sent_at: 5 })).result).toEqual(
+      {},
+    );
     await wire.handle.close();
   });
 

@@ -76,7 +76,11 @@ export class StdioServer {
       this.#onClosed = resolve;
     });
     this.#reader = new LineReader(maxLineBytes);
-    this.#writer = new LineWriter(output, { maxQueued, onDrain: this.#wake, onBroken: this.#onBroken });
+    this.#writer = new LineWriter(output, {
+      maxQueued,
+      onDrain: this.#wake,
+      onBroken: this.#onBroken,
+    });
     this.#connection = new Connection({
       service,
       sink: this.#sink,
@@ -155,7 +159,8 @@ export class StdioServer {
   /** @returns whether there was something to take. */
   #takeNext(): boolean {
     if (this.#connection.takeEntry()) return true;
-    const line = this.#reader.next() ?? (this.#ended === undefined ? undefined : this.#reader.last());
+    const line =
+      this.#reader.next() ?? (this.#ended === undefined ? undefined : this.#reader.last());
     if (line !== undefined) this.#take(line);
     return line !== undefined;
   }
@@ -163,7 +168,10 @@ export class StdioServer {
   #take(line: Line): void {
     if (line.kind === "text") this.#connection.take(line.text);
     else if (line.kind === "not-utf8")
-      this.#connection.refuse(undefined, parseError("The message is not JSON: it is not valid UTF-8."));
+      this.#connection.refuse(
+        undefined,
+        parseError("The message is not JSON: it is not valid UTF-8."),
+      );
     else {
       const limit = `A message can have at most ${this.#maxLineBytes} bytes; this one was skipped.`;
       const id = recoverId(line.start, line.end);

@@ -129,7 +129,11 @@ describe("LineWriter", () => {
   });
 
   it.each([
-    ["a failed write", (output: SlowOutput) => output.take(new Error("write EPIPE")), "write EPIPE"],
+    [
+      "a failed write",
+      (output: SlowOutput) => output.take(new Error("write EPIPE")),
+      "write EPIPE",
+    ],
     ["an error of the stream", (output: SlowOutput) => output.destroy(new Error("gone")), "gone"],
     ["the end of the stream", (output: SlowOutput) => output.destroy(), "The output was closed."],
   ])("breaks once by %s, and wakes waiting callers", async (_name, harm, message) => {

@@ -44,7 +44,8 @@ export const jsonFormat: TextFormat = {
     const { comma, lineEnd } = after(text, end);
     const indent = lineIndent(text, last.offset);
     // An object on one line stays on it.
-    const isOnOwnLine = text.slice(0, last.offset).endsWith(indent) && startsLine(text, last.offset);
+    const isOnOwnLine =
+      text.slice(0, last.offset).endsWith(indent) && startsLine(text, last.offset);
     if (!isOnOwnLine) {
       const item = `${name}${JSON.stringify(value)}`;
       return comma === undefined
@@ -121,7 +122,10 @@ function after(text: string, end: number): { comma: number | undefined; lineEnd:
       if (comma !== undefined) break;
       comma = token.index;
       lineEnd = tokens.lastIndex;
-    } else if (token.groups?.comment !== undefined && !text.slice(end, token.index).includes("\n")) {
+    } else if (
+      token.groups?.comment !== undefined &&
+      !text.slice(end, token.index).includes("\n")
+    ) {
       lineEnd = tokens.lastIndex;
     }
   }

@@ -4,7 +4,12 @@ import type { Json } from "../../hosts/facts.ts";
 export class SetupProblem extends Error {}
 
 /** The position of a syntax error, in a message for the user. */
-export function syntaxProblem(language: string, what: string, line: number, column: number): SetupProblem {
+export function syntaxProblem(
+  language: string,
+  what: string,
+  line: number,
+  column: number,
+): SetupProblem {
   return new SetupProblem(`is not valid ${language}: line ${line}, column ${column}: ${what}.`);
 }
 

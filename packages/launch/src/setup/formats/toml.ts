@@ -9,7 +9,9 @@ export const tomlFormat: TextFormat = {
       return parse(text);
     } catch (error) {
       if (!(error instanceof TomlError)) throw error;
-      const what = (/^Invalid TOML document: (.*)$/m.exec(error.message)?.[1] ?? "syntax error").trim();
+      const what = (
+        /^Invalid TOML document: (.*)$/m.exec(error.message)?.[1] ?? "syntax error"
+      ).trim();
       throw syntaxProblem("TOML", what, error.line, error.column);
     }
   },
@@ -33,7 +35,9 @@ export const tomlFormat: TextFormat = {
 };
 
 function inline(keys: readonly Key[]): SetupProblem {
-  return new SetupProblem(`has ${keys.join(".")} in a form that is not a section. Change it by hand.`);
+  return new SetupProblem(
+    `has ${keys.join(".")} in a form that is not a section. Change it by hand.`,
+  );
 }
 
 const lineEnd = (text: string) => (text.includes("\r\n") ? "\r\n" : "\n");
@@ -65,7 +69,9 @@ function sectionsOf(text: string, keys: readonly Key[]): Section[] {
         const count = counts.get(JSON.stringify(header.keys.slice(0, index + 1)));
         return count === undefined ? [key] : [key, count];
       });
-      current = keys.every((key, index) => full[index] === key) ? { start: offset, end: offset } : undefined;
+      current = keys.every((key, index) => full[index] === key)
+        ? { start: offset, end: offset }
+        : undefined;
       if (current !== undefined) found.push(current);
     }
     offset += line.length;

@@ -23,7 +23,8 @@ export const yamlFormat: TextFormat = {
     const parent = nodeAt(text, keys.slice(0, -1));
     const key = keys.at(-1);
     if (parent === undefined) return `${withLineEnd(text)}${block(key, value, "", text)}`;
-    if (isCollection(parent) && parent.flow === true) return insertInFlow(text, keys, parent, value);
+    if (isCollection(parent) && parent.flow === true)
+      return insertInFlow(text, keys, parent, value);
     const last = isCollection(parent) ? parent.items.at(-1) : undefined;
     if (last === undefined) throw unusual(keys);
     const indent = indentOf(text, startOf(last));
@@ -42,7 +43,12 @@ function documentOf(text: string) {
   const [error] = document.errors;
   if (error === undefined) return document;
   const { line = 1, col = 1 } = error.linePos?.[0] ?? {};
-  throw syntaxProblem("YAML", (error.message.split(" at line ")[0] ?? "").replace(/\.$/, ""), line, col);
+  throw syntaxProblem(
+    "YAML",
+    (error.message.split(" at line ")[0] ?? "").replace(/\.$/, ""),
+    line,
+    col,
+  );
 }
 
 function unusual(keys: readonly Key[]): SetupProblem {
@@ -79,7 +85,10 @@ function itemAt(text: string, keys: readonly Key[]): { parent: Collection; item:
 }
 
 /** The lines of the item at `keys`, with its indentation. */
-function linesOf(text: string, keys: readonly Key[]): { start: number; end: number; indent: string } {
+function linesOf(
+  text: string,
+  keys: readonly Key[],
+): { start: number; end: number; indent: string } {
   const { parent, item } = itemAt(text, keys);
   if (parent.flow === true) throw unusual(keys);
   const indent = indentOf(text, startOf(item));
@@ -100,7 +109,8 @@ function endOfLine(text: string, offset: number): number {
 }
 
 const lineEnd = (text: string) => (text.includes("\r\n") ? "\r\n" : "\n");
-const withLineEnd = (text: string) => (text === "" || text.endsWith("\n") ? text : text + lineEnd(text));
+const withLineEnd = (text: string) =>
+  text === "" || text.endsWith("\n") ? text : text + lineEnd(text);
 
 /** The lines of a new item. JSON values are also valid YAML. */
 function block(key: Key | undefined, value: Json, indent: string, text: string): string {
@@ -125,7 +135,8 @@ function entriesOf(value: unknown, indent: string): string[] {
   }
   if (!isRecord(value)) return [`${indent}${JSON.stringify(value)}`];
   return Object.entries(value).flatMap(([key, item]) => {
-    const isNested = isRecord(item) && Object.values(item).some((inner) => typeof inner === "object");
+    const isNested =
+      isRecord(item) && Object.values(item).some((inner) => typeof inner === "object");
     return isNested
       ? [`${indent}${scalar(key)}:`, ...entriesOf(item, `${indent}  `)]
       : [`${indent}${scalar(key)}: ${JSON.stringify(item)}`];
@@ -142,9 +153,15 @@ function insertInFlow(text: string, keys: readonly Key[], parent: Collection, va
   const key = keys.at(-1);
   const holder = keys.slice(0, -1);
   if (parent.items.length === 0 && holder.length > 0 && itemAt(text, holder).parent.flow !== true)
-    return yamlFormat.replace(text, holder, typeof key === "number" ? [value] : { [String(key)]: value });
+    return yamlFormat.replace(
+      text,
+      holder,
+      typeof key === "number" ? [value] : { [String(key)]: value },
+    );
   const item =
-    typeof key === "number" ? JSON.stringify(value) : `${JSON.stringify(key)}: ${JSON.stringify(value)}`;
+    typeof key === "number"
+      ? JSON.stringify(value)
+      : `${JSON.stringify(key)}: ${JSON.stringify(value)}`;
   const inside = text.slice(start, end - 1).trimEnd();
   const comma = parent.items.length === 0 || inside.endsWith(",") ? " " : ", ";
   return `${text.slice(0, start)}${inside}${comma}${item}${text.slice(start + inside.length)}`;

@@ -15,7 +15,9 @@ afterEach(() => here.dispose());
 async function call(name: string, args: Record<string, unknown> = {}): Promise<string> {
   const { client, close } = await connectInMemory(server, { args: here.args });
   try {
-    return JSON.stringify(await client.callTool({ name, arguments: { ...here.calls[name], ...args } }));
+    return JSON.stringify(
+      await client.callTool({ name, arguments: { ...here.calls[name], ...args } }),
+    );
   } finally {
     await close();
   }
@@ -38,7 +40,9 @@ it.each(texts)("%s takes no SQL as %s", async (name, argument) => {
 
 it("does not run a view in place of the table", async () => {
   const database = new Sqlite(here.file);
-  database.exec("DROP TABLE notes; CREATE VIEW notes AS SELECT 1 AS id, 'tea of a stranger' AS text");
+  database.exec(
+    "DROP TABLE notes; CREATE VIEW notes AS SELECT 1 AS id, 'tea of a stranger' AS text",
+  );
   database.close();
   expect(await call("sample_find")).toContain("has no table notes");
 });

@@ -12,7 +12,10 @@ beforeEach(async () => {
 afterEach(() => here.dispose());
 
 /** Calls a tool as the fixture does, but for some arguments. */
-async function call(name: string, args: Record<string, unknown>): Promise<{ text: string; failed: boolean }> {
+async function call(
+  name: string,
+  args: Record<string, unknown>,
+): Promise<{ text: string; failed: boolean }> {
   const { client, close } = await connectInMemory(server, { args: here.args });
   try {
     const result = await client.callTool({ name, arguments: { ...here.calls[name], ...args } });
@@ -27,7 +30,9 @@ const withPath = server.tools.filter(({ input }) => "path" in input.shape).map((
 
 it.each(
   withPath.flatMap((name) =>
-    ["../secret.md", "sub/../../secret.md", "leak.md", "/etc/passwd"].map((path) => [name, path] as const),
+    ["../secret.md", "sub/../../secret.md", "leak.md", "/etc/passwd"].map(
+      (path) => [name, path] as const,
+    ),
   ),
 )("%s refuses %s", async (name, path) => {
   const { text, failed } = await call(name, { path });

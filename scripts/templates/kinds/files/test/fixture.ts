@@ -1,5 +1,14 @@
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { World } from "@refmcp/testing";
@@ -17,7 +26,10 @@ export async function world(): Promise<World & { readonly folder: string }> {
     join(folder, "meeting.md"),
     "# Meeting\n\nAda brings the tea.\nCharles talks about engines.\n",
   );
-  await writeFile(join(folder, "ideas.md"), "# Ideas\n\nA machine that plays chess.\nTea for everybody.\n");
+  await writeFile(
+    join(folder, "ideas.md"),
+    "# Ideas\n\nA machine that plays chess.\nTea for everybody.\n",
+  );
   const long = Array.from({ length: 3_000 }, (_, index) => `entry ${index + 1} of a long list`);
   await writeFile(join(folder, "long.md"), long.join("\n"));
   return {

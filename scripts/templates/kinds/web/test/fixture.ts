@@ -17,7 +17,9 @@ const api: RequestListener = ({ url = "/", headers }, response) => {
   if (headers.authorization !== `Bearer ${TOKEN}`) response.writeHead(401).end();
   else if (pathname !== "/v1/notes") response.writeHead(404).end();
   else {
-    const found = NOTES.filter(({ text }) => text.toLowerCase().includes(query?.toLowerCase() ?? ""));
+    const found = NOTES.filter(({ text }) =>
+      text.toLowerCase().includes(query?.toLowerCase() ?? ""),
+    );
     const start = found.findIndex(({ id }) => id === after) + 1;
     response.end(JSON.stringify({ notes: found.slice(start, start + Number(limit)) }));
   }

@@ -26,14 +26,19 @@ afterEach(() => close());
 
 it("finds notes by a word, in upper or lower case", async () => {
   const { notes } = answer.parse((await call({ query: "TEA" })).structuredContent);
-  expect(notes.map(({ text }) => text).sort()).toEqual(["Ada brings the tea.", "Tea for everybody."]);
+  expect(notes.map(({ text }) => text).sort()).toEqual([
+    "Ada brings the tea.",
+    "Tea for everybody.",
+  ]);
 });
 
 it("returns every note once, page by page", async () => {
   const seen: string[] = [];
   let cursor: string | undefined;
   do {
-    const page = answer.parse((await call({ query: "entry 1", limit: 100, cursor })).structuredContent);
+    const page = answer.parse(
+      (await call({ query: "entry 1", limit: 100, cursor })).structuredContent,
+    );
     seen.push(...page.notes.map(({ text }) => text));
     cursor = page.next_cursor;
   } while (cursor !== undefined);
@@ -42,7 +47,9 @@ it("returns every note once, page by page", async () => {
 });
 
 it("refuses the cursor of another search", async () => {
-  const { next_cursor: cursor } = answer.parse((await call({ query: "tea", limit: 1 })).structuredContent);
+  const { next_cursor: cursor } = answer.parse(
+    (await call({ query: "tea", limit: 1 })).structuredContent,
+  );
   expect(cursor).toBeDefined();
   expect((await call({ query: "entry", cursor })).isError).toBe(true);
 });

@@ -28,7 +28,12 @@ interface CallBudget {
 
 /** The result of a fetch: a piece of a page, a page's metadata, or a file that is not text. */
 export type FetchResult =
-  | { readonly kind: "piece"; readonly snapshot: Snapshot; readonly piece: Piece; readonly isFirst: boolean }
+  | {
+      readonly kind: "piece";
+      readonly snapshot: Snapshot;
+      readonly piece: Piece;
+      readonly isFirst: boolean;
+    }
   | { readonly kind: "facts"; readonly facts: object }
   | { readonly kind: "file"; readonly snapshot: Snapshot };
 
@@ -59,7 +64,9 @@ export async function fetchPage(
       ? await snapshot.page({ format: "auto", includeLinks, selector }, signal)
       : undefined;
     const note =
-      fragment === undefined ? {} : { note: "The whole page: indexes are for url, without the #fragment." };
+      fragment === undefined
+        ? {}
+        : { note: "The whole page: indexes are for url, without the #fragment." };
     return { kind: "facts", facts: { ...metadataOf(snapshot, page, budget), ...note } };
   }
   const wantsText =
@@ -68,7 +75,8 @@ export async function fetchPage(
   const view = { format, includeLinks, selector, section, fragment };
   const first = await snapshot.page(view, signal);
   const { pages = 1 } = asked;
-  const page = pages === 1 ? first : await joinedPages(web, snapshot, first, { view, pages, signal, ...age });
+  const page =
+    pages === 1 ? first : await joinedPages(web, snapshot, first, { view, pages, signal, ...age });
   const lines = [...(page.notes ?? []), ...(highlightsOf(page) ?? [])].join("\n\n\n").length;
   const most = Math.min(asked.max_length, Math.max(1, budget - FRAME_CHARS - lines));
   const piece = pieceOf(snapshot, page, asked.start_index, most);
@@ -118,7 +126,9 @@ export async function fetchPages(
   call: SeveralPages,
 ): Promise<FetchOutcome[]> {
   const part = { signal: call.signal, budget: Math.floor(call.budget / urls.length) };
-  return await eachPage(urls, call, (url) => fetchPage(web, { ...asked, url, start_index: 0 }, part));
+  return await eachPage(urls, call, (url) =>
+    fetchPage(web, { ...asked, url, start_index: 0 }, part),
+  );
 }
 
 /**

@@ -19,7 +19,11 @@ const MAX_CHARS = 3_000;
  * Finds every occurrence of words in a text, case-insensitive and with any whitespace between them, with `context`
  * characters around it; occurrences whose contexts touch share an excerpt.
  */
-export function findIn(text: string, words: string, context: number): { excerpts: Excerpt[]; total: number } {
+export function findIn(
+  text: string,
+  words: string,
+  context: number,
+): { excerpts: Excerpt[]; total: number } {
   const escaped = words
     .trim()
     .split(/\s+/)
@@ -35,7 +39,9 @@ export function findIn(text: string, words: string, context: number): { excerpts
     const last = spans.at(-1);
     const isShown = last !== undefined && index + found.length <= last.end;
     const fits =
-      last !== undefined && start <= last.end && end - last.start <= Math.max(MAX_CHARS, context * 2);
+      last !== undefined &&
+      start <= last.end &&
+      end - last.start <= Math.max(MAX_CHARS, context * 2);
     if (last !== undefined && (isShown || fits)) {
       if (fits) last.end = Math.max(last.end, end);
       last.matches += 1;

@@ -27,9 +27,14 @@ export async function joinedPages(
 ): Promise<Page> {
   if (view.section !== undefined || /^(?:html|json)$/.test(view.format)) {
     const what = view.section === undefined ? `format ${view.format}` : "section";
-    throw new ToolError("invalid", `pages does not work with ${what}.`, { hint: "Omit one of them." });
+    throw new ToolError("invalid", `pages does not work with ${what}.`, {
+      hint: "Omit one of them.",
+    });
   }
-  const read = new Set([snapshot.answer.url.href, ...snapshot.answer.redirects.map(({ href }) => href)]);
+  const read = new Set([
+    snapshot.answer.url.href,
+    ...snapshot.answer.redirects.map(({ href }) => href),
+  ]);
   const texts = new Set([first.text]);
   const notes: string[] = [];
   let { text } = first;
@@ -39,7 +44,10 @@ export async function joinedPages(
   const add = async (next: string): Promise<string | undefined> => {
     if (read.has(next)) return `the next page after page ${count} is one of these pages`;
     read.add(next);
-    const following = await web.get(next, { signal, ...(maxAgeMs === undefined ? {} : { maxAgeMs }) });
+    const following = await web.get(next, {
+      signal,
+      ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
+    });
     const { href } = following.answer.url;
     if (href !== next && read.has(href)) return `${shown(next)} redirects to one of these pages`;
     read.add(href);
@@ -68,7 +76,12 @@ export async function joinedPages(
   }
   const joined = `${counted(count, "page")} joined`;
   const more = end ?? "no page follows";
-  return { ...first, following: undefined, text, notes: [...(first.notes ?? []), joined, ...notes, more] };
+  return {
+    ...first,
+    following: undefined,
+    text,
+    notes: [...(first.notes ?? []), joined, ...notes, more],
+  };
 }
 
 const shown = (href: string): string => href.slice(0, 500);

@@ -44,7 +44,10 @@ it("finds other forms of a word, parts of identifiers, and does not take a comme
 });
 
 it("chooses from several pages within the budget, the best first, and nothing if no word is shared", () => {
-  const other = source("# Bridge\n\nThe bridge ticket of children is free.", "https://bridge.example/");
+  const other = source(
+    "# Bridge\n\nThe bridge ticket of children is free.",
+    "https://bridge.example/",
+  );
   const found = passagesFor("bridge ticket for children", [source(GUIDE), other], 2_000);
   expect(found[0]?.url).toBe("https://bridge.example/");
   expect(found.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThanOrEqual(2_000);

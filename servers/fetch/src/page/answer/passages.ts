@@ -41,7 +41,11 @@ const COMMON_WORDS = new Set(
  * The passages of texts that share the most words with a question, within `budget` characters: by BM25 over all passages, with
  * the headings above each, and by how much of the question they cover. The best first; neighbors are joined.
  */
-export function passagesFor(question: string, sources: readonly Source[], budget: number): Passage[] {
+export function passagesFor(
+  question: string,
+  sources: readonly Source[],
+  budget: number,
+): Passage[] {
   const asked = [...new Set(wordsOf(question))];
   const content = asked.filter((word) => !COMMON_WORDS.has(word));
   const terms = content.length > 0 ? content : asked;
@@ -68,8 +72,15 @@ export function passagesFor(question: string, sources: readonly Source[], budget
         const count = counts[at] ?? 0;
         return (weight * count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / average));
       });
-      const covered = rarity.reduce((sum, weight, at) => (counts[at] === 0 ? sum : sum + weight), 0);
-      return { chunk, order, score: parts.reduce((sum, part) => sum + part, 0) * (0.5 + covered / total) };
+      const covered = rarity.reduce(
+        (sum, weight, at) => (counts[at] === 0 ? sum : sum + weight),
+        0,
+      );
+      return {
+        chunk,
+        order,
+        score: parts.reduce((sum, part) => sum + part, 0) * (0.5 + covered / total),
+      };
     })
     .filter(({ score }) => score > 0)
     .sort((one, other) => other.score - one.score || one.order - other.order);
@@ -82,7 +93,11 @@ export function passagesFor(question: string, sources: readonly Source[], budget
     if (score < least || (cost > left && chosen.length > 0)) continue;
     left -= cost;
     const near = chosen.find((one) => one.end === chunk.start || chunk.end === one.start);
-    if (near === undefined || near.url !== chunk.url || near.headings.join() !== chunk.headings.join()) {
+    if (
+      near === undefined ||
+      near.url !== chunk.url ||
+      near.headings.join() !== chunk.headings.join()
+    ) {
       chosen.push({ ...chunk, text: clip(chunk.text, budget) });
       continue;
     }

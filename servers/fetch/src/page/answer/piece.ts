@@ -22,7 +22,9 @@ export function pieceOf(snapshot: Snapshot, page: Page, start: number, max: numb
   const { length } = page.text;
   if (start > 0 && start >= length) {
     const message = `No more content: the text has ${grouped(length)} characters, start_index is ${grouped(start)}.`;
-    throw new ToolError("invalid", message, { hint: "Start at 0, or search for text with fetch_find." });
+    throw new ToolError("invalid", message, {
+      hint: "Start at 0, or search for text with fetch_find.",
+    });
   }
   const clipped = clip(page.text.slice(start), max);
   // A row or an item that was cut would be hard to read, and the next piece too.
@@ -35,7 +37,8 @@ export function pieceOf(snapshot: Snapshot, page: Page, start: number, max: numb
       : start === 0 && end === length
         ? `All ${grouped(length)} characters`
         : `Characters ${grouped(start)} to ${grouped(end)} of ${grouped(length)}`;
-  const next = end < length ? ` Content truncated: call fetch with start_index=${end} to get more.` : "";
+  const next =
+    end < length ? ` Content truncated: call fetch with start_index=${end} to get more.` : "";
   return { text, head: headOf(snapshot, page), foot: `[${shown}.${next} Kept as ${snapshot.uri}]` };
 }
 
@@ -76,7 +79,9 @@ function headOf(snapshot: Snapshot, page: Page): string {
     page.following === undefined || page.next === undefined
       ? undefined
       : `at least ${page.following + 1} pages; pages joins up to 10`,
-    page.hasHidden === true ? "includes text that the page hides until a script shows it" : undefined,
+    page.hasHidden === true
+      ? "includes text that the page hides until a script shows it"
+      : undefined,
   ];
   for (const note of page.notes ?? []) facts.push(inHeader(note));
   const line = facts.filter((fact) => fact !== undefined).join(" | ");
@@ -99,7 +104,8 @@ export function metadataOf(snapshot: Snapshot, page: Page | undefined, budget: n
   const outline = headings.slice(0, fitting(headings, budget - FACTS_CHARS));
   return {
     url: answer.url.href,
-    redirected_from: answer.redirects.length === 0 ? undefined : answer.redirects.map((from) => from.href),
+    redirected_from:
+      answer.redirects.length === 0 ? undefined : answer.redirects.map((from) => from.href),
     canonical: page?.canonical === answer.url.href ? undefined : page?.canonical,
     refresh: page?.refresh,
     status: answer.status,

@@ -88,7 +88,9 @@ export async function answerFrom(
   call: QuestionCall,
 ): Promise<Answered> {
   if (format === "html")
-    throw new ToolError("invalid", "question does not work with format html.", { hint: "Omit format." });
+    throw new ToolError("invalid", "question does not work with format html.", {
+      hint: "Omit format.",
+    });
   const asksModel = call.canSample && web.mayAskModel;
   const maxAgeMs = Math.max(max_age * 1_000, asksModel ? MIN_AGE_MS : 0);
   const outcomes = await eachPage(urls, call, async (url) => {
@@ -99,7 +101,10 @@ export async function answerFrom(
   const failures = outcomes.flatMap((outcome) => (outcome.kind === "failed" ? [outcome.text] : []));
   const sources = outcomes.flatMap((outcome) => (outcome.kind === "page" ? [outcome] : []));
   if (sources.length === 0)
-    throw new ToolError("unavailable", `None of the pages could be fetched.\n${failures.join("\n")}`);
+    throw new ToolError(
+      "unavailable",
+      `None of the pages could be fetched.\n${failures.join("\n")}`,
+    );
   const budget = Math.min(max_length, Math.max(1, call.budget - failures.join("\n").length - 800));
   const chars = sources.reduce((sum, { text }) => sum + text.length, 0);
   const facts = { chars, pages: sources.length, failures };

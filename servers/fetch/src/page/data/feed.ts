@@ -36,7 +36,10 @@ const FIELDS: readonly (readonly [field: Field, names: readonly string[]])[] = [
   ["link", ["link", "url", "external_url", "guid", "id"]],
   ["date", ["published", "pubdate", "dc:date", "updated", "date_published", "date_modified"]],
   ["author", ["author", "dc:creator", "authors"]],
-  ["summary", ["content:encoded", "content", "description", "summary", "content_text", "content_html"]],
+  [
+    "summary",
+    ["content:encoded", "content", "description", "summary", "content_text", "content_html"],
+  ],
   ["categories", ["category", "tags"]],
   ["media", ["enclosure", "media:content", "image"]],
 ];
@@ -49,7 +52,11 @@ const FIELDS: readonly (readonly [field: Field, names: readonly string[]])[] = [
 export function listOf(text: string, base: string, format: "markdown" | "text" | "data"): List {
   const needsJavascript = false;
   if (!isList(text))
-    return { text: linesOf(JSON.parse(text)).join("\n"), extractor: "JSON as lines", needsJavascript };
+    return {
+      text: linesOf(JSON.parse(text)).join("\n"),
+      extractor: "JSON as lines",
+      needsJavascript,
+    };
   const sitemap = sitemapOf(text, base);
   if (sitemap !== undefined) return sitemap;
   const { items, title: given } = text.trimStart().startsWith("{") ? jsonFeed(text) : xmlList(text);
@@ -63,10 +70,12 @@ export function listOf(text: string, base: string, format: "markdown" | "text" |
 
 /** A sitemap (sitemaps.org), which may have 50,000 URLs, so it is read without a document. */
 function sitemapOf(xml: string, base: string): List | undefined {
-  const [, prefix = "", root] = /<(\w+:)?(urlset|sitemapindex)[\s>]/.exec(xml.slice(0, START)) ?? [];
+  const [, prefix = "", root] =
+    /<(\w+:)?(urlset|sitemapindex)[\s>]/.exec(xml.slice(0, START)) ?? [];
   if (root === undefined) return undefined;
   const item = new RegExp(`<${prefix}(?:url|sitemap)>(.*?)</${prefix}(?:url|sitemap)>`, "gs");
-  const field = (name: string) => new RegExp(`<${prefix}${name}>(?:<!\\[CDATA\\[)?\\s*([^<\\s\\]]+)`);
+  const field = (name: string) =>
+    new RegExp(`<${prefix}${name}>(?:<!\\[CDATA\\[)?\\s*([^<\\s\\]]+)`);
   const [loc, lastmod] = [field("loc"), field("lastmod")];
   const lines: string[] = [];
   for (const [, body = ""] of xml.matchAll(item)) {
@@ -79,12 +88,17 @@ function sitemapOf(xml: string, base: string): List | undefined {
   return { text: lines.join("\n"), extractor, needsJavascript: false };
 }
 
-function itemLine({ title, link, date, author, summary = "" }: Item, format: "markdown" | "text"): string {
+function itemLine(
+  { title, link, date, author, summary = "" }: Item,
+  format: "markdown" | "text",
+): string {
   const name = title ?? summary.slice(0, 80);
-  const linked = link === undefined || format === "text" ? name : `[${name.replace(/[[\]]/g, "")}](${link})`;
+  const linked =
+    link === undefined || format === "text" ? name : `[${name.replace(/[[\]]/g, "")}](${link})`;
   const about = [date?.slice(0, 10), author].filter(Boolean).join(", ");
   const isCut = summary.length > SUMMARY_CHARS;
-  const shown = title === undefined ? "" : summary.slice(0, SUMMARY_CHARS).replace(isCut ? /\s\S*$/ : "", "");
+  const shown =
+    title === undefined ? "" : summary.slice(0, SUMMARY_CHARS).replace(isCut ? /\s\S*$/ : "", "");
   return `- ${linked}${about && ` (${about})`}${shown && `: ${shown}`}${isCut ? "…" : ""}`;
 }
 
@@ -93,8 +107,11 @@ type Found = { items: Values[]; title: string | undefined };
 
 function itemOf(values: Values, base: string): Item {
   const entries = FIELDS.map(([field, names]) => {
-    const value = names.map((name) => plainText(values.get(name) ?? "")).find((text) => text !== "");
-    if (value === undefined || field === "date") return [field, dateOf(value) ?? value?.slice(0, 40)];
+    const value = names
+      .map((name) => plainText(values.get(name) ?? ""))
+      .find((text) => text !== "");
+    if (value === undefined || field === "date")
+      return [field, dateOf(value) ?? value?.slice(0, 40)];
     if (field !== "link" && field !== "media") return [field, value];
     return [field, URL.canParse(value, base) ? new URL(value, base).href : undefined];
   });
@@ -138,7 +155,9 @@ function jsonFeed(json: string): Found {
   const { title, items }: { title?: unknown; items?: unknown } = JSON.parse(json);
   const textOf = (value: unknown): string => {
     if (Array.isArray(value)) return value.map(textOf).join(", ");
-    return String(typeof value === "object" && value !== null && "name" in value ? value.name : value);
+    return String(
+      typeof value === "object" && value !== null && "name" in value ? value.name : value,
+    );
   };
   const values = (Array.isArray(items) ? items : []).map(
     (item: unknown) =>

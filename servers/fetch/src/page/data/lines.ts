@@ -25,8 +25,10 @@ export function linesOf(value: unknown, indent = "", depth = 0): string[] {
       if (typeof one !== "object" || one === null) return [`${indent}${name}: ${scalar(one)}`];
       if (Array.isArray(one)) {
         const inline =
-          one.every((item) => typeof item !== "object" || item === null) && one.map(scalar).join(", ");
-        if (typeof inline === "string" && inline.length <= LINE_CHARS) return [`${indent}${name}: ${inline}`];
+          one.every((item) => typeof item !== "object" || item === null) &&
+          one.map(scalar).join(", ");
+        if (typeof inline === "string" && inline.length <= LINE_CHARS)
+          return [`${indent}${name}: ${inline}`];
       }
       return [`${indent}${name}:`, ...linesOf(one, `${indent} `, depth + 1)];
     });
@@ -58,7 +60,10 @@ function tableOf(list: readonly unknown[]): string[] | undefined {
   const keys = [...counts.keys()];
   const filled = [...counts.values()].reduce((sum, count) => sum + count, 0);
   if (keys.length === 0 || filled < keys.length * rows.length * 0.6) return undefined;
-  return csvOf([keys, ...rows.map((row) => keys.map((key) => (isFilled(row[key]) ? scalar(row[key]) : "")))]);
+  return csvOf([
+    keys,
+    ...rows.map((row) => keys.map((key) => (isFilled(row[key]) ? scalar(row[key]) : ""))),
+  ]);
 }
 
 const isFlat = (item: unknown): item is Row =>

@@ -30,7 +30,10 @@ export function dataOf(document: PageDocument, chosen?: readonly PageElement[]):
       const key = ["name", "headline", "title"].find((one) => typeof thing[one] === "string") ?? "";
       const name = plainText(String(thing[key] ?? ""));
       const rest = Object.fromEntries(Object.entries(thing).filter(([one]) => one !== key));
-      add([typesOf(thing).join(", "), name].filter(Boolean).join(": "), linesOf(plainThing(rest, things)));
+      add(
+        [typesOf(thing).join(", "), name].filter(Boolean).join(": "),
+        linesOf(plainThing(rest, things)),
+      );
     }
   }
   for (const [index, table] of tablesIn(document).entries()) {
@@ -39,10 +42,14 @@ export function dataOf(document: PageDocument, chosen?: readonly PageElement[]):
     if (!isChosen) continue;
     const rows = rowsOf(table);
     const caption = textOf(table.querySelector("caption") ?? { textContent: headingAbove(table) });
-    add(`Table ${index + 1}${caption && `: ${caption}`} (${counted(rows.length, "row")})`, csvOf(rows));
+    add(
+      `Table ${index + 1}${caption && `: ${caption}`} (${counted(rows.length, "row")})`,
+      csvOf(rows),
+    );
   }
   if (chosen === undefined)
-    for (const { name, value } of statesIn(document)) if (name !== FLIGHT_NAME) add(name, linesOf(value));
+    for (const { name, value } of statesIn(document))
+      if (name !== FLIGHT_NAME) add(name, linesOf(value));
   return parts.join("\n\n");
 }
 
@@ -59,7 +66,9 @@ function rowsOf(table: PageElement): string[][] {
     const cells: string[] = [];
     for (const cell of row.children) {
       while ((covered[cells.length] ?? 0) > 0) cells.push("");
-      const [wide = 1, high = 1] = ["colspan", "rowspan"].map((name) => Number(cell.getAttribute(name)) || 1);
+      const [wide = 1, high = 1] = ["colspan", "rowspan"].map(
+        (name) => Number(cell.getAttribute(name)) || 1,
+      );
       const text = textOf(cell);
       for (let right = 0; right < wide && cells.length < MAX_COLUMNS; right++) {
         covered[cells.length] = high;
@@ -75,7 +84,11 @@ function rowsOf(table: PageElement): string[][] {
 /** The nearest heading before a table, or before an element around it. */
 function headingAbove(table: PageElement): string {
   for (let at: PageElement | null = table; at !== null; at = at.parentElement)
-    for (let before = at.previousElementSibling; before !== null; before = before.previousElementSibling)
+    for (
+      let before = at.previousElementSibling;
+      before !== null;
+      before = before.previousElementSibling
+    )
       if (/^H[1-6]$/.test(before.tagName)) return textOf(before);
   return "";
 }

@@ -33,7 +33,10 @@ export function statesIn(document: PageDocument): State[] {
         states.push({ name, value: name === "__NUXT_DATA__" ? revived(value) : pageProps(value) });
       continue;
     }
-    if (script.hasAttribute("src") || (!code.includes("__") && !/STATE|state|Data|DATA|Props/.test(code)))
+    if (
+      script.hasAttribute("src") ||
+      (!code.includes("__") && !/STATE|state|Data|DATA|Props/.test(code))
+    )
       continue;
     for (const { 0: found, index } of [...code.matchAll(FLIGHT)].slice(0, MAX_TRIES * 10)) {
       const { value } = jsonAt(code, index + found.length) ?? {};
@@ -42,7 +45,8 @@ export function statesIn(document: PageDocument): State[] {
     const assignments = [...code.matchAll(ASSIGNED)].slice(0, MAX_TRIES);
     for (const { 0: found, 1: name = "", 2: isParsed, index } of assignments) {
       const { value: given } = jsonAt(code, index + found.length) ?? {};
-      const value = isParsed !== undefined && typeof given === "string" ? jsonAt(given, 0)?.value : given;
+      const value =
+        isParsed !== undefined && typeof given === "string" ? jsonAt(given, 0)?.value : given;
       if (typeof value === "object" && value !== null && states.length < MAX_STATES)
         states.push({ name, value });
     }
@@ -55,7 +59,9 @@ export function statesIn(document: PageDocument): State[] {
 /** Next.js has a page's data among settings. */
 function pageProps(value: object): unknown {
   const props: unknown = "props" in value && "buildId" in value ? value.props : undefined;
-  return typeof props === "object" && props !== null && "pageProps" in props ? props.pageProps : value;
+  return typeof props === "object" && props !== null && "pageProps" in props
+    ? props.pageProps
+    : value;
 }
 
 /** The JSON string, object or array that begins in a text at `at`, whatever follows it. */
@@ -92,7 +98,9 @@ function revived(values: unknown): unknown {
     if (typeof value !== "object" || value === null) return value;
     if (depth > MAX_DEPTH || left < 0) return undefined;
     if (!Array.isArray(value))
-      return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, at(member, depth + 1)]));
+      return Object.fromEntries(
+        Object.entries(value).map(([key, member]) => [key, at(member, depth + 1)]),
+      );
     return typeof value[0] === "string"
       ? at(value[1], depth + 1)
       : value.map((member) => at(member, depth + 1));
@@ -144,7 +152,9 @@ function proseIn(value: unknown): string {
   const walk = (one: unknown, name: string, depth: number): void => {
     if (depth > MAX_DEPTH * 2 || parts.length > 10_000) return;
     if (typeof one === "string") {
-      const isProse = PROSE.test(name) ? /\p{L}{2}/u.test(one) && /\s/.test(one.trim()) : isSentence(one);
+      const isProse = PROSE.test(name)
+        ? /\p{L}{2}/u.test(one) && /\s/.test(one.trim())
+        : isSentence(one);
       if (isProse && !/^(?:https?:|data:|\/)\S*$/.test(one)) add(one, "p");
     } else if (Array.isArray(one)) {
       // A React element: ["$", "h2", key, props].
@@ -152,7 +162,8 @@ function proseIn(value: unknown): string {
       if (mark === "$" && typeof tag === "string" && /^h[1-6]$/.test(tag)) {
         if (isThing(props) && typeof props["children"] === "string") add(props["children"], tag);
       } else
-        for (const item of one) walk(item, typeof item === "string" && mark === "$" ? "" : name, depth + 1);
+        for (const item of one)
+          walk(item, typeof item === "string" && mark === "$" ? "" : name, depth + 1);
     } else if (typeof one === "object" && one !== null) {
       const entries = Object.entries(one);
       const hasText = entries.some(([key, text]) =>

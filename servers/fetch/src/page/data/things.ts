@@ -14,7 +14,10 @@ const MAX_VALUE_CHARS = 20_000;
 /** The objects of a page's JSON-LD, each object of a `@graph` by itself. */
 export function jsonLdIn(document: PageDocument): Thing[] {
   const things: Thing[] = [];
-  for (const script of [...document.querySelectorAll('script[type="application/ld+json"]')].slice(0, 20)) {
+  for (const script of [...document.querySelectorAll('script[type="application/ld+json"]')].slice(
+    0,
+    20,
+  )) {
     const json = script.textContent ?? "";
     if (json.length > MAX_JSON) continue;
     try {
@@ -59,7 +62,9 @@ export function thingsIn(document: PageDocument, jsonLd = jsonLdIn(document)): T
 
 /** An item of microdata (the HTML standard, "Microdata") with the items in it. */
 function itemOf(item: PageElement, depth: number): Thing {
-  const made: Record<string, unknown> = { "@type": item.getAttribute("itemtype")?.split("/").at(-1) ?? "" };
+  const made: Record<string, unknown> = {
+    "@type": item.getAttribute("itemtype")?.split("/").at(-1) ?? "",
+  };
   if (depth > MAX_DEPTH) return made;
   for (const element of [...item.querySelectorAll("[itemprop]")].slice(0, MAX_ITEMS)) {
     if (element.parentElement?.closest("[itemscope]") !== item) continue;
@@ -103,7 +108,9 @@ export function isThing(value: unknown): value is Thing {
  * References to other things of the page are replaced by these.
  */
 export function plainThing(thing: Thing, all: readonly Thing[]): unknown {
-  const byId = new Map(all.flatMap((one) => (typeof one["@id"] === "string" ? [[one["@id"], one]] : [])));
+  const byId = new Map(
+    all.flatMap((one) => (typeof one["@id"] === "string" ? [[one["@id"], one]] : [])),
+  );
   const plain = (value: unknown, depth: number): unknown => {
     if (typeof value === "string") return plainText(value.replace(/^https?:\/\/schema\.org\//, ""));
     if (depth > MAX_DEPTH) return undefined;
@@ -113,7 +120,9 @@ export function plainThing(thing: Thing, all: readonly Thing[]): unknown {
     const id = value["@id"];
     if (entries.length === 1 && typeof id === "string") {
       const named = byId.get(id);
-      return named === undefined ? id : (textIn(named) ?? plain({ ...named, "@id": undefined }, depth + 6));
+      return named === undefined
+        ? id
+        : (textIn(named) ?? plain({ ...named, "@id": undefined }, depth + 6));
     }
     const type = depth > 0 ? typesOf(value)[0] : undefined;
     const kept = entries.filter(
@@ -163,12 +172,19 @@ export function highlightsIn(document: PageDocument, jsonLd: Thing[]): string[][
   for (const frame of document.querySelectorAll("iframe, lite-youtube")) {
     const video = frame.getAttribute("videoid");
     const given =
-      frame.getAttribute("src") || frame.getAttribute("data-src") || frame.getAttribute("data-lazy-src");
+      frame.getAttribute("src") ||
+      frame.getAttribute("data-src") ||
+      frame.getAttribute("data-lazy-src");
     const src =
-      video === null ? given?.replace(/^\/\//, "https://") : `https://www.youtube.com/embed/${video}`;
+      video === null
+        ? given?.replace(/^\/\//, "https://")
+        : `https://www.youtube.com/embed/${video}`;
     for (const [name, pattern, page] of VIDEOS) {
       const id = pattern.exec(src ?? "")?.[1];
-      const title = (frame.getAttribute("title") ?? frame.getAttribute("playlabel"))?.replace(PLAYER, "");
+      const title = (frame.getAttribute("title") ?? frame.getAttribute("playlabel"))?.replace(
+        PLAYER,
+        "",
+      );
       if (id !== undefined) lines.push(joined("Video", [name, title, page + id]));
     }
   }
@@ -186,7 +202,9 @@ function highlightOf(thing: Thing): string[] | undefined {
   const name = textIn(thing["name"]);
   if (is(SOLD)) {
     const facts = [priceOf(thing), ratingOf(thing)];
-    return facts.some((fact) => fact !== undefined) ? joined(types[0] ?? "", [name, ...facts]) : undefined;
+    return facts.some((fact) => fact !== undefined)
+      ? joined(types[0] ?? "", [name, ...facts])
+      : undefined;
   }
   if (is(/^Recipe$/)) {
     const count = (key: string, one: string) => {
@@ -205,7 +223,9 @@ function highlightOf(thing: Thing): string[] | undefined {
     ]);
   }
   if (is(/Event$/)) {
-    const times = [textAt(thing, "startDate"), textAt(thing, "endDate")].filter(Boolean).join(" to ");
+    const times = [textAt(thing, "startDate"), textAt(thing, "endDate")]
+      .filter(Boolean)
+      .join(" to ");
     const address = ["location", "address"];
     const city = textAt(thing, ...address, "addressLocality") ?? textAt(thing, ...address);
     return joined("Event", [name, times, textAt(thing, "location"), city, priceOf(thing)]);
@@ -250,7 +270,8 @@ function ratingOf(thing: Thing): string | undefined {
 
 /** PT1H30M → 1 h 30 min (ISO 8601). */
 function durationOf(text: string | undefined): string | undefined {
-  const [, ...counts] = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?$/.exec(text ?? "") ?? [];
+  const [, ...counts] =
+    /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?$/.exec(text ?? "") ?? [];
   const parts = ["d", "h", "min", "s"].map((unit, index) => `${counts[index] ?? 0} ${unit}`);
   return parts.filter((part) => !part.startsWith("0 ")).join(" ") || undefined;
 }

@@ -1,6 +1,11 @@
 import { ConcurrencyLimit, startDeadline } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { candidatesOf, failUnreadableAnswers, guardedLaunch, INSTALL } from "@refmcp/boundary/browser";
+import {
+  candidatesOf,
+  failUnreadableAnswers,
+  guardedLaunch,
+  INSTALL,
+} from "@refmcp/boundary/browser";
 import { ForwardProxy, type NetworkGuard } from "@refmcp/boundary/forward-proxy";
 import type { Browser, BrowserContext } from "playwright-core";
 
@@ -48,15 +53,21 @@ export class Renderer {
     return await this.#limit.run("", signal, async () => {
       const { gate, totalMs } = this.#options;
       clearTimeout(this.#idle);
-      const late = () => new ToolError("timeout", `the browser took more than ${totalMs / 1_000} s`);
+      const late = () =>
+        new ToolError("timeout", `the browser took more than ${totalMs / 1_000} s`);
       const deadline = startDeadline(totalMs, signal, late);
       const ended = new Promise<never>((_, reject) => {
-        deadline.signal.addEventListener("abort", () => reject(deadline.signal.reason), { once: true });
+        deadline.signal.addEventListener("abort", () => reject(deadline.signal.reason), {
+          once: true,
+        });
       });
       const proxy = await ForwardProxy.listen(gate);
       const opened = this.#open(proxy, userAgent);
       try {
-        return await Promise.race([opened.then((context) => this.#read(context, proxy, address)), ended]);
+        return await Promise.race([
+          opened.then((context) => this.#read(context, proxy, address)),
+          ended,
+        ]);
       } finally {
         deadline.abort();
         ended.catch(() => undefined);
@@ -134,10 +145,15 @@ export class Renderer {
   async #read(context: BrowserContext, proxy: ForwardProxy, address: URL): Promise<Rendered> {
     const { chars } = this.#options;
     const page = await context.newPage();
-    await page.goto(address.href, { waitUntil: "domcontentloaded", timeout: 0 }).catch((error: unknown) => {
-      const failure = proxy.failures.at(-1);
-      throw new ToolError(failure?.refused ? "denied" : "unavailable", failure?.reason ?? firstLine(error));
-    });
+    await page
+      .goto(address.href, { waitUntil: "domcontentloaded", timeout: 0 })
+      .catch((error: unknown) => {
+        const failure = proxy.failures.at(-1);
+        throw new ToolError(
+          failure?.refused ? "denied" : "unavailable",
+          failure?.reason ?? firstLine(error),
+        );
+      });
     await page.waitForLoadState("networkidle", { timeout: QUIET_MS }).catch(() => undefined);
     const session = await context.newCDPSession(page);
     const { frameTree } = await session.send("Page.getFrameTree");

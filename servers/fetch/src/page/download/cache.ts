@@ -18,7 +18,9 @@ export class SnapshotCache {
   /** The last download of a URL that is no older than `maxAgeMs`. */
   latest(url: string, maxAgeMs: number): Snapshot | undefined {
     const snapshot = this.byId(this.#byUrl.get(url) ?? "");
-    return snapshot !== undefined && Date.now() - snapshot.fetchedAt <= maxAgeMs ? snapshot : undefined;
+    return snapshot !== undefined && Date.now() - snapshot.fetchedAt <= maxAgeMs
+      ? snapshot
+      : undefined;
   }
 
   byId(id: string): Snapshot | undefined {

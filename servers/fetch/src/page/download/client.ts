@@ -29,7 +29,9 @@ const HEADERS_MS = 15_000;
  *
  * @throws ToolError `invalid` for an invalid host; `unavailable` if the certificates cannot be read.
  */
-export async function clientOf(options: WebOptions): Promise<{ client: HttpClient; guard: UrlGuard }> {
+export async function clientOf(
+  options: WebOptions,
+): Promise<{ client: HttpClient; guard: UrlGuard }> {
   const { allowHost, denyHost, allowPrivate, maxBytes, timeout } = options;
   const ca = await certificatesOf(options.caFile);
   const guard = createUrlGuard({ allowHosts: allowHost, denyHosts: denyHost, allowPrivate });
@@ -62,7 +64,8 @@ async function certificatesOf(file: string | undefined): Promise<string[] | unde
   const text = await readFile(file, "utf8").catch((cause: unknown) => {
     throw new ToolError("unavailable", `--ca-file ${file} cannot be read.`, { cause });
   });
-  const certificates = text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
+  const certificates =
+    text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
   if (certificates.length === 0)
     throw new ToolError("unavailable", `--ca-file ${file} contains no certificate.`, {
       hint: "Use a PEM file, which starts with -----BEGIN CERTIFICATE-----.",

@@ -59,7 +59,8 @@ export class Web {
 
   /** @throws ToolError `invalid` for conflicting options; as `clientOf`. */
   static async open(options: WebOptions, changed: () => void): Promise<Web> {
-    const message = "--render cannot be used with --proxy-url: the browser would not use the proxy.";
+    const message =
+      "--render cannot be used with --proxy-url: the browser would not use the proxy.";
     if (options.render && options.proxyUrl !== undefined)
       throw new ToolError("invalid", message, { hint: "Start the server with only one of them." });
     return new Web(options, await clientOf(options), changed);
@@ -81,7 +82,10 @@ export class Web {
    * @throws ToolError from the boundary, robots.txt and the network; `not_found`, `denied` or `unavailable` for a
    * status of 400 and above; the signal's reason.
    */
-  async get(given: string, { maxAgeMs = KEPT_MS, requester = "model", signal }: Get): Promise<Snapshot> {
+  async get(
+    given: string,
+    { maxAgeMs = KEPT_MS, requester = "model", signal }: Get,
+  ): Promise<Snapshot> {
     const [, id] = SNAPSHOT.exec(given) ?? [];
     if (id !== undefined) return this.kept(id);
     const address = withoutFragment(given);
@@ -102,7 +106,12 @@ export class Web {
   }
 
   /** One download for all concurrent callers of the same page; cancelled when none is left. */
-  #load(key: string, address: string, requester: "model" | "user", first: AbortSignal): SharedDownload {
+  #load(
+    key: string,
+    address: string,
+    requester: "model" | "user",
+    first: AbortSignal,
+  ): SharedDownload {
     const loading = new SharedDownload(ownerOf(first), async (signal) => {
       return this.snapshots.keep(key, await this.#download(address, requester, signal));
     });
@@ -111,7 +120,11 @@ export class Web {
     return loading;
   }
 
-  async #download(address: string, requester: "model" | "user", signal: AbortSignal): Promise<Snapshot> {
+  async #download(
+    address: string,
+    requester: "model" | "user",
+    signal: AbortSignal,
+  ): Promise<Snapshot> {
     const userAgent = this.#options.userAgent ?? AGENTS[requester];
     const url = this.#guard.check(address);
     return await this.#perHost.run(url.host, signal, async () => {
@@ -141,14 +154,17 @@ export class Web {
       const renderer = await this.#browser();
       const { url, html, isCut } = await renderer.render(answer.url, userAgent, signal);
       const headers = { ...answer.headers, "content-type": "text/html; charset=utf-8" };
-      const redirects = url.href === answer.url.href ? answer.redirects : [...answer.redirects, answer.url];
+      const redirects =
+        url.href === answer.url.href ? answer.redirects : [...answer.redirects, answer.url];
       const made = { ...answer, url, redirects, headers, isCut, body: Buffer.from(html) };
       return await Snapshot.of(made, this.#converter, {});
     } catch (error) {
       signal.throwIfAborted();
       const { message, hint } =
         error instanceof ToolError ? error : { message: String(error), hint: undefined };
-      const failed = oneLine([message.replace(/\.$/, ""), ...(hint === undefined ? [] : [hint])].join(". "));
+      const failed = oneLine(
+        [message.replace(/\.$/, ""), ...(hint === undefined ? [] : [hint])].join(". "),
+      );
       return await Snapshot.of(answer, this.#converter, { failed });
     }
   }
@@ -231,7 +247,8 @@ async function statusError(snapshot: Snapshot, signal: AbortSignal): Promise<Too
   const said = oneLine(text.replace(/\s+/g, " ").slice(0, SHOWN_CHARS));
   const retry = /^\d{1,6}$/.exec(headers["retry-after"] ?? "")?.[0];
   const message = said === "" ? "" : ` Message: ${JSON.stringify(said)}`;
-  const gone = "Check the URL. The page that linked to it, or the site's home page, may have a newer one.";
+  const gone =
+    "Check the URL. The page that linked to it, or the site's home page, may have a newer one.";
   const later = status >= 500 ? "Try again later." : gone;
   return new ToolError(kind, `${url.href} returned status ${status}: ${meaning}.${message}`, {
     hint: retry === undefined ? later : `Try again after ${retry} s.`,

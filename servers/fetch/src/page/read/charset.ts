@@ -20,7 +20,11 @@ export interface Encoding {
  * is valid UTF-8, else by its bytes (the HTML standard, "determining the character encoding"). Labels that no browser
  * supports (UTF-7) are ignored.
  */
-export async function encodingOf(bytes: Uint8Array, contentType: string, isHtml: boolean): Promise<Encoding> {
+export async function encodingOf(
+  bytes: Uint8Array,
+  contentType: string,
+  isHtml: boolean,
+): Promise<Encoding> {
   const start = Buffer.from(bytes.subarray(0, 3)).toString("hex");
   const mark = Object.entries(MARKS).find(([sign]) => start.startsWith(sign))?.[1];
   const header = /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
@@ -67,7 +71,10 @@ const WINDOWS_SIGNS = [..."€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\
 
 /** Several versions of Node.js decode windows-1252 as Latin-1. */
 function withWindowsSigns(text: string): string {
-  return text.replace(/[\u0080-\u009f]/g, (sign) => WINDOWS_SIGNS[sign.charCodeAt(0) - 0x80] ?? sign);
+  return text.replace(
+    /[\u0080-\u009f]/g,
+    (sign) => WINDOWS_SIGNS[sign.charCodeAt(0) - 0x80] ?? sign,
+  );
 }
 
 function isUtf8(bytes: Uint8Array): boolean {

@@ -25,7 +25,11 @@ async function done(work: Work): Promise<Done> {
 }
 
 function factsOf({ title, creator, modified }: DocumentFacts = {}): Metadata {
-  return { title: title?.slice(0, 300), byline: creator?.slice(0, 200), modified: dateOf(modified) };
+  return {
+    title: title?.slice(0, 300),
+    byline: creator?.slice(0, 200),
+    modified: dateOf(modified),
+  };
 }
 
 /**

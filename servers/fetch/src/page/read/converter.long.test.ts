@@ -57,7 +57,11 @@ it.each(Object.entries(LONG))("%s: converting takes linear time", async (_what, 
 /** Zeros that were compressed three times: 1.5 GB in less than 2 kB. */
 function bomb(): Buffer {
   const zeros = deflateRawSync(Buffer.alloc(1_000_000), { finishFlush: constants.Z_FULL_FLUSH });
-  const inner = Buffer.concat([Buffer.from([0x78, 0x9c]), ...Array(1_500).fill(zeros), Buffer.from([3, 0])]);
+  const inner = Buffer.concat([
+    Buffer.from([0x78, 0x9c]),
+    ...Array(1_500).fill(zeros),
+    Buffer.from([3, 0]),
+  ]);
   return deflateSync(deflateSync(inner, { level: 9 }), { level: 9 });
 }
 
@@ -79,7 +83,9 @@ it("a PDF that decodes to gigabytes is given up, outside this process, and the n
   const documents = new WorkerPool({ ...DOCUMENTS, maxMs: 300_000 });
   onTestFinished(() => documents.close());
   const { signal } = new AbortController();
-  await expect(documents.run({ pdf: hostile }, signal)).rejects.toThrow("it needed more than 512 MB");
+  await expect(documents.run({ pdf: hostile }, signal)).rejects.toThrow(
+    "it needed more than 512 MB",
+  );
   expect(process.memoryUsage().arrayBuffers).toBeLessThan(200_000_000);
   const { text } = await documents.run({ pdf: twoPagePdf }, signal);
   expect(text).toContain("The second page");
@@ -92,7 +98,9 @@ const MAX_GROWTH_MB = 1_200;
 function residentMb(): number {
   const sizeOf = (pid: string): number => {
     try {
-      return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1_024;
+      return (
+        Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1_024
+      );
     } catch {
       return 0;
     }
@@ -108,7 +116,10 @@ it.runIf(process.platform === "linux")(
     onTestFinished(() => converter.close());
     const { signal } = new AbortController();
     const page = (html: string) =>
-      converter.html({ html, url: "https://mill.example/", format: "markdown", includeLinks: true }, signal);
+      converter.html(
+        { html, url: "https://mill.example/", format: "markdown", includeLinks: true },
+        signal,
+      );
     // Loads the code.
     await page(BEGIN);
     const before = residentMb();

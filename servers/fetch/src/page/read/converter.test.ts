@@ -37,7 +37,8 @@ it.each([
   onTestFinished(() => cpu.mockRestore());
   const html = page("<p>The mill stands.</p>".repeat(1_000));
   const converted = pages.run({ html: request(html) }, new AbortController().signal);
-  if (isFinished) expect(await converted).toMatchObject({ text: expect.stringContaining("The mill") });
+  if (isFinished)
+    expect(await converted).toMatchObject({ text: expect.stringContaining("The mill") });
   else await expect(converted).rejects.toThrow("converting it took more than");
 });
 
@@ -63,5 +64,7 @@ it("only converters load the DOM: nothing that the server's own thread loads imp
     visit(join(dirname(fileURLToPath(import.meta.url)), entry));
   expect(seen.size).toBeGreaterThan(15);
   expect([...packages]).toContain("@refmcp/boundary/answer");
-  expect([...packages].filter((name) => /linkedom|readability|mdream|unpdf/.test(name))).toEqual([]);
+  expect([...packages].filter((name) => /linkedom|readability|mdream|unpdf/.test(name))).toEqual(
+    [],
+  );
 });

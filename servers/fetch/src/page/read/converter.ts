@@ -30,7 +30,10 @@ interface DocumentText extends Metadata {
 }
 
 /** Messages to the thread or process. */
-export type Work = { readonly html: ConversionRequest } | { readonly list: ListRequest } | DocumentWork;
+export type Work =
+  | { readonly html: ConversionRequest }
+  | { readonly list: ListRequest }
+  | DocumentWork;
 /** A feed or sitemap, or, with format data, JSON. */
 export interface ListRequest {
   readonly text: string;
@@ -60,11 +63,18 @@ export class Converter {
   async html(request: ConversionRequest, signal: AbortSignal): Promise<Conversion | Unconverted> {
     const convert = () => this.#pages.run<Conversion>({ html: request }, signal);
     try {
-      return await (request.html.length > LONG_CHARS ? this.#long.run("long", signal, convert) : convert());
+      return await (request.html.length > LONG_CHARS
+        ? this.#long.run("long", signal, convert)
+        : convert());
     } catch (error) {
       if (!(error instanceof ConversionError)) throw error;
       const { message: reason } = error;
-      return { text: stripTags(request.html), extractor: "tags removed", reason, needsJavascript: false };
+      return {
+        text: stripTags(request.html),
+        extractor: "tags removed",
+        reason,
+        needsJavascript: false,
+      };
     }
   }
 
@@ -73,12 +83,20 @@ export class Converter {
    *
    * @throws the signal's reason.
    */
-  async list(request: ListRequest, signal: AbortSignal): Promise<List & { readonly reason?: string }> {
+  async list(
+    request: ListRequest,
+    signal: AbortSignal,
+  ): Promise<List & { readonly reason?: string }> {
     try {
       return await this.#pages.run<List>({ list: request }, signal);
     } catch (error) {
       if (!(error instanceof ConversionError)) throw error;
-      return { text: request.text, extractor: "unchanged", reason: error.message, needsJavascript: false };
+      return {
+        text: request.text,
+        extractor: "unchanged",
+        reason: error.message,
+        needsJavascript: false,
+      };
     }
   }
 
@@ -89,9 +107,13 @@ export class Converter {
     } catch (error) {
       if (!(error instanceof ConversionError)) throw error;
       const what = "pdf" in work ? "PDF" : "document";
-      throw new ToolError("unavailable", `The ${what} could not be read as text: ${error.message}.`, {
-        hint: "To get its bytes, read the resource that format metadata returns as snapshot, with /raw appended.",
-      });
+      throw new ToolError(
+        "unavailable",
+        `The ${what} could not be read as text: ${error.message}.`,
+        {
+          hint: "To get its bytes, read the resource that format metadata returns as snapshot, with /raw appended.",
+        },
+      );
     }
   }
 

@@ -26,5 +26,7 @@ export function dateOf(text: string | undefined): string | undefined {
       : `${english?.[0]}${zone === undefined ? " UTC" : ""}`;
   const date = new Date(exact.toUpperCase());
   if ((iso ?? english) === null || Number.isNaN(date.getTime())) return undefined;
-  return zone === undefined ? date.toISOString().slice(0, 10) : date.toISOString().replace(".000Z", "Z");
+  return zone === undefined
+    ? date.toISOString().slice(0, 10)
+    : date.toISOString().replace(".000Z", "Z");
 }

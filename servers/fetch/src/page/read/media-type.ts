@@ -30,12 +30,20 @@ export async function kindOf(bytes: Uint8Array, contentType: string): Promise<Bo
     if (OFFICE.test(found)) return { kind: "office", mimeType: found };
     return { kind: found.startsWith("image/") ? "image" : "binary", mimeType: found };
   }
-  if (/^(text\/html|application\/xhtml\+xml)$/.test(declared)) return textOr(bytes, "html", declared);
-  if (/^(application|text)\/(?:[\w.-]+\+)?json$/.test(declared)) return textOr(bytes, "json", declared);
+  if (/^(text\/html|application\/xhtml\+xml)$/.test(declared))
+    return textOr(bytes, "html", declared);
+  if (/^(application|text)\/(?:[\w.-]+\+)?json$/.test(declared))
+    return textOr(bytes, "json", declared);
   if (/^text\/|[/+]xml$|^application\/(?:javascript|yaml|toml|x-sh)$/.test(declared))
     return textOr(bytes, "text", declared);
-  if (declared !== "" && declared !== "application/octet-stream" && declared !== "application/x-unknown")
-    return isText(bytes) ? { kind: "text", mimeType: declared } : { kind: "binary", mimeType: declared };
+  if (
+    declared !== "" &&
+    declared !== "application/octet-stream" &&
+    declared !== "application/x-unknown"
+  )
+    return isText(bytes)
+      ? { kind: "text", mimeType: declared }
+      : { kind: "binary", mimeType: declared };
   if (!isText(bytes)) return { kind: "binary", mimeType: "application/octet-stream" };
   const start = Buffer.from(bytes.subarray(0, 1_024)).toString("latin1").trimStart().toLowerCase();
   return /^(?:<!doctype html|<html|<head|<body|<!--)/.test(start)
@@ -54,7 +62,9 @@ export function isList(text: string): boolean {
 }
 
 function textOr(bytes: Uint8Array, kind: Kind, mimeType: string): Body {
-  return isText(bytes, true) ? { kind, mimeType } : { kind: "binary", mimeType: "application/octet-stream" };
+  return isText(bytes, true)
+    ? { kind, mimeType }
+    : { kind: "binary", mimeType: "application/octet-stream" };
 }
 
 const isUtf16 = ([first, second]: Uint8Array): boolean =>

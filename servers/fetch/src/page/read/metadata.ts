@@ -44,7 +44,9 @@ export function metadataIn(
   const metas = new Map<string, string>();
   for (const element of document.querySelectorAll("meta")) {
     const content = element.getAttribute("content")?.replace(/\s+/g, " ").trim();
-    const names = ["name", "property", "http-equiv"].flatMap((key) => element.getAttribute(key) ?? []);
+    const names = ["name", "property", "http-equiv"].flatMap(
+      (key) => element.getAttribute(key) ?? [],
+    );
     for (const name of names)
       if (content && !metas.has(name.toLowerCase())) metas.set(name.toLowerCase(), content);
   }
@@ -54,17 +56,24 @@ export function metadataIn(
   const article = things.find((thing) => typesOf(thing).some((type) => ARTICLE.test(type)));
   const own = (key: string): string | undefined => textIn(article?.[key]);
   const title = document.querySelector("title")?.textContent?.replace(/\s+/g, " ").trim();
-  const refresh = /^\s*\d[\d.]*\s*[;,]\s*(?:url\s*=\s*)?["']?([^"']+)/i.exec(meta("refresh") ?? "")?.[1];
+  const refresh = /^\s*\d[\d.]*\s*[;,]\s*(?:url\s*=\s*)?["']?([^"']+)/i.exec(
+    meta("refresh") ?? "",
+  )?.[1];
   const found = {
     title: title || meta("og:title"),
-    byline: meta("author", "article:author", "dc.creator")?.replace(/^https?:\S+$/, "") || own("author"),
-    published: dateOf(meta("article:published_time", "date", "dc.date")) ?? dateOf(own("datePublished")),
+    byline:
+      meta("author", "article:author", "dc.creator")?.replace(/^https?:\S+$/, "") || own("author"),
+    published:
+      dateOf(meta("article:published_time", "date", "dc.date")) ?? dateOf(own("datePublished")),
     modified:
       dateOf(meta("article:modified_time", "og:updated_time", "last-modified")) ??
       dateOf(own("dateModified")),
     language: /<html\b[^>]{0,1000}?\slang\s*=\s*["']?([\w-]+)/i.exec(html.slice(0, 20_000))?.[1],
     description: meta("description", "og:description"),
-    canonical: addressOf(document.querySelector("link[rel=canonical i]")?.getAttribute("href"), base),
+    canonical: addressOf(
+      document.querySelector("link[rel=canonical i]")?.getAttribute("href"),
+      base,
+    ),
     refresh: addressOf(refresh?.trim(), base),
   };
   const facts = Object.fromEntries(

@@ -22,7 +22,8 @@ export function outlineOf(markdown: string): Heading[] {
     else if (mark !== undefined && fence !== undefined && mark.startsWith(fence)) fence = undefined;
     else if (fence === undefined) {
       const [begin = "", level] = /^ {0,3}(#{1,6})[ \t]/.exec(line.slice(0, 20)) ?? [];
-      const title = level === undefined ? "" : plain(line.slice(begin.length, begin.length + READ_CHARS));
+      const title =
+        level === undefined ? "" : plain(line.slice(begin.length, begin.length + READ_CHARS));
       if (level !== undefined && title !== "" && headings.length < MAX_HEADINGS)
         headings.push({ level: level.length, title, index });
     }

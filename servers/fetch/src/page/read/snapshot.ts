@@ -91,7 +91,11 @@ export class Snapshot {
     this.id = hash.digest("hex").slice(0, 12);
   }
 
-  static async of(answer: HttpAnswer, converter: Converter, rendering?: Rendering): Promise<Snapshot> {
+  static async of(
+    answer: HttpAnswer,
+    converter: Converter,
+    rendering?: Rendering,
+  ): Promise<Snapshot> {
     const type = answer.headers["content-type"] ?? "";
     const body = await kindOf(answer.body, type);
     const inner = body.mimeType === "application/gzip" ? await unpacked(answer) : undefined;
@@ -139,7 +143,10 @@ export class Snapshot {
       });
     const [name, directive] = view.fragment?.split(":~:") ?? [];
     const isLookedUp =
-      isProse(format) && this.body.kind === "html" && section === undefined && selector === undefined;
+      isProse(format) &&
+      this.body.kind === "html" &&
+      section === undefined &&
+      selector === undefined;
     const asked = { ...view, section: undefined, fragment: (isLookedUp && name) || undefined };
     const key = JSON.stringify(asked);
     const page = this.#pages.get(key) ?? (await this.#made(asked, signal));
@@ -166,7 +173,8 @@ export class Snapshot {
     if (selector !== undefined) return "the #fragment is not used with selector";
     if (!isProse(format)) return `the #fragment is not used with format ${format}`;
     if (this.body.kind !== "html") return `no heading has the id ${id}, so this is the whole text`;
-    if (page.similar === undefined) return "the #fragment is not used, because the page could not be parsed";
+    if (page.similar === undefined)
+      return "the #fragment is not used, because the page could not be parsed";
     const similar = page.similar.map((one) => JSON.stringify(one)).join(", ");
     return `nothing readable has the id ${id}, so this is the whole page${similar && `; similar ids: ${similar}`}`;
   }
@@ -185,7 +193,11 @@ export class Snapshot {
     if (kind === "pdf" || kind === "office") {
       const bytes = this.answer.body;
       const format = view.format === "text" ? "text" : "markdown";
-      const writing = { format, base: this.answer.url.href, includeLinks: view.includeLinks } as const;
+      const writing = {
+        format,
+        base: this.answer.url.href,
+        includeLinks: view.includeLinks,
+      } as const;
       const work = kind === "pdf" ? { pdf: bytes } : { office: bytes, writing };
       const { text, ...facts } = await this.#converter.document(work, signal);
       const extractor = `text of the ${kind === "pdf" ? "PDF" : "document"}`;
@@ -225,7 +237,8 @@ export class Snapshot {
 
   async #converted(html: string, view: View, signal: AbortSignal): Promise<Page> {
     const { selector, fragment, includeLinks, format: wanted } = view;
-    const format = wanted === "text" || wanted === "links" || wanted === "data" ? wanted : "markdown";
+    const format =
+      wanted === "text" || wanted === "links" || wanted === "data" ? wanted : "markdown";
     const url = this.answer.url.href;
     const request = { html, url, format, selector, fragment, includeLinks } as const;
     const converted = await this.#converter.html(request, signal);
@@ -235,24 +248,40 @@ export class Snapshot {
     const asId = `In CSS, signs in an id need a backslash: #${id.replace(/[^\w-]/g, "\\$&")}. Or add #${id} to the URL.`;
     const shown = JSON.stringify(selector);
     if (selectorProblem !== undefined)
-      throw new ToolError("invalid", `${shown} is not a valid CSS selector: ${oneLine(selectorProblem)}.`, {
-        hint: isId ? asId : "Use a selector such as main, #content or .article p.",
-      });
+      throw new ToolError(
+        "invalid",
+        `${shown} is not a valid CSS selector: ${oneLine(selectorProblem)}.`,
+        {
+          hint: isId ? asId : "Use a selector such as main, #content or .article p.",
+        },
+      );
     if (found !== undefined && found > 0 && format === "data" && conversion.text === "")
-      throw new ToolError("not_found", `The selector ${shown} matches no table and nothing in one.`, {
-        hint: "Omit selector for all data of the page, or use format auto for the elements' text.",
-      });
+      throw new ToolError(
+        "not_found",
+        `The selector ${shown} matches no table and nothing in one.`,
+        {
+          hint: "Omit selector for all data of the page, or use format auto for the elements' text.",
+        },
+      );
     if (found === 0)
       throw new ToolError("not_found", `The selector ${shown} matches nothing in ${url}.`, {
         hint: isId ? asId : "View the source with format html, or omit selector.",
       });
     const isUnparsed = conversion.extractor === "stream" || conversion.extractor === "tags removed";
     const unused =
-      selector !== undefined ? "selector" : /^(?:links|data)$/.test(view.format) ? "format" : undefined;
+      selector !== undefined
+        ? "selector"
+        : /^(?:links|data)$/.test(view.format)
+          ? "format"
+          : undefined;
     if (isUnparsed && unused !== undefined)
-      throw new ToolError("unavailable", `${url} could not be parsed, so only its text is available.`, {
-        hint: `Omit ${unused}.`,
-      });
+      throw new ToolError(
+        "unavailable",
+        `${url} could not be parsed, so only its text is available.`,
+        {
+          hint: `Omit ${unused}.`,
+        },
+      );
     const isRendered = this.rendering !== undefined && this.rendering.failed === undefined;
     return {
       ...conversion,
@@ -302,13 +331,16 @@ function sectionIn(page: Page, words: string, notes: readonly string[]): Page {
   const found = exact ?? sectionOf(page.text, (title) => fold(title).includes(wanted));
   if (found !== undefined) {
     const others = found.others.slice(0, MAX_TITLES).map((title) => JSON.stringify(title));
-    const which = exact === undefined ? [`the first heading that contains ${JSON.stringify(words)}`] : [];
+    const which =
+      exact === undefined ? [`the first heading that contains ${JSON.stringify(words)}`] : [];
     const also = others.length > 0 ? [`other headings that match: ${others.join(", ")}`] : [];
     return { ...page, text: found.text, notes: [...notes, ...which, ...also] };
   }
   const titles = outlineOf(page.text).map(({ title }) => title);
   const near = nearest(words, titles);
-  const shown = (near.length > 0 ? near : titles.slice(0, MAX_TITLES)).map((title) => JSON.stringify(title));
+  const shown = (near.length > 0 ? near : titles.slice(0, MAX_TITLES)).map((title) =>
+    JSON.stringify(title),
+  );
   const known =
     titles.length === 0
       ? "The page has no headings; use fetch_find."

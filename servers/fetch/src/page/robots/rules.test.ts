@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { isAllowed } from "./rules.ts";
 
-const UA = "ModelContextProtocol/1.0 (Autonomous; +https://github.com/modelcontextprotocol/servers)";
+const UA =
+  "ModelContextProtocol/1.0 (Autonomous; +https://github.com/modelcontextprotocol/servers)";
 
 describe("robots.txt (RFC 9309)", () => {
   it.each([
@@ -44,7 +45,12 @@ describe("robots.txt (RFC 9309)", () => {
     ["an end that fits", "User-agent: *\nDisallow: /*.pdf$", "/a.pdf/b.pdf", false],
     ["only an end", "User-agent: *\nDisallow: /$", "/a", true],
     ["the root alone", "User-agent: *\nDisallow: /$", "/", false],
-    ["comments and blanks", "# hello\n  user-agent :  *   # all\n\n disallow : /x # no", "/x", false],
+    [
+      "comments and blanks",
+      "# hello\n  user-agent :  *   # all\n\n disallow : /x # no",
+      "/x",
+      false,
+    ],
     ["a byte order mark and CRLF", "\ufeffUser-agent: *\r\nDisallow: /x\r\n", "/x", false],
     ["octets beyond ASCII", "User-agent: *\nDisallow: /caf\u00e9", "/caf%C3%A9", false],
     ["escapes in lower case", "User-agent: *\nDisallow: /caf%c3%a9", "/caf%C3%A9", false],

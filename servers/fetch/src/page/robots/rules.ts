@@ -42,7 +42,9 @@ function groupsOf(robots: string): { agents: string[]; rules: Rule[] }[] {
           group = { agents: [], rules: [] };
           groups.push(group);
         }
-        group.agents.push(value === "*" ? "*" : (/^[a-zA-Z_-]+/.exec(value)?.[0].toLowerCase() ?? ""));
+        group.agents.push(
+          value === "*" ? "*" : (/^[a-zA-Z_-]+/.exec(value)?.[0].toLowerCase() ?? ""),
+        );
         break;
       case "allow":
       case "disallow":

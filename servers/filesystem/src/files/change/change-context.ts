@@ -59,17 +59,20 @@ export async function createDirectory({ guard, record }: ChangeContext, ...given
   const paths: string[] = [];
   for (const one of given) paths.push(await guard.resolve(one));
   const [path = ""] = paths;
-  const { created, receipt } = await record({ action: "create_directory", path }, async (recording) => {
-    const created: string[] = [];
-    try {
-      for (const one of paths) created.push(...(await guard.createDirectory(one)));
-      if (created.length > 0) await recording.write({ kind: "made", directories: created });
-      return { created };
-    } catch (error) {
-      await removeEmpty(guard, created);
-      throw error;
-    }
-  });
+  const { created, receipt } = await record(
+    { action: "create_directory", path },
+    async (recording) => {
+      const created: string[] = [];
+      try {
+        for (const one of paths) created.push(...(await guard.createDirectory(one)));
+        if (created.length > 0) await recording.write({ kind: "made", directories: created });
+        return { created };
+      } catch (error) {
+        await removeEmpty(guard, created);
+        throw error;
+      }
+    },
+  );
   return { path, created, receipt: created.length === 0 ? undefined : receipt };
 }
 
@@ -95,7 +98,10 @@ export async function withParents<Result>(
 }
 
 /** Removes the empty ones of `directories` (outermost first), and returns those, outermost first. */
-export async function removeEmpty(guard: PathGuard, directories: readonly string[]): Promise<string[]> {
+export async function removeEmpty(
+  guard: PathGuard,
+  directories: readonly string[],
+): Promise<string[]> {
   const removed: string[] = [];
   for (const path of directories.toReversed()) {
     try {
@@ -136,7 +142,10 @@ export class Locks {
       isHeld = true;
       return work();
     };
-    const locked = keys.reduceRight<() => Promise<Result>>((next, key) => () => this.#lock(key, next), begin);
+    const locked = keys.reduceRight<() => Promise<Result>>(
+      (next, key) => () => this.#lock(key, next),
+      begin,
+    );
     return new Promise((resolve, reject) => {
       // A cancelled waiter leaves at once; the lock passes to the next one.
       const onAbort = () => isHeld || reject(signal?.reason);

@@ -46,28 +46,37 @@ describe("copy", () => {
     }
   });
 
-  it.runIf(process.platform === "linux")("copies a sparse file of 20 GB, and undoes that", async () => {
-    const { files, at, put } = await scratch();
-    await truncate(await put("disk.img", "header"), 20 * 1024 ** 3);
-    const copied = await files.copy({
-      source: at("disk.img"),
-      destination: at("copy.img"),
-      overwrite: false,
-    });
-    expect(await stat(at("copy.img"))).toMatchObject({ size: 20 * 1024 ** 3 });
-    await files.undo(copied.receipt.changeId ?? "");
-    await expect(stat(at("copy.img"))).rejects.toThrow("ENOENT");
-  });
+  it.runIf(process.platform === "linux")(
+    "copies a sparse file of 20 GB, and undoes that",
+    async () => {
+      const { files, at, put } = await scratch();
+      await truncate(await put("disk.img", "header"), 20 * 1024 ** 3);
+      const copied = await files.copy({
+        source: at("disk.img"),
+        destination: at("copy.img"),
+        overwrite: false,
+      });
+      expect(await stat(at("copy.img"))).toMatchObject({ size: 20 * 1024 ** 3 });
+      await files.undo(copied.receipt.changeId ?? "");
+      await expect(stat(at("copy.img"))).rejects.toThrow("ENOENT");
+    },
+  );
 
   it("copies a file with its mode", async () => {
     const { files, at, put, read } = await scratch();
     await chmod(await put("a.sh", "content"), 0o750);
-    const copied = await files.copy({ source: at("a.sh"), destination: at("b.sh"), overwrite: false });
+    const copied = await files.copy({
+      source: at("a.sh"),
+      destination: at("b.sh"),
+      overwrite: false,
+    });
     expect(copied).toMatchObject({ type: "file", files: 1, bytes: 7, skipped: [] });
     expect(await read("b.sh")).toBe("content");
     expect((await stat(at("b.sh"))).mode & 0o777).toBe(0o750);
     const { changes } = await files.changes({ maxChars: 1_000_000, limit: 1 });
-    expect(changes[0]?.change.effect).toMatchObject({ after: { hash: hashOf(Buffer.from("content")) } });
+    expect(changes[0]?.change.effect).toMatchObject({
+      after: { hash: hashOf(Buffer.from("content")) },
+    });
   });
 
   it("copies a directory with its symlinks, and skips FIFOs, broken symlinks and those that lead outside", async () => {
@@ -82,7 +91,11 @@ describe("copy", () => {
     await symlink("../../outside/secret", at("dir/out2"));
     await symlink("nowhere", at("dir/broken"));
     await promisify(execFile)("mkfifo", [at("dir/pipe")]);
-    const copied = await files.copy({ source: at("dir"), destination: at("copy"), overwrite: false });
+    const copied = await files.copy({
+      source: at("dir"),
+      destination: at("copy"),
+      overwrite: false,
+    });
     expect(copied).toMatchObject({
       type: "directory",
       files: 2,
@@ -181,7 +194,9 @@ describe("copy", () => {
     await mkdir(at("empty"));
     await put("a", "a");
     await put("b", "b");
-    expect(await files.copy({ source: at("empty"), destination: at("e2"), overwrite: false })).toMatchObject({
+    expect(
+      await files.copy({ source: at("empty"), destination: at("e2"), overwrite: false }),
+    ).toMatchObject({
       files: 0,
     });
     const both = await Promise.allSettled([

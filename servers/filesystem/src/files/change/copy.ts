@@ -48,7 +48,9 @@ export async function copy(context: ChangeContext, request: CopyRequest) {
       try {
         const copied = await withPlace(guard, to, async ({ parent }) => {
           const work =
-            "handle" in source ? copyFile(recording, parent, source) : copyAll(recording, parent, source);
+            "handle" in source
+              ? copyFile(recording, parent, source)
+              : copyAll(recording, parent, source);
           return work.finally(() => discard(guard, parent, hidden));
         });
         return { path: from, destination: to, ...copied };
@@ -62,7 +64,11 @@ export async function copy(context: ChangeContext, request: CopyRequest) {
   });
 
   async function copyFile(recording: Recording, parent: GuardedDirectory, source: GuardedFile) {
-    const replaced = await keepDisplaced(context, recording, to, { overwrite, signal, links: "refuse" });
+    const replaced = await keepDisplaced(context, recording, to, {
+      overwrite,
+      signal,
+      links: "refuse",
+    });
     const entry = parent.entry(hidden);
     const copied = await copyData(source, entry, signal);
     await copied.chmod(source.stat.mode & 0o777).finally(() => copied.close());
@@ -101,7 +107,9 @@ export async function copy(context: ChangeContext, request: CopyRequest) {
     const all = [...copied.values()];
     const files = all.filter((stat) => stat.isFile());
     const directories = all.filter((stat) => stat.isDirectory()).length;
-    const links = [...copied].flatMap(([key, stat]) => (stat.isSymbolicLink() ? [key.slice(1)] : []));
+    const links = [...copied].flatMap(([key, stat]) =>
+      stat.isSymbolicLink() ? [key.slice(1)] : [],
+    );
     const outside = await dropOutsideLinks(guard, from, hiddenPath, links);
     const after = await stateOfEntry(guard, parent, hidden, signal);
     const bytes = files.reduce((sum, { size }) => sum + Number(size), 0);
@@ -120,11 +128,17 @@ export async function copy(context: ChangeContext, request: CopyRequest) {
 }
 
 /** Removes copied links that are broken or lead outside the bound, from the original or from the copy. */
-async function dropOutsideLinks(guard: PathGuard, from: string, copied: string, links: readonly string[]) {
+async function dropOutsideLinks(
+  guard: PathGuard,
+  from: string,
+  copied: string,
+  links: readonly string[],
+) {
   const dropped: string[] = [];
   for (const path of links) {
     const inside =
-      (await guard.readLink(join(from, path))).inside && (await guard.readLink(join(copied, path))).inside;
+      (await guard.readLink(join(from, path))).inside &&
+      (await guard.readLink(join(copied, path))).inside;
     if (inside) continue;
     await withPlace(guard, join(copied, path), ({ entry }) => unlink(entry));
     dropped.push(path);

@@ -36,7 +36,9 @@ describe("deleting", () => {
     const plan = await files.planDelete(at("dir"), { recursive: true });
     expect(plan.question).toBeUndefined();
     const hard = await another({ journal: false }).planDelete(at("dir"), { recursive: true });
-    expect(hard.question).toContain("It will be permanently lost: the journal is off (--no-journal).");
+    expect(hard.question).toContain(
+      "It will be permanently lost: the journal is off (--no-journal).",
+    );
     expect(await list()).toEqual(["dir"]);
     await files.delete(plan);
     expect(await list()).toEqual([]);
@@ -91,9 +93,11 @@ describe("deleting", () => {
     await expect(plan(at("pipe"))).rejects.toMatchObject({ kind: "denied" });
     const fixed = await scratch({ writable: false });
     await fixed.put("a", "a");
-    await expect(fixed.files.planDelete(fixed.at("a"), { recursive: false })).rejects.toMatchObject({
-      kind: "denied",
-    });
+    await expect(fixed.files.planDelete(fixed.at("a"), { recursive: false })).rejects.toMatchObject(
+      {
+        kind: "denied",
+      },
+    );
   });
 
   it("does not follow a directory that is swapped for a symlink during the operation", async () => {

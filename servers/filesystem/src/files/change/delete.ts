@@ -44,7 +44,8 @@ export async function planDelete(
   const bytes = content?.bytes ?? (type === "file" ? (place.stat?.size ?? 0) : 0);
   const final = await journal.whyLost(join(place.parent.realPath, place.name), bytes);
   const isLost = final !== undefined && (type !== "directory" || entries > 0);
-  const what = content === undefined ? `(${sized(bytes)})` : `and its contents: ${describe(content)}`;
+  const what =
+    content === undefined ? `(${sized(bytes)})` : `and its contents: ${describe(content)}`;
   const question = isLost
     ? `Delete ${named(path)} ${what}? It will be permanently lost: ${final}.`
     : undefined;
@@ -58,7 +59,11 @@ export async function planDelete(
  * @returns `leftover`: the path of an entry that the system refused to delete.
  * @throws ToolError `conflict` if there is now more to delete than planned.
  */
-export async function deletePlanned(context: ChangeContext, plan: DeletePlan, signal?: AbortSignal) {
+export async function deletePlanned(
+  context: ChangeContext,
+  plan: DeletePlan,
+  signal?: AbortSignal,
+) {
   const { guard, record, locks } = context;
   const { path, bytes } = plan;
   const work = async () => {
@@ -141,7 +146,9 @@ export async function removeRecorded(
 /** Describes what a plan removes: `1 file (3 B)`, `a link`, `a directory with 2 files (3 B)`. */
 export function describePlan({ type, content, bytes }: DeletePlan): string {
   if (content !== undefined)
-    return entriesOf(content) === 0 ? "an empty directory" : `a directory with ${describe(content)}`;
+    return entriesOf(content) === 0
+      ? "an empty directory"
+      : `a directory with ${describe(content)}`;
   return type === "link" ? "a link" : `1 file (${sized(bytes)})`;
 }
 
@@ -220,7 +227,8 @@ export async function restoreEntry(
   const hidden = hiddenName();
   const { overwrite = false } = options;
   await withPlace(guard, path, async ({ parent, stat }) => {
-    if (stat !== undefined && !overwrite) throw failure("occupied", `${named(path)} already exists.`);
+    if (stat !== undefined && !overwrite)
+      throw failure("occupied", `${named(path)} already exists.`);
     const moved = await renamed(path, image, parent.entry(hidden));
     try {
       if (!moved) await guard.copyTree(imagePlace(image), { parent, name: hidden, path }, options);
@@ -237,7 +245,11 @@ export async function restoreEntry(
   });
 }
 
-export async function discard(guard: PathGuard, parent: GuardedDirectory, name: string): Promise<void> {
+export async function discard(
+  guard: PathGuard,
+  parent: GuardedDirectory,
+  name: string,
+): Promise<void> {
   // It may be missing or in use; its name is unique anyway.
   await guard.removeTree({ parent, name, path: join(parent.path, name) }).catch(() => {});
 }

@@ -18,7 +18,10 @@ async function openChild(guard: PathGuard, directory: GuardedDirectory, name: st
   const child = await guard.openDirectory(join(directory.path, name));
   if (child.realPath === join(directory.realPath, name)) return child;
   await child.close();
-  throw failure("swapped", `${named(child.path)} was replaced by another program during this operation.`);
+  throw failure(
+    "swapped",
+    `${named(child.path)} was replaced by another program during this operation.`,
+  );
 }
 
 /**
@@ -157,7 +160,11 @@ export async function stateOfImage(image: string, signal?: AbortSignal): Promise
 }
 
 /** Closes `root`. */
-async function treeState(guard: PathGuard, root: GuardedDirectory, signal?: AbortSignal): Promise<State> {
+async function treeState(
+  guard: PathGuard,
+  root: GuardedDirectory,
+  signal?: AbortSignal,
+): Promise<State> {
   const digest = createHash("sha256");
   let bytes = 0;
   try {

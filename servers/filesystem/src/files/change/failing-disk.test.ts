@@ -17,7 +17,9 @@ async function limitFileSize(bytes: number | "unlimited"): Promise<void> {
 
 async function leftovers({ root, journalDirectory }: Scratch): Promise<string[]> {
   const names = [...(await readdir(root)), ...(await readdir(journalDirectory).catch(() => []))];
-  return names.filter((name) => name.includes("tmp") || name.endsWith(".image") || /\.\d+\.json$/.test(name));
+  return names.filter(
+    (name) => name.includes("tmp") || name.endsWith(".image") || /\.\d+\.json$/.test(name),
+  );
 }
 
 describe.runIf(process.platform === "linux")("a disk that fails during a write", () => {
@@ -30,8 +32,12 @@ describe.runIf(process.platform === "linux")("a disk that fails during a write",
     const content = "x".repeat(150_000);
     await limitFileSize(100_000);
     const write = { path, content, create_parents: false } as const;
-    await expect(files.write({ ...write, mode: "overwrite" })).rejects.toMatchObject({ kind: "too_large" });
-    await expect(files.write({ ...write, mode: "append" })).rejects.toMatchObject({ kind: "too_large" });
+    await expect(files.write({ ...write, mode: "overwrite" })).rejects.toMatchObject({
+      kind: "too_large",
+    });
+    await expect(files.write({ ...write, mode: "append" })).rejects.toMatchObject({
+      kind: "too_large",
+    });
     await expect(
       files.write({ ...write, path: at("x/new"), mode: "create", create_parents: true }),
     ).rejects.toMatchObject({ kind: "too_large" });

@@ -9,13 +9,17 @@ describe("move", () => {
     await put("a", "a");
     await put("dir/x", "x");
     await symlink("dir/x", at("link"));
-    expect(await files.move({ source: at("a"), destination: at("b"), overwrite: false })).toMatchObject({
+    expect(
+      await files.move({ source: at("a"), destination: at("b"), overwrite: false }),
+    ).toMatchObject({
       path: at("a"),
       destination: at("b"),
       type: "file",
       replaced: undefined,
     });
-    expect(await files.move({ source: at("dir"), destination: at("dir2"), overwrite: false })).toMatchObject({
+    expect(
+      await files.move({ source: at("dir"), destination: at("dir2"), overwrite: false }),
+    ).toMatchObject({
       type: "directory",
     });
     expect(
@@ -41,7 +45,9 @@ describe("move", () => {
       files.move({ source: at("a"), destination: at("dir"), overwrite: true }),
     ).rejects.toMatchObject({ kind: "conflict" });
     expect(await read("b")).toBe("b");
-    expect(await files.move({ source: at("a"), destination: at("b"), overwrite: true })).toMatchObject({
+    expect(
+      await files.move({ source: at("a"), destination: at("b"), overwrite: true }),
+    ).toMatchObject({
       replaced: 1,
     });
     expect(await read("b")).toBe("a");
@@ -95,7 +101,12 @@ describe("move", () => {
     const { files, another, at, put } = await scratch({ trash: false });
     await put("a", "a");
     await put("b", "bb");
-    const request = { action: "move", source: at("a"), destination: at("b"), overwrite: true } as const;
+    const request = {
+      action: "move",
+      source: at("a"),
+      destination: at("b"),
+      overwrite: true,
+    } as const;
     expect(await files.planQuestion(await files.plan(request))).toBeUndefined();
     const without = another({ journal: false });
     expect(await without.planQuestion(await without.plan(request))).toBe(

@@ -28,8 +28,13 @@ export async function move(context: ChangeContext, request: MoveRequest) {
   const to = await guard.resolve(request.destination);
   return record({ action: "move", path: from, destination: to }, async (recording) => {
     const keys = [await entryPath(guard, from), await entryPath(guard, to)];
-    if (keys[0] === keys[1]) throw failure("onto_itself", `${named(from)} cannot be moved onto itself.`);
-    return locks.hold(keys, () => moveRecorded(context, recording, from, to, request), request.signal);
+    if (keys[0] === keys[1])
+      throw failure("onto_itself", `${named(from)} cannot be moved onto itself.`);
+    return locks.hold(
+      keys,
+      () => moveRecorded(context, recording, from, to, request),
+      request.signal,
+    );
   });
 }
 
@@ -49,7 +54,8 @@ export async function moveRecorded(
   const { type, size, after, renamesOnly } = await withPlace(guard, from, async (source) => {
     const type = await ordinaryType(guard, source);
     const { stat } = source;
-    const after: State = type === "link" ? { type, target: await readlink(source.entry) } : movedState(stat);
+    const after: State =
+      type === "link" ? { type, target: await readlink(source.entry) } : movedState(stat);
     const target = await placeOf(guard, to, { write: true });
     // For example "readme" to "README", if the file system ignores case.
     const renamesOnly =

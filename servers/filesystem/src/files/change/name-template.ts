@@ -27,7 +27,8 @@ export function compileTemplate(template: string, count: number): (named: Named)
     const isNumber = digits !== undefined && (digits === "$" || Number(digits) <= count);
     const isField = field !== undefined && (FIELD.test(field) || isDate(field));
     if (isNumber || isField) continue;
-    const why = digits === undefined ? "is unknown" : `is not one of the ${count} captures of source`;
+    const why =
+      digits === undefined ? "is unknown" : `is not one of the ${count} captures of source`;
     throw failure("bad_template", `The placeholder ${whole} in destination ${why}.`, {
       hint: `Use ${ALLOWED}.`,
     });
@@ -39,8 +40,13 @@ export function compileTemplate(template: string, count: number): (named: Named)
       const [, part, letters] = FIELD.exec(field) ?? [];
       if (part === undefined) return dateText(modified, field.slice("mtime:".length));
       const extension = extname(name);
-      const text = part === "name" ? name : part === "ext" ? extension.slice(1) : basename(name, extension);
-      return letters === "lower" ? text.toLowerCase() : letters === "upper" ? text.toUpperCase() : text;
+      const text =
+        part === "name" ? name : part === "ext" ? extension.slice(1) : basename(name, extension);
+      return letters === "lower"
+        ? text.toLowerCase()
+        : letters === "upper"
+          ? text.toUpperCase()
+          : text;
     });
 }
 

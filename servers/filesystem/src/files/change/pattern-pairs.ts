@@ -53,7 +53,10 @@ export async function matchedPairs(
       if (captures === undefined) return undefined;
       const stat = lstatSync(parent.entry(name), { throwIfNoEntry: false });
       if (stat === undefined) return undefined;
-      found.push({ from: join(root.path, path), to: fill({ name, captures, modified: stat.mtime }) });
+      found.push({
+        from: join(root.path, path),
+        to: fill({ name, captures, modified: stat.mtime }),
+      });
       return found.length > max ? "stop" : undefined;
     }),
   );
@@ -66,16 +69,23 @@ export async function matchedPairs(
   if (found.length === 0) {
     const kind = directoriesOnly ? "directory" : "file";
     const special = /[[({]/.exec(source)?.[0];
-    const literal = special === undefined ? "" : ` In a pattern, \\${special} is a ${special} in a name.`;
-    const directories = directoriesOnly ? "" : " With a slash at its end, a pattern matches directories.";
+    const literal =
+      special === undefined ? "" : ` In a pattern, \\${special} is a ${special} in a name.`;
+    const directories = directoriesOnly
+      ? ""
+      : " With a slash at its end, a pattern matches directories.";
     throw failure("no_match_source", `No ${kind} matches ${named(source)}.`, {
       hint: `List the directory, or find names with search_files.${literal}${directories}`,
     });
   }
   if (found.length > 1 && found.every(({ to }) => to === found[0]?.to)) {
-    throw failure("bad_template", `${named(destination)} is one path for ${grouped(found.length)} files.`, {
-      hint: `To put them into it, write ${oneLine(destination)}/$0.`,
-    });
+    throw failure(
+      "bad_template",
+      `${named(destination)} is one path for ${grouped(found.length)} files.`,
+      {
+        hint: `To put them into it, write ${oneLine(destination)}/$0.`,
+      },
+    );
   }
   return Promise.all(found.map(async ({ from, to }) => ({ from, to: await guard.resolve(to) })));
 }

@@ -29,7 +29,9 @@ export function planAnswer(
   const [would, did] = action === "move" ? ["Would move", "Moved"] : ["Would copy", "Copied"];
   const directories = new Set(files.map(({ to }) => dirname(to))).size;
   const areFiles = files.every(({ stat }) => stat?.isDirectory() !== true);
-  const items = areFiles ? counted(files.length, "file") : counted(files.length, "entry", "entries");
+  const items = areFiles
+    ? counted(files.length, "file")
+    : counted(files.length, "entry", "entries");
   const into = `${items} into ${counted(directories, "directory", "directories")}`;
   const facts = [
     `${done === undefined ? would : did} ${into}${parents.length === 0 ? "" : ` (${grouped(parents.length)} created)`}.`,
@@ -48,7 +50,8 @@ export function planAnswer(
 function skippedFacts(skipped: readonly string[]): string[] {
   if (skipped.length === 0) return [];
   const more = skipped.length - MAX_SKIPPED;
-  const shown = skipped.slice(0, MAX_SKIPPED).map(named).join(", ") + (more > 0 ? ` and ${more} more` : "");
+  const shown =
+    skipped.slice(0, MAX_SKIPPED).map(named).join(", ") + (more > 0 ? ` and ${more} more` : "");
   return [`Skipped, because they lead outside or are not regular files: ${shown}.`];
 }
 
@@ -84,7 +87,8 @@ function foldedLines(files: readonly Pair[], base: string): string[] {
 function commonDirectory(directories: readonly string[]): string {
   let [common = ""] = directories;
   for (const directory of directories) {
-    while (directory !== common && relative(common, directory).startsWith("..")) common = dirname(common);
+    while (directory !== common && relative(common, directory).startsWith(".."))
+      common = dirname(common);
   }
   return common;
 }

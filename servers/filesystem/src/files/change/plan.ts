@@ -74,9 +74,14 @@ export async function plan(context: ChangeContext, request: PlanRequest): Promis
   }
   const [first] = asked;
   if (first !== undefined && unchanged === asked.length)
-    throw failure("onto_itself", `${named(first.from)} cannot be ${PARTICIPLES[action]} onto itself.`);
+    throw failure(
+      "onto_itself",
+      `${named(first.from)} cannot be ${PARTICIPLES[action]} onto itself.`,
+    );
   const sources =
-    action === "move" ? new Map(checked.map((one) => [one.fromKey, one])) : new Map<string, Checked>();
+    action === "move"
+      ? new Map(checked.map((one) => [one.fromKey, one]))
+      : new Map<string, Checked>();
   const targets = new Map<string, Checked>();
   const seen = new Map<string, Checked>();
   const missing = missingParents(context);
@@ -90,12 +95,15 @@ export async function plan(context: ChangeContext, request: PlanRequest): Promis
       seen.set(one.fromKey, one);
       targets.set(one.toKey, one);
       const around = outerOf(one.fromKey, sources);
-      if (around !== undefined) throw together(`${named(around.from)}, which contains it, is also moved`);
+      if (around !== undefined)
+        throw together(`${named(around.from)}, which contains it, is also moved`);
       const into = outerOf(one.toKey, sources);
-      if (into !== undefined) throw together(`The destination is inside ${named(into.from)}, which is moved`);
+      if (into !== undefined)
+        throw together(`The destination is inside ${named(into.from)}, which is moved`);
       for (const directory of await missing(dirname(one.to))) parents.add(directory);
       if (one.fromKey === one.toKey || sources.has(one.toKey)) return;
-      const { stat } = (await placeOf(context.guard, one.to, { write: true }).catch(orNothing)) ?? {};
+      const { stat } =
+        (await placeOf(context.guard, one.to, { write: true }).catch(orNothing)) ?? {};
       if (stat === undefined) return;
       if (stat.isDirectory())
         throw failure("directory_exists", `${named(one.to)} already exists and is a directory.`);
@@ -107,8 +115,10 @@ export async function plan(context: ChangeContext, request: PlanRequest): Promis
   for (const one of checked) {
     const into = outerOf(one.toKey, targets);
     await check(one, async () => {
-      if (into !== undefined) throw together(`The destination is inside the one of ${named(into.from)}`);
-      if (action === "copy" && seen.has(one.toKey)) throw together("The destination is also a source");
+      if (into !== undefined)
+        throw together(`The destination is inside the one of ${named(into.from)}`);
+      if (action === "copy" && seen.has(one.toKey))
+        throw together("The destination is also a source");
     });
   }
   if (problems.length > 0) throw refused(action, problems, asked.length);
@@ -141,7 +151,11 @@ async function pairsOf(context: ChangeContext, request: PlanRequest): Promise<Pa
   if (moves === undefined) {
     if (source === undefined || destination === undefined)
       throw failure("no_pairs", "source and destination, or moves, are required.");
-    const matched = await matchedPairs(context, { source, destination, signal: request.signal }, MAX_PLANNED);
+    const matched = await matchedPairs(
+      context,
+      { source, destination, signal: request.signal },
+      MAX_PLANNED,
+    );
     return matched ?? [await pairOf(guard, { source, destination })];
   }
   if (source !== undefined || destination !== undefined)

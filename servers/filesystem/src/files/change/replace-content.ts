@@ -43,10 +43,19 @@ export async function readBefore(
  *
  * @throws ToolError `conflict` if it differs, or if there is no content.
  */
-export function checkExpected(path: string, before: Before | undefined, expected: string | undefined): void {
-  if (expected === undefined || (before?.hash !== undefined && sameHash(expected, before.hash))) return;
-  const now = before === undefined ? "it no longer exists" : `its hash is now ${before.hash ?? "unknown"}`;
-  throw failure("other_hash", `${named(path)} does not match expected_hash ${oneLine(expected)}: ${now}.`);
+export function checkExpected(
+  path: string,
+  before: Before | undefined,
+  expected: string | undefined,
+): void {
+  if (expected === undefined || (before?.hash !== undefined && sameHash(expected, before.hash)))
+    return;
+  const now =
+    before === undefined ? "it no longer exists" : `its hash is now ${before.hash ?? "unknown"}`;
+  throw failure(
+    "other_hash",
+    `${named(path)} does not match expected_hash ${oneLine(expected)}: ${now}.`,
+  );
 }
 
 /** Content that is written piece by piece; its hash and size are known when it was. */
@@ -108,7 +117,11 @@ export async function replaceContent(
         mode: before === undefined ? "create" : "overwrite",
         check: async (existing) => {
           const now = existing?.stat;
-          if (then?.ino !== now?.ino || then?.size !== now?.size || then?.mtimeMs !== now?.mtimeMs) {
+          if (
+            then?.ino !== now?.ino ||
+            then?.size !== now?.size ||
+            then?.mtimeMs !== now?.mtimeMs
+          ) {
             throw failure("just_changed", `${named(path)} was just changed by another program.`);
           }
           signal?.throwIfAborted();
@@ -154,7 +167,12 @@ export async function appendInPlace(
         throw failure("just_changed", `${named(path)} was just changed by another program.`);
       }
       const from = now.size;
-      const after = { type: "appended", from, size: from + bytes.length, tail: hashOf(bytes) } as const;
+      const after = {
+        type: "appended",
+        from,
+        size: from + bytes.length,
+        tail: hashOf(bytes),
+      } as const;
       await recording.write(
         { kind: "replaced", path, after, kept: from },
         { before: from, after: after.size },

@@ -41,13 +41,17 @@ export async function runPlan(
 }
 
 /** Recorded before they are created, so that an interrupted call leaves no unknown directory. */
-async function makeParents({ guard, record }: ChangeContext, directories: readonly string[]): Promise<void> {
+async function makeParents(
+  { guard, record }: ChangeContext,
+  directories: readonly string[],
+): Promise<void> {
   const [path = ""] = directories;
   await record({ action: "create_directory", path }, async (recording) => {
     await recording.write({ kind: "made", directories: [...directories] });
     const created: string[] = [];
     try {
-      for (const directory of directories) created.push(...(await guard.createDirectory(directory)));
+      for (const directory of directories)
+        created.push(...(await guard.createDirectory(directory)));
     } catch (error) {
       await removeEmpty(guard, created);
       throw error;
@@ -57,8 +61,16 @@ async function makeParents({ guard, record }: ChangeContext, directories: readon
 }
 
 /** The question to ask before files are permanently replaced; undefined if their content is kept. */
-export async function planQuestion(context: ChangeContext, { replaced }: Plan): Promise<string | undefined> {
+export async function planQuestion(
+  context: ChangeContext,
+  { replaced }: Plan,
+): Promise<string | undefined> {
   const { count, bytes, path } = replaced;
   if (bytes === 0) return undefined;
-  return lossQuestion(context, count === 1 ? "Replace" : `Replace ${count} files, among them`, path, bytes);
+  return lossQuestion(
+    context,
+    count === 1 ? "Replace" : `Replace ${count} files, among them`,
+    path,
+    bytes,
+  );
 }

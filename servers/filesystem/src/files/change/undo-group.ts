@@ -28,9 +28,14 @@ export async function undoGroup(
   images: string,
   { skipChanged = false, progress, signal }: UndoOptions,
 ): Promise<{ done: string; receipt: Receipt }> {
-  const { ready, blocked } = await checked(undoingsOf(context, change, images, signal).reverse(), change);
+  const { ready, blocked } = await checked(
+    undoingsOf(context, change, images, signal).reverse(),
+    change,
+  );
   // Created directories alone do not start an undo: they remain while something is in them.
-  const files = ready.filter(({ step }) => step.effect?.kind !== "made" && step.effect?.kind !== "unmade");
+  const files = ready.filter(
+    ({ step }) => step.effect?.kind !== "made" && step.effect?.kind !== "unmade",
+  );
   if (blocked.length > 0 && (!skipChanged || files.length === 0)) {
     const what = `${grouped(blocked.length)} of ${counted(ready.length + blocked.length, "step")} cannot be undone`;
     throw failure("changed_since", `Nothing was undone: ${what}. ${blockedText(blocked)}`, {
@@ -70,7 +75,12 @@ export async function takeBack(context: ChangeContext, group: ChangeGroup): Prom
   for (const step of steps) {
     const inside = { ...context, record: undoing.record };
     try {
-      await undoStep({ ...step, ...settles(settled, step.step), isTakenBack: true, context: inside });
+      await undoStep({
+        ...step,
+        ...settles(settled, step.step),
+        isTakenBack: true,
+        context: inside,
+      });
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
       failed ??= error;
@@ -106,9 +116,15 @@ async function checked(undoings: readonly Undoing[], change: Change) {
  */
 function settles(settled: Set<string>, { effect }: Step) {
   // The check of a mode does not cover the content.
-  if (effect === undefined || effect.kind === "made" || effect.kind === "unmade" || effect.kind === "mode")
+  if (
+    effect === undefined ||
+    effect.kind === "made" ||
+    effect.kind === "unmade" ||
+    effect.kind === "mode"
+  )
     return { isSettled: false, isFreed: false };
-  const [path, left] = effect.kind === "moved" ? [effect.to, effect.from] : [effect.path, effect.path];
+  const [path, left] =
+    effect.kind === "moved" ? [effect.to, effect.from] : [effect.path, effect.path];
   const found = { isSettled: settled.has(path), isFreed: settled.has(left) };
   settled.add(path).add(left);
   return found;
@@ -123,8 +139,10 @@ async function wasNotMade({ context, step: { effect }, image, signal }: Undoing)
   if (effect?.kind === "mode") return (await modeOf(context, effect.path)) === effect.before;
   if (effect === undefined || effect.kind === "made" || effect.kind === "unmade") return false;
   if (effect.kind === "cut") return false;
-  if (effect.kind === "removed") return (await stateAt(guard, effect.path, "moved file")) !== undefined;
-  if (effect.kind === "created") return (await stateAt(guard, effect.path, "moved file")) === undefined;
+  if (effect.kind === "removed")
+    return (await stateAt(guard, effect.path, "moved file")) !== undefined;
+  if (effect.kind === "created")
+    return (await stateAt(guard, effect.path, "moved file")) === undefined;
   if (effect.kind === "replaced") {
     const now = await stateAt(guard, effect.path, "file", signal);
     const kept = await stateOfImage(image, signal).catch(() => undefined);
@@ -144,7 +162,9 @@ async function wasNotMade({ context, step: { effect }, image, signal }: Undoing)
 }
 
 function blockedText(blocked: readonly Blocked[]): string {
-  const lines = blocked.slice(0, MAX_NAMED).map(({ step, error }) => `${named(step.path)}: ${error.message}`);
+  const lines = blocked
+    .slice(0, MAX_NAMED)
+    .map(({ step, error }) => `${named(step.path)}: ${error.message}`);
   const more = blocked.length - MAX_NAMED;
   return `${lines.join(" ")}${more > 0 ? ` And ${counted(more, "other")}.` : ""}`;
 }

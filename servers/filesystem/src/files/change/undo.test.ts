@@ -37,7 +37,8 @@ describe("undo", () => {
             maxChars: 1000,
           })
         ).receipt,
-      async () => (await files.write(request(at("x/y/new.txt"), "n", { create_parents: true }))).receipt,
+      async () =>
+        (await files.write(request(at("x/y/new.txt"), "n", { create_parents: true }))).receipt,
     ];
     const contents: string[] = [];
     const ids: string[] = [];
@@ -66,7 +67,9 @@ describe("undo", () => {
     expect(await read("a.txt")).toBe("by somebody else");
     await put("a.txt", "two");
     await files.undo(receipt?.changeId ?? "");
-    await expect(files.undo(receipt?.changeId ?? "")).rejects.toThrow("was already undone by change");
+    await expect(files.undo(receipt?.changeId ?? "")).rejects.toThrow(
+      "was already undone by change",
+    );
     await expect(files.undo("000000000-000000")).rejects.toMatchObject({ kind: "not_found" });
   });
 
@@ -127,7 +130,11 @@ describe("undo", () => {
   it("undoes copies and created directories", async () => {
     const { files, at, put, list } = await scratch();
     await put("dir/a", "a");
-    const copied = await files.copy({ source: at("dir"), destination: at("copy"), overwrite: false });
+    const copied = await files.copy({
+      source: at("dir"),
+      destination: at("copy"),
+      overwrite: false,
+    });
     const made = await files.createDirectory(at("x/y/z"));
     const undone = await files.undo(copied.receipt.changeId ?? "");
     expect(await list()).toEqual(["dir", "x"]);
@@ -138,14 +145,17 @@ describe("undo", () => {
     await files.undo(unmade.receipt.changeId ?? "");
     expect(await list("x/y")).toEqual(["z"]);
     await put("x/y/z/f", "in use");
-    await expect(files.undo(made.receipt?.changeId ?? "")).rejects.toMatchObject({ kind: "conflict" });
+    await expect(files.undo(made.receipt?.changeId ?? "")).rejects.toMatchObject({
+      kind: "conflict",
+    });
   });
 
   it.each([
     [
       "copied",
       async ({ files, at }: Scratch) => {
-        return (await files.copy({ source: at("dir"), destination: at("other"), overwrite: false })).receipt;
+        return (await files.copy({ source: at("dir"), destination: at("other"), overwrite: false }))
+          .receipt;
       },
     ],
     [
@@ -156,20 +166,23 @@ describe("undo", () => {
         return (await files.undo(gone.receipt.changeId ?? "")).receipt;
       },
     ],
-  ])("never removes a directory that was %s if someone else changed its contents", async (_, act) => {
-    const here = await scratch();
-    const { files, at, put, read, list } = here;
-    await put("dir/sub/a", "hello");
-    const { changeId = "" } = await act(here);
-    // As many entries and bytes as before.
-    await put("other/sub/a", "HELLO");
-    await expect(files.undo(changeId)).rejects.toMatchObject({ kind: "conflict" });
-    expect(await read("other/sub/a")).toBe("HELLO");
-    await rm(at("other/sub/a"));
-    await put("other/sub/b", "hello");
-    await expect(files.undo(changeId)).rejects.toMatchObject({ kind: "conflict" });
-    expect(await list("other/sub")).toEqual(["b"]);
-  });
+  ])(
+    "never removes a directory that was %s if someone else changed its contents",
+    async (_, act) => {
+      const here = await scratch();
+      const { files, at, put, read, list } = here;
+      await put("dir/sub/a", "hello");
+      const { changeId = "" } = await act(here);
+      // As many entries and bytes as before.
+      await put("other/sub/a", "HELLO");
+      await expect(files.undo(changeId)).rejects.toMatchObject({ kind: "conflict" });
+      expect(await read("other/sub/a")).toBe("HELLO");
+      await rm(at("other/sub/a"));
+      await put("other/sub/b", "hello");
+      await expect(files.undo(changeId)).rejects.toMatchObject({ kind: "conflict" });
+      expect(await list("other/sub")).toEqual(["b"]);
+    },
+  );
 
   it("is recorded as a change that refers to the undone one", async () => {
     const { files, at } = await scratch();
@@ -181,42 +194,52 @@ describe("undo", () => {
       action: "undo",
       undoes: receipt?.changeId,
     });
-    expect(changes[1]).toMatchObject({ change: { id: receipt?.changeId }, undoneBy: undone.changeId });
+    expect(changes[1]).toMatchObject({
+      change: { id: receipt?.changeId },
+      undoneBy: undone.changeId,
+    });
   });
 });
 
 describe("a journal on another file system", () => {
-  it.runIf(process.platform === "linux")("stores and restores files and directories by copying", async () => {
-    const { root, at, put, list, read } = await scratch();
-    const parent = tmpdir().startsWith("/dev/shm") ? "/var/tmp" : "/dev/shm";
-    const other = await mkdtemp(join(parent, "refmcp-journal-"));
-    try {
-      expect((await stat(other)).dev).not.toBe((await stat(root)).dev);
-      const files = openFiles({
-        guard: createPathGuard(allowlist(root)),
-        journal: true,
-        journalDirectories: [join(other, "state")],
-        maxReadChars: 80_000,
-      });
-      await put("dir/sub/a.sh", "a");
-      await chmod(at("dir/sub/a.sh"), 0o710);
-      await utimes(at("dir/sub/a.sh"), 1000, 2000);
-      await symlink("sub", at("dir/link"));
-      await promisify(execFile)("mkfifo", [at("dir/pipe")]);
-      const { receipt } = await files.delete(await files.planDelete(at("dir"), { recursive: true }));
-      expect(await list()).toEqual([]);
-      await files.undo(receipt.changeId ?? "");
-      expect(await list("dir")).toEqual(["link", "sub"]);
-      const back = await stat(at("dir/sub/a.sh"));
-      expect([back.mode & 0o777, back.mtimeMs]).toEqual([0o710, 2_000_000]);
-      const file = await files.delete(await files.planDelete(at("dir/sub/a.sh"), { recursive: false }));
-      await files.undo(file.receipt.changeId ?? "");
-      expect(await read("dir/sub/a.sh")).toBe("a");
-      expect(await readdir(join(other, "state", "journal"))).not.toContainEqual(
-        expect.stringMatching(/\.image$/),
-      );
-    } finally {
-      await rm(other, { recursive: true, force: true });
-    }
-  });
+  it.runIf(process.platform === "linux")(
+    "stores and restores files and directories by copying",
+    async () => {
+      const { root, at, put, list, read } = await scratch();
+      const parent = tmpdir().startsWith("/dev/shm") ? "/var/tmp" : "/dev/shm";
+      const other = await mkdtemp(join(parent, "refmcp-journal-"));
+      try {
+        expect((await stat(other)).dev).not.toBe((await stat(root)).dev);
+        const files = openFiles({
+          guard: createPathGuard(allowlist(root)),
+          journal: true,
+          journalDirectories: [join(other, "state")],
+          maxReadChars: 80_000,
+        });
+        await put("dir/sub/a.sh", "a");
+        await chmod(at("dir/sub/a.sh"), 0o710);
+        await utimes(at("dir/sub/a.sh"), 1000, 2000);
+        await symlink("sub", at("dir/link"));
+        await promisify(execFile)("mkfifo", [at("dir/pipe")]);
+        const { receipt } = await files.delete(
+          await files.planDelete(at("dir"), { recursive: true }),
+        );
+        expect(await list()).toEqual([]);
+        await files.undo(receipt.changeId ?? "");
+        expect(await list("dir")).toEqual(["link", "sub"]);
+        const back = await stat(at("dir/sub/a.sh"));
+        expect([back.mode & 0o777, back.mtimeMs]).toEqual([0o710, 2_000_000]);
+        const file = await files.delete(
+          await files.planDelete(at("dir/sub/a.sh"), { recursive: false }),
+        );
+        await files.undo(file.receipt.changeId ?? "");
+        expect(await read("dir/sub/a.sh")).toBe("a");
+        expect(await readdir(join(other, "state", "journal"))).not.toContainEqual(
+          expect.stringMatching(/\.image$/),
+        );
+      } finally {
+        await rm(other, { recursive: true, force: true });
+      }
+    },
+  );
 });

@@ -1,7 +1,13 @@
 import { lstat, readFile } from "node:fs/promises";
 import type { GuardedDirectory } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import { type Change, type Effect, type State, type Step, stepsOf } from "../journal/change-record.ts";
+import {
+  type Change,
+  type Effect,
+  type State,
+  type Step,
+  stepsOf,
+} from "../journal/change-record.ts";
 import { imagePath } from "../journal/entries.ts";
 import { groupImage, type Receipt, type Recording } from "../journal/recording.ts";
 import { failure, named } from "../messages.ts";
@@ -35,13 +41,18 @@ export interface UndoOptions {
  * @throws ToolError `conflict` if the result of the change has changed since, `denied` for a change that cannot be
  *   undone, `not_found` for an unknown id.
  */
-export async function undo(context: ChangeContext, id: string, options: UndoOptions = {}): Promise<Undone> {
+export async function undo(
+  context: ChangeContext,
+  id: string,
+  options: UndoOptions = {},
+): Promise<Undone> {
   const { journal } = context;
   const { directory, change } = await journal.get(id);
   const images = imagePath(directory, id);
   const again = (await journal.undone()).get(id);
   try {
-    if (change.steps !== undefined) return { change, ...(await undoGroup(context, change, images, options)) };
+    if (change.steps !== undefined)
+      return { change, ...(await undoGroup(context, change, images, options)) };
     const undoing = {
       context,
       change,
@@ -54,7 +65,8 @@ export async function undo(context: ChangeContext, id: string, options: UndoOpti
     const { done, receipt } = await undoStep(undoing);
     return { change, done, receipt };
   } catch (error) {
-    if (again === undefined || !(error instanceof ToolError) || error.kind !== "conflict") throw error;
+    if (again === undefined || !(error instanceof ToolError) || error.kind !== "conflict")
+      throw error;
     throw failure("already_undone", `Change ${id} was already undone by change ${again}.`, {
       hint: `To redo it, undo ${again}.`,
       cause: error,
@@ -63,7 +75,12 @@ export async function undo(context: ChangeContext, id: string, options: UndoOpti
 }
 
 /** Every step of a change with its image. */
-export function undoingsOf(context: ChangeContext, change: Change, images: string, signal?: AbortSignal) {
+export function undoingsOf(
+  context: ChangeContext,
+  change: Change,
+  images: string,
+  signal?: AbortSignal,
+) {
   return stepsOf(change).map((step, index): Undoing => {
     const image = step.trash ?? groupImage(images, step.image ?? index);
     return { context, change, step, image, isSettled: false, isFreed: false, signal };
@@ -139,12 +156,16 @@ function undoerOf({ change, step }: Undoing) {
 
 async function keysOf({ guard }: ChangeContext, effect: Effect): Promise<string[]> {
   if (effect.kind === "made" || effect.kind === "unmade") return [];
-  if (effect.kind === "replaced" || effect.kind === "cut") return [await lockPath(guard, effect.path)];
+  if (effect.kind === "replaced" || effect.kind === "cut")
+    return [await lockPath(guard, effect.path)];
   if (effect.kind !== "moved") return [await entryPath(guard, effect.path)];
   return [await entryPath(guard, effect.from), await entryPath(guard, effect.to)];
 }
 
-async function checkReplaced(undoing: Undoing, { path, after, kept }: Kind<"replaced">): Promise<void> {
+async function checkReplaced(
+  undoing: Undoing,
+  { path, after, kept }: Kind<"replaced">,
+): Promise<void> {
   const { context, change, isSettled, signal } = undoing;
   if (kept === undefined) await checkImage(undoing);
   if (isSettled) return;
@@ -156,7 +177,8 @@ async function checkReplaced(undoing: Undoing, { path, after, kept }: Kind<"repl
     if (!isSame) throw changed(change, path);
     return;
   }
-  if (!sameState(after, await stateAt(context.guard, path, after.type, signal))) throw changed(change, path);
+  if (!sameState(after, await stateAt(context.guard, path, after.type, signal)))
+    throw changed(change, path);
 }
 
 async function undoReplaced(undoing: Undoing, effect: Kind<"replaced">): Promise<Outcome> {
@@ -168,9 +190,18 @@ async function undoReplaced(undoing: Undoing, effect: Kind<"replaced">): Promise
   const max = kept === undefined ? 0 : context.journal.maxImageBytes;
   const now = await readBefore(context, path, { max, hash: false, signal });
   const bytes =
-    kept === undefined ? await readFile(image).catch(imageMissing(change)) : now?.bytes?.subarray(0, kept);
+    kept === undefined
+      ? await readFile(image).catch(imageMissing(change))
+      : now?.bytes?.subarray(0, kept);
   if (bytes === undefined) throw changed(change, path);
-  const replacement = { action: "undo", undoes: change.id, path, bytes, before: now, signal } as const;
+  const replacement = {
+    action: "undo",
+    undoes: change.id,
+    path,
+    bytes,
+    before: now,
+    signal,
+  } as const;
   const receipt = await replaceContent(context, replacement);
   return { done: `${named(path)} was restored to its previous content.`, receipt };
 }
@@ -226,10 +257,14 @@ async function checkCreated(
   { path, after }: Kind<"created">,
 ): Promise<void> {
   if (isSettled) return;
-  if (!sameState(after, await stateAt(guard, path, after.type, signal))) throw changed(change, path);
+  if (!sameState(after, await stateAt(guard, path, after.type, signal)))
+    throw changed(change, path);
 }
 
-async function undoCreated(undoing: Undoing, { path, after, parents }: Kind<"created">): Promise<Outcome> {
+async function undoCreated(
+  undoing: Undoing,
+  { path, after, parents }: Kind<"created">,
+): Promise<Outcome> {
   const { context, isTakenBack, signal } = undoing;
   const { guard } = context;
   const bytes = after.type === "tree" ? after.bytes : "size" in after ? after.size : 0;
@@ -237,10 +272,16 @@ async function undoCreated(undoing: Undoing, { path, after, parents }: Kind<"cre
     const final = isTakenBack
       ? undefined
       : await context.journal.whyLost(await entryPath(guard, path), bytes);
-    if (final !== undefined) throw failure("not_removed", `${named(path)} was not removed: ${final}.`);
+    if (final !== undefined)
+      throw failure("not_removed", `${named(path)} was not removed: ${final}.`);
     if (isTakenBack) await removeEntry(guard, path, undefined, signal);
     else
-      await removeRecorded(context, recording, path, { bytes, signal, isDeletion: false, mayBeLost: false });
+      await removeRecorded(context, recording, path, {
+        bytes,
+        signal,
+        isDeletion: false,
+        mayBeLost: false,
+      });
     await removeEmpty(guard, parents);
     return `${named(path)} was removed.`;
   });
@@ -303,7 +344,9 @@ async function undoMoved(
     const options = { overwrite: uncovered, ...(displaced ? { afterwards } : {}), signal };
     // The directory that it left may have been deleted since.
     const isLost = (await placeOf(guard, from).catch(orNothing)) === undefined;
-    await withParents(guard, from, isLost, () => moveRecorded(context, recording, to, from, options));
+    await withParents(guard, from, isLost, () =>
+      moveRecorded(context, recording, to, from, options),
+    );
     const back = displaced ? `, and the file it had replaced at ${named(to)} was restored` : "";
     return `${named(from)} was moved back${back}.`;
   });
@@ -342,7 +385,8 @@ async function undoMade(undoing: Undoing, effect: Kind<"made">): Promise<Outcome
   return recordUndo(undoing, change, async (recording) => {
     const directories = await removeEmpty(context.guard, effect.directories);
     if (directories.length > 0) await recording.write({ kind: "unmade", directories });
-    else if (change.steps === undefined) throw changed(change, effect.directories.at(-1) ?? change.path);
+    else if (change.steps === undefined)
+      throw changed(change, effect.directories.at(-1) ?? change.path);
     return `${directories.map(named).join(", ")}: removed.`;
   });
 }
@@ -351,7 +395,8 @@ async function undoUnmade(undoing: Undoing, effect: Kind<"unmade">): Promise<Out
   const { context, change } = undoing;
   return recordUndo(undoing, change, async (recording) => {
     const directories: string[] = [];
-    for (const path of effect.directories) directories.push(...(await context.guard.createDirectory(path)));
+    for (const path of effect.directories)
+      directories.push(...(await context.guard.createDirectory(path)));
     if (directories.length === 0) throw changed(change, change.path);
     await recording.write({ kind: "made", directories });
     return `${directories.map(named).join(", ")}: recreated.`;
@@ -369,7 +414,10 @@ async function recordUndo(
 }
 
 function changed({ id }: Change, path: string): ToolError {
-  return failure("changed_since", `${named(path)} has changed since change ${id}; it was left unchanged.`);
+  return failure(
+    "changed_since",
+    `${named(path)} has changed since change ${id}; it was left unchanged.`,
+  );
 }
 
 function occupied(path: string): ToolError {
@@ -389,6 +437,8 @@ async function checkImage({ context, change, step, image }: Undoing): Promise<vo
 
 function imageMissing({ id }: Change): (cause: unknown) => never {
   return (cause) => {
-    throw failure("image_missing", `The content kept for change ${id} no longer exists.`, { cause });
+    throw failure("image_missing", `The content kept for change ${id} no longer exists.`, {
+      cause,
+    });
   };
 }

@@ -1,5 +1,16 @@
 import { execFile } from "node:child_process";
-import { chmod, copyFile, cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  copyFile,
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
@@ -42,12 +53,21 @@ function randomNumbers(seed: number) {
   };
 }
 
-const SPECIAL = isWindows ? ["ä ö.txt"] : ["ä ö.txt", 'quote".txt', "tab\there.txt", "back\\slash.txt"];
+const SPECIAL = isWindows
+  ? ["ä ö.txt"]
+  : ["ä ö.txt", 'quote".txt', "tab\there.txt", "back\\slash.txt"];
 
 /** Makes random changes to the files of `directory`. */
-async function mutate(directory: string, random: (below: number) => number, round: number): Promise<void> {
+async function mutate(
+  directory: string,
+  random: (below: number) => number,
+  round: number,
+): Promise<void> {
   const text = (end: string) => {
-    const lines = Array.from({ length: random(40) }, () => `${"word ".repeat(random(6))}${random(9)}`);
+    const lines = Array.from(
+      { length: random(40) },
+      () => `${"word ".repeat(random(6))}${random(9)}`,
+    );
     return lines.join(end) + (random(2) === 0 ? end : "");
   };
   const pick = <Item>(items: readonly Item[]): Item | undefined => items[random(items.length)];
@@ -63,12 +83,16 @@ async function mutate(directory: string, random: (below: number) => number, roun
     const target = fresh();
     await mkdir(dirname(at(target)), { recursive: true });
     const kind = name === undefined ? 0 : random(8);
-    if (name === undefined || kind <= 1) await writeFile(at(target), text(pick(["\n", "\r\n"]) ?? "\n"));
+    if (name === undefined || kind <= 1)
+      await writeFile(at(target), text(pick(["\n", "\r\n"]) ?? "\n"));
     if (name === undefined) continue;
     const edit = async (path: string) => {
       const lines = (await readFile(path, "utf8")).split("\n");
       for (let edits = 1 + random(3); edits > 0; edits--) {
-        const added = Array.from({ length: random(3) }, () => `new ${random(100)}${pick(["", "\r"])}`);
+        const added = Array.from(
+          { length: random(3) },
+          () => `new ${random(100)}${pick(["", "\r"])}`,
+        );
         lines.splice(random(lines.length + 1), random(3), ...added);
       }
       await writeFile(path, lines.join("\n"));
@@ -98,7 +122,11 @@ it("turns 50 random trees into what git has: edits, renames, copies, modes, endi
     if (patch === "") continue;
     const dry = await files.applyPatch({ path: root, patch, dryRun: true });
     expect(await filesOf(root)).toEqual(before);
-    const { files: done, stopped, receipt } = await files.applyPatch({ path: root, patch, dryRun: false });
+    const {
+      files: done,
+      stopped,
+      receipt,
+    } = await files.applyPatch({ path: root, patch, dryRun: false });
     expect(stopped).toBeUndefined();
     expect(await filesOf(root), patch).toEqual(await filesOf(outside));
     expect(dry.files.length).toBe(done.length);
@@ -109,7 +137,9 @@ it("turns 50 random trees into what git has: edits, renames, copies, modes, endi
     await files.applyPatch({ path: root, patch, dryRun: false });
   }
   const modes = isWindows ? [] : ["executable true", "executable false"];
-  expect([...seen]).toEqual(expect.arrayContaining(["create", "edit", "delete", "rename", "copy", ...modes]));
+  expect([...seen]).toEqual(
+    expect.arrayContaining(["create", "edit", "delete", "rename", "copy", ...modes]),
+  );
 });
 
 it("refuses binary files, symlinks, files in the way and files named twice, and changes nothing", async () => {
@@ -130,14 +160,18 @@ it("refuses binary files, symlinks, files in the way and files named twice, and 
     await refused(patch).toThrow('changes the binary file "picture.png"; nothing was changed');
   }
   const text = await git("diff", "--", "a.txt");
-  const link = "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+/etc\n";
+  const link =
+    "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+/etc\n";
   await refused(text + link).toThrow(/"l" is a symlink or submodule/);
   await refused(text + text).toThrow(/changes ".*a\.txt" twice/);
 
   await git("mv", "old.txt", "new.txt");
   const renamed = await git("diff", "--cached", "-M");
   await put("new.txt", "mine");
-  await refused(text + renamed).toMatchObject({ kind: "conflict", message: /new\.txt" already exists/ });
+  await refused(text + renamed).toMatchObject({
+    kind: "conflict",
+    message: /new\.txt" already exists/,
+  });
   expect(await read("new.txt")).toBe("mine");
   await put("created.txt", "mine");
   const created = "--- /dev/null\n+++ b/created.txt\n@@ -0,0 +1 @@\n+x\n";
@@ -145,7 +179,9 @@ it("refuses binary files, symlinks, files in the way and files named twice, and 
   await refused(text + renamed.replaceAll("old.", "lost.").replaceAll("new.", "x.")).toMatchObject({
     kind: "not_found",
   });
-  await refused(text + renamed.replaceAll("new.txt", "../outside/x")).toMatchObject({ kind: "denied" });
+  await refused(text + renamed.replaceAll("new.txt", "../outside/x")).toMatchObject({
+    kind: "denied",
+  });
   expect(await read("a.txt")).toBe("one\n");
 });
 

@@ -52,11 +52,14 @@ export async function applyPatch(
   const changed = new Set<string>();
   for (const patch of parseGitPatch(request.patch)) {
     const [from, to] = await Promise.all(
-      [patch.from, patch.to].map((name) => guard.resolve(isAbsolute(name) ? name : join(request.path, name))),
+      [patch.from, patch.to].map((name) =>
+        guard.resolve(isAbsolute(name) ? name : join(request.path, name)),
+      ),
     );
     if (from === undefined || to === undefined) continue;
     for (const path of new Set(patch.action === "copy" ? [to] : [from, to])) {
-      if (changed.has(path)) throw failure("twice_in_patch", `The patch changes ${named(path)} twice.`);
+      if (changed.has(path))
+        throw failure("twice_in_patch", `The patch changes ${named(path)} twice.`);
       changed.add(path);
     }
     steps.push(await stepOf(context, { ...patch, from, to }, request.signal));
@@ -69,11 +72,21 @@ export async function applyPatch(
 }
 
 /** Checks one file of the patch. `from` and `to` are absolute. */
-async function stepOf(context: ChangeContext, patch: FilePatch, signal?: AbortSignal): Promise<Step> {
+async function stepOf(
+  context: ChangeContext,
+  patch: FilePatch,
+  signal?: AbortSignal,
+): Promise<Step> {
   const { guard, locks } = context;
   const { action, from, to, hunks, executable } = patch;
   const isMoved = action === "rename" || action === "copy";
-  const step = { path: to, action, from: isMoved ? from : undefined, executable, ...countsOf(hunks) };
+  const step = {
+    path: to,
+    action,
+    from: isMoved ? from : undefined,
+    executable,
+    ...countsOf(hunks),
+  };
   const lock = async <Result>(work: () => Promise<Result>) =>
     locks.hold([await lockPath(guard, to)], work, signal);
   const setMode = async (inside: ChangeContext, isExecutable = executable) => {
@@ -83,7 +96,14 @@ async function stepOf(context: ChangeContext, patch: FilePatch, signal?: AbortSi
   if (action === "create" || isMoved) await checkFree(context, to);
   if (action === "create") {
     const bytes = Buffer.from(appliedTo("", patch) ?? noMatch("", patch));
-    const file = { action, path: to, bytes, before: undefined, createParents: true, signal } as const;
+    const file = {
+      action,
+      path: to,
+      bytes,
+      before: undefined,
+      createParents: true,
+      signal,
+    } as const;
     const run = async (inside: ChangeContext) => {
       await lock(() => replaceContent(inside, file));
       await setMode(inside);
@@ -97,11 +117,15 @@ async function stepOf(context: ChangeContext, patch: FilePatch, signal?: AbortSi
   if (isMoved && (await ordinaryType(guard, source)) === "directory") {
     throw failure("in_the_way", `${named(from)} is a directory; nothing was changed.`);
   }
-  const content = hunks.length > 0 || action === "delete" ? await patched(context, patch) : undefined;
+  const content =
+    hunks.length > 0 || action === "delete" ? await patched(context, patch) : undefined;
   if (action === "delete") {
     const plan = await planDelete(context, to, { recursive: false, signal });
     if (plan.question !== undefined || plan.type === "directory" || content?.isEmpty !== true) {
-      throw failure("not_deleted", `${named(to)} is not deleted by this patch; nothing was changed.`);
+      throw failure(
+        "not_deleted",
+        `${named(to)} is not deleted by this patch; nothing was changed.`,
+      );
     }
     return { ...step, run: (inside) => deletePlanned(inside, plan, signal) };
   }
@@ -162,7 +186,13 @@ const endsInCr = (line: string) => line.endsWith("\r");
 
 /** The text with the hunks applied; undefined if they do not match. */
 function appliedTo(text: string, { hunks }: Pick<FilePatch, "hunks">): string | undefined {
-  const patch = { oldFileName: "", newFileName: "", oldHeader: undefined, newHeader: undefined, hunks };
+  const patch = {
+    oldFileName: "",
+    newFileName: "",
+    oldHeader: undefined,
+    newHeader: undefined,
+    hunks,
+  };
   const after = applyTo(text, patch, { autoConvertLineEndings: false });
   return after === false ? undefined : after;
 }

@@ -52,7 +52,11 @@ export function placesOf(text: string, wanted: string, step = wanted.length): In
 }
 
 /** The regions of a text in which `oldText` was replaced with `newText` at all `places`, computed when they are read. */
-export function repeatedRegions(places: Int32Array, oldText: string, newText: string): Iterable<Region> {
+export function repeatedRegions(
+  places: Int32Array,
+  oldText: string,
+  newText: string,
+): Iterable<Region> {
   const changed = difference(oldText, newText);
   return {
     *[Symbol.iterator]() {
@@ -111,7 +115,10 @@ export function difference(before: string, after: string): Region | undefined {
   let front = 0;
   while (front < max && before.charCodeAt(front) === after.charCodeAt(front)) front += 1;
   let [oldEnd, newEnd] = [before.length, after.length];
-  while (Math.min(oldEnd, newEnd) > front && before.charCodeAt(oldEnd - 1) === after.charCodeAt(newEnd - 1)) {
+  while (
+    Math.min(oldEnd, newEnd) > front &&
+    before.charCodeAt(oldEnd - 1) === after.charCodeAt(newEnd - 1)
+  ) {
     oldEnd -= 1;
     newEnd -= 1;
   }
@@ -151,7 +158,8 @@ export function unified(original: string, eol: Eol) {
 
 export function feedsIn(text: string, from = 0, to = text.length): number {
   let count = 0;
-  for (let at = text.indexOf("\n", from); at >= 0 && at < to; at = text.indexOf("\n", at + 1)) count += 1;
+  for (let at = text.indexOf("\n", from); at >= 0 && at < to; at = text.indexOf("\n", at + 1))
+    count += 1;
   return count;
 }
 

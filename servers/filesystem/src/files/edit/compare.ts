@@ -32,7 +32,13 @@ export async function compareFiles(
   { from, to, maxChars, signal }: CompareRequest,
 ): Promise<Comparison> {
   const [one, other] = [await readText(context, from, signal), await readText(context, to, signal)];
-  const work = { oldName: one.path, newName: other.path, before: one.text, after: other.text, maxChars };
+  const work = {
+    oldName: one.path,
+    newName: other.path,
+    before: one.text,
+    after: other.text,
+    maxChars,
+  };
   // The form of a document is not that of its text.
   const differs = (fact: "encoding" | "bom" | "eol", what: string) =>
     !one.form || !other.form || one.form[fact] === other.form[fact] ? [] : [what];
@@ -41,7 +47,12 @@ export async function compareFiles(
     ...differs("bom", "byte order mark"),
     ...differs("eol", "line endings"),
   ];
-  return { from: one.path, to: other.path, forms, ...(await diffSomewhere(context.threads, work, signal)) };
+  return {
+    from: one.path,
+    to: other.path,
+    forms,
+    ...(await diffSomewhere(context.threads, work, signal)),
+  };
 }
 
 /** The diff of two texts; computed in a thread if they are large. */
@@ -58,7 +69,8 @@ async function readText({ guard, documents }: ChangeContext, given: string, sign
   const { file, part } = await openDocument(guard, given);
   try {
     const { path, stat } = file;
-    const found = stat.size > MAX_EDIT_BYTES ? undefined : await textOf(await readAt(file, 0, stat.size));
+    const found =
+      stat.size > MAX_EDIT_BYTES ? undefined : await textOf(await readAt(file, 0, stat.size));
     const document = await documents.textOf(file, { part, sniff: found === undefined, signal });
     if (document !== undefined) return { path, text: Buffer.from(document.bytes).toString("utf8") };
     if (stat.size > MAX_EDIT_BYTES) {
@@ -109,7 +121,10 @@ async function diffOfStep(
     if (effect.after.type !== "file") return undefined;
     after = await contentAfter(context, id, path, effect.after.hash);
     if (effect.kind === "replaced") {
-      before = effect.kept === undefined ? await imageOf(context, id, step) : after?.subarray(0, effect.kept);
+      before =
+        effect.kept === undefined
+          ? await imageOf(context, id, step)
+          : after?.subarray(0, effect.kept);
     }
   } else if (effect?.kind === "removed") before = await imageOf(context, id, step);
   else return undefined;
@@ -120,7 +135,9 @@ async function diffOfStep(
 }
 
 async function contentAfter(context: ChangeContext, id: string, path: string, hash: string) {
-  const now = await readBefore(context, path, { max: MAX_EDIT_BYTES, hash: false }).catch(() => undefined);
+  const now = await readBefore(context, path, { max: MAX_EDIT_BYTES, hash: false }).catch(
+    () => undefined,
+  );
   if (now?.hash === hash) return now.bytes;
   for (const later of await context.journal.list({ below: path, limit: 100 })) {
     if (later.id <= id) break;
@@ -132,7 +149,11 @@ async function contentAfter(context: ChangeContext, id: string, path: string, ha
 }
 
 /** Undefined for a directory, or a change without an image. */
-async function imageOf({ journal }: ChangeContext, id: string, step: Step): Promise<Buffer | undefined> {
+async function imageOf(
+  { journal }: ChangeContext,
+  id: string,
+  step: Step,
+): Promise<Buffer | undefined> {
   const { image: number, trash } = step;
   const image = imagePath((await journal.get(id)).directory, id);
   const path = trash ?? (number === undefined ? image : groupImage(image, number));

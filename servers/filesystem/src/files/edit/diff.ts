@@ -76,7 +76,10 @@ export function unifiedDiff(
     for (const hunk of hunksOf(excerpt, CONTEXT)) {
       count(countsOf([hunk]));
       const isFirst = shown.length === 0;
-      const lines = fitting(hunk.lines.map(cutLine), isFirst ? Math.max(remaining, 1000) : remaining);
+      const lines = fitting(
+        hunk.lines.map(cutLine),
+        isFirst ? Math.max(remaining, 1000) : remaining,
+      );
       remaining -= lines.length === 0 ? 0 : JSON.stringify(lines.join("\n")).length + 40;
       if (lines.length === hunk.lines.length) shown.push({ ...hunk, lines });
       else {
@@ -87,7 +90,11 @@ export function unifiedDiff(
   }
   const names = { oldFileName: oneLine(path), newFileName: oneLine(newPath) };
   const patch = { ...names, oldHeader: undefined, newHeader: undefined, hunks: shown };
-  return { text: shown.length === 0 ? "" : formatPatch(patch, FILE_HEADERS_ONLY), ...total, hiddenHunks };
+  return {
+    text: shown.length === 0 ? "" : formatPatch(patch, FILE_HEADERS_ONLY),
+    ...total,
+    hiddenHunks,
+  };
 }
 
 function fitting(lines: readonly string[], remaining: number): string[] {

@@ -9,7 +9,8 @@ import type { ChangedFiles, Edited } from "./edit.ts";
 /** How many files are listed individually if their diffs do not fit. */
 const MAX_NAMED = 100;
 
-type Changed = Pick<Patched, "path" | "added" | "removed"> & Partial<Pick<Patched, "from" | "executable">>;
+type Changed = Pick<Patched, "path" | "added" | "removed"> &
+  Partial<Pick<Patched, "from" | "executable">>;
 
 /** The server's own line, in square brackets, which cannot be mistaken for a line of a diff. */
 const line = (...facts: readonly string[]) => `[${facts.join(" ")}]`;
@@ -19,7 +20,10 @@ export function editAnswer(edited: Edited, dryRun: boolean): string {
   const places = counted(replacements, "place");
   const done = dryRun ? `Would replace ${places}; nothing was changed` : `Replaced ${places}`;
   const counts = `${done} (${lineCounts(edited)}).`;
-  return diff + line(counts, ...hiddenFacts(hiddenHunks), `Hash ${hash}.`, ...receiptText(edited.receipt));
+  return (
+    diff +
+    line(counts, ...hiddenFacts(hiddenHunks), `Hash ${hash}.`, ...receiptText(edited.receipt))
+  );
 }
 
 /** The diffs of many files as far as they fit, then one line for each of the other files. */
@@ -43,7 +47,10 @@ export function editManyAnswer(
   );
 }
 
-export function patchAnswer({ files, stopped, receipt }: ChangedFiles<Patched>, dryRun: boolean): string {
+export function patchAnswer(
+  { files, stopped, receipt }: ChangedFiles<Patched>,
+  dryRun: boolean,
+): string {
   const count = counted(files.length, "file");
   const done = dryRun ? `The patch applies to ${count}; nothing was changed.` : `Changed ${count}.`;
   return changedLines(files) + line(done, ...stoppedFacts(stopped), ...receiptText(receipt));
@@ -74,5 +81,7 @@ function changedLines(files: readonly Changed[]): string {
 function stoppedFacts(stopped: ChangedFiles<Changed>["stopped"]): string[] {
   if (stopped === undefined) return [];
   const { path, error } = stopped;
-  return [`Stopped at ${oneLine(path)}: ${oneLine(error.message)} The remaining files are unchanged.`];
+  return [
+    `Stopped at ${oneLine(path)}: ${oneLine(error.message)} The remaining files are unchanged.`,
+  ];
 }

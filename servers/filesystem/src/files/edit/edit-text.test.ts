@@ -58,10 +58,12 @@ describe("editText", () => {
   });
 
   it("treats overlapping matches as ambiguous", () => {
-    expect(() => editText("f", "aaa", [{ oldText: "aa", newText: "b" }], { replace_all: false })).toThrow(
-      "occurs 2 times",
-    );
-    expect(editText("f", "aaa", [{ oldText: "aa", newText: "b" }], { replace_all: true }).text).toBe("ba");
+    expect(() =>
+      editText("f", "aaa", [{ oldText: "aa", newText: "b" }], { replace_all: false }),
+    ).toThrow("occurs 2 times");
+    expect(
+      editText("f", "aaa", [{ oldText: "aa", newText: "b" }], { replace_all: true }).text,
+    ).toBe("ba");
   });
 
   it("lists ten lines and only counts the rest", () => {
@@ -84,7 +86,8 @@ describe("editText", () => {
       const once = editText("f", text, edits, options);
       const inSequence = editInSequence("f", text, edits, options);
       expect({ ...once, regions: [] }).toEqual({ ...inSequence, regions: [] });
-      const diff = (regions: Iterable<Region>) => unifiedDiff("f", text, once.text, regions, 100_000);
+      const diff = (regions: Iterable<Region>) =>
+        unifiedDiff("f", text, once.text, regions, 100_000);
       expect(diff(once.regions)).toEqual(diff(inSequence.regions));
     }
   });
@@ -92,7 +95,11 @@ describe("editText", () => {
   it("replaces two million places in one line of 16 MB", () => {
     const text = "needle, ".repeat(2_000_000);
     const edits = [{ oldText: "needle", newText: "pin" }];
-    const { text: edited, regions, replacements } = editText("f", text, edits, { replace_all: true });
+    const {
+      text: edited,
+      regions,
+      replacements,
+    } = editText("f", text, edits, { replace_all: true });
     expect(replacements).toBe(2_000_000);
     expect(edited).toBe("pin, ".repeat(2_000_000));
     const diff = unifiedDiff("f", text, edited, regions, 10_000);

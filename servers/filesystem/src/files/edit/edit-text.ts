@@ -68,7 +68,8 @@ function replaceEverywhere(
   { replace_all }: EditOptions,
 ): EditedText | undefined {
   const [edit] = edits;
-  if (!replace_all || edit === undefined || edits.length > 1 || edit.oldText === "") return undefined;
+  if (!replace_all || edit === undefined || edits.length > 1 || edit.oldText === "")
+    return undefined;
   const [oldText, newText] = [withLf(edit.oldText), withLf(edit.newText)];
   const places = placesOf(text, oldText);
   if (places.length === 0) return undefined;
@@ -106,7 +107,9 @@ export function editTogether(text: string, edits: readonly Edit[]): EditedText |
     const around = edited.slice(Math.max(0, newStart - longest), newEnd + longest);
     if (wanted.some((oldText) => around.includes(oldText))) return undefined;
   }
-  const changes = splices.flatMap((splice) => narrowed(text.slice(splice.start, splice.end), splice));
+  const changes = splices.flatMap((splice) =>
+    narrowed(text.slice(splice.start, splice.end), splice),
+  );
   return { text: edited, regions: compose([], changes), replacements: edits.length, missing: [] };
 }
 
@@ -121,7 +124,8 @@ export function editInSequence(
   let regions: Region[] = [];
   let replacements = 0;
   for (const [index, edit] of edits.entries()) {
-    const where = edits.length === 1 ? "oldText" : `oldText of edit ${index + 1} of ${edits.length}`;
+    const where =
+      edits.length === 1 ? "oldText" : `oldText of edit ${index + 1} of ${edits.length}`;
     const oldText = withLf(edit.oldText);
     const newText = withLf(edit.newText);
     const matches =
@@ -141,7 +145,9 @@ export function editInSequence(
     }
     if (matches.length > 1 && !replace_all) throw ambiguous(path, current, matches, where);
     replacements += matches.length;
-    const splices = matches.flatMap((match) => narrowed(current.slice(match.start, match.end), match));
+    const splices = matches.flatMap((match) =>
+      narrowed(current.slice(match.start, match.end), match),
+    );
     regions = compose(regions, splices);
     current = spliced(current, splices);
   }
@@ -158,7 +164,11 @@ function occurrences(text: string, wanted: string, where: string, apart: boolean
 
 /** Where an expression matches, line by line as search_text does it. */
 function regexMatches(text: string, expression: string, template: string): Splice[] {
-  const { source, flags } = textPattern(expression, { literal: false, ignoreCase: false, exact: true });
+  const { source, flags } = textPattern(expression, {
+    literal: false,
+    ignoreCase: false,
+    exact: true,
+  });
   const regex = new RegExp(source, `${flags}g`);
   const found: Splice[] = [];
   for (let at = 0; at < text.length; ) {
@@ -177,8 +187,11 @@ function regexMatches(text: string, expression: string, template: string): Splic
 function filled(template: string, match: RegExpMatchArray): string {
   return template.replace(/\$(?:([$&])|(\d\d?)|<([^>]*)>)/g, (written, sign, number, name) => {
     if (sign !== undefined) return sign === "$" ? "$" : match[0];
-    const isThere = name === undefined ? Number(number) < match.length : name in (match.groups ?? {});
-    return isThere ? ((name === undefined ? match[Number(number)] : match.groups?.[name]) ?? "") : written;
+    const isThere =
+      name === undefined ? Number(number) < match.length : name in (match.groups ?? {});
+    return isThere
+      ? ((name === undefined ? match[Number(number)] : match.groups?.[name]) ?? "")
+      : written;
   });
 }
 
@@ -189,9 +202,17 @@ function narrowed(oldText: string, { start, text }: Splice): Splice[] {
   });
 }
 
-function ambiguous(path: string, text: string, matches: readonly Splice[], where: string): ToolError {
-  const lines = matches.slice(0, MAX_PLACES).map(({ start }) => grouped(1 + feedsIn(text, 0, start)));
-  const more = matches.length > MAX_PLACES ? ` and ${grouped(matches.length - MAX_PLACES)} more` : "";
+function ambiguous(
+  path: string,
+  text: string,
+  matches: readonly Splice[],
+  where: string,
+): ToolError {
+  const lines = matches
+    .slice(0, MAX_PLACES)
+    .map(({ start }) => grouped(1 + feedsIn(text, 0, start)));
+  const more =
+    matches.length > MAX_PLACES ? ` and ${grouped(matches.length - MAX_PLACES)} more` : "";
   const message = `${where} occurs ${grouped(matches.length)} times in ${named(path)}, at lines ${lines.join(", ")}${more}; nothing was changed.`;
   return failure("several_places", message);
 }
@@ -228,7 +249,10 @@ export type EditedBytes = ReturnType<typeof editBytes>;
 
 /** Replaces parts of a text, without changing any other byte. @throws ToolError as `editText`. */
 export function editBytes({ path, bytes, form, edits, maxChars, ...options }: EditWork) {
-  const text = unified(decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), form), form.eol);
+  const text = unified(
+    decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), form),
+    form.eol,
+  );
   const edited = editText(path, text.text, edits, options);
   const { text: changed, regions, ...outcome } = edited;
   const { text: diff, ...counts } = unifiedDiff(path, text.text, changed, regions, maxChars);

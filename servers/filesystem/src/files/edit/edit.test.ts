@@ -5,7 +5,12 @@ import { type Scratch, scratch } from "../../../test/scratch.ts";
 import type { EditRequest } from "./edit.ts";
 import type { Edit } from "./edit-text.ts";
 
-function edit(files: Scratch["files"], path: string, edits: Edit[], more: Partial<EditRequest> = {}) {
+function edit(
+  files: Scratch["files"],
+  path: string,
+  edits: Edit[],
+  more: Partial<EditRequest> = {},
+) {
   return files.edit({ path, edits, replace_all: false, dryRun: false, maxChars: 20_000, ...more });
 }
 
@@ -41,13 +46,17 @@ describe("edit", () => {
     const { files, put, read } = await scratch();
     const content = "x = 1\ny = 2\nx = 1\n\nx = 1\n";
     const path = await put("a.txt", content);
-    await expect(edit(files, path, [{ oldText: "x = 1", newText: "x = 3" }])).rejects.toMatchObject({
-      kind: "invalid",
-      message: `oldText occurs 3 times in "${path}", at lines 1, 3, 5; nothing was changed.`,
-      hint: expect.stringContaining("replace_all"),
-    });
+    await expect(edit(files, path, [{ oldText: "x = 1", newText: "x = 3" }])).rejects.toMatchObject(
+      {
+        kind: "invalid",
+        message: `oldText occurs 3 times in "${path}", at lines 1, 3, 5; nothing was changed.`,
+        hint: expect.stringContaining("replace_all"),
+      },
+    );
     expect(await read("a.txt")).toBe(content);
-    const all = await edit(files, path, [{ oldText: "x = 1", newText: "x = 3" }], { replace_all: true });
+    const all = await edit(files, path, [{ oldText: "x = 1", newText: "x = 3" }], {
+      replace_all: true,
+    });
     expect(all).toMatchObject({ replacements: 3, added: 3, removed: 3 });
     expect(await read("a.txt")).toBe("x = 3\ny = 2\nx = 3\n\nx = 3\n");
   });
@@ -61,22 +70,28 @@ describe("edit", () => {
 
   it("shows the closest match if a text is missing", async () => {
     const { files, put } = await scratch();
-    const lines = Array.from({ length: 50 }, (_, index) => `  const value${index} = compute(${index});`);
+    const lines = Array.from(
+      { length: 50 },
+      (_, index) => `  const value${index} = compute(${index});`,
+    );
     const path = await put("a.ts", `${lines.join("\n")}\n`);
     const typo = edit(files, path, [{ oldText: "const value30 = compte(30);", newText: "" }]);
     await expect(typo).rejects.toMatchObject({ kind: "not_found" });
-    await expect(typo).rejects.toThrow("The closest match is line 31:\n  const value30 = compute(30);");
+    await expect(typo).rejects.toThrow(
+      "The closest match is line 31:\n  const value30 = compute(30);",
+    );
     const indented = "\tconst value7 = compute(7);\n\tconst value8 = compute(8);";
     await expect(edit(files, path, [{ oldText: indented, newText: "" }])).rejects.toThrow(
       "It differs only in whitespace from line 8:\n  const value7",
     );
-    const partly = "  const value40 = compute(40);\n  const other = 1;\n  const value42 = compute(42);";
+    const partly =
+      "  const value40 = compute(40);\n  const other = 1;\n  const value42 = compute(42);";
     await expect(edit(files, path, [{ oldText: partly, newText: "" }])).rejects.toThrow(
       "closest match is line 41",
     );
-    await expect(edit(files, path, [{ oldText: "日本語の文字列です", newText: "" }])).rejects.toThrow(
-      "The file contains nothing similar",
-    );
+    await expect(
+      edit(files, path, [{ oldText: "日本語の文字列です", newText: "" }]),
+    ).rejects.toThrow("The file contains nothing similar");
     await expect(edit(files, path, [{ oldText: "", newText: "x" }])).rejects.toMatchObject({
       kind: "invalid",
     });
@@ -109,12 +124,18 @@ describe("edit", () => {
     ).toBe(true);
     const wide = await put("wide", Buffer.from("\ufeffone\r\ntwo\r\n", "utf16le"));
     await edit(files, wide, [{ oldText: "two", newText: "zwölf" }]);
-    expect((await bytes("wide")).equals(Buffer.from("\ufeffone\r\nzwölf\r\n", "utf16le"))).toBe(true);
+    expect((await bytes("wide")).equals(Buffer.from("\ufeffone\r\nzwölf\r\n", "utf16le"))).toBe(
+      true,
+    );
     const marked = await put("bom", "\ufeffone\n");
     await edit(files, marked, [{ oldText: "one", newText: "eins" }]);
     expect((await bytes("bom")).equals(Buffer.from("\ufeffeins\n"))).toBe(true);
     const stray = (word: string) =>
-      Buffer.concat([Buffer.from(`größe äöü ${word} ß`), Buffer.from([0xff, 0xc3]), Buffer.from("\n")]);
+      Buffer.concat([
+        Buffer.from(`größe äöü ${word} ß`),
+        Buffer.from([0xff, 0xc3]),
+        Buffer.from("\n"),
+      ]);
     await edit(files, await put("stray", stray("old")), [{ oldText: "old", newText: "neu" }]);
     expect((await bytes("stray")).equals(stray("neu"))).toBe(true);
     await expect(
@@ -156,18 +177,26 @@ describe("edit", () => {
 
   it("loses none of 20 concurrent edits", async () => {
     const { files, put, read } = await scratch();
-    const path = await put("a.txt", Array.from({ length: 20 }, (_, index) => `[old ${index}]\n`).join(""));
+    const path = await put(
+      "a.txt",
+      Array.from({ length: 20 }, (_, index) => `[old ${index}]\n`).join(""),
+    );
     await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         edit(files, path, [{ oldText: `[old ${index}]`, newText: `[new ${index}]` }]),
       ),
     );
-    expect(await read("a.txt")).toBe(Array.from({ length: 20 }, (_, index) => `[new ${index}]\n`).join(""));
+    expect(await read("a.txt")).toBe(
+      Array.from({ length: 20 }, (_, index) => `[new ${index}]\n`).join(""),
+    );
   });
 
   it("loses none of 20 edits by two servers: edits not applied are refused with conflict", async () => {
     const { files, another, put, read } = await scratch();
-    const path = await put("a.txt", Array.from({ length: 20 }, (_, index) => `[old ${index}]\n`).join(""));
+    const path = await put(
+      "a.txt",
+      Array.from({ length: 20 }, (_, index) => `[old ${index}]\n`).join(""),
+    );
     const servers = [files, another()];
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -193,7 +222,12 @@ describe("edit", () => {
       replace_all: true,
       maxChars: 2000,
     });
-    expect(edited).toMatchObject({ replacements: 100_000, added: 100_000, removed: 100_000, hiddenHunks: 1 });
+    expect(edited).toMatchObject({
+      replacements: 100_000,
+      added: 100_000,
+      removed: 100_000,
+      hiddenHunks: 1,
+    });
     expect(edited.diff.length).toBeLessThan(2500);
     expect(await read("a.txt")).toBe("phrase here\n".repeat(100_000));
   });

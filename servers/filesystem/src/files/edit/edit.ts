@@ -47,7 +47,8 @@ export async function edit(context: ChangeContext, request: EditRequest) {
   const path = await guard.resolve(request.path);
   const { edits, replace_all, regex, skipMissing, maxChars, signal } = request;
   const editLocked = async () => {
-    const { before, bytes, form } = (await readEditable(context, path)) ?? (await notThere(guard, path));
+    const { before, bytes, form } =
+      (await readEditable(context, path)) ?? (await notThere(guard, path));
     checkExpected(path, before, request.expected_hash);
     const work = { path, bytes, form, edits, replace_all, regex, skipMissing, maxChars };
     const tooSlow = () =>
@@ -125,8 +126,11 @@ export async function changeInTurn<Step extends { readonly path: string }, File>
     return { files, stopped: undefined };
   };
   if (dryRun) return { ...(await work(context)), receipt: undefined };
-  return inGroup(context, { action: "edit", path: await context.guard.resolve(path) }, work, (group) =>
-    takeBack(context, group),
+  return inGroup(
+    context,
+    { action: "edit", path: await context.guard.resolve(path) },
+    work,
+    (group) => takeBack(context, group),
   );
 }
 
@@ -156,13 +160,22 @@ export async function editMany(
     const held = before?.bytes && (await textOf(before.bytes));
     if (before === undefined || held === undefined) continue;
     const text = withLf(held.text);
-    const found = regex === true ? edits : edits.filter(({ oldText }) => text.includes(withLf(oldText)));
+    const found =
+      regex === true ? edits : edits.filter(({ oldText }) => text.includes(withLf(oldText)));
     if (found.length === 0) continue;
-    const again = { ...request, path, edits: found, expected_hash: before.hash, skipMissing: regex };
+    const again = {
+      ...request,
+      path,
+      edits: found,
+      expected_hash: before.hash,
+      skipMissing: regex,
+    };
     const edited = await edit(context, { ...again, dryRun: true });
     if (edited.replacements === 0) continue;
-    if (planned.length === MAX_CHANGED) throw tooMany(`more than ${MAX_CHANGED} of the files would change`);
-    for (const [index, one] of found.entries()) if (!edited.missing.includes(index)) unseen.delete(one);
+    if (planned.length === MAX_CHANGED)
+      throw tooMany(`more than ${MAX_CHANGED} of the files would change`);
+    for (const [index, one] of found.entries())
+      if (!edited.missing.includes(index)) unseen.delete(one);
     planned.push({ path: edited.path, edited, again });
   }
   const [missing] = unseen;

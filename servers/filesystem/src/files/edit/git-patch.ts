@@ -48,7 +48,14 @@ function parsed(text: string): StructuredPatch[] {
 }
 
 /** Whether a patch without hunks changes something. */
-function isChange({ isRename, isCopy, isCreate, isDelete, isBinary, newMode }: StructuredPatch): boolean {
+function isChange({
+  isRename,
+  isCopy,
+  isCreate,
+  isDelete,
+  isBinary,
+  newMode,
+}: StructuredPatch): boolean {
   return [isRename, isCopy, isCreate, isDelete, isBinary].includes(true) || newMode !== undefined;
 }
 
@@ -57,15 +64,28 @@ function filePatch(patch: StructuredPatch): FilePatch {
   const [old, next] = namesOf(patch);
   const from = old ?? next;
   const to = next ?? old;
-  if (from === undefined || to === undefined) throw badPatch("A file has no name (--- a/…, +++ b/…).");
+  if (from === undefined || to === undefined)
+    throw badPatch("A file has no name (--- a/…, +++ b/…).");
   if (patch.isBinary === true) throw binaryFile(to);
   if ([oldMode, newMode].some((mode) => mode !== undefined && !mode.startsWith("100"))) {
-    throw failure("special_in_patch", `${named(to)} is a symlink or submodule; nothing was changed.`);
+    throw failure(
+      "special_in_patch",
+      `${named(to)} is a symlink or submodule; nothing was changed.`,
+    );
   }
   const isCreate = old === undefined || patch.isCreate === true;
   const isDelete = next === undefined || patch.isDelete === true;
-  const action = isCreate ? "create" : isDelete ? "delete" : isRename ? "rename" : isCopy ? "copy" : "edit";
-  const isExecutable = newMode === undefined ? undefined : (Number.parseInt(newMode, 8) & 0o111) !== 0;
+  const action = isCreate
+    ? "create"
+    : isDelete
+      ? "delete"
+      : isRename
+        ? "rename"
+        : isCopy
+          ? "copy"
+          : "edit";
+  const isExecutable =
+    newMode === undefined ? undefined : (Number.parseInt(newMode, 8) & 0o111) !== 0;
   // A new file is not executable anyway.
   const executable = isDelete || (isCreate && isExecutable === false) ? undefined : isExecutable;
   // Without git's headers, two names are those of one file, for example x.orig and x.
@@ -79,7 +99,9 @@ function namesOf(patch: StructuredPatch | undefined): (string | undefined)[] {
   const isPrefixed =
     names.every((name, index) => name === "/dev/null" || prefixes[index]?.test(name ?? "")) &&
     names[0]?.[0] !== names[1]?.[0];
-  return names.map((name) => (name === "/dev/null" ? undefined : isPrefixed ? name?.slice(2) : name));
+  return names.map((name) =>
+    name === "/dev/null" ? undefined : isPrefixed ? name?.slice(2) : name,
+  );
 }
 
 function badPatch(reason: string): ToolError {
@@ -87,5 +109,8 @@ function badPatch(reason: string): ToolError {
 }
 
 function binaryFile(name: string): ToolError {
-  return failure("binary_in_patch", `The patch changes the binary file ${named(name)}; nothing was changed.`);
+  return failure(
+    "binary_in_patch",
+    `The patch changes the binary file ${named(name)}; nothing was changed.`,
+  );
 }

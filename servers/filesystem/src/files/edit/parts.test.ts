@@ -52,7 +52,10 @@ describe("parts", () => {
     expect(whole === `${line.toUpperCase().repeat(200_002)}END`).toBe(true);
     expect(written).toMatchObject({ created: true, size: (line.length + 1) * 200_002 + 3 });
     // Not valid after the first pieces.
-    await writeFile(at("bad"), Buffer.concat([Buffer.from(line.repeat(100_000)), Buffer.from([0xc3, 0x28])]));
+    await writeFile(
+      at("bad"),
+      Buffer.concat([Buffer.from(line.repeat(100_000)), Buffer.from([0xc3, 0x28])]),
+    );
     const bad = request(at("out"), { parts: [{ path: at("bad") }] });
     await expect(files.write(bad)).rejects.toMatchObject({ kind: "invalid" });
     expect((await read("out")).endsWith("END")).toBe(true);
@@ -78,7 +81,9 @@ describe("parts", () => {
       [{ path: at("none") }],
       [{ path: outside }],
     ]) {
-      await expect(files.write(request(at("out"), { parts }))).rejects.toMatchObject({ name: "ToolError" });
+      await expect(files.write(request(at("out"), { parts }))).rejects.toMatchObject({
+        name: "ToolError",
+      });
     }
     await expect(files.write(request(at("out"), {}))).rejects.toMatchObject({ kind: "invalid" });
     expect(await list()).toEqual(["a", "b"]);
@@ -128,7 +133,9 @@ describe("encodings of parts", () => {
 describe("what parts cannot have", () => {
   it("names a missing source, not a missing parent", async () => {
     const { files, at } = await scratch();
-    const missing = await files.write(request(at("out"), { parts: [{ path: at("nope") }] })).catch((e) => e);
+    const missing = await files
+      .write(request(at("out"), { parts: [{ path: at("nope") }] }))
+      .catch((e) => e);
     expect(missing).toMatchObject({ kind: "not_found", message: expect.stringContaining("nope") });
     expect(missing.hint ?? "").not.toContain("create_parents");
     await expect(files.write(request(at("no/out"), { content: "x" }))).rejects.toMatchObject({
@@ -140,7 +147,9 @@ describe("what parts cannot have", () => {
   it("suggests copy_file for a binary file", async () => {
     const { files, at, put } = await scratch();
     await put("photo", Buffer.from([0, 1, 2, 0]));
-    await expect(files.write(request(at("out"), { parts: [{ path: at("photo") }] }))).rejects.toMatchObject({
+    await expect(
+      files.write(request(at("out"), { parts: [{ path: at("photo") }] })),
+    ).rejects.toMatchObject({
       kind: "invalid",
       hint: expect.stringContaining("copy_file"),
     });
@@ -155,10 +164,14 @@ describe("what parts cannot have", () => {
       const path = await put(name, `1\n2\n3${end}`);
       const whole = await files.write(request(at("out"), { parts: [{ path, from: 2, to: 3 }] }));
       expect(whole.notes).toEqual([]);
-      const fewer = await files.write(request(at("out"), { parts: [{ path, from: 2, to: 2_400 }] }));
+      const fewer = await files.write(
+        request(at("out"), { parts: [{ path, from: 2, to: 2_400 }] }),
+      );
       expect(await read("out")).toBe(`2\n3${end}`);
       expect(fewer.notes).toEqual([`"${path}" has 3 lines, fewer than 2,400.`]);
-      await expect(files.write(request(at("out"), { parts: [{ path, from: 4 }] }))).rejects.toMatchObject({
+      await expect(
+        files.write(request(at("out"), { parts: [{ path, from: 4 }] })),
+      ).rejects.toMatchObject({
         message: `"${path}" has 3 lines; the part begins at line 4.`,
         hint: "Use lines from 1 to 3.",
       });
@@ -185,6 +198,8 @@ describe("appending to a large file", () => {
     const redone = await files.undo(undone.receipt.changeId ?? "");
     expect(await stat(at("log"))).toMatchObject({ ino, size: size + 10 });
     await writeFile(at("log"), "by another program", { flag: "a" });
-    await expect(files.undo(redone.receipt.changeId ?? "")).rejects.toMatchObject({ kind: "conflict" });
+    await expect(files.undo(redone.receipt.changeId ?? "")).rejects.toMatchObject({
+      kind: "conflict",
+    });
   });
 });

@@ -37,7 +37,10 @@ export async function checkParts(context: Context, parts: readonly Part[], signa
     )
       throw failure("bad_part", "Each part needs either path, with from and to, or text.");
     if (to < from)
-      throw failure("bad_part", `The part of ${named(path ?? "")} ends (${to}) before it begins (${from}).`);
+      throw failure(
+        "bad_part",
+        `The part of ${named(path ?? "")} ends (${to}) before it begins (${from}).`,
+      );
     if (text !== undefined) bytes += text.length;
     else {
       const { file, converted } = await openPart(context, part, signal);
@@ -70,13 +73,18 @@ async function openPart(
     const form = await formOf(await sourceOf(file), given);
     // Mail, notebooks and RTF are text already, so they are joined unchanged.
     const isText = form !== undefined && part === undefined;
-    const document = isText ? undefined : await documents.textOf(file, { part, sniff: true, signal });
+    const document = isText
+      ? undefined
+      : await documents.textOf(file, { part, sniff: true, signal });
     if (document !== undefined) {
       const note = `${named(file.path)} was converted to text.`;
       return { file, encoding: "utf-8", eol: "lf", converted: document.bytes, note };
     }
     if (form === undefined)
-      throw binary(file.path, "Only text and documents can be parts; to copy other files use copy_file.");
+      throw binary(
+        file.path,
+        "Only text and documents can be parts; to copy other files use copy_file.",
+      );
     const { encoding, eol, weak } = form;
     if (weak === true) {
       throw failure(
@@ -120,7 +128,8 @@ export async function* joined(
       if (note !== undefined) notes.add(note);
       if (eol === undefined || eol === "none") eol = form.eol;
       const end = eol === "crlf" ? "\r\n" : "\n";
-      const pieces = converted === undefined ? decoded(file, encoding, signal) : [textOf(converted)];
+      const pieces =
+        converted === undefined ? decoded(file, encoding, signal) : [textOf(converted)];
       const { total, isEnded } = yield* linesOf(part, pieces, end);
       if (total !== undefined) checkRange(file.path, part, total, notes);
       if (!isEnded && index < parts.length - 1) yield end;
@@ -133,7 +142,12 @@ export async function* joined(
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("utf8");
 
 /** @param total the lines of the file. @throws ToolError `invalid` for a part that begins past the end. */
-function checkRange(path: string, { from = 1, to = 0 }: Part, total: number, notes: Set<string>): void {
+function checkRange(
+  path: string,
+  { from = 1, to = 0 }: Part,
+  total: number,
+  notes: Set<string>,
+): void {
   const has = `${named(path)} has ${counted(total, "line")}`;
   if (from > 1 && from > total) {
     throw failure("past_end", `${has}; the part begins at line ${grouped(from)}.`, {
@@ -144,14 +158,22 @@ function checkRange(path: string, { from = 1, to = 0 }: Part, total: number, not
 }
 
 /** The text of a file; `\r\n` is never divided between two pieces. */
-async function* decoded(file: GuardedFile, encoding: string, signal?: AbortSignal): AsyncGenerator<string> {
+async function* decoded(
+  file: GuardedFile,
+  encoding: string,
+  signal?: AbortSignal,
+): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding, { fatal: true });
   let rest = "";
   const piece = (bytes?: Uint8Array) => {
     try {
-      return rest + (bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true }));
+      return (
+        rest + (bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true }))
+      );
     } catch (cause) {
-      throw failure("not_kept", `${named(file.path)} is not valid ${encoding} text throughout.`, { cause });
+      throw failure("not_kept", `${named(file.path)} is not valid ${encoding} text throughout.`, {
+        cause,
+      });
     }
   };
   for await (const bytes of chunksOf(file, signal)) {

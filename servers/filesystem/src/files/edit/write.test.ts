@@ -34,11 +34,15 @@ describe("write", () => {
 
   it("creates parents only on request, and removes them after a failure", async () => {
     const { files, at, list, read } = await scratch();
-    await expect(files.write(request(at("x/y/a.txt"), "a"))).rejects.toMatchObject({ kind: "not_found" });
+    await expect(files.write(request(at("x/y/a.txt"), "a"))).rejects.toMatchObject({
+      kind: "not_found",
+    });
     await files.write(request(at("x/y/a.txt"), "a", { create_parents: true }));
     expect(await read("x/y/a.txt")).toBe("a");
     const long = "n".repeat(300);
-    await expect(files.write(request(at("z", long), "a", { create_parents: true }))).rejects.toMatchObject({
+    await expect(
+      files.write(request(at("z", long), "a", { create_parents: true })),
+    ).rejects.toMatchObject({
       kind: "invalid",
     });
     expect(await list()).toEqual(["x"]);
@@ -58,7 +62,9 @@ describe("write", () => {
     const path = await put("a.txt", "old");
     const part = await files.readText(path, { maxChars: 1000 });
     await put("a.txt", "new");
-    await expect(files.write(request(path, "mine", { expected_hash: part.hash }))).rejects.toMatchObject({
+    await expect(
+      files.write(request(path, "mine", { expected_hash: part.hash })),
+    ).rejects.toMatchObject({
       kind: "conflict",
       hint: expect.stringContaining("read_text_file"),
     });
@@ -66,9 +72,9 @@ describe("write", () => {
     const now = await files.readText(path, { maxChars: 1000 });
     await files.write(request(path, "mine", { expected_hash: now.hash }));
     expect(await read("a.txt")).toBe("mine");
-    await expect(files.write(request(at("none"), "x", { expected_hash: now.hash }))).rejects.toThrow(
-      "no longer exists",
-    );
+    await expect(
+      files.write(request(at("none"), "x", { expected_hash: now.hash })),
+    ).rejects.toThrow("no longer exists");
   });
 
   it("appends with the file's encoding and line endings", async () => {
@@ -78,8 +84,12 @@ describe("write", () => {
     expect((await bytes("wide")).equals(Buffer.from("\ufeffa\r\né\r\n", "utf16le"))).toBe(true);
     const latin = await put("latin", Buffer.from("caf\xe9\n", "latin1"));
     await files.write(request(latin, "naïve €\n", { mode: "append" }));
-    expect((await bytes("latin")).equals(Buffer.from("caf\xe9\nna\xefve \x80\n", "latin1"))).toBe(true);
-    await expect(files.write(request(latin, "日本\n", { mode: "append" }))).rejects.toThrow("U+65E5");
+    expect((await bytes("latin")).equals(Buffer.from("caf\xe9\nna\xefve \x80\n", "latin1"))).toBe(
+      true,
+    );
+    await expect(files.write(request(latin, "日本\n", { mode: "append" }))).rejects.toThrow(
+      "U+65E5",
+    );
     const binary = await put("binary", Buffer.from([0, 1, 2, 3]));
     await expect(files.write(request(binary, "x", { mode: "append" }))).rejects.toMatchObject({
       kind: "invalid",
@@ -108,7 +118,9 @@ describe("write", () => {
     await symlink(outside, at("out"));
     await expect(files.write(request(at("out/x"), "x"))).rejects.toMatchObject({ kind: "denied" });
     await symlink(join(outside, "x"), at("dangling"));
-    await expect(files.write(request(at("dangling"), "x"))).rejects.toMatchObject({ kind: "denied" });
+    await expect(files.write(request(at("dangling"), "x"))).rejects.toMatchObject({
+      kind: "denied",
+    });
     expect(await readdir(outside)).toEqual([]);
   });
 
@@ -136,14 +148,18 @@ describe("write", () => {
     await mkdir(at("dir"));
     await expect(files.write(request(at("dir"), "x"))).rejects.toMatchObject({ kind: "invalid" });
     const fixed = await scratch({ writable: false });
-    await expect(fixed.files.write(request(fixed.at("x"), "x"))).rejects.toMatchObject({ kind: "denied" });
+    await expect(fixed.files.write(request(fixed.at("x"), "x"))).rejects.toMatchObject({
+      kind: "denied",
+    });
   });
 
   it("loses none of 20 concurrent appends", async () => {
     const { files, put, read } = await scratch();
     const path = await put("log", "");
     await Promise.all(
-      Array.from({ length: 20 }, (_, index) => files.write(request(path, `${index}\n`, { mode: "append" }))),
+      Array.from({ length: 20 }, (_, index) =>
+        files.write(request(path, `${index}\n`, { mode: "append" })),
+      ),
     );
     const lines = (await read("log")).trim().split("\n").map(Number);
     expect(lines.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index));

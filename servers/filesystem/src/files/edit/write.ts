@@ -71,7 +71,11 @@ export async function write(context: ChangeContext, request: WriteRequest) {
 /**
  * The question to ask before an overwrite that cannot be undone; undefined if it can, or if nothing is lost.
  */
-export async function overwriteQuestion(context: ChangeContext, path: string, mode: WriteRequest["mode"]) {
+export async function overwriteQuestion(
+  context: ChangeContext,
+  path: string,
+  mode: WriteRequest["mode"],
+) {
   if (mode !== "overwrite") return undefined;
   const before = await readBefore(context, path, { max: 0, hash: false });
   if (before === undefined || before.stat.size === 0) return undefined;
@@ -86,10 +90,14 @@ async function contentOf(
   const notes = new Set<string>();
   if ((content === undefined) === (parts === undefined))
     throw failure("no_content", "Exactly one of content and parts is required.");
-  const bytes = parts === undefined ? (content?.length ?? 0) : await checkParts(context, parts, signal);
+  const bytes =
+    parts === undefined ? (content?.length ?? 0) : await checkParts(context, parts, signal);
   const pieces = parts === undefined ? [content ?? ""] : joined(context, parts, notes, signal);
   const isHeld =
-    parts === undefined || bytes <= MAX_INLINE_BYTES || mode === "append" || needsAllLines(transform);
+    parts === undefined ||
+    bytes <= MAX_INLINE_BYTES ||
+    mode === "append" ||
+    needsAllLines(transform);
   if (!isHeld) return { content: "", streamed: transformed(pieces, transform), notes };
   let text = "";
   for await (const piece of pieces) {
@@ -104,7 +112,9 @@ async function contentOf(
   if (transform.length === 0) return { content: text, notes };
   const work = { text, transforms: transform };
   const isSmall = text.length <= MAX_INLINE_BYTES;
-  const changed = isSmall ? transformText(work) : await context.threads.run("transform", work, signal);
+  const changed = isSmall
+    ? transformText(work)
+    : await context.threads.run("transform", work, signal);
   return { content: changed, notes };
 }
 
@@ -122,12 +132,23 @@ async function writeStreamed(
   { mode, create_parents, expected_hash, signal }: WriteRequest,
   pieces: AsyncIterable<string>,
 ) {
-  const before = await readBefore(context, path, { max: 0, hash: expected_hash !== undefined, signal });
+  const before = await readBefore(context, path, {
+    max: 0,
+    hash: expected_hash !== undefined,
+    signal,
+  });
   refuseExisting(path, mode, before);
   checkExpected(path, before, expected_hash);
   const bytes = new Streamed(encoded(pieces));
   const action = before === undefined ? "create" : "overwrite";
-  const replacement = { action, path, bytes, before, createParents: create_parents, signal } as const;
+  const replacement = {
+    action,
+    path,
+    bytes,
+    before,
+    createParents: create_parents,
+    signal,
+  } as const;
   const { hash, ...receipt } = await replaceContent(context, replacement);
   return {
     path,
@@ -146,9 +167,16 @@ async function* encoded(pieces: AsyncIterable<string>): AsyncGenerator<Uint8Arra
   for await (const text of pieces) yield Buffer.from(text, "utf8");
 }
 
-function refuseExisting(path: string, mode: WriteRequest["mode"], before: Before | undefined): void {
+function refuseExisting(
+  path: string,
+  mode: WriteRequest["mode"],
+  before: Before | undefined,
+): void {
   if (mode === "create" && before !== undefined)
-    throw failure("create_only", `${named(path)} already exists; mode create only writes new files.`);
+    throw failure(
+      "create_only",
+      `${named(path)} already exists; mode create only writes new files.`,
+    );
 }
 
 async function writeLocked(
@@ -186,18 +214,37 @@ async function writeLocked(
     encoding,
     encodingBefore: isSameEncoding ? undefined : was?.form.encoding,
   };
-  if (before?.bytes?.equals(bytes)) return { ...outcome, hash: before.hash ?? "", receipt: undefined };
+  if (before?.bytes?.equals(bytes))
+    return { ...outcome, hash: before.hash ?? "", receipt: undefined };
   const action = before === undefined ? "create" : mode === "append" ? "append" : "overwrite";
-  const replacement = { action, path, bytes, before, createParents: create_parents, kept, signal } as const;
+  const replacement = {
+    action,
+    path,
+    bytes,
+    before,
+    createParents: create_parents,
+    kept,
+    signal,
+  } as const;
   const { hash, ...receipt } = await replaceContent(context, replacement);
   return { ...outcome, hash, receipt };
 }
 
 /** Appends to a file that is too large to be read, in place. */
-async function appendToLarge(context: ChangeContext, path: string, before: Before, content: string) {
+async function appendToLarge(
+  context: ChangeContext,
+  path: string,
+  before: Before,
+  content: string,
+) {
   const form = await withFile(context.guard, path, async (file) => formOf(await sourceOf(file)));
   const { addition, encoding } = additionTo(path, form, content);
-  const { size, receipt } = await appendInPlace(context, { action: "append", path }, addition, before.stat);
+  const { size, receipt } = await appendInPlace(
+    context,
+    { action: "append", path },
+    addition,
+    before.stat,
+  );
   return {
     path,
     created: false,

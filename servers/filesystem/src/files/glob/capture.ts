@@ -172,7 +172,9 @@ function matchTokens(tokens: readonly Token[], text: string, count: number): str
         return text.startsWith(token.char, at) && from(index + 1, at + token.char.length);
       case "one": {
         const code = text.codePointAt(at);
-        return code !== undefined && token.test(code) && from(index + 1, at + (code > 0xffff ? 2 : 1));
+        return (
+          code !== undefined && token.test(code) && from(index + 1, at + (code > 0xffff ? 2 : 1))
+        );
       }
       case "many": {
         let end = at;

@@ -113,7 +113,12 @@ describe("compileExclusion", () => {
     expect(hides("a/docs/a.md", "a.md", false)).toBe(false);
     expect(hides("vendor", "vendor", true)).toBe(false);
     expect(hides("vendor/a", "a", false)).toBe(true);
-    expect(["vendor", "a/vendor", "gen", "a/gen"].map(hidesContents)).toEqual([true, false, true, true]);
+    expect(["vendor", "a/vendor", "gen", "a/gen"].map(hidesContents)).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ]);
   });
 
   it("refuses more than 100 globs", async () => {

@@ -27,7 +27,10 @@ export function compileGlob(glob: string) {
  */
 export function compileExclusion(globs: readonly string[]) {
   if (globs.length > MAX_GLOBS)
-    throw invalidGlob(globs[0] ?? "", `${globs.length} globs were given; at most ${MAX_GLOBS} are allowed.`);
+    throw invalidGlob(
+      globs[0] ?? "",
+      `${globs.length} globs were given; at most ${MAX_GLOBS} are allowed.`,
+    );
   const whole = globs.map(compileGlob);
   const contents = globs
     .filter((glob) => /[^\\]\/\*\*\/?$/.test(glob))

@@ -166,14 +166,19 @@ describe("IgnoreScope", () => {
       "dir/sub/f.bak": "",
     });
     const all = await shown(tree, tree.root, ["*.bak"]);
-    expect(all.filter((path) => !/ignore$/.test(path))).toEqual(["dir/b.log", "dir/c.log", "dir/sub/f.bak"]);
+    expect(all.filter((path) => !/ignore$/.test(path))).toEqual([
+      "dir/b.log",
+      "dir/c.log",
+      "dir/sub/f.bak",
+    ]);
   });
 
   it("applies rules from parent directories, up to the repository's root", async () => {
     const tree = await makeTree({
       ".gitignore": "never\n",
       "repo/.git/HEAD": "",
-      "repo/.gitignore": "*.log\n/src/gen/\nsrc/*/skip.ts\n/other/x.ts\n**/lib/*.js\n!keep.log\nsrc/lib/\n",
+      "repo/.gitignore":
+        "*.log\n/src/gen/\nsrc/*/skip.ts\n/other/x.ts\n**/lib/*.js\n!keep.log\nsrc/lib/\n",
       "repo/src/.ignore": "deep.txt\n",
       "repo/src/lib/a.log": "",
       "repo/src/lib/a.js": "",
@@ -187,7 +192,12 @@ describe("IgnoreScope", () => {
       "repo/src/other/x.ts": "",
     });
     // A path given by the caller is shown even if a rule matches it; the rules still apply to its contents.
-    expect(await shown(tree, tree.at("repo/src/lib"))).toEqual(["keep.log", "never", "sub/skip.ts", "x.ts"]);
+    expect(await shown(tree, tree.at("repo/src/lib"))).toEqual([
+      "keep.log",
+      "never",
+      "sub/skip.ts",
+      "x.ts",
+    ]);
     expect(await shown(tree, tree.at("repo/src"))).toEqual([".ignore", "other/x.ts"]);
   });
 
@@ -236,6 +246,7 @@ describe("IgnoreScope", () => {
     const bombs = [`${"**/a/".repeat(200)}b`, `${"*a".repeat(200)}b`, `${"a/**/".repeat(200)}c`];
     const path = `${"a/".repeat(1000)}x`;
     const rules = compileIgnoreLines(parseIgnoreLines(bombs.join("\n")));
-    for (let i = 0; i < 10; i++) expect(rules.verdict(path, "a".repeat(255), false)).toBeUndefined();
+    for (let i = 0; i < 10; i++)
+      expect(rules.verdict(path, "a".repeat(255), false)).toBeUndefined();
   });
 });

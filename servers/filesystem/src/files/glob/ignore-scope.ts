@@ -169,7 +169,10 @@ function withoutTrailingSpaces(line: string): string {
  *
  * @param directory components of the path from the lines' directory to the one below.
  */
-export function linesBelow(lines: readonly IgnoreLine[], directory: readonly string[]): IgnoreLine[] {
+export function linesBelow(
+  lines: readonly IgnoreLine[],
+  directory: readonly string[],
+): IgnoreLine[] {
   return lines.flatMap((line) => {
     if (!line.anchored) return [line];
     const components = line.pattern.split("/");
@@ -227,7 +230,8 @@ export function compileIgnoreLines(lines: readonly IgnoreLine[]) {
     Math.max(map.get(text) ?? -1, isDirectory ? (map.get(`${text}/`) ?? -1) : -1);
   const rules: { index: number; directoriesOnly: boolean; matches: Matches }[] = [];
   for (const [index, { pattern, anchored, directoriesOnly }] of lines.entries()) {
-    if (LITERAL.test(pattern)) (anchored ? paths : names).set(pattern + (directoriesOnly ? "/" : ""), index);
+    if (LITERAL.test(pattern))
+      (anchored ? paths : names).set(pattern + (directoriesOnly ? "/" : ""), index);
     else {
       const matches = matcherOf(pattern, anchored);
       if (matches !== undefined) rules.push({ index, directoriesOnly, matches });

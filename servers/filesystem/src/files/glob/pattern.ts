@@ -41,7 +41,10 @@ const any: CharacterTest = () => true;
  * `+(…)`, `@(…)`.
  * @throws ToolError `invalid` with the reason, for a malformed glob.
  */
-export function compilePattern(glob: string, dialect: { groups: boolean }): (text: string) => boolean {
+export function compilePattern(
+  glob: string,
+  dialect: { groups: boolean },
+): (text: string) => boolean {
   const suffix = SUFFIX.exec(glob)?.[1];
   if (suffix !== undefined) return (text) => text.endsWith(suffix) && !text.includes("/");
   const prefix = PREFIX.exec(glob)?.[1];
@@ -89,7 +92,8 @@ function parse(glob: string, groups: boolean): readonly State[] {
   }
 
   function push(state: State): void {
-    if (states.length === MAX_STATES) throw invalidGlob(glob, "It expands to too many alternatives.");
+    if (states.length === MAX_STATES)
+      throw invalidGlob(glob, "It expands to too many alternatives.");
     states.push(state);
   }
 
@@ -136,7 +140,10 @@ function parse(glob: string, groups: boolean): readonly State[] {
 
   function extended(operator: string, atBegin: boolean): Ending {
     if (operator === "!")
-      throw invalidGlob(glob, "A negated group, !(…), is not supported; use exclude patterns instead.");
+      throw invalidGlob(
+        glob,
+        "A negated group, !(…), is not supported; use exclude patterns instead.",
+      );
     at += 2;
     const ending = group(operator, "|", ")", atBegin);
     return operator === "*" && ending === "slash" ? "components" : "other";
@@ -209,7 +216,9 @@ function rangeValues(glob: string, [, from = "", to = "", step = "1"]: readonly 
   return Array.from({ length: count }, (_, index) => {
     const value = first + (last < first ? -index : index) * by;
     if (!numeric) return String.fromCharCode(value);
-    return value < 0 ? `-${String(-value).padStart(width - 1, "0")}` : String(value).padStart(width, "0");
+    return value < 0
+      ? `-${String(-value).padStart(width - 1, "0")}`
+      : String(value).padStart(width, "0");
   });
 }
 

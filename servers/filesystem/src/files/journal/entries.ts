@@ -63,7 +63,11 @@ export async function* journalsIn(all: string) {
   }
 }
 
-export async function removeFiles({ directory, id, name }: Pick<Entry, "directory" | "id" | "name">) {
+export async function removeFiles({
+  directory,
+  id,
+  name,
+}: Pick<Entry, "directory" | "id" | "name">) {
   await rm(join(directory, name), { force: true });
   await rm(imagePath(directory, id), { recursive: true, force: true });
 }

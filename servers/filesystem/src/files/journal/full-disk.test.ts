@@ -20,7 +20,12 @@ async function smallDisk(ctx: TestContext): Promise<Scratch> {
 
 /** Overwrites a file of 100 kB, and makes the change older. */
 async function overwrite({ files, journalDirectory }: Scratch, path: string, content: string) {
-  const { receipt } = await files.write({ path, content, mode: "overwrite", create_parents: false });
+  const { receipt } = await files.write({
+    path,
+    content,
+    mode: "overwrite",
+    create_parents: false,
+  });
   const id = receipt?.changeId ?? "";
   const old = `${(Date.now() - 120_000 + clock++).toString(36).padStart(9, "0")}-${id.slice(-6)}`;
   const bytes = (await readdir(journalDirectory)).find(
@@ -41,7 +46,8 @@ describe.runIf(process.platform === "linux")("a journal on a full disk", () => {
     const place = await smallDisk(ctx);
     const path = await place.put("a", content(0));
     const ids: string[] = [];
-    for (let index = 1; index <= 25; index++) ids.push(await overwrite(place, path, content(index)));
+    for (let index = 1; index <= 25; index++)
+      ids.push(await overwrite(place, path, content(index)));
     expect(await place.read("a")).toBe(content(25));
     // Another server reads the journal from the disk.
     const other = place.another();
@@ -61,8 +67,9 @@ describe.runIf(process.platform === "linux")("a journal on a full disk", () => {
   it("refuses a change that does not fit, and loses neither content nor journal", async (ctx) => {
     const place = await smallDisk(ctx);
     const path = await place.put("a", content(0));
-    const id = (await place.files.write({ path, content: "new", mode: "overwrite", create_parents: false }))
-      .receipt;
+    const id = (
+      await place.files.write({ path, content: "new", mode: "overwrite", create_parents: false })
+    ).receipt;
     const { bavail, bsize } = await statfs(place.state);
     await writeFile(join(place.state, "foreign"), Buffer.alloc(bavail * bsize));
     const write = (files = place.files) =>

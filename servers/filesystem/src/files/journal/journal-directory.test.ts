@@ -22,9 +22,9 @@ describe("the state directory", () => {
     expect(stateDirectories("filesystem", {}, "darwin")[0]).toMatch(
       /Library\/Application Support\/refmcp\/filesystem$/,
     );
-    expect(stateDirectories("filesystem", { LOCALAPPDATA: "C:\\Users\\me\\Local" }, "win32")[0]).toContain(
-      "C:\\Users\\me\\Local",
-    );
+    expect(
+      stateDirectories("filesystem", { LOCALAPPDATA: "C:\\Users\\me\\Local" }, "win32")[0],
+    ).toContain("C:\\Users\\me\\Local");
   });
 
   it("is never inside a root, and never contains one", async () => {
@@ -40,9 +40,9 @@ describe("the state directory", () => {
     ).toMatchObject({
       reason: expect.stringContaining("is in an allowed directory"),
     });
-    expect(await openStateDirectory([join(root, "..")], allowlist(root), { name: "journal" })).toHaveProperty(
-      "reason",
-    );
+    expect(
+      await openStateDirectory([join(root, "..")], allowlist(root), { name: "journal" }),
+    ).toHaveProperty("reason");
   });
 
   it.skipIf(process.platform === "win32")(
@@ -51,7 +51,9 @@ describe("the state directory", () => {
       const { root, outside } = await scratch();
       await chmod(outside, 0o755);
       await mkdir(join(outside, "journal"), { mode: 0o755 });
-      expect(await openStateDirectory([outside], allowlist(root), { name: "journal" })).toMatchObject({
+      expect(
+        await openStateDirectory([outside], allowlist(root), { name: "journal" }),
+      ).toMatchObject({
         directory: join(outside, "journal"),
       });
       expect((await lstat(outside)).mode & 0o777).toBe(0o755);

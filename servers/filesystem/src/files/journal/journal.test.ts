@@ -32,8 +32,11 @@ describe("the journal", () => {
     const names = await readdir(journalDirectory);
     const id = receipt?.changeId;
     expect(names.sort()).toEqual([`${id}.3.json`, `${id}.image`, "directory.json"]);
-    for (const name of names) expect((await stat(join(journalDirectory, name))).mode & 0o777).toBe(0o600);
-    expect(await readFile(join(journalDirectory, `${receipt?.changeId}.image`), "utf8")).toBe("old");
+    for (const name of names)
+      expect((await stat(join(journalDirectory, name))).mode & 0o777).toBe(0o600);
+    expect(await readFile(join(journalDirectory, `${receipt?.changeId}.image`), "utf8")).toBe(
+      "old",
+    );
   });
 
   it("lists changes newest first, in pages, and by path", async () => {
@@ -53,7 +56,9 @@ describe("the journal", () => {
     expect([...first.changes, ...second.changes]).toEqual(all.changes);
     const below = await files.changes({ maxChars: 80_000, limit: 10, path: at("sub") });
     expect(below.changes.map(({ change }) => change.path)).toEqual([at("sub/b"), at("sub")]);
-    await expect(files.changes({ maxChars: 80_000, limit: 3, cursor: "nonsense" })).rejects.toMatchObject({
+    await expect(
+      files.changes({ maxChars: 80_000, limit: 3, cursor: "nonsense" }),
+    ).rejects.toMatchObject({
       kind: "invalid",
     });
   });
@@ -112,11 +117,21 @@ describe("the journal", () => {
   it("has one journal per allowed directory: activity in one does not affect undo in another", async () => {
     const { root, outside, state, at } = await scratch();
     const open = (path: string) =>
-      new Journal({ directories: [state], allowed: allowlist(path), enabled: true, maxEntries: 10 });
+      new Journal({
+        directories: [state],
+        allowed: allowlist(path),
+        enabled: true,
+        maxEntries: 10,
+      });
     const write = async (journal: Journal, path: string) => {
       const opened = await journal.open(path);
       if ("reason" in opened) throw new Error(opened.reason);
-      const change = { id: journal.newId(), time: new Date().toISOString(), action: "edit", path } as const;
+      const change = {
+        id: journal.newId(),
+        time: new Date().toISOString(),
+        action: "edit",
+        path,
+      } as const;
       await journal.write(opened.directory, change, 0);
       return change.id;
     };
@@ -131,7 +146,10 @@ describe("the journal", () => {
   it("keeps a change as long as its server's setting says, even if another server reads it", async () => {
     const { files, at, put, state, journalDirectory, outside } = await scratch();
     const { receipt } = await files.write(request(await put("a", "secret"), "x"));
-    const [id, old] = [receipt?.changeId ?? "", (Date.now() - 31 * 86_400_000).toString(36).padStart(9, "0")];
+    const [id, old] = [
+      receipt?.changeId ?? "",
+      (Date.now() - 31 * 86_400_000).toString(36).padStart(9, "0"),
+    ];
     const aged = `${old}-abcdef`;
     for (const [from, to] of [
       [`${id}.6.json`, `${aged}.6.json`],

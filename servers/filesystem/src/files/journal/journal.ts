@@ -108,12 +108,19 @@ export class Journal {
       .flatMap((one) => [one.path, one.realPath].map((at) => ({ path: one.realPath, at })))
       .filter(({ at }) => within(path, at))
       .reduce((best, one) => (one.at.length > best.at.length ? one : best), { path, at: "" });
-    const directory = join(opened.directory, createHash("sha256").update(owner).digest("hex").slice(0, 16));
+    const directory = join(
+      opened.directory,
+      createHash("sha256").update(owner).digest("hex").slice(0, 16),
+    );
     try {
       ensureDirectory(directory, 0o700);
       if (!this.#sincePrune.has(directory)) {
         // Written atomically: a half-written one would hide the whole journal.
-        await this.#put(directory, OWNER_NAME, JSON.stringify({ path: owner, days: this.#options.maxDays }));
+        await this.#put(
+          directory,
+          OWNER_NAME,
+          JSON.stringify({ path: owner, days: this.#options.maxDays }),
+        );
         this.#sincePrune.set(directory, PRUNE_EVERY);
       }
     } catch (error) {
@@ -168,7 +175,10 @@ export class Journal {
 
   /** Records a change whose image (`bytes` bytes) is in place. The record is written before the change is made. */
   async write(directory: string, change: Change, bytes: number): Promise<void> {
-    await this.#put(directory, entryName(change, bytes), recordText(change), [change.id, change.undoes]);
+    await this.#put(directory, entryName(change, bytes), recordText(change), [
+      change.id,
+      change.undoes,
+    ]);
     await this.written(directory, change, bytes);
   }
 
@@ -264,7 +274,8 @@ export class Journal {
       if (before !== undefined && entry.id >= before) continue;
       const change = await this.#read(entry);
       if (change === undefined) continue;
-      if (below === undefined || pathsOf(change).some((path) => within(path, below))) found.push(change);
+      if (below === undefined || pathsOf(change).some((path) => within(path, below)))
+        found.push(change);
     }
     return found;
   }
@@ -277,14 +288,16 @@ export class Journal {
   async get(id: string): Promise<{ directory: string; change: Change }> {
     const entry = (await this.#entries()).find((one) => one.id === id);
     const change = entry && (await this.#read(entry));
-    if (change === undefined) throw failure("no_change", `The journal has no change ${JSON.stringify(id)}.`);
+    if (change === undefined)
+      throw failure("no_change", `The journal has no change ${JSON.stringify(id)}.`);
     return { directory: entry?.directory ?? "", change };
   }
 
   /** The latest undo of each change: id of the change → id of its undo. */
   async undone(): Promise<Map<string, string>> {
     const undone = new Map<string, string>();
-    for (const { id, undoes } of await this.#entries()) if (undoes !== undefined) undone.set(undoes, id);
+    for (const { id, undoes } of await this.#entries())
+      if (undoes !== undefined) undone.set(undoes, id);
     return undone;
   }
 
@@ -302,7 +315,9 @@ export class Journal {
     const allowed = this.#options.allowed.directories();
     const found: Entry[] = [];
     for await (const { directory, path } of journalsIn(opened.directory)) {
-      const isNear = allowed.some(({ realPath }) => within(path, realPath) || within(realPath, path));
+      const isNear = allowed.some(
+        ({ realPath }) => within(path, realPath) || within(realPath, path),
+      );
       if (isNear) found.push(...(await entriesIn(directory)));
     }
     return found.sort(byId);
@@ -320,7 +335,10 @@ export class Journal {
   }
 
   /** Undefined for a record that another process has pruned, or that is damaged. */
-  async #parse({ directory, name }: Pick<Entry, "directory" | "name">): Promise<Change | undefined> {
+  async #parse({
+    directory,
+    name,
+  }: Pick<Entry, "directory" | "name">): Promise<Change | undefined> {
     try {
       return parseRecord(await readFile(join(directory, name), "utf8"));
     } catch {

@@ -98,7 +98,9 @@ function changeLine({ change, undoneBy }: ListedChange): string {
 /** The first file of a change, how many more it has, and why it cannot be undone. */
 export function summaryOf(change: Change) {
   const steps = stepsOf(change);
-  const files = steps.filter(({ action }) => action !== "create_directory" || change.action === action);
+  const files = steps.filter(
+    ({ action }) => action !== "create_directory" || change.action === action,
+  );
   const [first = change] = files;
   const final = steps.find((step) => step.final !== undefined)?.final;
   return { first, more: Math.max(0, files.length - 1), final };

@@ -1,6 +1,12 @@
 import { appendFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { copyData, ensureDirectory, errorCode, type GuardedFile, whileHeld } from "@refmcp/boundary";
+import {
+  copyData,
+  ensureDirectory,
+  errorCode,
+  type GuardedFile,
+  whileHeld,
+} from "@refmcp/boundary";
 import type { ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../messages.ts";
 import { linked, type TrashPlace } from "../trash/trash.ts";
@@ -169,7 +175,8 @@ export class ChangeGroup {
     const { id } = this;
     const number = this.#recordings++;
     const directory = "directory" in opened ? opened.directory : undefined;
-    const image = directory === undefined ? undefined : groupImage(imagePath(directory, id), number);
+    const image =
+      directory === undefined ? undefined : groupImage(imagePath(directory, id), number);
     let start = -1;
     return {
       id,
@@ -211,7 +218,11 @@ export class ChangeGroup {
           throw error;
         },
       );
-    await this.#journal.withRoom(directory, { bytes: text.length, keep: [this.id, this.undoes] }, write);
+    await this.#journal.withRoom(
+      directory,
+      { bytes: text.length, keep: [this.id, this.undoes] },
+      write,
+    );
     this.#length += Buffer.byteLength(text);
   }
 }
@@ -245,7 +256,11 @@ export function recordingIn(journal: Journal, subject: Subject, opened: Opened, 
     receipt(): Receipt {
       const changeId = directory === undefined ? undefined : slot.id;
       // The note is for the first answer that reports a change.
-      return { changeId, final, note: isWritten && !slot.isMember ? journal.takeNote() : undefined };
+      return {
+        changeId,
+        final,
+        note: isWritten && !slot.isMember ? journal.takeNote() : undefined,
+      };
     },
   };
 
@@ -267,7 +282,8 @@ export function recordingIn(journal: Journal, subject: Subject, opened: Opened, 
   async function inTrash(realPath: string): Promise<TrashPlace | undefined> {
     trashed = await journal.trash.reserve(realPath, slot.trashName);
     if (trashed === undefined) return undefined;
-    final = "reason" in opened ? `${opened.reason}; it is in the trash: ${trashed.path}` : undefined;
+    final =
+      "reason" in opened ? `${opened.reason}; it is in the trash: ${trashed.path}` : undefined;
     return trashed;
   }
 
@@ -306,7 +322,8 @@ export function recordingIn(journal: Journal, subject: Subject, opened: Opened, 
   /** Saves bytes as the image. */
   async function keepBytes(bytes: Uint8Array): Promise<void> {
     const image = imageFor(bytes.length);
-    if (image !== undefined) await guarded(() => withRoom(() => writeFile(image, bytes, { mode: 0o600 })));
+    if (image !== undefined)
+      await guarded(() => withRoom(() => writeFile(image, bytes, { mode: 0o600 })));
   }
 
   /** Writes the entry; from then on the change counts as made. */
@@ -332,7 +349,11 @@ export function recordingIn(journal: Journal, subject: Subject, opened: Opened, 
   /** Runs work that stores the image, dropping older changes if space is needed. */
   function withRoom<Value>(work: () => Promise<Value>): Promise<Value> {
     if (directory === undefined) return work();
-    return journal.withRoom(directory, { bytes: imageBytes, keep: [slot.id, subject.undoes] }, work);
+    return journal.withRoom(
+      directory,
+      { bytes: imageBytes, keep: [slot.id, subject.undoes] },
+      work,
+    );
   }
 
   async function drop(): Promise<void> {

@@ -29,7 +29,10 @@ export interface ConvertedDocument extends Pick<DocumentText, "unit" | "parts"> 
  * @throws ToolError `invalid` for one that is damaged, encrypted or too large, or has no such part.
  */
 export async function convertDocument({ fd, size, path, document, part }: DocumentWork) {
-  const source = { size, read: (position: number, length: number) => bytesAt(fd, position, length) };
+  const source = {
+    size,
+    read: (position: number, length: number) => bytesAt(fd, position, length),
+  };
   try {
     const { text, unit, parts } = await documentText(source, document, part);
     const bytes = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(text)));
@@ -37,7 +40,8 @@ export async function convertDocument({ fd, size, path, document, part }: Docume
     // A plain array of bytes, since a Buffer does not keep its type between threads.
     return { bytes: new Uint8Array(bytes.buffer), unit, parts, marks: marksIn(bytes) };
   } catch (cause) {
-    if (cause instanceof SelectionError) throw failure("no_part", `${named(path)}: ${cause.message}`);
+    if (cause instanceof SelectionError)
+      throw failure("no_part", `${named(path)}: ${cause.message}`);
     if (!(cause instanceof DocumentError)) throw cause;
     throw failure("bad_document", `${named(path)} cannot be read: ${cause.message}.`, { cause });
   }

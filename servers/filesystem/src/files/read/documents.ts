@@ -64,7 +64,10 @@ export class Documents {
    * @throws ToolError `invalid` for one that is damaged, encrypted, too large or has no such part; `timeout`; the signal's
    *   reason.
    */
-  async textOf(file: GuardedFile, request: DocumentRequest = {}): Promise<ConvertedDocument | undefined> {
+  async textOf(
+    file: GuardedFile,
+    request: DocumentRequest = {},
+  ): Promise<ConvertedDocument | undefined> {
     const { part, signal, sniff = false } = request;
     const { size } = file.stat;
     const named = documentKind(file.path);

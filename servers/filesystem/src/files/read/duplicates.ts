@@ -75,7 +75,11 @@ export class DuplicateFinder {
         groups.push(...(await sameContent(guard, root, group, options)));
       }
     }
-    return { groups: groups.sort(order), wasted: groups.reduce((sum, one) => sum + waste(one), 0), isCut };
+    return {
+      groups: groups.sort(order),
+      wasted: groups.reduce((sum, one) => sum + waste(one), 0),
+      isCut,
+    };
   }
 
   /** Groups the files whose size and beginning are the same. Threads read the beginnings. */
@@ -139,7 +143,10 @@ export class DuplicateFinder {
       batch.release();
     }
     const found = [...alike.values()].filter((same) => same.paths.length > 1);
-    return { found: found.map(({ size, paths }) => ({ size, paths: paths.sort(compareText) })), isCut };
+    return {
+      found: found.map(({ size, paths }) => ({ size, paths: paths.sort(compareText) })),
+      isCut,
+    };
   }
 }
 
@@ -165,5 +172,7 @@ async function sameContent(
     }
     done(1);
   }
-  return [...found.values()].filter((same) => same.length > 1).map((same) => ({ size, paths: same }));
+  return [...found.values()]
+    .filter((same) => same.length > 1)
+    .map((same) => ({ size, paths: same }));
 }

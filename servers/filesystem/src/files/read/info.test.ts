@@ -44,7 +44,10 @@ describe("info", () => {
       below: { files: 2, bytes: 10 + PNG.length, isCut: false },
     });
     await mkdir(join(root, "dir"));
-    expect(await files.info(join(root, "dir"))).toMatchObject({ type: "directory", hash: undefined });
+    expect(await files.info(join(root, "dir"))).toMatchObject({
+      type: "directory",
+      hash: undefined,
+    });
   });
 
   it("reports hard links and where links lead", async () => {

@@ -16,7 +16,13 @@ const COUNTING_MS = 30_000;
 type LinkTarget = Awaited<ReturnType<PathGuard["readLink"]>> | undefined;
 
 /** The facts that only a file's content or only a directory has. */
-const NO_CONTENT = { mime: undefined, form: undefined, lines: undefined, hash: undefined, below: undefined };
+const NO_CONTENT = {
+  mime: undefined,
+  form: undefined,
+  lines: undefined,
+  hash: undefined,
+  below: undefined,
+};
 
 export interface InfoOptions {
   readonly signal?: AbortSignal | undefined;
@@ -77,7 +83,12 @@ async function contentFacts(file: GuardedFile, signal: AbortSignal | undefined) 
   return { ...NO_CONTENT, mime, form, lines, hash: hashOf(whole) };
 }
 
-async function directoryInfo(guard: PathGuard, path: string, link: LinkTarget, options: InfoOptions) {
+async function directoryInfo(
+  guard: PathGuard,
+  path: string,
+  link: LinkTarget,
+  options: InfoOptions,
+) {
   return withDirectory(guard, path, async (root) => {
     const { path, stat, directory } = root;
     const below = await sizeOf(guard, root, options);
@@ -121,7 +132,9 @@ function typeName(stat: Stats) {
 
 /** Permissions in the form of `ls`: `rw-r--r--`. */
 export function permissionsOf({ mode }: Stats): string {
-  const bits = Array.from("rwxrwxrwx", (letter, index) => ((mode >> (8 - index)) & 1 ? letter : "-"));
+  const bits = Array.from("rwxrwxrwx", (letter, index) =>
+    (mode >> (8 - index)) & 1 ? letter : "-",
+  );
   return bits.join("");
 }
 
@@ -137,7 +150,9 @@ export function infoAnswer(found: Awaited<ReturnType<typeof getInfo>>): string {
     files: below?.files,
     directories: below?.directories,
     total_size: below?.bytes,
-    counted: below?.isCut ? "only a part, because the time ran out; ask for its subdirectories" : undefined,
+    counted: below?.isCut
+      ? "only a part, because the time ran out; ask for its subdirectories"
+      : undefined,
     unreadable_directories: below?.unreadable || undefined,
     mime: info.mime,
     encoding: form && form.encoding + (form.weak ? " (a guess)" : ""),

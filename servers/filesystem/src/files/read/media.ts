@@ -69,15 +69,27 @@ export async function readMedia(
     }
     const kind = /^(image|audio)\//.exec(mime)?.[1];
     const link = (why: string): Media => {
-      return { kind: "link", path, name: basename(path), uri: pathToFileURL(path).href, mime, size, why };
+      return {
+        kind: "link",
+        path,
+        name: basename(path),
+        uri: pathToFileURL(path).href,
+        mime,
+        size,
+        why,
+      };
     };
     if (kind !== "image" && kind !== "audio") return link("neither image nor audio");
     const isScalable = mime === "image/jpeg" || mime === "image/png";
     const max = isScalable ? MAX_SCALED_BYTES : MAX_MEDIA_BYTES;
-    if (size > max) return link(`more than the ${sized(max)} that can be ${isScalable ? "scaled" : "shown"}`);
+    if (size > max)
+      return link(`more than the ${sized(max)} that can be ${isScalable ? "scaled" : "shown"}`);
     const bytes = await readAt(file, 0, size);
     const from = isScalable ? await pictureSize(bytes) : undefined;
-    if (size <= MAX_MEDIA_BYTES && (from === undefined || Math.max(from.width, from.height) <= MAX_SIDE)) {
+    if (
+      size <= MAX_MEDIA_BYTES &&
+      (from === undefined || Math.max(from.width, from.height) <= MAX_SIDE)
+    ) {
       return { kind, path, mime, bytes };
     }
     if (from === undefined) return link("its dimensions cannot be read, so it was not scaled");
@@ -86,7 +98,8 @@ export async function readMedia(
       return link(`${pixels}, more than the ${grouped(MAX_PIXELS)} that can be decoded`);
     }
     // The decoder has no size limit for interlaced PNGs.
-    if (mime === "image/png" && bytes[28] === 1) return link("too large, and interlaced PNGs are not scaled");
+    if (mime === "image/png" && bytes[28] === 1)
+      return link("too large, and interlaced PNGs are not scaled");
     const tooSlow = () =>
       failure("scaling_too_slow", `Scaling the image took longer than ${SCALE_MS / 1000} s.`);
     const work = { bytes, maxPixels: MAX_PIXELS, maxBytes: MAX_MEDIA_BYTES };
@@ -118,7 +131,8 @@ export async function typeOf(file: GuardedFile): Promise<{ mime: string; text: b
   const found = await fileTypeFromBuffer(sample);
   return {
     mime:
-      found?.mime ?? (text ? (textTypeOf(basename(file.path)) ?? "text/plain") : "application/octet-stream"),
+      found?.mime ??
+      (text ? (textTypeOf(basename(file.path)) ?? "text/plain") : "application/octet-stream"),
     text,
   };
 }

@@ -39,7 +39,11 @@ describe("readMany", () => {
     const lengths = many.files.map(({ part }) => part?.text.length ?? 0);
     expect(lengths[0]).toBe(5);
     expect(Math.abs((lengths[1] ?? 0) - (lengths[2] ?? 0))).toBeLessThan(20);
-    expect(many.files[1]?.part).toMatchObject({ next: { column: 1 }, totalLines: 10_000, ends: false });
+    expect(many.files[1]?.part).toMatchObject({
+      next: { column: 1 },
+      totalLines: 10_000,
+      ends: false,
+    });
     const wide = many.files[2]?.part;
     expect(wide).toMatchObject({ next: { offset: 1, column: (lengths[2] ?? 0) + 1 } });
     expect(wide?.missing).toEqual({ chars: 100_000 - (lengths[2] ?? 0), exact: true });
@@ -59,7 +63,8 @@ describe("readMany", () => {
       const answer = framed(many);
       expect(answer.length).toBeLessThanOrEqual(20_000);
       expect(answer).toContain(`Paths are below ${root}/notes/.`);
-      for (const { path, part } of many.files) expect(part?.text, path).toHaveLength(part?.size ?? 0);
+      for (const { path, part } of many.files)
+        expect(part?.text, path).toHaveLength(part?.size ?? 0);
       left = left.slice(many.files.length);
     }
     expect(calls).toBeLessThanOrEqual(4);

@@ -43,14 +43,18 @@ export async function readMany(
   options: ReadManyOptions,
   documents?: Documents,
 ) {
-  const max = Math.min(options.maxChars, Math.max(WORTH_SHOWING, Math.floor(HELD_CHARS / paths.length)));
+  const max = Math.min(
+    options.maxChars,
+    Math.max(WORTH_SHOWING, Math.floor(HELD_CHARS / paths.length)),
+  );
   const shared = commonDirectory(paths);
   const available = options.maxChars - ENDS_CHARS - shared.length;
   const frames = new Map<OneOfMany, number>();
   const frameChars = (file: OneOfMany) => {
     const known = frames.get(file);
     const chars =
-      known ?? frameOf(file, paths.length, shared).length + (charsOf(file) > WORTH_SHOWING ? CUT_CHARS : 0);
+      known ??
+      frameOf(file, paths.length, shared).length + (charsOf(file) > WORTH_SHOWING ? CUT_CHARS : 0);
     if (known === undefined) frames.set(file, chars);
     return chars;
   };
@@ -63,7 +67,12 @@ export async function readMany(
       ...(await parallel(next, AT_ONCE, async (path): Promise<OneOfMany> => {
         options.signal?.throwIfAborted();
         try {
-          const part = await readText(guard, path, { maxChars: max, signal: options.signal }, documents);
+          const part = await readText(
+            guard,
+            path,
+            { maxChars: max, signal: options.signal },
+            documents,
+          );
           return { path, part };
         } catch (error) {
           if (!(error instanceof ToolError) || options.signal?.aborted) throw error;
@@ -71,7 +80,11 @@ export async function readMany(
         }
       })),
     );
-    count = fitting(files, available, (file) => frameChars(file) + Math.min(charsOf(file), WORTH_SHOWING));
+    count = fitting(
+      files,
+      available,
+      (file) => frameChars(file) + Math.min(charsOf(file), WORTH_SHOWING),
+    );
   }
   const shown = files.slice(0, count);
   const remaining = shown.reduce((left, file) => left - frameChars(file), available);
@@ -79,7 +92,9 @@ export async function readMany(
   return {
     files: shown.map(
       (file, index): OneOfMany =>
-        file.part === undefined ? file : { path: file.path, part: shortened(file.part, shares[index] ?? 0) },
+        file.part === undefined
+          ? file
+          : { path: file.path, part: shortened(file.part, shares[index] ?? 0) },
     ),
     hidden: paths.length - count,
     shared,
@@ -101,7 +116,12 @@ function commonDirectory(paths: readonly string[]): string {
 }
 
 /** The line before a file's text, without its tag: number, path, and facts about it. */
-function frameOf({ path, part, error }: OneOfMany, total: number, shared: string, index = total): string {
+function frameOf(
+  { path, part, error }: OneOfMany,
+  total: number,
+  shared: string,
+  index = total,
+): string {
   const full = total <= FULL_FACTS_FILES;
   const head = `${TAG} ${index}/${total} ${oneLine(path.slice(shared.length))}`;
   // With many files, those that are shown whole need no facts.
@@ -151,7 +171,8 @@ function shortened(part: TextPart, max: number): TextPart {
  */
 export function framed({ files, hidden, shared }: Awaited<ReturnType<typeof readMany>>): string {
   const hash = createHash("sha256");
-  for (const { part } of files) hash.update(`${part?.text.length ?? -1}\n`).update(part?.text ?? "");
+  for (const { part } of files)
+    hash.update(`${part?.text.length ?? -1}\n`).update(part?.text ?? "");
   const tag = `=== ${hash.digest("hex").slice(0, 16)}`;
   const total = files.length + hidden;
   const lines = files.map((file, index) => {

@@ -39,7 +39,9 @@ describe("readText", () => {
       missing: undefined,
       leftOut: undefined,
     });
-    expect(factsLine(part)).toBe(`[All 2 lines. File: 10 B, utf-8, CRLF line endings, hash ${part.hash}.]`);
+    expect(factsLine(part)).toBe(
+      `[All 2 lines. File: 10 B, utf-8, CRLF line endings, hash ${part.hash}.]`,
+    );
   });
 
   it("reads head, tail and a range", async () => {
@@ -63,7 +65,9 @@ describe("readText", () => {
     expect((await read(files, path, { offset: 999, lineNumbers: true })).text).toBe(
       "999\tline 999\n1000\tline 1000\n",
     );
-    expect((await read(files, path, { tail: 1, lineNumbers: true })).text).toBe("1000\tline 1000\n");
+    expect((await read(files, path, { tail: 1, lineNumbers: true })).text).toBe(
+      "1000\tline 1000\n",
+    );
     expect((await read(files, path, { tail: 5000 })).text).toBe(TEXT);
   });
 
@@ -97,7 +101,10 @@ describe("readText", () => {
     );
     const end = await read(files, path, { maxChars: 1000, tail: 1, offset: undefined });
     expect(end.text).toBe("next\n");
-    const cut = await read(files, await put("b.txt", "y".repeat(3000)), { tail: 1, maxChars: 1000 });
+    const cut = await read(files, await put("b.txt", "y".repeat(3000)), {
+      tail: 1,
+      maxChars: 1000,
+    });
     expect(cut).toMatchObject({ text: "y".repeat(1000), missing: { chars: 2000 } });
   });
 
@@ -114,12 +121,20 @@ describe("readText", () => {
     const empty = await read(files, await put("empty", ""));
     expect(empty).toMatchObject({ text: "", lines: 0, totalLines: 0, ends: true });
     expect(factsLine(empty)).toMatch(/^\[The file is empty\. /);
-    expect(await read(files, await put("open", "a\nb"))).toMatchObject({ totalLines: 2, closed: false });
-    expect(await read(files, await put("mac", "a\rb\rc\r"), { offset: 2, limit: 1 })).toMatchObject({
-      text: "b\r",
-      totalLines: 3,
+    expect(await read(files, await put("open", "a\nb"))).toMatchObject({
+      totalLines: 2,
+      closed: false,
     });
-    expect(await read(files, await put("one", "\n"), { tail: 1 })).toMatchObject({ text: "\n", lines: 1 });
+    expect(await read(files, await put("mac", "a\rb\rc\r"), { offset: 2, limit: 1 })).toMatchObject(
+      {
+        text: "b\r",
+        totalLines: 3,
+      },
+    );
+    expect(await read(files, await put("one", "\n"), { tail: 1 })).toMatchObject({
+      text: "\n",
+      lines: 1,
+    });
   });
 
   it("decodes UTF-16 and windows-1252, ranges included", async () => {
@@ -181,9 +196,16 @@ describe("very large files", () => {
     const before = process.memoryUsage().arrayBuffers;
     const head = await read(files, path);
     expect(head.text.length).toBeLessThanOrEqual(20_000);
-    expect(head).toMatchObject({ startLine: 1, totalLines: undefined, hash: undefined, ends: false });
+    expect(head).toMatchObject({
+      startLine: 1,
+      totalLines: undefined,
+      hash: undefined,
+      ends: false,
+    });
     expect((await read(files, path, { head: 10 })).lines).toBe(10);
-    expect((await read(files, path, { tail: 2 })).text.endsWith("again\nthe last line\n")).toBe(true);
+    expect((await read(files, path, { tail: 2 })).text.endsWith("again\nthe last line\n")).toBe(
+      true,
+    );
     const deep = await read(files, path, { offset: times * 20_000, limit: 2 });
     expect(deep).toMatchObject({ lines: 2, ends: true, totalLines: times * 20_000 + 1 });
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100e6);
@@ -209,8 +231,12 @@ describe("very large files", () => {
     const path = await put("text", "words and lines\n".repeat(10_000));
     await truncate(path, 2 ** 33);
     expect((await read(files, path)).text.length).toBeLessThanOrEqual(20_000);
-    expect((await read(files, path, { tail: 3, maxChars: 100 })).text.length).toBeLessThanOrEqual(100);
-    await expect(read(files, path, { offset: 20_000 })).rejects.toMatchObject({ kind: "too_large" });
+    expect((await read(files, path, { tail: 3, maxChars: 100 })).text.length).toBeLessThanOrEqual(
+      100,
+    );
+    await expect(read(files, path, { offset: 20_000 })).rejects.toMatchObject({
+      kind: "too_large",
+    });
   });
 });
 
@@ -231,9 +257,16 @@ describe.skipIf(process.platform === "win32")("special files", () => {
 
   it("counts a negative offset from the end", async () => {
     const { files, put } = await scratch();
-    const path = await put("a.txt", Array.from({ length: 100 }, (_, index) => `${index + 1}\n`).join(""));
+    const path = await put(
+      "a.txt",
+      Array.from({ length: 100 }, (_, index) => `${index + 1}\n`).join(""),
+    );
     const read = (range: object) => files.readText(path, { maxChars: 1000, ...range });
-    expect(await read({ offset: -3 })).toMatchObject({ text: "98\n99\n100\n", startLine: 98, ends: true });
+    expect(await read({ offset: -3 })).toMatchObject({
+      text: "98\n99\n100\n",
+      startLine: 98,
+      ends: true,
+    });
     expect(await read({ offset: -10, limit: 2 })).toMatchObject({
       text: "91\n92\n",
       startLine: 91,
@@ -247,10 +280,14 @@ describe.skipIf(process.platform === "win32")("special files", () => {
     const { files, put } = await scratch();
     const sure = "这是一个用于测试的中文文本文件";
     const bytes = "D5E2CAC7D2BBB8F6D3C3D3DAB2E2CAD4B5C4D6D0CEC4CEC4B1BECEC4BCFE";
-    const chinese = await files.readText(await put("a", Buffer.from(bytes, "hex")), { maxChars: 100 });
+    const chinese = await files.readText(await put("a", Buffer.from(bytes, "hex")), {
+      maxChars: 100,
+    });
     expect(chinese).toMatchObject({ text: sure, encoding: "gb18030" });
     expect(factsLine(chinese)).not.toContain("guess");
-    const short = await files.readText(await put("b", Buffer.from("C4E3BAC3", "hex")), { maxChars: 100 });
+    const short = await files.readText(await put("b", Buffer.from("C4E3BAC3", "hex")), {
+      maxChars: 100,
+    });
     expect(factsLine(short)).toContain("The encoding is a guess");
     const told = await files.readText(await put("b", Buffer.from("C4E3BAC3", "hex")), {
       maxChars: 9,

@@ -90,7 +90,8 @@ export async function readText(
       const shown = await backward(lines, source, totalLines, tail, options);
       return { path: file.path, size, hash, document, ...form, ...shown };
     }
-    const from = offset < 0 ? Math.max(1, (totalLines ?? (await lines.count())) + 1 + offset) : offset;
+    const from =
+      offset < 0 ? Math.max(1, (totalLines ?? (await lines.count())) + 1 + offset) : offset;
     const shown = await forward(lines, source, totalLines, from, options);
     return { path: file.path, size, hash, document, ...form, ...shown };
   } finally {
@@ -105,7 +106,13 @@ async function forward(
   source: Source,
   totalLines: number | undefined,
   offset: number,
-  { column = 1, head, limit = head ?? Number.POSITIVE_INFINITY, lineNumbers, maxChars }: ReadTextOptions,
+  {
+    column = 1,
+    head,
+    limit = head ?? Number.POSITIVE_INFINITY,
+    lineNumbers,
+    maxChars,
+  }: ReadTextOptions,
 ): Promise<Part> {
   const skipped = await lines.skip(lines.start, offset - 1);
   if (offset > 1 && skipped.position >= source.size) {
@@ -201,7 +208,11 @@ async function backward(
   return {
     text: kept.join(""),
     startLine:
-      total === undefined ? (found.complete && all.length < tail ? 1 : undefined) : total - kept.length + 1,
+      total === undefined
+        ? found.complete && all.length < tail
+          ? 1
+          : undefined
+        : total - kept.length + 1,
     lines: kept.length,
     totalLines: total,
     ends: true,
@@ -209,7 +220,9 @@ async function backward(
     next: undefined,
     missing,
     leftOut:
-      kept.length < Math.min(tail, found.complete ? all.length : tail) ? tail - kept.length : undefined,
+      kept.length < Math.min(tail, found.complete ? all.length : tail)
+        ? tail - kept.length
+        : undefined,
   };
 }
 
@@ -262,7 +275,9 @@ export function partFacts(part: TextPart, full: boolean): string {
     const file = [sized(size), ...kind, ...(hash === undefined ? [] : [`hash ${hash}`])];
     facts.push(
       part.closed === false ? "No newline at the end of the file." : "",
-      part.damaged ? "Some bytes are not UTF-8 and are shown as U+FFFD; edit_file preserves them." : "",
+      part.damaged
+        ? "Some bytes are not UTF-8 and are shown as U+FFFD; edit_file preserves them."
+        : "",
       part.weak
         ? "The encoding is a guess; if the text looks wrong, pass encoding, for example gbk, shift_jis or windows-1251."
         : "",
@@ -293,7 +308,9 @@ function shown(part: TextPart): string {
   const end = startLine + lines - 1;
   if (startLine === 1 && end === totalLines)
     return lines === 1 ? "The only line." : `All ${grouped(lines)} lines.`;
-  return lines === 1 ? `Line ${grouped(end)}${of}.` : `Lines ${grouped(startLine)}–${grouped(end)}${of}.`;
+  return lines === 1
+    ? `Line ${grouped(end)}${of}.`
+    : `Lines ${grouped(startLine)}–${grouped(end)}${of}.`;
 }
 
 function continuation({ next, leftOut, startLine }: TextPart): string {
@@ -301,7 +318,8 @@ function continuation({ next, leftOut, startLine }: TextPart): string {
     return `Continue with offset=${next.offset}${next.column > 1 ? ` column=${next.column}` : ""}.`;
   }
   if (leftOut === undefined) return "";
-  const from = startLine === undefined ? "" : ` Read them with offset=${Math.max(1, startLine - leftOut)}.`;
+  const from =
+    startLine === undefined ? "" : ` Read them with offset=${Math.max(1, startLine - leftOut)}.`;
   return `${grouped(leftOut)} earlier lines did not fit.${from}`;
 }
 

@@ -86,8 +86,12 @@ async function namesIn(guard: PathGuard, path: string): Promise<string | undefin
   try {
     const { hidden } = guard.allowed;
     const all = await readdir(directory.entry(""), { withFileTypes: true });
-    const entries = all.filter(({ name }) => hidden?.hides(join(directory.realPath, name)) !== true);
-    const names = entries.map((entry) => oneLine(entry.name) + (entry.isDirectory() ? "/" : "")).sort();
+    const entries = all.filter(
+      ({ name }) => hidden?.hides(join(directory.realPath, name)) !== true,
+    );
+    const names = entries
+      .map((entry) => oneLine(entry.name) + (entry.isDirectory() ? "/" : ""))
+      .sort();
     const more = names.length - MAX_ENTRIES;
     const note = more > 0 ? [`(${grouped(more)} more; list_directory pages through them)`] : [];
     return [...names.slice(0, MAX_ENTRIES), ...note].join("\n");

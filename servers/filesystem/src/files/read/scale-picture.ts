@@ -25,7 +25,9 @@ export async function scalePicture({
 }): Promise<{ mime: string; bytes: Uint8Array; width: number; height: number } | undefined> {
   // Limits for the decoder, which may find a different size than in the header.
   const limits = { maxResolutionInMP: maxPixels / 1e6, maxMemoryUsageInMB: 2_048 };
-  const image = await Jimp.fromBuffer(Buffer.from(bytes), { "image/jpeg": limits }).catch(() => undefined);
+  const image = await Jimp.fromBuffer(Buffer.from(bytes), { "image/jpeg": limits }).catch(
+    () => undefined,
+  );
   if (image === undefined) return undefined;
   const factor = Math.min(1, MAX_SIDE / Math.max(image.width, image.height));
   const width = Math.max(1, Math.round(image.width * factor));

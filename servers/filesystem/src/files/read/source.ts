@@ -50,13 +50,22 @@ export async function sourceOf(file: GuardedFile): Promise<Source> {
 }
 
 export function wholeSource(whole: Buffer): Source {
-  const read = async (position: number, length: number) => whole.subarray(position, position + length);
+  const read = async (position: number, length: number) =>
+    whole.subarray(position, position + length);
   return { size: whole.length, whole, read };
 }
 
 /** The refusal of a file of `size` bytes; `what` ends its sentence, for example "are edited". */
-export function tooLarge(path: string, size: number, max: number, what: string, hint: string): ToolError {
-  return failure("too_large", `${named(path)} has ${sized(size)}; at most ${sized(max)} ${what}.`, { hint });
+export function tooLarge(
+  path: string,
+  size: number,
+  max: number,
+  what: string,
+  hint: string,
+): ToolError {
+  return failure("too_large", `${named(path)} has ${sized(size)}; at most ${sized(max)} ${what}.`, {
+    hint,
+  });
 }
 
 /** @param hint instead of the one for reading. */
@@ -68,11 +77,20 @@ export function binary(path: string, hint?: string): ToolError {
 type Opened = Pick<GuardedFile, "handle">;
 
 /** Reads up to `length` bytes; fewer if the file has shrunk. */
-export async function readAt({ handle }: Opened, position: number, length: number): Promise<Buffer> {
+export async function readAt(
+  { handle }: Opened,
+  position: number,
+  length: number,
+): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(Math.max(0, length));
   let filled = 0;
   while (filled < buffer.length) {
-    const { bytesRead } = await handle.read(buffer, filled, buffer.length - filled, position + filled);
+    const { bytesRead } = await handle.read(
+      buffer,
+      filled,
+      buffer.length - filled,
+      position + filled,
+    );
     if (bytesRead === 0) break;
     filled += bytesRead;
   }
@@ -155,7 +173,8 @@ export class Lines {
         throw failure("line_too_far", `The line is too far into the file: ${first}.`);
       }
       const chunk = await this.#source.read(at, CHUNK_BYTES);
-      if (chunk.length === 0) return { position: at, lines: lines + (await this.#openLine(position)) };
+      if (chunk.length === 0)
+        return { position: at, lines: lines + (await this.#openLine(position)) };
       let next = 0;
       for (let found = this.#indexOf(chunk, 0); found !== -1; found = this.#indexOf(chunk, next)) {
         lines += 1;
@@ -189,7 +208,11 @@ export class Lines {
       // The first read goes to the end of the file, since the text of the lines is needed next.
       const upTo = high + width >= size ? size : high;
       const chunk = (await this.#source.read(low, upTo - low)).subarray(0, high - low);
-      for (let at = this.#lastIndexOf(chunk, chunk.length); at !== -1; at = this.#lastIndexOf(chunk, at)) {
+      for (
+        let at = this.#lastIndexOf(chunk, chunk.length);
+        at !== -1;
+        at = this.#lastIndexOf(chunk, at)
+      ) {
         found += 1;
         if (found === count) return { position: low + at + width, complete: true };
       }
@@ -295,7 +318,8 @@ export class Lines {
 
   #indexOf(chunk: Buffer, from: number): number {
     let at = chunk.indexOf(this.#endBytes, from);
-    while (at !== -1 && at % this.#endBytes.length !== 0) at = chunk.indexOf(this.#endBytes, at + 1);
+    while (at !== -1 && at % this.#endBytes.length !== 0)
+      at = chunk.indexOf(this.#endBytes, at + 1);
     return at;
   }
 

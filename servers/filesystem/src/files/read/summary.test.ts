@@ -76,7 +76,9 @@ it("does not call hard links duplicates, and finds files that differ only at the
   await put("c", other);
   expect((await files.summarize(".")).duplicates.groups).toEqual([]);
   await put("d", other);
-  expect((await files.summarize(".")).duplicates.groups).toEqual([{ size: 100_000, paths: ["c", "d"] }]);
+  expect((await files.summarize(".")).duplicates.groups).toEqual([
+    { size: 100_000, paths: ["c", "d"] },
+  ]);
 });
 
 it("keeps an answer bounded, whatever the names and their number", async () => {

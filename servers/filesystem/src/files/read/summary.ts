@@ -52,7 +52,11 @@ interface SummaryContext {
  *
  * @throws what the guard throws, and the signal's reason.
  */
-export async function summarize(context: SummaryContext, given: string, options: SummaryOptions = {}) {
+export async function summarize(
+  context: SummaryContext,
+  given: string,
+  options: SummaryOptions = {},
+) {
   return withDirectory(context.guard, given, (root) => summaryOf(context, root, options));
 }
 
@@ -131,7 +135,9 @@ export function summaryAnswer(found: Awaited<ReturnType<typeof summarize>>): str
   const facts = [
     `path: ${oneLine(found.path)}`,
     `total: ${counted(files, "file")}, ${sized(bytes)}, ${counted(directories, "directory", "directories")}`,
-    ...(isCut ? ["counted: only a part, because the time ran out; summarize its subdirectories"] : []),
+    ...(isCut
+      ? ["counted: only a part, because the time ran out; summarize its subdirectories"]
+      : []),
     ...(unreadable > 0 ? [`unreadable_directories: ${grouped(unreadable)}`] : []),
   ];
   const bySize = ([a, one]: [string, Sum], [b, other]: [string, Sum]) =>
@@ -151,7 +157,8 @@ export function summaryAnswer(found: Awaited<ReturnType<typeof summarize>>): str
   ].join("\n");
 }
 
-const folderName = (name: string): string => (name === "" ? "(directly in it)" : `${shownPath(name)}/`);
+const folderName = (name: string): string =>
+  name === "" ? "(directly in it)" : `${shownPath(name)}/`;
 
 const shownPath = (path: string): string => {
   const line = oneLine(path);
@@ -185,7 +192,9 @@ function duplicateLines({ groups, wasted, isCut }: Duplicates): string[] {
   let chars = 0;
   for (const { size, paths } of groups.slice(0, MAX_GROUPS)) {
     const more = paths.length - MAX_COPIES;
-    const shown = paths.slice(0, MAX_COPIES).map((path) => JSON.stringify(clip(shownPath(path), MAX_PATH)));
+    const shown = paths
+      .slice(0, MAX_COPIES)
+      .map((path) => JSON.stringify(clip(shownPath(path), MAX_PATH)));
     const line = `  ${paths.length} × ${sized(size)}: ${shown.join(", ")}${more > 0 ? `, +${grouped(more)} more` : ""}`;
     chars += line.length;
     if (chars > MAX_GROUP_CHARS) break;

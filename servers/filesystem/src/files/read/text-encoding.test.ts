@@ -19,7 +19,11 @@ const WORDS = "Grüße aus Köln, 20 € – naïve café\n";
 
 describe("detect", () => {
   it("distinguishes encodings", () => {
-    expect(formOf(Buffer.from(WORDS))).toMatchObject({ encoding: "utf-8", bom: false, damaged: false });
+    expect(formOf(Buffer.from(WORDS))).toMatchObject({
+      encoding: "utf-8",
+      bom: false,
+      damaged: false,
+    });
     expect(formOf(Buffer.from(`\ufeff${WORDS}`))).toMatchObject({ encoding: "utf-8", bom: true });
     expect(formOf(Buffer.from(`\ufeff${WORDS}`, "utf16le"))).toMatchObject({
       encoding: "utf-16le",
@@ -33,8 +37,12 @@ describe("detect", () => {
       encoding: "utf-16le",
       bom: false,
     });
-    expect(formOf(Buffer.from("plain words\n", "utf16le").swap16())).toMatchObject({ encoding: "utf-16be" });
-    expect(formOf(Buffer.from("caf\xe9 na\xefve\n", "latin1"))).toMatchObject({ encoding: "windows-1252" });
+    expect(formOf(Buffer.from("plain words\n", "utf16le").swap16())).toMatchObject({
+      encoding: "utf-16be",
+    });
+    expect(formOf(Buffer.from("caf\xe9 na\xefve\n", "latin1"))).toMatchObject({
+      encoding: "windows-1252",
+    });
     expect(formOf(Buffer.alloc(0))).toMatchObject({ encoding: "utf-8", eol: "none" });
   });
 
@@ -62,7 +70,9 @@ describe("detect", () => {
 
   it("finds binary content", () => {
     const png = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
-    const numbers = Buffer.from(Uint16Array.from({ length: 2000 }, (_, index) => (index % 250) + 1).buffer);
+    const numbers = Buffer.from(
+      Uint16Array.from({ length: 2000 }, (_, index) => (index % 250) + 1).buffer,
+    );
     const utf32 = Buffer.from("fffe00004100000042000000", "hex");
     const gzip = Buffer.from("1f8b08080102030405060708ff9c8d8e8f90", "hex");
     for (const bytes of [
@@ -113,7 +123,10 @@ describe("guesses", () => {
     "Smørrebrød på øen",
   ])("prefers Western European for %s", async (text) => {
     const form = { encoding: "windows-1252", bom: false, damaged: false };
-    expect(await textOf(encode(text, form))).toMatchObject({ text, form: { encoding: "windows-1252" } });
+    expect(await textOf(encode(text, form))).toMatchObject({
+      text,
+      form: { encoding: "windows-1252" },
+    });
   });
 
   it("is sure of a short Western text whose letters fit several alphabets", async () => {

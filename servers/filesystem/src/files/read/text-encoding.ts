@@ -17,7 +17,10 @@ export type Encoding = string;
 export function encodingNamed(label: string): Encoding {
   const encoding = standardName(label);
   if (encoding !== undefined) return encoding;
-  throw failure("unknown_encoding", `The encoding ${JSON.stringify(oneLine(label))} is not supported.`);
+  throw failure(
+    "unknown_encoding",
+    `The encoding ${JSON.stringify(oneLine(label))} is not supported.`,
+  );
 }
 
 export type Eol = "lf" | "crlf" | "cr" | "mixed" | "none";
@@ -68,7 +71,10 @@ interface FormOptions {
  * The form of the text in `bytes`, the beginning of a file or all of it. If it is neither UTF-8 nor UTF-16, the
  * encoding is guessed. Undefined for binary content.
  */
-export async function formOfText(bytes: Buffer, options: FormOptions): Promise<TextForm | undefined> {
+export async function formOfText(
+  bytes: Buffer,
+  options: FormOptions,
+): Promise<TextForm | undefined> {
   const form = detect(bytes, options);
   if (form?.encoding !== "windows-1252" || options.encoding !== undefined) return form;
   // Loaded on first use: few files need it. A CommonJS module, so a bundle has only its default export.
@@ -84,13 +90,17 @@ export async function textOf(bytes: Buffer): Promise<{ text: string; form: TextF
 }
 
 /** Like `formOfText`, but anything other than UTF-8 and UTF-16 counts as windows-1252. */
-export function detect(bytes: Buffer, { whole, encoding: given }: FormOptions): TextForm | undefined {
+export function detect(
+  bytes: Buffer,
+  { whole, encoding: given }: FormOptions,
+): TextForm | undefined {
   const mark = markedEncoding(bytes);
   const complete = whole ? bytes : withoutCutCharacter(bytes);
   const form = (encoding: Encoding, bom: boolean, damaged = false) => {
     return { encoding, bom, damaged, eol: eolOf(bytes, encoding) };
   };
-  if (given !== undefined) return form(given, mark === given, given === "utf-8" && !isUtf8(complete));
+  if (given !== undefined)
+    return form(given, mark === given, given === "utf-8" && !isUtf8(complete));
   if (mark !== undefined && mark !== "utf-8") {
     // FF FE 00 00 is UTF-32, and half a code unit at the end is not text.
     const isUtf32 = mark === "utf-16le" && bytes.length >= 4 && bytes.readUInt16LE(2) === 0;
@@ -179,7 +189,8 @@ function tableOf(encoding: Encoding): ReadonlyMap<string, Buffer> {
     }
   };
   for (let byte = 0; byte < 0x100; byte++) add(byte);
-  const isMultibyte = !table.has(new TextDecoder(encoding).decode(Buffer.from([0xfe]))) || table.size < 0xf0;
+  const isMultibyte =
+    !table.has(new TextDecoder(encoding).decode(Buffer.from([0xfe]))) || table.size < 0xf0;
   for (let first = 0x81; isMultibyte && first < 0xff; first++) {
     for (let second = 0x40; second < 0xff; second++) add(first, second);
   }
@@ -199,7 +210,9 @@ export function decodesBack(bytes: Buffer, form: TextForm): boolean {
 /** Which line ends occur. Most files have no CR, which costs two scans at memory speed. */
 export function eolOf(bytes: Buffer, encoding: Encoding): Eol {
   const isWide = encoding.startsWith("utf-16");
-  const text = isWide ? Buffer.from(decode(bytes, { encoding, bom: false, damaged: false })) : bytes;
+  const text = isWide
+    ? Buffer.from(decode(bytes, { encoding, bom: false, damaged: false }))
+    : bytes;
   let [crlf, cr, lf] = [false, false, false];
   const first = text.indexOf(CR);
   // Where there is one CR there are often many, and jumping from one to the next is slower than comparing every byte.
@@ -340,7 +353,11 @@ function toWindows1252(char: string): string {
 
 function noCharacter(encoding: Encoding, char: string): never {
   const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-  throw failure("no_character", `The file is ${encoding} text, which has no character U+${code} (${char}).`, {
-    hint: `Use characters of ${encoding}, or rewrite the whole file as UTF-8 with write_file.`,
-  });
+  throw failure(
+    "no_character",
+    `The file is ${encoding} text, which has no character U+${code} (${char}).`,
+    {
+      hint: `Use characters of ${encoding}, or rewrite the whole file as UTF-8 with write_file.`,
+    },
+  );
 }

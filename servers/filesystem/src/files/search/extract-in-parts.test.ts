@@ -11,7 +11,11 @@ const LARGE = Array.from({ length: 200_000 }, (_, index) => {
 
 describe("a large file that all threads search", () => {
   it("has the lines, numbers and totals of a search from its start", async () => {
-    const tree = await makeTree({ "a.log": LARGE, "bom.log": `\uFEFF${LARGE}`, "dir/b.log": LARGE });
+    const tree = await makeTree({
+      "a.log": LARGE,
+      "bom.log": `\uFEFF${LARGE}`,
+      "dir/b.log": LARGE,
+    });
     const search = searcherOf(tree);
     const found = [49_999, 99_999, 149_999, 199_999].map(
       (at) => `${at + 1}:needle ${"ö".repeat(at % 60)}${at}`,
@@ -24,7 +28,12 @@ describe("a large file that all threads search", () => {
     const first = await search({ path: "a.log", pattern: "needle", limit: 3 });
     expect(lines(tree, first)).toEqual(found.slice(0, 3).map((line) => `a.log:${line}`));
     expect(first.total_lines).toBe(4);
-    const rest = await search({ path: "a.log", pattern: "needle", limit: 3, cursor: first.next_cursor });
+    const rest = await search({
+      path: "a.log",
+      pattern: "needle",
+      limit: 3,
+      cursor: first.next_cursor,
+    });
     expect(lines(tree, rest)).toEqual([`a.log:${found[3]}`]);
     expect(await search({ path: "a.log", pattern: "^straw.*7$", mode: "counts" })).toMatchObject({
       total_lines: 20_000,
@@ -37,8 +46,12 @@ describe("a large file that all threads search", () => {
     writeFileSync(tree.at("binary.log"), `${LARGE}\0needle\n`);
     const search = searcherOf(tree);
     const wide = await search({ path: "wide.log", pattern: "needle" });
-    expect(wide.files[0]?.matches?.map(({ line }) => line)).toEqual([50_000, 100_000, 150_000, 200_000]);
-    expect(await search({ path: "binary.log", pattern: "needle" })).toMatchObject({ total_lines: 0 });
+    expect(wide.files[0]?.matches?.map(({ line }) => line)).toEqual([
+      50_000, 100_000, 150_000, 200_000,
+    ]);
+    expect(await search({ path: "binary.log", pattern: "needle" })).toMatchObject({
+      total_lines: 0,
+    });
   });
 
   it("has each line in exactly one part, wherever it is divided", async () => {
@@ -52,7 +65,9 @@ describe("a large file that all threads search", () => {
       const long = round % 50 === 0 ? "x".repeat(1_500_000) : "";
       const text = `${Array.from({ length: next(40) }, () => "ab\n"[next(3)]).join("")}${long}\nend${"\n".repeat(next(2))}`;
       writeFileSync(tree.at("file"), text);
-      const cuts = [0, next(text.length), next(text.length), Number.MAX_SAFE_INTEGER].sort((a, b) => a - b);
+      const cuts = [0, next(text.length), next(text.length), Number.MAX_SAFE_INTEGER].sort(
+        (a, b) => a - b,
+      );
       const fd = openSync(tree.at("file"), "r");
       const parts = cuts.slice(1).map((end, index) => {
         const blocks = blocksOf(fd, undefined, { start: cuts[index] ?? 0, end });

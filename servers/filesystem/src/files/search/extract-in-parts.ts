@@ -23,8 +23,15 @@ export async function extractInParts(
   const length = Math.ceil(size / pool.width);
   const runs = Array.from({ length: pool.width }, (_, index) => {
     const isLast = index === pool.width - 1;
-    const range = { start: index * length, end: isLast ? Number.MAX_SAFE_INTEGER : (index + 1) * length };
-    return pool.run("extract", { ...work, range, extract: { ...work.extract, numbered: true } }, signal);
+    const range = {
+      start: index * length,
+      end: isLast ? Number.MAX_SAFE_INTEGER : (index + 1) * length,
+    };
+    return pool.run(
+      "extract",
+      { ...work, range, extract: { ...work.extract, numbered: true } },
+      signal,
+    );
   });
   // All have ended before the caller closes the file.
   await Promise.allSettled(runs);

@@ -57,7 +57,15 @@ const BINARY: Extract = { lines: [], more: false, total: 0, count: 0, binary: tr
 export function extractLines(
   blocks: Iterable<Block | undefined>,
   matcher: LineMatcher,
-  { from, limit, context, width, total: isCounting, matchesOnly = false, numbered = false }: ExtractRequest,
+  {
+    from,
+    limit,
+    context,
+    width,
+    total: isCounting,
+    matchesOnly = false,
+    numbered = false,
+  }: ExtractRequest,
 ): Extract {
   const lines: FoundLine[] = [];
   let more = false;

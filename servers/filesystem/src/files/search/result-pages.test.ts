@@ -25,7 +25,8 @@ describe("pages of text", () => {
       expect(whole.next_cursor).toBeUndefined();
       const flat = ({ files }: TextFound) =>
         files.flatMap(
-          ({ path, lines, matches }) => matches?.map(({ line }) => `${path}:${line}`) ?? [`${path}=${lines}`],
+          ({ path, lines, matches }) =>
+            matches?.map(({ line }) => `${path}:${line}`) ?? [`${path}=${lines}`],
         );
       for (const limit of [1, 4, 7, 23]) {
         const paged: string[] = [];
@@ -40,9 +41,11 @@ describe("pages of text", () => {
         expect(paged).toEqual(flat(whole));
       }
       const first = await search({ mode, limit: 1 });
-      await expect(search({ mode, pattern: "y", cursor: first.next_cursor })).rejects.toMatchObject({
-        kind: "invalid",
-      });
+      await expect(search({ mode, pattern: "y", cursor: first.next_cursor })).rejects.toMatchObject(
+        {
+          kind: "invalid",
+        },
+      );
     },
   );
 
@@ -62,7 +65,9 @@ describe("pages of text", () => {
     expect(Math.abs((long?.found ?? 0) - mails.length)).toBeLessThan(20);
     expect(last).toEqual({ line: 2, text: "last@x.example" });
     const answer = searchAnswer(page, 0, tree.root);
-    expect(answer).toMatch(/^min\.json\n1 \(first \d+ of 1\d\d,\d\d\d matches\):user0@x\.example\n1:user1@/);
+    expect(answer).toMatch(
+      /^min\.json\n1 \(first \d+ of 1\d\d,\d\d\d matches\):user0@x\.example\n1:user1@/,
+    );
     expect(answer.length).toBeLessThan(20_000);
   });
 

@@ -135,7 +135,9 @@ export function textPages(
 
     /** When the page is full, returns where the next one begins, if there is one. `last`: no candidate follows. */
     function add(path: string, { lines, matches, more }: Read, last: boolean) {
-      const full = { next: lastShown === undefined ? undefined : ([lastShown, DONE] as TextPosition) };
+      const full = {
+        next: lastShown === undefined ? undefined : ([lastShown, DONE] as TextPosition),
+      };
       const file: FoundFile = { path: path === "" ? base : join(base, path) };
       if (mode === "counts") file.lines = lines;
       let cost = heading(file, shownFrom).length;

@@ -86,7 +86,11 @@ describe("text search", () => {
     const found = async (glob: string) => lines(tree, await search({ glob }));
     expect(await found("*.ts")).toEqual(["a.ts:1:x", "src/c.ts:1:x", "src/deep/d.ts:1:x"]);
     expect(await found("src/*.ts")).toEqual(["src/c.ts:1:x"]);
-    expect(await found("src/**/*.{ts,tsx}")).toEqual(["src/c.ts:1:x", "src/deep/d.ts:1:x", "src/e.tsx:1:x"]);
+    expect(await found("src/**/*.{ts,tsx}")).toEqual([
+      "src/c.ts:1:x",
+      "src/deep/d.ts:1:x",
+      "src/e.tsx:1:x",
+    ]);
     expect(await found("**/d*")).toEqual(["src/deep/d.ts:1:x"]);
     expect(await found("src/**")).toEqual(["src/c.ts:1:x", "src/deep/d.ts:1:x", "src/e.tsx:1:x"]);
   });
@@ -106,8 +110,15 @@ describe("text search", () => {
       ".git/config": "x",
     });
     const search = searcherOf(tree, ["*.tmp"]);
-    expect(lines(tree, await search({}))).toEqual(["keep.log:1:x", "src/.hidden:1:x", "src/build/b:1:x"]);
-    expect(lines(tree, await search({ path: "src" }))).toEqual(["src/.hidden:1:x", "src/build/b:1:x"]);
+    expect(lines(tree, await search({}))).toEqual([
+      "keep.log:1:x",
+      "src/.hidden:1:x",
+      "src/build/b:1:x",
+    ]);
+    expect(lines(tree, await search({ path: "src" }))).toEqual([
+      "src/.hidden:1:x",
+      "src/build/b:1:x",
+    ]);
     expect(lines(tree, await search({ include_ignored: true, glob: "*[!e]" }))).toEqual([
       "a.log:1:x",
       "build/a:1:x",
@@ -142,7 +153,10 @@ describe("text search", () => {
     });
     execFileSync("mkfifo", [tree.at("fifo")]);
     const search = searcherOf(tree);
-    expect((await search({})).files.map(({ path }) => path)).toEqual([tree.at("-e"), tree.at(name)]);
+    expect((await search({})).files.map(({ path }) => path)).toEqual([
+      tree.at("-e"),
+      tree.at(name),
+    ]);
     await expect(search({ path: "link-file" })).rejects.toMatchObject({ kind: "denied" });
     await expect(search({ path: "link-dir" })).rejects.toMatchObject({ kind: "denied" });
     expect((await search({ path: "link-in" })).total_lines).toBe(1);
@@ -167,14 +181,19 @@ describe("text search", () => {
   });
 
   it("stops patterns that backtrack endlessly, naming them and the file, and lets others run", async () => {
-    const tree = await makeTree({ "bad/x": `${"a".repeat(50)}!b!x!=`, "good/y": "needle\n".repeat(3) });
+    const tree = await makeTree({
+      "bad/x": `${"a".repeat(50)}!b!x!=`,
+      "good/y": "needle\n".repeat(3),
+    });
     const search = searcherOf(tree);
     const bombs = ["(a+)+$", "(a|aa)+b", "(.*a){20}x", "([a-z]+)*=", "(?:a*)*b"];
     const refused = Promise.all(
       bombs.map((pattern, index) =>
         expect(search({ pattern, path: index === 0 ? "bad/x" : "bad" })).rejects.toMatchObject({
           kind: "timeout",
-          message: expect.stringMatching(/^Matching ".*" took more than \d+ s for one part of ".*\/bad\/x"/),
+          message: expect.stringMatching(
+            /^Matching ".*" took more than \d+ s for one part of ".*\/bad\/x"/,
+          ),
         }),
       ),
     );
@@ -196,7 +215,9 @@ describe("text search", () => {
     const before = await descriptors();
 
     const controller = new AbortController();
-    const running = expect(search({ pattern, signal: controller.signal })).rejects.toThrow("taken back");
+    const running = expect(search({ pattern, signal: controller.signal })).rejects.toThrow(
+      "taken back",
+    );
     // Other calls are answered while it runs.
     await tree.guard.openDirectory(tree.root).then((directory) => directory.close());
     controller.abort(new Error("taken back"));

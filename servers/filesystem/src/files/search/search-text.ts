@@ -1,5 +1,10 @@
 import { join } from "node:path";
-import { type Deadline, type GuardedDirectory, type PathGuard, startDeadline } from "@refmcp/boundary";
+import {
+  type Deadline,
+  type GuardedDirectory,
+  type PathGuard,
+  startDeadline,
+} from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { documentKind } from "@refmcp/documents/kinds";
 import { compileGlob } from "../glob/glob.ts";
@@ -54,7 +59,10 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
     pattern: TextPattern,
     signal: AbortSignal,
   ): Promise<TextFound> {
-    const place = await withFile(guard, request.path, async ({ realPath, path }) => ({ realPath, path }));
+    const place = await withFile(guard, request.path, async ({ realPath, path }) => ({
+      realPath,
+      path,
+    }));
     const pages = textPages({ guard, pool, documents, ...place }, request, pattern, [], signal);
     const page = await pages.show([""], false);
     if (pages.after !== undefined) return page;
@@ -95,8 +103,12 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
     const hint = "Ignored files were not searched; include_ignored=true includes them.";
     const notes = [
       ...(total.files === 0 && !include_ignored ? [hint] : []),
-      ...(unread.length > 0 ? [documentsNote(unread, "could not be read; read_text_file says why")] : []),
-      ...(later.length > 0 ? [documentsNote(later, "not searched yet; repeat the call to continue")] : []),
+      ...(unread.length > 0
+        ? [documentsNote(unread, "could not be read; read_text_file says why")]
+        : []),
+      ...(later.length > 0
+        ? [documentsNote(later, "not searched yet; repeat the call to continue")]
+        : []),
     ];
     const totals = { total_files: total.files, total_lines: total.lines };
     return { ...page, ...totals, ...(notes.length > 0 ? { notes } : {}) };
@@ -238,7 +250,9 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
         deadline.signal.throwIfAborted();
         const directory = await directoryAt(guard, request.path);
         if (directory === undefined) return await searchFile(request, pattern, deadline.signal);
-        return await searchDirectory(directory, request, pattern, deadline).finally(() => directory.close());
+        return await searchDirectory(directory, request, pattern, deadline).finally(() =>
+          directory.close(),
+        );
       } finally {
         deadline.end();
       }

@@ -27,17 +27,27 @@ describe("what counts as text", () => {
       "no-bom-utf16.txt": Buffer.from("needle", "utf16le"),
     });
     const search = searcherOf(tree);
-    const expected = ["be.txt:1:needle drei", "bom.txt:1:needle at the begin", "le.txt:2:zwei needle 😀"];
+    const expected = [
+      "be.txt:1:needle drei",
+      "bom.txt:1:needle at the begin",
+      "le.txt:2:zwei needle 😀",
+    ];
     expect(lines(tree, await search({ pattern: "needle" }))).toEqual(expected);
     expect(lines(tree, await search({ pattern: "^needle" }))).toEqual(expected.slice(0, 2));
     for (const path of ["binary-begin", "binary-end"]) {
-      expect(await search({ pattern: "needle", path })).toMatchObject({ files: [], total_lines: 0 });
+      expect(await search({ pattern: "needle", path })).toMatchObject({
+        files: [],
+        total_lines: 0,
+      });
     }
   });
 
   // A guess takes 5 to 26 ms: a folder of 1,000 photos took 17.7 s.
   it("guesses no encoding for 1,000 photos, other binary files, and text without the word", async () => {
-    const jpeg = Buffer.concat([Buffer.from("\xff\xd8\xff\xe0\0\x10JFIF\0", "latin1"), randomBytes(8_192)]);
+    const jpeg = Buffer.concat([
+      Buffer.from("\xff\xd8\xff\xe0\0\x10JFIF\0", "latin1"),
+      randomBytes(8_192),
+    ]);
     const binary = randomBytes(400).map((byte) => byte || 1);
     const tree = await makeTree({
       ...Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`IMG_${at}.jpg`, jpeg])),
@@ -66,7 +76,12 @@ describe("what counts as text", () => {
   });
 
   it("matches single lines whatever their line endings", async () => {
-    const tree = await makeTree({ crlf: "foo\r\nbar\r\n", open: "foo\nbar", empty: "", blank: "\n\n" });
+    const tree = await makeTree({
+      crlf: "foo\r\nbar\r\n",
+      open: "foo\nbar",
+      empty: "",
+      blank: "\n\n",
+    });
     const search = searcherOf(tree);
     expect(lines(tree, await search({ pattern: "foo$" }))).toEqual(["crlf:1:foo", "open:1:foo"]);
     expect(lines(tree, await search({ pattern: "bar$" }))).toEqual(["crlf:2:bar", "open:2:bar"]);
@@ -76,7 +91,9 @@ describe("what counts as text", () => {
       kind: "invalid",
       message: expect.stringContaining("line break"),
     });
-    await expect(search({ pattern: "foo\nbar", literal: true })).rejects.toMatchObject({ kind: "invalid" });
+    await expect(search({ pattern: "foo\nbar", literal: true })).rejects.toMatchObject({
+      kind: "invalid",
+    });
   });
 
   it("shows bytes that are not UTF-8 and matches around them", async () => {
@@ -90,10 +107,14 @@ describe("what counts as text", () => {
   it("reads the encodings of other languages", async () => {
     const text = "Это тестовый файл на русском языке, в нём есть несколько предложений.\n";
     const koi8 = Buffer.from(
-      Array.from(text, (char) => (KOI8_R.includes(char) ? KOI8_R.indexOf(char) + 0x80 : char.charCodeAt(0))),
+      Array.from(text, (char) =>
+        KOI8_R.includes(char) ? KOI8_R.indexOf(char) + 0x80 : char.charCodeAt(0),
+      ),
     );
     const tree = await makeTree({ "a.txt": koi8 });
-    expect(lines(tree, await searcherOf(tree)({ pattern: "тест\\S+" }))).toEqual([`a.txt:1:${text.trim()}`]);
+    expect(lines(tree, await searcherOf(tree)({ pattern: "тест\\S+" }))).toEqual([
+      `a.txt:1:${text.trim()}`,
+    ]);
   });
 
   it("searches a line of 40 MB, including where chunks meet", async () => {
@@ -128,7 +149,9 @@ describe("lines that contain the texts of a match", () => {
     let found = 0;
     for (let round = 0; round < 500; round++) {
       const filler = () => "xyz ö\n".repeat(next(3_000)).slice(0, -next(2));
-      const text = Buffer.from(Array.from({ length: next(6) }, () => word(next(20)) + filler()).join(""));
+      const text = Buffer.from(
+        Array.from({ length: next(6) }, () => word(next(20)) + filler()).join(""),
+      );
       const source =
         ["a", "ab", "a.b", "b+a", "é.a", "^a", "b$", "a[^b]a", "aa|éb", "(ba|b$)"][next(10)] ?? "";
       const matcher = lineMatcher(textPattern(source, { literal: false, ignoreCase: false }));

@@ -102,7 +102,11 @@ export function* candidatesIn(block: Block, needles: Needles): Generator<Block |
  * @param range only the lines that begin in these bytes; a file in UTF-16 is in its first range completely.
  * @returns the blocks; ends with undefined as soon as a NUL byte shows that it is not text.
  */
-export function* blocksOf(fd: number, head = readHead(fd), range?: ByteRange): Generator<Block | undefined> {
+export function* blocksOf(
+  fd: number,
+  head = readHead(fd),
+  range?: ByteRange,
+): Generator<Block | undefined> {
   const mark = markedEncoding(head);
   const decoder = mark === undefined || mark === "utf-8" ? undefined : new TextDecoder(mark);
   const begin = mark === "utf-8" ? head.subarray(3) : head;
@@ -114,7 +118,8 @@ export function* blocksOf(fd: number, head = readHead(fd), range?: ByteRange): G
   const encoding: BlockEncoding = isUtf ? "utf-8" : legacyOf(begin);
   const isStart = range === undefined || range.start === 0;
   if (decoder !== undefined && !isStart) return;
-  const chunks = range === undefined || decoder !== undefined ? chunksOf(fd, head) : chunksIn(fd, range);
+  const chunks =
+    range === undefined || decoder !== undefined ? chunksOf(fd, head) : chunksIn(fd, range);
   let isFirst = isStart;
   /** The beginning of a line whose end was not read yet; a copy, since the next chunk is read into the same memory. */
   let open: Buffer = Buffer.alloc(0);
@@ -216,7 +221,9 @@ function* chunksIn(fd: number, { start, end }: ByteRange): Generator<Buffer> {
     isInside ||= from > 0;
     if (from > 0 && position + from >= end) return;
     const feed =
-      position + chunk.length < end ? -1 : chunk.indexOf(LINE_FEED, Math.max(from, end - 1 - position));
+      position + chunk.length < end
+        ? -1
+        : chunk.indexOf(LINE_FEED, Math.max(from, end - 1 - position));
     if (isInside && feed >= 0) return yield chunk.subarray(from, feed + 1);
     if (isInside) yield chunk.subarray(from);
     position += chunk.length;

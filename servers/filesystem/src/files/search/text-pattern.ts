@@ -38,7 +38,11 @@ const NEEDLESS_BEGIN = /^(?:\^?\.\*\??|(?:\\[wWdDsS]|\[\^?(?:\\.|[^\]\\])+\])\*\
  */
 export function textPattern(
   text: string,
-  { literal, ignoreCase, exact = false }: { literal: boolean; ignoreCase: boolean; exact?: boolean },
+  {
+    literal,
+    ignoreCase,
+    exact = false,
+  }: { literal: boolean; ignoreCase: boolean; exact?: boolean },
 ): TextPattern {
   const refuse = (reason: string) => refusal(text, reason, literal);
   if (text.length > MAX_PATTERN) {
@@ -169,7 +173,9 @@ function manyLines(source: string): string | undefined {
   const isUnclear = (token: string) =>
     /^\\[pPxuc0]/.test(token) || /^\[(?!\^).*(?:\\[^dw\W]|\p{Cc})/su.test(token);
   if (tokens.some(isUnclear)) return undefined;
-  return tokens.map((token) => ONE_LINE[token] ?? token.replace(/^(\[\^.+)\]$/s, "$1\\n]")).join("");
+  return tokens
+    .map((token) => ONE_LINE[token] ?? token.replace(/^(\[\^.+)\]$/s, "$1\\n]"))
+    .join("");
 }
 
 /** Equivalents that do not cross line ends. */
@@ -205,7 +211,13 @@ export interface LineMatcher {
  * Creates a pattern's matcher, which uses V8's engine. Run it only where it can be terminated, since some patterns
  * never finish.
  */
-export function lineMatcher({ source, flags, manyLines, literal, needles: texts }: TextPattern): LineMatcher {
+export function lineMatcher({
+  source,
+  flags,
+  manyLines,
+  literal,
+  needles: texts,
+}: TextPattern): LineMatcher {
   const within = new RegExp(source, flags);
   const every = new RegExp(source, `${flags}g`);
   const anywhere = manyLines === undefined ? undefined : new RegExp(manyLines, `${flags}g`);
@@ -228,7 +240,9 @@ export function lineMatcher({ source, flags, manyLines, literal, needles: texts 
     },
     find(line) {
       const match = within.exec(line);
-      return match === null ? undefined : { start: match.index, end: match.index + match[0].length };
+      return match === null
+        ? undefined
+        : { start: match.index, end: match.index + match[0].length };
     },
     *all(line) {
       for (const [text] of line.matchAll(every)) if (text !== "") yield text;

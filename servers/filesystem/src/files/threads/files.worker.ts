@@ -88,9 +88,11 @@ const kinds = {
   },
   extract: (work: ExtractWork) => extract(work, matcherOf(work.pattern)),
   edit: async (work: EditWork) => (await import("../edit/edit-text.ts")).editBytes(work),
-  transform: async (work: TransformWork) => (await import("../edit/transform.ts")).transformText(work),
+  transform: async (work: TransformWork) =>
+    (await import("../edit/transform.ts")).transformText(work),
   diff: async (work: DiffWork) => (await import("../edit/diff.ts")).diffTexts(work),
-  document: async (work: DocumentWork) => (await import("../read/convert-document.ts")).convertDocument(work),
+  document: async (work: DocumentWork) =>
+    (await import("../read/convert-document.ts")).convertDocument(work),
   picture: async (work: { bytes: Uint8Array; maxPixels: number; maxBytes: number }) =>
     (await import("../read/scale-picture.ts")).scalePicture(work),
 };
@@ -118,7 +120,11 @@ function countLines(fd: number, matcher: LineMatcher): number {
 }
 
 /** Opens a file, works with it and closes it; undefined if it cannot be read. */
-function withScanned<Result>(at: string, name: string, work: (fd: number) => Result): Result | undefined {
+function withScanned<Result>(
+  at: string,
+  name: string,
+  work: (fd: number) => Result,
+): Result | undefined {
   let fd: number | undefined;
   try {
     fd = openScanned(at, name);
@@ -172,7 +178,8 @@ function matcherOf(pattern: TextPattern): LineMatcher {
 /** Returns no lines if the file cannot be read. */
 function extract({ from, extract: request, range }: ExtractWork, matcher: LineMatcher): Extract {
   try {
-    const blocks = typeof from === "number" ? blocksOf(from, undefined, range) : blocksIn(searchable(from));
+    const blocks =
+      typeof from === "number" ? blocksOf(from, undefined, range) : blocksIn(searchable(from));
     return extractLines(blocks, matcher, request);
   } catch (error) {
     if (error instanceof Error && "syscall" in error) return extractLines([], matcher, request);

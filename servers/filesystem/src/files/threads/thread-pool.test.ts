@@ -25,7 +25,11 @@ async function poolWith(files: Record<string, string>, regex: string) {
   onTestFinished(() => pool.close());
   const pattern = textPattern(regex, { literal: false, ignoreCase: false });
   const count = async (names: string[], signal: AbortSignal) => {
-    const { found } = await pool.run("count", { pattern, files: [tree.root, ...names].join("\0") }, signal);
+    const { found } = await pool.run(
+      "count",
+      { pattern, files: [tree.root, ...names].join("\0") },
+      signal,
+    );
     return found;
   };
   return { tree, pool, count };
@@ -45,7 +49,9 @@ const BOMBS = [
 
 describe("ThreadPool", () => {
   it("handles concurrent requests and keeps their order", async () => {
-    const files = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`f${i}`, "x\n".repeat(i)]));
+    const files = Object.fromEntries(
+      Array.from({ length: 40 }, (_, i) => [`f${i}`, "x\n".repeat(i)]),
+    );
     const { count } = await poolWith(files, "x");
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, i) => count([`f${i}`, "missing"], never)),
@@ -76,7 +82,9 @@ describe("ThreadPool", () => {
       results.map((result) => (result.status === "rejected" ? result.reason.message : "answered")),
     ).toEqual(running.map(() => "taken back"));
     expect(await count(["small"], never)).toEqual([]);
-    await expect(count(["small"], AbortSignal.abort(new Error("too late")))).rejects.toThrow("too late");
+    await expect(count(["small"], AbortSignal.abort(new Error("too late")))).rejects.toThrow(
+      "too late",
+    );
   });
 
   it("rejects pending work when closed", async () => {

@@ -94,8 +94,11 @@ export class ThreadPool {
     const thread = this.#idle.pop() ?? this.#start();
     if (thread === undefined) return;
     // Calls take turns, however many requests each has.
-    const runningOf = ({ signal }: Job) => this.#running.filter((one) => one.signal === signal).length;
-    const job = this.#waiting.reduce((best, one) => (runningOf(one) < runningOf(best) ? one : best));
+    const runningOf = ({ signal }: Job) =>
+      this.#running.filter((one) => one.signal === signal).length;
+    const job = this.#waiting.reduce((best, one) =>
+      runningOf(one) < runningOf(best) ? one : best,
+    );
     this.#waiting.splice(this.#waiting.indexOf(job), 1);
     this.#running.push(job);
     void thread
@@ -224,7 +227,10 @@ function tooSlow({ work }: ThreadRequest, file: string | undefined, ms: number):
   const path = file ?? ("path" in work ? work.path : "");
   const pattern = JSON.stringify("pattern" in work ? work.pattern.text : "");
   const where = `for one part of ${named(path)}, so the search was stopped`;
-  return failure("matching_too_slow", `Matching ${pattern} took more than ${ms / 1000} s ${where}.`);
+  return failure(
+    "matching_too_slow",
+    `Matching ${pattern} took more than ${ms / 1000} s ${where}.`,
+  );
 }
 
 /** Which limit the conversion of a document exceeds; undefined if none. */
@@ -239,7 +245,10 @@ function excessOf(
     return failure("document_too_slow", message);
   }
   if (process.memoryUsage.rss() - begin.bytes < documentMb * 1_048_576) return undefined;
-  return failure("bad_document", `${path} cannot be read: it needs more than ${documentMb} MiB of memory.`);
+  return failure(
+    "bad_document",
+    `${path} cannot be read: it needs more than ${documentMb} MiB of memory.`,
+  );
 }
 
 function explained(error: unknown): unknown {

@@ -38,12 +38,21 @@ export async function privateDirectory(
     const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
     const handle = await open(at, flags);
     const stat = await handle.stat();
-    if (stat.ino !== before.ino || stat.dev !== before.dev || !(await isClosed(handle, stat, keepMode))) {
+    if (
+      stat.ino !== before.ino ||
+      stat.dev !== before.dev ||
+      !(await isClosed(handle, stat, keepMode))
+    ) {
       await handle.close();
       return undefined;
     }
     const base = process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : path;
-    return { path, dev: stat.dev, entry: (name) => join(base, name || "."), close: () => handle.close() };
+    return {
+      path,
+      dev: stat.dev,
+      entry: (name) => join(base, name || "."),
+      close: () => handle.close(),
+    };
   } catch {
     return undefined;
   }

@@ -1,4 +1,15 @@
-import { chmod, link, lstat, mkdir, readdir, readFile, rm, stat, symlink, truncate } from "node:fs/promises";
+import {
+  chmod,
+  link,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  truncate,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { createPathGuard, DirectoryAllowlist, withHidden } from "@refmcp/boundary";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -41,7 +52,12 @@ describe("our own trash", () => {
     await truncate(path, LARGE);
     const { ino } = await stat(path);
     expect(await files.overwriteQuestion(path, "overwrite")).toBeUndefined();
-    const written = await files.write({ path, content: "new", mode: "overwrite", create_parents: false });
+    const written = await files.write({
+      path,
+      content: "new",
+      mode: "overwrite",
+      create_parents: false,
+    });
     const undone = await files.undo(written.receipt?.changeId ?? "");
     expect(await stat(path)).toMatchObject({ ino, size: LARGE });
     await files.undo(undone.receipt.changeId ?? "");
@@ -54,7 +70,12 @@ describe("our own trash", () => {
     const { files, put, at, state } = await scratch({ journal: false });
     const path = await put("a", "old");
     await link(path, at("b"));
-    const { receipt } = await files.write({ path, content: "new", mode: "overwrite", create_parents: false });
+    const { receipt } = await files.write({
+      path,
+      content: "new",
+      mode: "overwrite",
+      create_parents: false,
+    });
     const [name = ""] = await readdir(join(state, "trash"));
     const kept = join(state, "trash", name);
     expect(receipt?.final).toBe(`the journal is off (--no-journal); it is in the trash: ${kept}`);
@@ -97,7 +118,12 @@ describe("our own trash", () => {
     onTestFinished(() => void vi.restoreAllMocks());
     const plan = await files.planDelete(at("a"), { recursive: false });
     await expect(files.delete(plan)).rejects.toMatchObject({ kind: "denied" });
-    const write = { path: at("a"), content: "b", mode: "overwrite", create_parents: false } as const;
+    const write = {
+      path: at("a"),
+      content: "b",
+      mode: "overwrite",
+      create_parents: false,
+    } as const;
     await expect(files.write(write)).rejects.toMatchObject({ kind: "unavailable" });
     expect(await read("a")).toBe("a");
   });
@@ -129,7 +155,9 @@ describe.skipIf(process.platform === "win32")("the system's trash", () => {
     expect((await readdir(join(home, "files"))).sort()).toEqual(["a b.txt", "a b.txt.2"]);
     const info = await readFile(join(home, "info", "a b.txt.2.trashinfo"), "utf8");
     const encoded = at("dir/a b.txt").replace(" ", "%20");
-    expect(info).toMatch(/^\[Trash Info\]\nPath=.*\nDeletionDate=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\n$/);
+    expect(info).toMatch(
+      /^\[Trash Info\]\nPath=.*\nDeletionDate=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\n$/,
+    );
     expect(info).toContain(`Path=${encoded}\n`);
     for (const { changeId } of ids) await files.undo(changeId ?? "");
     expect(await snapshot(root)).toEqual(before);
@@ -175,55 +203,86 @@ describe.skipIf(process.platform === "win32")("the system's trash", () => {
 });
 
 describe("journal and trash inside the root", () => {
-  it.each(["proc", "portable"] as const)("work, and no tool reaches them (%s)", async (verification) => {
-    const { root, at, put } = await scratch();
-    const state = at("home", "state");
-    const allowed = new DirectoryAllowlist({ configured: [{ path: root, source: "argument" }], mode: "off" });
-    const hidden = hiddenPlaces({ stateDirectories: [state], home: undefined });
-    const guard = createPathGuard(withHidden(allowed, hidden), verification);
-    const files = openFiles({ guard, journal: true, journalDirectories: [state], maxReadChars: 80_000 });
-    const path = await put("a.txt", "secret words");
-    expect(await files.overwriteQuestion(path, "overwrite")).toBeUndefined();
-    const { receipt } = await files.write({ path, content: "new", mode: "overwrite", create_parents: false });
-    await put("movie", "secret words");
-    await truncate(at("movie"), LARGE);
-    await files.delete(await files.planDelete(at("movie"), { recursive: false }));
-    await mkdir(at(".Trash-1000/files"), { recursive: true });
-    await put(".Trash-1000/files/b.txt", "secret words");
-    await mkdir(at(".refmcp-trash"));
-    await symlink(join(state, "trash"), at("link"));
+  it.each(["proc", "portable"] as const)(
+    "work, and no tool reaches them (%s)",
+    async (verification) => {
+      const { root, at, put } = await scratch();
+      const state = at("home", "state");
+      const allowed = new DirectoryAllowlist({
+        configured: [{ path: root, source: "argument" }],
+        mode: "off",
+      });
+      const hidden = hiddenPlaces({ stateDirectories: [state], home: undefined });
+      const guard = createPathGuard(withHidden(allowed, hidden), verification);
+      const files = openFiles({
+        guard,
+        journal: true,
+        journalDirectories: [state],
+        maxReadChars: 80_000,
+      });
+      const path = await put("a.txt", "secret words");
+      expect(await files.overwriteQuestion(path, "overwrite")).toBeUndefined();
+      const { receipt } = await files.write({
+        path,
+        content: "new",
+        mode: "overwrite",
+        create_parents: false,
+      });
+      await put("movie", "secret words");
+      await truncate(at("movie"), LARGE);
+      await files.delete(await files.planDelete(at("movie"), { recursive: false }));
+      await mkdir(at(".Trash-1000/files"), { recursive: true });
+      await put(".Trash-1000/files/b.txt", "secret words");
+      await mkdir(at(".refmcp-trash"));
+      await symlink(join(state, "trash"), at("link"));
 
-    const [name = ""] = await readdir(join(state, "trash"));
-    const trashed = join(state, "trash", name);
-    const denied = { kind: "denied" };
-    for (const one of [trashed, join(at("link"), name), at(".Trash-1000/files/b.txt")]) {
-      await expect(files.readText(one, { maxChars: 10 })).rejects.toMatchObject(denied);
-      await expect(files.info(one)).rejects.toMatchObject(denied);
-      const moving = files.plan({ action: "move", source: one, destination: at("out"), overwrite: false });
-      await expect(moving).rejects.toMatchObject(denied);
-      await expect(files.planDelete(one, { recursive: true })).rejects.toMatchObject(denied);
-      const write = { path: one, content: "", mode: "overwrite", create_parents: false } as const;
-      await expect(files.write(write)).rejects.toMatchObject(denied);
-    }
-    // Nor with a directory around them.
-    for (const one of [at("home"), state, join(state, "trash")]) {
-      await expect(files.planDelete(one, { recursive: true })).rejects.toMatchObject(denied);
-      const moving = files.plan({ action: "move", source: one, destination: at("out"), overwrite: false });
-      await expect(moving).rejects.toMatchObject(denied);
-    }
-    await expect(files.createDirectory(at(".Trash-7/x"))).rejects.toMatchObject(denied);
-    await files.copy({ source: at("home"), destination: at("copy"), overwrite: false });
-    expect(await snapshot(at("copy"))).toEqual({ state: "directory" });
-    const all = { path: root, limit: 100, budget: 20_000 };
-    const names = { excludePatterns: [], type: "any", include_ignored: true, sort: "path" } as const;
-    const found = await files.searchNames({ ...all, ...names, pattern: "*" });
-    const listed = await files.list({ ...all, details: false, sort: "name" });
-    for (const shown of [found, listed]) {
-      expect(JSON.stringify(shown)).toContain("a.txt");
-      expect(JSON.stringify(shown)).not.toMatch(/Trash-1000|refmcp-trash|journal/);
-    }
-    await files.undo(receipt?.changeId ?? "");
-    expect(await readFile(path, "utf8")).toBe("secret words");
-    expect((await lstat(join(state, "journal"))).mode & 0o077).toBe(0);
-  });
+      const [name = ""] = await readdir(join(state, "trash"));
+      const trashed = join(state, "trash", name);
+      const denied = { kind: "denied" };
+      for (const one of [trashed, join(at("link"), name), at(".Trash-1000/files/b.txt")]) {
+        await expect(files.readText(one, { maxChars: 10 })).rejects.toMatchObject(denied);
+        await expect(files.info(one)).rejects.toMatchObject(denied);
+        const moving = files.plan({
+          action: "move",
+          source: one,
+          destination: at("out"),
+          overwrite: false,
+        });
+        await expect(moving).rejects.toMatchObject(denied);
+        await expect(files.planDelete(one, { recursive: true })).rejects.toMatchObject(denied);
+        const write = { path: one, content: "", mode: "overwrite", create_parents: false } as const;
+        await expect(files.write(write)).rejects.toMatchObject(denied);
+      }
+      // Nor with a directory around them.
+      for (const one of [at("home"), state, join(state, "trash")]) {
+        await expect(files.planDelete(one, { recursive: true })).rejects.toMatchObject(denied);
+        const moving = files.plan({
+          action: "move",
+          source: one,
+          destination: at("out"),
+          overwrite: false,
+        });
+        await expect(moving).rejects.toMatchObject(denied);
+      }
+      await expect(files.createDirectory(at(".Trash-7/x"))).rejects.toMatchObject(denied);
+      await files.copy({ source: at("home"), destination: at("copy"), overwrite: false });
+      expect(await snapshot(at("copy"))).toEqual({ state: "directory" });
+      const all = { path: root, limit: 100, budget: 20_000 };
+      const names = {
+        excludePatterns: [],
+        type: "any",
+        include_ignored: true,
+        sort: "path",
+      } as const;
+      const found = await files.searchNames({ ...all, ...names, pattern: "*" });
+      const listed = await files.list({ ...all, details: false, sort: "name" });
+      for (const shown of [found, listed]) {
+        expect(JSON.stringify(shown)).toContain("a.txt");
+        expect(JSON.stringify(shown)).not.toMatch(/Trash-1000|refmcp-trash|journal/);
+      }
+      await files.undo(receipt?.changeId ?? "");
+      expect(await readFile(path, "utf8")).toBe("secret words");
+      expect((await lstat(join(state, "journal"))).mode & 0o077).toBe(0);
+    },
+  );
 });

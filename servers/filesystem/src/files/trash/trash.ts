@@ -35,7 +35,10 @@ export function homeTrash(
   if (platform === "win32") return undefined;
   if (platform === "darwin") return join(homedir(), ".Trash");
   const data = environment.XDG_DATA_HOME;
-  return join(data !== undefined && isAbsolute(data) ? data : join(homedir(), ".local", "share"), "Trash");
+  return join(
+    data !== undefined && isAbsolute(data) ? data : join(homedir(), ".local", "share"),
+    "Trash",
+  );
 }
 
 /** What no tool may access: the journal and every trash. */
@@ -44,7 +47,8 @@ export function hiddenPlaces({ stateDirectories, home }: TrashOptions): HiddenPl
   const below = hiddenAt(home === undefined ? own : [...own, home]);
   return {
     paths: below.paths,
-    hides: (realPath) => (realPath.includes("rash") && TRASH_NAMES.test(realPath)) || below.hides(realPath),
+    hides: (realPath) =>
+      (realPath.includes("rash") && TRASH_NAMES.test(realPath)) || below.hides(realPath),
   };
 }
 
@@ -95,8 +99,10 @@ export class Trash {
       await found?.close();
       if (found !== undefined && found.dev === dev) return true;
       const parent = path === join(top, OWN_NAME) ? undefined : dirname(path);
-      const isSafe = parent === undefined || (await isFreePath(parent)) || (await isPrivate(parent));
-      if (isSafe && (await isFreePath(path)) && devOf(top) === dev && (await isWritable(top))) return true;
+      const isSafe =
+        parent === undefined || (await isFreePath(parent)) || (await isPrivate(parent));
+      if (isSafe && (await isFreePath(path)) && devOf(top) === dev && (await isWritable(top)))
+        return true;
     }
     return false;
   }
@@ -122,13 +128,15 @@ export class Trash {
 
   /** Erases an entry of our own trash; the system's belongs to the user. */
   async erase(path: string): Promise<void> {
-    if (this.isTrash(path) && ENTRY_ID.test(basename(path))) await rm(path, { recursive: true, force: true });
+    if (this.isTrash(path) && ENTRY_ID.test(basename(path)))
+      await rm(path, { recursive: true, force: true });
   }
 
   async #reserveInSystem(realPath: string): Promise<TrashPlace | undefined> {
     const trash = await this.#system(realPath);
     if (trash === undefined) return undefined;
-    if (trash.info === undefined) return placeIn(trash.files, await freeName(trash.files, realPath), []);
+    if (trash.info === undefined)
+      return placeIn(trash.files, await freeName(trash.files, realPath), []);
     const { info, files, top } = trash;
     const shown = top === undefined ? realPath : relative(top, realPath);
     const path = shown.split(sep).map(encodeURIComponent).join("/");
@@ -195,7 +203,8 @@ export class Trash {
     this.#swept.add(files.path);
     const oldest = idAt(Date.now() - this.#days * DAY_MS);
     for (const name of await readdir(files.entry("")).catch(() => [])) {
-      if (ENTRY_ID.test(name) && name < oldest) await rm(files.entry(name), { recursive: true, force: true });
+      if (ENTRY_ID.test(name) && name < oldest)
+        await rm(files.entry(name), { recursive: true, force: true });
     }
   }
 
@@ -254,7 +263,8 @@ async function systemTrash(
 ): Promise<SystemTrash | undefined> {
   const trash = await privateDirectory(path, { create, keepMode: true });
   if (trash === undefined) return undefined;
-  if (trash.dev === dev && isFlat) return { files: trash, info: undefined, top, close: trash.close };
+  if (trash.dev === dev && isFlat)
+    return { files: trash, info: undefined, top, close: trash.close };
   const open = (name: string) =>
     privateDirectory(join(path, name), { create: true, keepMode: true, at: trash.entry(name) });
   const files = trash.dev === dev ? await open("files") : undefined;
@@ -264,7 +274,8 @@ async function systemTrash(
     await files?.close();
     await info?.close();
   };
-  if (files !== undefined && files.dev === dev && info !== undefined) return { files, info, top, close };
+  if (files !== undefined && files.dev === dev && info !== undefined)
+    return { files, info, top, close };
   await close();
   return undefined;
 }
@@ -298,7 +309,10 @@ function placeIn(
  * Gives an open file a second name, so that its content remains when the first one gets another file. Not if it has
  * other names already: what is written through them would change the kept content.
  */
-export async function linked({ realPath, handle, stat }: GuardedFile, to: string): Promise<boolean> {
+export async function linked(
+  { realPath, handle, stat }: GuardedFile,
+  to: string,
+): Promise<boolean> {
   if (stat.nlink > 1) return false;
   try {
     await link(realPath, to);

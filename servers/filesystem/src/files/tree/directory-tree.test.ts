@@ -139,7 +139,9 @@ describe("drawTree", () => {
       "esc\u001b[2J",
       "rtl\u202efdp",
     ];
-    const tree = await makeTree(Object.fromEntries(names.map((name) => [name.replaceAll("/", "∕"), ""])));
+    const tree = await makeTree(
+      Object.fromEntries(names.map((name) => [name.replaceAll("/", "∕"), ""])),
+    );
     const lines = await drawn(tree);
     expect(lines.length).toBe(names.length + 1);
     expect(lines.slice(0, -1).sort()).toEqual(
@@ -177,7 +179,11 @@ describe("drawTree", () => {
   });
 
   it("shows nothing from outside while a directory is swapped for a link", async () => {
-    const tree = await makeTree({ "victim/in/a": "", "outside/in/SECRET": "", "outside/SECRET": "" });
+    const tree = await makeTree({
+      "victim/in/a": "",
+      "outside/in/SECRET": "",
+      "outside/SECRET": "",
+    });
     await keepSwapping(tree.at("victim"), tree.outside);
     for (let i = 0; i < 500; i++) expect((await drawn(tree)).join("\n")).not.toContain("SECRET");
   });

@@ -59,8 +59,15 @@ export async function drawTree(
 ): Promise<string> {
   const exclude = compileExclusion(request.excludePatterns);
   return withDirectory(guard, request.path, async (root) => {
-    const ignore = request.include_ignored ? undefined : await IgnoreScope.above(guard, root, ignored);
-    const { trunk, facts } = await grow(request, exclude, await walkedDirectory(guard, root), ignore);
+    const ignore = request.include_ignored
+      ? undefined
+      : await IgnoreScope.above(guard, root, ignored);
+    const { trunk, facts } = await grow(
+      request,
+      exclude,
+      await walkedDirectory(guard, root),
+      ignore,
+    );
     await root.verify();
     return `${oneLine(root.path)}/\n${draw(trunk, 1)}[${facts.join(" ")}]`;
   });
@@ -156,7 +163,8 @@ async function grow(
       const ignore = outer?.enter(directory, all, prefix);
       const entries = all.filter(({ name, type }) => {
         const isDirectory = type === "directory";
-        const isHidden = name === ".git" || ignore?.hides(prefix + name, name, isDirectory) === true;
+        const isHidden =
+          name === ".git" || ignore?.hides(prefix + name, name, isDirectory) === true;
         if (isHidden) hidden += 1;
         return !isHidden && !exclude.hides(prefix + name, name, isDirectory);
       });
@@ -169,11 +177,15 @@ async function grow(
   function factsOf(): string[] {
     const limits = `max_depth ${max_depth}, max_entries ${grouped(max_entries)}`;
     const facts = [`${counted(totalShown, "entry", "entries")} shown (${limits}).`];
-    if (folded > 0) facts.push(`${grouped(folded)} more are like those shown; list_directory lists each.`);
+    if (folded > 0)
+      facts.push(`${grouped(folded)} more are like those shown; list_directory lists each.`);
     if (isCut.depth) facts.push("Deeper levels: raise max_depth or ask for a subdirectory.");
-    if (isCut.chars) facts.push("The response is full: ask for a subdirectory, or page with list_directory.");
+    if (isCut.chars)
+      facts.push("The response is full: ask for a subdirectory, or page with list_directory.");
     else if (isCut.entries)
-      facts.push("More entries: raise max_entries, ask for a subdirectory, or page with list_directory.");
+      facts.push(
+        "More entries: raise max_entries, ask for a subdirectory, or page with list_directory.",
+      );
     if (hidden > 0 && !include_ignored) {
       const what = `${grouped(hidden)} hidden by ignore rules or .git`;
       facts.push(`${what}; include_ignored=true shows the ignored ones.`);
@@ -231,5 +243,7 @@ function moreLine(more: number, depth: number): string {
 /** Quotes a name with control characters, leading or trailing spaces, or the marks of our own lines. */
 function plainName(name: string): string {
   const line = oneLine(name);
-  return line !== name || /^[\s"+[]|[\s@=/]$| … \+/.test(name) ? `"${line.replaceAll('"', '\\"')}"` : name;
+  return line !== name || /^[\s"+[]|[\s@=/]$| … \+/.test(name)
+    ? `"${line.replaceAll('"', '\\"')}"`
+    : name;
 }

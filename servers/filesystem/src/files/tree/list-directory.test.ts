@@ -43,7 +43,11 @@ describe("listDirectory", () => {
 
   it("shows hidden and ignored entries like all others", async () => {
     const tree = await makeTree({ ".gitignore": "*\n", ".git/HEAD": "", "a.log": "" });
-    expect((await list(tree)).entries.map(({ name }) => name)).toEqual([".git", ".gitignore", "a.log"]);
+    expect((await list(tree)).entries.map(({ name }) => name)).toEqual([
+      ".git",
+      ".gitignore",
+      "a.log",
+    ]);
   });
 
   it("adds sizes, times and a summary, and sorts by them", async () => {
@@ -63,26 +67,29 @@ describe("listDirectory", () => {
     expect(byTime.entries.map(({ name }) => name).slice(-2)).toEqual(["small", "big"]);
   });
 
-  it.each(["name", "size", "mtime"] as const)("pages without repeat or gap, sorted by %s", async (sort) => {
-    const tree = await makeTree(
-      Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`f${i}`, "x".repeat(i % 3)])),
-    );
-    const names: string[] = [];
-    let cursor: string | undefined;
-    let pages = 0;
-    do {
-      const page = await list(tree, { sort, details: true, limit: 7, cursor });
-      expect(page.total).toBe(25);
-      expect(page.total_size === undefined).toBe(cursor !== undefined);
-      names.push(...page.entries.map(({ name }) => name));
-      cursor = page.next_cursor;
-      pages += 1;
-    } while (cursor !== undefined);
-    expect(pages).toBe(4);
-    const whole = await list(tree, { sort, details: true });
-    expect(names).toEqual(whole.entries.map(({ name }) => name));
-    expect(new Set(names).size).toBe(25);
-  });
+  it.each(["name", "size", "mtime"] as const)(
+    "pages without repeat or gap, sorted by %s",
+    async (sort) => {
+      const tree = await makeTree(
+        Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`f${i}`, "x".repeat(i % 3)])),
+      );
+      const names: string[] = [];
+      let cursor: string | undefined;
+      let pages = 0;
+      do {
+        const page = await list(tree, { sort, details: true, limit: 7, cursor });
+        expect(page.total).toBe(25);
+        expect(page.total_size === undefined).toBe(cursor !== undefined);
+        names.push(...page.entries.map(({ name }) => name));
+        cursor = page.next_cursor;
+        pages += 1;
+      } while (cursor !== undefined);
+      expect(pages).toBe(4);
+      const whole = await list(tree, { sort, details: true });
+      expect(names).toEqual(whole.entries.map(({ name }) => name));
+      expect(new Set(names).size).toBe(25);
+    },
+  );
 
   it("continues correctly if entries were added and removed", async () => {
     const tree = await makeTree({ a: "", b: "", c: "", d: "" });
@@ -141,6 +148,8 @@ describe("listDirectory", () => {
     const tree = await makeTree({ file: "", out: { link: "../outside" } });
     await expect(list(tree, { path: tree.at("file") })).rejects.toMatchObject({ kind: "invalid" });
     await expect(list(tree, { path: tree.at("out") })).rejects.toMatchObject({ kind: "denied" });
-    await expect(list(tree, { path: tree.at("nothing") })).rejects.toMatchObject({ kind: "not_found" });
+    await expect(list(tree, { path: tree.at("nothing") })).rejects.toMatchObject({
+      kind: "not_found",
+    });
   });
 });

@@ -100,7 +100,12 @@ interface ListedEntry {
 export async function listDirectory(guard: PathGuard, request: ListRequest) {
   const { details, sort, budget, signal } = request;
   return withDirectory(guard, request.path, async (directory) => {
-    const page = keyedPage("list_directory", [directory.realPath, sort, details], request, compareText);
+    const page = keyedPage(
+      "list_directory",
+      [directory.realPath, sort, details],
+      request,
+      compareText,
+    );
     const isFirst = page.after === undefined;
     const slices = new TimeSlices(signal);
     const sums = { total_files: 0, total_directories: 0, total_size: 0 };
@@ -124,7 +129,9 @@ export async function listDirectory(guard: PathGuard, request: ListRequest) {
     await directory.verify();
     const { shown, next } = page.cut(entries, budget - directory.path.length);
     const notes = shown.some(({ name }) => name.includes("\uFFFD"))
-      ? ["Names with \uFFFD contain bytes that are not UTF-8; such entries cannot be opened by name."]
+      ? [
+          "Names with \uFFFD contain bytes that are not UTF-8; such entries cannot be opened by name.",
+        ]
       : undefined;
     return {
       path: directory.path,
@@ -138,10 +145,12 @@ export async function listDirectory(guard: PathGuard, request: ListRequest) {
 }
 
 async function entriesOf({ allowed: { hidden } }: PathGuard, directory: GuardedDirectory) {
-  const entries = await readdir(directory.entry(""), { withFileTypes: true }).catch((cause: unknown) => {
-    const path = JSON.stringify(directory.path);
-    throw failure("unreadable", `The system denied permission to read ${path}.`, { cause });
-  });
+  const entries = await readdir(directory.entry(""), { withFileTypes: true }).catch(
+    (cause: unknown) => {
+      const path = JSON.stringify(directory.path);
+      throw failure("unreadable", `The system denied permission to read ${path}.`, { cause });
+    },
+  );
   return entries.filter(({ name }) => hidden?.hides(join(directory.realPath, name)) !== true);
 }
 
@@ -157,7 +166,8 @@ async function described(
     if (type === "link") {
       const link = await guard.readLink(join(directory.path, name)).catch(orRefused);
       // Otherwise it is gone or was replaced since it was listed.
-      if (link !== undefined) Object.assign(entry, { target: link.target, target_inside: link.inside });
+      if (link !== undefined)
+        Object.assign(entry, { target: link.target, target_inside: link.inside });
     }
     const stat = details ? statOf(directory.entry(name)) : undefined;
     if (stat !== undefined) {
@@ -181,7 +191,10 @@ const MARKS: Readonly<Record<EntryType, string>> = {
  * One entry per line: its mark, with `details` its size and modification time, its name, and a link's target. The last
  * line, in square brackets, is the server's own; no name can imitate it, since each follows a mark.
  */
-export function listAnswer(listing: Awaited<ReturnType<typeof listDirectory>>, details: boolean): string {
+export function listAnswer(
+  listing: Awaited<ReturnType<typeof listDirectory>>,
+  details: boolean,
+): string {
   const lines = listing.entries.map(({ name, type, target, target_inside, size, modified }) => {
     const facts = details ? ` ${size ?? "-"} ${modified ?? "-"}` : "";
     const outside = target_inside === false ? " (outside, or missing)" : "";
@@ -199,14 +212,20 @@ export function listAnswer(listing: Awaited<ReturnType<typeof listDirectory>>, d
     size === undefined
       ? ""
       : ` (${counted(files, "file")}, ${counted(directories, "directory", "directories")}, ${grouped(size)} bytes)`;
-  const facts = [`${counted(total, "entry", "entries")} in ${oneLine(path)}${sums}.`, ...more(listing)];
+  const facts = [
+    `${counted(total, "entry", "entries")} in ${oneLine(path)}${sums}.`,
+    ...more(listing),
+  ];
   return `${lines.join("")}[${facts.join(" ")}]`;
 }
 
 /** How an answer with pages ends. */
 function more(page: { next_cursor?: string | undefined; notes?: readonly string[] | undefined }) {
   const { next_cursor, notes = [] } = page;
-  return [...(next_cursor === undefined ? [] : [`Continue with cursor="${next_cursor}".`]), ...notes];
+  return [
+    ...(next_cursor === undefined ? [] : [`Continue with cursor="${next_cursor}".`]),
+    ...notes,
+  ];
 }
 
 export interface NameSearch {
@@ -239,8 +258,20 @@ const BUDGET_MS = 20_000;
  * @throws ToolError `invalid` for a glob or cursor that cannot be used, `timeout` if a search that needs all results
  * first (sorted by time or size) took too long.
  */
-export async function searchNames(guard: PathGuard, request: NameSearch, ignored: readonly string[]) {
-  const { pattern, type: wanted, include_ignored, sort, limit, signal, budgetMs = BUDGET_MS } = request;
+export async function searchNames(
+  guard: PathGuard,
+  request: NameSearch,
+  ignored: readonly string[],
+) {
+  const {
+    pattern,
+    type: wanted,
+    include_ignored,
+    sort,
+    limit,
+    signal,
+    budgetMs = BUDGET_MS,
+  } = request;
   const glob = compileGlob(pattern);
   const exclude = compileExclusion(request.excludePatterns);
   const byPath = sort === "path";
@@ -282,7 +313,8 @@ export async function searchNames(guard: PathGuard, request: NameSearch, ignored
     // The cursor contains a path as well, in a longer form.
     const reserved = 2 * Math.max(0, ...described.map(({ path }) => path.length));
     const { shown, next } = page.cut(described, request.budget - reserved);
-    const resume = next ?? (isLate && report.last !== undefined ? page.cursorAt(report.last) : undefined);
+    const resume =
+      next ?? (isLate && report.last !== undefined ? page.cursorAt(report.last) : undefined);
     const isHidden = isFirst && report.hidden > 0 && !include_ignored;
     const notes: string[] = [];
     if (isLate) {
@@ -291,7 +323,9 @@ export async function searchNames(guard: PathGuard, request: NameSearch, ignored
     }
     if (isHidden) {
       const entries = counted(report.hidden, "entry is", "entries are");
-      notes.push(`${entries} hidden by ignore rules or .git; include_ignored=true shows the ignored ones.`);
+      notes.push(
+        `${entries} hidden by ignore rules or .git; include_ignored=true shows the ignored ones.`,
+      );
     }
     if (isFirst && report.unreadable > 0) {
       notes.push(`${grouped(report.unreadable)} directories could not be read.`);

@@ -27,7 +27,13 @@ it("serves 100,000 files, in one directory and in many, and answers other calls 
     let answered = 0;
     const asking = (async () => {
       while (!isDone) {
-        await listDirectory(guard, { path: root, details: false, sort: "name", limit: 10, budget: 20_000 });
+        await listDirectory(guard, {
+          path: root,
+          details: false,
+          sort: "name",
+          limit: 10,
+          budget: 20_000,
+        });
         answered += isDone ? 0 : 1;
       }
     })();
@@ -71,5 +77,7 @@ it("serves 100,000 files, in one directory and in many, and answers other calls 
   expect(duplicates.groups.map(({ size, paths }) => [size, paths.length])).toEqual([[4, MANY / 2]]);
   const text = searcherOf({ root, guard, at, ...rest })({ pattern: "needle", budgetMs: 600_000 });
   expect(await answeredDuring(text)).toBeGreaterThan(0);
-  expect((await text).files).toEqual([{ path: at("needle.txt"), matches: [{ line: 1, text: "needle" }] }]);
+  expect((await text).files).toEqual([
+    { path: at("needle.txt"), matches: [{ line: 1, text: "needle" }] },
+  ]);
 });

@@ -7,7 +7,8 @@ import { newestFiles } from "./newest-files.ts";
 /** A tree whose file of index n is n seconds older than the first. */
 async function agedTree(names: readonly string[]) {
   const tree = await makeTree(Object.fromEntries(names.map((name) => [name, "x"])));
-  for (const [index, name] of names.entries()) await utimes(tree.at(name), 0, 1_700_000_000 - index);
+  for (const [index, name] of names.entries())
+    await utimes(tree.at(name), 0, 1_700_000_000 - index);
   const paths = (files: readonly { path: string }[]) =>
     files.map(({ path }) => path.slice(tree.root.length + 1));
   return { tree, paths };
@@ -25,7 +26,9 @@ it("lists the newest files first, in pages that do not overlap", async () => {
     names.slice(4),
   ]);
   expect(third.next_cursor).toBeUndefined();
-  await expect(newestFiles(tree.guard, { cursor: "damaged" }, [])).rejects.toMatchObject({ kind: "invalid" });
+  await expect(newestFiles(tree.guard, { cursor: "damaged" }, [])).rejects.toMatchObject({
+    kind: "invalid",
+  });
 });
 
 it("lists logs that ignore files hide, but not those that the option hides", async () => {
@@ -66,7 +69,10 @@ it("lists at most 300 files in all pages together", async () => {
 
 it("lists a file once if allowed directories contain each other", async () => {
   const { tree, paths } = await agedTree(["sub/a.txt", "b.txt"]);
-  const configured = [tree.root, tree.at("sub")].map((path) => ({ path, source: "argument" as const }));
+  const configured = [tree.root, tree.at("sub")].map((path) => ({
+    path,
+    source: "argument" as const,
+  }));
   const guard = createPathGuard(new DirectoryAllowlist({ mode: "off", configured }));
   expect(paths((await newestFiles(guard, {}, [])).files)).toEqual(["sub/a.txt", "b.txt"]);
 });

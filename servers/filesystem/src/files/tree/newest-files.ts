@@ -33,7 +33,11 @@ const position = z.tuple([z.int().min(0).max(MAX_LISTED), z.number(), z.string()
  */
 export async function newestFiles(
   guard: PathGuard,
-  { cursor, signal, page = PAGE }: { cursor?: string | undefined; signal?: AbortSignal; page?: number },
+  {
+    cursor,
+    signal,
+    page = PAGE,
+  }: { cursor?: string | undefined; signal?: AbortSignal; page?: number },
   ignored: readonly string[],
 ): Promise<{ files: readonly NewFile[]; next_cursor?: string }> {
   const directories = guard.allowed.directories();
@@ -54,7 +58,8 @@ export async function newestFiles(
     /\.log$/i.test(name) && option.verdict(path, name, false) !== true;
   // Allowed directories can contain each other.
   const outer = directories.filter(
-    ({ path }) => !directories.some((other) => other.path !== path && path.startsWith(below(other.path))),
+    ({ path }) =>
+      !directories.some((other) => other.path !== path && path.startsWith(below(other.path))),
   );
   for (const directory of outer) {
     const root = await guard.openDirectory(directory.path).catch(orRefused);
@@ -85,4 +90,5 @@ export async function newestFiles(
 }
 
 /** What the paths below a directory begin with. */
-const below = (directory: string): string => (directory.endsWith(sep) ? directory : directory + sep);
+const below = (directory: string): string =>
+  directory.endsWith(sep) ? directory : directory + sep;

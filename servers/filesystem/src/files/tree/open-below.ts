@@ -10,7 +10,12 @@ import {
 } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { errorCode, type GuardedDirectory, type HiddenPlaces, type PathGuard } from "@refmcp/boundary";
+import {
+  errorCode,
+  type GuardedDirectory,
+  type HiddenPlaces,
+  type PathGuard,
+} from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 
 export type EntryType = "file" | "directory" | "link" | "other";
@@ -41,10 +46,12 @@ export interface WalkedDirectory {
 export type Unopened = "gone" | "unreadable";
 
 /** For files: does not follow a link in the last component, and does not wait for a FIFO. */
-export const FILE_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+export const FILE_FLAGS =
+  constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** O_DIRECTORY and O_NOFOLLOW: a link, even to a directory, is not opened. */
-const DIRECTORY_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
+const DIRECTORY_FLAGS =
+  constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 /** The start of a walk, which never enters `/proc` and similar. The caller closes `directory` after the walk. */
 export async function walkedDirectory(
@@ -59,7 +66,10 @@ export async function walkedDirectory(
 }
 
 /** The same directory without the server's own places, at any depth. */
-function withoutHidden(directory: WalkedDirectory, hidden: HiddenPlaces | undefined): WalkedDirectory {
+function withoutHidden(
+  directory: WalkedDirectory,
+  hidden: HiddenPlaces | undefined,
+): WalkedDirectory {
   if (hidden === undefined) return directory;
   const { realPath } = directory;
   const begin = realPath.endsWith(sep) ? realPath : realPath + sep;
@@ -163,7 +173,9 @@ function readEntries(at: string): Entry[] | undefined {
 }
 
 /** The type of a directory entry or an `lstat` result. */
-export function typeOf(entry: Pick<Dirent | Stats, "isFile" | "isDirectory" | "isSymbolicLink">): EntryType {
+export function typeOf(
+  entry: Pick<Dirent | Stats, "isFile" | "isDirectory" | "isSymbolicLink">,
+): EntryType {
   if (entry.isFile()) return "file";
   if (entry.isDirectory()) return "directory";
   return entry.isSymbolicLink() ? "link" : "other";
@@ -195,7 +207,9 @@ export function mountPoints(table: string): string[] {
     const field = line.split(" ")[4];
     if (field === undefined) continue;
     points.push(
-      field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8))),
+      field.replace(/\\([0-7]{3})/g, (_, octal: string) =>
+        String.fromCharCode(Number.parseInt(octal, 8)),
+      ),
     );
   }
   return points;

@@ -70,7 +70,9 @@ describe("searchNames", () => {
       matches: [{ path: tree.at("src/a.ts"), type: "file" }],
       total: 1,
       hidden: 4,
-      notes: ["4 entries are hidden by ignore rules or .git; include_ignored=true shows the ignored ones."],
+      notes: [
+        "4 entries are hidden by ignore rules or .git; include_ignored=true shows the ignored ones.",
+      ],
     });
     expect(await paths(tree, { pattern: "a.ts", include_ignored: true }, ["tmp/"])).toEqual([
       "dist/a.ts",
@@ -86,9 +88,9 @@ describe("searchNames", () => {
       "src/a.ts": "",
       "src/a.test.ts": "",
     });
-    expect(await paths(tree, { pattern: "*.ts", excludePatterns: ["node_modules", "**/*.test.ts"] })).toEqual(
-      ["src/a.ts"],
-    );
+    expect(
+      await paths(tree, { pattern: "*.ts", excludePatterns: ["node_modules", "**/*.test.ts"] }),
+    ).toEqual(["src/a.ts"]);
   });
 
   it.each(["path", "mtime", "oldest", "size"] as const)(
@@ -121,7 +123,10 @@ describe("searchNames", () => {
     await utimes(tree.at("b"), 1e9, 1e9);
     await utimes(tree.at("c"), 1.5e9, 1.5e9);
     expect(
-      (await search(tree, { sort: "mtime" })).matches.map(({ path, modified }) => [path.at(-1), modified]),
+      (await search(tree, { sort: "mtime" })).matches.map(({ path, modified }) => [
+        path.at(-1),
+        modified,
+      ]),
     ).toEqual([
       ["a", "2033-05-18T03:33:20.000Z"],
       ["c", "2017-07-14T02:40:00.000Z"],
@@ -130,13 +135,18 @@ describe("searchNames", () => {
     const early = new Date(-1e12);
     await utimes(tree.at("c"), early, early);
     expect(
-      (await search(tree, { sort: "oldest" })).matches.map(({ path, modified }) => [path.at(-1), modified]),
+      (await search(tree, { sort: "oldest" })).matches.map(({ path, modified }) => [
+        path.at(-1),
+        modified,
+      ]),
     ).toEqual([
       ["c", "1938-04-24T22:13:20.000Z"],
       ["b", "2001-09-09T01:46:40.000Z"],
       ["a", "2033-05-18T03:33:20.000Z"],
     ]);
-    expect((await search(tree, { sort: "size" })).matches.map(({ size }) => size)).toEqual([3, 2, 1]);
+    expect((await search(tree, { sort: "size" })).matches.map(({ size }) => size)).toEqual([
+      3, 2, 1,
+    ]);
   });
 
   it("returns partial results when time runs out, and continues from there", async () => {
@@ -181,13 +191,19 @@ describe("searchNames", () => {
   it("refuses a cursor of another search", async () => {
     const tree = await makeTree({ a: "", b: "" });
     const { next_cursor } = await search(tree, { limit: 1 });
-    await expect(search(tree, { limit: 1, pattern: "b*", cursor: next_cursor })).rejects.toMatchObject({
+    await expect(
+      search(tree, { limit: 1, pattern: "b*", cursor: next_cursor }),
+    ).rejects.toMatchObject({
       kind: "invalid",
     });
   });
 
   it("shows nothing from outside while a directory is swapped for a link", async () => {
-    const tree = await makeTree({ "victim/in/a": "", "outside/in/SECRET": "", "outside/SECRET": "" });
+    const tree = await makeTree({
+      "victim/in/a": "",
+      "outside/in/SECRET": "",
+      "outside/SECRET": "",
+    });
     await keepSwapping(tree.at("victim"), tree.outside);
     for (let i = 0; i < 300; i++) {
       const found = await search(tree, { pattern: "*SECRET*", include_ignored: true });

@@ -44,7 +44,17 @@ describe.each(["proc", "portable"] as const)("walk, verified by %s", (verificati
       options,
     );
     const { paths, hidden, ended } = await walked(tree);
-    expect(paths).toEqual(["a/", "a/b/", "a/b/c", "a/z", "a-b", "a.txt", "b.txt", "empty/", "sub/"]);
+    expect(paths).toEqual([
+      "a/",
+      "a/b/",
+      "a/b/c",
+      "a/z",
+      "a-b",
+      "a.txt",
+      "b.txt",
+      "empty/",
+      "sub/",
+    ]);
     expect(hidden).toBe(2);
     expect(ended).toBe("complete");
   });
@@ -95,7 +105,10 @@ describe.each(["proc", "portable"] as const)("walk, verified by %s", (verificati
 });
 
 it("detects a directory that is swapped for a symlink and back during one read, by path", async () => {
-  const tree = await makeTree({ "outside/SECRET": "s", "victim/inner": "" }, { verification: "portable" });
+  const tree = await makeTree(
+    { "outside/SECRET": "s", "victim/inner": "" },
+    { verification: "portable" },
+  );
   const [victim, aside] = [tree.at("victim"), `${tree.at("victim")}.aside`];
   const { readdirSync } = fs;
   let swaps = 0;
@@ -125,7 +138,9 @@ it("detects a directory that is swapped for a symlink and back during one read, 
 describe("walk", () => {
   it("stops when the visitor asks", async () => {
     const tree = await makeTree({ a: "", b: "", c: "" });
-    const { paths, ended, last } = await walked(tree, {}, ({ name }) => (name === "b" ? "stop" : undefined));
+    const { paths, ended, last } = await walked(tree, {}, ({ name }) =>
+      name === "b" ? "stop" : undefined,
+    );
     expect({ paths, ended, last }).toEqual({ paths: ["a", "b"], ended: "stopped", last: "b" });
   });
 
@@ -151,7 +166,10 @@ describe("walk", () => {
     const root = await tree.guard.openDirectory(tree.root);
     onTestFinished(() => root.close());
     const ignore = await IgnoreScope.above(tree.guard, root, []);
-    expect(await walked(tree, { ignore })).toMatchObject({ paths: [".gitignore", "src/"], hidden: 3 });
+    expect(await walked(tree, { ignore })).toMatchObject({
+      paths: [".gitignore", "src/"],
+      hidden: 3,
+    });
   });
 
   it("handles names with newlines and control characters, and very deep trees", async () => {
@@ -167,7 +185,9 @@ describe("walk", () => {
     const tree = await makeTree({});
     for (let i = 0; i < 300; i++) {
       await mkdir(tree.at(`d${i}`));
-      await Promise.all(Array.from({ length: 60 }, (_, j) => writeFile(tree.at(`d${i}`, `f${j}`), "")));
+      await Promise.all(
+        Array.from({ length: 60 }, (_, j) => writeFile(tree.at(`d${i}`, `f${j}`), "")),
+      );
     }
     let turns = 0;
     const timer = setInterval(() => turns++, 1);

@@ -54,7 +54,8 @@ const SAFE: Required<Pick<RunOptions, "config">> = {
   ],
 };
 const EXACT = ["--whitespace=nowarn"];
-const MERGED = "Not every file matched the patch, so the changes were merged three-way, and are staged.";
+const MERGED =
+  "Not every file matched the patch, so the changes were merged three-way, and are staged.";
 
 /**
  * Applies a patch to the working tree, to the index or as commits. Either all of it is applied or nothing is changed; only
@@ -72,7 +73,9 @@ export async function applyPatch(
   const input = patch.endsWith("\n") ? patch : `${patch}\n`;
   const isMail = /^(From [0-9a-f]{40,64} |From: |Subject: )/m.test(input.slice(0, 20_000));
   if (query.as === "commits" && (!isMail || query.reverse || query.on_conflict === "keep")) {
-    const what = isMail ? "cannot be combined with reverse or on_conflict: keep" : "needs a mailbox";
+    const what = isMail
+      ? "cannot be combined with reverse or on_conflict: keep"
+      : "needs a mailbox";
     throw failure("bad_patch", `as: commits ${what}. Nothing was changed.`);
   }
   const apply = ["apply", ...EXACT, query.reverse && "--reverse"];
@@ -88,7 +91,10 @@ export async function applyPatch(
   await refuseSubmodules(repository, names);
   await refuseFilters(repository, () => names);
   const lines = files.map((file) => clip(fileLine(file), 500));
-  const facts = { files: lines.slice(0, fitting(lines, Math.floor(caller.budget / 3))), count: lines.length };
+  const facts = {
+    files: lines.slice(0, fitting(lines, Math.floor(caller.budget / 3))),
+    count: lines.length,
+  };
   const rehearsed = await rehearse(repository, query, apply, diff, caller);
   // git am says in which mail the conflicts are.
   const isOver = query.dry_run || query.as !== "commits";
@@ -99,9 +105,12 @@ export async function applyPatch(
     return { applied: false, ...facts, conflicts: rehearsed.conflicts, notes };
   }
   if (query.dry_run) return { applied: false, ...facts, ...rehearsed };
-  if (query.as === "commits") return { ...facts, ...(await applyMails(repository, input, query, caller)) };
+  if (query.as === "commits")
+    return { ...facts, ...(await applyMails(repository, input, query, caller)) };
   const paths = records(names).map(pathText);
-  const recovery = rehearsed.merged ? await keepWorktree(repository, "apply-patch", paths) : undefined;
+  const recovery = rehearsed.merged
+    ? await keepWorktree(repository, "apply-patch", paths)
+    : undefined;
   const where = query.as === "index" && "--cached";
   const result = await repository.run([...apply, where, rehearsed.merged && "--3way"], {
     ...SAFE,
@@ -111,11 +120,15 @@ export async function applyPatch(
   // With conflicts that are kept, git ends with 1.
   if (
     result.code !== 0 &&
-    (conflicts === undefined || result.code > 1 || /^error: .*does not (match|exist)/m.test(result.stderr))
+    (conflicts === undefined ||
+      result.code > 1 ||
+      /^error: .*does not (match|exist)/m.test(result.stderr))
   )
     throw refused(result);
   const undo =
-    conflicts === undefined ? "git_apply_patch with the same patch and reverse: true (or false)" : undefined;
+    conflicts === undefined
+      ? "git_apply_patch with the same patch and reverse: true (or false)"
+      : undefined;
   return { applied: true, ...facts, conflicts, recovery, undo, notes };
 }
 
@@ -132,7 +145,10 @@ async function rehearse(
   { budget }: Caller,
 ): Promise<{ merged?: true; conflicts?: unknown[]; notes?: string[] }> {
   const isFiles = as === "worktree";
-  const plain = await repository.run([...apply, "--check", !isFiles && "--cached"], { ...SAFE, input });
+  const plain = await repository.run([...apply, "--check", !isFiles && "--cached"], {
+    ...SAFE,
+    input,
+  });
   if (plain.code === 0) return {};
   if (!DOES_NOT_FIT.test(plain.stderr)) throw refused(plain);
   if (on_conflict === "keep" && !isFiles)
@@ -142,9 +158,12 @@ async function rehearse(
     await copyIndex(repository, env.GIT_INDEX_FILE);
     const result = await repository.run([...apply, "--cached", "--3way"], { ...SAFE, input, env });
     const list = ["ls-files", "--unmerged", "-z"];
-    const unmerged = parseStages(records(await repository.output(list, "list the conflicts", { env })));
+    const unmerged = parseStages(
+      records(await repository.output(list, "list the conflicts", { env })),
+    );
     if (result.code !== 0 && unmerged.length === 0) throw refused(plain);
-    const conflicts = unmerged.length > 0 && (await describeConflicts(repository, unmerged, budget / 2));
+    const conflicts =
+      unmerged.length > 0 && (await describeConflicts(repository, unmerged, budget / 2));
     return { merged: true, ...(conflicts ? { conflicts } : { notes: [MERGED] }) };
   });
 }
@@ -156,7 +175,10 @@ const DOES_NOT_FIT =
 function refused({ stderr }: Pick<GitResult, "stderr">): ToolError {
   const said = stderr.match(/^(error|fatal): .*$/gm)?.join(" ") ?? stderr.trim();
   const code = DOES_NOT_FIT.test(stderr) ? "patch_failed" : "bad_patch";
-  return failure(code, `git does not apply the patch: ${oneLine(clip(said, 1_000))} Nothing was changed.`);
+  return failure(
+    code,
+    `git does not apply the patch: ${oneLine(clip(said, 1_000))} Nothing was changed.`,
+  );
 }
 
 /** The paths that a patch renames or copies from, which `--numstat` omits. */
@@ -212,7 +234,10 @@ async function applyMails(
   caller: Caller,
 ): Promise<Omit<Patched, "files" | "count">> {
   if ((await stagedChanges(repository)).length > 0)
-    throw failure("local_changes", "There are staged changes, so no mails are applied. Nothing was changed.");
+    throw failure(
+      "local_changes",
+      "There are staged changes, so no mails are applied. Nothing was changed.",
+    );
   const hooks = await decideHooks(repository, HOOKS.mail, caller, query.skip_hooks);
   const before = await repository.head();
   const { option, options } = await signing(repository, undefined, hooks);
@@ -223,8 +248,13 @@ async function applyMails(
   const result = await runWhole(repository, ["am", ...how], { ...options, config, input: mailbox });
   if (result.code !== 0) {
     const { gitDir } = repository.location;
-    const read = (name: string) => readFile(join(gitDir, "rebase-apply", name), "utf8").catch(() => "");
-    const [number, last, message] = [await read("next"), await read("last"), await read("final-commit")];
+    const read = (name: string) =>
+      readFile(join(gitDir, "rebase-apply", name), "utf8").catch(() => "");
+    const [number, last, message] = [
+      await read("next"),
+      await read("last"),
+      await read("final-commit"),
+    ];
     const list = ["ls-files", "--unmerged", "-z"];
     const unmerged = parseStages(records(await repository.output(list, "list the conflicts")));
     const conflicts = await describeConflicts(repository, unmerged, caller.budget / 2);

@@ -83,7 +83,8 @@ export async function bisect(
   const state = known && (await readState(repository, known.oid));
   if (known === undefined || state === undefined) throw noBisect(repository);
   if (query.action === "reset") return reset(repository, known.oid, state, git);
-  const marked = query.action === "show" ? state : await mark(repository, state, query.action, query.commit);
+  const marked =
+    query.action === "show" ? state : await mark(repository, state, query.action, query.commit);
   const found = await search(repository, marked);
   const next = { ...marked, next: found.next };
   if (query.action !== "show") {
@@ -102,13 +103,25 @@ async function start(repository: Repository, query: BisectQuery, caller: Caller,
     });
   const [bad = "", ...good] = await commitsOf(repository, [query.bad, ...query.good]);
   const { first_parent } = query;
-  const state = { bad, good, skipped: [], paths: await pathsIn(repository, query.paths ?? []), first_parent };
+  const state = {
+    bad,
+    good,
+    skipped: [],
+    paths: await pathsIn(repository, query.paths ?? []),
+    first_parent,
+  };
   const found = await search(repository, state);
   const started: State = { ...state, next: found.next };
   let notes: string[] | undefined;
   if (found.next !== undefined) {
     if (query.path !== undefined) {
-      const added = await addDetachedWorktree(repository, query.path, found.next, caller.signal, git);
+      const added = await addDetachedWorktree(
+        repository,
+        query.path,
+        found.next,
+        caller.signal,
+        git,
+      );
       started.worktree = added.path;
       notes = added.notes;
     }
@@ -165,7 +178,12 @@ async function search(repository: Repository, state: State): Promise<Search> {
     return { next: untested, notes: [why] };
   }
   const args = [
-    ...["rev-list", "--bisect-vars", skipped.length > 0 && "--bisect-all", first_parent && "--first-parent"],
+    ...[
+      "rev-list",
+      "--bisect-vars",
+      skipped.length > 0 && "--bisect-all",
+      first_parent && "--first-parent",
+    ],
     ...[bad, ...good.map((one) => `^${one}`), "--", ...paths],
   ];
   const lines = await repository.lines(args, "list the commits between good and bad");
@@ -176,12 +194,15 @@ async function search(repository: Repository, state: State): Promise<Search> {
     const where = paths.length === 0 ? "" : " that changes these paths";
     throw failure("bad_bisect", `There is no commit${where} between good and bad.`, {
       hint:
-        paths.length === 0 ? undefined : "The cause is outside them: start again with other paths, or none.",
+        paths.length === 0
+          ? undefined
+          : "The cause is outside them: start again with other paths, or none.",
     });
   }
   const steps = Number(value("bisect_steps"));
   const best = value("bisect_rev")?.replaceAll("'", "");
-  if (skipped.length === 0) return best === bad ? { firstBad: bad } : { next: best, candidates, steps };
+  if (skipped.length === 0)
+    return best === bad ? { firstBad: bad } : { next: best, candidates, steps };
   const all = lines.flatMap((line) => /^[0-9a-f]{40,64}(?= )/.exec(line) ?? []);
   const rest = all.filter((one) => one !== bad && !skipped.includes(one));
   const left = all.filter((one) => one !== bad && skipped.includes(one));
@@ -205,9 +226,13 @@ async function answerOf(
 ): Promise<Bisected> {
   const shown = found.next ?? found.firstBad;
   const read = ["log", ...LOG_ARGS, LOG_FORMAT, "--max-count=1", shown, "--"];
-  const [commit] = shown === undefined ? [] : parseLog(await repository.output(read, "read the commit"));
+  const [commit] =
+    shown === undefined ? [] : parseLog(await repository.output(read, "read the commit"));
   const undecided = found.undecided?.slice(0, 100);
-  const idOf = await shortIds(repository, [shown ?? [], undecided ?? [], state.bad, state.good].flat());
+  const idOf = await shortIds(
+    repository,
+    [shown ?? [], undecided ?? [], state.bad, state.good].flat(),
+  );
   const common = {
     ...(state.worktree === undefined ? {} : { worktree: state.worktree }),
     // A verdict is answered with as little as a loop of them needs.
@@ -225,12 +250,22 @@ async function answerOf(
     return { undecided: undecided?.map(idOf), ...common, notes: [note] };
   }
   const [parent] = await repository.lookUp([`${found.firstBad}^1`]);
-  const { files } = await changesOf(repository, [parent?.oid ?? emptyTree(found.firstBad), found.firstBad]);
+  const { files } = await changesOf(repository, [
+    parent?.oid ?? emptyTree(found.firstBad),
+    found.firstBad,
+  ]);
   return { first_bad: commit, ...fileNames(files, Math.floor(budget / 2)), ...common, ...more };
 }
 
-async function reset(repository: Repository, from: string, state: State, git: Git): Promise<Bisected> {
-  const notes = [`Ended the bisect between ${state.bad} and ${counted(state.good.length, "good commit")}.`];
+async function reset(
+  repository: Repository,
+  from: string,
+  state: State,
+  git: Git,
+): Promise<Bisected> {
+  const notes = [
+    `Ended the bisect between ${state.bad} and ${counted(state.good.length, "good commit")}.`,
+  ];
   if (state.worktree !== undefined) {
     const path = state.worktree;
     const added = await linkedWorktree(repository, git, path).catch(() => undefined);
@@ -247,14 +282,21 @@ async function reset(repository: Repository, from: string, state: State, git: Gi
 }
 
 /** Checks the next commit out in the bisect's worktree, where files of the caller stay. */
-async function moveWorktree(repository: Repository, git: Git, path: string, commit: string): Promise<void> {
+async function moveWorktree(
+  repository: Repository,
+  git: Git,
+  path: string,
+  commit: string,
+): Promise<void> {
   const added = await linkedWorktree(repository, git, path);
   const how = ["--quiet", "--detach", "--no-overwrite-ignore", "--no-recurse-submodules"];
   await added.output(["switch", ...how, commit], "check out the next commit");
 }
 
 async function readState(repository: Repository, object: string): Promise<State | undefined> {
-  const text = (await repository.output(["cat-file", "blob", object], "read the bisect")).toString("utf8");
+  const text = (await repository.output(["cat-file", "blob", object], "read the bisect")).toString(
+    "utf8",
+  );
   try {
     return stateShape.parse(JSON.parse(text));
   } catch {

@@ -53,7 +53,10 @@ async function startOf(repository: Repository, kind: NameKind, name: string, rev
 function refuseExisting(existing: Named | undefined, kind: NameKind, name: string): void {
   const what = KINDS[kind];
   if (existing !== undefined)
-    throw failure(`${what}_exists`, `The ${what} "${oneLine(name)}" already exists, at ${existing.oid}.`);
+    throw failure(
+      `${what}_exists`,
+      `The ${what} "${oneLine(name)}" already exists, at ${existing.oid}.`,
+    );
 }
 
 /** Renames a local branch, with its configuration and reflog. */
@@ -92,7 +95,11 @@ export async function checkout(
   const beforeBranch = await currentBranch(repository);
   const { before: beforeCommit, ...plan } = await planOf(repository, target);
   if (beforeCommit !== undefined)
-    await refuseFilters(repository, () => differing(repository, beforeCommit, plan.commit), plan.commit);
+    await refuseFilters(
+      repository,
+      () => differing(repository, beforeCommit, plan.commit),
+      plan.commit,
+    );
   const hooks = await decideHooks(repository, HOOKS.checkout, caller);
   const args = ["--quiet", "--no-guess", "--no-overwrite-ignore", "--no-recurse-submodules"];
   const { config, env } = hooks;
@@ -101,7 +108,8 @@ export async function checkout(
   // A hook may have moved on from there.
   const commit = config.length > 0 ? await repository.head() : plan.commit;
   // The exit code may be that of post-checkout, which runs after the switch.
-  const isThere = config.length > 0 && commit === plan.commit && !/^(fatal|error): /m.test(result.stderr);
+  const isThere =
+    config.length > 0 && commit === plan.commit && !/^(fatal|error): /m.test(result.stderr);
   if (result.code !== 0 && !isThere) throw failureOf(result, "switch");
   const failed = result.code !== 0 && `A hook failed with exit code ${result.code}.`;
   const before = { branch: beforeBranch, commit: beforeCommit };
@@ -139,7 +147,9 @@ export async function moveBranch(
   await repository.output(["reset", "--quiet", `--${mode}`, after], "reset");
   const { files } = await changesOf(repository, mode === "soft" ? ["--cached"] : [after]);
   const index =
-    kept === undefined ? "" : `; git_restore with source ${kept}^2 and staged true restores the index`;
+    kept === undefined
+      ? ""
+      : `; git_restore with source ${kept}^2 and staged true restores the index`;
   return {
     ...fileNames(files, budget - 1_500),
     recovery,

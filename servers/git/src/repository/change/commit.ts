@@ -2,7 +2,13 @@ import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Caller, Repository } from "../open/repository.ts";
-import { copyIndex, DIFF_ARGS, inTemporaryIndex, linesOf, parseChanges } from "../read/changed-files.ts";
+import {
+  copyIndex,
+  DIFF_ARGS,
+  inTemporaryIndex,
+  linesOf,
+  parseChanges,
+} from "../read/changed-files.ts";
 import { operationOf } from "../read/operation.ts";
 import { statusOf } from "../read/status.ts";
 import { failure, failureOf, noCommits } from "../run/errors.ts";
@@ -47,19 +53,27 @@ type Committed = z.infer<typeof committed>;
  *
  * @throws ToolError `nothing_to_commit`, `conflict`, `hook_needed`, `hook_failed`, `identity_missing`, `signing_failed`
  */
-export async function commit(repository: Repository, query: CommitQuery, caller: Caller): Promise<Committed> {
+export async function commit(
+  repository: Repository,
+  query: CommitQuery,
+  caller: Caller,
+): Promise<Committed> {
   const { message, files, author } = query;
   await repository.worktree();
   if (message.trim() === "" || message.includes("\0"))
     throw failure("bad_message", "The commit message is empty or contains a NUL character.");
   if (author !== undefined && !/^[^<>\n\0-][^<>\n\0]* <[^<>\s\0]+>$/.test(author))
-    throw failure("bad_author", `The author ${JSON.stringify(author.slice(0, 100))} is not "Name <email>".`);
+    throw failure(
+      "bad_author",
+      `The author ${JSON.stringify(author.slice(0, 100))} is not "Name <email>".`,
+    );
   if (query.amend && (await repository.head()) === undefined) throw noCommits();
   const hooks = await decideHooks(repository, HOOKS.commit, caller, query.skip_hooks, async () => {
     await refuseConflicts(repository);
     if (files === undefined && query.hunks === undefined) await refuseEmpty(repository, query);
   });
-  if (query.hunks !== undefined) return inTemporaryIndex((env) => commitHunks(repository, query, hooks, env));
+  if (query.hunks !== undefined)
+    return inTemporaryIndex((env) => commitHunks(repository, query, hooks, env));
   if (files !== undefined) await stage(repository, files);
   return commitIndex(repository, query, hooks);
 }
@@ -104,7 +118,10 @@ async function ontoHead(
   entries: readonly Entry[],
   env: Readonly<Record<string, string>>,
 ): Promise<Entry[]> {
-  const [head, index] = await together([indexedFiles(repository, env), indexedFiles(repository, {})]);
+  const [head, index] = await together([
+    indexedFiles(repository, env),
+    indexedFiles(repository, {}),
+  ]);
   const based: Entry[] = [];
   for (const entry of entries) {
     const [ours, base] = [head.get(entry.path), index.get(entry.path)];
@@ -171,12 +188,24 @@ async function commitIndex(
 }
 
 /** The new commit's statistics and first parent. */
-async function describe(repository: Repository): Promise<{ facts: Committed; parent: string | undefined }> {
+async function describe(
+  repository: Repository,
+): Promise<{ facts: Committed; parent: string | undefined }> {
   const args = [
-    ...["log", "--no-show-signature", "--no-mailmap", "--max-count=1", "--format=%H%x00%P%x00%s", "-z"],
+    ...[
+      "log",
+      "--no-show-signature",
+      "--no-mailmap",
+      "--max-count=1",
+      "--format=%H%x00%P%x00%s",
+      "-z",
+    ],
     ...["-m", "--first-parent", ...DIFF_ARGS, "--raw", "--no-abbrev", "--numstat", "HEAD", "--"],
   ];
-  const [output, status] = await together([repository.output(args, "read the commit"), statusOf(repository)]);
+  const [output, status] = await together([
+    repository.output(args, "read the commit"),
+    statusOf(repository),
+  ]);
   const [oid = "", parents = "", subject = ""] = records(output).map(textOf);
   const files = parseChanges(records(output).slice(3));
   const facts: Committed = {
@@ -221,7 +250,15 @@ async function refuseEmpty(
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   if (query.amend || query.allow_empty || operationOf(repository) !== undefined) return;
-  const args = ["diff", "--cached", "--quiet", "--no-ext-diff", "--ignore-submodules=dirty", "--", ...paths];
+  const args = [
+    "diff",
+    "--cached",
+    "--quiet",
+    "--no-ext-diff",
+    "--ignore-submodules=dirty",
+    "--",
+    ...paths,
+  ];
   const result = await repository.run(args, { env });
   if (result.code > 1) throw failureOf(result, "compare the index");
   if (result.code === 1) return;

@@ -47,7 +47,9 @@ const LETTERS: Readonly<Record<string, string>> = {
 /** A conflicted path with the versions that exist. */
 export interface Unmerged {
   readonly path: Buffer;
-  readonly sides: Partial<Record<Side, { readonly mode: string; readonly oid: string } | undefined>>;
+  readonly sides: Partial<
+    Record<Side, { readonly mode: string; readonly oid: string } | undefined>
+  >;
 }
 
 /** Reads `mode oid stage TAB path NUL`, as `ls-files --unmerged -z` and `merge-tree -z` print it; sorted by path. */
@@ -63,7 +65,11 @@ export function parseStages(fields: readonly Buffer[]): Unmerged[] {
 }
 
 /** The conflicts in the index and the commit that caused them, for the response of a command that stopped. */
-export async function conflictReport(repository: Repository, paths: readonly string[], budget: number) {
+export async function conflictReport(
+  repository: Repository,
+  paths: readonly string[],
+  budget: number,
+) {
   const list = ["ls-files", "--unmerged", "-z"];
   const unmerged = parseStages(records(await repository.output(list, "list the conflicts")));
   const conflicted = paths.slice(0, 200);
@@ -93,8 +99,12 @@ export async function describeConflicts(
   const conflicts: Conflict[] = [];
   for (const { path, sides } of described) {
     const present = SIDES.filter((side) => sides[side] !== undefined);
-    const facts = { path: pathText(path), kind: CONFLICTS[LETTERS[present.join(" ")] ?? ""] ?? "conflict" };
-    const hunks = (await mergedPieces(repository, sides))?.filter((piece) => typeof piece !== "string") ?? [];
+    const facts = {
+      path: pathText(path),
+      kind: CONFLICTS[LETTERS[present.join(" ")] ?? ""] ?? "conflict",
+    };
+    const hunks =
+      (await mergedPieces(repository, sides))?.filter((piece) => typeof piece !== "string") ?? [];
     if (hunks.length > 0) {
       const size = Math.floor(share / 3);
       const shown = hunks.map(({ line, ...texts }) => ({
@@ -119,16 +129,25 @@ export async function describeConflicts(
 
 function shorten(latin1: string, size: number): string {
   const text = textOf(Buffer.from(latin1, "latin1"));
-  return text.length <= size ? text : `${clip(text, size)}… (${text.length - size} more characters)`;
+  return text.length <= size
+    ? text
+    : `${clip(text, size)}… (${text.length - size} more characters)`;
 }
 
-async function versionText(repository: Repository, sides: Unmerged["sides"], side: Side, size: number) {
+async function versionText(
+  repository: Repository,
+  sides: Unmerged["sides"],
+  side: Side,
+  size: number,
+) {
   const version = sides[side];
   if (version === undefined) return "";
   if (version.mode === SUBMODULE) return `submodule at ${version.oid}`;
   const content = (await repository.contents([version.oid])).get(version.oid);
   if (content === undefined) return "too large to show";
-  return isText(content) ? shorten(content.toString("latin1"), size) : `binary, ${content.length} bytes`;
+  return isText(content)
+    ? shorten(content.toString("latin1"), size)
+    : `binary, ${content.length} bytes`;
 }
 
 const SUBMODULE = "160000";
@@ -137,7 +156,12 @@ const isText = (content: Buffer): boolean => !content.subarray(0, 8_000).include
 /** A part of a merged file: text on which the sides agree, or a conflict. All texts are Latin-1, so bytes are kept. */
 type Piece =
   | string
-  | { readonly line: number; readonly base: string; readonly ours: string; readonly theirs: string };
+  | {
+      readonly line: number;
+      readonly base: string;
+      readonly ours: string;
+      readonly theirs: string;
+    };
 
 /** Files do not happen to have lines that begin with this many of a character. */
 const MARKER_SIZE = 61;
@@ -164,7 +188,14 @@ export async function mergedPieces(
     for (const [index, file] of files.entries())
       await writeFile(file, contents.get(found[index]?.oid ?? "") ?? "");
     const labels = ["-L", "ours", "-L", "base", "-L", "theirs"];
-    const how = ["merge-file", "-p", "--quiet", "--diff3", `--marker-size=${MARKER_SIZE}`, ...labels];
+    const how = [
+      "merge-file",
+      "-p",
+      "--quiet",
+      "--diff3",
+      `--marker-size=${MARKER_SIZE}`,
+      ...labels,
+    ];
     const result = await repository.run([...how, ...files]);
     // The number of conflicts, or an error such as a binary file.
     return result.code > 127 ? undefined : parsePieces(result.stdout.toString("latin1"));

@@ -16,7 +16,15 @@ import { conflictedPaths } from "./commit.ts";
 import { conflictReport } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
 import { type OnConflict, refuseOperation, runWhole } from "./integrate.ts";
-import { commitsOnlyIn, type Destroyed, keep, keeping, keepWorktree, listOf, namesOf } from "./recovery.ts";
+import {
+  commitsOnlyIn,
+  type Destroyed,
+  keep,
+  keeping,
+  keepWorktree,
+  listOf,
+  namesOf,
+} from "./recovery.ts";
 import { dropKept, refuseOther } from "./stash.ts";
 
 const MAX_KEPT_BYTES = 512 * 1024 * 1024;
@@ -51,7 +59,10 @@ export async function resetHard(
   );
   const kept = await keepWorktree(repository, "reset-hard");
   const recovery = kept ?? (await keep(repository, "reset-hard", head));
-  await repository.output(["reset", "--hard", "--quiet", "--no-recurse-submodules", target], "reset");
+  await repository.output(
+    ["reset", "--hard", "--quiet", "--no-recurse-submodules", target],
+    "reset",
+  );
   return {
     done: `${branch} is at ${target}.`,
     before: head,
@@ -74,7 +85,8 @@ export async function clean(
   const found = records(await repository.output(list, "list the untracked files"));
   // A name that ends in a slash is a nested repository, which is never deleted; quoted ones cannot be named to git.
   const files = [...new Set(found.filter((record) => record.at(-1) !== 47).map(pathText))].sort();
-  if (files.length === 0) throw failure("nothing_to_clean", "There are no untracked files to delete.");
+  if (files.length === 0)
+    throw failure("nothing_to_clean", "There are no untracked files to delete.");
   const sizes = await Promise.all(
     files.map(async (file) => (await lstat(join(root, file)).catch(() => undefined))?.size ?? 0),
   );
@@ -91,19 +103,26 @@ export async function clean(
   const kept = await keepWorktree(repository, "clean", files);
   for (let start = 0; start < files.length; start += 500) {
     const part = files.slice(start, start + 500);
-    await repository.output(["clean", "--force", "--quiet", "-x", "--", ...part], "delete the files");
+    await repository.output(
+      ["clean", "--force", "--quiet", "-x", "--", ...part],
+      "delete the files",
+    );
   }
   await removeEmptyDirectories(root, files);
   return {
     done: `Deleted ${counted(files.length, "untracked file")}.`,
     recovery: kept,
-    undo: kept ? `git_restore with source ${kept}, worktree true and these files` : "nothing was lost",
+    undo: kept
+      ? `git_restore with source ${kept}, worktree true and these files`
+      : "nothing was lost",
     ...listOf(files),
   };
 }
 
 async function removeEmptyDirectories(root: string, files: readonly string[]): Promise<void> {
-  const directories = new Set(files.map((file) => dirname(file)).filter((directory) => directory !== "."));
+  const directories = new Set(
+    files.map((file) => dirname(file)).filter((directory) => directory !== "."),
+  );
   for (let directory of [...directories].sort((a, b) => b.length - a.length)) {
     try {
       for (; directory !== "."; directory = dirname(directory)) await rmdir(join(root, directory));
@@ -140,7 +159,8 @@ export async function rebase(
   const { recovery, value: conflicted } = await keeping(repository, "rebase", head, async () => {
     const result = await runWhole(repository, ["rebase", ...args, option, target], options);
     const conflicted = result.code === 0 ? [] : await conflictedPaths(repository);
-    if (result.code === 0 || (conflicted.length > 0 && query.on_conflict === "keep")) return conflicted;
+    if (result.code === 0 || (conflicted.length > 0 && query.on_conflict === "keep"))
+      return conflicted;
     if (operationOf(repository) !== undefined)
       await repository.output(["rebase", "--abort"], "abandon the rebase");
     if (conflicted.length === 0) throw hookFailure(hooks, result) ?? failureOf(result, "rebase");
@@ -211,7 +231,13 @@ async function deleteRemoteBranch(
   await caller.confirm(
     `Delete ${oneLine(name)} on ${oneLine(remote)}, at ${theirs.oid.slice(0, 10)}? ${counted(lost.count, "commit")} on no other branch known here${lost.list}. Its last commit is kept here under a recovery ref.`,
   );
-  const { recovery, notes } = await replace(repository, "delete-remote-branch", query, theirs.oid, caller);
+  const { recovery, notes } = await replace(
+    repository,
+    "delete-remote-branch",
+    query,
+    theirs.oid,
+    caller,
+  );
   return {
     done: `Deleted ${name} on ${remote}.`,
     before: theirs.oid,
@@ -297,9 +323,13 @@ export async function forcePush(
 }
 
 const noLease = (branch: string, remote: string, hint?: string) =>
-  failure("no_lease", `The state of ${oneLine(branch)} on ${oneLine(remote)} is not known locally.`, {
-    hint,
-  });
+  failure(
+    "no_lease",
+    `The state of ${oneLine(branch)} on ${oneLine(remote)} is not known locally.`,
+    {
+      hint,
+    },
+  );
 
 /** Replaces or deletes a remote branch that is at a commit, which is kept here. */
 async function replace(

@@ -25,8 +25,22 @@ export const HOOKS = {
   merge: ["pre-merge-commit", ...MESSAGE, "post-merge", ...ANY],
   fastForward: ["post-merge", ...ANY],
   replay: ["prepare-commit-msg", "post-commit", "post-rewrite", ...ANY],
-  rebase: ["pre-rebase", "prepare-commit-msg", "post-checkout", "post-commit", "post-rewrite", ...ANY],
-  rewrite: ["pre-rebase", "pre-commit", "prepare-commit-msg", "post-commit", "post-rewrite", ...ANY],
+  rebase: [
+    "pre-rebase",
+    "prepare-commit-msg",
+    "post-checkout",
+    "post-commit",
+    "post-rewrite",
+    ...ANY,
+  ],
+  rewrite: [
+    "pre-rebase",
+    "pre-commit",
+    "prepare-commit-msg",
+    "post-commit",
+    "post-rewrite",
+    ...ANY,
+  ],
   checkout: ["post-checkout", ...ANY],
   mail: ["applypatch-msg", "pre-applypatch", "post-applypatch", ...ANY],
   push: ["pre-push"],
@@ -94,7 +108,8 @@ export async function presentHooks(repository: Repository, names: readonly strin
   const { config, worktree } = await repository.prepared();
   const { commonDir, gitDir } = repository.location;
   const chosen = config.findLast(({ key }) => key === "core.hookspath");
-  const named = chosen === undefined ? join(commonDir, "hooks") : resolve(worktree ?? gitDir, chosen.value);
+  const named =
+    chosen === undefined ? join(commonDir, "hooks") : resolve(worktree ?? gitDir, chosen.value);
   const directory = await realpath(named).catch(() => undefined);
   if (directory === undefined) return undefined;
   // A directory set by the repository must be inside it; one chosen by the user may be anywhere.
@@ -144,7 +159,10 @@ export function hookFailure(
   const isRejected = isCertain || output !== stderr || !/^(fatal|error): /m.test(stderr);
   if (config.length === 0 || !isRejected) return undefined;
   const said = oneLine(`${stdout.toString("utf8")}${output}`.trim().slice(0, 2_000));
-  return failure("hook_failed", `A hook rejected the command. Its output: ${said === "" ? "none" : said}`);
+  return failure(
+    "hook_failed",
+    `A hook rejected the command. Its output: ${said === "" ? "none" : said}`,
+  );
 }
 
 /**

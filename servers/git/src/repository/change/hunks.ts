@@ -4,7 +4,14 @@ import { refuseFilters } from "../open/filters.ts";
 import { isQuoted, pathBytes } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { addUntracked, inTemporaryIndex, withIndex } from "../read/changed-files.ts";
-import { type Change, type FilePatch, filePatches, firstLine, groupIds, WHOLE_FILE } from "../read/hunks.ts";
+import {
+  type Change,
+  type FilePatch,
+  filePatches,
+  firstLine,
+  groupIds,
+  WHOLE_FILE,
+} from "../read/hunks.ts";
 import { failure } from "../run/errors.ts";
 import { firstNames } from "../run/text.ts";
 
@@ -72,7 +79,8 @@ export async function entriesOf(repository: Repository, query: HunkQuery): Promi
     for (const index of linesOf(part, changes)) lines.add(index);
   }
   const entries: Entry[] = [];
-  for (const [file, lines] of chosen) entries.push(...(await results(repository, file, lines, query.take)));
+  for (const [file, lines] of chosen)
+    entries.push(...(await results(repository, file, lines, query.take)));
   return entries.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
@@ -82,7 +90,12 @@ function partOf(text: string): Part {
   const range = { first: Number(first ?? 1), last: Number(last ?? Number.MAX_SAFE_INTEGER) };
   if (id === undefined || range.first < 1 || range.last < range.first)
     throw failure("bad_hunk", `"${oneLine(text.slice(0, 60))}" is not the id of a change.`);
-  return { text, id: count === "1" ? id : `${id}x${Number(count)}`, count: Number(count), ...range };
+  return {
+    text,
+    id: count === "1" ? id : `${id}x${Number(count)}`,
+    count: Number(count),
+    ...range,
+  };
 }
 
 interface Found {
@@ -94,7 +107,8 @@ function find(files: readonly FilePatch[], { id, count }: Part): Found[] {
   return files.flatMap((file) => {
     // The first two digits are those of the path.
     if (file.changes[0]?.id.slice(0, 2) !== id.slice(0, 2)) return [];
-    const ids = count === 1 ? file.changes.map((change) => change.id) : groupIds(file.changes, count);
+    const ids =
+      count === 1 ? file.changes.map((change) => change.id) : groupIds(file.changes, count);
     return ids.flatMap((one, at) =>
       one === id ? [{ file, changes: file.changes.slice(at, at + count) }] : [],
     );
@@ -108,23 +122,37 @@ function theOne(files: readonly FilePatch[], part: Part, from: HunkQuery["from"]
 }
 
 /** The error for an unknown id, with the current ids of its path. */
-function stale(files: readonly FilePatch[], { text, id }: Part, from: HunkQuery["from"]): ToolError {
+function stale(
+  files: readonly FilePatch[],
+  { text, id }: Part,
+  from: HunkQuery["from"],
+): ToolError {
   const near = files.filter(({ changes }) => changes[0]?.id.slice(0, 2) === id.slice(0, 2));
   const list = near.flatMap((file) =>
     file.changes.map(
-      (change) => `${change.id} (${file.path} line ${change.new}: ${clip(firstLine(file, change), 60)})`,
+      (change) =>
+        `${change.id} (${file.path} line ${change.new}: ${clip(firstLine(file, change), 60)})`,
     ),
   );
   const now = list.length === 0 ? "" : ` Current ids there: ${firstNames(list, 20)}.`;
-  return failure("stale_hunk", `No single ${from} change has the id ${text}.${now} Nothing was changed.`, {
-    hint: `git_diff_${from} shows the current ids. Binary files, submodules and modes have none: pass them in files.`,
-  });
+  return failure(
+    "stale_hunk",
+    `No single ${from} change has the id ${text}.${now} Nothing was changed.`,
+    {
+      hint: `git_diff_${from} shows the current ids. Binary files, submodules and modes have none: pass them in files.`,
+    },
+  );
 }
 
 /** The indexes of the lines that a part names. */
 function linesOf(part: Part, changes: readonly Change[]): number[] {
-  const all = changes.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, i) => start + i));
-  if (part.first <= all.length && (part.last <= all.length || part.last === Number.MAX_SAFE_INTEGER))
+  const all = changes.flatMap(({ start, end }) =>
+    Array.from({ length: end - start }, (_, i) => start + i),
+  );
+  if (
+    part.first <= all.length &&
+    (part.last <= all.length || part.last === Number.MAX_SAFE_INTEGER)
+  )
     return all.slice(part.first - 1, part.last);
   const message = `${part.text}: that change has ${all.length} changed lines, counted from 1.`;
   throw failure("bad_hunk", message);
@@ -139,7 +167,10 @@ async function results(
 ): Promise<Entry[]> {
   // The patch has the whole file, so its two sides must be the two blobs.
   const without = (left: string) => contentOf(file, (kind) => kind !== left);
-  if (!isBlob(without("+"), file.oldMode, file.oldId) || !isBlob(without("-"), file.newMode, file.newId))
+  if (
+    !isBlob(without("+"), file.oldMode, file.oldId) ||
+    !isBlob(without("-"), file.newMode, file.newId)
+  )
     throw failure("stale_hunk", `"${oneLine(file.path)}" changed while it was read.`);
   const applied = take ? "+" : "-";
   const content = contentOf(file, (kind, index) =>
@@ -148,14 +179,21 @@ async function results(
   const isAll = file.lines.every(({ kind }, index) => kind === " " || chosen.has(index));
   const [from, to] = take ? [file.oldMode, file.newMode] : [file.newMode, file.oldMode];
   const mode = from ?? to ?? "100644";
-  const removed = (path: string): Entry => ({ path, mode: "0", oid: "0".repeat(file.oldId.length) });
+  const removed = (path: string): Entry => ({
+    path,
+    mode: "0",
+    oid: "0".repeat(file.oldId.length),
+  });
   const renamed = take && file.renamedFrom !== undefined ? [removed(file.renamedFrom)] : [];
   if (to === undefined && isAll) return [removed(file.path), ...renamed];
   return [{ path: file.path, mode, oid: await writeBlob(repository, content) }, ...renamed];
 }
 
 /** The lines of one state of a file. Only the last may be without a line break. */
-function contentOf({ lines }: FilePatch, keep: (kind: " " | "-" | "+", index: number) => boolean): Buffer {
+function contentOf(
+  { lines }: FilePatch,
+  keep: (kind: " " | "-" | "+", index: number) => boolean,
+): Buffer {
   const kept = lines.filter(({ kind }, index) => keep(kind, index)).map(({ bytes }) => bytes);
   const newline = Buffer.from("\n");
   return Buffer.concat(

@@ -47,20 +47,28 @@ interface MergeQuery {
 }
 
 /** Merges a commit into the current branch, with git's own strategy only. */
-export async function merge(repository: Repository, query: MergeQuery, caller: Caller): Promise<Integrated> {
+export async function merge(
+  repository: Repository,
+  query: MergeQuery,
+  caller: Caller,
+): Promise<Integrated> {
   await repository.worktree();
   await refuseOperation(repository);
   const [before = "", theirs = ""] = await commitsOf(repository, ["HEAD", query.revision]);
   const { squash = false } = query;
   if (squash && query.message !== undefined) {
     const hint = "Omit message here, and pass it to git_commit.";
-    throw failure("bad_message", "With squash nothing is committed, so there is no message.", { hint });
+    throw failure("bad_message", "With squash nothing is committed, so there is no message.", {
+      hint,
+    });
   }
   await refuseFilters(repository, () => differing(repository, before, theirs), theirs);
   const isAhead = async () =>
     (await repository.run(["merge-base", "--is-ancestor", before, theirs])).code === 0;
   const isPlain =
-    squash || query.fast_forward === "only" || (query.fast_forward === "allow" && (await isAhead()));
+    squash ||
+    query.fast_forward === "only" ||
+    (query.fast_forward === "allow" && (await isAhead()));
   const names = isPlain ? HOOKS.fastForward : HOOKS.merge;
   const hooks = await decideHooks(repository, names, caller, query.skip_hooks);
   const { option, options } = await signing(repository, undefined, hooks);
@@ -89,7 +97,14 @@ export async function merge(repository: Repository, query: MergeQuery, caller: C
     throw hookFailure(hooks, result) ?? failureOf(result, "merge");
   }
   const operation = squash ? "squash" : "merge";
-  const ended = await finish(repository, operation, result, query.on_conflict, before, caller.budget);
+  const ended = await finish(
+    repository,
+    operation,
+    result,
+    query.on_conflict,
+    before,
+    caller.budget,
+  );
   const isFast = ended.after === theirs && ended.after !== before;
   const hasNoCommit = squash || isFast || ended.up_to_date;
   const notes = hasNoCommit ? hooks.notes : await notesOn(repository, ended.after, hooks.notes);
@@ -112,7 +127,9 @@ export async function replay(
   const before = await commitOf(repository, "HEAD");
   for (const oid of oids) {
     const [parent] = await repository.lookUp([`${oid}^${query.mainline ?? 1}`]);
-    await refuseFilters(repository, () => differing(repository, parent?.oid ?? emptyTree(oid), oid));
+    await refuseFilters(repository, () =>
+      differing(repository, parent?.oid ?? emptyTree(oid), oid),
+    );
   }
   const hooks = await decideHooks(repository, HOOKS.replay, caller, query.skip_hooks);
   const mainline = query.mainline !== undefined && `--mainline=${query.mainline}`;
@@ -124,7 +141,8 @@ export async function replay(
     throw failure("mainline_needed", message);
   }
   const isStopped = operationOf(repository) !== undefined;
-  const rejected = result.code === 0 || IS_EMPTY.test(result.stderr) ? undefined : hookFailure(hooks, result);
+  const rejected =
+    result.code === 0 || IS_EMPTY.test(result.stderr) ? undefined : hookFailure(hooks, result);
   if (result.code !== 0 && !isStopped) {
     // git leaves the change of a rejected revert in the index.
     if (rejected !== undefined)
@@ -138,7 +156,14 @@ export async function replay(
     const hint = "Nothing was changed. git_log shows the existing commits.";
     throw failure("nothing_to_commit", message, { hint });
   }
-  const ended = await finish(repository, operation, result, query.on_conflict, before, caller.budget);
+  const ended = await finish(
+    repository,
+    operation,
+    result,
+    query.on_conflict,
+    before,
+    caller.budget,
+  );
   return { ...ended, notes: await notesOn(repository, ended.after, hooks.notes) };
 }
 
@@ -156,7 +181,11 @@ export async function endOperation(
 ): Promise<Integrated> {
   await repository.worktree();
   const operation = operationOf(repository);
-  if (operation === undefined || operation === "bisect" || (operation === "am" && action !== "abort"))
+  if (
+    operation === undefined ||
+    operation === "bisect" ||
+    (operation === "am" && action !== "abort")
+  )
     throw failure("no_operation", "No merge, rebase, cherry-pick or revert is in progress.");
   if (action === "skip" && operation === "merge") {
     const hint = "Use action: abort, or resolve the conflicts and continue.";
@@ -164,7 +193,10 @@ export async function endOperation(
   }
   // HEAD is detached during a rebase, whose branch is still where it was.
   const start = join(repository.location.gitDir, "rebase-merge", "orig-head");
-  const before = await commitOf(repository, (await readFile(start, "utf8").catch(() => "HEAD")).trim());
+  const before = await commitOf(
+    repository,
+    (await readFile(start, "utf8").catch(() => "HEAD")).trim(),
+  );
   let kept: string | undefined;
   if (action === "continue") await refuseConflicts(repository);
   else {
@@ -206,7 +238,10 @@ async function refusePrograms(repository: Repository, operation: string): Promis
   const list = (await read("rebase-merge/git-rebase-todo")).split("\n");
   const file = ["--no-includes", "--file", join(gitDir, "sequencer", "opts")];
   const options = await repository.run(["config", ...file, "--get-all", "options.strategy"]);
-  const strategies = [await read("rebase-merge/strategy"), ...options.stdout.toString("utf8").split("\n")];
+  const strategies = [
+    await read("rebase-merge/strategy"),
+    ...options.stdout.toString("utf8").split("\n"),
+  ];
   const found =
     list.find((line) => !STEPS.test(line.trim().split(/\s/, 1)[0] ?? "")) ??
     strategies.find((name) => !STRATEGIES.test(name.trim()));

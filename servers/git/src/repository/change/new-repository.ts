@@ -24,7 +24,8 @@ export async function withoutRepository(git: Git, cwd: string, signal: AbortSign
   return { entries, run };
 }
 
-export const pathExists = (path: string) => failure("path_exists", `"${oneLine(path)}" is not empty.`);
+export const pathExists = (path: string) =>
+  failure("path_exists", `"${oneLine(path)}" is not empty.`);
 
 /** Directories created for unfinished work; if the server exits first, they are removed. */
 const unfinished = new Set<string>();
@@ -68,7 +69,14 @@ export async function init(
     const branch = query.initial_branch ?? lastValue(entries, "init.defaultbranch") ?? "main";
     checkRefText("heads", branch);
     const bare = query.bare ? ["--bare"] : [];
-    const result = await run(["init", "--quiet", "--template=", `--initial-branch=${branch}`, ...bare, path]);
+    const result = await run([
+      "init",
+      "--quiet",
+      "--template=",
+      `--initial-branch=${branch}`,
+      ...bare,
+      path,
+    ]);
     if (/invalid initial branch name/.test(result.stderr)) throw badName("heads", branch);
     if (result.code !== 0) throw failureOf(result, "create the repository");
     done();

@@ -61,7 +61,12 @@ export function inUtf8<Commit extends RawCommit>(commit: Commit): Commit {
   const { encoding } = commit;
   if (encoding === undefined) return commit;
   const decode = (text: string) => bytesOf(decoderOf(encoding).decode(Buffer.from(text, "latin1")));
-  return { ...commit, encoding: undefined, author: decode(commit.author), message: decode(commit.message) };
+  return {
+    ...commit,
+    encoding: undefined,
+    author: decode(commit.author),
+    message: decode(commit.message),
+  };
 }
 
 /** The first line of a message. */

@@ -34,7 +34,8 @@ export async function keepWorktree(
     if (files?.length !== 0)
       await repository.output(["add", ...which, ...FROM_STDIN], "keep the files", { env, input });
     const tree = await repository.value(["write-tree"], "keep the working tree", { env });
-    if (tree === headTree?.oid && (stagedTree === undefined || stagedTree === tree)) return undefined;
+    if (tree === headTree?.oid && (stagedTree === undefined || stagedTree === tree))
+      return undefined;
     return keepTrees(repository, operation, tree, head?.oid, stagedTree);
   });
 }
@@ -48,16 +49,32 @@ async function keepTrees(
   index: string | undefined,
 ): Promise<string> {
   const author = `refmcp <refmcp@localhost> ${Math.floor(Date.now() / 1_000)} +0000`;
-  const commit = { author, encoding: undefined, message: `refmcp: before ${operation}\n`, parent: head };
+  const commit = {
+    author,
+    encoding: undefined,
+    message: `refmcp: before ${operation}\n`,
+    parent: head,
+  };
   const merged = head && index && (await writeRaw(repository, { ...commit, tree: index }, author));
-  return keep(repository, operation, await writeRaw(repository, { ...commit, tree, merged }, author));
+  return keep(
+    repository,
+    operation,
+    await writeRaw(repository, { ...commit, tree, merged }, author),
+  );
 }
 
 /** Keeps a commit under a new recovery ref. */
-export async function keep(repository: Repository, operation: string, oid: string): Promise<string> {
+export async function keep(
+  repository: Repository,
+  operation: string,
+  oid: string,
+): Promise<string> {
   const time = new Date().toISOString().replace(/[-:]|\.\d+/g, "");
   const ref = `refs/refmcp/recovery/${time}-${operation}-${randomBytes(3).toString("hex")}`;
-  await repository.output(["update-ref", ref, oid, "0".repeat(oid.length)], "create a recovery ref");
+  await repository.output(
+    ["update-ref", ref, oid, "0".repeat(oid.length)],
+    "create a recovery ref",
+  );
   return ref;
 }
 
@@ -89,7 +106,12 @@ export async function keepAbandoned(
   before: string,
   after: string | undefined,
 ): Promise<{ recovery: string; note: string } | undefined> {
-  const { count, list } = await commitsOnlyIn(repository, before, after === undefined ? [] : [after], {});
+  const { count, list } = await commitsOnlyIn(
+    repository,
+    before,
+    after === undefined ? [] : [after],
+    {},
+  );
   if (count === 0) return undefined;
   const search = ["--format=%(refname)", "--count=1", `--points-at=${before}`, "refs/refmcp/"];
   const [known] = await repository.lines(["for-each-ref", ...search], "search the recovery refs");
@@ -106,7 +128,8 @@ export async function notesOn(
   others: readonly string[] | undefined,
 ): Promise<string[] | undefined> {
   // An operation in progress returns to its branch by itself.
-  const isKept = operationOf(repository) !== undefined || (await currentBranch(repository)) !== undefined;
+  const isKept =
+    operationOf(repository) !== undefined || (await currentBranch(repository)) !== undefined;
   const hint = `HEAD is detached, so ${commit.slice(0, 10)} is on no branch. git_create_branch with base_branch ${commit} makes one, and git_checkout switches to it.`;
   return notesFrom(others, !isKept && hint);
 }
@@ -141,7 +164,9 @@ export async function commitsOnlyIn(
   const except = refs?.except === undefined ? [] : [`--exclude=${refs.except}`];
   const rest = [
     ...others.map((oid) => `^${oid}`),
-    ...(refs === undefined ? [] : ["--not", ...except, "--branches", ...except, "--remotes", "--tags"]),
+    ...(refs === undefined
+      ? []
+      : ["--not", ...except, "--branches", ...except, "--remotes", "--tags"]),
   ];
   const args = ["log", ...LOG_ARGS, "--format=%h %s", "--max-count=1001", tip, ...rest, "--"];
   const subjects = await repository.paths(args, "list the commits");

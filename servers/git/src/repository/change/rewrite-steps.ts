@@ -57,7 +57,11 @@ const isMeld = ({ action }: Step) => action === "squash" || action === "fixup";
  *
  * @throws ToolError `bad_steps`, `bad_message`, `merge_in_range`
  */
-export async function rangeOf(repository: Repository, tip: string, query: StepsQuery): Promise<Range> {
+export async function rangeOf(
+  repository: Repository,
+  tip: string,
+  query: StepsQuery,
+): Promise<Range> {
   const found = await commitsOf(
     repository,
     query.steps.map(({ commit }) => commit),
@@ -77,7 +81,8 @@ export async function rangeOf(repository: Repository, tip: string, query: StepsQ
   const twice = named.find((oid, index) => named.indexOf(oid) !== index);
   if (twice !== undefined) throw badSteps(`${twice.slice(0, 10)} has two steps`);
   const onto = query.onto === undefined ? undefined : await commitOf(repository, query.onto);
-  if (steps.length === 0 && onto === undefined) throw badSteps("There are no steps, and onto is missing");
+  if (steps.length === 0 && onto === undefined)
+    throw badSteps("There are no steps, and onto is missing");
   const where = onto === undefined ? ["--first-parent", tip] : ["--topo-order", tip, `^${onto}`];
   const args = ["rev-list", "--parents", `--max-count=${MAX_COMMITS}`, ...where, "--"];
   const listed = (await repository.lines(args, "list the commits")).map((line) => line.split(" "));
@@ -109,7 +114,8 @@ function todoOf(oids: readonly string[], steps: readonly Step[]): readonly Step[
   const heads = steps.filter((step) => !isMeld(step));
   const places = heads.map(({ oid }) => oids.indexOf(oid));
   const inOrder = [...places].sort((a, b) => a - b);
-  const isJoined = (head: Step) => steps.slice(steps.indexOf(head) + 1, steps.indexOf(head) + 2).some(isMeld);
+  const isJoined = (head: Step) =>
+    steps.slice(steps.indexOf(head) + 1, steps.indexOf(head) + 2).some(isMeld);
   const isMoved = (head: Step, index: number) =>
     head.action === "pick" && places[index] !== inOrder[index] && !isJoined(head);
   if (heads.some(isMoved)) throw badSteps("The steps reorder commits, but leave out some of them");
@@ -148,7 +154,8 @@ export async function replaySteps(
     query.resolutions.map(({ commit }) => commit),
   );
   const groups: Group[] = [];
-  const treeOf = (oid: string | undefined) => commits.get(oid ?? "")?.tree ?? emptyTree(todo[0]?.oid ?? "");
+  const treeOf = (oid: string | undefined) =>
+    commits.get(oid ?? "")?.tree ?? emptyTree(todo[0]?.oid ?? "");
   let tree = treeOf(base);
   for (const [index, { oid, action, message }] of todo.entries()) {
     const commit = commits.get(oid);
@@ -173,7 +180,9 @@ export async function replaySteps(
             wasEmpty: commit.tree === treeOf(commit.parent),
           };
     const added =
-      action === "squash" ? `${inUtf8(group).message.trimEnd()}\n\n${inUtf8(commit).message}` : undefined;
+      action === "squash"
+        ? `${inUtf8(group).message.trimEnd()}\n\n${inUtf8(commit).message}`
+        : undefined;
     const text = message === undefined ? added : bytesOf(`${message.trimEnd()}\n`);
     groups.push(text === undefined ? group : { ...inUtf8(group), message: text });
   }
@@ -199,11 +208,22 @@ async function applied(
   const { parent, oid } = commit;
   const ours = await writeRaw(repository, { ...NOBODY, tree, parent });
   const root = parent === undefined && "--allow-unrelated-histories";
-  const result = await repository.run(["merge-tree", "--write-tree", "-z", "--no-messages", root, ours, oid]);
+  const result = await repository.run([
+    "merge-tree",
+    "--write-tree",
+    "-z",
+    "--no-messages",
+    root,
+    ours,
+    oid,
+  ]);
   if (result.code === 129) throw failure("git_outdated", "This needs git 2.38 or newer.");
   if (result.code > 1) throw failureOf(result, "apply a commit");
   const [first, ...stages] = records(result.stdout);
-  return { tree: first?.toString("latin1") ?? "", unmerged: result.code === 0 ? [] : parseStages(stages) };
+  return {
+    tree: first?.toString("latin1") ?? "",
+    unmerged: result.code === 0 ? [] : parseStages(stages),
+  };
 }
 
 /** Puts resolutions into a tree with conflicts; `unmerged` are those that have none. */
@@ -219,7 +239,9 @@ async function resolve(
   const entries: Entry[] = [];
   for (const { conflict, resolution } of pairs)
     if (resolution !== undefined) entries.push(await entryOf(repository, conflict, resolution));
-  const unmerged = pairs.filter(({ resolution }) => resolution === undefined).map(({ conflict }) => conflict);
+  const unmerged = pairs
+    .filter(({ resolution }) => resolution === undefined)
+    .map(({ conflict }) => conflict);
   if (unmerged.length > 0 || entries.length === 0) return { ...merged, unmerged };
   return { tree: await treeWith(repository, merged.tree, entries), unmerged };
 }
@@ -233,7 +255,8 @@ async function entryOf(
   const { side, texts } = resolution;
   const name = pathText(path);
   const entry = ({ mode, oid } = { mode: "0", oid: "0".repeat(40) }) => ({ path: name, mode, oid });
-  const bad = (what: string) => failure("bad_resolution", `The resolution of ${oneLine(name)} ${what}.`);
+  const bad = (what: string) =>
+    failure("bad_resolution", `The resolution of ${oneLine(name)} ${what}.`);
   const { mode = "100644" } = sides.ours ?? sides.theirs ?? sides.base ?? {};
   if ((side === undefined) === (texts === undefined)) throw bad("needs either side or texts");
   if (side !== undefined) return entry(sides[side]);
@@ -243,8 +266,12 @@ async function entryOf(
   const given = texts ?? [];
   if (given.length !== Math.max(1, hunks))
     throw bad(`has ${counted(given.length, "text")}, and the conflict ${counted(hunks, "hunk")}`);
-  const lines = given.map((text) => bytesOf(text === "" || text.endsWith("\n") ? text : `${text}\n`));
-  const merged = pieces.map((piece) => (typeof piece === "string" ? piece : lines.shift())).join("");
+  const lines = given.map((text) =>
+    bytesOf(text === "" || text.endsWith("\n") ? text : `${text}\n`),
+  );
+  const merged = pieces
+    .map((piece) => (typeof piece === "string" ? piece : lines.shift()))
+    .join("");
   const input = Buffer.from(hunks === 0 ? bytesOf(given[0] ?? "") : merged, "latin1");
   return entry({ mode, oid: await writeBlob(repository, input) });
 }

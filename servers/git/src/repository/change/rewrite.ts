@@ -90,7 +90,11 @@ export async function rewrite(
   if (stopped !== undefined) {
     const { commit, step, unmerged } = stopped;
     const hint = `Nothing was changed. Call again with resolutions for ${commit.oid.slice(0, 10)}: for each path a side, or texts, one for each hunk (the whole file if there are none).`;
-    const conflicts = await describeConflicts(repository, unmerged, Math.floor(caller.budget * 0.8));
+    const conflicts = await describeConflicts(
+      repository,
+      unmerged,
+      Math.floor(caller.budget * 0.8),
+    );
     const applying = applyingText(commit, step, range.todo.length);
     return { ...answer, conflicts, applying, notes: [hint] };
   }
@@ -102,7 +106,8 @@ export async function rewrite(
   for (const group of groups) {
     const [first = ""] = group.from;
     const old = commits.get(first);
-    const isSame = old?.parent === parent && old?.tree === group.tree && old.message === group.message;
+    const isSame =
+      old?.parent === parent && old?.tree === group.tree && old.message === group.message;
     const isEmpty = group.tree === tree && !group.wasEmpty;
     const isKept = isSame && group.from.length === 1;
     const to = isKept ? first : isEmpty ? undefined : await write({ ...group, parent });
@@ -112,7 +117,9 @@ export async function rewrite(
   }
   if (parent === undefined) throw failure("bad_steps", "No commit would be left on the branch.");
   const after = parent;
-  const start = oids.findIndex((oid, index) => made[index]?.to !== oid || made[index]?.from.length !== 1);
+  const start = oids.findIndex(
+    (oid, index) => made[index]?.to !== oid || made[index]?.from.length !== 1,
+  );
   const changed = start === -1 ? [] : oids.slice(start);
   const old = commits.get(changed[0] ?? "")?.parent;
   const bases = [old, start === 0 ? range.base : old] as const;
@@ -139,7 +146,8 @@ export async function rewrite(
     left_out: shown.length > fit ? shown.length - fit : undefined,
     dropped: dropped.length === 0 ? undefined : dropped.map(short),
     identical: lines.length === 0,
-    difference: lines.length === 0 ? undefined : fittingLines(lines, Math.floor(caller.budget * 0.15)),
+    difference:
+      lines.length === 0 ? undefined : fittingLines(lines, Math.floor(caller.budget * 0.15)),
     range_diff:
       changed.length === 0 || changed.length > MAX_COMPARED
         ? undefined
@@ -172,7 +180,8 @@ async function checkMessages(
     for (const group of groups) {
       await writeFile(file, group.message, "latin1");
       const result =
-        isNew(group) && (await repository.run(["hook", "run", "commit-msg", "--", file], { config, env }));
+        isNew(group) &&
+        (await repository.run(["hook", "run", "commit-msg", "--", file], { config, env }));
       if (result && result.code !== 0)
         throw hookFailure(hooks, result, true) ?? failureOf(result, "run the hook");
       checked.push({ ...group, message: await readFile(file, "latin1") });
@@ -238,13 +247,23 @@ async function applyPlan(repository: Repository, id: string): Promise<Rewritten>
   await refuseMoved();
   const isCurrent = (await currentBranch(repository)) === branch;
   if (!isCurrent && (await isCheckedOut(repository, branch)))
-    throw failure("branch_in_use", `The branch "${oneLine(branch)}" is checked out in another worktree.`);
+    throw failure(
+      "branch_in_use",
+      `The branch "${oneLine(branch)}" is checked out in another worktree.`,
+    );
   const { files } = await changesOf(repository, [before, after]);
   const { worktree } = await repository.prepared();
   const touchesFiles = files.length > 0 && isCurrent && worktree !== undefined;
-  if (touchesFiles) await refuseFilters(repository, () => differing(repository, before, after), after);
+  if (touchesFiles)
+    await refuseFilters(repository, () => differing(repository, before, after), after);
   // One process does everything, so that it is complete even if this server is killed. It keeps local changes to other files.
-  const plain = ["--quiet", "--no-guess", "--no-track", "--no-overwrite-ignore", "--no-recurse-submodules"];
+  const plain = [
+    "--quiet",
+    "--no-guess",
+    "--no-track",
+    "--no-overwrite-ignore",
+    "--no-recurse-submodules",
+  ];
   const command = touchesFiles
     ? ["switch", ...plain, `--force-create=${branch}`, after]
     : ["update-ref", "-m", "git_rewrite", ref, after, before];
@@ -268,7 +287,10 @@ async function applyPlan(repository: Repository, id: string): Promise<Rewritten>
 }
 
 /** Copies the git notes of the old commits to the new ones. */
-async function copyNotes(repository: Repository, pairs: Plan["pairs"]): Promise<string[] | undefined> {
+async function copyNotes(
+  repository: Repository,
+  pairs: Plan["pairs"],
+): Promise<string[] | undefined> {
   const moved = pairs.filter(([from, to]) => from !== to && to !== "");
   if (moved.length === 0) return undefined;
   const config = [
@@ -277,6 +299,9 @@ async function copyNotes(repository: Repository, pairs: Plan["pairs"]): Promise<
     ["notes.rewrite.rebase", "true"],
   ] as const;
   const options = { config, input: moved.map((pair) => `${pair.join(" ")}\n`).join("") };
-  const result = await repository.run(["notes", "copy", "--for-rewrite=rebase", "--stdin"], options);
+  const result = await repository.run(
+    ["notes", "copy", "--for-rewrite=rebase", "--stdin"],
+    options,
+  );
   return result.code === 0 ? undefined : ["The git notes of the old commits could not be copied."];
 }

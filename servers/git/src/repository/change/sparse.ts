@@ -25,7 +25,10 @@ export const sparse = z.object({
 /** Lists or changes the directories that the working tree has (a sparse checkout in cone mode). */
 export async function sparseCheckout(
   repository: Repository,
-  query: { action: "list" | "set" | "add" | "disable"; directories?: readonly string[] | undefined },
+  query: {
+    action: "list" | "set" | "add" | "disable";
+    directories?: readonly string[] | undefined;
+  },
 ): Promise<z.infer<typeof sparse>> {
   await repository.worktree();
   const { action, directories = [] } = query;
@@ -36,24 +39,32 @@ export async function sparseCheckout(
   const given = await pathsIn(repository, directories);
   if (action === "add" && before.directories === undefined) {
     const why =
-      before.patterns === undefined ? "The checkout is not sparse" : "The sparse checkout has patterns";
-    throw failure("bad_path", `${why}, so no directory can be added.`, { hint: "action: set replaces it." });
+      before.patterns === undefined
+        ? "The checkout is not sparse"
+        : "The sparse checkout has patterns";
+    throw failure("bad_path", `${why}, so no directory can be added.`, {
+      hint: "action: set replaces it.",
+    });
   }
   const wanted = action === "add" ? [...(before.directories ?? []), ...given] : given;
   const tracked = await repository.paths(["ls-files", "-z"], "list the files");
-  const isDirectory = (directory: string) => tracked.some((file) => file.startsWith(`${directory}/`));
+  const isDirectory = (directory: string) =>
+    tracked.some((file) => file.startsWith(`${directory}/`));
   const unknown = given.find((directory) => !isDirectory(directory));
   if (action !== "disable" && (given.length === 0 || unknown !== undefined)) {
     const message =
       unknown === undefined
         ? "directories is missing."
         : `"${oneLine(unknown)}" is not a directory with tracked files.`;
-    throw failure("bad_path", message, { hint: "Pass directories, not files; git_list_files shows them." });
+    throw failure("bad_path", message, {
+      hint: "Pass directories, not files; git_list_files shows them.",
+    });
   }
   if (action !== "disable") await refuseLoss(repository, wanted);
   const coming = before.skipped.filter((file) => action === "disable" || isIncluded(file, wanted));
   await refuseFilters(repository, () => nulEnded(coming));
-  const args = action === "disable" ? ["disable"] : ["set", "--cone", "--no-sparse-index", "--stdin"];
+  const args =
+    action === "disable" ? ["disable"] : ["set", "--cone", "--no-sparse-index", "--stdin"];
   const input = `${wanted.map(quoted).join("\n")}\n`;
   // git leaves a file in place whose times differ from the index, as in a copied repository.
   await repository.run(["update-index", "-q", "--refresh"]);
@@ -73,7 +84,9 @@ export async function sparseCheckout(
   };
 }
 
-async function stateOf(repository: Repository): Promise<z.infer<typeof sparse> & { skipped: string[] }> {
+async function stateOf(
+  repository: Repository,
+): Promise<z.infer<typeof sparse> & { skipped: string[] }> {
   const { list, isCone } = (await sparseList(repository)) ?? {};
   const files = await repository.paths(["ls-files", "-t", "-z"], "list the files");
   const skipped = files.filter((line) => line.startsWith("S ")).map((line) => line.slice(2));
@@ -97,7 +110,9 @@ function isIncluded(file: string, directories: readonly string[]): boolean {
 async function refuseLoss(repository: Repository, wanted: readonly string[]): Promise<void> {
   const others = await repository.paths(["ls-files", "--others", "-z"], "list the files");
   const changed = await uncommittedPaths(repository);
-  const lost = [...new Set([...changed, ...others])].filter((file) => !isIncluded(file, wanted)).sort();
+  const lost = [...new Set([...changed, ...others])]
+    .filter((file) => !isIncluded(file, wanted))
+    .sort();
   if (lost.length === 0) return;
   const what = `${counted(lost.length, "changed, new or ignored file")} would be in directories that leave the`;
   throw failure("sparse_files", `${what} working tree: ${firstNames(lost)}. Nothing was changed.`);

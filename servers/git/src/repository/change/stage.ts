@@ -28,11 +28,19 @@ export interface Selection {
  *
  * @throws ToolError `nothing_named`, `stale_hunk`, and what `stage` throws
  */
-export async function stageSelected(repository: Repository, { files, hunks }: Selection): Promise<void> {
+export async function stageSelected(
+  repository: Repository,
+  { files, hunks }: Selection,
+): Promise<void> {
   if (files === undefined && hunks === undefined) throw nothingNamed();
   await repository.worktree();
   const ids = hunks ?? [];
-  const entries = await entriesOf(repository, { ids, from: "unstaged", take: true, untracked: true });
+  const entries = await entriesOf(repository, {
+    ids,
+    from: "unstaged",
+    take: true,
+    untracked: true,
+  });
   if (files !== undefined) await stage(repository, files);
   if (entries.length > 0) await writeEntries(repository, entries);
 }
@@ -55,7 +63,9 @@ export async function stage(
   await refuseFilters(repository, () => staging(repository, input));
   const result = await repository.run(["add", ...FROM_STDIN], { input, env });
   if (result.code !== 0)
-    throw (await unknownPath(repository, paths, result.stderr)) ?? failureOf(result, "stage the files");
+    throw (
+      (await unknownPath(repository, paths, result.stderr)) ?? failureOf(result, "stage the files")
+    );
 }
 
 /** Reports which of the paths git does not know, with suggestions. */
@@ -67,14 +77,24 @@ async function unknownPath(
   const [, name] = /pathspec '(.*)' did not match/.exec(stderr) ?? [];
   const path = paths.find((one) => name !== undefined && (one === name || one.endsWith(name)));
   if (path === undefined) return undefined;
-  const listing = await repository.run(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+  const listing = await repository.run([
+    "ls-files",
+    "-z",
+    "--cached",
+    "--others",
+    "--exclude-standard",
+  ]);
   const files = records(listing.stdout).map(pathText);
   const below = files.filter((file) => file.endsWith(`/${path}`)).slice(0, 3);
   const near = below.length > 0 ? below : nearest(path, files.slice(0, 5_000));
   const guess = didYouMean(near.map((one) => `"${oneLine(one)}"`));
-  return failure("bad_path", `The file "${oneLine(path)}" does not exist.${guess} Nothing was staged.`, {
-    hint: "Paths are relative to the repository's root, even if repo_path is a subdirectory; git_status shows them.",
-  });
+  return failure(
+    "bad_path",
+    `The file "${oneLine(path)}" does not exist.${guess} Nothing was staged.`,
+    {
+      hint: "Paths are relative to the repository's root, even if repo_path is a subdirectory; git_status shows them.",
+    },
+  );
 }
 
 async function refuseIgnored(repository: Repository, input: Buffer): Promise<void> {
@@ -83,7 +103,10 @@ async function refuseIgnored(repository: Repository, input: Buffer): Promise<voi
   // This command knows no literal paths; a path that begins with "./" has no magic either.
   const asked = nulEnded(given.map((path) => Buffer.concat([Buffer.from("./"), path])));
   const plain = { env: { GIT_LITERAL_PATHSPECS: "0" } };
-  const ignored = await repository.run(["check-ignore", "-z", "--stdin"], { input: asked, ...plain });
+  const ignored = await repository.run(["check-ignore", "-z", "--stdin"], {
+    input: asked,
+    ...plain,
+  });
   // 1: none is ignored.
   if (ignored.code === 1) return;
   if (ignored.code !== 0) throw failureOf(ignored, "look up ignored files");
@@ -125,16 +148,23 @@ export async function unstage(
   else await repository.output(reset, "unstage the files", input === undefined ? {} : { input });
   const left = new Set((await stagedChanges(repository)).map((file) => file.path));
   const changed = new Set(entries.map(({ path }) => path));
-  const gone = before.filter(({ path }) => (hunks === undefined ? !left.has(path) : changed.has(path)));
+  const gone = before.filter(({ path }) =>
+    hunks === undefined ? !left.has(path) : changed.has(path),
+  );
   const list = fileNames(gone, budget - 500);
   if (tree.code !== 0 || gone.length === 0) return list;
   // The tree has the previous index.
   const source = tree.stdout.toString("utf8").trim();
-  return { ...list, undo: `git_restore with source ${source}, staged true, worktree false and these files` };
+  return {
+    ...list,
+    undo: `git_restore with source ${source}, staged true, worktree false and these files`,
+  };
 }
 
 const oneOfBoth = () =>
-  failure("bad_hunk", "files and hunks cannot be combined here.", { hint: "Call once with each of them." });
+  failure("bad_hunk", "files and hunks cannot be combined here.", {
+    hint: "Call once with each of them.",
+  });
 
 /**
  * Discards single unstaged changes of the working tree, as `restore` does whole files.
@@ -153,7 +183,9 @@ export async function restoreSelected(
   if (files !== undefined) throw oneOfBoth();
   if (query.staged || !query.worktree || query.source !== undefined) {
     const hint = "Omit source, staged and worktree; git_reset unstages single changes.";
-    throw failure("bad_hunk", "hunks discards unstaged changes of the working tree only.", { hint });
+    throw failure("bad_hunk", "hunks discards unstaged changes of the working tree only.", {
+      hint,
+    });
   }
   await repository.worktree();
   const entries = await entriesOf(repository, { ids: hunks, from: "unstaged", take: false });
@@ -180,14 +212,22 @@ export async function restore(repository: Repository, query: RestoreQuery, { bud
   const utf8 = query.files.filter((path) => !isQuoted(path));
   const paths = await pathsIn(repository, utf8);
   // What the restored files will have instead: from the current state to the source.
-  const between = ["-R", ...(query.worktree ? [] : ["--cached"]), ...(source === undefined ? [] : [source])];
+  const between = [
+    "-R",
+    ...(query.worktree ? [] : ["--cached"]),
+    ...(source === undefined ? [] : [source]),
+  ];
   const { files } = await changesOf(repository, between, paths);
   if (source === undefined && query.staged && (await repository.head()) === undefined) {
     await unstage(repository, query, { budget });
     return fileNames(files, budget - 600);
   }
   const recovery = query.worktree ? await keepFiles(repository, root, files) : undefined;
-  const what = [query.worktree && "--worktree", query.staged && "--staged", source && `--source=${source}`];
+  const what = [
+    query.worktree && "--worktree",
+    query.staged && "--staged",
+    source && `--source=${source}`,
+  ];
   const args = ["restore", "--quiet", "--no-recurse-submodules", ...what, ...FROM_STDIN];
   await repository.output(args, "restore the files", { input });
   const undo = recovery && `git_restore with source ${recovery} and these files`;
@@ -201,7 +241,8 @@ async function keepFiles(repository: Repository, root: string, files: readonly F
   await refuseFilters(repository, () => bytes);
   const lost: string[] = [];
   for (const { path, letter } of files) {
-    const isThere = async () => (await lstat(join(root, path)).catch(() => undefined)) !== undefined;
+    const isThere = async () =>
+      (await lstat(join(root, path)).catch(() => undefined)) !== undefined;
     if (letter !== "A" || isQuoted(path) || (await isThere())) lost.push(path);
   }
   return lost.length === 0 ? undefined : keepWorktree(repository, "restore", lost);

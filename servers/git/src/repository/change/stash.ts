@@ -91,16 +91,23 @@ export async function stashApply(
   }
   if (untracked !== undefined) await refuseIncludes(repository);
   const added = async () =>
-    untracked === undefined ? Buffer.alloc(0) : await differing(repository, emptyTree(oid), untracked.oid);
-  const written = async () => Buffer.concat([await differing(repository, `${oid}^1`, oid), await added()]);
+    untracked === undefined
+      ? Buffer.alloc(0)
+      : await differing(repository, emptyTree(oid), untracked.oid);
+  const written = async () =>
+    Buffer.concat([await differing(repository, `${oid}^1`, oid), await added()]);
   await refuseFilters(repository, written, oid);
-  const result = await repository.run(["stash", "apply", "--quiet", query.index && "--index", oid], {
-    silent: true,
-  });
+  const result = await repository.run(
+    ["stash", "apply", "--quiet", query.index && "--index", oid],
+    {
+      silent: true,
+    },
+  );
   const conflicted = result.code === 0 ? [] : await conflictedPaths(repository);
   if (result.code !== 0 && conflicted.length === 0) throw failureOf(result, "apply the stash");
   const changes = await changesOf(repository, [`${oid}^1`, oid]);
-  const dropped = query.drop && conflicted.length === 0 ? await dropKept(repository, name, oid) : undefined;
+  const dropped =
+    query.drop && conflicted.length === 0 ? await dropKept(repository, name, oid) : undefined;
   return {
     commit: oid,
     recovery: dropped?.recovery,

@@ -38,10 +38,12 @@ export async function addWorktree(
   const commit = existing?.oid ?? (await commitOf(repository, revision ?? "HEAD"));
   const target = (path: string) =>
     existing === undefined ? ["--no-track", "-b", branch, path, commit] : [path, branch];
-  const added = await checkOutInto(repository, git, query.path, target, signal).catch(async (error) => {
-    if (existing === undefined) await repository.undo(["branch", "-D", "--quiet", "--", branch]);
-    throw error;
-  });
+  const added = await checkOutInto(repository, git, query.path, target, signal).catch(
+    async (error) => {
+      if (existing === undefined) await repository.undo(["branch", "-D", "--quiet", "--", branch]);
+      throw error;
+    },
+  );
   return { ...added, branch, commit, created_branch: existing === undefined };
 }
 
@@ -72,7 +74,10 @@ async function checkOutInto(
     // checked out.
     try {
       const added = await git.open(path, signal);
-      await added.output(["reset", "--hard", "--quiet", "--no-recurse-submodules"], "check out the worktree");
+      await added.output(
+        ["reset", "--hard", "--quiet", "--no-recurse-submodules"],
+        "check out the worktree",
+      );
     } catch (error) {
       await repository.undo(["worktree", "remove", "--force", path]);
       throw error;
@@ -86,13 +91,20 @@ async function checkOutInto(
 }
 
 /** @throws ToolError `not_a_worktree` unless the path is a linked worktree of this repository, inside the allowed directories */
-export async function linkedWorktree(repository: Repository, git: Git, path: string): Promise<Repository> {
+export async function linkedWorktree(
+  repository: Repository,
+  git: Git,
+  path: string,
+): Promise<Repository> {
   const directory = await git.directoryOf(path);
   const added = await git.open(directory, repository.signal);
   const { gitDir, commonDir, worktree } = added.location;
   const isLinked = commonDir === repository.location.commonDir && gitDir !== commonDir;
   if (isLinked && worktree === directory) return added;
-  throw failure("not_a_worktree", `"${oneLine(path)}" is not a linked worktree of this repository.`);
+  throw failure(
+    "not_a_worktree",
+    `"${oneLine(path)}" is not a linked worktree of this repository.`,
+  );
 }
 
 /** Removes a linked worktree: its directory with all uncommitted work in it. The branch is kept. */
@@ -113,8 +125,12 @@ export async function removeWorktree(
   await caller.confirm(
     `Remove the worktree ${oneLine(directory)}? ${lost.length === 0 ? "It has no uncommitted changes." : `Uncommitted changes in ${counted(lost.length, "file")}${namesOf(lost)} are kept under a recovery ref.`} Ignored files are permanently deleted.`,
   );
-  const kept = lost.length === 0 ? undefined : await keepWorktree(added, "worktree-remove", touched);
-  await repository.output(["worktree", "remove", "--force", "--", directory], "remove the worktree");
+  const kept =
+    lost.length === 0 ? undefined : await keepWorktree(added, "worktree-remove", touched);
+  await repository.output(
+    ["worktree", "remove", "--force", "--", directory],
+    "remove the worktree",
+  );
   return {
     done: `Removed the worktree ${directory}.`,
     recovery: kept,
@@ -125,7 +141,9 @@ export async function removeWorktree(
 
 /** Removes git's records of worktrees whose directory is missing. Commits that only one of them has are kept. */
 async function pruneWorktrees(repository: Repository, caller: Caller): Promise<Destroyed> {
-  const missing = (await worktrees(repository)).filter(({ state }) => state?.startsWith("prunable"));
+  const missing = (await worktrees(repository)).filter(({ state }) =>
+    state?.startsWith("prunable"),
+  );
   if (missing.length === 0) {
     const hint = "git_list_refs with kind worktrees lists them; to remove one, pass its path.";
     throw failure("not_a_worktree", "No worktree's directory is missing.", { hint });
@@ -146,6 +164,7 @@ async function pruneWorktrees(repository: Repository, caller: Caller): Promise<D
     recovery: kept[0],
     undo: "git_worktree_add with each branch",
     ...listOf(paths),
-    notes: kept.length > 1 ? [`Commits on no branch are kept under ${kept.join(", ")}.`] : undefined,
+    notes:
+      kept.length > 1 ? [`Commits on no branch are kept under ${kept.join(", ")}.`] : undefined,
   };
 }

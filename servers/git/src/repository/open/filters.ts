@@ -15,7 +15,11 @@ type Paths = () => Buffer | Promise<Buffer>;
  * @param tree the commit whose attributes apply; default: the working tree's
  * @throws ToolError `filter_needed`
  */
-export async function refuseFilters(repository: Repository, paths: Paths, tree?: string): Promise<void> {
+export async function refuseFilters(
+  repository: Repository,
+  paths: Paths,
+  tree?: string,
+): Promise<void> {
   const [found] = await filtered(repository, paths, tree);
   if (found === undefined) return;
   const [filter, names] = found;
@@ -42,7 +46,10 @@ export async function filterNote(
 }
 
 /** The files that differ, NUL-terminated, for `refuseFilters`. */
-export async function differing(repository: Repository, ...args: readonly string[]): Promise<Buffer> {
+export async function differing(
+  repository: Repository,
+  ...args: readonly string[]
+): Promise<Buffer> {
   const plain = ["--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty"];
   const end = args.indexOf("--");
   const result = await withIndex(repository, end < 0 ? args : args.slice(0, end), (env) =>

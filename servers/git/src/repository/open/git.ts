@@ -69,7 +69,10 @@ export class Git {
     if (location.owned !== true) {
       // git knows whether the user trusts a repository of another owner (safe.directory).
       const place = { cwd: location.worktree ?? location.gitDir, signal };
-      const result = await spawnGit(withoutFilters(machine), place, STANDING, ["rev-parse", "--git-dir"]);
+      const result = await spawnGit(withoutFilters(machine), place, STANDING, [
+        "rev-parse",
+        "--git-dir",
+      ]);
       if (result.code !== 0) throw failureOf(result, "open the repository");
     }
     return location;
@@ -88,7 +91,12 @@ export class Git {
     const program = await findGit(options.env);
     const place = { cwd: dirname(program), signal: new AbortController().signal };
     const system = systemFile(await spawnGit({ program, options }, place, STANDING, LIST_SYSTEM));
-    const [indexes, configurations, listings, commits] = [new Map(), new Map(), new Map(), new Map()];
+    const [indexes, configurations, listings, commits] = [
+      new Map(),
+      new Map(),
+      new Map(),
+      new Map(),
+    ];
     return { program, options, system, indexes, configurations, listings, commits };
   }
 
@@ -152,7 +160,10 @@ export class Git {
       throw failure("not_a_repository", `No git repository was found; ${allowed}.`, { hint });
     }
     const names = repositories.slice(0, 10).map((one) => `"${oneLine(one)}"`);
-    throw failure("repository_needed", `There are ${repositories.length} repositories: ${names.join(", ")}.`);
+    throw failure(
+      "repository_needed",
+      `There are ${repositories.length} repositories: ${names.join(", ")}.`,
+    );
   }
 
   /** The repository that a resource's name refers to: its directory's name where that is unique, else its path. */
@@ -202,12 +213,22 @@ function withOffered(text: string, { offers }: GitOptions): string {
 async function inOffered<Value>(options: GitOptions, work: () => Promise<Value>): Promise<Value> {
   try {
     const value = await work();
-    if (typeof value === "object" && value !== null && "undo" in value && typeof value.undo === "string")
+    if (
+      typeof value === "object" &&
+      value !== null &&
+      "undo" in value &&
+      typeof value.undo === "string"
+    )
       return { ...value, undo: withOffered(value.undo, options) };
     return value;
   } catch (error) {
     if (!(error instanceof ToolError) || error.hint === undefined) throw error;
     const { kind, message, code, data, cause } = error;
-    throw new ToolError(kind, message, { hint: withOffered(error.hint, options), code, data, cause });
+    throw new ToolError(kind, message, {
+      hint: withOffered(error.hint, options),
+      code,
+      data,
+      cause,
+    });
   }
 }

@@ -38,7 +38,9 @@ export async function locate(start: string, guard: PathGuard): Promise<Location>
   const gitDir = await inside(found.gitDir, "git directory", guard);
   const common = await readFile(join(gitDir, "commondir"), "utf8").catch(() => undefined);
   const commonDir =
-    common === undefined ? gitDir : await inside(resolve(gitDir, common.trim()), "common directory", guard);
+    common === undefined
+      ? gitDir
+      : await inside(resolve(gitDir, common.trim()), "common directory", guard);
   const [objects, owned] = await Promise.all([
     checkObjects(join(commonDir, "objects"), guard),
     isOwned([found.worktree ?? gitDir, found.entry, gitDir]),
@@ -50,7 +52,8 @@ export async function locate(start: string, guard: PathGuard): Promise<Location>
 /** The working tree, the git directory, and the entry that names it: `.git`, or the git directory itself. */
 async function findGitDir(start: string, guard: PathGuard) {
   // The git directory itself means the working tree around it.
-  const from = basename(start) === ".git" && guard.contains(dirname(start)) ? dirname(start) : start;
+  const from =
+    basename(start) === ".git" && guard.contains(dirname(start)) ? dirname(start) : start;
   for (let directory = from; guard.contains(directory); directory = dirname(directory)) {
     const entry = join(directory, ".git");
     const stats = await lstat(entry).catch(() => undefined);
@@ -99,7 +102,8 @@ async function isGitDir(directory: string): Promise<boolean> {
   ]);
   const shared = await lstat(join(directory, "commondir")).catch(() => undefined);
   return (
-    head !== undefined && (shared !== undefined || (objects?.isDirectory() && refs?.isDirectory()) === true)
+    head !== undefined &&
+    (shared !== undefined || (objects?.isDirectory() && refs?.isDirectory()) === true)
   );
 }
 
@@ -118,7 +122,10 @@ async function checkObjects(objects: string, guard: PathGuard): Promise<readonly
         directory,
         line.startsWith('"') ? line.slice(1, line.lastIndexOf('"')) : line,
       );
-      if ((await lstat(alternate).catch(() => undefined)) === undefined && !guard.contains(alternate))
+      if (
+        (await lstat(alternate).catch(() => undefined)) === undefined &&
+        !guard.contains(alternate)
+      )
         throw outside("alternate object directory", guard);
       waiting.push(await inside(alternate, "alternate object directory", guard));
     }
@@ -190,7 +197,9 @@ const GITLINK = 0o160000;
 const INDIRECT = ["link", "IEOT"].map((name) => Buffer.from(name));
 /** Paths that git never adds to an index, but would follow out of the working tree. */
 const LEADS_OUT =
-  process.platform === "win32" ? /^[/\\]|^[a-z]:|(^|[/\\])\.\.? *([/\\]|$)/i : /^\/|(^|[/\\])\.\.?([/\\]|$)/;
+  process.platform === "win32"
+    ? /^[/\\]|^[a-z]:|(^|[/\\])\.\.? *([/\\]|$)/i
+    : /^\/|(^|[/\\])\.\.?([/\\]|$)/;
 /** Only these, which may contain characters that some file systems ignore, can name the git directory. */
 const MAY_BE_GIT = /git|[^\0-\x7f]/i;
 

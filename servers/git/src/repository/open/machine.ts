@@ -49,7 +49,8 @@ export interface Settings {
   readonly filters: ReadonlyMap<string, boolean>;
 }
 
-export interface RunOptions extends Pick<GitRun, "input" | "silent" | "maxBytes" | "onStdout" | "onStderr"> {
+export interface RunOptions
+  extends Pick<GitRun, "input" | "silent" | "maxBytes" | "onStdout" | "onStderr"> {
   readonly config?: readonly ConfigPair[];
   readonly env?: Readonly<Record<string, string>>;
   readonly protocols?: readonly string[];
@@ -66,7 +67,12 @@ export function spawnGit(
   args: readonly string[],
   { config = [], env, protocols, ...rest }: RunOptions = {},
 ): Promise<GitResult> {
-  const all = environmentOf(machine, { ...place.env, ...env }, [...overrides, ...config], protocols);
+  const all = environmentOf(
+    machine,
+    { ...place.env, ...env },
+    [...overrides, ...config],
+    protocols,
+  );
   return runGit({ ...rest, ...place, program: machine.program, args, env: all });
 }
 
@@ -77,7 +83,10 @@ export function environmentOf(
   overrides: readonly ConfigPair[],
   protocols?: readonly string[],
 ): Record<string, string> {
-  return withConfig({ ...gitEnvironment(options.env, protocols, options.filters), ...env }, overrides);
+  return withConfig(
+    { ...gitEnvironment(options.env, protocols, options.filters), ...env },
+    overrides,
+  );
 }
 
 export function withoutFilters(machine: Machine): Machine {

@@ -37,7 +37,8 @@ function realIfAbsolute(path: string, root: string): string {
 export async function pathsIn(repository: Repository, paths: readonly string[]): Promise<string[]> {
   const { worktree } = await repository.prepared();
   return paths.map((path) => {
-    const others = "is not UTF-8 and is not supported here; git_add, git_reset and git_restore accept it";
+    const others =
+      "is not UTF-8 and is not supported here; git_add, git_reset and git_restore accept it";
     if (isQuoted(path)) throw badPath(path, others);
     return pathIn(worktree ?? repository.location.gitDir, path);
   });
@@ -56,7 +57,9 @@ export async function pathBytes(repository: Repository, paths: readonly string[]
 
 /** Whether a path is written in git's quotes, as responses show one that is not UTF-8. */
 export function isQuoted(path: string): boolean {
-  return path.length > 2 && path.startsWith('"') && path.endsWith('"') && /\\[0-3][0-7]{2}/.test(path);
+  return (
+    path.length > 2 && path.startsWith('"') && path.endsWith('"') && /\\[0-3][0-7]{2}/.test(path)
+  );
 }
 
 function badPath(path: string, what: string): ToolError {

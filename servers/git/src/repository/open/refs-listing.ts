@@ -13,7 +13,13 @@ const MAX_FILES = 5_000;
 const MAX_LISTINGS = 32;
 const MAX_BYTES = 2 * 1024 * 1024;
 /** What refs and their distance from each other depend on, in both git directories. */
-const FILES = ["HEAD", "packed-refs", "shallow", join("info", "grafts"), join("reftable", "tables.list")];
+const FILES = [
+  "HEAD",
+  "packed-refs",
+  "shallow",
+  join("info", "grafts"),
+  join("reftable", "tables.list"),
+];
 
 /**
  * A listing of refs: a known one if nothing it depends on has changed.
@@ -73,7 +79,12 @@ function* treeOf(path: string): Generator<string> {
 }
 
 /** Sets an entry of a map, and drops the entry that was not used for the longest time if there are more than `max`. */
-export function remember<Value>(map: Map<string, Value>, key: string, value: Value, max: number): void {
+export function remember<Value>(
+  map: Map<string, Value>,
+  key: string,
+  value: Value,
+  max: number,
+): void {
   map.delete(key);
   map.set(key, value);
   const [oldest] = map.keys();

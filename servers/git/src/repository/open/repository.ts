@@ -122,7 +122,10 @@ export class Repository {
   async worktree(): Promise<string> {
     const { worktree } = await this.prepared();
     if (worktree !== undefined) return worktree;
-    throw failure("bare_repository", "This is a bare repository: it has no working tree and no index.");
+    throw failure(
+      "bare_repository",
+      "This is a bare repository: it has no working tree and no index.",
+    );
   }
 
   /** Whether a file that the configuration names may be read. */
@@ -203,7 +206,11 @@ export class Repository {
   }
 
   /** The content of a blob or tag; see `output`. */
-  async content({ oid, type, size }: Named, doing: string, options: RunOptions = {}): Promise<Buffer> {
+  async content(
+    { oid, type, size }: Named,
+    doing: string,
+    options: RunOptions = {},
+  ): Promise<Buffer> {
     const [found] = (size <= MAX_KEPT_BYTES ? await this.objects([oid]) : undefined) ?? [];
     return found?.content ?? this.output(["cat-file", type, oid], doing, options);
   }
@@ -229,7 +236,10 @@ export class Repository {
     const read = await this.objects(wanted.map((object) => object.oid));
     const contents = new Map<string, Buffer>();
     for (const [index, object] of wanted.entries())
-      contents.set(object.oid, read?.[index]?.content ?? (await this.content(object, "read the objects")));
+      contents.set(
+        object.oid,
+        read?.[index]?.content ?? (await this.content(object, "read the objects")),
+      );
     return contents;
   }
 
@@ -246,7 +256,9 @@ export class Repository {
     return head?.oid;
   }
 
-  async #lookUp(names: readonly string[]): Promise<{ found: (Named | undefined)[]; stderr: string }> {
+  async #lookUp(
+    names: readonly string[],
+  ): Promise<{ found: (Named | undefined)[]; stderr: string }> {
     // No name has a line break; nothing is found for an empty one.
     const input = names.map((name) => `${/[\0\n\r]/.test(name) ? "" : name}\n`).join("");
     const result = await this.#spawnPlain(["cat-file", "--batch-check"], { input });
@@ -254,14 +266,19 @@ export class Repository {
     if (result.code !== 0 && names.length > 1) {
       // git exits if a name goes beyond the end of a reflog: the names are then looked up one by one.
       const each = await together(names.map((name) => this.#lookUp([name])));
-      return { found: each.flatMap(({ found }) => found), stderr: each.map((one) => one.stderr).join("") };
+      return {
+        found: each.flatMap(({ found }) => found),
+        stderr: each.map((one) => one.stderr).join(""),
+      };
     }
     if (result.code !== 0 && !/^fatal: log for .* only (has|goes)/m.test(stderr))
       throw failureOf(result, "look up a revision");
     const lines = result.stdout.toString("utf8").split("\n");
     const found = names.map((_, index) => {
       const [, oid, type, size] = /^([0-9a-f]{40,64}) (\w+) (\d+)$/.exec(lines[index] ?? "") ?? [];
-      return oid === undefined || type === undefined ? undefined : { oid, type, size: Number(size) };
+      return oid === undefined || type === undefined
+        ? undefined
+        : { oid, type, size: Number(size) };
     });
     return { found, stderr };
   }
@@ -283,7 +300,10 @@ export class Repository {
       ...objects.map((directory) => stateOf(join(directory, "pack"))),
     ];
     const { program } = this.machine;
-    const kept = { place: JSON.stringify([program, gitDir]), state: JSON.stringify([state, read, env]) };
+    const kept = {
+      place: JSON.stringify([program, gitDir]),
+      state: JSON.stringify([state, read, env]),
+    };
     return askKept({ ...kept, program, cwd, env }, what, names, this.signal);
   }
 
@@ -292,14 +312,18 @@ export class Repository {
     const { plain } = this.#given;
     if (plain !== undefined) {
       const prepared = await plain.prepared();
-      return { ...prepared, overrides: [...prepared.overrides, ...(await submoduleOverrides(plain))] };
+      return {
+        ...prepared,
+        overrides: [...prepared.overrides, ...(await submoduleOverrides(plain))],
+      };
     }
     const { guard } = this.options;
     const { configuration, overrides, filters } = await this.#settings();
     const { entries, includes, state, isStale } = configuration;
     const worktree = this.#given.worktree ?? (await this.#worktreeOf(entries));
     // From git 2.54 on the refs may be elsewhere: reftable:///path.
-    const [, refs] = /^[^:]*:\/\/(.*)$/s.exec(lastValue(entries, "extensions.refstorage") ?? "") ?? [];
+    const [, refs] =
+      /^[^:]*:\/\/(.*)$/s.exec(lastValue(entries, "extensions.refstorage") ?? "") ?? [];
     if (refs !== undefined && !guard.contains(realOf(resolve(this.location.gitDir, refs))))
       throw outside("ref storage (extensions.refStorage)", guard);
     const submodules = worktree === undefined ? [] : await this.#submodules(entries);
@@ -312,7 +336,8 @@ export class Repository {
     const { guard, filters, env } = this.options;
     const known = this.machine.configurations.get(gitDir);
     const isInside = (path: string) => guard.contains(realOf(path));
-    if (known?.configuration.includes.every(isInside) && !known.configuration.isStale()) return known;
+    if (known?.configuration.includes.every(isInside) && !known.configuration.isStale())
+      return known;
     const read = (args: readonly string[]) => this.#spawnPlain(args);
     const files = [
       ...ownFiles(env, this.machine.system),
@@ -329,7 +354,8 @@ export class Repository {
       overrides: harmless(this.options, configuration.entries, configuration.dormant),
       filters: filtersNotRun(configuration.entries, filters),
     };
-    if (configuration.isLasting) remember(this.machine.configurations, gitDir, settings, MAX_CONFIGURATIONS);
+    if (configuration.isLasting)
+      remember(this.machine.configurations, gitDir, settings, MAX_CONFIGURATIONS);
     return settings;
   }
 
@@ -338,7 +364,8 @@ export class Repository {
     const { gitDir, commonDir, worktree } = this.location;
     if (gitDir !== commonDir) return worktree;
     const elsewhere = lastValue(entries, "core.worktree");
-    if (elsewhere === undefined) return isTrue(lastValue(entries, "core.bare")) ? undefined : worktree;
+    if (elsewhere === undefined)
+      return isTrue(lastValue(entries, "core.bare")) ? undefined : worktree;
     const real = await realpath(resolve(gitDir, elsewhere)).catch(() => undefined);
     if (real !== undefined && this.options.guard.contains(real)) return real;
     throw outside("working tree (core.worktree)", this.options.guard);

@@ -8,7 +8,11 @@ describe("parseRange", () => {
     expect(parseRange("v1.0..v2.0")).toEqual({ from: "v1.0", to: "v2.0", symmetric: false });
     expect(parseRange("..b")).toEqual({ from: "HEAD", to: "b", symmetric: false });
     expect(parseRange("a..")).toEqual({ from: "a", to: "HEAD", symmetric: false });
-    expect(parseRange("HEAD@{1..2}..x")).toEqual({ from: "HEAD@{1..2}", to: "x", symmetric: false });
+    expect(parseRange("HEAD@{1..2}..x")).toEqual({
+      from: "HEAD@{1..2}",
+      to: "x",
+      symmetric: false,
+    });
   });
 
   it("returns undefined for a single revision", () => {

@@ -20,8 +20,13 @@ export async function objectOf(repository: Repository, revision: string): Promis
 }
 
 /** The commits that revisions name, in order. One git process looks all of them up. */
-export async function commitsOf(repository: Repository, revisions: readonly string[]): Promise<string[]> {
-  const found = await repository.lookUp(revisions.map((revision) => `${checked(revision)}^{commit}`));
+export async function commitsOf(
+  repository: Repository,
+  revisions: readonly string[],
+): Promise<string[]> {
+  const found = await repository.lookUp(
+    revisions.map((revision) => `${checked(revision)}^{commit}`),
+  );
   const oids: string[] = [];
   for (const [index, revision] of revisions.entries())
     oids.push((found[index] ?? (await explainMissing(repository, revision))).oid);
@@ -42,7 +47,10 @@ export async function refOf(repository: Repository, kind: NameKind, name: string
   const isPossible = !name.startsWith("-") && !/[\0\n\r]|@\{/.test(name);
   const [found] = isPossible ? await repository.lookUp([`refs/${kind}/${name}`]) : [];
   if (found !== undefined) return found;
-  const names = await repository.refs(["--format=%(refname:lstrip=2)", `refs/${kind}/`], "list the refs");
+  const names = await repository.refs(
+    ["--format=%(refname:lstrip=2)", `refs/${kind}/`],
+    "list the refs",
+  );
   throw badRevision(name, nearest(name, linesOf(names)), KINDS[kind]);
 }
 
@@ -70,15 +78,21 @@ export async function shortIds(
  * Reads a range, `a..b` or `a...b`, where an empty side is HEAD; undefined for a single revision. `..` inside braces
  * (`HEAD@{a..b}`) is not a range. `symmetric`: `from` means the merge base of both (three dots).
  */
-export function parseRange(text: string): { from: string; to: string; symmetric: boolean } | undefined {
-  const [, from, dots, to] = /^((?:[^.{]|\.(?!\.)|\{[^}]*\})*)(\.\.\.?)(?!\.)(.*)$/s.exec(text) ?? [];
+export function parseRange(
+  text: string,
+): { from: string; to: string; symmetric: boolean } | undefined {
+  const [, from, dots, to] =
+    /^((?:[^.{]|\.(?!\.)|\{[^}]*\})*)(\.\.\.?)(?!\.)(.*)$/s.exec(text) ?? [];
   if (from === undefined || dots === undefined || to === undefined) return undefined;
   return { from: from || "HEAD", to: to || "HEAD", symmetric: dots === "..." };
 }
 
 /** @throws ToolError `no_commits` for HEAD of an unborn branch, `bad_revision` with near names otherwise */
 async function explainMissing(repository: Repository, revision: string): Promise<never> {
-  const refs = await repository.refs(["--format=%(refname:short)", "--count=2000"], "list the refs");
+  const refs = await repository.refs(
+    ["--format=%(refname:short)", "--count=2000"],
+    "list the refs",
+  );
   if (/^(HEAD|@)$/.test(revision) && (await repository.head()) === undefined) throw noCommits();
   const [existing] = await repository.lookUp([revision]);
   if (existing !== undefined) {
@@ -135,7 +149,9 @@ export async function refuseAmbiguous(
     const meanings = [
       ...refs.map(({ ref, oid }) => `${oneLine(ref)} (${oid.slice(0, 10)})`),
       ...(isAlsoId ? ["an object whose id begins with it"] : []),
-      ...(isInRefs ? [] : [`a file in the git directory (${chosen?.oid.slice(0, 10) ?? "not an object"})`]),
+      ...(isInRefs
+        ? []
+        : [`a file in the git directory (${chosen?.oid.slice(0, 10) ?? "not an object"})`]),
     ];
     const example = refs.find(({ ref }) => ref.startsWith("refs/heads/"))?.ref ?? refs[0]?.ref;
     throw failure("ambiguous_name", `"${oneLine(name)}" is ambiguous: ${meanings.join(" or ")}.`, {

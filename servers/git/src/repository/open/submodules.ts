@@ -13,11 +13,16 @@ const MAX_SUBMODULES = 500;
  * @returns undefined if it is not checked out
  * @throws ToolError if its git directory is outside the allowed directories
  */
-export async function submoduleIn(outer: Repository, name: string): Promise<Repository | undefined> {
+export async function submoduleIn(
+  outer: Repository,
+  name: string,
+): Promise<Repository | undefined> {
   const { machine, signal } = outer;
   const path = join((await outer.prepared()).worktree ?? "", name);
   if ((await lstat(join(path, ".git")).catch(() => undefined)) === undefined) return undefined;
-  return new Repository(machine, await locate(path, machine.options.guard), signal, { worktree: path });
+  return new Repository(machine, await locate(path, machine.options.guard), signal, {
+    worktree: path,
+  });
 }
 
 /**

@@ -37,7 +37,10 @@ export async function blame(
     query.cursor === undefined ? commitOf(repository, query.revision) : "",
     refuseOutsideFile(repository),
   ]);
-  const how = [...(query.ignore_whitespace ? ["-w"] : []), ...(query.detect_moves ? ["-M", "-C"] : [])];
+  const how = [
+    ...(query.ignore_whitespace ? ["-w"] : []),
+    ...(query.detect_moves ? ["-M", "-C"] : []),
+  ];
   const bound = [repository.location.gitDir, path, query.start_line, query.end_line, how];
   const cursors = cursorsOf("git_blame", bound, position);
   const start = cursors.decode(query.cursor) ?? { oid: first, line: query.start_line };
@@ -52,7 +55,10 @@ export async function blame(
   const isShallow = (some: typeof lines) => some.some(({ commit }) => boundary?.has(commit));
   if (query.why) {
     const { body, facts } = await why(repository, { path, oid: start.oid, lines });
-    return { body, facts: isShallow(lines) ? facts.replace("; ", `; ${SHALLOW.toLowerCase()}; `) : facts };
+    return {
+      body,
+      facts: isShallow(lines) ? facts.replace("; ", `; ${SHALLOW.toLowerCase()}; `) : facts,
+    };
   }
   const idOf = await shortIds(repository, [start.oid, ...lines.map(({ commit }) => commit)]);
   const all = lines.map(({ commit, number, origin: { date, author }, text }) => {
@@ -63,7 +69,9 @@ export async function blame(
   const shown = fittingLines(all, budget - 800);
   const last = start.line + shown.length - 1;
   const isRest = shown.length < lines.length || (lines.length > LINES_AT_ONCE && last < max);
-  const rest = isRest ? `; continue with cursor "${cursors.encode({ oid: start.oid, line: last + 1 })}"` : "";
+  const rest = isRest
+    ? `; continue with cursor "${cursors.encode({ oid: start.oid, line: last + 1 })}"`
+    : "";
   const note = isShallow(lines.slice(0, shown.length))
     ? `; ${SHALLOW.toLowerCase()}, so lines marked ^ may be older and by somebody else`
     : "";
@@ -76,7 +84,8 @@ export async function blame(
 /** `blame.ignoreRevsFile` cannot be overridden (an empty value sorts before the others), so an outside file is refused. */
 async function refuseOutsideFile(repository: Repository): Promise<void> {
   for (const { key, value } of (await repository.prepared()).config) {
-    if (key !== "blame.ignorerevsfile" || value === "" || (await repository.isInside(value))) continue;
+    if (key !== "blame.ignorerevsfile" || value === "" || (await repository.isInside(value)))
+      continue;
     const message = `blame.ignoreRevsFile is "${oneLine(value)}", outside the allowed directories.`;
     const hint = "The user can move that file into the repository, or unset blame.ignoreRevsFile.";
     throw failure("outside_roots", message, { hint });
@@ -105,12 +114,17 @@ function parseBlame(output: Buffer) {
     }
     const [, key, value = ""] = /^(\S+) (.*)$/.exec(line) ?? [];
     if (key === "author") origin.author = value;
-    if (key === "author-time") origin.date = new Date(Number(value) * 1000).toISOString().slice(0, 10);
+    if (key === "author-time")
+      origin.date = new Date(Number(value) * 1000).toISOString().slice(0, 10);
   }
   return lines;
 }
 
-function explain(result: Parameters<typeof failureOf>[0], query: BlameQuery, path: string): ToolError {
+function explain(
+  result: Parameters<typeof failureOf>[0],
+  query: BlameQuery,
+  path: string,
+): ToolError {
   const { stderr: cause } = result;
   const [, count] = /has only (\d+) lines?/.exec(cause) ?? [];
   if (count !== undefined) {
@@ -118,7 +132,8 @@ function explain(result: Parameters<typeof failureOf>[0], query: BlameQuery, pat
     const message = `start_line ${query.start_line} is past the end of the file (${length}).`;
     return failure("bad_range", message, { cause });
   }
-  if (!/no such path|is a directory|no such ref/i.test(cause)) return failureOf(result, "blame the file");
+  if (!/no such path|is a directory|no such ref/i.test(cause))
+    return failureOf(result, "blame the file");
   const hint =
     "git_list_files with the same revision shows the files; paths are relative to the repository's root.";
   const message = `There is no file "${oneLine(path)}" in ${oneLine(query.revision)}.`;

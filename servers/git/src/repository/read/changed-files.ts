@@ -54,7 +54,11 @@ export const changeWord = (letter: string) => WORDS[letter] ?? "modified";
 
 /** Names and kinds of changed files, at most `budget` characters of them, and their number. */
 export function fileNames(changes: readonly FileChange[], budget: number) {
-  const files = changes.map(({ path, from, letter }) => ({ path, status: changeWord(letter), from }));
+  const files = changes.map(({ path, from, letter }) => ({
+    path,
+    status: changeWord(letter),
+    from,
+  }));
   return { files: files.slice(0, fitting(files, budget)), count: files.length };
 }
 
@@ -89,7 +93,9 @@ export async function copyIndex(repository: Repository, target: string): Promise
 }
 
 /** Gives some work a folder, which is removed when it ends. */
-export async function inTemporaryFolder<Value>(work: (folder: string) => Promise<Value>): Promise<Value> {
+export async function inTemporaryFolder<Value>(
+  work: (folder: string) => Promise<Value>,
+): Promise<Value> {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-git-"));
   try {
     return await work(folder);
@@ -118,7 +124,11 @@ export async function addUntracked(
   const objects = `${env.GIT_INDEX_FILE}-objects`;
   await mkdir(objects);
   const options = { env: { ...env, GIT_OBJECT_DIRECTORY: objects }, input };
-  await repository.output(["add", "--intent-to-add", ...FROM_STDIN], "look at the untracked files", options);
+  await repository.output(
+    ["add", "--intent-to-add", ...FROM_STDIN],
+    "look at the untracked files",
+    options,
+  );
 }
 
 /** The patch of a comparison, which the same process prints. */
@@ -167,7 +177,11 @@ export async function patchOf(
   take: Patch["take"],
 ): Promise<void> {
   const options = { onStdout: take, maxBytes: Number.MAX_SAFE_INTEGER, env };
-  await repository.output(["diff", ...DIFF_ARGS, "--patch", ...how, "--", ...paths], "compare", options);
+  await repository.output(
+    ["diff", ...DIFF_ARGS, "--patch", ...how, "--", ...paths],
+    "compare",
+    options,
+  );
 }
 
 const MAX_HEAD_BYTES = 64 * 1024 * 1024;
@@ -203,7 +217,9 @@ function headOf(patch: Patch | undefined) {
 /** The paths with uncommitted changes, staged or not. The index is not written. */
 export async function uncommittedPaths(repository: Repository): Promise<string[]> {
   const head = ["HEAD"];
-  const { files } = await withIndex(repository, head, (env) => changesOf(repository, head, [], env));
+  const { files } = await withIndex(repository, head, (env) =>
+    changesOf(repository, head, [], env),
+  );
   return files.map(({ path }) => path);
 }
 

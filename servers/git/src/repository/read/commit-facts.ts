@@ -8,14 +8,21 @@ const MAX_FILES = 10;
 type Files = Required<Pick<ShownCommit, "files">> & Pick<ShownCommit, "file_count">;
 
 /** The files that commits changed, with their lines; a merge has none, as in git. One process reads all. */
-export async function filesOf(repository: Repository, oids: readonly string[]): Promise<Map<string, Files>> {
+export async function filesOf(
+  repository: Repository,
+  oids: readonly string[],
+): Promise<Map<string, Files>> {
   const found = new Map<string, Files>();
   if (oids.length === 0) return found;
   const how = ["-r", "--root", "--numstat", "-z", "--no-abbrev-commit", ...DIFF_ARGS];
   const input = oids.map((oid) => `${oid}\n`).join("");
-  const output = await repository.output(["diff-tree", "--stdin", ...how], "list the changed files", {
-    input,
-  });
+  const output = await repository.output(
+    ["diff-tree", "--stdin", ...how],
+    "list the changed files",
+    {
+      input,
+    },
+  );
   const fields = records(output);
   let at = 0;
   for (const oid of oids) {

@@ -44,7 +44,9 @@ export async function walk(
   /** Reads commits that are not known yet, each with some ancestors, because every request takes its time. */
   const read = async (oids: readonly string[], ahead: number): Promise<Stored[]> => {
     const wanted = oids.flatMap((oid) =>
-      known.has(key(oid)) ? [] : Array.from({ length: ahead }, (_, at) => (at === 0 ? oid : `${oid}~${at}`)),
+      known.has(key(oid))
+        ? []
+        : Array.from({ length: ahead }, (_, at) => (at === 0 ? oid : `${oid}~${at}`)),
     );
     const found = wanted.length === 0 ? [] : ((await repository.objects(wanted)) ?? []);
     const commits = found.flatMap((one) =>
@@ -84,7 +86,8 @@ export async function walk(
   });
 }
 
-const HEADER = /^tree [0-9a-f]+\n((?:parent [0-9a-f]{40,64}\n)*)author (.*)\ncommitter (.*)(?:\n|$)/;
+const HEADER =
+  /^tree [0-9a-f]+\n((?:parent [0-9a-f]{40,64}\n)*)author (.*)\ncommitter (.*)(?:\n|$)/;
 const IDENTITY = /^(|[^<>\s]|[^<>\s][^<>]*[^<>\s]) <([^<>\s]*)> (\d{1,12}) ([+-])(\d\d)(\d\d)$/;
 /** A day before the year 10,000. */
 const MAX_SECONDS = 253_402_200_000;
@@ -150,14 +153,23 @@ export async function decorations(
 }
 
 async function namesIn(repository: Repository, output: Buffer): Promise<Names> {
-  const refs = groups(output, FIELDS.length).map(([name = "", oid = "", tagged = "", type, head]) => {
-    const short = name.replace(/^refs\/(heads|remotes|tags)\//, "");
-    const isTag = tagged !== "" || name.startsWith("refs/tags/");
-    return { name, oid: tagged || oid, type, head: head === "*", shown: isTag ? `tag: ${short}` : short };
-  });
+  const refs = groups(output, FIELDS.length).map(
+    ([name = "", oid = "", tagged = "", type, head]) => {
+      const short = name.replace(/^refs\/(heads|remotes|tags)\//, "");
+      const isTag = tagged !== "" || name.startsWith("refs/tags/");
+      return {
+        name,
+        oid: tagged || oid,
+        type,
+        head: head === "*",
+        shown: isTag ? `tag: ${short}` : short,
+      };
+    },
+  );
   // Tags of tags.
   const nested = refs.filter(({ type }) => type === "tag");
-  const found = nested.length === 0 ? [] : await repository.lookUp(nested.map(({ name }) => `${name}^{}`));
+  const found =
+    nested.length === 0 ? [] : await repository.lookUp(nested.map(({ name }) => `${name}^{}`));
   for (const [index, ref] of nested.entries()) ref.oid = found[index]?.oid ?? ref.oid;
   const current = refs.find(({ head }) => head);
   const head = current?.oid ?? (await repository.head());

@@ -45,7 +45,14 @@ export const LOG_FIELDS = FIELDS.length;
 export const LOG_FORMAT = `--format=${FIELDS.join("%x00")}`;
 /** Arguments that make `git log` run no programs and ignore the configuration. */
 export const LOG_PLAIN = [
-  ...["--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-mailmap", "--no-notes"],
+  ...[
+    "--no-color",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-show-signature",
+    "--no-mailmap",
+    "--no-notes",
+  ],
   ...["--no-abbrev-commit", "--encoding=UTF-8"],
 ];
 /** The same, to print exactly the requested fields. */
@@ -58,7 +65,8 @@ export function parseLog(output: Buffer, maxMessage = MAX_MESSAGE): Commit[] {
 
 /** The commit with these fields. */
 export function commitOfFields(fields: readonly string[], maxMessage = MAX_MESSAGE): Commit {
-  const [commit = "", author = "", email = "", date = "", parents = "", refs = "", body = ""] = fields;
+  const [commit = "", author = "", email = "", date = "", parents = "", refs = "", body = ""] =
+    fields;
   const message = manyLines(body.trimEnd());
   const shown = clip(message, maxMessage);
   return {
@@ -83,7 +91,8 @@ export type IdOf = (oid: string) => string;
 export function blockOf(commit: ShownCommit, isFull: boolean, idOf: IdOf): string {
   const { author, date, refs, message, files = [], file_count = files.length, diff } = commit;
   const names = refs === undefined ? "" : `(${refs.map(oneLine).join(", ")})`;
-  const line = () => [commit.commit, date, author, names, oneLine(message)].filter(Boolean).join(" ");
+  const line = () =>
+    [commit.commit, date, author, names, oneLine(message)].filter(Boolean).join(" ");
   const rest = file_count - files.length;
   return [
     isFull ? headerOf(commit, idOf) : line(),

@@ -46,9 +46,23 @@ const position = z.object({ digest: z.string(), line: z.int().min(0) });
 
 /** Files that package managers write and nobody reads in a patch. */
 const LOCK_FILES = [
-  ...["package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "deno.lock"],
+  ...[
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "bun.lock",
+    "deno.lock",
+  ],
   ...["Cargo.lock", "go.sum", "poetry.lock", "uv.lock", "Pipfile.lock", "pdm.lock", "Gemfile.lock"],
-  ...["composer.lock", "mix.lock", "pubspec.lock", "Podfile.lock", "Package.resolved", "flake.lock"],
+  ...[
+    "composer.lock",
+    "mix.lock",
+    "pubspec.lock",
+    "Podfile.lock",
+    "Package.resolved",
+    "flake.lock",
+  ],
   ...["packages.lock.json", "gradle.lockfile"],
 ];
 /** The first line of such a file in a patch. */
@@ -62,7 +76,11 @@ const LOCK_FILE_START = new RegExp(
  *
  * @throws ToolError `conflict`, code `stale_cursor`
  */
-export async function diff(repository: Repository, query: DiffQuery, { budget }: Budget): Promise<DiffText> {
+export async function diff(
+  repository: Repository,
+  query: DiffQuery,
+  { budget }: Budget,
+): Promise<DiffText> {
   const paths = await pathsIn(repository, query.paths ?? []);
   const {
     between,
@@ -77,42 +95,50 @@ export async function diff(repository: Repository, query: DiffQuery, { budget }:
   const start = cursors.decode(query.cursor);
   const skip = start?.line ?? 0;
   const remaining = budget - 700;
-  const [{ files: all, digest }, found, patches] = await withIndex(repository, between, async (env) => {
-    if (include_untracked) await addUntracked(repository, paths, env);
-    const pager = patchPager(skip, remaining, paths.length === 0);
-    const how = [`--unified=${context_lines}`, ignore_whitespace && "--ignore-all-space"];
-    const isPatch = format === "patch";
-    // In one process, git would leave files in conflict out of the patch.
-    const isOne = isPatch && between.length === 2;
-    const [changes, , patches] = await together([
-      changesOf(
-        repository,
-        between,
-        paths,
-        env,
-        ignore_whitespace,
-        isOne ? { how, take: pager.take } : undefined,
-      ),
-      isPatch && !isOne && patchOf(repository, [...how, ...between], paths, env, pager.take),
-      // Other lines of the same files would be compared, or compared in another way.
-      hunk_ids && isPatch && context_lines > 0 && !ignore_whitespace
-        ? filePatches(repository, between, paths, env)
-        : undefined,
-    ]);
-    return [changes, format === "patch" ? pager.page() : format, patches] as const;
-  });
+  const [{ files: all, digest }, found, patches] = await withIndex(
+    repository,
+    between,
+    async (env) => {
+      if (include_untracked) await addUntracked(repository, paths, env);
+      const pager = patchPager(skip, remaining, paths.length === 0);
+      const how = [`--unified=${context_lines}`, ignore_whitespace && "--ignore-all-space"];
+      const isPatch = format === "patch";
+      // In one process, git would leave files in conflict out of the patch.
+      const isOne = isPatch && between.length === 2;
+      const [changes, , patches] = await together([
+        changesOf(
+          repository,
+          between,
+          paths,
+          env,
+          ignore_whitespace,
+          isOne ? { how, take: pager.take } : undefined,
+        ),
+        isPatch && !isOne && patchOf(repository, [...how, ...between], paths, env, pager.take),
+        // Other lines of the same files would be compared, or compared in another way.
+        hunk_ids && isPatch && context_lines > 0 && !ignore_whitespace
+          ? filePatches(repository, between, paths, env)
+          : undefined,
+      ]);
+      return [changes, format === "patch" ? pager.page() : format, patches] as const;
+    },
+  );
   const page =
     typeof found === "string" || patches === undefined
       ? found
       : { ...found, lines: withIds(patches, found.lines, found.landmark) };
   if (start !== undefined && start.digest !== digest)
-    throw failure("stale_cursor", "The changes are different from those the cursor was created for.");
+    throw failure(
+      "stale_cursor",
+      "The changes are different from those the cursor was created for.",
+    );
   const names = () => nulEnded(all.map(({ path }) => path));
   const isOfFiles = between.length < 2 && between[0] !== "--cached";
   const note = isOfFiles
     ? await filterNote(repository, names, "as stored on disk; they may actually be unchanged")
     : undefined;
-  const isOmitted = ({ path }: FileChange) => paths.length === 0 && LOCK_FILES.includes(posix.basename(path));
+  const isOmitted = ({ path }: FileChange) =>
+    paths.length === 0 && LOCK_FILES.includes(posix.basename(path));
   const omitted = format === "patch" ? all.filter(isOmitted) : [];
   const { text, next, left } =
     typeof page === "string"
@@ -174,7 +200,12 @@ type Part = { text: string; next: number | undefined; left: readonly FileChange[
  * As many complete files of a page as fit; if the first one does not, as many of its hunks or lines as fit. The first page of
  * a patch over the budget starts with the counts of all files.
  */
-function patchPart(page: LinePage, files: readonly FileChange[], skip: number, remaining: number): Part {
+function patchPart(
+  page: LinePage,
+  files: readonly FileChange[],
+  skip: number,
+  remaining: number,
+): Part {
   const lines = page.lines.map(textOf);
   const landmark = page.landmark.map(textOf);
   const isWhole = !page.more && lines.join("\n").length <= remaining;
@@ -187,7 +218,8 @@ function patchPart(page: LinePage, files: readonly FileChange[], skip: number, r
   // A later page does not know how many files came before it, so it goes by the name of the last one.
   const last = [...landmark, ...shown].findLast(isFileStart) ?? "";
   const at = files.findIndex(({ path }) => last.endsWith(` b/${path}`));
-  const left = skip === 0 ? files.slice(shown.filter(isFileStart).length) : at < 0 ? [] : files.slice(at + 1);
+  const left =
+    skip === 0 ? files.slice(shown.filter(isFileStart).length) : at < 0 ? [] : files.slice(at + 1);
   return { text, next: skip + shown.length, left };
 }
 

@@ -67,7 +67,15 @@ export async function grep(repository: Repository, query: GrepQuery, { budget }:
   const result = await repository.run(
     [
       "grep",
-      ...["-n", "-z", "-I", "--full-name", "--no-color", "--no-textconv", "--no-recurse-submodules"],
+      ...[
+        "-n",
+        "-z",
+        "-I",
+        "--full-name",
+        "--no-color",
+        "--no-textconv",
+        "--no-recurse-submodules",
+      ],
       ...["--threads=1", "--no-heading", "--no-break", `--context=${query.context_lines ?? 0}`],
       // Only a matching line has a column, unlike the context lines.
       "--column",
@@ -90,7 +98,8 @@ export async function grep(repository: Repository, query: GrepQuery, { budget }:
   const all = parseMatches(page.lines, oid);
   const found = oid === undefined ? await withoutLinked(await repository.worktree(), all) : all;
   const sparse = oid === undefined ? await sparseNote(repository) : undefined;
-  const hint = "Only it was searched; with revision: HEAD the committed files are searched, all of them.";
+  const hint =
+    "Only it was searched; with revision: HEAD the committed files are searched, all of them.";
   let last: string | undefined;
   const size = ({ path, match }: Found) => {
     const heading = path === last ? 0 : JSON.stringify(path).length + 25;
@@ -132,7 +141,9 @@ function grouped(found: readonly Found[]): FileMatches[] {
 
 /** A file as ripgrep prints it: its path, then `12:text`, or `12-text` for a line of context. */
 function textOfFile({ path, matches }: FileMatches): string {
-  const lines = matches.map(({ line, text, context }) => `${line}${context ? "-" : ":"}${manyLines(text)}`);
+  const lines = matches.map(
+    ({ line, text, context }) => `${line}${context ? "-" : ":"}${manyLines(text)}`,
+  );
   return [oneLine(path), ...lines].join("\n");
 }
 
@@ -182,7 +193,10 @@ function parseMatch(line: Buffer, oid: string | undefined): Omit<Found, "lines">
   const prefix = oid === undefined ? 0 : oid.length + 1;
   const nul = line.indexOf(0);
   const rest = line.subarray(nul + 1);
-  const [numbers, digits, column] = /^(\d+)\0(?:(\d+)\0)?/.exec(rest.toString("latin1", 0, 40)) ?? ["", "0"];
+  const [numbers, digits, column] = /^(\d+)\0(?:(\d+)\0)?/.exec(rest.toString("latin1", 0, 40)) ?? [
+    "",
+    "0",
+  ];
   const text = textOf(rest.subarray(numbers.length));
   const path = line.subarray(prefix, nul);
   const shown = text.length > MAX_TEXT_CHARS ? `${clip(text, MAX_TEXT_CHARS)}…` : text;
@@ -200,7 +214,9 @@ function parseMatch(line: Buffer, oid: string | undefined): Omit<Found, "lines">
 function badPattern(pattern: string, cause: string) {
   const shown = JSON.stringify(pattern.slice(0, 100));
   if (!/Perl-compatible regexes/.test(cause))
-    return failure("bad_pattern", `The pattern ${shown} is not a valid regular expression.`, { cause });
+    return failure("bad_pattern", `The pattern ${shown} is not a valid regular expression.`, {
+      cause,
+    });
   const message = `The pattern ${shown} is a Perl regular expression, which this build of git does not support.`;
   const hint = "Use POSIX extended syntax: [0-9] for \\d, no (?…) and no lazy *?.";
   return failure("bad_pattern", message, { hint });

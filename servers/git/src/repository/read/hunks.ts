@@ -57,7 +57,14 @@ export async function filePatches(
   env: Readonly<Record<string, string>>,
   context = 1,
 ): Promise<FilePatch[] | undefined> {
-  const args = ["diff", ...DIFF_ARGS, "--patch", "--full-index", `--unified=${context}`, ...between];
+  const args = [
+    "diff",
+    ...DIFF_ARGS,
+    "--patch",
+    "--full-index",
+    `--unified=${context}`,
+    ...between,
+  ];
   const result = await repository.run([...args, "--", ...paths], {
     env,
     config: [["diff.suppressBlankEmpty", "false"]],
@@ -134,7 +141,8 @@ function fileOf(
   const newMode = value("new mode ") ?? value("new file mode ") ?? mode;
   const name = isDeleted ? nameOf(value("--- ")).slice(2) : nameOf(value("+++ ")).slice(2);
   const isSubmodule = oldMode === "160000" || newMode === "160000";
-  if (!head[0]?.startsWith("diff --git ") || name === "" || oldId === "" || isSubmodule) return undefined;
+  if (!head[0]?.startsWith("diff --git ") || name === "" || oldId === "" || isSubmodule)
+    return undefined;
   const from = value("rename from ");
   const path = pathText(Buffer.from(name, "latin1"));
   return {
@@ -236,7 +244,8 @@ export function withIds(
         change.new <= range.new + range.newLines,
     );
     if (changes.length === 0) return line;
-    const ids = changes.length > MAX_SHOWN ? groupId(changes) : changes.map(({ id }) => id).join(" ");
+    const ids =
+      changes.length > MAX_SHOWN ? groupId(changes) : changes.map(({ id }) => id).join(" ");
     return Buffer.concat([line, Buffer.from(` [${ids}]`)]);
   });
 }

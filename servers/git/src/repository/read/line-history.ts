@@ -30,7 +30,9 @@ export async function lineHistory(
 ): Promise<Commit[]> {
   const { path, lines, tips } = range;
   if (path === undefined)
-    throw failure("bad_range", "lines needs path, the file that has them.", { hint: "Pass path too." });
+    throw failure("bad_range", "lines needs path, the file that has them.", {
+      hint: "Pass path too.",
+    });
   if (tips.filter((tip) => !tip.startsWith("^")).length > 1) {
     const hint = "Pass one commit, or a range with two dots: a..b.";
     throw failure("bad_range", "The history of lines cannot begin at two commits.", { hint });
@@ -40,7 +42,16 @@ export async function lineHistory(
   const format = LOG_FORMAT.replace("=", `=${mark.trim()}%n`);
   const how = ["--patch", "--no-abbrev", "--src-prefix=a/", "--dst-prefix=b/"];
   const result = await repository.run([
-    ...["log", ...LOG_PLAIN, ...how, `${format}%x00`, ...args, `-L${rangeArg(lines)}:${path}`, ...tips, "--"],
+    ...[
+      "log",
+      ...LOG_PLAIN,
+      ...how,
+      `${format}%x00`,
+      ...args,
+      `-L${rangeArg(lines)}:${path}`,
+      ...tips,
+      "--",
+    ],
   ]);
   if (result.code !== 0) throw explain(result, range);
   const parts = textOf(result.stdout).split(mark).slice(1);
@@ -59,7 +70,9 @@ function rangeArg(lines: string): string {
   if (isRange) return `${start},${end}`;
   if (start !== undefined || name === "" || name.length > 200 || /\p{Cc}/u.test(name)) {
     const message = `lines "${oneLine(clip(lines, 100))}" is neither a range of lines nor a function's name.`;
-    throw failure("bad_range", message, { hint: "Pass a range such as 10,40, or a name such as parseLog." });
+    throw failure("bad_range", message, {
+      hint: "Pass a range such as 10,40, or a name such as parseLog.",
+    });
   }
   // A basic expression: a backslash before other characters could make them operators. The colon would end it.
   const literal = name.replace(/[.[*^$\\:]/g, "\\$&");
@@ -72,7 +85,9 @@ function rangeArg(lines: string): string {
 /** A patch's hunks with one line around each change: of a function, git shows every line. */
 function shortDiff(patch: string): string {
   const all = patch.split("\n");
-  const body = all.slice(all.findIndex((line) => line.startsWith("@@"))).filter((line) => line !== "");
+  const body = all
+    .slice(all.findIndex((line) => line.startsWith("@@")))
+    .filter((line) => line !== "");
   const isChange = (line = "") => /^[-+@\\]/.test(line);
   const shown = body.flatMap((line, index) => {
     if ([line, body[index - 1], body[index + 1]].some((one) => isChange(one))) return [line];
@@ -81,14 +96,21 @@ function shortDiff(patch: string): string {
   return manyLines(shown.join("\n"));
 }
 
-function explain(result: Parameters<typeof failureOf>[0], { path = "", lines }: LineRange): ToolError {
+function explain(
+  result: Parameters<typeof failureOf>[0],
+  { path = "", lines }: LineRange,
+): ToolError {
   const { stderr: cause } = result;
   const file = `"${oneLine(path)}"`;
   const [, count] = /has only (\d+) lines?/.exec(cause) ?? [];
   if (count !== undefined)
-    return failure("bad_range", `${file} has ${counted(Number(count), "line")}, no ${oneLine(lines)}.`, {
-      cause,
-    });
+    return failure(
+      "bad_range",
+      `${file} has ${counted(Number(count), "line")}, no ${oneLine(lines)}.`,
+      {
+        cause,
+      },
+    );
   if (/There is no path/.test(cause))
     return failure("bad_path", `There is no file ${file} there.`, { cause });
   if (!/no match/.test(cause)) return failureOf(result, "read the history of the lines");

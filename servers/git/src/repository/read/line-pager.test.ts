@@ -28,7 +28,10 @@ describe("linePager", () => {
       lines: ["b", "c"],
       more: true,
     });
-    expect(pageOf("a\nb\nc\n", { maxLines: 3 })).toMatchObject({ lines: ["a", "b", "c"], more: false });
+    expect(pageOf("a\nb\nc\n", { maxLines: 3 })).toMatchObject({
+      lines: ["a", "b", "c"],
+      more: false,
+    });
     expect(pageOf("aaaa\nbbbb\ncccc\n", { maxBytes: 10 })).toMatchObject({
       lines: ["aaaa", "bbbb"],
       more: true,

@@ -47,13 +47,20 @@ const IGNORE_CASE = "--regexp-ignore-case";
 const MAX_LISTED = 1_000_000;
 /** The share of a call's time after which a search returns what it has found. */
 const SEARCH_SHARE = 0.8;
-const position = z.object({ tips: z.array(z.string().regex(/^\^?[0-9a-f]{40,64}$/)), skip: z.int().min(0) });
+const position = z.object({
+  tips: z.array(z.string().regex(/^\^?[0-9a-f]{40,64}$/)),
+  skip: z.int().min(0),
+});
 
 export const SHALLOW = "The history is shallow: older commits are missing";
 
 /** The commits of a shallow clone whose parents are missing; undefined if the history is complete. */
-export async function shallowCommits(repository: Repository): Promise<ReadonlySet<string> | undefined> {
-  const text = await readFile(join(repository.location.commonDir, "shallow"), "utf8").catch(() => "");
+export async function shallowCommits(
+  repository: Repository,
+): Promise<ReadonlySet<string> | undefined> {
+  const text = await readFile(join(repository.location.commonDir, "shallow"), "utf8").catch(
+    () => "",
+  );
   const oids = text.split("\n").filter(Boolean);
   return oids.length === 0 ? undefined : new Set(oids);
 }
@@ -74,18 +81,21 @@ export async function log(repository: Repository, query: LogQuery, caller: Searc
     tips: await tipsOf(repository, query.revision),
     skip: 0,
   };
-  const format = query.format ?? (query.lines !== undefined ? "stat" : limit < 20 ? "full" : "oneline");
+  const format =
+    query.format ?? (query.lines !== undefined ? "stat" : limit < 20 ? "full" : "oneline");
   const { found, next, note } = await find(repository, query, { tips, skip }, caller);
   const commits = found.slice(0, limit).map(({ commit }) => commit);
   const shown = await shownIn(repository, format, commits);
-  const size = ({ commit, text }: Shown) => Math.max(JSON.stringify(commit).length, text.length) + 1;
+  const size = ({ commit, text }: Shown) =>
+    Math.max(JSON.stringify(commit).length, text.length) + 1;
   const page = shown.slice(0, fitting(shown, caller.budget - 700, size));
   const left = found.length > page.length;
   const rest = left ? found[page.length - 1]?.end : next;
   const boundary = await shallowCommits(repository);
   const isCut =
     boundary !== undefined &&
-    (rest === undefined || commits.slice(0, page.length).some(({ commit }) => boundary.has(commit)));
+    (rest === undefined ||
+      commits.slice(0, page.length).some(({ commit }) => boundary.has(commit)));
   const shallow = `${SHALLOW}. A change that seems to come from the oldest one here may be older.`;
   const notes = notesFrom(isCut && shallow, !left && note);
   const next_cursor = rest === undefined ? undefined : cursors.encode({ tips, skip: rest });
@@ -115,7 +125,10 @@ export async function shownIn(
   const oids = commits.map(({ commit }) => commit);
   const isStat = format === "stat" && commits.every(({ diff }) => diff === undefined);
   const [idOf, signatures, files] = await together([
-    shortIds(repository, isFull ? commits.flatMap(({ commit, parents = [] }) => [commit, ...parents]) : oids),
+    shortIds(
+      repository,
+      isFull ? commits.flatMap(({ commit, parents = [] }) => [commit, ...parents]) : oids,
+    ),
     isFull ? signaturesOf(repository, oids) : undefined,
     isStat ? filesOf(repository, oids) : undefined,
   ]);
@@ -156,9 +169,11 @@ async function find(
   });
   const { author, grep, path, lines, since, until } = query;
   const isPlain =
-    tips.length === 1 && ![author, grep, pickaxe, path, lines, since, until, query.follow].some(Boolean);
+    tips.length === 1 &&
+    ![author, grep, pickaxe, path, lines, since, until, query.follow].some(Boolean);
   const shallow = isPlain ? await shallowCommits(repository) : undefined;
-  const walked = isPlain && (await walk(repository, tips[0] ?? "", { skip, limit: limit + 1 }, shallow));
+  const walked =
+    isPlain && (await walk(repository, tips[0] ?? "", { skip, limit: limit + 1 }, shallow));
   if (walked) return numbered(walked.map((fields) => commitOfFields(fields)));
   const [inside] = query.path === undefined ? [] : await pathsIn(repository, [query.path]);
   if (query.follow && inside === undefined) {
@@ -169,7 +184,9 @@ async function find(
   const limits = [`--max-count=${limit + 1}`, `--skip=${skip}`];
   if (query.lines !== undefined) {
     if (pickaxe)
-      throw failure("bad_range", "lines and pickaxe cannot be combined.", { hint: "Omit one of them." });
+      throw failure("bad_range", "lines and pickaxe cannot be combined.", {
+        hint: "Omit one of them.",
+      });
     const range = { path: inside, lines: query.lines, tips };
     return numbered(await lineHistory(repository, range, [...limits, ...filters]));
   }
@@ -185,7 +202,9 @@ async function find(
   const format = refsOf === undefined ? LOG_FORMAT : LOG_FORMAT.replace("%D", "");
   const args = ["log", ...LOG_ARGS, format, ...limits, ...how, ...what];
   const printed = groups(await repository.output(args, "read the log"), LOG_FIELDS);
-  const decorated = printed.map((fields) => (refsOf ? fields.with(5, refsOf(fields[0] ?? "")) : fields));
+  const decorated = printed.map((fields) =>
+    refsOf ? fields.with(5, refsOf(fields[0] ?? "")) : fields,
+  );
   return numbered(decorated.map((fields) => commitOfFields(fields)));
 }
 
@@ -205,7 +224,15 @@ async function search(
 ): Promise<Found> {
   const total = grouped(skip + list.length);
   const until = Date.now() + (caller.leftMs ?? Number.POSITIVE_INFINITY) * SEARCH_SHARE;
-  const args = ["log", ...LOG_ARGS, LOG_FORMAT, "--no-follow", "--no-walk=unsorted", "--stdin", ...filter];
+  const args = [
+    "log",
+    ...LOG_ARGS,
+    LOG_FORMAT,
+    "--no-follow",
+    "--no-walk=unsorted",
+    "--stdin",
+    ...filter,
+  ];
   const found: Found["found"] = [];
   let [at, size] = [0, 100];
   while (at < list.length && found.length < limit && (at === 0 || Date.now() < until)) {
@@ -215,7 +242,11 @@ async function search(
       found.push({ commit, end: skip + at + part.indexOf(commit.commit) + 1 });
     at += part.length;
     size = Math.min(2 * size, 1_000);
-    caller.progress?.(skip + at, skip + list.length, `searched ${grouped(skip + at)} of ${total} commits`);
+    caller.progress?.(
+      skip + at,
+      skip + list.length,
+      `searched ${grouped(skip + at)} of ${total} commits`,
+    );
   }
   if (at === list.length) return { found, next: at === MAX_LISTED ? skip + at : undefined };
   if (found.length >= limit) return { found, next: skip + at };

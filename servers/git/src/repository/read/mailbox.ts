@@ -24,7 +24,11 @@ const position = z.object({ line: z.int().min(0) });
  *
  * @throws ToolError `bad_range`, `merge_in_range`
  */
-export async function mailbox(repository: Repository, query: MailQuery, budget: number): Promise<DiffText> {
+export async function mailbox(
+  repository: Repository,
+  query: MailQuery,
+  budget: number,
+): Promise<DiffText> {
   const range = parseRange(query.revision);
   if (range?.symmetric)
     throw failure("bad_range", "Mails need two dots: a..b has the commits of b that a lacks.", {
@@ -34,7 +38,9 @@ export async function mailbox(repository: Repository, query: MailQuery, budget: 
   const oids = await commitsOf(repository, range ? [range.from, range.to] : [query.revision]);
   const where = range ? [oids[1], `^${oids[0]}`] : ["--max-count=1", "--no-walk", oids[0]];
   const list = ["rev-list", "--parents", ...where, "--", ...paths];
-  const found = (await repository.lines(list, "list the commits")).map((line) => line.split(" ").length > 2);
+  const found = (await repository.lines(list, "list the commits")).map(
+    (line) => line.split(" ").length > 2,
+  );
   const merges = found.filter(Boolean).length;
   const count = found.length - merges;
   if (count === 0 && merges > 0)
@@ -45,7 +51,11 @@ export async function mailbox(repository: Repository, query: MailQuery, budget: 
     throw failure("bad_range", "There are no commits in that range.", {
       hint: "a..b has the commits of b that a lacks.",
     });
-  const cursors = cursorsOf("git_show", [repository.location.gitDir, "mail", oids, paths], position);
+  const cursors = cursorsOf(
+    "git_show",
+    [repository.location.gitDir, "mail", oids, paths],
+    position,
+  );
   const skip = cursors.decode(query.cursor)?.line ?? 0;
   const remaining = budget - 700;
   const pager = linePager({
@@ -55,8 +65,23 @@ export async function mailbox(repository: Repository, query: MailQuery, budget: 
     maxLineBytes: remaining,
   });
   const args = [
-    ...["log", "--pretty=mboxrd", "--patch", "--binary", "--full-index", "--root", "--encoding=UTF-8"],
-    ...["--no-merges", "--reverse", "--topo-order", "--no-notes", "--no-mailmap", "--no-show-signature"],
+    ...[
+      "log",
+      "--pretty=mboxrd",
+      "--patch",
+      "--binary",
+      "--full-index",
+      "--root",
+      "--encoding=UTF-8",
+    ],
+    ...[
+      "--no-merges",
+      "--reverse",
+      "--topo-order",
+      "--no-notes",
+      "--no-mailmap",
+      "--no-show-signature",
+    ],
     ...["--no-decorate", "--no-graph", ...DIFF_ARGS, "--unified=3", "--inter-hunk-context=0"],
     ...["--diff-algorithm=default", ...where, "--", ...paths],
   ];
@@ -73,8 +98,10 @@ export async function mailbox(repository: Repository, query: MailQuery, budget: 
   const facts = [
     counted(count, "mail"),
     merges > 0 && `${counted(merges, "merge")} left out`,
-    others > 0 && `${counted(others, "line")} not in UTF-8: the patch does not apply from this text`,
-    cutLines > 0 && `${counted(cutLines, "very long line")} cut: the patch does not apply from this text`,
+    others > 0 &&
+      `${counted(others, "line")} not in UTF-8: the patch does not apply from this text`,
+    cutLines > 0 &&
+      `${counted(cutLines, "very long line")} cut: the patch does not apply from this text`,
     more &&
       `continue with cursor "${cursors.encode({ line: skip + lines.length })}", and join the pages with a line break`,
   ];

@@ -58,7 +58,8 @@ export async function progressOf(repository: Repository, operation = ""): Promis
   const read = async (...names: string[]): Promise<string> => {
     for (const path of names.map((name) => join(gitDir, name))) {
       const stats = await lstat(path).catch(() => undefined);
-      if (stats?.isFile() && stats.size < MAX_BYTES) return (await readFile(path, "utf8")).trimEnd();
+      if (stats?.isFile() && stats.size < MAX_BYTES)
+        return (await readFile(path, "utf8")).trimEnd();
     }
     return "";
   };
@@ -68,10 +69,14 @@ export async function progressOf(repository: Repository, operation = ""): Promis
   const [, branch] =
     operation === "bisect"
       ? (/^(?![0-9a-f]{40,64}$)(.+)$/.exec(await read("BISECT_START")) ?? [])
-      : (/^refs\/heads\/(.+)$/.exec(await read("rebase-merge/head-name", "rebase-apply/head-name")) ?? []);
+      : (/^refs\/heads\/(.+)$/.exec(
+          await read("rebase-merge/head-name", "rebase-apply/head-name"),
+        ) ?? []);
   const commit = await oid(HEADS[operation] ?? "");
   const onto = await oid("rebase-merge/onto", "rebase-apply/onto");
-  const todo = (await read("sequencer/todo")).split("\n").filter((line) => /^(pick|revert) /.test(line));
+  const todo = (await read("sequencer/todo"))
+    .split("\n")
+    .filter((line) => /^(pick|revert) /.test(line));
   return {
     branch: branch === undefined ? undefined : oneLine(branch),
     onto,

@@ -51,12 +51,21 @@ export async function listRefs(
     throw failure("bad_argument", `A revision does not apply to kind ${kind}.`, { hint });
   }
   const all =
-    revision === undefined ? await LISTS[kind](repository) : await nearestTags(repository, revision);
-  const cursors = cursorsOf("git_list_refs", [repository.location.commonDir, kind, revision], z.string());
+    revision === undefined
+      ? await LISTS[kind](repository)
+      : await nearestTags(repository, revision);
+  const cursors = cursorsOf(
+    "git_list_refs",
+    [repository.location.commonDir, kind, revision],
+    z.string(),
+  );
   const after = cursors.decode(query.cursor);
   const at = after === undefined ? 0 : all.findIndex((entry) => entry.name === after) + 1;
   if (after !== undefined && at === 0)
-    throw failure("stale_cursor", `The list has changed: ${JSON.stringify(after)} is no longer in it.`);
+    throw failure(
+      "stale_cursor",
+      `The list has changed: ${JSON.stringify(after)} is no longer in it.`,
+    );
   const wanted = all.slice(at, at + query.limit);
   const refs = wanted.slice(0, fitting(wanted, budget - 300));
   const last = refs.at(-1);
@@ -83,7 +92,10 @@ async function nearestTags(repository: Repository, revision: string): Promise<Re
     repository.output(["name-rev", "--tags", oid], "find the tags that contain it"),
   ]);
   const [, name, ahead] = /^(.+)-(\d+)-g[0-9a-f]+\n$/.exec(textOf(before.stdout)) ?? [];
-  if (name === undefined && !/No names found|No tags can describe|No annotated tags/.test(before.stderr))
+  if (
+    name === undefined &&
+    !/No names found|No tags can describe|No annotated tags/.test(before.stderr)
+  )
     throw failureOf(before, "describe the revision");
   const [, later] = / tags\/([^~^\n]+)/.exec(textOf(after)) ?? [];
   const patterns = [name, later].filter(Boolean).map((one) => `refs/tags/${one}`);
@@ -104,8 +116,18 @@ async function shortened<Entry extends { readonly commit?: string | undefined }>
   );
 }
 
-async function refsBelow(repository: Repository, prefix: string, patterns = [prefix]): Promise<RefEntry[]> {
-  const fields = ["refname", "objectname", "*objectname", "creatordate:iso-strict", "contents:subject"];
+async function refsBelow(
+  repository: Repository,
+  prefix: string,
+  patterns = [prefix],
+): Promise<RefEntry[]> {
+  const fields = [
+    "refname",
+    "objectname",
+    "*objectname",
+    "creatordate:iso-strict",
+    "contents:subject",
+  ];
   const found = await fieldsOfRefs(repository, fields, [
     "--sort=refname",
     "--sort=-creatordate",
@@ -134,7 +156,8 @@ async function remotes(repository: Repository): Promise<RefEntry[]> {
   const found = new Map<string, RefEntry>();
   for (const { key, value } of config) {
     const [section, name, variable] = splitKey(key);
-    if (section !== "remote" || name === "" || (variable !== "url" && variable !== "pushurl")) continue;
+    if (section !== "remote" || name === "" || (variable !== "url" && variable !== "pushurl"))
+      continue;
     const entry = found.get(name) ?? { name };
     entry[variable === "url" ? "url" : "push_url"] ??= withoutPassword(value);
     found.set(name, entry);
@@ -163,7 +186,10 @@ async function stashes(repository: Repository): Promise<RefEntry[]> {
 }
 
 export async function worktrees(repository: Repository): Promise<RefEntry[]> {
-  const output = await repository.output(["worktree", "list", "--porcelain", "-z"], "list the worktrees");
+  const output = await repository.output(
+    ["worktree", "list", "--porcelain", "-z"],
+    "list the worktrees",
+  );
   const entries: RefEntry[] = [];
   for (const line of records(output).map(textOf)) {
     const [key, value] = [line.split(" ", 1)[0], line.slice(line.indexOf(" ") + 1)];
@@ -200,7 +226,10 @@ export async function reflog(
   const skip = given?.skip ?? 0;
   const how = ["-g", ...LOG_ARGS, "--date=iso-strict", "--format=%H%x00%gd%x00%gs"];
   const limits = [`--skip=${skip}`, `--max-count=${query.limit + 1}`];
-  const output = await repository.output(["log", ...how, ...limits, full.name, "--"], "read the reflog");
+  const output = await repository.output(
+    ["log", ...how, ...limits, full.name, "--"],
+    "read the reflog",
+  );
   const entries = groups(output, 3).map(([commit = "", selector = "", action = ""], index) => ({
     selector: `${query.ref}@{${skip + index}}`,
     commit,
@@ -210,14 +239,20 @@ export async function reflog(
   const count = Math.min(query.limit, fitting(entries, budget - 300));
   return {
     entries: await shortened(repository, entries.slice(0, count)),
-    ...(entries.length > count ? { next_cursor: cursors.encode({ oid: full.oid, skip: skip + count }) } : {}),
+    ...(entries.length > count
+      ? { next_cursor: cursors.encode({ oid: full.oid, skip: skip + count }) }
+      : {}),
   };
 }
 
 /** The full name of a ref, which no option can look like. */
-async function fullName(repository: Repository, ref: string): Promise<{ name: string; oid: string }> {
+async function fullName(
+  repository: Repository,
+  ref: string,
+): Promise<{ name: string; oid: string }> {
   if (/[\0\n\r]/.test(ref)) throw badRevision(ref);
-  const names = ref === "HEAD" ? ["HEAD"] : [`refs/heads/${ref}`, `refs/remotes/${ref}`, `refs/${ref}`];
+  const names =
+    ref === "HEAD" ? ["HEAD"] : [`refs/heads/${ref}`, `refs/remotes/${ref}`, `refs/${ref}`];
   const found = await repository.lookUp(names);
   const at = found.findIndex((named) => named !== undefined);
   const [name, named] = [names[at], found[at]];
@@ -293,22 +328,29 @@ async function branchNames(repository: Repository, query: BranchQuery): Promise<
 }
 
 async function detailsOf(repository: Repository, names: readonly string[]): Promise<Branch[]> {
-  const found = await fieldsOfRefs(repository, FIELDS, ["--sort=refname", ...names], "read the branches");
-  return found.map(([ref = "", commit = "", date = "", subject = "", head, upstream, track = ""]) => {
-    const [ahead, behind] = [/ahead (\d+)/, /behind (\d+)/].map((part) => part.exec(track)?.[1]);
-    return {
-      name: ref.replace(/^refs\/(heads|remotes)\//, ""),
-      commit,
-      date,
-      subject: oneLine(subject),
-      current: head === "*" || undefined,
-      remote: ref.startsWith("refs/remotes/") || undefined,
-      upstream: upstream || undefined,
-      ahead: ahead === undefined ? undefined : Number(ahead),
-      behind: behind === undefined ? undefined : Number(behind),
-      upstream_gone: track === "gone" || undefined,
-    };
-  });
+  const found = await fieldsOfRefs(
+    repository,
+    FIELDS,
+    ["--sort=refname", ...names],
+    "read the branches",
+  );
+  return found.map(
+    ([ref = "", commit = "", date = "", subject = "", head, upstream, track = ""]) => {
+      const [ahead, behind] = [/ahead (\d+)/, /behind (\d+)/].map((part) => part.exec(track)?.[1]);
+      return {
+        name: ref.replace(/^refs\/(heads|remotes)\//, ""),
+        commit,
+        date,
+        subject: oneLine(subject),
+        current: head === "*" || undefined,
+        remote: ref.startsWith("refs/remotes/") || undefined,
+        upstream: upstream || undefined,
+        ahead: ahead === undefined ? undefined : Number(ahead),
+        behind: behind === undefined ? undefined : Number(behind),
+        upstream_gone: track === "gone" || undefined,
+      };
+    },
+  );
 }
 
 /** The name of the current branch; undefined if HEAD is detached. */
@@ -332,7 +374,9 @@ export async function defaultBranch(repository: Repository): Promise<string> {
   const list = ["--format=%(symref)", "refs/remotes/origin/HEAD"];
   const [origin] = linesOf(await repository.refs(list, "read the default branch"));
   const configured = lastValue((await repository.prepared()).config, "init.defaultbranch");
-  const names = [configured, "main", "master"].flatMap((name) => (name ? [`refs/heads/${name}`] : []));
+  const names = [configured, "main", "master"].flatMap((name) =>
+    name ? [`refs/heads/${name}`] : [],
+  );
   const candidates = origin === undefined ? names : [origin, ...names];
   const found = await repository.lookUp(candidates.map((name) => name.replaceAll(/[\n\r\0]/g, "")));
   const first = candidates.find((_, index) => found[index] !== undefined);
@@ -346,7 +390,11 @@ export async function defaultBranch(repository: Repository): Promise<string> {
  *
  * @throws ToolError `invalid`, code `bad_name`
  */
-export async function checkRefName(repository: Repository, kind: NameKind, name: string): Promise<void> {
+export async function checkRefName(
+  repository: Repository,
+  kind: NameKind,
+  name: string,
+): Promise<void> {
   checkRefText(kind, name);
   const result = await repository.run(["check-ref-format", `refs/${kind}/${name}`]);
   if (result.code !== 0) throw badName(kind, name);
@@ -357,7 +405,8 @@ export async function checkRefName(repository: Repository, kind: NameKind, name:
  * that creates the ref.
  */
 export function checkRefText(kind: NameKind, name: string): void {
-  if (name === "" || name.startsWith("-") || /[\0\n\r]|@\{|^(HEAD|@)$/.test(name)) throw badName(kind, name);
+  if (name === "" || name.startsWith("-") || /[\0\n\r]|@\{|^(HEAD|@)$/.test(name))
+    throw badName(kind, name);
 }
 
 export function badName(kind: NameKind, name: string) {

@@ -38,7 +38,11 @@ export function emptyTree(oid: string): string {
 const messageBudget = (budget: number): number => Math.max(1_000, budget - 4_000);
 
 /** Shows an object: a commit with its patch, a tag and its target, a directory, or a file. */
-export async function show(repository: Repository, query: ShowQuery, { budget }: Budget): Promise<DiffText> {
+export async function show(
+  repository: Repository,
+  query: ShowQuery,
+  { budget }: Budget,
+): Promise<DiffText> {
   const revision = checked(query.revision);
   if (query.format === "mail") return mailbox(repository, query, budget);
   const format: DiffFormat = query.format ?? "patch";
@@ -77,7 +81,8 @@ export async function show(repository: Repository, query: ShowQuery, { budget }:
     const [head = "", ...message] = content.split("\n\n");
     const signed = message.join("\n\n");
     const signature = signatureIn(signed);
-    const text = signature === undefined ? signed : signed.slice(0, signed.lastIndexOf("-----BEGIN "));
+    const text =
+      signature === undefined ? signed : signed.slice(0, signed.lastIndexOf("-----BEGIN "));
     const value = (name: string) => new RegExp(`^${name} (.*)$`, "m").exec(head)?.[1] ?? "";
     const [, tagger = "", seconds] = /^(.*) (\d+) [+-]\d{4}$/.exec(value("tagger")) ?? [];
     const lines = [
@@ -94,7 +99,11 @@ export async function show(repository: Repository, query: ShowQuery, { budget }:
   }
 
   async function showTree(tree: Named): Promise<DiffText> {
-    const cursors = cursorsOf("git_show", [repository.location.gitDir, "tree", tree.oid], linePosition);
+    const cursors = cursorsOf(
+      "git_show",
+      [repository.location.gitDir, "tree", tree.oid],
+      linePosition,
+    );
     const skip = cursors.decode(query.cursor)?.line ?? 0;
     const found = await treeEntries(repository, tree);
     const entries = found.map(({ mode, type, name }) => `${mode} ${type} ${oneLine(name)}`);
@@ -112,7 +121,9 @@ export async function show(repository: Repository, query: ShowQuery, { budget }:
     const { start_line = 1, end_line = Number.MAX_SAFE_INTEGER } = query;
     if (end_line < start_line) {
       const hint = "Lines are counted from 1; omit end_line to read to the end.";
-      throw failure("bad_range", `end_line ${end_line} comes before start_line ${start_line}.`, { hint });
+      throw failure("bad_range", `end_line ${end_line} comes before start_line ${start_line}.`, {
+        hint,
+      });
     }
     const range = [repository.location.gitDir, "blob", start_line, end_line];
     const cursors = cursorsOf("git_show", range, linePosition);
@@ -169,7 +180,11 @@ export async function blobAt(repository: Repository, revision: string, path: str
 }
 
 /** The names in a directory of a commit; directories end in a slash. */
-export async function namesAt(repository: Repository, revision: string, path: string): Promise<string[]> {
+export async function namesAt(
+  repository: Repository,
+  revision: string,
+  path: string,
+): Promise<string[]> {
   const tree = await entryAt(repository, revision, path, "tree");
   return (await treeEntries(repository, tree)).map(({ name }) => name);
 }
@@ -195,10 +210,17 @@ async function treeEntries(repository: Repository, tree: Named) {
   return entries;
 }
 
-async function entryAt(repository: Repository, revision: string, path: string, type: "blob" | "tree") {
+async function entryAt(
+  repository: Repository,
+  revision: string,
+  path: string,
+  type: "blob" | "tree",
+) {
   const inside = pathIn(repository.location.worktree ?? repository.location.gitDir, path);
   const commit = await commitOf(repository, revision);
-  const [named] = await repository.lookUp([inside === "." ? `${commit}^{tree}` : `${commit}:${inside}`]);
+  const [named] = await repository.lookUp([
+    inside === "." ? `${commit}^{tree}` : `${commit}:${inside}`,
+  ]);
   if (named?.type === type) return named;
   const what = type === "blob" ? "file" : "directory";
   throw failure("bad_path", `There is no ${what} "${oneLine(inside)}" in ${oneLine(revision)}.`, {
@@ -247,14 +269,25 @@ export async function listFiles(repository: Repository, query: FilesQuery, { bud
       ? ["ls-files", "-z", ...KINDS[query.kind], "--", ...where]
       : ["ls-tree", "-r", "-z", "--name-only", "--full-tree", oid, "--", ...where];
   const maxBytes = Number.MAX_SAFE_INTEGER;
-  const pager = linePager({ skip, maxLines: limit, maxBytes, maxLineBytes: maxBytes, separator: 0 });
-  await repository.output(args, "list the files", { onStdout: (chunk) => pager.take(chunk), maxBytes });
+  const pager = linePager({
+    skip,
+    maxLines: limit,
+    maxBytes,
+    maxLineBytes: maxBytes,
+    separator: 0,
+  });
+  await repository.output(args, "list the files", {
+    onStdout: (chunk) => pager.take(chunk),
+    maxBytes,
+  });
   const { lines, more } = pager.page();
   const files = lines.map(pathText);
   const count = fitting(files, budget - 300);
   return {
     files: files.slice(0, count),
-    ...(more || files.length > count ? { next_cursor: cursors.encode({ oid, skip: skip + count }) } : {}),
+    ...(more || files.length > count
+      ? { next_cursor: cursors.encode({ oid, skip: skip + count }) }
+      : {}),
   };
 }
 

@@ -31,7 +31,9 @@ export const statusShape = z.object({
   untracked: z.array(z.string()),
   conflicted: changedFiles,
   /** Submodules whose own working tree has changes. */
-  submodules: z.array(z.object({ path: z.string(), changed: z.number(), untracked: z.number() })).optional(),
+  submodules: z
+    .array(z.object({ path: z.string(), changed: z.number(), untracked: z.number() }))
+    .optional(),
   stashes: z.number().optional(),
   /** Paths that did not fit into the answer. */
   left_out: z.number().optional(),
@@ -65,7 +67,8 @@ export async function status(
   const paths = await pathsIn(repository, query.paths ?? []);
   const found = await statusOf(repository, paths);
   found.operation = operationOf(repository);
-  if (found.operation !== undefined) found.operation_state = await stateOf(repository, found.operation);
+  if (found.operation !== undefined)
+    found.operation_state = await stateOf(repository, found.operation);
   else if (found.detached) found.tags = await tagsAt(repository, found.head);
   const submodules = await submodulesOf(repository, paths);
   if (submodules.dirty.length > 0) found.submodules = submodules.dirty;
@@ -86,15 +89,31 @@ export async function status(
 }
 
 /** The complete status. With paths, untracked files are listed one by one; otherwise a new directory is one entry. */
-export async function statusOf(repository: Repository, paths: readonly string[] = []): Promise<Status> {
-  const args = ["status", "--porcelain=v2", "-z", "--branch", "--show-stash", "--ignore-submodules=dirty"];
+export async function statusOf(
+  repository: Repository,
+  paths: readonly string[] = [],
+): Promise<Status> {
+  const args = [
+    "status",
+    "--porcelain=v2",
+    "-z",
+    "--branch",
+    "--show-stash",
+    "--ignore-submodules=dirty",
+  ];
   const untracked = `--untracked-files=${paths.length > 0 ? "all" : "normal"}`;
   return parseStatus(
-    await repository.output([...args, untracked, "--find-renames", "--", ...paths], "read the status"),
+    await repository.output(
+      [...args, untracked, "--find-renames", "--", ...paths],
+      "read the status",
+    ),
   );
 }
 
-async function tagsAt(repository: Repository, head: string | undefined): Promise<string[] | undefined> {
+async function tagsAt(
+  repository: Repository,
+  head: string | undefined,
+): Promise<string[] | undefined> {
   const list = ["--format=%(refname:lstrip=2)", "--count=5", `--points-at=${head}`, "refs/tags/"];
   const tags = head === undefined ? [] : linesOf(await repository.refs(list, "list the tags"));
   return tags.length === 0 ? undefined : tags;
@@ -112,7 +131,8 @@ async function submodulesOf(repository: Repository, paths: readonly string[] = [
     const { submodules } = await outer.prepared();
     for (const name of submodules) {
       const path = prefix + name;
-      if (paths.length > 0 && !paths.some((one) => one === "." || `${path}/`.startsWith(`${one}/`))) continue;
+      if (paths.length > 0 && !paths.some((one) => one === "." || `${path}/`.startsWith(`${one}/`)))
+        continue;
       try {
         const inner = await submoduleIn(outer, name);
         if (inner === undefined) continue;
@@ -121,8 +141,10 @@ async function submodulesOf(repository: Repository, paths: readonly string[] = [
         if (!isKnown || ++count > MAX_SUBMODULES) unknown.push(path);
         else {
           const { staged, unstaged, conflicted, untracked } = await statusOf(inner);
-          const changed = new Set([...staged, ...unstaged, ...conflicted].map((file) => file.path)).size;
-          if (changed + untracked.length > 0) dirty.push({ path, changed, untracked: untracked.length });
+          const changed = new Set([...staged, ...unstaged, ...conflicted].map((file) => file.path))
+            .size;
+          if (changed + untracked.length > 0)
+            dirty.push({ path, changed, untracked: untracked.length });
           await search(inner, `${path}/`);
         }
       } catch (error) {
@@ -137,7 +159,9 @@ async function submodulesOf(repository: Repository, paths: readonly string[] = [
 
 /** Notes with the number of files in the first new directories. */
 async function sizesOf(repository: Repository, untracked: readonly string[]): Promise<string[]> {
-  const directories = untracked.filter((path) => path.endsWith("/") && !isQuoted(path)).slice(0, MAX_COUNTED);
+  const directories = untracked
+    .filter((path) => path.endsWith("/") && !isQuoted(path))
+    .slice(0, MAX_COUNTED);
   if (directories.length === 0) return [];
   const list = ["ls-files", "--others", "--exclude-standard", "-z", "--", ...directories];
   const files = await repository.paths(list, "list the untracked files");
@@ -157,7 +181,10 @@ function parseStatus(output: Buffer): Status {
     if (kind === "#") readHeader(found, line.toString("utf8"));
     else if (kind === "?") found.untracked.push(pathText(line.subarray(2)));
     else if (kind === "u")
-      found.conflicted.push({ path: pathText(field(line, 10)), status: CONFLICTS[code(line)] ?? "conflict" });
+      found.conflicted.push({
+        path: pathText(field(line, 10)),
+        status: CONFLICTS[code(line)] ?? "conflict",
+      });
     else if (kind === "1") readChange(found, line, field(line, 8));
     else if (kind === "2") readChange(found, line, field(line, 9), lines[++index]);
   }
@@ -243,7 +270,9 @@ export async function sparseNote(repository: Repository): Promise<string | undef
 }
 
 /** Files in a git directory that change with the status. */
-const WATCHED = "HEAD index packed-refs MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD rebase-merge".split(" ");
+const WATCHED = "HEAD index packed-refs MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD rebase-merge".split(
+  " ",
+);
 const SETTLE_MS = 100;
 
 /**
@@ -251,7 +280,10 @@ const SETTLE_MS = 100;
  *
  * @returns a function that stops it
  */
-export async function watchStatus(repository: Repository, changed: () => void): Promise<() => Promise<void>> {
+export async function watchStatus(
+  repository: Repository,
+  changed: () => void,
+): Promise<() => Promise<void>> {
   const { watch } = await import("chokidar");
   const { gitDir, commonDir } = repository.location;
   const refs = join(commonDir, "refs");

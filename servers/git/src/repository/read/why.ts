@@ -49,7 +49,8 @@ export async function why(
   const reason = ({ commit, message }: Commit, index: number): string => {
     const body = message.split("\n").slice(1);
     const whole = body.filter((line) => !/^[\w-]+-by: /i.test(line)).join("\n");
-    const text = whole.trim().length > MAX_MESSAGE ? `${clip(whole.trim(), MAX_MESSAGE)}…` : whole.trim();
+    const text =
+      whole.trim().length > MAX_MESSAGE ? `${clip(whole.trim(), MAX_MESSAGE)}…` : whole.trim();
     const mentioned = [...new Set(message.match(REFERENCES))].filter((one) => !text.includes(one));
     const { text: title = "", commit: facts } = shown[index] ?? {};
     const { files = [], file_count = files.length } = facts ?? {};
@@ -81,5 +82,7 @@ export async function why(
 function rangesOf(numbers: readonly number[]): string {
   const starts = numbers.filter((number, index) => numbers[index - 1] !== number - 1);
   const ends = numbers.filter((number, index) => numbers[index + 1] !== number + 1);
-  return starts.map((start, index) => (start === ends[index] ? start : `${start}-${ends[index]}`)).join(", ");
+  return starts
+    .map((start, index) => (start === ends[index] ? start : `${start}-${ends[index]}`))
+    .join(", ");
 }

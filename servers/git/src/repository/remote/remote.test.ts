@@ -36,7 +36,9 @@ describe("checkAddress", () => {
 
   it("refuses what the network guard refuses, with its own error code", async () => {
     for (const host of ["10.1.2.3", "[::ffff:10.0.0.1]", "[64:ff9b::a00:1]", "printer.local"])
-      await expect(check(`https://${host}/x.git`), host).rejects.toMatchObject({ code: "host_not_allowed" });
+      await expect(check(`https://${host}/x.git`), host).rejects.toMatchObject({
+        code: "host_not_allowed",
+      });
   });
 
   it("lets an allowed host through, and pins a name to the address that was checked", async () => {

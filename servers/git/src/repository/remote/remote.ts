@@ -18,10 +18,22 @@ import { didYouMean, failure } from "../run/errors.ts";
 /** http settings that a repository may set; all others could send the user's data elsewhere. */
 const HARMLESS_HTTP =
   /^http\.(.*\.)?(extraheader|postbuffer|lowspeedlimit|lowspeedtime|version|useragent|maxrequests|noepsv)$/;
-const STAGES = ["Enumerating", "Counting", "Compressing", "Writing", "Receiving", "Resolving", "Updating"];
+const STAGES = [
+  "Enumerating",
+  "Counting",
+  "Compressing",
+  "Writing",
+  "Receiving",
+  "Resolving",
+  "Updating",
+];
 
 /** The URLs of a configured remote that git may contact, to fetch or to push. */
-export function remoteUrls(config: readonly ConfigEntry[], remote: string, push: boolean): string[] {
+export function remoteUrls(
+  config: readonly ConfigEntry[],
+  remote: string,
+  push: boolean,
+): string[] {
   const valuesOf = (variable: string) =>
     config.filter(({ key }) => key === `remote.${remote}.${variable}`).map(({ value }) => value);
   const [urls, pushUrls] = [valuesOf("url"), valuesOf("pushurl")];
@@ -31,14 +43,20 @@ export function remoteUrls(config: readonly ConfigEntry[], remote: string, push:
   const found = all.includes("") ? all.filter(Boolean) : used;
   if (!remote.startsWith("-") && found.length > 0) return found;
   const guess = didYouMean(nearest(remote, namesOfRemotes(config)).map(oneLine));
-  throw failure("remote_not_found", `There is no remote "${oneLine(remote.slice(0, 100))}".${guess}`, {
-    hint: "git_list_refs with kind remotes lists them.",
-  });
+  throw failure(
+    "remote_not_found",
+    `There is no remote "${oneLine(remote.slice(0, 100))}".${guess}`,
+    {
+      hint: "git_list_refs with kind remotes lists them.",
+    },
+  );
 }
 
 function namesOfRemotes(config: readonly ConfigEntry[]): Set<string> {
   const keys = config.map(({ key }) => splitKey(key));
-  return new Set(keys.flatMap(([section, name]) => (section === "remote" && name !== "" ? [name] : [])));
+  return new Set(
+    keys.flatMap(([section, name]) => (section === "remote" && name !== "" ? [name] : [])),
+  );
 }
 
 /**
@@ -73,7 +91,9 @@ function promisorUrls(config: readonly ConfigEntry[]): string[] {
     isTrue(lastValue(config, `remote.${name}.promisor`));
   return config.flatMap(({ key, value }) => {
     const [section, name, variable] = splitKey(key);
-    return section === "remote" && variable === "url" && value !== "" && isPromisor(name) ? [value] : [];
+    return section === "remote" && variable === "url" && value !== "" && isPromisor(name)
+      ? [value]
+      : [];
   });
 }
 
@@ -86,15 +106,20 @@ function refuseRedirection(config: readonly ConfigEntry[], urls: readonly string
     // A group, which git would use instead of the remote with that name.
     if (section === "remotes") return remotes.has(entry.key.slice("remotes.".length));
     if (section === "url") return urls.some((url) => url.startsWith(entry.value));
-    if (section === "remote") return variable === "vcs" || (variable === "proxy" && entry.value !== "");
+    if (section === "remote")
+      return variable === "vcs" || (variable === "proxy" && entry.value !== "");
     if (section === "http") return !HARMLESS_HTTP.test(entry.key);
     return entry.key === "core.gitproxy" || entry.key === "fetch.bundleuri";
   });
   if (found === undefined) return;
   const key = oneLine(found.key.slice(0, 100));
-  throw failure("unsafe_config", `The repository's own configuration redirects its remotes (${key}).`, {
-    hint: "If this is intended, the user can move the setting to their own configuration: git config --global.",
-  });
+  throw failure(
+    "unsafe_config",
+    `The repository's own configuration redirects its remotes (${key}).`,
+    {
+      hint: "If this is intended, the user can move the setting to their own configuration: git config --global.",
+    },
+  );
 }
 
 /** Turns git's progress lines into steps that only increase. */
@@ -117,7 +142,9 @@ export function progressReader(progress: Caller["progress"]): (text: string) => 
 function checkRemoteName(remote: string): void {
   if (!/^[\p{L}\p{N}][\p{L}\p{N}._/-]*$/u.test(remote) || /\.\.|\/\/|\/$|\.lock$/.test(remote)) {
     const hint = "For example: origin or upstream.";
-    throw failure("bad_name", `"${oneLine(remote.slice(0, 100))}" is not a valid remote name.`, { hint });
+    throw failure("bad_name", `"${oneLine(remote.slice(0, 100))}" is not a valid remote name.`, {
+      hint,
+    });
   }
 }
 
@@ -157,7 +184,10 @@ export async function setRemote(
   await moveSettings(repository, config, remote, to);
   const moved = { remote: to ?? remote, before, branches: gone.length };
   if (to !== undefined)
-    return { ...moved, undo: `git_set_remote with action rename, remote ${to} and new_name ${remote}` };
+    return {
+      ...moved,
+      undo: `git_set_remote with action rename, remote ${to} and new_name ${remote}`,
+    };
   const undo = `git_set_remote with remote ${remote} and the URL in before, then git_fetch`;
   return { ...moved, removed: gone.slice(0, 100).map(oneLine), undo };
 }
@@ -178,7 +208,11 @@ export async function refsBelow(repository: Repository, ...prefixes: readonly st
  *
  * @returns their commits and names
  */
-async function moveTracking(repository: Repository, from: string, to: string | undefined): Promise<string[]> {
+async function moveTracking(
+  repository: Repository,
+  from: string,
+  to: string | undefined,
+): Promise<string[]> {
   const moved = (ref: string) => ref.replace(`refs/remotes/${from}/`, `refs/remotes/${to}/`);
   const refs = await refsBelow(repository, `refs/remotes/${from}/`);
   const changes = refs.flatMap(({ oid, ref, link }) => [
@@ -189,7 +223,10 @@ async function moveTracking(repository: Repository, from: string, to: string | u
   await repository.output(["update-ref", "--stdin"], "change the remote's branches", { input });
   for (const { ref, link } of refs)
     if (to !== undefined && link !== "")
-      await repository.output(["symbolic-ref", moved(ref), moved(link)], "change the remote's branches");
+      await repository.output(
+        ["symbolic-ref", moved(ref), moved(link)],
+        "change the remote's branches",
+      );
   return refs
     .filter(({ link }) => link === "")
     .map(({ oid, ref }) => `${oid} ${ref.slice("refs/remotes/".length)}`);
@@ -202,16 +239,23 @@ async function moveSettings(
   from: string,
   to: string | undefined,
 ): Promise<void> {
-  const set = (...args: readonly string[]) => repository.output(["config", ...args], "change the remote");
+  const set = (...args: readonly string[]) =>
+    repository.output(["config", ...args], "change the remote");
   if (to === undefined) await set("--remove-section", `remote.${from}`);
   else await set("--rename-section", `remote.${from}`, `remote.${to}`);
   const fetched = config.filter(({ key }) => to !== undefined && key === `remote.${from}.fetch`);
   if (fetched.length > 0) await set("--unset-all", `remote.${to}.fetch`);
   for (const { value } of fetched)
-    await set("--add", `remote.${to}.fetch`, value.replace(`:refs/remotes/${from}/`, `:refs/remotes/${to}/`));
+    await set(
+      "--add",
+      `remote.${to}.fetch`,
+      value.replace(`:refs/remotes/${from}/`, `:refs/remotes/${to}/`),
+    );
   const tracking = new Set(
     config
-      .filter(({ own, key, value }) => !own && value === from && /^branch\..*\.(push)?remote$/s.test(key))
+      .filter(
+        ({ own, key, value }) => !own && value === from && /^branch\..*\.(push)?remote$/s.test(key),
+      )
       .map(({ key }) => key),
   );
   for (const key of tracking) {
@@ -239,7 +283,9 @@ export function parseRemote(text: string, rules: RemoteRules) {
   if (/^[a-z0-9+.-]+::/i.test(text)) throw notAllowed(text.split("::", 1)[0] ?? "", rules);
   const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
   if (!isUrl && scp === null) throw notAllowed("file", rules);
-  const url = isUrl ? text : `ssh://${scp?.[1] === undefined ? "" : `${scp[1]}@`}${scp?.[2] ?? ""}/`;
+  const url = isUrl
+    ? text
+    : `ssh://${scp?.[1] === undefined ? "" : `${scp[1]}@`}${scp?.[2] ?? ""}/`;
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined) throw badUrl(text, "is not a URL");
   const scheme = parsed.protocol.slice(0, -1).toLowerCase();
@@ -259,7 +305,10 @@ export function parseRemote(text: string, rules: RemoteRules) {
  * @returns configuration for the git command
  * @throws ToolError `host_not_allowed`, `remote_unreachable`
  */
-export async function checkAddress(remote: RemoteAddress, rules: RemoteRules): Promise<ConfigPair[]> {
+export async function checkAddress(
+  remote: RemoteAddress,
+  rules: RemoteRules,
+): Promise<ConfigPair[]> {
   const { host, scheme } = remote;
   const port = remote.port ?? PORTS[scheme] ?? 443;
   const addresses = await addressesOf(host, port, rules).catch((error: unknown) => {
@@ -274,7 +323,11 @@ export async function checkAddress(remote: RemoteAddress, rules: RemoteRules): P
 
 const PORTS: Readonly<Record<string, number>> = { https: 443, http: 80, ssh: 22, git: 9418 };
 
-async function addressesOf(host: string, port: number, { allowedHosts }: RemoteRules): Promise<string[]> {
+async function addressesOf(
+  host: string,
+  port: number,
+  { allowedHosts }: RemoteRules,
+): Promise<string[]> {
   try {
     const { addresses } = await createUrlGuard({ allowHosts: allowedHosts }).place(host, port);
     return addresses.map(({ address }) => address);
@@ -289,7 +342,10 @@ async function addressesOf(host: string, port: number, { allowedHosts }: RemoteR
 function notAllowed(scheme: string, rules: RemoteRules): ToolError {
   const shown = oneLine(scheme.slice(0, 40));
   const allowed = rules.protocols.join(", ");
-  return failure("protocol_not_allowed", `Remotes over "${shown}" are not allowed; allowed are ${allowed}.`);
+  return failure(
+    "protocol_not_allowed",
+    `Remotes over "${shown}" are not allowed; allowed are ${allowed}.`,
+  );
 }
 
 function badUrl(text: string, what: string): ToolError {

@@ -63,7 +63,11 @@ export async function updateSubmodules(
   const notes: string[] = [];
   for (const [index, submodule] of found.entries()) {
     const progress: Caller["progress"] = (done, total, note) =>
-      caller.progress(index * total + done, found.length * total, `${oneLine(submodule.path)}: ${note}`);
+      caller.progress(
+        index * total + done,
+        found.length * total,
+        `${oneLine(submodule.path)}: ${note}`,
+      );
     const done = await update(repository, submodule, { ...one, progress }, git);
     submodules.push(done.updated);
     notes.push(...(done.notes ?? []).map((note) => `${oneLine(submodule.path)}: ${note}`));
@@ -89,7 +93,9 @@ async function submodulesOf(
   if (unknown !== undefined || wanted.length === 0) {
     const known = firstNames([...commits.keys()]);
     const what =
-      unknown === undefined ? "The repository has no submodules" : `"${oneLine(unknown)}" is not a submodule`;
+      unknown === undefined
+        ? "The repository has no submodules"
+        : `"${oneLine(unknown)}" is not a submodule`;
     throw failure("bad_path", `${what}.`, {
       hint: known === "" ? undefined : `Its submodules are: ${known}.`,
     });
@@ -100,19 +106,31 @@ async function submodulesOf(
   }
   const [file] = await repository.lookUp([":.gitmodules"]);
   if (file === undefined) throw unsafe("", "The index has no .gitmodules file");
-  const listing = await repository.run(["config", "--no-includes", "--blob", file.oid, "--list", "-z"]);
+  const listing = await repository.run([
+    "config",
+    "--no-includes",
+    "--blob",
+    file.oid,
+    "--list",
+    "-z",
+  ]);
   if (listing.code !== 0) throw failureOf(listing, "read .gitmodules");
   const entries = parseFile(listing.stdout, false, ".gitmodules");
   const { config } = await repository.prepared();
   return wanted.map((path) => {
-    const isPath = ({ key, value }: ConfigEntry) => value === path && /^submodule\..*\.path$/s.test(key);
+    const isPath = ({ key, value }: ConfigEntry) =>
+      value === path && /^submodule\..*\.path$/s.test(key);
     const name = entries.findLast(isPath)?.key.slice("submodule.".length, -".path".length) ?? "";
     const parts = name.split(/[/\\]/);
-    const isPlain = parts.every((part) => part !== "" && part !== "." && part !== ".." && !isGitName(part));
+    const isPlain = parts.every(
+      (part) => part !== "" && part !== "." && part !== ".." && !isGitName(part),
+    );
     // CVE-2018-11235, CVE-2019-1387, CVE-2025-48384.
     if (!isPlain || /^-|[\p{Cc}:]/u.test(name) || /^-|\p{Cc}/u.test(path))
       throw unsafe(path, "Its name or path is not safe");
-    const [own, listed = ""] = [config, entries].map((from) => lastValue(from, `submodule.${name}.url`));
+    const [own, listed = ""] = [config, entries].map((from) =>
+      lastValue(from, `submodule.${name}.url`),
+    );
     const url = own ?? resolvedUrl(listed, () => remoteUrls(config, "origin", false)[0] ?? "");
     const gitDir = join(repository.location.gitDir, "modules", ...parts);
     return { path, name, commit: commits.get(path) ?? "", url, gitDir };
@@ -152,7 +170,10 @@ async function update(repository: Repository, submodule: Submodule, caller: Call
     const link = `gitdir: ${slashed(relative(directory, gitDir))}\n`;
     await writeFile(join(directory, ".git"), link, { flag: "wx" });
     const back = ["core.worktree", slashed(relative(gitDir, directory))];
-    await repository.output(["config", "--file", join(gitDir, "config"), ...back], "connect the submodule");
+    await repository.output(
+      ["config", "--file", join(gitDir, "config"), ...back],
+      "connect the submodule",
+    );
   }
   // With its own configuration, checked and overridden like that of any repository.
   const { location } = await git.open(directory, caller.signal);
@@ -166,9 +187,13 @@ async function update(repository: Repository, submodule: Submodule, caller: Call
       [wanted] = await inner.lookUp([`${commit}^{commit}`]);
     }
     if (wanted === undefined)
-      throw failure("missing_object", `The submodule's remote does not have the commit ${commit}.`, {
-        hint: "Somebody has to push it there first.",
-      });
+      throw failure(
+        "missing_object",
+        `The submodule's remote does not have the commit ${commit}.`,
+        {
+          hint: "Somebody has to push it there first.",
+        },
+      );
     const cloned = isNew ? { url: withoutPassword(url), cloned: true } : {};
     const updated = { path, commit, ...cloned };
     const before = isCheckedOut ? head?.oid : undefined;
@@ -177,7 +202,8 @@ async function update(repository: Repository, submodule: Submodule, caller: Call
       const args = ["config", `submodule.${submodule.name}.${key}`, value];
       await repository.output(args, "register the submodule");
     }
-    if (before !== undefined) await refuseFilters(inner, () => differing(inner, before, commit), commit);
+    if (before !== undefined)
+      await refuseFilters(inner, () => differing(inner, before, commit), commit);
     const plain = ["--quiet", "--no-recurse-submodules"];
     const move = ["switch", ...plain, "--detach", "--no-overwrite-ignore", commit];
     // In a new working tree there is nothing to lose. HEAD is written last: it says that the files are there.
@@ -188,24 +214,47 @@ async function update(repository: Repository, submodule: Submodule, caller: Call
     for (const args of before === undefined ? create : [move])
       await inner.output(args, "check out the submodule");
     const left = head === undefined ? undefined : await keepAbandoned(inner, head.oid, commit);
-    const notes = notesFrom(isNew && (await checkedOutNotes(git, directory, caller.signal)), left?.note);
+    const notes = notesFrom(
+      isNew && (await checkedOutNotes(git, directory, caller.signal)),
+      left?.note,
+    );
     return { updated: { ...updated, before, recovery: left?.recovery }, notes };
   });
 }
 
 /** Clones into the submodule's git directory, without a working tree; a failure leaves nothing. */
-async function cloneModule(repository: Repository, { url, gitDir }: Submodule, caller: Caller, git: Git) {
+async function cloneModule(
+  repository: Repository,
+  { url, gitDir }: Submodule,
+  caller: Caller,
+  git: Git,
+) {
   const { entries, run } = await withoutRepository(git, repository.location.gitDir, caller.signal);
   const options = await remoteOptions(git.options, entries, [url], caller);
   try {
-    const args = ["clone", "--bare", "--progress", "--template=", "--origin=origin", "--", url, gitDir];
+    const args = [
+      "clone",
+      "--bare",
+      "--progress",
+      "--template=",
+      "--origin=origin",
+      "--",
+      url,
+      gitDir,
+    ];
     const result = await run(args, options);
     if (result.code !== 0) throw remoteFailure(result, "clone the submodule");
     const config = ["config", "--file", join(gitDir, "config")];
     await run([...config, "core.bare", "false"]);
     await run([...config, "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"]);
     // A bare clone has the remote's branches as its own.
-    const refs = await run(["--git-dir", gitDir, "for-each-ref", "--format=%(refname)", "refs/heads/"]);
+    const refs = await run([
+      "--git-dir",
+      gitDir,
+      "for-each-ref",
+      "--format=%(refname)",
+      "refs/heads/",
+    ]);
     const heads = refs.stdout.toString("utf8").split("\n").filter(Boolean);
     const moves = heads.flatMap((ref) => [
       `create refs/remotes/origin/${ref.slice("refs/heads/".length)} ${ref}`,
@@ -221,7 +270,12 @@ async function cloneModule(repository: Repository, { url, gitDir }: Submodule, c
 /** Fetches the branches of a submodule's remote, and the commit itself if no branch has it. */
 async function fetchCommit(inner: Repository, commit: string, caller: Caller): Promise<void> {
   const { config } = await inner.prepared();
-  const options = await remoteOptions(inner.options, config, remoteUrls(config, "origin", false), caller);
+  const options = await remoteOptions(
+    inner.options,
+    config,
+    remoteUrls(config, "origin", false),
+    caller,
+  );
   const how = ["--no-recurse-submodules", "--progress", UPLOAD_PACK, "--no-auto-gc", "--no-tags"];
   const none = ["--no-write-commit-graph", "--no-write-fetch-head", "--refmap="];
   for (const what of ["+refs/heads/*:refs/remotes/origin/*", commit]) {

@@ -3,7 +3,12 @@ import * as z from "zod";
 import { rebase } from "../change/destroy.ts";
 import { decideHooks, HOOKS, type HookDecision, hookFailure } from "../change/hooks.ts";
 import { type integrated, merge } from "../change/integrate.ts";
-import { checkedOutNotes, newDirectory, pathExists, withoutRepository } from "../change/new-repository.ts";
+import {
+  checkedOutNotes,
+  newDirectory,
+  pathExists,
+  withoutRepository,
+} from "../change/new-repository.ts";
 import type { Git } from "../open/git.ts";
 import type { Caller, Repository } from "../open/repository.ts";
 import { commitOf } from "../open/revisions.ts";
@@ -82,7 +87,8 @@ export async function fetch(repository: Repository, query: FetchQuery, caller: C
   const options = await remoteOptions(repository.options, config, urls, caller);
   if (query.branch_name !== undefined) await checkRefName(repository, "heads", query.branch_name);
   const before = await refsOf(repository, remote);
-  const isDeepening = query.deepen !== undefined && (await shallowCommits(repository)) !== undefined;
+  const isDeepening =
+    query.deepen !== undefined && (await shallowCommits(repository)) !== undefined;
   const tracking = `refs/remotes/${remote}/`;
   // A shallow clone of one branch does not get the whole history of all others.
   const known = [...before.keys()].filter((ref) => isDeepening && ref.startsWith(tracking));
@@ -97,13 +103,18 @@ export async function fetch(repository: Repository, query: FetchQuery, caller: C
       isDeepening && (query.deepen === 0 ? "--unshallow" : `--deepen=${query.deepen}`),
       ...["--stdin", "--", remote],
     ],
-    { ...options, input: branches.map((name) => `+refs/heads/${name}:${tracking}${name}\n`).join("") },
+    {
+      ...options,
+      input: branches.map((name) => `+refs/heads/${name}:${tracking}${name}\n`).join(""),
+    },
   );
   if (result.code !== 0) throw remoteFailure(result, "fetch");
   const updated = difference(before, await refsOf(repository, remote));
   const moved = { remote, updated: updated.slice(0, 100), count: updated.length };
   if (query.deepen === undefined) return moved;
-  const history = Number(await repository.value(["rev-list", "--count", "HEAD", "--"], "count the commits"));
+  const history = Number(
+    await repository.value(["rev-list", "--count", "HEAD", "--"], "count the commits"),
+  );
   return {
     ...moved,
     history,
@@ -136,7 +147,11 @@ export async function pull(
       return { before: before.oid, after, ...names, undo, notes: notesFrom(kept, notes) };
     }
   }
-  return merge(repository, { revision, fast_forward: "only", on_conflict: "abort", skip_hooks }, caller);
+  return merge(
+    repository,
+    { revision, fast_forward: "only", on_conflict: "abort", skip_hooks },
+    caller,
+  );
 }
 
 interface PushQuery {
@@ -160,10 +175,20 @@ interface Lease {
 /**
  * Pushes a branch (and a tag) under the same name. It never forces, unless a lease names the commit that may be replaced.
  */
-export async function push(repository: Repository, query: PushQuery, caller: Caller, lease?: Lease) {
+export async function push(
+  repository: Repository,
+  query: PushQuery,
+  caller: Caller,
+  lease?: Lease,
+) {
   const { config } = await repository.prepared();
   const { remote, tag } = query;
-  const options = await remoteOptions(repository.options, config, remoteUrls(config, remote, true), caller);
+  const options = await remoteOptions(
+    repository.options,
+    config,
+    remoteUrls(config, remote, true),
+    caller,
+  );
   const branch = query.branch_name ?? (await currentBranch(repository));
   if (branch === undefined) throw detached();
   const refs = [`refs/heads/${branch}`, ...(tag === undefined ? [] : [`refs/tags/${tag}`])];
@@ -177,10 +202,18 @@ export async function push(repository: Repository, query: PushQuery, caller: Cal
   }
   const tracking = `refs/remotes/${remote}/${branch}`;
   const [before] = await repository.lookUp([tracking]);
-  const hooks = lease?.hooks ?? (await decideHooks(repository, HOOKS.push, caller, query.skip_hooks));
+  const hooks =
+    lease?.hooks ?? (await decideHooks(repository, HOOKS.push, caller, query.skip_hooks));
   const result = await repository.run(
     [
-      ...["push", "--porcelain", "--progress", RECEIVE_PACK, "--recurse-submodules=no", "--no-follow-tags"],
+      ...[
+        "push",
+        "--porcelain",
+        "--progress",
+        RECEIVE_PACK,
+        "--recurse-submodules=no",
+        "--no-follow-tags",
+      ],
       "--no-signed",
       query.set_upstream && "--set-upstream",
       lease !== undefined && `--force-with-lease=refs/heads/${branch}:${lease.commit}`,
@@ -224,7 +257,10 @@ async function refsOf(repository: Repository, remote: string): Promise<Map<strin
   return new Map(found.flatMap(({ oid, ref, link }) => (link === "" ? [[ref, oid]] : [])));
 }
 
-function difference(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): MovedRef[] {
+function difference(
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
+): MovedRef[] {
   return [...new Set([...before.keys(), ...after.keys()])]
     .sort()
     .map((ref) => ({ ref, before: before.get(ref), after: after.get(ref) }))

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { isTrue, lastValue, overridesFor, ownCredentialHelpers, parseConfig, splitKey } from "./config.ts";
+import {
+  isTrue,
+  lastValue,
+  overridesFor,
+  ownCredentialHelpers,
+  parseConfig,
+  splitKey,
+} from "./config.ts";
 
 const config = (...entries: [scope: string, text: string][]) =>
   parseConfig(Buffer.from(entries.map(([scope, text]) => `${scope}\0file:/c\0${text}\0`).join("")));
@@ -27,7 +34,9 @@ describe("parseConfig", () => {
 
 describe("overridesFor", () => {
   const overriding = (...keys: string[]) =>
-    new Map(overridesFor(config(...keys.map((key): [string, string] => ["local", `${key}\n/evil`]))));
+    new Map(
+      overridesFor(config(...keys.map((key): [string, string] => ["local", `${key}\n/evil`]))),
+    );
 
   it("overrides only settings that run something", () => {
     const found = overriding(
@@ -50,11 +59,15 @@ describe("overridesFor", () => {
     expect(found.get("credential.https://a.b.helper")).toBe("");
     expect(found.get("hook.lint.enabled")).toBe("false");
     expect(found.get("core.fsmonitor")).toBe("false");
-    for (const key of ["alias.x", "user.name", "branch.main.remote"]) expect(found.has(key), key).toBe(false);
+    for (const key of ["alias.x", "user.name", "branch.main.remote"])
+      expect(found.has(key), key).toBe(false);
   });
 
   it("takes the signing program from the user's configuration, never the repository's", () => {
-    const entries = config(["global", "gpg.program\n/usr/bin/gpg2"], ["local", "gpg.program\n/evil"]);
+    const entries = config(
+      ["global", "gpg.program\n/usr/bin/gpg2"],
+      ["local", "gpg.program\n/evil"],
+    );
     expect(new Map(overridesFor(entries)).get("gpg.program")).toBe("/usr/bin/gpg2");
     expect(overriding("gpg.program", "gpg.ssh.program").get("gpg.ssh.program")).toBe("ssh-keygen");
   });

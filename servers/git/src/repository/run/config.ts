@@ -59,7 +59,11 @@ export function lastValue(
 export function splitKey(key: string): [section: string, subsection: string, name: string] {
   const first = key.indexOf(".");
   const last = key.lastIndexOf(".");
-  return [key.slice(0, first), first === last ? "" : key.slice(first + 1, last), key.slice(last + 1)];
+  return [
+    key.slice(0, first),
+    first === last ? "" : key.slice(first + 1, last),
+    key.slice(last + 1),
+  ];
 }
 
 /** Parses a boolean as git does: yes, on, true and any number but 0 are true. */
@@ -164,7 +168,8 @@ const OWN_KEYS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Keys that configure a filter; those of git-lfs name programs that it runs. */
-const FILTERING = /^(filter\..*|lfs\.(customtransfer|extension)\..*|lfs\.standalonetransferagent)$/s;
+const FILTERING =
+  /^(filter\..*|lfs\.(customtransfer|extension)\..*|lfs\.standalonetransferagent)$/s;
 
 /** Which filters run: none, or those of the user's own configuration. */
 export type FilterPolicy = "off" | "own";
@@ -219,7 +224,8 @@ export function filtersNotRun(
   const found = new Map<string, boolean>();
   for (const { key, value } of entries) {
     const [section, name, variable] = splitKey(key);
-    if (section !== "filter" || value === "" || !/^(clean|smudge|process)$/.test(variable)) continue;
+    if (section !== "filter" || value === "" || !/^(clean|smudge|process)$/.test(variable))
+      continue;
     const own = isOwnFilter(entries, name);
     if (filters === "off" || !own) found.set(name, own);
   }
@@ -288,10 +294,15 @@ export async function readConfig(
   const includes: string[] = [];
   const seen = new Set<string>();
   const waiting = entries.filter(isInclude);
-  for (let entry = waiting.pop(); entry !== undefined && seen.size < MAX_INCLUDES; entry = waiting.pop()) {
+  for (
+    let entry = waiting.pop();
+    entry !== undefined && seen.size < MAX_INCLUDES;
+    entry = waiting.pop()
+  ) {
     const path = await includedPath(entry, run);
     if (!entry.own && !guard.contains(realOf(path))) throw outside(`include (${entry.key})`, guard);
-    if (/^includeif\.onbranch:/.test(entry.key)) for (const head of heads) watched.set(head, stateOf(head));
+    if (/^includeif\.onbranch:/.test(entry.key))
+      for (const head of heads) watched.set(head, stateOf(head));
     if (seen.has(path)) continue;
     seen.add(path);
     const state = stateOf(path);
@@ -311,7 +322,8 @@ export async function readConfig(
     dormant,
     includes,
     state: states.join("\n"),
-    isLasting: waiting.length === 0 && !isGone && states.every(([, state]) => isSettled(state, started)),
+    isLasting:
+      waiting.length === 0 && !isGone && states.every(([, state]) => isSettled(state, started)),
     isStale: () => states.some(([file, state]) => stateOf(file) !== state),
   };
 }
@@ -329,8 +341,13 @@ export function systemFile({ stdout, stderr }: { stdout: Buffer; stderr: string 
 /** The files of the user's and the system's configuration, existing or not. */
 export function ownFiles(env: NodeJS.ProcessEnv, system: string): string[] {
   const { HOME, XDG_CONFIG_HOME, HOMEDRIVE, HOMEPATH, USERPROFILE } = env;
-  const homes = [HOME, HOMEDRIVE && `${HOMEDRIVE}${HOMEPATH}`, USERPROFILE].flatMap((home) => home || []);
-  const below = homes.flatMap((home) => [join(home, ".gitconfig"), join(home, ".config", "git", "config")]);
+  const homes = [HOME, HOMEDRIVE && `${HOMEDRIVE}${HOMEPATH}`, USERPROFILE].flatMap(
+    (home) => home || [],
+  );
+  const below = homes.flatMap((home) => [
+    join(home, ".gitconfig"),
+    join(home, ".config", "git", "config"),
+  ]);
   return [system, ...(XDG_CONFIG_HOME ? [join(XDG_CONFIG_HOME, "git", "config")] : []), ...below];
 }
 
@@ -342,7 +359,14 @@ function isInclude({ key }: ConfigEntry): boolean {
 async function includedPath({ value, origin }: ConfigEntry, run: RunGit): Promise<string> {
   let named = value;
   if (/^(~|%\(prefix\)\/)/.test(value)) {
-    const expanded = await run(["config", "--type=path", "--default", value, "--get", "refmcp.path"]);
+    const expanded = await run([
+      "config",
+      "--type=path",
+      "--default",
+      value,
+      "--get",
+      "refmcp.path",
+    ]);
     if (expanded.code === 0) named = expanded.stdout.toString("utf8").replace(/\n$/, "");
   }
   return resolve(dirname(origin), named);

@@ -121,7 +121,11 @@ class CatFile {
     else end();
   }
 
-  ask(what: Batch["what"], names: readonly string[], signal: AbortSignal): Promise<Answer | undefined> {
+  ask(
+    what: Batch["what"],
+    names: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Answer | undefined> {
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         reject(signal.reason);
@@ -189,7 +193,10 @@ class CatFile {
     const [batch] = this.#queue;
     let read = 1;
     while (read > 0 && bytes.length > 0) {
-      read = batch === undefined || batch.found.length === batch.names.length ? -1 : this.#take(batch, bytes);
+      read =
+        batch === undefined || batch.found.length === batch.names.length
+          ? -1
+          : this.#take(batch, bytes);
       bytes = bytes.subarray(Math.max(0, read));
     }
     this.#chunks = bytes.length === 0 ? [] : [bytes];
@@ -204,7 +211,8 @@ class CatFile {
     const end = bytes.indexOf(10);
     if (end === -1) return bytes.length > MAX_LINE_BYTES ? -1 : 0;
     const line = bytes.subarray(0, end);
-    const [, oid, type, size] = /^([0-9a-f]{40,64}) ([a-z]+) (\d+)$/.exec(line.toString("latin1")) ?? [];
+    const [, oid, type, size] =
+      /^([0-9a-f]{40,64}) ([a-z]+) (\d+)$/.exec(line.toString("latin1")) ?? [];
     if (oid === undefined || type === undefined) {
       const isUnknown = ["missing", "ambiguous"].some((why) =>
         line.equals(Buffer.from(`${names[found.length]} ${why}`)),

@@ -29,48 +29,54 @@ const run = (script: string, heard: (text: string) => void) =>
 const until = (file: string) => `while [ ! -e ${file} ]; do sleep 0.02; done`;
 
 // Windows has no /bin/sh.
-describe.skipIf(process.platform === "win32")("runGit, when git has ended but its child has not", () => {
-  it("returns what was written while this process was busy", async () => {
-    let said = "";
-    // As on a busy machine: once the exit is known, this process is blocked until the child has written and the time to
-    // linger is over. Then timers run first, and pipes are read only after them.
-    const block = (message: unknown) => {
-      (message as { process: ChildProcess }).process.once("exit", () =>
-        setImmediate(() => {
-          writeFileSync(place.path("go"), "");
-          while (!existsSync(place.path("written"))) pause(10);
-          pause(700);
-        }),
-      );
-    };
-    subscribe("child_process", block);
-    try {
-      await run(`(${until("go")}; echo late; touch written; sleep 600) & echo early`, (text) => {
+describe.skipIf(process.platform === "win32")(
+  "runGit, when git has ended but its child has not",
+  () => {
+    it("returns what was written while this process was busy", async () => {
+      let said = "";
+      // As on a busy machine: once the exit is known, this process is blocked until the child has written and the time to
+      // linger is over. Then timers run first, and pipes are read only after them.
+      const block = (message: unknown) => {
+        (message as { process: ChildProcess }).process.once("exit", () =>
+          setImmediate(() => {
+            writeFileSync(place.path("go"), "");
+            while (!existsSync(place.path("written"))) pause(10);
+            pause(700);
+          }),
+        );
+      };
+      subscribe("child_process", block);
+      try {
+        await run(`(${until("go")}; echo late; touch written; sleep 600) & echo early`, (text) => {
+          said += text;
+        });
+      } finally {
+        unsubscribe("child_process", block);
+      }
+      expect(said).toBe("early\nlate\n");
+    });
+
+    it.runIf(process.platform === "linux")(
+      "does not wait for a process that left its group",
+      async () => {
+        let said = "";
+        await run("setsid sleep 600 & echo $!", (text) => {
+          said += text;
+        });
+        expect(isRunning(Number(said))).toBe(true);
+        process.kill(Number(said), "SIGKILL");
+      },
+    );
+
+    it("ends a silent child without waiting for it", async () => {
+      let said = "";
+      await run("sleep 600 & echo $!", (text) => {
         said += text;
       });
-    } finally {
-      unsubscribe("child_process", block);
-    }
-    expect(said).toBe("early\nlate\n");
-  });
-
-  it.runIf(process.platform === "linux")("does not wait for a process that left its group", async () => {
-    let said = "";
-    await run("setsid sleep 600 & echo $!", (text) => {
-      said += text;
+      await expect.poll(() => isRunning(Number(said))).toBe(false);
     });
-    expect(isRunning(Number(said))).toBe(true);
-    process.kill(Number(said), "SIGKILL");
-  });
-
-  it("ends a silent child without waiting for it", async () => {
-    let said = "";
-    await run("sleep 600 & echo $!", (text) => {
-      said += text;
-    });
-    await expect.poll(() => isRunning(Number(said))).toBe(false);
-  });
-});
+  },
+);
 
 describe.skipIf(process.platform === "win32")("runGit", () => {
   const start = (script: string, more: Partial<GitRun> = {}) =>
@@ -95,7 +101,10 @@ describe.skipIf(process.platform === "win32")("runGit", () => {
 
   it("keeps 40 concurrent runs apart", async () => {
     const runs = Array.from({ length: 40 }, (_, index) =>
-      start(`cat; echo ${index} >&2; exit ${index}`, { input: `in ${index}`, env: { GIT_X: `${index}` } }),
+      start(`cat; echo ${index} >&2; exit ${index}`, {
+        input: `in ${index}`,
+        env: { GIT_X: `${index}` },
+      }),
     );
     for (const [index, { stdout, stderr, code }] of (await Promise.all(runs)).entries())
       expect([stdout.toString(), stderr, code]).toEqual([`in ${index}`, `${index}\n`, index]);
@@ -113,7 +122,8 @@ describe.skipIf(process.platform === "win32")("runGit", () => {
       },
     });
     await expect(running).rejects.toThrow("enough");
-    for (const pid of said.trim().split(" ")) await expect.poll(() => isRunning(Number(pid))).toBe(false);
+    for (const pid of said.trim().split(" "))
+      await expect.poll(() => isRunning(Number(pid))).toBe(false);
     await expect(start("true", { signal: call.signal })).rejects.toThrow("enough");
   });
 
@@ -131,7 +141,8 @@ describe.skipIf(process.platform === "win32")("runGit", () => {
   });
 
   it("explains why git could not be started", async () => {
-    const code = (more: Partial<GitRun>) => start("true", more).catch((error: ToolError) => error.code);
+    const code = (more: Partial<GitRun>) =>
+      start("true", more).catch((error: ToolError) => error.code);
     expect(await code({ program: place.path("none") })).toBe("git_missing");
     expect(await code({ cwd: place.path("none") })).toBe("git_missing");
     expect(await code({ args: ["-c", "true", "x".repeat(3_000_000)] })).toBe("too_large");

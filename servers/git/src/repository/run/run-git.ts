@@ -56,7 +56,9 @@ export function gitEnvironment(
 /** The variables of an environment with these names, separated by spaces. */
 export function variables(from: NodeJS.ProcessEnv, names: string): Record<string, string> {
   const found = names.trim().split(/\s+/);
-  return Object.fromEntries(found.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])));
+  return Object.fromEntries(
+    found.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])),
+  );
 }
 
 /**
@@ -80,7 +82,10 @@ export function withConfig(
  *
  * @throws ToolError `unavailable`, code `git_missing`
  */
-export async function findGit(env: NodeJS.ProcessEnv, platform: string = process.platform): Promise<string> {
+export async function findGit(
+  env: NodeJS.ProcessEnv,
+  platform: string = process.platform,
+): Promise<string> {
   const windows = platform === "win32";
   const path = env.PATH ?? env.Path ?? "";
   for (const directory of path.split(delimiter)) {
@@ -180,7 +185,8 @@ export async function runGit(run: GitRun): Promise<GitResult> {
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
     const release = hold(child, () => {
-      const hint = "Request less: a narrower path, a smaller range, or a revision with fewer files.";
+      const hint =
+        "Request less: a narrower path, a smaller range, or a revision with fewer files.";
       stop(failure("too_large", "git was stopped: it used more than 2 GiB of memory.", { hint }));
     });
     out.on("data", (chunk: Buffer) => receive(child, chunk));

@@ -53,7 +53,9 @@ type Spawning = ChildProcess & { spawn(options: object): unknown };
 
 /** Gets the process that is being started: simple-git provides its streams, and Node.js its process. */
 const starting = new AsyncLocalStorage<(child: Spawning) => void>();
-subscribe("child_process", (message) => starting.getStore()?.((message as { process: Spawning }).process));
+subscribe("child_process", (message) =>
+  starting.getStore()?.((message as { process: Spawning }).process),
+);
 
 /**
  * Starts a process through simple-git, in its own group, and waits until it has ended.

@@ -4,7 +4,11 @@ import { pathText, records, textOf, unquotePath } from "./text.ts";
 describe("textOf", () => {
   it("reads UTF-8 as such, and only other lines as Latin-1", () => {
     expect(textOf(Buffer.from("zwölf ✓\n"))).toBe("zwölf ✓\n");
-    const mixed = Buffer.concat([Buffer.from("zwölf\n"), Buffer.from([0xe9, 10]), Buffer.from("✓")]);
+    const mixed = Buffer.concat([
+      Buffer.from("zwölf\n"),
+      Buffer.from([0xe9, 10]),
+      Buffer.from("✓"),
+    ]);
     expect(textOf(mixed)).toBe("zwölf\né\n✓");
   });
 });

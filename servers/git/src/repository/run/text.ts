@@ -45,7 +45,8 @@ export function unquotePath(quoted: string): Buffer {
       if (octal !== undefined) return Buffer.of(Number.parseInt(octal, 8));
       if (escaped === undefined) return Buffer.from(text);
       if (escaped === '"' || escaped === "\\") return Buffer.from(escaped);
-      if (escaped !== "" && ESCAPES.includes(escaped)) return Buffer.of(7 + ESCAPES.indexOf(escaped));
+      if (escaped !== "" && ESCAPES.includes(escaped))
+        return Buffer.of(7 + ESCAPES.indexOf(escaped));
       throw new ToolError("invalid", `The path ${quoted} has an invalid escape.`, {
         code: "bad_path",
         hint: "Pass the path exactly as git_status or git_list_files returned it.",

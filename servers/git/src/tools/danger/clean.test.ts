@@ -14,7 +14,11 @@ describe("git_clean", () => {
     const { data } = await call("git_clean", {}, asked);
     expect(asked.questions[0]).toContain("Delete 2 untracked files");
     expect(asked.questions[0]).toContain("notes.txt, tmp/deep/file.txt");
-    expect([isThere("notes.txt"), isThere("tmp"), isThere("build.log")]).toEqual([false, false, true]);
+    expect([isThere("notes.txt"), isThere("tmp"), isThere("build.log")]).toEqual([
+      false,
+      false,
+      true,
+    ]);
     await call("git_restore", { files: ["notes.txt", "tmp/deep/file.txt"], source: data.recovery });
     expect(readFileSync(`${root}/tmp/deep/file.txt`, "utf8")).toBe("deep\n");
     expect(isThere("notes.txt")).toBe(true);
@@ -30,7 +34,9 @@ describe("git_clean", () => {
 
   it("changes nothing before the user confirms, or if there is nothing to delete", async () => {
     const { call } = sample();
-    expect((await failureOf(call("git_clean", {}, fakeCall({ agrees: false })))).kind).toBe("denied");
+    expect((await failureOf(call("git_clean", {}, fakeCall({ agrees: false })))).kind).toBe(
+      "denied",
+    );
     expect(isThere("notes.txt")).toBe(true);
     expect((await failureOf(call("git_clean", { files: ["src"] }))).code).toBe("nothing_to_clean");
   });

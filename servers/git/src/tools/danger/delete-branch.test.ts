@@ -40,7 +40,9 @@ describe("git_delete_branch on a remote", () => {
       ["nothing", "no_lease"],
       ["--mirror", "bad_revision"],
     ])
-      expect(await codeOf(callTool(over(), "git_delete_branch", { ...gone, branch_name }))).toBe(code);
+      expect(await codeOf(callTool(over(), "git_delete_branch", { ...gone, branch_name }))).toBe(
+        code,
+      );
     const declined = fakeCall({ agrees: false });
     expect(await codeOf(callTool(over(), "git_delete_branch", gone, declined))).toBe("declined");
     expect(refs()).toBe(before);
@@ -63,9 +65,17 @@ describe("git_delete_branch", () => {
   it("refuses the current branch and unknown names, and asks first", async () => {
     const { call, git } = sample();
     const refs = git("for-each-ref");
-    expect((await failureOf(call("git_delete_branch", { branch_name: "main" }))).code).toBe("branch_in_use");
-    expect((await failureOf(call("git_delete_branch", { branch_name: "--all" }))).code).toBe("bad_revision");
-    const declined = call("git_delete_branch", { branch_name: "feature" }, fakeCall({ agrees: false }));
+    expect((await failureOf(call("git_delete_branch", { branch_name: "main" }))).code).toBe(
+      "branch_in_use",
+    );
+    expect((await failureOf(call("git_delete_branch", { branch_name: "--all" }))).code).toBe(
+      "bad_revision",
+    );
+    const declined = call(
+      "git_delete_branch",
+      { branch_name: "feature" },
+      fakeCall({ agrees: false }),
+    );
     expect((await failureOf(declined)).kind).toBe("denied");
     expect(git("for-each-ref")).toBe(refs);
   });

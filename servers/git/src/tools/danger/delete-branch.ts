@@ -13,7 +13,12 @@ export default tool({
   toolset: "danger",
   input: {
     branch_name: z.string().min(1).max(250).describe("The branch to delete."),
-    remote: z.string().min(1).max(200).optional().describe("Delete it on this remote. Default: here."),
+    remote: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe("Delete it on this remote. Default: here."),
     skip_hooks: skipHooks,
   },
   output: destroyed,

@@ -23,6 +23,8 @@ describe("git_delete_tag", () => {
     const missing = await failureOf(call("git_delete_tag", { tag_name: "v1.1" }));
     expect(missing.message).toBe('There is no tag "v1.1". Did you mean v1.0 or v0.9?');
     for (const tag_name of ["v7", "-d", "main"])
-      expect((await failureOf(call("git_delete_tag", { tag_name }))).code, tag_name).toBe("bad_revision");
+      expect((await failureOf(call("git_delete_tag", { tag_name }))).code, tag_name).toBe(
+        "bad_revision",
+      );
   });
 });

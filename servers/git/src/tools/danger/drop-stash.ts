@@ -9,7 +9,9 @@ export default tool({
   description: "Delete one stash. Shows its contents, asks, and keeps a recovery ref.",
   effect: "destroy",
   toolset: "danger",
-  input: { stash: z.string().min(1).max(60).default("stash@{0}").describe("stash@{0} is the newest.") },
+  input: {
+    stash: z.string().min(1).max(60).default("stash@{0}").describe("stash@{0} is the newest."),
+  },
   output: destroyed,
   run: dropStash,
 });

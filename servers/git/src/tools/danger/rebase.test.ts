@@ -32,7 +32,8 @@ describe("git_rebase", () => {
   it("stays open on request with conflicts as data, and continues or skips", async () => {
     const { call, git, write } = sample();
     const head = git("rev-parse", "HEAD").trim();
-    const stop = async () => (await call("git_rebase", { onto: "conflicting", on_conflict: "keep" })).data;
+    const stop = async () =>
+      (await call("git_rebase", { onto: "conflicting", on_conflict: "keep" })).data;
     const data = await stop();
     expect(data).toMatchObject({
       before: head,
@@ -64,7 +65,9 @@ describe("git_rebase", () => {
 
   it("needs a branch and the user's confirmation", async () => {
     const { call, git } = sample();
-    expect((await failureOf(call("git_rebase", { onto: "feature" }, fakeCall()))).kind).toBe("denied");
+    expect((await failureOf(call("git_rebase", { onto: "feature" }, fakeCall()))).kind).toBe(
+      "denied",
+    );
     git("checkout", "--quiet", "--detach");
     expect((await failureOf(call("git_rebase", { onto: "feature" }))).code).toBe("detached_head");
   });

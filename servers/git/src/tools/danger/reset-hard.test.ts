@@ -31,16 +31,23 @@ describe("git_reset_hard", () => {
     utimesSync(`${sample().root}/${unchanged}`, 1_000, 1_000);
     const index = read(".git/index");
     expect(
-      (await failureOf(call("git_reset_hard", { revision: "v0.9" }, fakeCall({ agrees: false })))).kind,
+      (await failureOf(call("git_reset_hard", { revision: "v0.9" }, fakeCall({ agrees: false }))))
+        .kind,
     ).toBe("denied");
-    expect((await failureOf(call("git_reset_hard", { revision: "v0.9" }, fakeCall()))).kind).toBe("denied");
+    expect((await failureOf(call("git_reset_hard", { revision: "v0.9" }, fakeCall()))).kind).toBe(
+      "denied",
+    );
     expect(read(".git/index") === index).toBe(true);
     expect(state()).toBe(before);
   });
 
   it("its undo works: commits, staged and unstaged changes", async () => {
     const { call, git } = sample();
-    const [head, staged, unstaged] = [git("rev-parse", "HEAD"), git("diff", "--cached"), git("diff")];
+    const [head, staged, unstaged] = [
+      git("rev-parse", "HEAD"),
+      git("diff", "--cached"),
+      git("diff"),
+    ];
     const { data } = await call("git_reset_hard", { revision: "v0.9" });
     expect(git("rev-parse", "HEAD")).toBe(git("rev-parse", "v0.9"));
     expect(git("status", "--porcelain").trim()).toBe("?? notes.txt");

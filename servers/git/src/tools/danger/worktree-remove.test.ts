@@ -28,13 +28,15 @@ describe("git_worktree_remove", () => {
     git("worktree", "add", "--quiet", "--detach", place.path("gone"), "v0.9");
     const lost = commitFiles(place.path("gone"), "Only there", { x: "x\n" });
     rmSync(place.path("gone"), { recursive: true });
-    expect((await failureOf(call("git_worktree_remove", {}, fakeCall({ agrees: false })))).code).toBe(
-      "declined",
-    );
+    expect(
+      (await failureOf(call("git_worktree_remove", {}, fakeCall({ agrees: false })))).code,
+    ).toBe("declined");
     expect(git("worktree", "list")).toContain(place.path("gone"));
     const asked = fakeCall({ agrees: true });
     const { data } = await call("git_worktree_remove", {}, asked);
-    expect(asked.questions[0]).toContain(`1 worktree whose directory is missing: ${place.path("gone")}`);
+    expect(asked.questions[0]).toContain(
+      `1 worktree whose directory is missing: ${place.path("gone")}`,
+    );
     expect(git("rev-parse", String(data.recovery)).trim()).toBe(lost);
     expect(git("worktree", "list").trim().split("\n")).toHaveLength(2);
   });
@@ -42,7 +44,11 @@ describe("git_worktree_remove", () => {
   it("removes nothing else", async () => {
     const { call, root, place } = sample();
     for (const path of [root, `${root}/src`])
-      expect((await failureOf(call("git_worktree_remove", { path }))).code, path).toBe("not_a_worktree");
-    expect((await failureOf(call("git_worktree_remove", { path: place.home }))).code).toBe("outside");
+      expect((await failureOf(call("git_worktree_remove", { path }))).code, path).toBe(
+        "not_a_worktree",
+      );
+    expect((await failureOf(call("git_worktree_remove", { path: place.home }))).code).toBe(
+      "outside",
+    );
   });
 });

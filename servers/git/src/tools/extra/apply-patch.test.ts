@@ -1,4 +1,11 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
@@ -46,14 +53,16 @@ describe("git_apply_patch", () => {
     const stale =
       "diff --git a/README.md b/README.md\n--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-other\n+x\n";
     for (const as of ["worktree", "index"] as const) {
-      const error = await failureOf(call("git_apply_patch", { patch: created("new.txt") + stale, as }));
+      const error = await failureOf(
+        call("git_apply_patch", { patch: created("new.txt") + stale, as }),
+      );
       expect(error.code).toBe("patch_failed");
       expect(error.message).toContain("README.md");
     }
     expect((await failureOf(call("git_apply_patch", { patch: "hello" }))).code).toBe("bad_patch");
-    expect((await failureOf(call("git_apply_patch", { patch: created("x"), as: "commits" }))).code).toBe(
-      "bad_patch",
-    );
+    expect(
+      (await failureOf(call("git_apply_patch", { patch: created("x"), as: "commits" }))).code,
+    ).toBe("bad_patch");
     expect(git("status", "--porcelain")).toBe("");
   });
 
@@ -186,19 +195,22 @@ describe("a mailbox", () => {
     return `${plain}\nMIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\nContent-Transfer-Encoding: ${how}\n\n${text}\n`;
   }
 
-  it.each(["base64", "quoted-printable"] as const)("in %s is applied as the same commits", async (how) => {
-    const { run, other, at } = prepared();
-    const mail = (revision: string) =>
-      encoded(run("format-patch", "--stdout", "--binary", "--full-index", "-1", revision), how);
-    const patch = mail("HEAD~1") + mail("HEAD");
-    const { data } = await at({ patch });
-    expect(data).toMatchObject({ applied: true, count: 3 });
-    const trees = (log: string) => log.replaceAll("[tag] ", "");
-    expect(trees(git(other, ...LOG))).toBe(trees(run(...LOG)));
-    git(other, "reset", "--quiet", "--hard", "HEAD~2");
-    expect((await at({ patch, as: "index" })).data.applied).toBe(true);
-    expect(git(other, "write-tree")).toBe(run("rev-parse", "HEAD^{tree}"));
-  });
+  it.each(["base64", "quoted-printable"] as const)(
+    "in %s is applied as the same commits",
+    async (how) => {
+      const { run, other, at } = prepared();
+      const mail = (revision: string) =>
+        encoded(run("format-patch", "--stdout", "--binary", "--full-index", "-1", revision), how);
+      const patch = mail("HEAD~1") + mail("HEAD");
+      const { data } = await at({ patch });
+      expect(data).toMatchObject({ applied: true, count: 3 });
+      const trees = (log: string) => log.replaceAll("[tag] ", "");
+      expect(trees(git(other, ...LOG))).toBe(trees(run(...LOG)));
+      git(other, "reset", "--quiet", "--hard", "HEAD~2");
+      expect((await at({ patch, as: "index" })).data.applied).toBe(true);
+      expect(git(other, "write-tree")).toBe(run("rev-parse", "HEAD^{tree}"));
+    },
+  );
 
   it("is checked as git am reads it", async () => {
     const { run, other, at } = prepared();
@@ -209,7 +221,12 @@ describe("a mailbox", () => {
     const flowed = hidden
       .replace("\n\n", "\nContent-Type: text/plain; format=flowed; charset=UTF-8\n\n")
       .replace(created("nested/evil.txt"), created("nested/evil.txt").replaceAll(/^/gm, " "));
-    for (const mail of [hidden, encoded(hidden, "base64"), encoded(hidden, "quoted-printable"), flowed]) {
+    for (const mail of [
+      hidden,
+      encoded(hidden, "base64"),
+      encoded(hidden, "quoted-printable"),
+      flowed,
+    ]) {
       expect(["bad_path", "bad_patch"]).toContain(await codeOf(at({ patch: plain + mail })));
       expect(existsSync(join(other, "nested", "evil.txt"))).toBe(false);
     }
@@ -224,7 +241,11 @@ describe("a mailbox", () => {
     }
     const pages: string[] = [];
     for (let cursor: string | undefined; pages.length === 0 || cursor !== undefined; ) {
-      const { text } = await call("git_show", { revision: "HEAD~14..HEAD", format: "mail", cursor });
+      const { text } = await call("git_show", {
+        revision: "HEAD~14..HEAD",
+        format: "mail",
+        cursor,
+      });
       expect(text.length).toBeLessThanOrEqual(20_000);
       const end = text.lastIndexOf("\n(14 mails");
       pages.push(text.slice(0, end));
@@ -278,7 +299,8 @@ describe("a mailbox", () => {
     write(root, "third.txt", "third\n");
     run("add", "third.txt");
     run("commit", "--quiet", "-m", "Third");
-    const mail = (revision: string) => run("format-patch", "--stdout", "--full-index", "-1", revision);
+    const mail = (revision: string) =>
+      run("format-patch", "--stdout", "--full-index", "-1", revision);
     const patch = mail("HEAD") + mail("HEAD~1");
     git(other, "checkout", "--quiet", "-b", "diverged");
     write(other, "dos.txt", "other\n");
@@ -292,7 +314,10 @@ describe("a mailbox", () => {
     expect(data.applied).toBe(false);
     expect(JSON.stringify(data.conflicts)).toContain("dos.txt");
     expect(data.applying).toBe("second (2 of 2)");
-    expect([git(other, "rev-parse", "HEAD"), git(other, "status", "--porcelain")]).toEqual([head, before]);
+    expect([git(other, "rev-parse", "HEAD"), git(other, "status", "--porcelain")]).toEqual([
+      head,
+      before,
+    ]);
     expect(existsSync(join(other, ".git", "rebase-apply"))).toBe(false);
     git(other, "add", "src/app.ts");
     expect(await codeOf(at({ patch }))).toBe("local_changes");

@@ -10,7 +10,11 @@ export default tool({
   effect: "change",
   toolset: "extra",
   input: {
-    patch: z.string().min(1).max(10_000_000).describe("A unified diff, or mails of git format-patch."),
+    patch: z
+      .string()
+      .min(1)
+      .max(10_000_000)
+      .describe("A unified diff, or mails of git format-patch."),
     as: z
       .enum(["worktree", "index", "commits"])
       .default("worktree")

@@ -94,7 +94,12 @@ describe("git_bisect", () => {
   it("records nothing if the next commit cannot be checked out", async () => {
     const { call, place } = sample();
     const path = place.path("tests");
-    const { data } = await call("git_bisect", { action: "start", bad: "long", good: ["main"], path });
+    const { data } = await call("git_bisect", {
+      action: "start",
+      bad: "long",
+      good: ["main"],
+      path,
+    });
     for (let index = 0; index < 24; index++) write(path, `file-${index}`, "changed\n");
     expect((await failureOf(call("git_bisect", { action: "bad" }))).code).toBe("local_changes");
     expect((await call("git_bisect", { action: "show" })).data).toMatchObject({
@@ -114,7 +119,9 @@ describe("git_bisect", () => {
     const near = [BROKEN, BROKEN - 1].map((index) => short(commits[index]));
     const { data } = await decide((await start()).data, near);
     expect(data.first_bad).toBeUndefined();
-    expect([...(data.undecided as string[])].sort()).toEqual([...near, short(commits[BROKEN + 1])].sort());
+    expect([...(data.undecided as string[])].sort()).toEqual(
+      [...near, short(commits[BROKEN + 1])].sort(),
+    );
   });
 
   it("tests a merge base first, and refuses verdicts that contradict each other", async () => {
@@ -160,7 +167,9 @@ describe("git_bisect", () => {
     await call("git_bisect", { action: "reset" });
     expect((await call("git_bisect", { ...range, first_parent: true })).data.candidates).toBe(25);
     await call("git_bisect", { action: "reset" });
-    expect((await failureOf(call("git_bisect", { ...range, paths: ["src"] }))).code).toBe("bad_bisect");
+    expect((await failureOf(call("git_bisect", { ...range, paths: ["src"] }))).code).toBe(
+      "bad_bisect",
+    );
   });
 
   it("leaves a bisect of the user alone, and is independent of it", async () => {
@@ -168,7 +177,9 @@ describe("git_bisect", () => {
     expect((await failureOf(call("git_bisect", { action: "good" }))).code).toBe("no_operation");
     git("bisect", "start", "long", "main");
     const before = git("bisect", "log");
-    expect((await failureOf(call("git_bisect", { action: "good" }))).message).toContain("git bisect");
+    expect((await failureOf(call("git_bisect", { action: "good" }))).message).toContain(
+      "git bisect",
+    );
     await call("git_bisect", { action: "start", bad: "long", good: ["main"] });
     expect((await failureOf(call("git_bisect", { action: "start", good: ["main"] }))).code).toBe(
       "operation_in_progress",

@@ -31,6 +31,8 @@ describe("git_cherry_pick", () => {
     git("merge", "--quiet", "--no-edit", "-s", "ours", "conflicting");
     const merge = git("rev-parse", "HEAD").trim();
     git("reset", "--quiet", "--hard", "v0.9");
-    expect((await failureOf(call("git_cherry_pick", { commits: [merge] }))).code).toBe("mainline_needed");
+    expect((await failureOf(call("git_cherry_pick", { commits: [merge] }))).code).toBe(
+      "mainline_needed",
+    );
   });
 });

@@ -15,5 +15,6 @@ export default tool({
     skip_hooks: skipHooks,
   },
   output: integrated,
-  run: (repository, { commits, ...query }, call) => replay(repository, "cherry-pick", commits, query, call),
+  run: (repository, { commits, ...query }, call) =>
+    replay(repository, "cherry-pick", commits, query, call),
 });

@@ -6,9 +6,9 @@ const sample = useSample("clean");
 describe("git_create_tag", () => {
   it("creates annotated and lightweight tags", async () => {
     const { call, git } = sample();
-    expect((await call("git_create_tag", { tag_name: "v2", message: "Two\n\nMore." })).data.annotated).toBe(
-      true,
-    );
+    expect(
+      (await call("git_create_tag", { tag_name: "v2", message: "Two\n\nMore." })).data.annotated,
+    ).toBe(true);
     expect(git("cat-file", "-t", "v2").trim()).toBe("tag");
     expect(git("tag", "-l", "--format=%(contents)", "v2").trim()).toBe("Two\n\nMore.");
     await call("git_create_tag", { tag_name: "old", revision: "v0.9" });

@@ -20,7 +20,8 @@ describe("git_init", () => {
 
   it("refuses an existing repository, an invalid branch, and a path outside", async () => {
     const { over, place, root } = sample();
-    const code = async (args: object) => (await failureOf(callTool(over, "git_init", { ...args }))).code;
+    const code = async (args: object) =>
+      (await failureOf(callTool(over, "git_init", { ...args }))).code;
     expect(await code({ path: root })).toBe("already_a_repository");
     expect(await code({ path: place.path("x"), initial_branch: "a..b" })).toBe("bad_name");
     expect(existsSync(place.path("x"))).toBe(false);

@@ -18,11 +18,19 @@ describe("git_reflog", () => {
   it("lists a branch, and pages", async () => {
     const { call } = sample();
     const first = await call("git_reflog", { ref: "main", limit: 1 });
-    const second = await call("git_reflog", { ref: "main", limit: 1, cursor: first.data.next_cursor });
-    expect(second.data.entries).toMatchObject([{ selector: "main@{1}", action: "commit: Add café" }]);
+    const second = await call("git_reflog", {
+      ref: "main",
+      limit: 1,
+      cursor: first.data.next_cursor,
+    });
+    expect(second.data.entries).toMatchObject([
+      { selector: "main@{1}", action: "commit: Add café" },
+    ]);
   });
 
   it("does not accept an option as a name", async () => {
-    expect((await failureOf(sample().call("git_reflog", { ref: "--all" }))).code).toBe("bad_revision");
+    expect((await failureOf(sample().call("git_reflog", { ref: "--all" }))).code).toBe(
+      "bad_revision",
+    );
   });
 });

@@ -6,7 +6,8 @@ import { reflog, reflogShape } from "../../repository/read/refs.ts";
 export default tool({
   name: "git_reflog",
   title: "Reflog",
-  description: "List earlier positions of HEAD or a branch, newest first, for example to find lost commits.",
+  description:
+    "List earlier positions of HEAD or a branch, newest first, for example to find lost commits.",
   toolset: "extra",
   input: {
     ref: z.string().default("HEAD").describe("HEAD or a branch."),

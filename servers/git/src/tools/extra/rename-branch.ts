@@ -5,7 +5,8 @@ import { renameBranch } from "../../repository/change/branches.ts";
 export default tool({
   name: "git_rename_branch",
   title: "Rename a branch",
-  description: "Rename a local branch, with its upstream and reflog. The remote branch keeps its name.",
+  description:
+    "Rename a local branch, with its upstream and reflog. The remote branch keeps its name.",
   effect: "change",
   toolset: "extra",
   input: {

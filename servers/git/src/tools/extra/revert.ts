@@ -15,5 +15,6 @@ export default tool({
     skip_hooks: skipHooks,
   },
   output: integrated,
-  run: (repository, { commit, ...query }, call) => replay(repository, "revert", [commit], query, call),
+  run: (repository, { commit, ...query }, call) =>
+    replay(repository, "revert", [commit], query, call),
 });

@@ -76,7 +76,9 @@ describe("git_rewrite", () => {
     });
     await call("git_rewrite", { apply: data.plan });
     const now = git("cat-file", "commit", "HEAD");
-    expect(now.replace(/^(parent|committer).*/gm, "")).toBe(original.replace(/^(parent|committer).*/gm, ""));
+    expect(now.replace(/^(parent|committer).*/gm, "")).toBe(
+      original.replace(/^(parent|committer).*/gm, ""),
+    );
     expect(now).toContain("encoding ISO-8859-1");
     expect(git("log", "-1", "--format=%N").trim()).toBe("reviewed");
     expect(git("log", "-1", "--format=%s %an").trim()).toBe("Café Ada");
@@ -86,9 +88,14 @@ describe("git_rewrite", () => {
   it("combines a commit with the one before it, and drops one", async () => {
     const { call, git, subjects, root } = withCommits();
     const fixed = await call("git_rewrite", { steps: [{ commit: "HEAD", action: "fixup" }] });
-    expect(fixed.data.commits).toEqual([expect.stringMatching(/^\w{10} \+ \w{10} → \w{10} Add c$/)]);
+    expect(fixed.data.commits).toEqual([
+      expect.stringMatching(/^\w{10} \+ \w{10} → \w{10} Add c$/),
+    ]);
     const { data } = await call("git_rewrite", { steps: [{ commit: "HEAD", action: "drop" }] });
-    expect(data).toMatchObject({ identical: false, difference: ["+0 -1 d.txt", "+1 -1 src/line.ts"] });
+    expect(data).toMatchObject({
+      identical: false,
+      difference: ["+0 -1 d.txt", "+1 -1 src/line.ts"],
+    });
     expect(data.dropped).toHaveLength(1);
     await call("git_rewrite", { apply: data.plan });
     expect(subjects()).toEqual(["Add a", "Add b", "Add c"]);
@@ -99,12 +106,20 @@ describe("git_rewrite", () => {
   it("reports conflicts as data, and takes a side or texts as their resolution", async () => {
     const { call, git, state, root } = withCommits();
     const unchanged = state();
-    const steps = ["HEAD~1", "HEAD", "HEAD~2", "HEAD~3"].map((commit) => ({ commit, action: "pick" }));
+    const steps = ["HEAD~1", "HEAD", "HEAD~2", "HEAD~3"].map((commit) => ({
+      commit,
+      action: "pick",
+    }));
     const { data } = await call("git_rewrite", { steps });
     expect(data.plan).toBeUndefined();
     expect(data.applying).toMatch(/^\w{10} Add c \(1 of 4\)$/);
     expect(data.conflicts).toEqual([
-      { path: "src/line.ts", kind: "deleted by us", base: "top\nb\nend\n", theirs: "top\nc\nend\n" },
+      {
+        path: "src/line.ts",
+        kind: "deleted by us",
+        base: "top\nb\nend\n",
+        theirs: "top\nc\nend\n",
+      },
     ]);
     const path = "src/line.ts";
     const resolutions: object[] = [{ commit: "HEAD~1", path, side: "theirs" }];
@@ -190,12 +205,14 @@ describe("git_rewrite", () => {
     const { data } = await call("git_rewrite", { steps });
     commitFiles(root, "Later", { "later.txt": "x\n" });
     expect((await failureOf(call("git_rewrite", { apply: data.plan }))).code).toBe("stale_plan");
-    expect((await failureOf(call("git_rewrite", { apply: git("rev-parse", "HEAD~1").trim() }))).code).toBe(
-      "stale_plan",
-    );
+    expect(
+      (await failureOf(call("git_rewrite", { apply: git("rev-parse", "HEAD~1").trim() }))).code,
+    ).toBe("stale_plan");
     git("worktree", "add", "--quiet", place.path("linked"), "feature");
     const other = await call("git_rewrite", { branch_name: "feature", onto: "main" });
-    expect((await failureOf(call("git_rewrite", { apply: other.data.plan }))).code).toBe("branch_in_use");
+    expect((await failureOf(call("git_rewrite", { apply: other.data.plan }))).code).toBe(
+      "branch_in_use",
+    );
     expect(gitIn(place.path("linked"), "status", "--porcelain")).toBe("");
   });
 
@@ -236,7 +253,12 @@ describe("git_rewrite", () => {
       "\ngpgsig -----BEGIN PGP SIGNATURE-----\n x\n\n",
     );
     writeFileSync(join(root, ".git", "signed"), text);
-    git("reset", "--quiet", "--soft", git("hash-object", "-w", "-t", "commit", ".git/signed").trim());
+    git(
+      "reset",
+      "--quiet",
+      "--soft",
+      git("hash-object", "-w", "-t", "commit", ".git/signed").trim(),
+    );
     const { data } = await call("git_rewrite", {
       steps: [{ commit: "HEAD~1", action: "reword", message: "x" }],
     });
@@ -249,7 +271,9 @@ describe("git_rewrite", () => {
       steps: [{ commit: first, action: "reword", message: "New first" }],
     });
     expect(root2.data).toMatchObject({ identical: true });
-    expect(git("log", "--max-parents=0", "--format=%s", String(root2.data.after)).trim()).toBe("New first");
+    expect(git("log", "--max-parents=0", "--format=%s", String(root2.data.after)).trim()).toBe(
+      "New first",
+    );
   });
 
   it("lets commit-msg check new messages, and refuses if nobody can be asked", async () => {
@@ -265,8 +289,13 @@ describe("git_rewrite", () => {
     const { data } = await call("git_rewrite", steps("Good"));
     expect(git("log", "-1", "--format=%B", String(data.after)).trim()).toBe("Good\nChecked: yes");
     const rejected = await failureOf(call("git_rewrite", steps("bad")));
-    expect(rejected).toMatchObject({ code: "hook_failed", message: expect.stringContaining("no bad words") });
-    expect((await failureOf(call("git_rewrite", steps("Good"), fakeCall()))).code).toBe("hook_needed");
+    expect(rejected).toMatchObject({
+      code: "hook_failed",
+      message: expect.stringContaining("no bad words"),
+    });
+    expect((await failureOf(call("git_rewrite", steps("Good"), fakeCall()))).code).toBe(
+      "hook_needed",
+    );
     const skipped = await call("git_rewrite", { ...steps("bad"), skip_hooks: true }, fakeCall());
     expect(skipped.data.notes).toEqual(["Did not run the hooks commit-msg: skip_hooks."]);
   });

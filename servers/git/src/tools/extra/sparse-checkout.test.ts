@@ -5,7 +5,15 @@ import { commitFiles, failureOf, useSample } from "../../../test/fixture.ts";
 
 const sample = useSample("clean");
 beforeEach(() => {
-  const names = ["a/one", "a/b/two", "a/c/three", "d/four", "d/e/five", '"q/six', "back\\slash/seven"];
+  const names = [
+    "a/one",
+    "a/b/two",
+    "a/c/three",
+    "d/four",
+    "d/e/five",
+    '"q/six',
+    "back\\slash/seven",
+  ];
   commitFiles(sample().root, "Directories", Object.fromEntries(names.map((name) => [name, "x\n"])));
 });
 
@@ -28,9 +36,14 @@ describe("git_sparse_checkout", () => {
     const added = await call("git_sparse_checkout", { action: "add", directories: ["d"] });
     expect(added.data).toMatchObject({ directories: ["a/b", "d", "src"], left: 0, came: 2 });
     expect(added.data.undo).toContain("directories a/b, src");
-    expect((await call("git_sparse_checkout")).data).toMatchObject({ directories: ["a/b", "d", "src"] });
+    expect((await call("git_sparse_checkout")).data).toMatchObject({
+      directories: ["a/b", "d", "src"],
+    });
     expect(String((await call("git_status")).data.notes)).toContain("a/b");
-    const odd = await call("git_sparse_checkout", { action: "set", directories: ['"q', "back\\slash"] });
+    const odd = await call("git_sparse_checkout", {
+      action: "set",
+      directories: ['"q', "back\\slash"],
+    });
     expect(['"q/six', "back\\slash/seven", "d/four"].map(is)).toEqual([true, true, false]);
     expect(odd.data.left).toBeGreaterThan(0);
     const { data } = await call("git_sparse_checkout", { action: "disable" });
@@ -46,7 +59,9 @@ describe("git_sparse_checkout", () => {
     const { call, root, write, git } = sample();
     write(path, "mine\n");
     const before = git("ls-files", "-t");
-    const error = await failureOf(call("git_sparse_checkout", { action: "set", directories: ["a"] }));
+    const error = await failureOf(
+      call("git_sparse_checkout", { action: "set", directories: ["a"] }),
+    );
     expect(error.code).toBe("sparse_files");
     expect(error.message).toContain(path);
     expect(readFileSync(join(root, path), "utf8")).toBe("mine\n");
@@ -69,7 +84,8 @@ describe("git_sparse_checkout", () => {
 
   it("refuses files, unknown directories, and to add to patterns or to a full checkout", async () => {
     const { call, git } = sample();
-    const refused = async (args: object) => (await failureOf(call("git_sparse_checkout", { ...args }))).code;
+    const refused = async (args: object) =>
+      (await failureOf(call("git_sparse_checkout", { ...args }))).code;
     for (const directories of [["README.md"], ["nothing"], ["../x"], ["--stdin"]])
       expect(await refused({ action: "set", directories }), directories[0]).toBe("bad_path");
     expect(await refused({ action: "set" })).toBe("bad_path");

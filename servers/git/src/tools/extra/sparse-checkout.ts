@@ -14,7 +14,12 @@ export default tool({
       .enum(["list", "set", "add", "disable"])
       .default("list")
       .describe("set: only these; add: these too; disable: all files again."),
-    directories: z.array(z.string()).min(1).max(1_000).optional().describe("set, add: relative to the root."),
+    directories: z
+      .array(z.string())
+      .min(1)
+      .max(1_000)
+      .optional()
+      .describe("set, add: relative to the root."),
   },
   output: sparse,
   run: sparseCheckout,

@@ -7,7 +7,10 @@ const sample = useSample("clean");
 describe("git_worktree_add", () => {
   it("checks out an existing branch or a new one", async () => {
     const { call, place, git } = sample();
-    const there = await call("git_worktree_add", { path: place.path("one"), branch_name: "feature" });
+    const there = await call("git_worktree_add", {
+      path: place.path("one"),
+      branch_name: "feature",
+    });
     expect(there.data).toMatchObject({ branch: "feature", created_branch: false });
     expect(existsSync(place.path("one", "src", "feature.ts"))).toBe(true);
     const made = { path: place.path("two"), branch_name: "topic", revision: "v0.9" };

@@ -26,7 +26,10 @@ describe("git_blame", () => {
 
   it("ignores whitespace and follows moved or copied lines on request, like git", async () => {
     const { call, git, write } = sample();
-    const text = Array.from({ length: 12 }, (_, index) => `a line that is long enough, number ${index}\n`);
+    const text = Array.from(
+      { length: 12 },
+      (_, index) => `a line that is long enough, number ${index}\n`,
+    );
     write("long.txt", text.join(""));
     git("add", "long.txt");
     git("commit", "--quiet", "-m", "Long");
@@ -44,9 +47,12 @@ describe("git_blame", () => {
         [{ ignore_whitespace: true }, ["-w"]],
         [{ detect_moves: true }, ["-M", "-C"]],
       ] as const) {
-        const commits = (lines: string) => lines.match(/^[0-9a-f^]{8}/gm)?.map((one) => one.replace("^", ""));
+        const commits = (lines: string) =>
+          lines.match(/^[0-9a-f^]{8}/gm)?.map((one) => one.replace("^", ""));
         const { text } = await call("git_blame", { path, ...args });
-        expect(commits(text)).toEqual(commits(git("blame", "-s", "--root", "--abbrev=9", ...options, path)));
+        expect(commits(text)).toEqual(
+          commits(git("blame", "-s", "--root", "--abbrev=9", ...options, path)),
+        );
         seen.add(`${path} ${commits(text)}`);
       }
     expect(seen.size).toBeGreaterThan(3);
@@ -122,7 +128,12 @@ describe("git_blame", () => {
       "+two",
       expect.stringMatching(/^\(these lines are from 1 commit; /),
     ]);
-    const both = await call("git_blame", { path: "src/app.ts", start_line: 1, end_line: 3, why: true });
+    const both = await call("git_blame", {
+      path: "src/app.ts",
+      start_line: 1,
+      end_line: 3,
+      why: true,
+    });
     expect(both.text).toContain("Raise the limit (line 2)");
     expect(both.text).toContain("First commit (lines 1, 3)");
   });

@@ -8,7 +8,8 @@ const line = z.int().min(1).max(100_000_000);
 export default tool({
   name: "git_blame",
   title: "Blame",
-  description: "Show who last changed each line of a file, or only of some, in which commit and why.",
+  description:
+    "Show who last changed each line of a file, or only of some, in which commit and why.",
   toolset: "read",
   input: {
     path: z.string().min(1).describe("File, e.g. src/a.ts."),

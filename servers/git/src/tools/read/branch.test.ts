@@ -3,16 +3,23 @@ import { failureOf, useSample } from "../../../test/fixture.ts";
 
 const sample = useSample("clean");
 
-type Branches = { name: string; current?: true; remote?: true; upstream?: string; behind?: number }[];
-const names = (data: Record<string, unknown>) => (data.branches as Branches).map(({ name }) => name);
+type Branches = {
+  name: string;
+  current?: true;
+  remote?: true;
+  upstream?: string;
+  behind?: number;
+}[];
+const names = (data: Record<string, unknown>) =>
+  (data.branches as Branches).map(({ name }) => name);
 
 describe("git_branch", () => {
   it("lists local branches with the current one marked", async () => {
     const { data } = await sample().call("git_branch");
     expect(names(data)).toEqual(["conflicting", "feature", "main"]);
-    expect((data.branches as Branches).filter(({ current }) => current).map(({ name }) => name)).toEqual([
-      "main",
-    ]);
+    expect(
+      (data.branches as Branches).filter(({ current }) => current).map(({ name }) => name),
+    ).toEqual(["main"]);
   });
 
   it("lists remote branches, and how far local ones are ahead or behind", async () => {
@@ -21,7 +28,9 @@ describe("git_branch", () => {
     git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main");
     git("config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*");
     git("branch", "--quiet", "--set-upstream-to=origin/main", "feature");
-    expect(names((await call("git_branch", { branch_type: "remote" })).data)).toEqual(["origin/main"]);
+    expect(names((await call("git_branch", { branch_type: "remote" })).data)).toEqual([
+      "origin/main",
+    ]);
     const all = (await call("git_branch", { branch_type: "all" })).data.branches as Branches;
     expect(all.find(({ name }) => name === "feature")).toMatchObject({
       upstream: "origin/main",
@@ -37,7 +46,9 @@ describe("git_branch", () => {
       "conflicting",
       "main",
     ]);
-    expect((await failureOf(call("git_branch", { contains: "--format=x" }))).code).toBe("bad_revision");
+    expect((await failureOf(call("git_branch", { contains: "--format=x" }))).code).toBe(
+      "bad_revision",
+    );
   });
 
   it("pages by name", async () => {
@@ -50,6 +61,17 @@ describe("git_branch", () => {
       seen.push(...names(data));
       cursor = data.next_cursor;
     } while (cursor !== undefined);
-    expect(seen).toEqual(["b0", "b1", "b2", "b3", "b4", "b5", "b6", "conflicting", "feature", "main"]);
+    expect(seen).toEqual([
+      "b0",
+      "b1",
+      "b2",
+      "b3",
+      "b4",
+      "b5",
+      "b6",
+      "conflicting",
+      "feature",
+      "main",
+    ]);
   });
 });

@@ -11,7 +11,10 @@ export default tool({
   description: "List branches, by default only local, with last commit and upstream.",
   toolset: "read",
   input: {
-    branch_type: z.enum(["local", "remote", "all"]).default("local").describe("Local, remote or all."),
+    branch_type: z
+      .enum(["local", "remote", "all"])
+      .default("local")
+      .describe("Local, remote or all."),
     contains: commit.describe("Only with this commit, e.g. v1.0."),
     not_contains: commit.describe("Only without this commit."),
     limit: fields.limit(100, 1_000),

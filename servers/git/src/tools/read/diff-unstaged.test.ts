@@ -18,9 +18,15 @@ describe("git_diff_unstaged", () => {
     const { call } = sample();
     const { text } = await call("git_diff_unstaged", { context_lines: 0 });
     expect(text).toContain("@@ -4 +4 @@");
-    expect((await call("git_diff_unstaged", { paths: ["README.md"] })).text).toContain("(0 files changed");
-    expect((await call("git_diff_unstaged", { format: "stat" })).text).toContain("+1 -1 src/app.ts");
-    expect((await call("git_diff_unstaged", { format: "name_status" })).text).toContain("M src/app.ts");
+    expect((await call("git_diff_unstaged", { paths: ["README.md"] })).text).toContain(
+      "(0 files changed",
+    );
+    expect((await call("git_diff_unstaged", { format: "stat" })).text).toContain(
+      "+1 -1 src/app.ts",
+    );
+    expect((await call("git_diff_unstaged", { format: "name_status" })).text).toContain(
+      "M src/app.ts",
+    );
   });
 
   it("shows untracked files on request, and writes nothing", async () => {

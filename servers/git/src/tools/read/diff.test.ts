@@ -22,7 +22,8 @@ describe("git_diff", () => {
     const { call, git, write } = sample();
     const lines = (name: string, count: number) =>
       Array.from({ length: count }, (_, index) => `${name} line ${index}\n`).join("");
-    for (let index = 0; index < 12; index++) write(`part/${index}.txt`, lines(`file ${index}`, 150));
+    for (let index = 0; index < 12; index++)
+      write(`part/${index}.txt`, lines(`file ${index}`, 150));
     write("part/huge.txt", lines("huge", 3_000));
     git("add", "-A");
     git("commit", "--quiet", "-m", "Much");
@@ -33,7 +34,10 @@ describe("git_diff", () => {
     let cursor: string | undefined;
     let pages = 0;
     do {
-      const { text } = await call("git_diff", { target: "HEAD~1..HEAD", ...(cursor ? { cursor } : {}) });
+      const { text } = await call("git_diff", {
+        target: "HEAD~1..HEAD",
+        ...(cursor ? { cursor } : {}),
+      });
       expect(text.length).toBeLessThanOrEqual(20_000);
       if (pages === 0) expect(text).toMatch(/^\+3000 -0 part\/huge\.txt$/m);
       seen.push(...text.split("\n").filter((line) => /^\+(?!\d+ -\d+ )/.test(line)));
@@ -85,9 +89,11 @@ describe("git_diff", () => {
     const { text } = await call("git_diff", compared);
     expect(text).toMatch(/^Diff of v0\.9\.\.feature and v0\.9\.\.second:\n1: {2}\w+ [!<]/);
     expect((await call("git_diff", { ...compared, format: "stat" })).text).not.toContain("@@");
-    expect((await failureOf(call("git_diff", { ...compared, against: "second" }))).code).toBe("bad_range");
-    expect((await failureOf(call("git_diff", { ...compared, against: "second..second" }))).code).toBe(
+    expect((await failureOf(call("git_diff", { ...compared, against: "second" }))).code).toBe(
       "bad_range",
     );
+    expect(
+      (await failureOf(call("git_diff", { ...compared, against: "second..second" }))).code,
+    ).toBe("bad_range");
   });
 });

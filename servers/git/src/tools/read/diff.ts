@@ -9,7 +9,8 @@ import { rangeDiff } from "../../repository/read/range-diff.ts";
 export default tool({
   name: "git_diff",
   title: "Compare revisions",
-  description: "Compare the working tree with a commit, or only commits by a range such as main...feature.",
+  description:
+    "Compare the working tree with a commit, or only commits by a range such as main...feature.",
   view: "diff",
   toolset: "read",
   input: {
@@ -23,7 +24,11 @@ export default tool({
       const compared = await rangeDiff(repository, { ...query, target, against }, call);
       return textAnswer(`Diff of ${oneLine(target)} and ${oneLine(against)}:`, compared);
     }
-    const compared = { ...query, between: await comparedTrees(repository, target), tool: "git_diff" };
+    const compared = {
+      ...query,
+      between: await comparedTrees(repository, target),
+      tool: "git_diff",
+    };
     return textAnswer(`Diff with ${oneLine(target)}:`, await diff(repository, compared, call));
   },
 });

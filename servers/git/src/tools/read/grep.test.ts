@@ -18,19 +18,25 @@ describe("git_grep", () => {
         { path: "src/util.ts", matches: [{ line: 1, text: "let x = 1;" }] },
       ],
     });
-    expect(text).toBe("(3 matches in 2 files)\nsrc/app.ts\n2:OURS\n4:FOUR\nsrc/util.ts\n1:let x = 1;");
+    expect(text).toBe(
+      "(3 matches in 2 files)\nsrc/app.ts\n2:OURS\n4:FOUR\nsrc/util.ts\n1:let x = 1;",
+    );
   });
 
   it("finds in a commit, in paths, without case and literally", async () => {
     const { call } = sample();
     expect((await call("git_grep", { pattern: "FOUR", revision: "HEAD" })).data.files).toEqual([]);
     expect(
-      matchesIn((await call("git_grep", { pattern: "four", revision: "HEAD", ignore_case: true })).data),
+      matchesIn(
+        (await call("git_grep", { pattern: "four", revision: "HEAD", ignore_case: true })).data,
+      ),
     ).toEqual([{ path: "src/app.ts", line: 4, text: "four" }]);
-    expect(matchesIn((await call("git_grep", { pattern: ".", paths: ["docs"] })).data)).toHaveLength(1);
-    expect(matchesIn((await call("git_grep", { pattern: "= 1;", fixed_strings: true })).data)).toHaveLength(
-      1,
-    );
+    expect(
+      matchesIn((await call("git_grep", { pattern: ".", paths: ["docs"] })).data),
+    ).toHaveLength(1);
+    expect(
+      matchesIn((await call("git_grep", { pattern: "= 1;", fixed_strings: true })).data),
+    ).toHaveLength(1);
     expect((await call("git_grep", { pattern: "--no-index" })).data.files).toEqual([]);
   });
 
@@ -41,12 +47,22 @@ describe("git_grep", () => {
     const matches: object[] = [];
     let cursor: unknown;
     do {
-      const args = { pattern: "hit|^FOUR$", context_lines: 1, limit: 2, ...(cursor ? { cursor } : {}) };
+      const args = {
+        pattern: "hit|^FOUR$",
+        context_lines: 1,
+        limit: 2,
+        ...(cursor ? { cursor } : {}),
+      };
       const { data } = await call("git_grep", args);
       matches.push(...matchesIn(data));
       cursor = data.next_cursor;
     } while (cursor !== undefined);
-    const near = (path: string, line: number, text: string) => ({ path, line, text, context: true });
+    const near = (path: string, line: number, text: string) => ({
+      path,
+      line,
+      text,
+      context: true,
+    });
     const odd = "-- odd\nname.txt";
     expect(matches).toEqual([
       near(odd, 2, "2"),
@@ -65,7 +81,11 @@ describe("git_grep", () => {
     const lines: unknown[] = [];
     let cursor: unknown;
     do {
-      const { data } = await call("git_grep", { pattern: "e", limit: 2, ...(cursor ? { cursor } : {}) });
+      const { data } = await call("git_grep", {
+        pattern: "e",
+        limit: 2,
+        ...(cursor ? { cursor } : {}),
+      });
       lines.push(...matchesIn(data));
       cursor = data.next_cursor;
     } while (cursor !== undefined);

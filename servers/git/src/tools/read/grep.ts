@@ -6,7 +6,8 @@ import { fileMatches, grep } from "../../repository/read/grep.ts";
 export default tool({
   name: "git_grep",
   title: "Search tracked files",
-  description: "Search only tracked files for a regular expression, in the working tree or a commit.",
+  description:
+    "Search only tracked files for a regular expression, in the working tree or a commit.",
   toolset: "read",
   input: {
     pattern: z.string().min(1).max(2_000).describe("Regex, such as TODO|FIXME."),

@@ -36,6 +36,8 @@ describe("git_list_files", () => {
   });
 
   it("does not leave the repository", async () => {
-    expect((await failureOf(sample().call("git_list_files", { paths: ["../"] }))).code).toBe("bad_path");
+    expect((await failureOf(sample().call("git_list_files", { paths: ["../"] }))).code).toBe(
+      "bad_path",
+    );
   });
 });

@@ -39,7 +39,9 @@ describe("git_list_refs", () => {
     git("worktree", "lock", "--reason", "on a stick", place.path("twin"));
     git("worktree", "add", "--quiet", "--detach", place.path("lost"), "v0.9");
     rmSync(place.path("lost"), { recursive: true });
-    const listed = (await call("git_list_refs", { kind: "worktrees" })).data.refs as { path: string }[];
+    const listed = (await call("git_list_refs", { kind: "worktrees" })).data.refs as {
+      path: string;
+    }[];
     expect(listed.find(({ path }) => path === place.path("twin"))).toMatchObject({
       state: "locked: on a stick",
     });
@@ -68,7 +70,8 @@ describe("git_list_refs", () => {
     const nearest = async (revision: string) =>
       (await call("git_list_refs", { kind: "tags", revision })).data.refs;
     for (const revision of ["feature", "main", "conflicting", "v0.9"]) {
-      const [, name, ahead] = /^(.*)-(\d+)-g/.exec(git("describe", "--tags", "--long", revision)) ?? [];
+      const [, name, ahead] =
+        /^(.*)-(\d+)-g/.exec(git("describe", "--tags", "--long", revision)) ?? [];
       const before = expect.objectContaining({ name, ahead: Number(ahead) });
       expect(await nearest(revision), revision).toContainEqual(before);
     }
@@ -77,9 +80,9 @@ describe("git_list_refs", () => {
     expect(await nearest("main~2")).toMatchObject([{ name: release }]);
     git("tag", "-d", "v0.9", "v1.0", "x-1-gabc");
     expect(await nearest("main")).toEqual([]);
-    expect((await failureOf(call("git_list_refs", { kind: "stashes", revision: "main" }))).code).toBe(
-      "bad_argument",
-    );
+    expect(
+      (await failureOf(call("git_list_refs", { kind: "stashes", revision: "main" }))).code,
+    ).toBe("bad_argument");
     expect((await failureOf(nearest("--all"))).code).toBe("bad_revision");
   });
 });

@@ -29,9 +29,9 @@ describe("git_log", () => {
       "Feature work",
       "Add café",
     ]);
-    expect(subjects((await call("git_log", { end_timestamp: "2024-01-01T13:00:00Z" })).data)).toEqual([
-      "First commit",
-    ]);
+    expect(
+      subjects((await call("git_log", { end_timestamp: "2024-01-01T13:00:00Z" })).data),
+    ).toEqual(["First commit"]);
     expect(subjects((await call("git_log", { start_timestamp: "yesterday" })).data)).toEqual([]);
   });
 
@@ -107,14 +107,17 @@ describe("git_log", () => {
     git("commit", "--quiet", "-m", "Adds FooBar");
     expect(subjects((await call("git_log", { pickaxe: "foobar" })).data)).toEqual([]);
     expect(subjects((await call("git_log", { pickaxe: "FooBar" })).data)).toEqual(["Adds FooBar"]);
-    expect(subjects((await call("git_log", { grep: "adds foobar" })).data)).toEqual(["Adds FooBar"]);
+    expect(subjects((await call("git_log", { grep: "adds foobar" })).data)).toEqual([
+      "Adds FooBar",
+    ]);
   });
 
   it("does not accept a number with an unknown word as a date", async () => {
     for (const text of ["5 bananas", "2024-01-15 sharp", "in 3 days"])
-      expect((await failureOf(sample().call("git_log", { start_timestamp: text }))).code, text).toBe(
-        "bad_date",
-      );
+      expect(
+        (await failureOf(sample().call("git_log", { start_timestamp: text }))).code,
+        text,
+      ).toBe("bad_date");
     for (const text of [
       "2 weeks ago",
       "yesterday noon",
@@ -134,7 +137,8 @@ describe("git_log", () => {
     expect((await call("git_show", { revision: "HEAD" })).text).toContain(body);
   });
 
-  const ids = (data: Record<string, unknown>) => (data.commits as Commits).map(({ commit }) => commit);
+  const ids = (data: Record<string, unknown>) =>
+    (data.commits as Commits).map(({ commit }) => commit);
 
   it("prints long lists as one line each: an id of 10 digits, refs and the subject", async () => {
     const { call, git } = sample();
@@ -153,8 +157,12 @@ describe("git_log", () => {
       { commit: middle, refs: ["tag: v0.9"], message: "Add café" },
       { commit: oldest, message: "First commit" },
     ]);
-    expect((await call("git_log", { max_count: 19 })).text).toContain("Author: Test <test@example.org>");
-    expect((await call("git_log", { max_count: 1, format: "oneline" })).text).not.toContain("Author");
+    expect((await call("git_log", { max_count: 19 })).text).toContain(
+      "Author: Test <test@example.org>",
+    );
+    expect((await call("git_log", { max_count: 1, format: "oneline" })).text).not.toContain(
+      "Author",
+    );
   });
 
   it("shows an id that 10 digits leave ambiguous in full, and both texts name the same commits", async () => {
@@ -164,7 +172,11 @@ describe("git_log", () => {
       const who = "Test <test@example.org> 1700000000 +0000";
       const tree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
       write("twin", `tree ${tree}\nauthor ${who}\ncommitter ${who}\n\nTwin ${nonce}\n`);
-      git("update-ref", `refs/heads/twin-${nonce}`, git("hash-object", "-w", "-t", "commit", "twin").trim());
+      git(
+        "update-ref",
+        `refs/heads/twin-${nonce}`,
+        git("hash-object", "-w", "-t", "commit", "twin").trim(),
+      );
     }
     for (const format of ["oneline", "stat"]) {
       const { data, text } = await call("git_log", { revision: "twin-252957", format });
@@ -219,7 +231,9 @@ describe("git_log", () => {
       expect(data.commits, kind).toMatchObject([{ signature: kind }, {}]);
       expect((data.commits as { signature?: string }[])[1]?.signature).toBeUndefined();
       expect(text).toContain(`Signature: ${kind} (not verified)`);
-      expect((await call("git_show", { revision: oid })).text).toContain(`Signature: ${kind} (not verified)`);
+      expect((await call("git_show", { revision: oid })).text).toContain(
+        `Signature: ${kind} (not verified)`,
+      );
     }
     // A message that looks like a signature is none.
     git("commit", "--quiet", "--allow-empty", "-m", "gpgsig -----BEGIN PGP SIGNATURE-----");
@@ -244,11 +258,17 @@ describe("git_log with lines", () => {
       `\n${id} 2024-01-05 Test (tag: v1.0) Our line\n@@ -2,2 +2,2 @@\n-two\n+OURS\n three\n`,
     );
     const first = await call("git_log", { ...query, max_count: 1 });
-    const second = await call("git_log", { ...query, max_count: 1, cursor: first.data.next_cursor });
+    const second = await call("git_log", {
+      ...query,
+      max_count: 1,
+      cursor: first.data.next_cursor,
+    });
     expect([...changes(first.data), ...changes(second.data)]).toEqual(changes(data));
     expect(second.data.next_cursor).toBeUndefined();
     expect(changes((await call("git_log", { ...query, revision: "v1.0..HEAD" })).data)).toEqual([]);
-    expect(changes((await call("git_log", { ...query, lines: "7", grep: "first" })).data)).toHaveLength(1);
+    expect(
+      changes((await call("git_log", { ...query, lines: "7", grep: "first" })).data),
+    ).toHaveLength(1);
   });
 
   it("shows only the surroundings of changes in a long function", async () => {
@@ -265,7 +285,9 @@ describe("git_log with lines", () => {
     expect(changes(data)[0]?.diff).toBe(
       "@@ -5,45 +5,45 @@\n int work(int a)\n …\n \tstep();\n-\tfirst;\n+\tsecond;\n }\n …",
     );
-    expect(changes((await call("git_log", { path: "work.c", lines: "workshop" })).data)).toHaveLength(1);
+    expect(
+      changes((await call("git_log", { path: "work.c", lines: "workshop" })).data),
+    ).toHaveLength(1);
   });
 
   it("takes every character of a name literally", async () => {
@@ -305,7 +327,10 @@ describe("git_log with lines", () => {
       "--output=x",
       "+1,2",
     ])
-      expect(await failureOf(call("git_log", { path: "names.txt", lines: name })), name).toMatchObject({
+      expect(
+        await failureOf(call("git_log", { path: "names.txt", lines: name })),
+        name,
+      ).toMatchObject({
         code: "bad_range",
         message: expect.stringContaining("no function"),
       });
@@ -315,8 +340,13 @@ describe("git_log with lines", () => {
     const { call } = sample();
     const path = "src/app.ts";
     const failed = async (args: object) => failureOf(call("git_log", args as never));
-    expect(await failed({ lines: "1,2" })).toMatchObject({ code: "bad_range", hint: "Pass path too." });
-    expect((await failed({ path, lines: "90,95" })).message).toContain('"src/app.ts" has 10 lines, no 90,95');
+    expect(await failed({ lines: "1,2" })).toMatchObject({
+      code: "bad_range",
+      hint: "Pass path too.",
+    });
+    expect((await failed({ path, lines: "90,95" })).message).toContain(
+      '"src/app.ts" has 10 lines, no 90,95',
+    );
     for (const lines of ["5,2", "0", "", "a\nb", "x".repeat(300)])
       expect((await failed({ path, lines })).code, lines).toBe("bad_range");
     expect((await failed({ path: "no.ts", lines: "1" })).code).toBe("bad_path");

@@ -7,7 +7,9 @@ describe("git_show", () => {
   it("shows a commit with author, date, message and patch", async () => {
     const { call, git } = sample();
     const { text } = await call("git_show", { revision: "v0.9" });
-    expect(text).toContain(`Commit: ${git("rev-parse", "v0.9").trim()}\nAuthor: Test <test@example.org>\n`);
+    expect(text).toContain(
+      `Commit: ${git("rev-parse", "v0.9").trim()}\nAuthor: Test <test@example.org>\n`,
+    );
     expect(text).toContain("Message: Add café\n    \n    With a body.");
     expect(text).toContain(git("-c", "core.quotePath=false", "show", "--format=", "v0.9").trim());
   });
@@ -32,7 +34,11 @@ describe("git_show", () => {
     const tree = await call("git_show", { revision: "HEAD:" });
     expect(tree.text).toContain("040000 tree src/");
     expect(tree.text).toContain("(5 of 5 entries)");
-    const blob = await call("git_show", { revision: "HEAD:src/app.ts", start_line: 2, end_line: 3 });
+    const blob = await call("git_show", {
+      revision: "HEAD:src/app.ts",
+      start_line: 2,
+      end_line: 3,
+    });
     expect(blob.text).toMatch(/^Blob: [0-9a-f]{40}\nOURS\nthree\n\(lines 2 to 3, file of \d+ B\)$/);
   });
 
@@ -64,7 +70,10 @@ describe("git_show", () => {
     const lines: string[] = [];
     let cursor: string | undefined;
     do {
-      const { text } = await call("git_show", { revision: "HEAD:large.txt", ...(cursor ? { cursor } : {}) });
+      const { text } = await call("git_show", {
+        revision: "HEAD:large.txt",
+        ...(cursor ? { cursor } : {}),
+      });
       expect(text.length).toBeLessThanOrEqual(20_000);
       lines.push(...text.split("\n").slice(1, -1));
       cursor = /cursor "([\w-]+)"/.exec(text)?.[1];
@@ -77,7 +86,9 @@ describe("git_show", () => {
     write("image.bin", new Uint8Array([1, 0, 2, 0]));
     git("add", "image.bin");
     git("commit", "--quiet", "-m", "Binary");
-    expect((await call("git_show", { revision: "HEAD:image.bin" })).text).toContain("(binary file, 4 B)");
+    expect((await call("git_show", { revision: "HEAD:image.bin" })).text).toContain(
+      "(binary file, 4 B)",
+    );
     expect((await call("git_show", { revision: "HEAD" })).text).toContain("1 binary");
   });
 

@@ -9,5 +9,6 @@ export default tool({
   toolset: "read",
   input: { paths },
   output: statusShape,
-  run: async (repository, query, call) => answer("Repository status:", await status(repository, query, call)),
+  run: async (repository, query, call) =>
+    answer("Repository status:", await status(repository, query, call)),
 });

@@ -29,19 +29,21 @@ describe("git_clone", () => {
     const missing = { url, path: place.path("deep", "er"), branch: "nothing" };
     expect(await codeOf(callTool(over(), "git_clone", missing))).toBe("remote_not_found");
     expect(existsSync(place.path("deep"))).toBe(false);
-    expect(await codeOf(callTool(over(), "git_clone", { ...shallow, path: place.path("source") }))).toBe(
-      "path_exists",
-    );
+    expect(
+      await codeOf(callTool(over(), "git_clone", { ...shallow, path: place.path("source") })),
+    ).toBe("path_exists");
     expect(existsSync(place.path("source", ".git"))).toBe(true);
-    expect(await codeOf(callTool(over(), "git_clone", { ...shallow, path: join(place.home, "x") }))).toBe(
-      "outside",
-    );
+    expect(
+      await codeOf(callTool(over(), "git_clone", { ...shallow, path: join(place.home, "x") })),
+    ).toBe("outside");
   });
 
   it("stops when the call ends, and removes everything", async () => {
     const { url, server } = await upstream({ stallAfter: 10 });
     const call = fakeCall();
-    const failed = failureOf(callTool(over(), "git_clone", { url, path: place.path("stalled") }, call));
+    const failed = failureOf(
+      callTool(over(), "git_clone", { url, path: place.path("stalled") }, call),
+    );
     await server.stalled;
     call.cancel();
     expect((await failed).kind).toBe("cancelled");

@@ -12,12 +12,17 @@ describe("git_pull", () => {
     commitFiles(news, "News", { "news.txt": "x\n" });
     git(news, "push", "--quiet", bare, "main");
     const { data } = await callTool(over(), "git_pull", { repo_path: root });
-    expect(data).toMatchObject({ fast_forward: true, files: [{ path: "news.txt", status: "added" }] });
+    expect(data).toMatchObject({
+      fast_forward: true,
+      files: [{ path: "news.txt", status: "added" }],
+    });
     git(root, "commit", "--quiet", "--allow-empty", "-m", "Mine");
     commitFiles(news, "More", { "more.txt": "x\n" });
     git(news, "push", "--quiet", bare, "main");
     const head = git(root, "rev-parse", "HEAD");
-    expect(await codeOf(callTool(over(), "git_pull", { repo_path: root }))).toBe("not_fast_forward");
+    expect(await codeOf(callTool(over(), "git_pull", { repo_path: root }))).toBe(
+      "not_fast_forward",
+    );
     expect(git(root, "rev-parse", "HEAD")).toBe(head);
   });
 

@@ -13,7 +13,12 @@ export default tool({
   toolset: "remote",
   input: {
     remote: remoteName,
-    branch_name: z.string().min(1).max(250).optional().describe("Remote branch. Default: the same name."),
+    branch_name: z
+      .string()
+      .min(1)
+      .max(250)
+      .optional()
+      .describe("Remote branch. Default: the same name."),
     rebase: z.boolean().default(false).describe("If both have new commits: rebase, after asking."),
     skip_hooks: skipHooks,
   },

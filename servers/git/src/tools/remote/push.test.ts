@@ -19,15 +19,17 @@ describe("git_push", () => {
     commitFiles(root, "Other", { "other.txt": "x\n" });
     git(root, "config", "remote.origin.push", "+refs/heads/*:refs/heads/*");
     git(root, "config", "remote.origin.mirror", "true");
-    expect(await codeOf(callTool(over(), "git_push", { repo_path: root }))).toBe("not_fast_forward");
+    expect(await codeOf(callTool(over(), "git_push", { repo_path: root }))).toBe(
+      "not_fast_forward",
+    );
     expect(git(bare, "log", "-1", "--format=%s", "main").trim()).toBe("Mine");
     expect(git(bare, "for-each-ref", "--format=%(refname)")).toContain("refs/heads/conflicting");
-    expect(await codeOf(callTool(over(), "git_push", { repo_path: root, branch_name: "--mirror" }))).toBe(
-      "bad_name",
-    );
-    expect(await codeOf(callTool(over(), "git_push", { repo_path: root, branch_name: "nothing" }))).toBe(
-      "bad_revision",
-    );
+    expect(
+      await codeOf(callTool(over(), "git_push", { repo_path: root, branch_name: "--mirror" })),
+    ).toBe("bad_name");
+    expect(
+      await codeOf(callTool(over(), "git_push", { repo_path: root, branch_name: "nothing" })),
+    ).toBe("bad_revision");
   });
 
   it("reports increasing progress", async () => {

@@ -16,6 +16,10 @@ export default tool({
     set_upstream: z.boolean().default(false).describe("Track the remote branch."),
     skip_hooks: skipHooks,
   },
-  output: z.object({ remote: z.string(), pushed: movedRefs, notes: z.array(z.string()).optional() }),
+  output: z.object({
+    remote: z.string(),
+    pushed: movedRefs,
+    notes: z.array(z.string()).optional(),
+  }),
   run: (repository, query, call) => push(repository, query, call),
 });

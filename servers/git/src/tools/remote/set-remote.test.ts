@@ -11,8 +11,14 @@ describe("git_set_remote", () => {
       remote: "upstream",
       url: "https://git.example.org/a.git",
     });
-    const { data } = await call("git_set_remote", { remote: "upstream", url: "git@git.example.org:b.git" });
-    expect(data).toMatchObject({ url: "git@git.example.org:b.git", before: "https://git.example.org/a.git" });
+    const { data } = await call("git_set_remote", {
+      remote: "upstream",
+      url: "git@git.example.org:b.git",
+    });
+    expect(data).toMatchObject({
+      url: "git@git.example.org:b.git",
+      before: "https://git.example.org/a.git",
+    });
     expect(git("remote", "get-url", "upstream").trim()).toBe("git@git.example.org:b.git");
   });
 
@@ -39,7 +45,8 @@ describe("git_set_remote", () => {
     );
     await call("git_set_remote", { remote: "upstream", url: String(data.before) });
     expect(git("remote").trim()).toBe("upstream");
-    const refused = async (args: object) => (await failureOf(call("git_set_remote", { ...args }))).code;
+    const refused = async (args: object) =>
+      (await failureOf(call("git_set_remote", { ...args }))).code;
     expect(await refused({ remote: "none", action: "remove" })).toBe("remote_not_found");
     const rename = { remote: "upstream", action: "rename" };
     expect(await refused({ ...rename, new_name: "--mirror" })).toBe("bad_name");

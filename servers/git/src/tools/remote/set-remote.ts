@@ -14,7 +14,11 @@ export default tool({
       .enum(["set", "rename", "remove"])
       .default("set")
       .describe("set: add it or change its URL; rename; remove."),
-    url: z.string().max(2_000).optional().describe("set: https:// or ssh:// URL, or user@host:path."),
+    url: z
+      .string()
+      .max(2_000)
+      .optional()
+      .describe("set: https:// or ssh:// URL, or user@host:path."),
     new_name: z.string().max(200).optional().describe("rename: the new name."),
   },
   output: z.object({

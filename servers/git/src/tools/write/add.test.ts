@@ -29,9 +29,23 @@ describe("git_add", () => {
     const { call, git } = sample();
     const before = git("ls-files", "-s");
     const codes: (string | undefined)[] = [];
-    for (const bad of ["build.log", "missing.txt", "../..", "../../etc/passwd", "/etc/passwd", ".git/config"])
+    for (const bad of [
+      "build.log",
+      "missing.txt",
+      "../..",
+      "../../etc/passwd",
+      "/etc/passwd",
+      ".git/config",
+    ])
       codes.push((await failureOf(call("git_add", { files: ["notes.txt", bad] }))).code);
-    expect(codes).toEqual(["ignored_path", "bad_path", "bad_path", "bad_path", "bad_path", "bad_path"]);
+    expect(codes).toEqual([
+      "ignored_path",
+      "bad_path",
+      "bad_path",
+      "bad_path",
+      "bad_path",
+      "bad_path",
+    ]);
     expect(git("ls-files", "-s")).toBe(before);
   });
 
@@ -57,7 +71,10 @@ describe("git_add", () => {
   it("does not stage files that need the user's filter, and lists them", async () => {
     const { call, place, write } = sample();
     const { appendFileSync } = await import("node:fs");
-    appendFileSync(`${place.home}/.gitconfig`, '[filter "piped"]\n\tprocess = git-lfs filter-process\n');
+    appendFileSync(
+      `${place.home}/.gitconfig`,
+      '[filter "piped"]\n\tprocess = git-lfs filter-process\n',
+    );
     write("large.txt", "content\n");
     const error = await failureOf(call("git_add", { files: ["large.txt"] }));
     expect(error).toMatchObject({ kind: "denied", code: "filter_needed" });
@@ -68,7 +85,9 @@ describe("git_add", () => {
     const { call, git } = sample();
     const error = await failureOf(call("git_add", { files: ["notes.txt", "util.ts"] }));
     expect(error).toMatchObject({ kind: "not_found", code: "bad_path" });
-    expect(error.message).toContain('The file "util.ts" does not exist. Did you mean "src/util.ts"?');
+    expect(error.message).toContain(
+      'The file "util.ts" does not exist. Did you mean "src/util.ts"?',
+    );
     expect(git("diff", "--cached", "--name-only")).not.toContain("notes.txt");
   });
 });

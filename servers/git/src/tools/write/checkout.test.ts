@@ -27,7 +27,9 @@ describe("git_checkout", () => {
   it("never overwrites local changes, not even ignored files", async () => {
     const { call, git, write } = sample();
     write("src/app.ts", "mine\n");
-    expect((await failureOf(call("git_checkout", { branch_name: "feature" }))).code).toBe("local_changes");
+    expect((await failureOf(call("git_checkout", { branch_name: "feature" }))).code).toBe(
+      "local_changes",
+    );
     git("checkout", "--quiet", "src/app.ts");
     git("checkout", "--quiet", "-b", "logs", "feature");
     write("x.log", "committed\n");
@@ -35,14 +37,18 @@ describe("git_checkout", () => {
     git("commit", "--quiet", "-m", "Log");
     git("checkout", "--quiet", "main");
     write("x.log", "mine and ignored\n");
-    expect((await failureOf(call("git_checkout", { branch_name: "logs" }))).code).toBe("local_changes");
+    expect((await failureOf(call("git_checkout", { branch_name: "logs" }))).code).toBe(
+      "local_changes",
+    );
   });
 
   it("does not accept paths or options as branches", async () => {
     const { call, write, root } = sample();
     write("src/app.ts", "mine\n");
     for (const branch_name of ["src/app.ts", "--", "-", "--force", "--orphan=x"])
-      expect((await failureOf(call("git_checkout", { branch_name }))).code, branch_name).toBe("bad_revision");
+      expect((await failureOf(call("git_checkout", { branch_name }))).code, branch_name).toBe(
+        "bad_revision",
+      );
     const { readFileSync } = await import("node:fs");
     expect(readFileSync(`${root}/src/app.ts`, "utf8")).toBe("mine\n");
   });

@@ -6,7 +6,8 @@ import { checkout, switched } from "../../repository/change/branches.ts";
 export default tool({
   name: "git_checkout",
   title: "Switch branches",
-  description: "Check out a branch, a remote's branch, or a commit. For files only, call git_restore.",
+  description:
+    "Check out a branch, a remote's branch, or a commit. For files only, call git_restore.",
   effect: "change",
   toolset: "write",
   idempotent: true,

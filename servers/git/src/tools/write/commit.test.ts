@@ -41,7 +41,11 @@ describe("git_commit", () => {
 
   it("commits only the named files, including new ones", async () => {
     const { call, git } = sample();
-    await call("git_commit", { message: "Notes", files: ["notes.txt"], author: "Ada <ada@example.org>" });
+    await call("git_commit", {
+      message: "Notes",
+      files: ["notes.txt"],
+      author: "Ada <ada@example.org>",
+    });
     expect(git("show", "--name-only", "--format=%an").trim()).toBe("Ada\n\nnotes.txt");
     expect(git("diff", "--cached", "--name-only").trim()).toBe("src/util.ts");
   });
@@ -71,7 +75,9 @@ describe("git_commit", () => {
     );
     git("reset", "--quiet", "--hard");
     expect(() => git("merge", "conflicting")).toThrow();
-    expect(await failureOf(call("git_commit", { message: "x" }))).toMatchObject({ code: "conflict" });
+    expect(await failureOf(call("git_commit", { message: "x" }))).toMatchObject({
+      code: "conflict",
+    });
   });
 
   it("concludes a merge", async () => {
@@ -101,7 +107,11 @@ describe("git_commit", () => {
 
   it("skips hooks, with a note, if the user declines", async () => {
     const mark = hook("pre-commit", 1);
-    const { data } = await sample().call("git_commit", { message: "x" }, fakeCall({ agrees: false }));
+    const { data } = await sample().call(
+      "git_commit",
+      { message: "x" },
+      fakeCall({ agrees: false }),
+    );
     expect(existsSync(mark)).toBe(false);
     expect(data.notes).toEqual(["Did not run the hooks pre-commit: the user declined."]);
   });
@@ -119,9 +129,13 @@ describe("git_commit", () => {
   it("signs if the user's configuration says so, not if the repository's does", async () => {
     const { call, git, place, root } = sample();
     const signer = `${place.home}/gpg.sh`;
-    writeFileSync(signer, '#!/bin/sh\ncat >/dev/null\necho "[GNUPG:] SIG_CREATED x" >&2\necho signature\n', {
-      mode: 0o755,
-    });
+    writeFileSync(
+      signer,
+      '#!/bin/sh\ncat >/dev/null\necho "[GNUPG:] SIG_CREATED x" >&2\necho signature\n',
+      {
+        mode: 0o755,
+      },
+    );
     git("config", "commit.gpgSign", "true");
     await call("git_commit", { message: "By the repository" });
     expect(git("cat-file", "commit", "HEAD")).not.toContain("gpgsig");
@@ -140,7 +154,9 @@ describe("git_commit", () => {
     hooksInto(`${root}/.git/hooks`, "/bin/true");
     git("reset", "--quiet");
     const asked = fakeCall({ agrees: true });
-    expect((await failureOf(call("git_commit", { message: "x" }, asked))).code).toBe("nothing_to_commit");
+    expect((await failureOf(call("git_commit", { message: "x" }, asked))).code).toBe(
+      "nothing_to_commit",
+    );
     expect(asked.questions).toEqual([]);
   });
 });

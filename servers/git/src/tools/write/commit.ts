@@ -5,7 +5,8 @@ import { commit, committed } from "../../repository/change/commit.ts";
 export default tool({
   name: "git_commit",
   title: "Commit",
-  description: "Create a commit of the staged changes, or only of some files or hunks of git_diff_unstaged.",
+  description:
+    "Create a commit of the staged changes, or only of some files or hunks of git_diff_unstaged.",
   effect: "add",
   toolset: "write",
   input: {

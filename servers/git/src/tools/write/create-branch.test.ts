@@ -8,7 +8,11 @@ describe("git_create_branch", () => {
     const { call, git } = sample();
     const { data, text } = await call("git_create_branch", { branch_name: "topic/a" });
     expect(text.startsWith("Created branch 'topic/a' from 'main'\n")).toBe(true);
-    expect(data).toEqual({ branch: "topic/a", commit: git("rev-parse", "main").trim(), base: "main" });
+    expect(data).toEqual({
+      branch: "topic/a",
+      commit: git("rev-parse", "main").trim(),
+      base: "main",
+    });
     await call("git_create_branch", { branch_name: "older", base_branch: "v0.9" });
     expect(git("rev-parse", "older")).toBe(git("rev-parse", "v0.9"));
     expect(git("branch", "--show-current").trim()).toBe("main");

@@ -22,7 +22,9 @@ describe("git_merge", () => {
 
   it("mentions only offered tools in undo and hints, and otherwise terminal commands", async () => {
     const { root, place, git } = sample();
-    const over = gitOver([place.folder], { offers: (name) => !/^git_(reset_hard|add|init)$/.test(name) });
+    const over = gitOver([place.folder], {
+      offers: (name) => !/^git_(reset_hard|add|init)$/.test(name),
+    });
     const before = git("rev-parse", "HEAD").trim();
     const { data } = await callTool(over, "git_merge", { repo_path: root, revision: "feature" });
     expect(data.undo).toBe(`git reset --hard with revision ${before} (in a terminal).`);
@@ -64,14 +66,16 @@ describe("git_merge", () => {
       operation: "merge",
       conflicted: [{ path: "src/app.ts", status: "both modified" }],
     });
-    expect((await failureOf(call("git_merge", { revision: "feature" }))).code).toBe("operation_in_progress");
+    expect((await failureOf(call("git_merge", { revision: "feature" }))).code).toBe(
+      "operation_in_progress",
+    );
   });
 
   it("fast-forwards only, never, or if possible", async () => {
     const { call, git } = sample();
-    expect((await failureOf(call("git_merge", { revision: "feature", fast_forward: "only" }))).code).toBe(
-      "not_fast_forward",
-    );
+    expect(
+      (await failureOf(call("git_merge", { revision: "feature", fast_forward: "only" }))).code,
+    ).toBe("not_fast_forward");
     git("checkout", "--quiet", "-b", "behind", "v0.9");
     const forward = await call("git_merge", { revision: "feature" });
     expect(forward.data.fast_forward).toBe(true);
@@ -84,7 +88,11 @@ describe("git_merge", () => {
   it("stages a branch as one change without a commit (squash), and its undo works", async () => {
     const { call, git } = sample();
     const before = git("rev-parse", "HEAD").trim();
-    const { data } = await call("git_merge", { revision: "feature", squash: true, fast_forward: "never" });
+    const { data } = await call("git_merge", {
+      revision: "feature",
+      squash: true,
+      fast_forward: "never",
+    });
     expect(data).toMatchObject({ before, after: before, count: 2 });
     expect(data.up_to_date).toBeUndefined();
     expect(git("diff", "--cached", "--name-only").trim().split("\n")).toEqual([
@@ -97,7 +105,9 @@ describe("git_merge", () => {
     await call("git_merge", { revision: "feature", squash: true });
     await call("git_commit", { message: "Feature" });
     expect(git("log", "-1", "--format=%P").trim()).toBe(before);
-    expect((await call("git_merge", { revision: "v0.9", squash: true })).data.up_to_date).toBe(true);
+    expect((await call("git_merge", { revision: "v0.9", squash: true })).data.up_to_date).toBe(
+      true,
+    );
     const named = call("git_merge", { revision: "feature", squash: true, message: "x" });
     expect((await failureOf(named)).code).toBe("bad_message");
   });
@@ -116,7 +126,9 @@ describe("git_merge", () => {
   it("does not overwrite local changes", async () => {
     const { call, write } = sample();
     write("src/app.ts", "mine\n");
-    expect((await failureOf(call("git_merge", { revision: "feature" }))).code).toBe("local_changes");
+    expect((await failureOf(call("git_merge", { revision: "feature" }))).code).toBe(
+      "local_changes",
+    );
   });
 
   it("ends an operation in progress: continues once conflicts are resolved, or aborts and keeps the files' content", async () => {
@@ -159,7 +171,12 @@ describe("git_merge", () => {
     expect(text.length).toBeLessThan(22_000);
     expect(data.conflicted).toHaveLength(43);
     expect(data.conflicts).toMatchObject([
-      { path: "a.bin", base: "binary, 5 bytes", ours: "binary, 5 bytes", theirs: "binary, 7 bytes" },
+      {
+        path: "a.bin",
+        base: "binary, 5 bytes",
+        ours: "binary, 5 bytes",
+        theirs: "binary, 7 bytes",
+      },
       { path: "b.txt", hunks: [{ line: 1, ours: expect.stringMatching(/more characters\)$/) }] },
       { path: "gone.txt", kind: "deleted by us", base: "base\n", theirs: "theirs\n" },
       ...Array.from({ length: 17 }, () => ({ kind: "both modified" })),

@@ -73,7 +73,9 @@ describe("git_reset", () => {
     await call("git_reset", { revision, mode: "soft" });
     await call("git_restore", { files: ["."], source, staged: true, worktree: false });
     expect(git("diff", "--cached") + git("diff")).toBe(before);
-    expect((await failureOf(call("git_reset", { revision: "HEAD~1", files: ["a"] }))).kind).toBe("invalid");
+    expect((await failureOf(call("git_reset", { revision: "HEAD~1", files: ["a"] }))).kind).toBe(
+      "invalid",
+    );
     expect((await failureOf(call("git_reset", { revision: "nothing" }))).code).toBe("bad_revision");
   });
 });

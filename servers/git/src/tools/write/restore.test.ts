@@ -30,9 +30,9 @@ describe("git_restore", () => {
     await call("git_restore", { files: ["README.md"] });
     expect(read("README.md")).toBe("# Sample\n");
     expect((await failureOf(call("git_restore", { files: ["nothing"] }))).code).toBe("bad_path");
-    expect((await failureOf(call("git_restore", { files: ["a"], source: "--worktree" }))).code).toBe(
-      "bad_revision",
-    );
+    expect(
+      (await failureOf(call("git_restore", { files: ["a"], source: "--worktree" }))).code,
+    ).toBe("bad_revision");
   });
 
   it("lists what a source changed, and keeps an untracked file that it overwrites", async () => {

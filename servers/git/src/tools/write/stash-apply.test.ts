@@ -23,7 +23,9 @@ describe("git_stash_apply", () => {
   it("accepts only stashes", async () => {
     const { call } = sample();
     expect((await failureOf(call("git_stash_apply", { stash: "v0.9" }))).code).toBe("bad_revision");
-    expect((await failureOf(call("git_stash_apply", { stash: "stash@{9}" }))).code).toBe("bad_revision");
+    expect((await failureOf(call("git_stash_apply", { stash: "stash@{9}" }))).code).toBe(
+      "bad_revision",
+    );
   });
 });
 
@@ -37,9 +39,9 @@ describe("git_stash_apply with drop", () => {
     git("checkout", "--quiet", "HEAD", "--", ".");
     await call("git_stash_apply", { stash: data.recovery });
     expect(git("diff", "--name-only").trim()).toBe("README.md");
-    expect((await failureOf(call("git_stash_apply", { stash: data.recovery, drop: true }))).code).toBe(
-      "bad_revision",
-    );
+    expect(
+      (await failureOf(call("git_stash_apply", { stash: data.recovery, drop: true }))).code,
+    ).toBe("bad_revision");
   });
 
   it("keeps the stash if there are conflicts", async () => {

@@ -7,7 +7,8 @@ import { changeFields } from "../../repository/read/changed-files.ts";
 export default tool({
   name: "git_stash_apply",
   title: "Apply a stash",
-  description: "Apply a stash, or a recovery ref, to the working tree. The stash is removed only with drop.",
+  description:
+    "Apply a stash, or a recovery ref, to the working tree. The stash is removed only with drop.",
   effect: "change",
   toolset: "write",
   input: {

@@ -15,6 +15,11 @@ export default tool({
     include_untracked: z.boolean().default(false).describe("Include new files."),
     keep_index: z.boolean().default(false).describe("Leave staged changes in place."),
   },
-  output: z.object({ stash: z.string(), commit: z.string(), files: changedFiles, count: z.number() }),
+  output: z.object({
+    stash: z.string(),
+    commit: z.string(),
+    files: changedFiles,
+    count: z.number(),
+  }),
   run: stashPush,
 });

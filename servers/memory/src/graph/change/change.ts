@@ -31,7 +31,9 @@ const PRUNED_AT_ONCE = 200;
 /** Removes changes older than some days from the journal, and erases what they deleted. */
 export async function prune(store: Store, days: number): Promise<void> {
   const before = Date.now() - days * DAY_MS;
-  while ((await store.write((writer) => writer.forgetChanges(before, PRUNED_AT_ONCE))) === PRUNED_AT_ONCE);
+  while (
+    (await store.write((writer) => writer.forgetChanges(before, PRUNED_AT_ONCE))) === PRUNED_AT_ONCE
+  );
 }
 
 /** What each text is called, and its maximum length in UTF-16 units. */

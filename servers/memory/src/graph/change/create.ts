@@ -65,7 +65,9 @@ export async function addEntities(
     } else if (onConflict === "error") {
       const type = existing.get(entity.name)?.type;
       const what =
-        type === undefined ? "occurs twice in the call" : `already exists, with type ${quote(type)}`;
+        type === undefined
+          ? "occurs twice in the call"
+          : `already exists, with type ${quote(type)}`;
       throw failure("exists", `The entity ${quote(entity.name)} ${what}. Nothing was created.`, {
         hint: "Call add_observations to add to it, update_entities to change it, or pass on_conflict merge or skip.",
       });
@@ -87,7 +89,9 @@ export async function addEntities(
 
 /** Inserts entities that do not exist, with their observations; returns their ids in order. */
 async function insertEntities(writer: Writer, entities: readonly Entity[]): Promise<number[]> {
-  const ids = await writer.addEntities(entities.map(({ name, entityType }) => ({ name, type: entityType })));
+  const ids = await writer.addEntities(
+    entities.map(({ name, entityType }) => ({ name, type: entityType })),
+  );
   const contents = entities.flatMap(({ observations }, index) =>
     observations.map((content) => ({ entityId: ids[index] ?? 0, content })),
   );
@@ -108,7 +112,8 @@ async function addNew(
     const entityId = existing.get(name)?.id ?? 0;
     const had = known.get(entityId) ?? new Set<string>();
     known.set(entityId, had);
-    for (const { content } of await writer.observationsMatching(entityId, contents)) had.add(content);
+    for (const { content } of await writer.observationsMatching(entityId, contents))
+      had.add(content);
     const added: string[] = [];
     const duplicates: string[] = [];
     for (const content of contents) {
@@ -116,7 +121,11 @@ async function addNew(
       had.add(content);
     }
     rows.push(...added.map((content) => ({ entityId, content })));
-    results.push({ entityName: name, addedObservations: added, duplicates: unlessEmpty(duplicates) });
+    results.push({
+      entityName: name,
+      addedObservations: added,
+      duplicates: unlessEmpty(duplicates),
+    });
   }
   await writer.addObservations(rows);
   return results;
@@ -276,7 +285,8 @@ export async function addRelations(
     });
   }
   const made = missing.map((name) => ({ name, entityType: "unknown", observations: [] }));
-  for (const [index, id] of (await insertEntities(writer, made)).entries()) ids.set(missing[index] ?? "", id);
+  for (const [index, id] of (await insertEntities(writer, made)).entries())
+    ids.set(missing[index] ?? "", id);
   const rows = wanted.map((relation) => {
     const { from, to, relationType: type } = relation;
     return { relation, fromId: ids.get(from) ?? 0, toId: ids.get(to) ?? 0, type };

@@ -41,7 +41,8 @@ async function showChanges(reader: Reader, rows: readonly ChangeRow[]) {
       change_id: row.id,
       at: new Date(row.at).toISOString(),
       action: row.action,
-      summary: describeItems(items) || (row.hard ? "erased permanently" : "nothing left to restore"),
+      summary:
+        describeItems(items) || (row.hard ? "erased permanently" : "nothing left to restore"),
       // Some of the entities that it affected.
       names: touched.flatMap((id) => entities.get(id)?.name.slice(0, 200).toWellFormed() ?? []),
       source: row.source ?? undefined,
@@ -96,9 +97,13 @@ async function undoable(writer: Writer, id: number): Promise<ChangeRow> {
     });
   }
   if (row.hard)
-    throw new ToolError("conflict", `Change ${id} permanently erased rows (hard); they cannot be restored.`, {
-      hint: "Add the facts again with create_entities or add_observations.",
-    });
+    throw new ToolError(
+      "conflict",
+      `Change ${id} permanently erased rows (hard); they cannot be restored.`,
+      {
+        hint: "Add the facts again with create_entities or add_observations.",
+      },
+    );
   if (row.undoneBy !== null)
     throw new ToolError("conflict", `Change ${id} was already undone by change ${row.undoneBy}.`, {
       hint: `To redo it, undo change ${row.undoneBy}.`,
@@ -128,7 +133,9 @@ const each =
   };
 
 /** How each operation is undone, and what it did in a summary. */
-const OPERATIONS: Readonly<Record<ChangeItem["op"], { readonly done: string; readonly revert: Revert }>> = {
+const OPERATIONS: Readonly<
+  Record<ChangeItem["op"], { readonly done: string; readonly revert: Revert }>
+> = {
   add: { done: "added", revert: removeAdded },
   remove: { done: "deleted", revert: restoreDeleted },
   restore: { done: "restored", revert: removeAdded },
@@ -153,7 +160,10 @@ async function removeAdded(writer: Writer, row: ChangeRow, items: Items): Promis
       const holder = (await writer.entitiesById(ids)).get(
         ids.includes(entityId) ? entityId : (relations[0]?.toId ?? 0),
       );
-      throw cannotUndo(row, `${quote(holder?.name ?? "")} has gained observations or relations since`);
+      throw cannotUndo(
+        row,
+        `${quote(holder?.name ?? "")} has gained observations or relations since`,
+      );
     }
   }
   await writer.remove(kind, items);
@@ -198,12 +208,16 @@ async function resetSuperseded(writer: Writer, row: ChangeRow, item: ChangeItem)
   if (fact === undefined || current !== item.after)
     throw cannotUndo(row, "an observation that it replaced was changed or deleted since");
   const [at, by = 0] = (item.before ?? "").split(" ").map(Number);
-  await writer.setSuperseded(fact, item.before === null || at === undefined ? undefined : { at, by });
+  await writer.setSuperseded(
+    fact,
+    item.before === null || at === undefined ? undefined : { at, by },
+  );
 }
 
 async function moveBack(writer: Writer, row: ChangeRow, item: ChangeItem): Promise<void> {
   const states = await writer.rows(item.kind, [item.rowId]);
-  if (states.get(item.rowId) !== null) throw cannotUndo(row, `a moved ${item.kind} was deleted since`);
+  if (states.get(item.rowId) !== null)
+    throw cannotUndo(row, `a moved ${item.kind} was deleted since`);
   const [from = 0, fromEnd = 0] = (item.before ?? "").split(" ").map(Number);
   const [to = 0, toEnd = 0] = (item.after ?? "").split(" ").map(Number);
   const hosts = await writer.entitiesById(item.kind === "relation" ? [from, fromEnd] : [from]);
@@ -214,15 +228,20 @@ async function moveBack(writer: Writer, row: ChangeRow, item: ChangeItem): Promi
 }
 
 function cannotUndo(row: ChangeRow, why: string): ToolError {
-  return new ToolError("conflict", `Change ${row.id} cannot be undone: ${why}. Nothing was changed.`, {
-    hint: "Undo later changes first, starting with the newest; recent_changes lists them.",
-  });
+  return new ToolError(
+    "conflict",
+    `Change ${row.id} cannot be undone: ${why}. Nothing was changed.`,
+    {
+      hint: "Undo later changes first, starting with the newest; recent_changes lists them.",
+    },
+  );
 }
 
 /** What a change did, for people: "2 entities, 3 observations added; 1 relation deleted". */
 function describeItems(items: readonly ChangeItem[]): string {
   const counts = new Map<string, number>();
-  for (const { op, kind } of items) counts.set(`${op} ${kind}`, (counts.get(`${op} ${kind}`) ?? 0) + 1);
+  for (const { op, kind } of items)
+    counts.set(`${op} ${kind}`, (counts.get(`${op} ${kind}`) ?? 0) + 1);
   return Object.entries(OPERATIONS)
     .flatMap(([op, { done }]) => {
       const what = counted(

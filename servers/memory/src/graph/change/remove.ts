@@ -40,7 +40,11 @@ interface Found {
  *
  * @throws ToolError `not_found` if none of them exists.
  */
-export function deleteEntities(store: Store, given: readonly string[], options: Hard & ChangeFacts) {
+export function deleteEntities(
+  store: Store,
+  given: readonly string[],
+  options: Hard & ChangeFacts,
+) {
   const names = [...new Set(given.map((name) => name.toWellFormed()))];
   const alsoRemoved = options.hard;
   return remove(store, options, "entities", async (reader) => {
@@ -85,10 +89,13 @@ export function deleteObservations(
       const hosts = entities.filter((entity) => entity.name === name);
       const found: ObservationRow[] = [];
       for (const { id } of hosts)
-        found.push(...(await reader.observationsMatching(id, contents, options.hard ? "all" : "kept")));
+        found.push(
+          ...(await reader.observationsMatching(id, contents, options.hard ? "all" : "kept")),
+        );
       for (const row of found) rows.set(row.id, row);
       if (hosts.length === 0) missing.push(name);
-      else missing.push(...contents.filter((text) => !found.some(({ content }) => content === text)));
+      else
+        missing.push(...contents.filter((text) => !found.some(({ content }) => content === text)));
     }
     if (rows.size === 0)
       throw new ToolError("not_found", `None of these observations exists: ${quoteAll(missing)}.`, {
@@ -103,7 +110,11 @@ export function deleteObservations(
  *
  * @throws ToolError `not_found` if none of them exists.
  */
-export function deleteRelations(store: Store, given: readonly Relation[], options: Hard & ChangeFacts) {
+export function deleteRelations(
+  store: Store,
+  given: readonly Relation[],
+  options: Hard & ChangeFacts,
+) {
   const wanted = given.map(({ from, to, relationType }) => ({
     from: from.toWellFormed(),
     to: to.toWellFormed(),
@@ -143,13 +154,18 @@ async function remove(
   subject: keyof Counts,
   find: (reader: Reader) => Promise<Found>,
 ): Promise<Question | Deleted> {
-  if (hard && agreed === undefined) return { question: questionOf(await store.read(find), subject) };
+  if (hard && agreed === undefined)
+    return { question: questionOf(await store.read(find), subject) };
   const { change_id, ...found } = await change(store, { ...facts, hard }, async (writer) => {
     const found = await find(writer);
     if (hard && questionOf(found, subject) !== agreed)
-      throw new ToolError("conflict", "The memory changed after the user was asked; nothing was erased.", {
-        hint: "Repeat the call; the user is asked again.",
-      });
+      throw new ToolError(
+        "conflict",
+        "The memory changed after the user was asked; nothing was erased.",
+        {
+          hint: "Repeat the call; the user is asked again.",
+        },
+      );
     if (hard) await writer.changeId();
     for (const [many, kind] of NOUNS.toReversed())
       await (hard ? writer.purge(kind, idsOf(found[many])) : writer.remove(kind, found[many]));
@@ -178,7 +194,8 @@ function notOverwritten(error: unknown): string {
 function questionOf(found: Found, subject: keyof Counts): string {
   const before = countsOf(found, ({ removedBy }) => removedBy !== null);
   const parts = Object.fromEntries(Object.entries(before).filter(([, count]) => count > 0));
-  const also = totalOf(before) === 0 ? "" : ` This includes ${counted(parts)} that can still be restored.`;
+  const also =
+    totalOf(before) === 0 ? "" : ` This includes ${counted(parts)} that can still be restored.`;
   if (subject === "entities") {
     const { entities, ...attached } = countsOf(found);
     const names = [...new Set(found.entities.map(({ name }) => name))];
@@ -202,4 +219,5 @@ function countsOf(found: Found, isCounted: (row: Removable) => boolean = () => t
   };
 }
 
-const totalOf = (counts: Partial<Counts>) => Object.values(counts).reduce((sum, count) => sum + count, 0);
+const totalOf = (counts: Partial<Counts>) =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0);

@@ -57,7 +57,10 @@ const mergeOf = ({ name, existing }: Similar) =>
   JSON.stringify({ updates: [{ name, merge_into: existing }] });
 
 /** Compares the types of relations that were just created with those of the others. */
-export async function similarRelationTypes(writer: Writer, fresh: readonly string[]): Promise<SimilarNames> {
+export async function similarRelationTypes(
+  writer: Writer,
+  fresh: readonly string[],
+): Promise<SimilarNames> {
   const types = await similarTypes(writer, "relation", fresh);
   const [first] = types;
   return {
@@ -79,7 +82,9 @@ async function similarNames(writer: Writer, fresh: readonly string[]): Promise<S
     let existing = alike.get(foldedName(name))?.find(isEarlier);
     if (existing === undefined && at < MAX_COMPARED) {
       const near = await writer.namesFrom(foldedName(name).slice(0, 2), MAX_CANDIDATES);
-      existing = near.map((row) => row.name).find((other) => isEarlier(other) && isAlike(name, other));
+      existing = near
+        .map((row) => row.name)
+        .find((other) => isEarlier(other) && isAlike(name, other));
     }
     if (existing !== undefined) found.push({ name, existing });
     if (found.length === MAX_SHOWN) break;

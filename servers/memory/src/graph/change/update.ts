@@ -16,7 +16,11 @@ type EntityUpdate = { readonly name: string } & {
  * @throws ToolError `not_found` for an unknown entity, `conflict` for a name that is taken, `invalid` for an update
  *   that is empty or contradicts itself.
  */
-export async function updateEntities(store: Store, updates: readonly EntityUpdate[], facts: ChangeFacts) {
+export async function updateEntities(
+  store: Store,
+  updates: readonly EntityUpdate[],
+  facts: ChangeFacts,
+) {
   const checked = updates.map(checkedUpdate);
   return change(store, facts, async (writer) => {
     const updated = [];
@@ -47,8 +51,10 @@ function checkedUpdate(update: EntityUpdate, index: number): EntityUpdate {
     });
   return {
     name: update.name.toWellFormed(),
-    new_name: new_name === undefined ? undefined : checkedText("name", new_name, `${where}.new_name`),
-    new_type: new_type === undefined ? undefined : checkedText("type", new_type, `${where}.new_type`),
+    new_name:
+      new_name === undefined ? undefined : checkedText("name", new_name, `${where}.new_name`),
+    new_type:
+      new_type === undefined ? undefined : checkedText("type", new_type, `${where}.new_type`),
     merge_into: merge_into?.toWellFormed(),
   };
 }
@@ -61,7 +67,8 @@ async function alter(writer: Writer, entity: EntityRow, { new_name, new_type }: 
       });
     await writer.alter(entity, "rename", new_name);
   }
-  if (new_type !== undefined && new_type !== entity.type) await writer.alter(entity, "retype", new_type);
+  if (new_type !== undefined && new_type !== entity.type)
+    await writer.alter(entity, "retype", new_type);
   return { after: { name: new_name ?? entity.name, entityType: new_type ?? entity.type } };
 }
 
@@ -73,9 +80,12 @@ async function merge(writer: Writer, from: EntityRow, into: EntityRow) {
     });
   const observations = await writer.observationsOf([from.id], "kept");
   const contents = observations.map(({ content }) => content);
-  const had = new Set((await writer.observationsMatching(into.id, contents)).map(({ content }) => content));
+  const had = new Set(
+    (await writer.observationsMatching(into.id, contents)).map(({ content }) => content),
+  );
   // What was superseded stays in the history of the other entity.
-  const isTwin = ({ content, supersededAt }: ObservationRow) => supersededAt === null && had.has(content);
+  const isTwin = ({ content, supersededAt }: ObservationRow) =>
+    supersededAt === null && had.has(content);
   const fresh = observations.filter((row) => !isTwin(row));
   const twins = observations.filter(isTwin);
   await writer.remove("observation", twins);
@@ -92,7 +102,11 @@ async function merge(writer: Writer, from: EntityRow, into: EntityRow) {
     if (between || there.some(({ type }) => type === relation.type)) {
       await writer.remove("relation", [relation]);
     } else {
-      await writer.moveRelation(relation.id, [relation.fromId, relation.toId], [ends.fromId, ends.toId]);
+      await writer.moveRelation(
+        relation.id,
+        [relation.fromId, relation.toId],
+        [ends.fromId, ends.toId],
+      );
       moved += 1;
     }
   }

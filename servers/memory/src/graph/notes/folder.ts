@@ -73,9 +73,13 @@ export class NotesFolder {
         return undefined;
       }
       if (found.size > MAX_NOTES)
-        throw new ToolError("too_large", `${this.root} has more than ${grouped(MAX_NOTES)} notes.`, {
-          hint: "Choose a smaller directory with --notes, or import it with import_graph.",
-        });
+        throw new ToolError(
+          "too_large",
+          `${this.root} has more than ${grouped(MAX_NOTES)} notes.`,
+          {
+            hint: "Choose a smaller directory with --notes, or import it with import_graph.",
+          },
+        );
     }
     return found;
   }
@@ -96,16 +100,21 @@ export class NotesFolder {
     const file = await this.#paths.openFile(join(this.root, path));
     try {
       if (file.stat.size > MAX_BYTES)
-        throw new ToolError("invalid", `The note ${path} is larger than 1 MiB, so it is left out.`, {
-          hint: "Split it, or move it out of the directory.",
-        });
+        throw new ToolError(
+          "invalid",
+          `The note ${path} is larger than 1 MiB, so it is left out.`,
+          {
+            hint: "Split it, or move it out of the directory.",
+          },
+        );
       const bytes = await file.handle.readFile();
       return {
         text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
         hash: hashOf(bytes),
       };
     } catch (cause) {
-      if (cause instanceof ToolError || errorCode(cause) !== "ERR_ENCODING_INVALID_ENCODED_DATA") throw cause;
+      if (cause instanceof ToolError || errorCode(cause) !== "ERR_ENCODING_INVALID_ENCODED_DATA")
+        throw cause;
       throw new ToolError("invalid", `The note ${path} is not UTF-8, so it is left out.`, {
         hint: "Save it as UTF-8.",
         cause,
@@ -130,7 +139,8 @@ export class NotesFolder {
         ? { mode: "create" }
         : {
             check: async (existing) => {
-              const now = existing === undefined ? undefined : hashOf(await existing.handle.readFile());
+              const now =
+                existing === undefined ? undefined : hashOf(await existing.handle.readFile());
               if (now !== expected) throw changedNote(path);
             },
           },

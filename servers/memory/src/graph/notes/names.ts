@@ -70,7 +70,14 @@ export class NoteNames {
   link(name: string, path: string, permalink: string | undefined): void {
     const whole = path.slice(0, path.length - extname(path).length);
     this.#taken.add(name);
-    for (const link of [name, path, whole, basename(path), basename(whole), permalink ?? slugOf(name)]) {
+    for (const link of [
+      name,
+      path,
+      whole,
+      basename(path),
+      basename(whole),
+      permalink ?? slugOf(name),
+    ]) {
       const key = link.toLowerCase();
       if (!this.#links.has(key)) this.#links.set(key, name);
     }

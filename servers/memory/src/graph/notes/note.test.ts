@@ -42,7 +42,9 @@ describe("a note", () => {
       const note = parseNote(text);
       expect(note.title, JSON.stringify(name)).toBe(name);
       expect(note.type).toBe(type);
-      const observations = note.facts.flatMap((fact) => (fact.kind === "observation" ? [fact.content] : []));
+      const observations = note.facts.flatMap((fact) =>
+        fact.kind === "observation" ? [fact.content] : [],
+      );
       expect(observations).toEqual(AWKWARD);
       const own = note.facts.flatMap((fact) =>
         fact.own && fact.kind === "relation" ? [{ type: fact.type, target: fact.target }] : [],
@@ -99,17 +101,25 @@ describe("a note", () => {
       const lines = (from: string) => from.split("\n").filter((line) => line.trim() !== "");
       const left = lines(added);
       // All lines are still there, in the same order.
-      for (const line of lines(text)) expect(left.splice(0, left.indexOf(line) + 1).at(-1)).toBe(line);
+      for (const line of lines(text))
+        expect(left.splice(0, left.indexOf(line) + 1).at(-1)).toBe(line);
       expect(parseNote(added).facts.map(keyOf)).toEqual(
-        expect.arrayContaining([keyOf({ content: "likes tea" }), keyOf({ type: "knows", target: "Bo" })]),
+        expect.arrayContaining([
+          keyOf({ content: "likes tea" }),
+          keyOf({ type: "knows", target: "Bo" }),
+        ]),
       );
-      const again = editNote(added, { remove: (fact) => keyOf(fact) === keyOf({ content: "likes tea" }) });
+      const again = editNote(added, {
+        remove: (fact) => keyOf(fact) === keyOf({ content: "likes tea" }),
+      });
       expect(parseNote(again).facts.map(keyOf)).not.toContain(keyOf({ content: "likes tea" }));
       const titled = editNote(text, { title: "T" });
       expect(parseNote(titled).title).toBe("T");
     }
     const example = "```\n## Observations\n```\n";
-    expect(editNote(example, { observations: ["x"] })).toBe(`${example}\n## Observations\n- [fact] x\n`);
+    expect(editNote(example, { observations: ["x"] })).toBe(
+      `${example}\n## Observations\n- [fact] x\n`,
+    );
     expect(editNote("~~~\nopen", { observations: ["x"] })).toBe(
       "~~~\nopen\n~~~\n\n## Observations\n- [fact] x\n",
     );

@@ -126,7 +126,8 @@ function factsOf(item: string | undefined, raw: string, line: number): NoteFact[
     found.push({ kind: "observation", content, line, own: true });
   for (const [, to = ""] of readable.matchAll(LINK)) {
     const target = targetOf(to);
-    if (isValid("name", target)) found.push({ kind: "relation", type: LINKS_TO, target, line, own: false });
+    if (isValid("name", target))
+      found.push({ kind: "relation", type: LINKS_TO, target, line, own: false });
   }
   return found;
 }
@@ -229,10 +230,13 @@ function escaped(text: string): string {
 function unescaped(text: string): string {
   return text
     .trim()
-    .replace(/(\\?)(<br>|&#(\d+);)/gu, (_, slash: string, sign: string, code: string | undefined) => {
-      if (slash !== "") return sign;
-      return code === undefined ? "\n" : String.fromCharCode(Number(code));
-    });
+    .replace(
+      /(\\?)(<br>|&#(\d+);)/gu,
+      (_, slash: string, sign: string, code: string | undefined) => {
+        if (slash !== "") return sign;
+        return code === undefined ? "\n" : String.fromCharCode(Number(code));
+      },
+    );
 }
 
 /** Characters that a link cannot contain, or that would mean something else. */
@@ -250,7 +254,9 @@ function decodedName(name: string): string {
   return name.replace(/%(?:u([0-9A-F]{4})|([0-9A-F]{2}))/gu, (code, long, short, at: number) => {
     const sign = String.fromCharCode(Number.parseInt(long ?? short, 16));
     const isAtEnd = at === 0 || at + code.length === name.length;
-    return /[[\]|#^`%\p{Cc}\u2028\u2029]/u.test(sign) || (isAtEnd && /\s/u.test(sign)) ? sign : code;
+    return /[[\]|#^`%\p{Cc}\u2028\u2029]/u.test(sign) || (isAtEnd && /\s/u.test(sign))
+      ? sign
+      : code;
   });
 }
 
@@ -269,7 +275,8 @@ function frontMatter(text: string) {
     return { lines: 0, fields: none, source: undefined };
   const field = (name: string) => {
     const value = document.get(name);
-    const known = typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
+    const known =
+      typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
     return known.trim() === "" ? undefined : known;
   };
   const title = field("title");
@@ -296,7 +303,9 @@ function withField(text: string, name: string, value: string, eol: string): stri
   const node = document.get(name, true);
   const [start, end] = (isScalar(node) ? node.range : undefined) ?? [0, 0];
   const edited =
-    end === 0 ? `${line}${source}` : `${source.slice(0, start)}${scalar(value)}${source.slice(end)}`;
+    end === 0
+      ? `${line}${source}`
+      : `${source.slice(0, start)}${scalar(value)}${source.slice(end)}`;
   return `${text.slice(0, at)}${edited}${text.slice(at + source.length)}`;
 }
 

@@ -97,7 +97,9 @@ export class NotesSync {
     );
     const missing = new Map(lacking(found));
     const read = await readChanged(this.#notes, new Map(changed), missing);
-    const rows = await store.read((reader) => reader.entitiesById([...missing.values()].map(({ id }) => id)));
+    const rows = await store.read((reader) =>
+      reader.entitiesById([...missing.values()].map(({ id }) => id)),
+    );
     const lost = [...missing.values()].filter(({ id }) => rows.get(id)?.removedBy === null).length;
     const isAll = lost > 0 && lost === known.length && read.length === 0;
     if (found === undefined || isAll || (lost > MAX_DELETED && lost * 2 > known.length)) {

@@ -66,7 +66,8 @@ export async function readChanged(
     ];
     const before = candidates.find((path) => path !== undefined && missing.has(path));
     const moved = before === undefined ? undefined : missing.get(before);
-    if (before === undefined || moved === undefined) return { ...one, state: undefined, before: one.path };
+    if (before === undefined || moved === undefined)
+      return { ...one, state: undefined, before: one.path };
     missing.delete(before);
     return { ...one, state: moved, before };
   });
@@ -141,7 +142,9 @@ async function readAll(
 
 /** Deletes the entities of deleted notes; undo_memory_change restores them. */
 async function removeEntities(writer: Writer, ids: readonly number[]): Promise<void> {
-  const rows = [...(await writer.entitiesById(ids)).values()].filter(({ removedBy }) => removedBy === null);
+  const rows = [...(await writer.entitiesById(ids)).values()].filter(
+    ({ removedBy }) => removedBy === null,
+  );
   const live = rows.map(({ id }) => id);
   await writer.remove("relation", await writer.relationsOf(live));
   await writer.remove("observation", await writer.observationsOf(live, "kept"));
@@ -206,9 +209,13 @@ async function mergeNotes(
       const { path, note, stamp, hash } = one;
       const { id = 0, type = DEFAULT_TYPE } = ids.get(name) ?? {};
       // A file that was renamed still has the old title, which is then written.
-      const shown = one.state !== undefined && isFileRenamed(one, one.state) ? one.state.name : name;
+      const shown =
+        one.state !== undefined && isFileRenamed(one, one.state) ? one.state.name : name;
       const written = note.type ?? type;
-      return [path, stateOf(path, note, facts[index] ?? [], { id, name: shown, type: written, stamp, hash })];
+      return [
+        path,
+        stateOf(path, note, facts[index] ?? [], { id, name: shown, type: written, stamp, hash }),
+      ];
     }),
   );
 }
@@ -245,9 +252,18 @@ function isFileRenamed({ note, path, before }: Changed, state: NoteState): boole
 }
 
 /** Renames the entity of a note whose title or file was renamed; returns its name. */
-async function renamed(writer: Writer, one: Changed, row: EntityRow, state: NoteState): Promise<string> {
+async function renamed(
+  writer: Writer,
+  one: Changed,
+  row: EntityRow,
+  state: NoteState,
+): Promise<string> {
   const title = one.note.title ?? stemIn(one.path);
-  const wanted = isFileRenamed(one, state) ? stemIn(one.path) : title === state.title ? row.name : title;
+  const wanted = isFileRenamed(one, state)
+    ? stemIn(one.path)
+    : title === state.title
+      ? row.name
+      : title;
   const name = wanted.toWellFormed();
   if (name === row.name || textProblem("name", name) !== undefined) return row.name;
   if ((await writer.entitiesNamed([name])).has(name)) return row.name;

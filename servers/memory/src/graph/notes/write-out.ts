@@ -59,18 +59,24 @@ export async function writeOut(notes: Notes, found: ReadonlyMap<string, string>)
         if (error.kind === "conflict" || error.kind === "not_found") isAgain = true;
         else {
           failures += 1;
-          notes.problems.push(`The memory has the change, but its note is not updated: ${told(error)}`);
+          notes.problems.push(
+            `The memory has the change, but its note is not updated: ${told(error)}`,
+          );
         }
       }
     }
     await remember(notes, next);
   }
   // Otherwise it is tried again with the next call.
-  if (!isAgain && failures === 0) await store.write((writer) => writer.setMeta(WRITTEN, String(last)));
+  if (!isAgain && failures === 0)
+    await store.write((writer) => writer.setMeta(WRITTEN, String(last)));
   return isAgain;
 }
 
-async function remember({ store, states }: Notes, next: ReadonlyMap<string, NoteState | undefined>) {
+async function remember(
+  { store, states }: Notes,
+  next: ReadonlyMap<string, NoteState | undefined>,
+) {
   if (next.size === 0) return;
   await store.write(async (writer) => {
     for (const [path, state] of next)
@@ -102,7 +108,8 @@ async function outdated(reader: Reader, states: ReadonlyMap<string, NoteState>) 
         if (kind === "entity" && op === "rename") renamed.push(entityId);
       }
     // Notes that link to a renamed entity.
-    for (const { fromId } of await reader.relationsOf(renamed, { direction: "in" })) ids.add(fromId);
+    for (const { fromId } of await reader.relationsOf(renamed, { direction: "in" }))
+      ids.add(fromId);
   }
   return { last, ids: [...ids].sort((a, b) => a - b), isDone: false };
 }
@@ -174,7 +181,9 @@ async function eraseLines(folder: NotesFolder, { observations }: Touched, path: 
   if (folder.stamp(path) === undefined) return;
   const { text, hash } = await folder.read(path);
   const kept = new Set(observations.map(keyOf));
-  const edited = editNote(text, { remove: (fact) => fact.kind === "observation" && !kept.has(keyOf(fact)) });
+  const edited = editNote(text, {
+    remove: (fact) => fact.kind === "observation" && !kept.has(keyOf(fact)),
+  });
   if (edited !== text) await folder.write(path, edited, hash);
 }
 
@@ -213,7 +222,9 @@ async function updateNote(
   const facts = resolved(parseNote(read.text), names);
   const has = new Set(facts.map(keyOf));
   const wanted = new Set([...observations, ...links].map(keyOf));
-  const old = new Set(facts.flatMap((fact) => (fact.own && !wanted.has(keyOf(fact)) ? [fact.line] : [])));
+  const old = new Set(
+    facts.flatMap((fact) => (fact.own && !wanted.has(keyOf(fact)) ? [fact.line] : [])),
+  );
   const text = editNote(read.text, {
     title: name === state.name ? undefined : name,
     type: type === state.type ? undefined : type,

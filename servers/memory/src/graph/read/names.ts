@@ -54,24 +54,32 @@ async function namesLike(reader: Reader, name: string): Promise<string[]> {
   );
   add((await reader.entitiesById(idsOf(matches))).values());
   const near = nearest(folded, candidates.keys(), MAX_LIKE);
-  const longer = [...candidates.keys()].filter((key) => key.includes(folded) && !near.includes(key)).sort();
+  const longer = [...candidates.keys()]
+    .filter((key) => key.includes(folded) && !near.includes(key))
+    .sort();
   return [...near, ...longer].slice(0, MAX_LIKE).map((key) => candidates.get(key) ?? key);
 }
 
 /** "Did you mean …?" for the first of some names that do not exist; empty if nothing is similar. */
 export async function didYouMean(reader: Reader, names: readonly string[]): Promise<string> {
   const near = new Set<string>();
-  for (const name of names.slice(0, 3)) for (const like of await namesLike(reader, name)) near.add(like);
+  for (const name of names.slice(0, 3))
+    for (const like of await namesLike(reader, name)) near.add(like);
   return near.size === 0 ? "" : `Did you mean ${quoteAll([...near])}?`;
 }
 
 /** The error for entities that do not exist, with similar ones. */
-export async function unknownEntities(reader: Reader, names: readonly string[]): Promise<ToolError> {
+export async function unknownEntities(
+  reader: Reader,
+  names: readonly string[],
+): Promise<ToolError> {
   const removed = (await reader.removedNamed(names.slice(0, 100))).map(({ name }) => name);
   const gone = quoteAll([...new Set(removed)]);
   const hints = [
     await didYouMean(reader, names),
-    removed.length === 0 ? "" : `Deleted: ${gone}; to restore it, use recent_changes and undo_memory_change.`,
+    removed.length === 0
+      ? ""
+      : `Deleted: ${gone}; to restore it, use recent_changes and undo_memory_change.`,
     "Find names with search_nodes, or create the entity with create_entities.",
   ];
   const what = names.length === 1 ? "There is no entity" : "There are no entities";

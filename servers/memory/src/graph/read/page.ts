@@ -191,11 +191,14 @@ function clipJson(text: string): string {
  * A check of a cursor's content: an object with these keys, all of them whole numbers from 0. It does without zod, which the
  * database thread would load only for this.
  */
-export function naturals<Key extends string>(...keys: readonly Key[]): StateCheck<Record<Key, number>> {
+export function naturals<Key extends string>(
+  ...keys: readonly Key[]
+): StateCheck<Record<Key, number>> {
   return {
     safeParse(value) {
       const found = new Map(Object.entries(Object(value)));
-      const isNatural = (key: Key) => Number.isSafeInteger(found.get(key)) && Number(found.get(key)) >= 0;
+      const isNatural = (key: Key) =>
+        Number.isSafeInteger(found.get(key)) && Number(found.get(key)) >= 0;
       if (!keys.every(isNatural)) return { success: false };
       // Each key was checked.
       return { success: true, data: Object.fromEntries(found) as Record<Key, number> };

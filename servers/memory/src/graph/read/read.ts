@@ -80,8 +80,14 @@ export async function readGraph(
     const page = new Page(budget - FRAME);
     const from = start ?? START;
     // One more than this page can have, to know whether there are more.
-    const listing = order === "created" ? byAge(reader) : await byRelations(reader, from.at + limit + 1);
-    const next = await fillGraph(reader, page, from, { listing, detail, limit, batch: ENTITY_BATCH });
+    const listing =
+      order === "created" ? byAge(reader) : await byRelations(reader, from.at + limit + 1);
+    const next = await fillGraph(reader, page, from, {
+      listing,
+      detail,
+      limit,
+      batch: ENTITY_BATCH,
+    });
     return {
       entities: page.entities,
       relations: page.relations,
@@ -92,7 +98,12 @@ export async function readGraph(
   });
 }
 
-function graphNote({ entities, relations }: Page, total: Counts, detail: string, order: Order): string {
+function graphNote(
+  { entities, relations }: Page,
+  total: Counts,
+  detail: string,
+  order: Order,
+): string {
   const what = `${order === "connected" ? ", best connected first" : ""}${detail === "concise" ? ", without their observations" : ""}`;
   const shown = [
     `${grouped(entities.length)} of ${grouped(total.entities)} entities${what}`,
@@ -150,7 +161,11 @@ async function addEntities(
   for (const { place, row } of listed) {
     if (page.entities.length >= limit) return pending();
     if (counts !== undefined) {
-      const shown = { name: row.name, entityType: row.type, observation_count: counts.get(row.id) ?? 0 };
+      const shown = {
+        name: row.name,
+        entityType: row.type,
+        observation_count: counts.get(row.id) ?? 0,
+      };
       if (!page.reserve(shown)) return pending();
       page.entities.push(shown);
     } else {
@@ -238,7 +253,10 @@ async function fillNodes(
 ): Promise<Position | undefined> {
   const ids = idsOf(rows);
   const touching = async (start: number) => {
-    const after = await page.addRelations((after, limit) => reader.relationsOf(ids, { after, limit }), start);
+    const after = await page.addRelations(
+      (after, limit) => reader.relationsOf(ids, { after, limit }),
+      start,
+    );
     return after === undefined ? undefined : { relations: 1, at: 0, after };
   };
   if (start.relations === 1) return touching(start.after);
@@ -272,13 +290,17 @@ export function entityRecord(store: Store, given: string) {
       entityType: entity.type,
       created_at: new Date(entity.createdAt).toISOString(),
       updated_at: new Date(entity.updatedAt).toISOString(),
-      observations: observations.slice(0, MAX_ROWS).map(({ content, createdAt, source, supersededAt }) => ({
-        content,
-        at: new Date(createdAt).toISOString(),
-        source: source ?? undefined,
-        until: supersededAt === null ? undefined : new Date(supersededAt).toISOString(),
-      })),
-      relations: relations.slice(0, MAX_ROWS).map(({ from, to, type }) => ({ from, to, relationType: type })),
+      observations: observations
+        .slice(0, MAX_ROWS)
+        .map(({ content, createdAt, source, supersededAt }) => ({
+          content,
+          at: new Date(createdAt).toISOString(),
+          source: source ?? undefined,
+          until: supersededAt === null ? undefined : new Date(supersededAt).toISOString(),
+        })),
+      relations: relations
+        .slice(0, MAX_ROWS)
+        .map(({ from, to, type }) => ({ from, to, relationType: type })),
       is_cut: observations.length > MAX_ROWS || relations.length > MAX_ROWS || undefined,
     };
   });
@@ -286,11 +308,16 @@ export function entityRecord(store: Store, given: string) {
 
 /** Names that begin with a text, ignoring case and accents, for completion. */
 export function namesBeginning(store: Store, foldedPrefix: string, max: number): Promise<string[]> {
-  return store.read(async (reader) => (await reader.namesFrom(foldedPrefix, max)).map(({ name }) => name));
+  return store.read(async (reader) =>
+    (await reader.namesFrom(foldedPrefix, max)).map(({ name }) => name),
+  );
 }
 
 /** The entities that changed last. */
-export function latestEntities(store: Store, max: number): Promise<{ name: string; type: string }[]> {
+export function latestEntities(
+  store: Store,
+  max: number,
+): Promise<{ name: string; type: string }[]> {
   return store.read((reader) => reader.recentEntities({}, max));
 }
 
@@ -310,7 +337,8 @@ export const IMPORTED = "imported_from";
 const TYPES = 20;
 const ORPHANS = 10;
 
-export const importNoteOf = (text: string | undefined): ImportNote | undefined => text && JSON.parse(text);
+export const importNoteOf = (text: string | undefined): ImportNote | undefined =>
+  text && JSON.parse(text);
 
 /** Counts, the location, and the file that the memory was imported from. */
 export async function memoryStats(store: Store, space: string) {

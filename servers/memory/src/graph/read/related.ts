@@ -57,7 +57,11 @@ export async function findRelated(store: Store, query: RelatedQuery): Promise<Re
   });
 }
 
-async function neighborhood(reader: Reader, start: EntityRow, query: RelatedQuery): Promise<Related> {
+async function neighborhood(
+  reader: Reader,
+  start: EntityRow,
+  query: RelatedQuery,
+): Promise<Related> {
   const { steps, isCut } = await walk(reader, [start.id], query);
   const kept = nearestFirst(steps).slice(0, query.limit + 1);
   const rows = await reader.entitiesById(kept);
@@ -68,7 +72,10 @@ async function neighborhood(reader: Reader, start: EntityRow, query: RelatedQuer
     if (row === undefined) continue;
     const shown = { name: row.name, entityType: row.type, distance: steps.get(id)?.distance ?? 0 };
     // Half of the budget is for the relations.
-    if (!page.reserve(shown, entities.length === 0) || JSON.stringify(entities).length > query.budget / 2)
+    if (
+      !page.reserve(shown, entities.length === 0) ||
+      JSON.stringify(entities).length > query.budget / 2
+    )
       break;
     entities.push(shown);
   }
@@ -80,14 +87,21 @@ async function neighborhood(reader: Reader, start: EntityRow, query: RelatedQuer
   const missing = steps.size - entities.length;
   const more = isCut ? " or more" : "";
   const notes = [
-    missing > 0 ? `${grouped(missing)}${more} further entities within this depth are not shown.` : "",
+    missing > 0
+      ? `${grouped(missing)}${more} further entities within this depth are not shown.`
+      : "",
     fits ? "" : "Not all relations between them are shown.",
     missing > 0 || !fits ? "Narrow with depth, direction or relation_types, or raise limit." : "",
   ].filter((note) => note !== "");
   return { entities, relations: page.relations, note: notes.join(" ") || undefined };
 }
 
-async function path(reader: Reader, start: EntityRow, end: EntityRow, query: RelatedQuery): Promise<Related> {
+async function path(
+  reader: Reader,
+  start: EntityRow,
+  end: EntityRow,
+  query: RelatedQuery,
+): Promise<Related> {
   const { steps, isCut } = await walk(reader, [start.id], query, end.id);
   if (!steps.has(end.id)) {
     const steps = query.depth === 1 ? "step" : "steps";
@@ -104,7 +118,8 @@ async function path(reader: Reader, start: EntityRow, end: EntityRow, query: Rel
   for (let id: number | undefined = end.id; id !== undefined; id = steps.get(id)?.from) {
     ids.unshift(id);
     const via = steps.get(id)?.via;
-    if (via !== undefined) relations.unshift({ from: via.from, to: via.to, relationType: via.type });
+    if (via !== undefined)
+      relations.unshift({ from: via.from, to: via.to, relationType: via.type });
   }
   const rows = await reader.entitiesById(ids);
   const entities = ids.flatMap((id, distance) => {
@@ -128,7 +143,11 @@ export async function walk(
     for (let at = 0; at < edge.length; at += BATCH) {
       const ids = edge.slice(at, at + BATCH);
       const inBatch = new Set(ids);
-      for (const via of await reader.relationsOf(ids, { direction, types, limit: MAX_VISITED + 1 })) {
+      for (const via of await reader.relationsOf(ids, {
+        direction,
+        types,
+        limit: MAX_VISITED + 1,
+      })) {
         const ends: (readonly [number, number])[] = [];
         if (direction !== "in" && inBatch.has(via.fromId)) ends.push([via.fromId, via.toId]);
         if (direction !== "out" && inBatch.has(via.toId)) ends.push([via.toId, via.fromId]);

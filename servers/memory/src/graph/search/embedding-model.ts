@@ -25,15 +25,16 @@ const MATRIX = ["embeddings", "embedding.weight", "0"] as const;
 type Dtype = "F64" | "F32" | "F16" | "I8" | "I32" | "I64";
 
 /** The size in bytes of each type of number, and how one is read. */
-const NUMBERS: Readonly<Record<Dtype, readonly [width: number, read: (from: Buffer, at: number) => number]>> =
-  {
-    F64: [8, (from, at) => from.readDoubleLE(at)],
-    F32: [4, (from, at) => from.readFloatLE(at)],
-    F16: [2, (from, at) => halfOf(from.readUInt16LE(at))],
-    I8: [1, (from, at) => from.readInt8(at)],
-    I32: [4, (from, at) => from.readInt32LE(at)],
-    I64: [8, (from, at) => Number(from.readBigInt64LE(at))],
-  };
+const NUMBERS: Readonly<
+  Record<Dtype, readonly [width: number, read: (from: Buffer, at: number) => number]>
+> = {
+  F64: [8, (from, at) => from.readDoubleLE(at)],
+  F32: [4, (from, at) => from.readFloatLE(at)],
+  F16: [2, (from, at) => halfOf(from.readUInt16LE(at))],
+  I8: [1, (from, at) => from.readInt8(at)],
+  I32: [4, (from, at) => from.readInt32LE(at)],
+  I64: [8, (from, at) => Number(from.readBigInt64LE(at))],
+};
 
 const tensor = z.object({
   dtype: z.string(),
@@ -54,13 +55,20 @@ export async function loadModel(
   load: () => Promise<Tokenizers> = () => import("@huggingface/tokenizers"),
 ): Promise<Model> {
   const { Tokenizer } = await load().catch((cause: unknown) => {
-    throw new ToolError("unavailable", `--embeddings needs the package ${PACKAGE}, which is not installed.`, {
-      hint: `Run npm install ${PACKAGE} next to this server, or start the server without --embeddings.`,
-      cause,
-    });
+    throw new ToolError(
+      "unavailable",
+      `--embeddings needs the package ${PACKAGE}, which is not installed.`,
+      {
+        hint: `Run npm install ${PACKAGE} next to this server, or start the server without --embeddings.`,
+        cause,
+      },
+    );
   });
   const folder = await folderOf(directory);
-  const [weights, tokens] = await Promise.all([read(folder, FILES.weights), read(folder, FILES.tokenizer)]);
+  const [weights, tokens] = await Promise.all([
+    read(folder, FILES.weights),
+    read(folder, FILES.tokenizer),
+  ]);
   const path = join(folder, FILES.weights);
   const { rows, values, dimensions } = tableOf(weights, path);
   const specification = jsonOf(tokens, join(folder, FILES.tokenizer));
@@ -87,7 +95,9 @@ export async function loadModel(
           sum[at] = (sum[at] ?? 0) + (values[row.index * dimensions + at] ?? 0) * row.weight;
       }
       const largest = sum.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
-      return largest === 0 ? undefined : Int8Array.from(sum, (value) => Math.round((value / largest) * 127));
+      return largest === 0
+        ? undefined
+        : Int8Array.from(sum, (value) => Math.round((value / largest) * 127));
     },
   };
 }
@@ -95,7 +105,8 @@ export async function loadModel(
 /** The directory itself, or its `0_StaticEmbedding` if the weights are there. */
 async function folderOf(directory: string): Promise<string> {
   const nested = join(directory, NESTED);
-  const isNested = async () => (await stat(join(nested, FILES.weights)).catch(() => undefined)) !== undefined;
+  const isNested = async () =>
+    (await stat(join(nested, FILES.weights)).catch(() => undefined)) !== undefined;
   const isHere = (await stat(join(directory, FILES.weights)).catch(() => undefined)) !== undefined;
   return !isHere && (await isNested()) ? nested : directory;
 }
@@ -112,7 +123,9 @@ type TokenizerFile = z.output<typeof tokenizerFile>;
 
 /** The highest id of a token. */
 function largestId({ model: { vocab }, added_tokens }: TokenizerFile): number {
-  const words = Array.isArray(vocab) ? [vocab.length - 1] : Object.values(Object(vocab)).map(Number);
+  const words = Array.isArray(vocab)
+    ? [vocab.length - 1]
+    : Object.values(Object(vocab)).map(Number);
   return [...words, ...added_tokens.map(({ id }) => id)].reduce((max, id) => Math.max(max, id), -1);
 }
 
@@ -134,7 +147,9 @@ async function read(directory: string, name: string): Promise<Buffer> {
     });
   });
   if (bytes.length <= MAX_WEIGHTS) return bytes;
-  throw new ToolError("too_large", `${path} is larger than 1 GiB.`, { hint: "Choose a smaller model." });
+  throw new ToolError("too_large", `${path} is larger than 1 GiB.`, {
+    hint: "Choose a smaller model.",
+  });
 }
 
 function jsonOf(bytes: Buffer, path: string): object {
@@ -174,15 +189,22 @@ function tableOf(bytes: Buffer, path: string): Table {
     const data = bytes.subarray(start + data_offsets[0], start + data_offsets[1]);
     const count = shape.reduce((product, size) => product * size, 1);
     if (data.length !== count * width) throw damaged(path);
-    return { shape, values: Float32Array.from({ length: count }, (_, index) => readAt(data, index * width)) };
+    return {
+      shape,
+      values: Float32Array.from({ length: count }, (_, index) => readAt(data, index * width)),
+    };
   };
   const matrix = MATRIX.find((name) => name in header);
   if (matrix === undefined)
-    throw unsupported(path, `it has the tensors ${names.slice(0, 5).map(oneLine).join(", ") || "(none)"}`);
+    throw unsupported(
+      path,
+      `it has the tensors ${names.slice(0, 5).map(oneLine).join(", ") || "(none)"}`,
+    );
   const { shape, values } = numbers(matrix, 2, ["F32", "F16", "I8"]);
   const [size = 0, dimensions = 0] = shape;
   const mapping = "mapping" in header ? numbers("mapping", 1, ["I32", "I64"]).values : undefined;
-  const weights = "weights" in header ? numbers("weights", 1, ["F64", "F32", "F16"]).values : undefined;
+  const weights =
+    "weights" in header ? numbers("weights", 1, ["F64", "F32", "F16"]).values : undefined;
   const count = mapping?.length ?? size;
   const rows = Array.from({ length: count }, (_, id) => ({
     index: mapping?.[id] ?? id,

@@ -84,7 +84,10 @@ export async function rankEntities(
   const found = await reader.matches("observations", searched, within, limit);
   const named = idsOf(await reader.matches("entities", searched, within, limit));
   const candidates = new Set(idsOf(found));
-  const near = [...candidates].flatMap((id) => [id, ...[...NEIGHBOR_WEIGHTS.keys()].map((by) => id + by)]);
+  const near = [...candidates].flatMap((id) => [
+    id,
+    ...[...NEIGHBOR_WEIGHTS.keys()].map((by) => id + by),
+  ]);
   const rows = await reader.observationsById([...new Set(near)], "current");
   const entityIds = new Set([...named, ...rows.map(({ entityId }) => entityId)]);
   const entities = await reader.entitiesById([...entityIds]);
@@ -121,7 +124,8 @@ function rank(words: readonly WeightedWord[], found: Found): RankedEntity[] {
     const { count, length } = ofEntity.get(entityId) ?? { count: 0, length: 0 };
     ofEntity.set(entityId, { count: count + 1, length: length + content.length });
   }
-  const meanLength = rows.reduce((sum, { content }) => sum + content.length, 0) / Math.max(1, ofEntity.size);
+  const meanLength =
+    rows.reduce((sum, { content }) => sum + content.length, 0) / Math.max(1, ofEntity.size);
   const isTurn = ({ entityId, content }: ObservationRow) =>
     content.length <= MAX_TURN && ofEntity.get(entityId)?.count === 1;
   const labels = new Map<number, Matches>();
@@ -131,7 +135,8 @@ function rank(words: readonly WeightedWord[], found: Found): RankedEntity[] {
   }
   // The last fact of an entity and the first one of the next have little to do with each other, unless they are turns.
   const isNear = (one: ObservationRow, other: ObservationRow) =>
-    one.createdAt === other.createdAt && (one.entityId === other.entityId || (isTurn(one) && isTurn(other)));
+    one.createdAt === other.createdAt &&
+    (one.entityId === other.entityId || (isTurn(one) && isTurn(other)));
   const facts = new Map<number, RankedFact[]>(named.map((id) => [id, []]));
   const names = new Map([...entities.values()].map(({ id, name }) => [id, matchesOf(name, words)]));
   const types = new Map([...entities.values()].map(({ id, type }) => [id, matchesOf(type, words)]));
@@ -148,13 +153,17 @@ function rank(words: readonly WeightedWord[], found: Found): RankedEntity[] {
     const [factor, maxFactor] = isTurn(row) ? [TURN_FACTOR, TURN_MAX_FACTOR] : [1, 1];
     const near = [...NEIGHBOR_WEIGHTS].flatMap(([by, share]) => {
       const other = own.get(row.id + by);
-      return other !== undefined && isNear(row, other.row) ? [{ share: factor * share, has: other.has }] : [];
+      return other !== undefined && isNear(row, other.row)
+        ? [{ share: factor * share, has: other.has }]
+        : [];
     });
     const scoreOf = (maxNearby: number) =>
       total(words, (at) => {
         const nearby = near.reduce((sum, other) => sum + other.share * (other.has[at] ?? 0), 0);
         const match = (has[at] ?? 0) + ((inLabel?.[at] ?? 0) > 0 ? LABEL_WEIGHT : 0);
-        return (match + Math.min(nearby, maxNearby)) * ((inName[at] ?? 0) > 0 ? OWN_NAME_WEIGHT : 1);
+        return (
+          (match + Math.min(nearby, maxNearby)) * ((inName[at] ?? 0) > 0 ? OWN_NAME_WEIGHT : 1)
+        );
       });
     const score = scoreOf(maxFactor * MAX_NEIGHBORS);
     // Neighbors say which fact of an entity is meant, but not which entity: all of its facts together already count.
@@ -186,17 +195,22 @@ function rank(words: readonly WeightedWord[], found: Found): RankedEntity[] {
     const nameScore =
       NAME_WEIGHT * total(nameWords, (at) => inName[at] ?? 0) +
       TYPE_WEIGHT * total(words, (at) => Math.max(0, (inType[at] ?? 0) - (inName[at] ?? 0)));
-    const [first = 0, second = 0] = list.map((fact) => alone.get(fact.id) ?? 0).sort((a, b) => b - a);
+    const [first = 0, second = 0] = list
+      .map((fact) => alone.get(fact.id) ?? 0)
+      .sort((a, b) => b - a);
     const best = first + SECOND_WEIGHT * second;
     const { count = 0, length = 0 } = ofEntity.get(id) ?? {};
     const [weight, halfCounted] = count > 1 ? [WHOLE_WEIGHT, HALF_COUNTED] : [1, HALF_COUNTED_ONE];
-    const half = halfCounted * (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / Math.max(1, meanLength));
-    const whole = weight * total(entityWords, (at) => (inFacts[at] ?? 0) / ((inFacts[at] ?? 0) + half));
+    const half =
+      halfCounted * (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / Math.max(1, meanLength));
+    const whole =
+      weight * total(entityWords, (at) => (inFacts[at] ?? 0) / ((inFacts[at] ?? 0) + half));
     return {
       entity,
       score: nameScore + best + whole,
       nameScore,
-      words: words.filter((_, at) => (inName[at] ?? 0) + (inType[at] ?? 0) + (inFacts[at] ?? 0) > 0).length,
+      words: words.filter((_, at) => (inName[at] ?? 0) + (inType[at] ?? 0) + (inFacts[at] ?? 0) > 0)
+        .length,
       facts: list,
     };
   });

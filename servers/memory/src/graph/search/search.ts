@@ -3,7 +3,13 @@ import { quoteAll } from "../read/names.ts";
 import { idOf, learnedAs, learnedOn, naturals, Page, type ShownEntity } from "../read/page.ts";
 import type { Reader, Store } from "../store/store.ts";
 import { fold, foldedName, queryWords, snippet, synonymsOf, wordsOf } from "../text.ts";
-import { type EntityRow, idsOf, type ObservationRow, type WeightedWord, type Within } from "../types.ts";
+import {
+  type EntityRow,
+  idsOf,
+  type ObservationRow,
+  type WeightedWord,
+  type Within,
+} from "../types.ts";
 import type { Model } from "./embedding-model.ts";
 import {
   byScore,
@@ -37,7 +43,11 @@ export interface SearchQuery extends Within {
 }
 
 /** The words of a query: those that the index has, those replaced by others, and those without matches. */
-type Words = { known: WeightedWord[]; replaced: Map<string, readonly WeightedWord[]>; unknown: string[] };
+type Words = {
+  known: WeightedWord[];
+  replaced: Map<string, readonly WeightedWord[]>;
+  unknown: string[];
+};
 
 /**
  * The entities that match a query best, with their best facts: see `rankEntities`; an exact name comes first. Words are compared
@@ -50,9 +60,13 @@ export async function searchNodes(store: Store, search: SearchQuery) {
   const { query, types, since, until, limit, budget } = search;
   const words = queryWords(query);
   if (words.length > MAX_WORDS)
-    throw new ToolError("invalid", `The query has ${words.length} words; at most ${MAX_WORDS} are allowed.`, {
-      hint: "Use only the most important words.",
-    });
+    throw new ToolError(
+      "invalid",
+      `The query has ${words.length} words; at most ${MAX_WORDS} are allowed.`,
+      {
+        hint: "Use only the most important words.",
+      },
+    );
   const cursors = cursorsOf("search_nodes", [query, types, since, until], naturals("offset"));
   const offset = cursors.decode(search.cursor)?.offset ?? 0;
   const model =
@@ -84,7 +98,8 @@ export async function searchNodes(store: Store, search: SearchQuery) {
       // No entity has every word.
       matched: hasAll || ranked.length === 0 ? undefined : "some words",
       note: notes.join(" ") || undefined,
-      next_cursor: next < ranked.length && shown.length > 0 ? cursors.encode({ offset: next }) : undefined,
+      next_cursor:
+        next < ranked.length && shown.length > 0 ? cursors.encode({ offset: next }) : undefined,
     };
   });
 }
@@ -118,7 +133,11 @@ async function lookUpAll(reader: Reader, words: readonly string[]): Promise<Word
 
 /** The note about words without matches. */
 function wordNotes({ replaced, unknown }: Words, shown: readonly ShownEntity[]): string[] {
-  const texts = shown.map(({ name, entityType, observations = [] }) => [name, entityType, ...observations]);
+  const texts = shown.map(({ name, entityType, observations = [] }) => [
+    name,
+    entityType,
+    ...observations,
+  ]);
   const present = new Set(wordsOf(fold(texts.flat().join(" "))));
   const notes = [...replaced].map(([word, instead]) => {
     const nothing = `Nothing matches ${quoteAll([word])}.`;
@@ -147,7 +166,9 @@ async function fill(
   const ids = ranked.map(({ entity }) => entity.id);
   const counts = await reader.observationCounts(ids);
   const stems = words.flatMap((word) => word.stems);
-  const chosen = new Map<number, { fact: ObservationRow; text: string }[]>(ids.map((id) => [id, []]));
+  const chosen = new Map<number, { fact: ObservationRow; text: string }[]>(
+    ids.map((id) => [id, []]),
+  );
   let left = characters;
   const choose = (fact: ObservationRow) => {
     const text = snippet(fact.content, stems);
@@ -165,7 +186,8 @@ async function fill(
     ids.filter((id) => (counts.get(id) ?? 0) <= MAX_SHORT).map((id) => [id, []]),
   );
   if (left >= MIN_LEFT)
-    for (const row of await reader.observationsOf([...short.keys()])) short.get(row.entityId)?.push(row);
+    for (const row of await reader.observationsOf([...short.keys()]))
+      short.get(row.entityId)?.push(row);
   for (const { entity, facts: own } of ranked) {
     const count = counts.get(entity.id) ?? 0;
     if (left < MIN_LEFT || own.length === count || (own.length > 0 && count > MAX_SHORT)) continue;
@@ -227,7 +249,8 @@ async function rank(
   return {
     ranked: [...found.filter(isExact), ...found.filter((one) => !isExact(one))],
     isMinimum,
-    hasAll: unknown.length === 0 && replaced.size === 0 && ranked.some(({ words }) => words === all),
+    hasAll:
+      unknown.length === 0 && replaced.size === 0 && ranked.some(({ words }) => words === all),
   };
 }
 
@@ -250,14 +273,19 @@ async function withMeaning(
   const best = byWords[0]?.score || 1;
   const ranked = new Map(byWords.map((one) => [one.entity.id, one]));
   for (const entity of entities.values())
-    if (entity.updatedAt >= since && entity.updatedAt <= until && types?.includes(entity.type) !== false)
+    if (
+      entity.updatedAt >= since &&
+      entity.updatedAt <= until &&
+      types?.includes(entity.type) !== false
+    )
       if (!ranked.has(entity.id))
         ranked.set(entity.id, { entity, score: 0, nameScore: 0, words: 0, facts: [] });
   return [...ranked.values()]
     .map((one) => {
       const own = new Map<number, RankedFact>(one.facts.map((fact) => [fact.id, fact]));
       for (const row of rows)
-        if (row.entityId === one.entity.id && !own.has(row.id)) own.set(row.id, { ...row, score: 0 });
+        if (row.entityId === one.entity.id && !own.has(row.id))
+          own.set(row.id, { ...row, score: 0 });
       const nearness = (id: number) => MEANING_WEIGHT * (near.get(id) ?? 0);
       const facts = [...own.values()].map((fact) => ({
         ...fact,
@@ -265,7 +293,12 @@ async function withMeaning(
       }));
       facts.sort((a, b) => b.score - a.score || newestFirst(a, b));
       const nearestOne = Math.max(0, ...facts.map(({ id }) => nearness(id)));
-      return { ...one, facts, nameScore: one.nameScore / best, score: one.score / best + nearestOne };
+      return {
+        ...one,
+        facts,
+        nameScore: one.nameScore / best,
+        score: one.score / best + nearestOne,
+      };
     })
     .sort(byScore);
 }

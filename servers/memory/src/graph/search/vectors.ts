@@ -38,7 +38,10 @@ async function embed(store: Store, model: Model): Promise<void> {
     const rows = await store.read((reader) => reader.withoutVector(BATCH));
     if (rows.length === 0) return;
     // A text without known tokens gets an empty vector, so that it is not retried.
-    const vectors = rows.map(({ id, content }) => ({ id, vector: model.embed(content) ?? new Int8Array() }));
+    const vectors = rows.map(({ id, content }) => ({
+      id,
+      vector: model.embed(content) ?? new Int8Array(),
+    }));
     await store.write((writer) => writer.insertVectors(vectors));
     done += rows.length;
     store.progress?.(done);
@@ -58,7 +61,10 @@ export async function nearestFacts(
   if (wanted === undefined) return new Map<number, number>();
   const cosines: [id: number, near: number][] = [];
   let [count, sum, squares] = [ASSUMED.count, 0, ASSUMED.count * ASSUMED.deviation ** 2];
-  for await (const rows of batches((after, limit) => reader.vectors(after, limit), SCANNED_AT_ONCE)) {
+  for await (const rows of batches(
+    (after, limit) => reader.vectors(after, limit),
+    SCANNED_AT_ONCE,
+  )) {
     for (const { id, vector } of rows) {
       const near = cosine(wanted, vector);
       count += 1;
@@ -72,7 +78,9 @@ export async function nearestFacts(
   const standing = cosines.map(
     ([id, near]) => [id, Math.min((near - mean) / deviation, MAX_DEVIATIONS)] as const,
   );
-  const order = standing.filter(([, by]) => by >= MIN_DEVIATIONS).sort(([a, x], [b, y]) => y - x || a - b);
+  const order = standing
+    .filter(([, by]) => by >= MIN_DEVIATIONS)
+    .sort(([a, x], [b, y]) => y - x || a - b);
   return new Map(order.slice(0, MAX_NEAREST));
 }
 

@@ -52,7 +52,11 @@ export interface Stop {
 export interface Connection {
   all<Row extends object>(statement: string, ...params: readonly Parameter[]): Promise<Row[]>;
   /** Inserts rows and returns their ids in order. */
-  insert(table: Table, columns: readonly string[], rows: readonly (readonly Value[])[]): Promise<number[]>;
+  insert(
+    table: Table,
+    columns: readonly string[],
+    rows: readonly (readonly Value[])[],
+  ): Promise<number[]>;
   /** Writes rows to the search index, replacing those with the same ids. */
   index(rows: readonly IndexRow[]): Promise<void>;
   /** Removes rows from the search index. */

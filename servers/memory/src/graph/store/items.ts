@@ -27,7 +27,15 @@ type StoredItem = [
 /** The items of a change as the journal stores them. */
 export function writeItems(items: readonly ChangeItem[]): string {
   const stored = items.map(({ kind, op, rowId, entityId, otherId, before, after }): StoredItem => {
-    const item: StoredItem = [KINDS.indexOf(kind), OPS.indexOf(op), rowId, entityId, otherId, before, after];
+    const item: StoredItem = [
+      KINDS.indexOf(kind),
+      OPS.indexOf(op),
+      rowId,
+      entityId,
+      otherId,
+      before,
+      after,
+    ];
     while (item.at(-1) === null) item.pop();
     return item;
   });

@@ -19,7 +19,16 @@ import {
 } from "./connection.ts";
 
 /** When rows are inserted, the parameters of the other columns are bigints. */
-const TEXT_COLUMNS = new Set(["name", "name_key", "folded", "type", "content", "source", "action", "items"]);
+const TEXT_COLUMNS = new Set([
+  "name",
+  "name_key",
+  "folded",
+  "type",
+  "content",
+  "source",
+  "action",
+  "items",
+]);
 
 /** How much more a word counts in a name or a type than in an observation (weights D, C, B, A). */
 const WEIGHTS = "{0, 0.1, 0.2, 0.5}";
@@ -47,7 +56,10 @@ export class PostgresConnection implements Connection {
     this.#stop = stop;
   }
 
-  async all<Row extends object>(statement: string, ...params: readonly Parameter[]): Promise<Row[]> {
+  async all<Row extends object>(
+    statement: string,
+    ...params: readonly Parameter[]
+  ): Promise<Row[]> {
     this.#stop?.throwIfAborted();
     const list = params.find(isList);
     if (list?.length === 0) return [];
@@ -93,7 +105,8 @@ export class PostgresConnection implements Connection {
     if (rows.length === 0) return;
     await this.unindex(idsOf(rows));
     // Words are split here because PostgreSQL's parser does not split addresses and numbers.
-    const words = (text: (row: IndexRow) => string) => rows.map((row) => wordsOf(text(row)).join(" "));
+    const words = (text: (row: IndexRow) => string) =>
+      rows.map((row) => wordsOf(text(row)).join(" "));
     await this.all(
       `INSERT INTO found (id, content, words)
        SELECT id, content,
@@ -120,7 +133,8 @@ export class PostgresConnection implements Connection {
       const phrase = letters.map((letter) => `'${letter}'`).join(" <-> ");
       const beginning = `${phrase}:*`;
       const query = word.length < MIN_PREFIX ? phrase : `(${phrase}) | (${beginning})`;
-      const found = (await this.#found(word, "word", query)) ?? (await this.#found(word, "word", beginning));
+      const found =
+        (await this.#found(word, "word", query)) ?? (await this.#found(word, "word", beginning));
       if (found !== undefined) return found;
     }
     const pattern = `%${word.replace(/[\\%_]/g, "\\$&")}%`;
@@ -150,7 +164,9 @@ export class PostgresConnection implements Connection {
       `SELECT count(*) AS count FROM (SELECT FROM found WHERE ${CONDITIONS[as]} LIMIT ${MAX_COUNTED}) matching`,
       query,
     );
-    return row === undefined || row.count === 0 ? undefined : { word, as, query, stems, count: row.count };
+    return row === undefined || row.count === 0
+      ? undefined
+      : { word, as, query, stems, count: row.count };
   }
 
   matches(kind: Indexed, words: readonly WeightedWord[]): Selected {

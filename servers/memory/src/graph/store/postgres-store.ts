@@ -114,7 +114,10 @@ export async function openPostgresStore(url: string, space: string): Promise<Sto
     write: (work, stop) =>
       transaction("BEGIN", stop, async (client) => {
         await client.query("SET LOCAL lock_timeout = '30s'");
-        await client.query("SELECT pg_advisory_xact_lock(hashtext('refmcp_memory'), hashtext($1))", [schema]);
+        await client.query(
+          "SELECT pg_advisory_xact_lock(hashtext('refmcp_memory'), hashtext($1))",
+          [schema],
+        );
         const writer = new Writer(new PostgresConnection(client, stop));
         const value = await work(writer);
         await writer.finish();
@@ -174,7 +177,9 @@ async function migrate(client: ClientBase, schema: string): Promise<void> {
     const exists = await client.query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [schema]);
     if (exists.rowCount === 0) await client.query(`CREATE SCHEMA "${schema}"`);
     await client.query(`SET LOCAL search_path TO "${schema}"`);
-    const made = await client.query<{ made: boolean }>("SELECT to_regclass('found') IS NOT NULL AS made");
+    const made = await client.query<{ made: boolean }>(
+      "SELECT to_regclass('found') IS NOT NULL AS made",
+    );
     if (made.rows[0]?.made === true) await upgrade(client, schema);
     else await client.query(SCHEMA);
     await indexSubstrings(client);

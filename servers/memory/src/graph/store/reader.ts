@@ -26,7 +26,8 @@ import { contentKey, digest } from "./tables.ts";
 const ENTITY = `e.id, e.name, e.type, e.created_at AS "createdAt", e.updated_at AS "updatedAt", e.removed_by AS "removedBy"`;
 const OBSERVATION = `o.id, o.entity_id AS "entityId", o.content, o.source, o.created_at AS "createdAt", o.removed_by AS "removedBy", o.superseded_at AS "supersededAt", o.superseded_by AS "supersededBy"`;
 const RELATION = `r.id, r.from_id AS "fromId", r.to_id AS "toId", f.name AS "from", t.name AS "to", r.type, r.removed_by AS "removedBy"`;
-const RELATIONS = "relations r JOIN entities f ON f.id = r.from_id JOIN entities t ON t.id = r.to_id";
+const RELATIONS =
+  "relations r JOIN entities f ON f.id = r.from_id JOIN entities t ON t.id = r.to_id";
 const CHANGE = `c.id, c.at, c.action, c.source, c.undoes, c.undone_by AS "undoneBy", c.hard`;
 
 /** How many observations are read ahead. */
@@ -38,7 +39,8 @@ const NEAR_WEIGHT = 0.7;
 const ALL = 2 ** 31 - 1;
 
 /** The condition that rows of a table are not softly deleted, unless those are wanted too. */
-const live = (alias: string, alsoRemoved = false) => (alsoRemoved ? "" : ` AND ${alias}.removed_by IS NULL`);
+const live = (alias: string, alsoRemoved = false) =>
+  alsoRemoved ? "" : ` AND ${alias}.removed_by IS NULL`;
 
 /** The condition on observations, beginning with AND. */
 const WHICH: Readonly<Record<Which, string>> = {
@@ -86,13 +88,19 @@ export class Reader {
   }
 
   async entitiesNamed(names: readonly string[]): Promise<Map<string, EntityRow>> {
-    const rows = await this.#entities("e.name_key {in} AND e.removed_by IS NULL", names.map(digest));
+    const rows = await this.#entities(
+      "e.name_key {in} AND e.removed_by IS NULL",
+      names.map(digest),
+    );
     return new Map(rows.map((row) => [row.name, row]));
   }
 
   /** Deleted entities with these names, the latest last. */
   removedNamed(names: readonly string[]): Promise<EntityRow[]> {
-    return this.#entities("e.name_key {in} AND e.removed_by IS NOT NULL ORDER BY e.id", names.map(digest));
+    return this.#entities(
+      "e.name_key {in} AND e.removed_by IS NOT NULL ORDER BY e.id",
+      names.map(digest),
+    );
   }
 
   /** Includes deleted entities. */
@@ -131,8 +139,14 @@ export class Reader {
     return this.connection.all(`SELECT ${ENTITY} FROM entities e WHERE ${where}`, ...params);
   }
 
-  observationsOf(entityIds: readonly number[], which: Which = "current"): Promise<ObservationRow[]> {
-    return this.#observations(`o.entity_id {in}${WHICH[which]} ORDER BY o.created_at, o.id`, entityIds);
+  observationsOf(
+    entityIds: readonly number[],
+    which: Which = "current",
+  ): Promise<ObservationRow[]> {
+    return this.#observations(
+      `o.entity_id {in}${WHICH[which]} ORDER BY o.created_at, o.id`,
+      entityIds,
+    );
   }
 
   /** Includes superseded and softly deleted ones, unless `which` says otherwise. */
@@ -192,7 +206,10 @@ export class Reader {
   }
 
   #observations(where: string, ...params: readonly Parameter[]): Promise<ObservationRow[]> {
-    return this.connection.all(`SELECT ${OBSERVATION} FROM observations o WHERE ${where}`, ...params);
+    return this.connection.all(
+      `SELECT ${OBSERVATION} FROM observations o WHERE ${where}`,
+      ...params,
+    );
   }
 
   async observationCounts(
@@ -227,7 +244,8 @@ export class Reader {
     const found = new Map<number, RelationRow>();
     for (const column of columns) {
       const where = `r.${column} {in}${wanted} ORDER BY r.id LIMIT ?`;
-      for (const row of await this.#relations(where, ids, after, ...types, limit)) found.set(row.id, row);
+      for (const row of await this.#relations(where, ids, after, ...types, limit))
+        found.set(row.id, row);
     }
     return [...found.values()].sort((a, b) => a.id - b.id).slice(0, limit);
   }
@@ -236,10 +254,22 @@ export class Reader {
    * Relations of the entities with entities that are not newer. In a list of all entities by age, each relation then comes once,
    * when both its ends are known.
    */
-  async relationsToEarlier(ids: readonly number[], after: number, limit: number): Promise<RelationRow[]> {
+  async relationsToEarlier(
+    ids: readonly number[],
+    after: number,
+    limit: number,
+  ): Promise<RelationRow[]> {
     const page = { after, limit };
-    const from = await this.relationsOf(ids, { ...page, direction: "out" }, " AND r.to_id <= r.from_id");
-    const to = await this.relationsOf(ids, { ...page, direction: "in" }, " AND r.from_id < r.to_id");
+    const from = await this.relationsOf(
+      ids,
+      { ...page, direction: "out" },
+      " AND r.to_id <= r.from_id",
+    );
+    const to = await this.relationsOf(
+      ids,
+      { ...page, direction: "in" },
+      " AND r.from_id < r.to_id",
+    );
     return [...from, ...to].sort((a, b) => a.id - b.id).slice(0, limit);
   }
 
@@ -342,7 +372,10 @@ export class Reader {
     return (await this.connection.all(select, type, count + 1)).length > count;
   }
 
-  typeCounts(kind: "entity" | "relation", limit: number): Promise<{ type: string; count: number }[]> {
+  typeCounts(
+    kind: "entity" | "relation",
+    limit: number,
+  ): Promise<{ type: string; count: number }[]> {
     return this.connection.all(
       `SELECT type, count(*) AS count FROM ${TABLES[kind]} WHERE removed_by IS NULL
        GROUP BY type ORDER BY count(*) DESC, min(id) LIMIT ?`,
@@ -367,7 +400,11 @@ export class Reader {
 
   /** The newest first; `before` continues below that id. */
   changes(before: number | undefined, limit: number): Promise<ChangeRow[]> {
-    return this.#changes("c.id < ? ORDER BY c.id DESC LIMIT ?", before ?? Number.MAX_SAFE_INTEGER, limit);
+    return this.#changes(
+      "c.id < ? ORDER BY c.id DESC LIMIT ?",
+      before ?? Number.MAX_SAFE_INTEGER,
+      limit,
+    );
   }
 
   changesSince(id: number, limit: number): Promise<ChangeRow[]> {
@@ -376,7 +413,10 @@ export class Reader {
 
   async #changes(where: string, ...params: readonly Value[]): Promise<ChangeRow[]> {
     const select = `SELECT ${CHANGE} FROM changes c WHERE ${where}`;
-    const rows = await this.connection.all<Omit<ChangeRow, "hard"> & { hard: number }>(select, ...params);
+    const rows = await this.connection.all<Omit<ChangeRow, "hard"> & { hard: number }>(
+      select,
+      ...params,
+    );
     return rows.map((row) => ({ ...row, hard: row.hard !== 0 }));
   }
 
@@ -422,7 +462,10 @@ export class Reader {
   }
 
   async meta(key: string): Promise<string | undefined> {
-    const [row] = await this.connection.all<{ value: string }>("SELECT value FROM meta WHERE key = ?", key);
+    const [row] = await this.connection.all<{ value: string }>(
+      "SELECT value FROM meta WHERE key = ?",
+      key,
+    );
     return row?.value;
   }
 }

@@ -29,7 +29,8 @@ const MAX_PARTS = 8;
 const MAX_SCANNED = 150_000;
 
 const IN_LIST = "IN (SELECT value FROM json_each(?))";
-const IN_PAIRS = "IN (SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?))";
+const IN_PAIRS =
+  "IN (SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?))";
 
 /** Lists of at most this many values are written out, which costs less than to read them from JSON. */
 const MAX_SHORT_LIST = 8;
@@ -49,7 +50,10 @@ export class SqliteConnection implements Connection {
     });
   }
 
-  async all<Row extends object>(statement: string, ...params: readonly Parameter[]): Promise<Row[]> {
+  async all<Row extends object>(
+    statement: string,
+    ...params: readonly Parameter[]
+  ): Promise<Row[]> {
     if (params.some((value) => isList(value) && value.length === 0)) return [];
     // Texts in lists are keys only: SQLite's JSON would end a string at NUL.
     const values = params.flatMap((value) => {
@@ -72,7 +76,9 @@ export class SqliteConnection implements Connection {
     for (let at = 0; at < rows.length; at += INSERTED_AT_ONCE) {
       const part = rows.slice(at, at + INSERTED_AT_ONCE);
       const values = part.map(() => marks).join(", ");
-      const statement = this.#prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES ${values}`);
+      const statement = this.#prepare(
+        `INSERT INTO ${table} (${columns.join(", ")}) VALUES ${values}`,
+      );
       const last = Number(statement.run(...part.flat()).lastInsertRowid);
       // AUTOINCREMENT increases by one, and there is no other writer during the transaction.
       ids.push(...part.map((_, index) => last - part.length + 1 + index));
@@ -93,7 +99,11 @@ export class SqliteConnection implements Connection {
   }
 
   async lookUp(word: string, rows: number): Promise<IndexedWord | undefined> {
-    const found = (as: IndexedWord["as"], query: string, stems: readonly string[] = [stemOf(word)]) => {
+    const found = (
+      as: IndexedWord["as"],
+      query: string,
+      stems: readonly string[] = [stemOf(word)],
+    ) => {
       const select = as === "sign" ? SIGNS : INDEXED;
       const [{ count } = { count: 0 }] = this.#all<{ count: number }>(
         `SELECT count(*) AS count FROM (${select} LIMIT ${MAX_COUNTED})`,
@@ -145,7 +155,9 @@ export class SqliteConnection implements Connection {
         params: [words.map((word) => `(${word.query})`).join(" OR ")],
       };
     const others = words.filter(({ as }) => as !== "sign");
-    const selects = signs.map(({ weight }) => `SELECT id, ${weight} AS score FROM (${SIGNS_OF[kind]})`);
+    const selects = signs.map(
+      ({ weight }) => `SELECT id, ${weight} AS score FROM (${SIGNS_OF[kind]})`,
+    );
     // Without the LIMIT, SQLite would move bm25() to a place where it cannot be computed.
     const indexed = `SELECT rowid AS id, -bm25(search, ${WEIGHTS}) AS score FROM search
       WHERE search MATCH ? AND rowid ${side} 0 AND not_stopped() LIMIT -1`;
@@ -153,7 +165,8 @@ export class SqliteConnection implements Connection {
     const query = others.map((word) => `(${word.query})`).join(" OR ");
     const union = selects.map((select) => `SELECT id, score FROM (${select})`).join(" UNION ALL ");
     return {
-      select: selects.length === 1 ? union : `SELECT id, sum(score) AS score FROM (${union}) GROUP BY id`,
+      select:
+        selects.length === 1 ? union : `SELECT id, sum(score) AS score FROM (${union}) GROUP BY id`,
       params: [...signs.map(({ word }) => word), ...(others.length > 0 ? [query] : [])],
     };
   }
@@ -206,7 +219,8 @@ function isShort(list: readonly Value[] | Pairs): list is readonly Value[] {
 const INDEXED = "SELECT rowid AS id FROM search WHERE search MATCH ?";
 /** Symbols that are not words are searched in the texts themselves. */
 const SIGNS_OF: Readonly<Record<Indexed, string>> = {
-  entities: "SELECT -id AS id FROM entities WHERE removed_by IS NULL AND instr(name, ?) AND not_stopped()",
+  entities:
+    "SELECT -id AS id FROM entities WHERE removed_by IS NULL AND instr(name, ?) AND not_stopped()",
   observations:
     "SELECT id FROM observations WHERE removed_by IS NULL AND superseded_at IS NULL AND instr(content, ?) AND not_stopped()",
 };

@@ -87,9 +87,13 @@ async function prepareWriter(Sqlite: Sqlite, file: string): Promise<Database | u
     try {
       checkOwner(reader, file);
       if (versionOf(reader) === UPGRADABLE_VERSION)
-        throw new ToolError("unavailable", `${file} is read-only and has format ${UPGRADABLE_VERSION}.`, {
-          hint: "Make the file and its directory writable once, so that this server can upgrade it.",
-        });
+        throw new ToolError(
+          "unavailable",
+          `${file} is read-only and has format ${UPGRADABLE_VERSION}.`,
+          {
+            hint: "Make the file and its directory writable once, so that this server can upgrade it.",
+          },
+        );
     } finally {
       reader.close();
     }
@@ -165,9 +169,13 @@ function checkOwner(db: Database, file: string): void {
           "Export it with that version (export_graph), and import it into a new file.",
         ];
   const formats = `format ${version}; this version supports ${SCHEMA_VERSION}`;
-  throw new ToolError("unavailable", `${file} was written by ${age} version of this server (${formats}).`, {
-    hint: `The file was not changed. ${hint}`,
-  });
+  throw new ToolError(
+    "unavailable",
+    `${file} was written by ${age} version of this server (${formats}).`,
+    {
+      hint: `The file was not changed. ${hint}`,
+    },
+  );
 }
 
 /** The format of a memory file; 0 for an empty one. */

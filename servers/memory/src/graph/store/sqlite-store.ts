@@ -8,7 +8,14 @@ import { fold, spaced, wordsOf } from "../text.ts";
 import type { Stop } from "./connection.ts";
 import { Reader } from "./reader.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
-import { isBusy, LOCK_WAIT_MS, openFile, SEARCH_INDEX, untilFree, versionOf } from "./sqlite-file.ts";
+import {
+  isBusy,
+  LOCK_WAIT_MS,
+  openFile,
+  SEARCH_INDEX,
+  untilFree,
+  versionOf,
+} from "./sqlite-file.ts";
 import type { Store } from "./store.ts";
 import { SCHEMA_VERSION, upgradeOf } from "./tables.ts";
 import { Writer } from "./writer.ts";
@@ -21,7 +28,10 @@ import { Writer } from "./writer.ts";
  * @throws ToolError `unavailable`, `denied` or `invalid`; see `openFile`.
  */
 export async function openSqliteStore(file: string): Promise<Store> {
-  const opened = await openFile(await loadSqlite(", or use PostgreSQL with --store postgres://…"), file);
+  const opened = await openFile(
+    await loadSqlite(", or use PostgreSQL with --store postgres://…"),
+    file,
+  );
   const reading = new SqliteConnection(opened.reader);
   const writing = opened.writer && new SqliteConnection(opened.writer);
   /** Separate queues for reading and writing. */
@@ -160,7 +170,8 @@ export async function openSqliteStore(file: string): Promise<Store> {
         });
       },
       // `PRAGMA data_version` changes with the commits of all other connections, including our writer.
-      version: () => inTurn("read", async () => Number(reading.db.pragma("data_version", { simple: true }))),
+      version: () =>
+        inTurn("read", async () => Number(reading.db.pragma("data_version", { simple: true }))),
       // The index's own secure-delete does not work for a contentless index: `optimize` rewrites it without deleted rows,
       // `secure_delete` overwrites what that frees, and the checkpoint empties the WAL, unless a reader of this process blocks it.
       overwriteErased: () =>

@@ -108,7 +108,8 @@ export class Writer extends Reader {
       if (live !== 0 || removed !== 0) await this.connection.all(update, live, removed, index);
     }
     const ids = [...this.#stale];
-    for (let at = 0; at < ids.length; at += INDEX_BATCH) await this.#index(ids.slice(at, at + INDEX_BATCH));
+    for (let at = 0; at < ids.length; at += INDEX_BATCH)
+      await this.#index(ids.slice(at, at + INDEX_BATCH));
   }
 
   /** @returns the ids, in the given order */
@@ -116,7 +117,14 @@ export class Writer extends Reader {
     const ids = await this.#insert(
       "entity",
       ["name", "name_key", "folded", "type", "created_at", "updated_at"],
-      rows.map(({ name, type }) => [name, digest(name), foldedName(name), type, this.#at, this.#at]),
+      rows.map(({ name, type }) => [
+        name,
+        digest(name),
+        foldedName(name),
+        type,
+        this.#at,
+        this.#at,
+      ]),
     );
     this.#record("entity", "add", idRows(ids));
     for (const id of ids) this.#fresh.add(id);
@@ -129,7 +137,15 @@ export class Writer extends Reader {
     const from = this.#facts.source ?? null;
     const ids = await this.#insert(
       "observation",
-      ["entity_id", "content", "content_key", "source", "created_at", "superseded_at", "superseded_by"],
+      [
+        "entity_id",
+        "content",
+        "content_key",
+        "source",
+        "created_at",
+        "superseded_at",
+        "superseded_by",
+      ],
       rows.map(
         ({
           entityId,
@@ -138,7 +154,15 @@ export class Writer extends Reader {
           createdAt = this.#at,
           supersededAt = null,
           supersededBy = null,
-        }) => [entityId, content, contentKey(content), source, createdAt, supersededAt, supersededBy],
+        }) => [
+          entityId,
+          content,
+          contentKey(content),
+          source,
+          createdAt,
+          supersededAt,
+          supersededBy,
+        ],
       ),
     );
     const old = rows.filter(({ supersededAt }) => supersededAt !== undefined).length;
@@ -149,7 +173,9 @@ export class Writer extends Reader {
   }
 
   /** Marks current observations as replaced by others at the time of this change. */
-  async supersede(pairs: readonly { readonly old: ObservationRow; readonly by: number }[]): Promise<void> {
+  async supersede(
+    pairs: readonly { readonly old: ObservationRow; readonly by: number }[],
+  ): Promise<void> {
     for (const { old, by } of pairs) await this.setSuperseded(old, { at: this.#at, by });
   }
 
@@ -187,7 +213,12 @@ export class Writer extends Reader {
     return this.#mark(kind, "restore", items, null);
   }
 
-  async #mark(kind: Kind, op: "remove" | "restore", rows: readonly Row[], by: number | null): Promise<void> {
+  async #mark(
+    kind: Kind,
+    op: "remove" | "restore",
+    rows: readonly Row[],
+    by: number | null,
+  ): Promise<void> {
     const touched = rows.map(touchedBy);
     const ids = touched.map(({ rowId }) => rowId);
     await this.#set(kind, ids, { removed_by: by });
@@ -213,9 +244,19 @@ export class Writer extends Reader {
   }
 
   /** @param from and `to` are pairs of entity ids: where the relation begins and where it ends. */
-  async moveRelation(id: number, from: readonly number[], [fromId, toId]: readonly [number, number]) {
+  async moveRelation(
+    id: number,
+    from: readonly number[],
+    [fromId, toId]: readonly [number, number],
+  ) {
     await this.#set("relation", [id], { from_id: fromId, to_id: toId });
-    this.#record("relation", "move", [touchedBy({ id, fromId, toId })], from.join(" "), `${fromId} ${toId}`);
+    this.#record(
+      "relation",
+      "move",
+      [touchedBy({ id, fromId, toId })],
+      from.join(" "),
+      `${fromId} ${toId}`,
+    );
   }
 
   async setUndone(changeId: number, by: number): Promise<void> {
@@ -306,7 +347,10 @@ export class Writer extends Reader {
   async indexAll(): Promise<void> {
     for await (const rows of batches((after, limit) => this.entityPage(after, limit), INDEX_BATCH))
       await this.connection.index(rows.map(entityIndexRow));
-    for await (const rows of batches((after, limit) => this.allObservations(after, limit), INDEX_BATCH))
+    for await (const rows of batches(
+      (after, limit) => this.allObservations(after, limit),
+      INDEX_BATCH,
+    ))
       await this.connection.index(rows.map(observationIndexRow));
   }
 
@@ -332,7 +376,8 @@ export class Writer extends Reader {
 
   /** How many of these observations are superseded. */
   async #superseded(ids: readonly number[]): Promise<number> {
-    const select = "SELECT count(*) AS count FROM observations WHERE id {in} AND superseded_at IS NOT NULL";
+    const select =
+      "SELECT count(*) AS count FROM observations WHERE id {in} AND superseded_at IS NOT NULL";
     const [{ count } = { count: 0 }] = await this.connection.all<{ count: number }>(select, ids);
     return count;
   }
@@ -353,7 +398,11 @@ export class Writer extends Reader {
   }
 
   async #writeItems(changeId: number, items: readonly ChangeItem[]): Promise<void> {
-    await this.connection.all("UPDATE changes SET items = ? WHERE id = ?", writeItems(items), changeId);
+    await this.connection.all(
+      "UPDATE changes SET items = ? WHERE id = ?",
+      writeItems(items),
+      changeId,
+    );
   }
 
   #count(kind: Kind, live: number, removed: number): void {
@@ -361,13 +410,21 @@ export class Writer extends Reader {
     this.#counted[kind].removed += removed;
   }
 
-  async #insert(kind: Kind, columns: readonly string[], rows: readonly Value[][]): Promise<number[]> {
+  async #insert(
+    kind: Kind,
+    columns: readonly string[],
+    rows: readonly Value[][],
+  ): Promise<number[]> {
     this.#count(kind, rows.length, 0);
     return this.connection.insert(TABLES[kind], columns, rows);
   }
 
   /** Sets columns of rows. */
-  async #set(kind: Kind, ids: readonly number[], values: Readonly<Record<string, Value>>): Promise<void> {
+  async #set(
+    kind: Kind,
+    ids: readonly number[],
+    values: Readonly<Record<string, Value>>,
+  ): Promise<void> {
     const columns = Object.keys(values).map((column) => `${column} = ?`);
     const update = `UPDATE ${TABLES[kind]} SET ${columns.join(", ")} WHERE id {in}`;
     await this.connection.all(update, ...Object.values(values), ids);

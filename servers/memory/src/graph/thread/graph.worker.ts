@@ -10,7 +10,10 @@ const send = (reply: Reply) => parentPort?.postMessage(reply);
 const POLLED_MS = 1_000;
 const running = new Map<number, AbortController>();
 
-async function work({ store, notes }: Pick<OpenedStore, "store" | "notes">, request: Request): Promise<void> {
+async function work(
+  { store, notes }: Pick<OpenedStore, "store" | "notes">,
+  request: Request,
+): Promise<void> {
   const { id } = request;
   if ("stopped" in request) return running.get(id)?.abort();
   const controller = new AbortController();
@@ -26,7 +29,10 @@ async function work({ store, notes }: Pick<OpenedStore, "store" | "notes">, requ
   const own = storeOfCall(store, stop, (progress) => send({ id, progress }));
   try {
     const before = await notes?.sync(request.name === "changesAfter" ? POLLED_MS : 0);
-    const value: unknown = await Reflect.apply(jobs[request.name], undefined, [own, ...request.args]);
+    const value: unknown = await Reflect.apply(jobs[request.name], undefined, [
+      own,
+      ...request.args,
+    ]);
     const notice = [before, await notes?.afterCall()].filter(Boolean).join(" ");
     send({ id, value: request.asText === true ? JSON.stringify(value) : value, notice });
   } catch (error) {
@@ -40,7 +46,14 @@ function failureOf(error: unknown): Failure {
   if (!(error instanceof ToolError))
     return { message: String(error), detail: error instanceof Error ? error.stack : undefined };
   const { kind, message, hint, code, data, cause } = error;
-  return { kind, message, hint, code, data, detail: cause === undefined ? undefined : String(cause) };
+  return {
+    kind,
+    message,
+    hint,
+    code,
+    data,
+    detail: cause === undefined ? undefined : String(cause),
+  };
 }
 
 try {

@@ -3,7 +3,12 @@ import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { locationOf, spaceProblem } from "./location.ts";
 
-const base = { file: undefined, store: undefined, space: "default", project: "/home/ada/My Project" };
+const base = {
+  file: undefined,
+  store: undefined,
+  space: "default",
+  project: "/home/ada/My Project",
+};
 
 describe("locationOf", () => {
   beforeEach(() => {
@@ -18,7 +23,9 @@ describe("locationOf", () => {
       win32: join(resolve("/data"), "refmcp", "Data"),
     };
     const folder =
-      process.platform === "darwin" || process.platform === "win32" ? data[process.platform] : "/data/refmcp";
+      process.platform === "darwin" || process.platform === "win32"
+        ? data[process.platform]
+        : "/data/refmcp";
     expect(locationOf(base)).toEqual({
       kind: "sqlite",
       isDefault: true,
@@ -64,10 +71,12 @@ describe("locationOf", () => {
     expect(auto.space).toMatch(/^my_project_[0-9a-f]{8}$/);
     expect(spaceProblem(auto.space)).toBeUndefined();
     expect(locationOf({ ...base, file, space: "auto" })).toEqual(auto);
-    expect(locationOf({ ...base, file, space: "auto", project: "/other/My Project" }).space).not.toBe(
-      auto.space,
-    );
-    expect(spaceProblem(locationOf({ ...base, file, space: "auto", project: "/" }).space)).toBeUndefined();
+    expect(
+      locationOf({ ...base, file, space: "auto", project: "/other/My Project" }).space,
+    ).not.toBe(auto.space);
+    expect(
+      spaceProblem(locationOf({ ...base, file, space: "auto", project: "/" }).space),
+    ).toBeUndefined();
   });
 
   it("prefers PostgreSQL over a file, and accepts no other URL", () => {
@@ -79,7 +88,9 @@ describe("locationOf", () => {
       official: "/x/memory.jsonl",
     });
     for (const wrong of ["mysql://u:p@h/d", "postgres://h", "nonsense"])
-      expect(() => locationOf({ ...base, store: wrong })).toThrow(/--store is not a PostgreSQL URL/);
+      expect(() => locationOf({ ...base, store: wrong })).toThrow(
+        /--store is not a PostgreSQL URL/,
+      );
   });
 
   it("validates the name of a space", () => {

@@ -34,7 +34,9 @@ export const DEFAULT_SPACE = "default";
  * @throws ToolError `invalid` for a store that is not a PostgreSQL URL, or notes of a store or space.
  */
 export function locationOf(
-  options: Readonly<Record<"file" | "store", string | undefined> & Record<"space" | "project", string>> &
+  options: Readonly<
+    Record<"file" | "store", string | undefined> & Record<"space" | "project", string>
+  > &
     Pick<MemoryLocation, "historyDays" | "embeddings" | "notes">,
 ): MemoryLocation {
   const { historyDays, embeddings, notes } = options;
@@ -43,14 +45,21 @@ export function locationOf(
   const file = options.file ?? join(envPaths("refmcp", { suffix: "" }).data, "memory", "memory.db");
   const ending = extname(file);
   const isOfficial = [".jsonl", ".json"].includes(ending.toLowerCase());
-  const common = { space, historyDays, embeddings, notes, ...(isOfficial ? { official: file } : {}) };
+  const common = {
+    space,
+    historyDays,
+    embeddings,
+    notes,
+    ...(isOfficial ? { official: file } : {}),
+  };
   if (notes !== undefined && (options.store !== undefined || space !== DEFAULT_SPACE))
     throw new ToolError(
       "invalid",
       `--notes cannot be used with ${options.store === undefined ? "--space" : "--store"}: the notes belong to one SQLite file.`,
       { hint: "Give each memory its own --file and --notes directory." },
     );
-  if (options.store !== undefined) return { ...common, kind: "postgres", url: postgresUrl(options.store) };
+  if (options.store !== undefined)
+    return { ...common, kind: "postgres", url: postgresUrl(options.store) };
   const isDefaultSpace = space === DEFAULT_SPACE;
   const named = `${basename(file, ending)}${isDefaultSpace ? "" : `.${space}`}${isOfficial ? ".db" : ending}`;
   const isDefault = isDefaultSpace && options.file === undefined;
@@ -77,7 +86,11 @@ function projectSpace(directory: string): string {
 
 function postgresUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && ["postgres:", "postgresql:"].includes(url.protocol) && url.pathname.length > 1)
+  if (
+    url !== undefined &&
+    ["postgres:", "postgresql:"].includes(url.protocol) &&
+    url.pathname.length > 1
+  )
     return text;
   // The text may contain a password, so it is not repeated.
   throw new ToolError("invalid", "--store is not a PostgreSQL URL with a database name.", {

@@ -4,7 +4,16 @@ import type { PathGuard } from "@refmcp/boundary";
 import { JsonText, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { workerFile } from "@refmcp/launch/worker-file";
 import { failure } from "../errors.ts";
-import type { Failure, Job, JobArguments, JobName, JobResult, Opened, Reply, Request } from "./jobs.ts";
+import type {
+  Failure,
+  Job,
+  JobArguments,
+  JobName,
+  JobResult,
+  Opened,
+  Reply,
+  Request,
+} from "./jobs.ts";
 import type { MemoryLocation } from "./location.ts";
 import type { NearReader } from "./near.ts";
 import { OfficialFile } from "./official-file.ts";
@@ -17,7 +26,11 @@ export interface Caller {
   progress?(done: number): void;
 }
 
-type Waiting = { readonly caller: Caller; resolve(value: unknown): void; reject(error: unknown): void };
+type Waiting = {
+  readonly caller: Caller;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+};
 
 /**
  * A memory in its own thread, which owns the database: no search, import or picture blocks this thread. A

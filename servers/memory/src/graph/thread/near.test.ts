@@ -36,11 +36,15 @@ it("answers like the thread, with everything that was committed before the call"
   expect(first).toBe(JSON.stringify(await searchNodes(store, query)));
   expect(second).toBe(first);
   await create(store, [entity("Bo", "person", ["drinks tea too"])]);
-  expect(await near?.run("searchNodes", [query])).toBe(JSON.stringify(await searchNodes(store, query)));
+  expect(await near?.run("searchNodes", [query])).toBe(
+    JSON.stringify(await searchNodes(store, query)),
+  );
   await expect(near?.run("searchNodes", [{ ...query, cursor: "nonsense" }])).rejects.toMatchObject({
     kind: "invalid",
   });
-  expect(await near?.run("deleteEntities", [["Ada"], { hard: false, action: "x" }])).toBeUndefined();
+  expect(
+    await near?.run("deleteEntities", [["Ada"], { hard: false, action: "x" }]),
+  ).toBeUndefined();
   near?.close();
   expect(await near?.run("searchNodes", [query])).toBeUndefined();
 });

@@ -14,7 +14,9 @@ it("reports each change of the file once, and looks once a minute", async () => 
     expect(await file.look(60_000)).toBeUndefined();
     await appendFile(path, "{}\n");
     expect(await file.look(119_999)).toBeUndefined();
-    expect(await file.look(120_000)).toContain(`${path} has changed since it was imported on 2026-01-02`);
+    expect(await file.look(120_000)).toContain(
+      `${path} has changed since it was imported on 2026-01-02`,
+    );
     expect(await file.look(180_000)).toBeUndefined();
     await appendFile(path, "{}\n");
     expect(await file.look(240_000)).toContain("has changed");

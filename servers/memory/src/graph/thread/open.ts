@@ -54,7 +54,8 @@ export async function openStore(location: MemoryLocation): Promise<OpenedStore> 
 async function openWithout(location: MemoryLocation): Promise<OpenedStore> {
   const { embeddings } = location;
   // Most memories have no model, so its code is only loaded for one.
-  const model = embeddings && (await (await import("../search/embedding-model.ts")).loadModel(embeddings));
+  const model =
+    embeddings && (await (await import("../search/embedding-model.ts")).loadModel(embeddings));
   const store =
     location.kind === "postgres"
       ? await openPostgresStore(location.url, location.space)
@@ -140,7 +141,11 @@ async function readWhole(file: string): Promise<Uint8Array | undefined> {
 }
 
 /** Writes the unreadable lines next to the source, or if that is not writable, next to the database. */
-async function keepRejects({ rejects }: Imported, source: string, database: string): Promise<string> {
+async function keepRejects(
+  { rejects }: Imported,
+  source: string,
+  database: string,
+): Promise<string> {
   const [first] = rejects;
   if (first === undefined) return "";
   const what = `${grouped(rejects.length)} ${rejects.length === 1 ? "line" : "lines"} could not be imported (line ${first.line}: ${first.reason})`;
@@ -165,7 +170,12 @@ async function defaultOfficialFile(): Promise<string | undefined> {
   let newest: { file: string; mtimeMs: number } | undefined;
   for (const name of await readdir(folder).catch(() => [])) {
     for (const base of ["memory.jsonl", "memory.json"]) {
-      const file = join(folder, name, "node_modules/@modelcontextprotocol/server-memory/dist", base);
+      const file = join(
+        folder,
+        name,
+        "node_modules/@modelcontextprotocol/server-memory/dist",
+        base,
+      );
       const facts = await stat(file).catch(() => undefined);
       if (facts !== undefined && facts.size > 0 && facts.mtimeMs > (newest?.mtimeMs ?? 0))
         newest = { file, mtimeMs: facts.mtimeMs };

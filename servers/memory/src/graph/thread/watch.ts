@@ -7,7 +7,9 @@ export type Touched = ReadonlySet<string> | "all";
 type Seen = { readonly version: number; readonly change: number };
 
 /** Checks for commits after those seen, by any process; the first check only records the current position. */
-type Look = (seen: Seen | undefined) => Promise<{ readonly seen: Seen; readonly touched?: Touched }>;
+type Look = (
+  seen: Seen | undefined,
+) => Promise<{ readonly seen: Seen; readonly touched?: Touched }>;
 
 const POLL_MS = 250;
 const MAX_CHANGES = 100;

@@ -25,9 +25,13 @@ export function assistantMemories(
       : [document];
   const items = list.filter(isFields);
   if (items.some((item) => "mapping" in item || "chat_messages" in item))
-    throw new ToolError("invalid", "The file holds chats, which are not memories. Nothing was imported.", {
-      hint: "Import memories.json of Claude's export. For ChatGPT, copy the saved memories from its settings to a .txt file, one on each line, and import that.",
-    });
+    throw new ToolError(
+      "invalid",
+      "The file holds chats, which are not memories. Nothing was imported.",
+      {
+        hint: "Import memories.json of Claude's export. For ChatGPT, copy the saved memories from its settings to a .txt file, one on each line, and import that.",
+      },
+    );
   if (items.some((item) => "conversations_memory" in item || "project_memories" in item))
     return items.flatMap((item) => claudeMemories(item, projectNames));
   const texts = list.flatMap((item) => savedMemory(item) ?? []);
@@ -41,10 +45,17 @@ function claudeMemories(
 ): Parsed[] {
   const named = Object.entries(isFields(projects) ? projects : {}).flatMap(([id, text]) =>
     typeof text === "string" && text.trim() !== ""
-      ? [{ name: names.get(id) ?? `Claude project ${id}`, entityType: "project", facts: paragraphsOf(text) }]
+      ? [
+          {
+            name: names.get(id) ?? `Claude project ${id}`,
+            entityType: "project",
+            facts: paragraphsOf(text),
+          },
+        ]
       : [],
   );
-  const user = typeof about === "string" && about.trim() !== "" ? [userEntity(paragraphsOf(about))] : [];
+  const user =
+    typeof about === "string" && about.trim() !== "" ? [userEntity(paragraphsOf(about))] : [];
   return [...user, ...named.map((entity) => ({ kind: "entity", entity }) as const)];
 }
 
@@ -72,7 +83,9 @@ function savedMemory(item: unknown): ImportedFact | undefined {
   if (typeof item === "string") return factOf(item);
   if (!isFields(item) || "type" in item || "entityType" in item) return undefined;
   const text = TEXT_FIELDS.map((field) => item[field]).find((value) => typeof value === "string");
-  const time = TIME_FIELDS.map((field) => item[field]).find((value) => value !== undefined && value !== null);
+  const time = TIME_FIELDS.map((field) => item[field]).find(
+    (value) => value !== undefined && value !== null,
+  );
   return typeof text === "string" ? factOf(text, timeOf(time)) : undefined;
 }
 
@@ -86,8 +99,10 @@ export function copiedMemories(text: string): Parsed {
     const [, date, rest = line] = /^\[?(\d{4}-\d{2}-\d{2})\]?\s*[-–—:]\s*(.+)$/u.exec(line) ?? [];
     if (/^(?:`{3}\w*|\[[^\]]*\]|#{1,6}\s.*)?$/u.test(rest)) return [];
     return (
-      factOf(rest.replace(/^\[(?:unknown|no date|date unknown)[^\]]*\]\s*[-–—:]\s*/iu, ""), timeOf(date)) ??
-      []
+      factOf(
+        rest.replace(/^\[(?:unknown|no date|date unknown)[^\]]*\]\s*[-–—:]\s*/iu, ""),
+        timeOf(date),
+      ) ?? []
     );
   });
   return userEntity(facts);
@@ -102,7 +117,11 @@ function factOf(text: string, createdAt?: number): ImportedFact | undefined {
 /** Seconds since 1970 or an ISO 8601 time → milliseconds. */
 function timeOf(value: unknown): number | undefined {
   const time =
-    typeof value === "number" ? value * 1000 : typeof value === "string" ? Date.parse(value) : Number.NaN;
+    typeof value === "number"
+      ? value * 1000
+      : typeof value === "string"
+        ? Date.parse(value)
+        : Number.NaN;
   return time > 0 && time < 8.64e15 ? Math.round(time) : undefined;
 }
 

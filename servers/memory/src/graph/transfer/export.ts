@@ -18,7 +18,9 @@ export function exportGraph(store: Store, format: TextFormat): Promise<string> {
 type TextFormat = Exclude<Format, "markdown">;
 
 /** The whole graph as Markdown notes, one for each entity, with names that are free in one directory. */
-export async function exportNotes(store: Store): Promise<{ readonly path: string; readonly text: string }[]> {
+export async function exportNotes(
+  store: Store,
+): Promise<{ readonly path: string; readonly text: string }[]> {
   const { FreeStems } = await import("../notes/names.ts");
   const { renderNote } = await import("../notes/note.ts");
   return store.read(async (reader) => {
@@ -27,7 +29,9 @@ export async function exportNotes(store: Store): Promise<{ readonly path: string
     for await (const rows of batches((after, limit) => reader.entityPage(after, limit), BATCH)) {
       const texts = await reader.textsOf(idsOf(rows));
       const links = new Map<number, Link[]>();
-      for (const { fromId, type, to } of await reader.relationsOf(idsOf(rows), { direction: "out" }))
+      for (const { fromId, type, to } of await reader.relationsOf(idsOf(rows), {
+        direction: "out",
+      }))
         links.set(fromId, [...(links.get(fromId) ?? []), { type, target: to }]);
       for (const { id, name, type } of rows) {
         notes.push({
@@ -64,8 +68,10 @@ const WRITERS: Readonly<Record<TextFormat, (reader: Reader) => Promise<string>>>
   mermaid: async (reader) => {
     const all = await parts(
       reader,
-      ({ name, type }) => `  ${mermaidId(name)}["${mermaid(name)} <small>${mermaid(type)}</small>"]`,
-      ({ from, to, relationType }) => `  ${mermaidId(from)} -->|"${mermaid(relationType)}"| ${mermaidId(to)}`,
+      ({ name, type }) =>
+        `  ${mermaidId(name)}["${mermaid(name)} <small>${mermaid(type)}</small>"]`,
+      ({ from, to, relationType }) =>
+        `  ${mermaidId(from)} -->|"${mermaid(relationType)}"| ${mermaidId(to)}`,
     );
     return `${["flowchart LR", ...all].join("\n")}\n`;
   },
@@ -85,7 +91,8 @@ async function parts(
   const found: string[] = [];
   for await (const rows of batches((after, limit) => reader.entityPage(after, limit), BATCH)) {
     const of = new Map<number, ObservationRow[]>(rows.map(({ id }) => [id, []]));
-    for (const row of await reader.observationsOf(idsOf(rows), "kept")) of.get(row.entityId)?.push(row);
+    for (const row of await reader.observationsOf(idsOf(rows), "kept"))
+      of.get(row.entityId)?.push(row);
     for (const row of rows) found.push(entity(row, of.get(row.id) ?? []));
   }
   for await (const rows of batches((after, limit) => reader.relationPage(after, limit), BATCH))

@@ -49,10 +49,14 @@ export async function importText(
     ...tally,
     rejected: rejects.length,
     rejects: unlessEmpty(
-      rejects.slice(0, SHOWN_REJECTS).map((one) => ({ ...one, text: one.text.slice(0, 200).toWellFormed() })),
+      rejects
+        .slice(0, SHOWN_REJECTS)
+        .map((one) => ({ ...one, text: one.text.slice(0, 200).toWellFormed() })),
     ),
     rejects_file:
-      rejects.length > 0 && path !== undefined ? await keepRejects(paths, path, rejects) : undefined,
+      rejects.length > 0 && path !== undefined
+        ? await keepRejects(paths, path, rejects)
+        : undefined,
     not_taken: unlessEmpty(left.slice(0, SHOWN_NOT_TAKEN)),
     not_taken_count: left.length > SHOWN_NOT_TAKEN ? left.length : undefined,
     change_id,
@@ -162,16 +166,24 @@ export async function exportText(
 
 async function exportDirectory(memory: Memory, path: string | undefined, signal: AbortSignal) {
   if (path === undefined)
-    throw new ToolError("invalid", "markdown writes one note for each entity, so it needs a path.", {
-      hint: "Pass path for a new directory.",
-    });
+    throw new ToolError(
+      "invalid",
+      "markdown writes one note for each entity, so it needs a path.",
+      {
+        hint: "Pass path for a new directory.",
+      },
+    );
   const { paths } = memory;
   const notes = await memory.run("exportNotes", [], { signal });
   const directory = await paths.resolve(path);
   if ((await paths.createDirectory(directory)).length === 0)
-    throw new ToolError("conflict", `${directory} already exists, and an export overwrites nothing.`, {
-      hint: "Pass path for a new directory.",
-    });
+    throw new ToolError(
+      "conflict",
+      `${directory} already exists, and an export overwrites nothing.`,
+      {
+        hint: "Pass path for a new directory.",
+      },
+    );
   let bytes = 0;
   for (const note of notes) {
     signal.throwIfAborted();

@@ -58,10 +58,15 @@ function textOf(path: string, bytes: Uint8Array): string {
   }
 }
 
-function* entitiesOf(notes: readonly { readonly path: string; readonly note: Note }[]): Generator<Parsed> {
+function* entitiesOf(
+  notes: readonly { readonly path: string; readonly note: Note }[],
+): Generator<Parsed> {
   const more = notes.filter(({ note }) => note.hasMore).length;
   if (more > 0)
-    yield { kind: "not taken", what: `code, tables and HTML in ${more} ${more === 1 ? "note" : "notes"}` };
+    yield {
+      kind: "not taken",
+      what: `code, tables and HTML in ${more} ${more === 1 ? "note" : "notes"}`,
+    };
   const names = new NoteNames();
   const named = notes.map(({ path, note }) => ({ path, note, name: names.add(path, note) }));
   for (const { path, note, name } of named) {

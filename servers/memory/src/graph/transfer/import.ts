@@ -12,7 +12,13 @@ const BATCH = 1_000;
  * What an import added: new entities and relations, observations (also superseded ones), and entities created because a relation
  * refers to them (the official server keeps such relations without entities); and the duplicates, which existed.
  */
-const NOTHING = { entities: 0, observations: 0, relations: 0, duplicates: 0, created_for_relations: 0 };
+const NOTHING = {
+  entities: 0,
+  observations: 0,
+  relations: 0,
+  duplicates: 0,
+  created_for_relations: 0,
+};
 
 /** What an import added, with its change, the lines that were unreadable, and what was not taken. */
 export type Imported = Awaited<ReturnType<typeof importMemory>>;
@@ -53,7 +59,9 @@ export async function importMemory(
     };
     // Includes a YAML parser, which only files of other programs need.
     const all =
-      given instanceof Uint8Array ? parseMemory(given) : (await import("./foreign.ts")).parseFiles(given);
+      given instanceof Uint8Array
+        ? parseMemory(given)
+        : (await import("./foreign.ts")).parseFiles(given);
     for (const parsed of all) {
       if (parsed.kind === "rejected") rejects.push(parsed.reject);
       else if (parsed.kind === "not taken") notTaken.push(parsed.what);
@@ -86,14 +94,17 @@ export async function addWithFacts(
   batch: readonly ImportedEntity[],
 ): Promise<{ created: number; observations: number }> {
   const bare = batch.map(({ name, entityType }) => ({ name, entityType, observations: [] }));
-  const fresh = new Set((await addEntities(writer, bare, "merge")).entities.map(({ name }) => name));
+  const fresh = new Set(
+    (await addEntities(writer, bare, "merge")).entities.map(({ name }) => name),
+  );
   const ids = await writer.entitiesNamed(batch.map(({ name }) => name));
   const known = new Map<number, Set<string>>();
   /** The ids of observations by their texts; of the current one, if there is one. */
   const idOf = new Map<string, number>();
   const keyOf = (content: string, supersededAt: number | null | undefined) =>
     JSON.stringify([content, supersededAt ?? null]);
-  const textKey = (entityId: number, content: string | undefined) => JSON.stringify([entityId, content]);
+  const textKey = (entityId: number, content: string | undefined) =>
+    JSON.stringify([entityId, content]);
   const remember = (row: Pick<NewObservation, "entityId" | "content"> | undefined, id: number) => {
     const key = row === undefined ? "" : textKey(row.entityId, row.content);
     if (!idOf.has(key)) idOf.set(key, id);
@@ -116,7 +127,8 @@ export async function addWithFacts(
     }
   }
   const add = async (added: readonly NewObservation[]) => {
-    for (const [index, id] of (await writer.addObservations(added)).entries()) remember(added[index], id);
+    for (const [index, id] of (await writer.addObservations(added)).entries())
+      remember(added[index], id);
   };
   await add(rows.filter(({ supersededAt }) => supersededAt === undefined));
   // What replaced an observation exists before it; it may have been replaced itself.

@@ -14,7 +14,9 @@ export type ImportedFact = Omit<NewObservation, "entityId" | "supersededBy"> & {
 };
 
 /** An entity to import. */
-export type ImportedEntity = Omit<Entity, "observations"> & { readonly facts: readonly ImportedFact[] };
+export type ImportedEntity = Omit<Entity, "observations"> & {
+  readonly facts: readonly ImportedFact[];
+};
 
 /** A line of a memory file or a part of another one, why it is invalid, or what was not taken from a file. */
 export type Parsed =
@@ -82,7 +84,9 @@ function documentOf(value: unknown): unknown[] | undefined {
   if (!isRecord(value) || !(Array.isArray(value.entities) || Array.isArray(value.relations)))
     return undefined;
   const typed = (list: unknown, type: string) =>
-    (Array.isArray(list) ? list : []).map((item: unknown) => (isRecord(item) ? { ...item, type } : item));
+    (Array.isArray(list) ? list : []).map((item: unknown) =>
+      isRecord(item) ? { ...item, type } : item,
+    );
   return [...typed(value.entities, "entity"), ...typed(value.relations, "relation")];
 }
 
@@ -178,7 +182,11 @@ function originOf(learned: unknown, source: unknown): Pick<ImportedFact, "create
   return {
     ...(createdAt === undefined ? {} : { createdAt }),
     // A fact whose time is known keeps that it has no source.
-    ...(isSource ? { source: source.toWellFormed() } : createdAt === undefined ? {} : { source: null }),
+    ...(isSource
+      ? { source: source.toWellFormed() }
+      : createdAt === undefined
+        ? {}
+        : { source: null }),
   };
 }
 
@@ -253,7 +261,9 @@ export function entityLine(
 const isoTime = (time: number) => new Date(time).toISOString();
 
 /** One value if all are the same; undefined if there is none. */
-function shared(values: readonly (string | null)[]): readonly (string | null)[] | string | undefined {
+function shared(
+  values: readonly (string | null)[],
+): readonly (string | null)[] | string | undefined {
   const [first = null] = values;
   return values.some((value) => value !== first) ? values : (first ?? undefined);
 }

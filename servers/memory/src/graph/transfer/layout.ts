@@ -28,7 +28,8 @@ interface Forces<Node> {
 }
 
 /** A relation between two nodes, which are resolved already. */
-type Link<Node extends SimulationNodeDatum> = SimulationLinkDatum<Node> & Record<"source" | "target", Node>;
+type Link<Node extends SimulationNodeDatum> = SimulationLinkDatum<Node> &
+  Record<"source" | "target", Node>;
 
 /** Sets the positions of nodes. Those that have one start from it, and the same graph gives the same picture. */
 export function layOut<Node extends SimulationNodeDatum>(
@@ -61,5 +62,10 @@ export function layOut<Node extends SimulationNodeDatum>(
 export function extentOf(nodes: readonly SimulationNodeDatum[]) {
   const [xs, ys] = [nodes.map(({ x = 0 }) => x), nodes.map(({ y = 0 }) => y)];
   if (nodes.length === 0) return { left: 0, right: 0, top: 0, bottom: 0 };
-  return { left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys) };
+  return {
+    left: Math.min(...xs),
+    right: Math.max(...xs),
+    top: Math.min(...ys),
+    bottom: Math.max(...ys),
+  };
 }

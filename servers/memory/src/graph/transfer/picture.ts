@@ -76,7 +76,9 @@ function colorsOf(nodes: readonly Node[]): Map<string, string> {
   const counts = new Map<string, number>();
   for (const { entity } of nodes) counts.set(entity.type, (counts.get(entity.type) ?? 0) + 1);
   const order = [...counts].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
-  return new Map(order.slice(0, COLORS.length).map(([type], index) => [type, COLORS[index] ?? OTHER]));
+  return new Map(
+    order.slice(0, COLORS.length).map(([type], index) => [type, COLORS[index] ?? OTHER]),
+  );
 }
 
 function svg(nodes: readonly Node[], edges: readonly Edge[], total: Counts): string {
@@ -127,7 +129,12 @@ function nodeSvg({ entity, radius, x = 0, y = 0 }: Node, color: string): string 
   );
 }
 
-function legend(left: number, top: number, colors: ReadonlyMap<string, string>, shown: string): string {
+function legend(
+  left: number,
+  top: number,
+  colors: ReadonlyMap<string, string>,
+  shown: string,
+): string {
   const head = `<text x="${round(left + 16)}" y="${round(top + 24)}" font-size="14" font-weight="600" fill="#1d2127">Memory: ${shown}</text>`;
   let x = left + 16;
   const entries = [...colors].map(([type, color]) => {

@@ -96,7 +96,10 @@ const MAX_NAMES = 80;
  *
  * @throws ToolError as a run does.
  */
-export async function auditOn(options: AuditOptions, services: SessionServices): Promise<DeviceAudit> {
+export async function auditOn(
+  options: AuditOptions,
+  services: SessionServices,
+): Promise<DeviceAudit> {
   const { steps, categories, deadline, device } = options;
   const setup = steps.slice(0, setupLength(steps));
   const rest = steps.slice(setup.length);
@@ -147,7 +150,9 @@ export async function auditOn(options: AuditOptions, services: SessionServices):
           costs: Math.round((1_000 * part * (1 - share)) / whole) / 10,
           fix,
           ...(reason === undefined ? {} : { reason }),
-          where: items.slice(0, MAX_WHERE).flatMap((item) => whereOf(item, names, services.secrets.seen)),
+          where: items
+            .slice(0, MAX_WHERE)
+            .flatMap((item) => whereOf(item, names, services.secrets.seen)),
           count: count ?? items.length,
         });
   }
@@ -204,7 +209,10 @@ async function readPage(session: PageSession, categories: ReadonlySet<Category>)
     ...(categories.has("accessibility") ? await deadline.race(accessibilityOf(page)) : []),
     ...groups.flatMap((category) => judgedBy(category, verdicts[category])),
   ];
-  const items = [...Object.values(causes), ...judged.flatMap((one) => one.items.slice(0, MAX_WHERE))];
+  const items = [
+    ...Object.values(causes),
+    ...judged.flatMap((one) => one.items.slice(0, MAX_WHERE)),
+  ];
   return {
     notes,
     judged,
@@ -220,16 +228,18 @@ async function readPage(session: PageSession, categories: ReadonlySet<Category>)
 }
 
 async function accessibilityOf(page: Page): Promise<Judged[]> {
-  return (await axeRulesOf(page, null, MORE_RULES)).map(({ id, impact, help, reason, elements, count }) => ({
-    category: "accessibility",
-    rule: `${id} (${impact})`,
-    weight: IMPACT_WEIGHTS[impact],
-    fix: help,
-    ...(reason === "" ? {} : { reason: oneLine(reason) }),
-    share: count === 0 ? 1 : 0,
-    items: elements.map((css) => ({ css })),
-    count,
-  }));
+  return (await axeRulesOf(page, null, MORE_RULES)).map(
+    ({ id, impact, help, reason, elements, count }) => ({
+      category: "accessibility",
+      rule: `${id} (${impact})`,
+      weight: IMPACT_WEIGHTS[impact],
+      fix: help,
+      ...(reason === "" ? {} : { reason: oneLine(reason) }),
+      share: count === 0 ? 1 : 0,
+      items: elements.map((css) => ({ css })),
+      count,
+    }),
+  );
 }
 
 function judgedBy(category: keyof typeof RULES, verdicts: Verdicts): Judged[] {

@@ -3,7 +3,9 @@ import { evaluateWithCss } from "./in-page.ts";
 import type { Item, Verdicts } from "./rules.ts";
 
 /** The verdicts about a document, for search engines and for best practice. */
-export async function domVerdicts(page: Page): Promise<{ seo: Verdicts; best_practices: Verdicts }> {
+export async function domVerdicts(
+  page: Page,
+): Promise<{ seo: Verdicts; best_practices: Verdicts }> {
   const found = await evaluateWithCss(page, readDocument);
   const verdicts = (group: Readonly<Record<string, readonly Item[] | null>>): Verdicts =>
     Object.fromEntries(
@@ -20,7 +22,10 @@ export async function domVerdicts(page: Page): Promise<{ seo: Verdicts; best_pra
 /** Runs in the page: what is wrong with its document by rule; null for a rule that does not apply. */
 async function readDocument(cssOf: (element: Element) => string) {
   /** Those that are wrong; a rule about elements that the page does not have does not apply. */
-  const wrong = <One extends Element>(all: readonly One[], isWrong: (one: One) => boolean): Item[] | null =>
+  const wrong = <One extends Element>(
+    all: readonly One[],
+    isWrong: (one: One) => boolean,
+  ): Item[] | null =>
     all.length === 0 ? null : all.filter(isWrong).map((one) => ({ css: cssOf(one) }));
   const every = (css: string) => [...document.querySelectorAll(css)].slice(0, 5_000);
   const page = (isMet: boolean, text?: string): Item[] =>
@@ -46,10 +51,12 @@ async function readDocument(cssOf: (element: Element) => string) {
   const vague =
     /^(?:(?:click|press|tap)(?: on)? (?:here|this)|here|this|go|link|(?:learn|read|see|find out|show|view)? ?more(?: info(?:rmation)?)?|details|continue|start|hier|mehr|weiterlesen|en savoir plus|lire la suite|ici|aquí|leer más|más)\W*$/i;
   const images = [...document.images].slice(0, 2_000);
-  const seen = images.filter(({ complete, naturalWidth, naturalHeight, clientWidth, clientHeight }) =>
-    [complete, naturalWidth, naturalHeight, clientWidth, clientHeight].every(Boolean),
+  const seen = images.filter(
+    ({ complete, naturalWidth, naturalHeight, clientWidth, clientHeight }) =>
+      [complete, naturalWidth, naturalHeight, clientWidth, clientHeight].every(Boolean),
   );
-  const isVector = (image: HTMLImageElement) => /\.svg(?:[?#]|$)|^data:image\/svg/i.test(image.currentSrc);
+  const isVector = (image: HTMLImageElement) =>
+    /\.svg(?:[?#]|$)|^data:image\/svg/i.test(image.currentSrc);
   const canonical = every('link[rel~="canonical" i]').map((one) => one.getAttribute("href") ?? "");
   const hreflang = every('link[rel~="alternate" i][hreflang]');
   const data = every('script[type="application/ld+json" i]');
@@ -85,7 +92,11 @@ async function readDocument(cssOf: (element: Element) => string) {
         if (line === "") continue;
         const [, name = "", value = ""] = /^([a-z-]+)\s*:\s*(.*)$/i.exec(line) ?? [];
         const directive = name.toLowerCase();
-        if (!/^(?:user-agent|allow|disallow|sitemap|host|crawl-delay|clean-param|noindex)$/.test(directive))
+        if (
+          !/^(?:user-agent|allow|disallow|sitemap|host|crawl-delay|clean-param|noindex)$/.test(
+            directive,
+          )
+        )
           return `line ${index + 1} of robots.txt is not a directive: ${line}`;
         if (directive === "sitemap" && !URL.canParse(value))
           return `line ${index + 1} of robots.txt has no absolute URL: ${line}`;
@@ -102,7 +113,10 @@ async function readDocument(cssOf: (element: Element) => string) {
           .join(".*");
         const source = `^${pattern.replace(/\$(?!$)/g, "\\$")}`;
         if (!new RegExp(source).test(location.pathname + location.search)) continue;
-        if (value.length < longest.length || (value.length === longest.length && directive !== "allow"))
+        if (
+          value.length < longest.length ||
+          (value.length === longest.length && directive !== "allow")
+        )
           continue;
         longest = value;
         isAllowed = directive === "allow";
@@ -152,11 +166,14 @@ async function readDocument(cssOf: (element: Element) => string) {
       "robots.txt": robots === null ? null : page(robots === undefined, robots),
       "link addresses": wrong(links, (link) => {
         const href = link.getAttribute("href");
-        if (href === null) return !link.hasAttribute("name") && link.id === "" && !link.hasAttribute("role");
+        if (href === null)
+          return !link.hasAttribute("name") && link.id === "" && !link.hasAttribute("role");
         return /^\s*(?:javascript:|file:)/i.test(href);
       }),
       "link texts": wrong(elsewhere, (link) =>
-        vague.test((link.getAttribute("aria-label") ?? link.textContent).replace(/\s+/g, " ").trim()),
+        vague.test(
+          (link.getAttribute("aria-label") ?? link.textContent).replace(/\s+/g, " ").trim(),
+        ),
       ),
       "image texts": wrong(
         images,
@@ -170,7 +187,10 @@ async function readDocument(cssOf: (element: Element) => string) {
         hreflang,
         (one) =>
           !isAbsolute(one.getAttribute("href") ?? "") ||
-          !(one.getAttribute("hreflang") === "x-default" || isLanguage(one.getAttribute("hreflang") ?? "")),
+          !(
+            one.getAttribute("hreflang") === "x-default" ||
+            isLanguage(one.getAttribute("hreflang") ?? "")
+          ),
       ),
       "structured data": wrong(data, (one) => !isStructured(one.textContent ?? "")),
     },
@@ -180,7 +200,9 @@ async function readDocument(cssOf: (element: Element) => string) {
       charset: page(/^utf-8$/i.test(document.characterSet), `it is ${document.characterSet}`),
       viewport: page(
         /width\s*=/.test(viewport) &&
-          !/user-scalable\s*=\s*(?:no|0)|maximum-scale\s*=\s*[01](?:\.\d+)?\s*(?:,|$)/.test(viewport),
+          !/user-scalable\s*=\s*(?:no|0)|maximum-scale\s*=\s*[01](?:\.\d+)?\s*(?:,|$)/.test(
+            viewport,
+          ),
         viewport === "" ? "there is none" : viewport,
       ),
       "broken images": wrong(
@@ -189,7 +211,9 @@ async function readDocument(cssOf: (element: Element) => string) {
       ),
       "image aspect": wrong(seen, (image) => {
         const { naturalWidth, naturalHeight, clientWidth, clientHeight } = image;
-        const isFitted = /^(?:contain|cover|scale-down|none)$/.test(getComputedStyle(image).objectFit);
+        const isFitted = /^(?:contain|cover|scale-down|none)$/.test(
+          getComputedStyle(image).objectFit,
+        );
         // Rounding to whole pixels changes the ratio of small images.
         if (isFitted || isVector(image) || Math.min(clientWidth, clientHeight) < 20) return false;
         const ratio = clientWidth / clientHeight / (naturalWidth / naturalHeight);

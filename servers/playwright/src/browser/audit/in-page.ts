@@ -3,8 +3,10 @@ import type { Page } from "playwright";
 type CssOf = (element: Element) => string;
 
 /** Runs a function in the page that describes elements as CSS. */
-export const evaluateWithCss = <Value>(page: Page, work: (css: CssOf) => Promise<Value>): Promise<Value> =>
-  page.evaluate<Value>(`(${work})(${cssOf})`);
+export const evaluateWithCss = <Value>(
+  page: Page,
+  work: (css: CssOf) => Promise<Value>,
+): Promise<Value> => page.evaluate<Value>(`(${work})(${cssOf})`);
 
 /** Runs in the page: CSS that finds only this element. */
 function cssOf(element: Element): string {
@@ -16,7 +18,9 @@ function cssOf(element: Element): string {
       parts.unshift(`#${id}`);
       break;
     }
-    const alike = [...(one.parentElement?.children ?? [])].filter((other) => other.localName === tag);
+    const alike = [...(one.parentElement?.children ?? [])].filter(
+      (other) => other.localName === tag,
+    );
     parts.unshift(alike.length > 1 ? `${tag}:nth-of-type(${alike.indexOf(one) + 1})` : tag);
   }
   return parts.join(" > ");

@@ -79,7 +79,8 @@ async function run(path: string, { milliseconds = 60_000, denyHosts = [] as stri
 describe("Lighthouse", () => {
   it("of the project is found first, then the one that PATH has, then none", async () => {
     const [project, machine] = [await projectWithLighthouse(), await projectWithLighthouse()];
-    const inside = (folder: string) => join(folder, "node_modules", "lighthouse", "cli", "index.js");
+    const inside = (folder: string) =>
+      join(folder, "node_modules", "lighthouse", "cli", "index.js");
     expect(await lighthouseOf(project, machine)).toBe(inside(project));
     expect(await lighthouseOf(await folderOf("empty"), machine)).toBe(inside(machine));
     expect(await lighthouseOf(undefined, "")).toBeUndefined();
@@ -88,9 +89,12 @@ describe("Lighthouse", () => {
   it("runs in a browser that reaches the page and nothing that is denied, without our secrets", async () => {
     const denied = await site({ "*": page("<h1>No</h1>") });
     process.env.PW_SECRET_LIGHT = "bulb";
-    const { scores, web, file } = await run(`/page?other=${encodeURIComponent(`${denied.url}/x`)}`, {
-      denyHosts: [`127.0.0.1:${denied.port}`],
-    });
+    const { scores, web, file } = await run(
+      `/page?other=${encodeURIComponent(`${denied.url}/x`)}`,
+      {
+        denyHosts: [`127.0.0.1:${denied.port}`],
+      },
+    );
     expect(scores).toEqual({ performance: 81, seo: 100 });
     expect(web.hits.length).toBeGreaterThan(0);
     expect(denied.connections()).toBe(0);
@@ -102,13 +106,18 @@ describe("Lighthouse", () => {
 
   it("that hangs or fails costs only its scores", async () => {
     expect((await run("/hang", { milliseconds: 3_000 })).scores).toBe("it did not end within 3 s");
-    expect((await run("/fail")).scores).toBe("it ended with code 1: Runtime error encountered: no page");
+    expect((await run("/fail")).scores).toBe(
+      "it ended with code 1: Runtime error encountered: no page",
+    );
   });
 
   it("has its scores next to ours in an audit", async () => {
     const web = await site({ "/": page("<main><h1>Hi</h1></main>") });
     const talk = await session({ args: ["--project", await projectWithLighthouse()] });
-    const { data, links } = await talk.good("pw_audit", { url: web.url, categories: ["seo", "lighthouse"] });
+    const { data, links } = await talk.good("pw_audit", {
+      url: web.url,
+      categories: ["seo", "lighthouse"],
+    });
     expect(data).toMatchObject({
       devices: [{ scores: { seo: expect.any(Number) }, lighthouse: { performance: 81, seo: 100 } }],
     });

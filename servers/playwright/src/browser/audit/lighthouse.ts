@@ -39,7 +39,9 @@ export async function lighthouseOf(
 ): Promise<string | undefined> {
   if (project !== undefined)
     try {
-      const manifest = createRequire(join(project, "package.json")).resolve("lighthouse/package.json");
+      const manifest = createRequire(join(project, "package.json")).resolve(
+        "lighthouse/package.json",
+      );
       return join(dirname(manifest), CLI);
     } catch {
       // The one of the machine.
@@ -80,7 +82,11 @@ export async function runLighthouse(
   let launched: Launched | undefined;
   try {
     const debuggingPort = await freePort();
-    launched = await launchShared({ debuggingPort, ignoreHttpsErrors, proxy: proxySettings(proxy) });
+    launched = await launchShared({
+      debuggingPort,
+      ignoreHttpsErrors,
+      proxy: proxySettings(proxy),
+    });
     if (!launched.local || launched.browser.browserType().name() !== "chromium")
       return "it needs a Chromium on this machine";
     // Otherwise Lighthouse would start a browser without the boundary.

@@ -103,9 +103,12 @@ function weightOf(resources: readonly Resource[]): { weight: Weight; verdicts: V
     resources.reduce((sum, one) => (one.kind === kind ? sum + one.bytes : sum), 0);
   const largest = largestFirst(resources).slice(0, MAX_LARGEST);
   const texts = resources.filter(
-    ({ bytes: size, headers }) => size > COMPRESSIBLE_BYTES && TEXTUAL.test(headers["content-type"] ?? ""),
+    ({ bytes: size, headers }) =>
+      size > COMPRESSIBLE_BYTES && TEXTUAL.test(headers["content-type"] ?? ""),
   );
-  const plain = texts.filter(({ headers }) => (headers["content-encoding"] ?? "identity") === "identity");
+  const plain = texts.filter(
+    ({ headers }) => (headers["content-encoding"] ?? "identity") === "identity",
+  );
   const files = resources.filter(({ kind, status }) => STATIC.test(kind) && status < 400);
   const uncached = files.filter(
     ({ headers: { "cache-control": control = "", etag, expires, "last-modified": modified } }) =>
@@ -151,7 +154,8 @@ function headerVerdicts(
   const isEncrypted = url.protocol === "https:";
   const csp = headers["content-security-policy"];
   const maxAge = /max-age="?(\d+)/i.exec(headers["strict-transport-security"] ?? "")?.[1];
-  const framing = /\bframe-ancestors\b/i.test(csp ?? "") || headers["x-frame-options"] !== undefined;
+  const framing =
+    /\bframe-ancestors\b/i.test(csp ?? "") || headers["x-frame-options"] !== undefined;
   const versions = ["server", "x-powered-by", "x-aspnet-version"].filter((name) =>
     /\d/.test(headers[name] ?? ""),
   );
@@ -174,7 +178,9 @@ function headerVerdicts(
       csp === undefined ? "missing" : unsafeSource(csp),
     ),
     hsts:
-      isEncrypted && !isLocal(url) ? met(Number(maxAge ?? 0) >= HALF_YEAR_S, hstsText(maxAge)) : undefined,
+      isEncrypted && !isLocal(url)
+        ? met(Number(maxAge ?? 0) >= HALF_YEAR_S, hstsText(maxAge))
+        : undefined,
     framing: met(framing),
     nosniff: met(/nosniff/i.test(headers["x-content-type-options"] ?? "")),
     referrer: met(
@@ -198,7 +204,8 @@ function headerVerdicts(
   };
 }
 
-const hstsText = (maxAge: string | undefined) => (maxAge === undefined ? "missing" : `max-age=${maxAge}`);
+const hstsText = (maxAge: string | undefined) =>
+  maxAge === undefined ? "missing" : `max-age=${maxAge}`;
 
 function cookieOf(line: string): { readonly name: string; readonly attributes: string } {
   const [pair = "", ...attributes] = line.split(";");
@@ -218,6 +225,7 @@ function unsafeSource(csp: string): string | undefined {
   // A nonce, a hash or strict-dynamic switches 'unsafe-inline' and hosts off.
   const isStrict = sources.some((one) => /^'(?:nonce-|sha\d+-|strict-dynamic')/.test(one));
   return sources.find(
-    (one) => one === "'unsafe-eval'" || (!isStrict && /^(?:'unsafe-inline'|\*|https?:|data:)$/.test(one)),
+    (one) =>
+      one === "'unsafe-eval'" || (!isStrict && /^(?:'unsafe-inline'|\*|https?:|data:)$/.test(one)),
   );
 }

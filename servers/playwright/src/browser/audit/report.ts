@@ -29,7 +29,11 @@ const FILE = "audit.json";
 /** What Lighthouse leaves of the time for the answer. */
 const LEAVE_MS = 1_000;
 /** Findings and places shown, in the order in which they are tried. */
-const CUTS: readonly { readonly findings: number; readonly where: number; readonly chars: number }[] = [
+const CUTS: readonly {
+  readonly findings: number;
+  readonly where: number;
+  readonly chars: number;
+}[] = [
   { findings: 40, where: 5, chars: 200 },
   { findings: 40, where: 2, chars: 120 },
   { findings: 25, where: 1, chars: 100 },
@@ -44,7 +48,12 @@ const CUTS: readonly { readonly findings: number; readonly where: number; readon
  * @returns scores and what to change, at most 6,000 characters; the artifact has everything.
  * @throws ToolError as a run does.
  */
-export async function auditPage(tester: Tester, given: Lighthouse, request: AuditRequest, call: Calling) {
+export async function auditPage(
+  tester: Tester,
+  given: Lighthouse,
+  request: AuditRequest,
+  call: Calling,
+) {
   const { runs } = tester.options;
   const secrets = new SecretsInRun(tester.options.secrets, [request.url, ...request.steps]);
   try {
@@ -103,7 +112,9 @@ export async function auditPage(tester: Tester, given: Lighthouse, request: Audi
       return {
         ...answer,
         run_id: folder.id,
-        artifacts: (await runs.kept(folder)).filter(({ name }) => name !== REPORT).map(shownArtifact),
+        artifacts: (await runs.kept(folder))
+          .filter(({ name }) => name !== REPORT)
+          .map(shownArtifact),
       };
     } catch (error) {
       await runs.drop(folder.id);
@@ -152,22 +163,27 @@ function fitting({ url, audits, lighthouse, notes }: Full, budget: number) {
         ? {}
         : { weight: { bytes: weight.bytes, requests: weight.requests, by_kind: weight.by_kind } }),
     })),
-    findings: all.slice(0, cut.findings).map(({ devices, where, reason, fix, ...finding }): Shown => {
-      const places = where.slice(0, cut.where).map((one) => shortened(one, cut.chars));
-      return {
-        ...finding,
-        fix: shortened(fix, 160),
-        ...(reason === undefined || cut.where === 1 ? {} : { reason: shortened(reason, cut.chars) }),
-        ...(places.length === 0 ? {} : { where: places }),
-        ...(devices.length === audits.length ? {} : { devices }),
-      };
-    }),
+    findings: all
+      .slice(0, cut.findings)
+      .map(({ devices, where, reason, fix, ...finding }): Shown => {
+        const places = where.slice(0, cut.where).map((one) => shortened(one, cut.chars));
+        return {
+          ...finding,
+          fix: shortened(fix, 160),
+          ...(reason === undefined || cut.where === 1
+            ? {}
+            : { reason: shortened(reason, cut.chars) }),
+          ...(places.length === 0 ? {} : { where: places }),
+          ...(devices.length === audits.length ? {} : { devices }),
+        };
+      }),
     more_findings: all.length > cut.findings ? all.length - cut.findings : undefined,
     failed_step: failed === undefined ? undefined : shortened(failed, 400),
     notes: noted.length === 0 ? undefined : noted.map((one) => shortened(one, 200)),
   });
   const answers = CUTS.map(of);
   return (
-    answers.find((one) => JSON.stringify(one).length <= budget) ?? of({ findings: 0, where: 0, chars: 40 })
+    answers.find((one) => JSON.stringify(one).length <= budget) ??
+    of({ findings: 0, where: 0, chars: 40 })
   );
 }

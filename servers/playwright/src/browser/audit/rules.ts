@@ -47,14 +47,19 @@ export const IMPACT_WEIGHTS: Readonly<Record<Severity, number>> = {
 const row = (weight: number, fix: string): Rule => ({ weight, fix });
 
 /** Every rule with its weight in the score of its category. The rules of accessibility are axe-core's. */
-export const RULES: Readonly<Record<Exclude<Scored, "accessibility">, Readonly<Record<string, Rule>>>> = {
+export const RULES: Readonly<
+  Record<Exclude<Scored, "accessibility">, Readonly<Record<string, Rule>>>
+> = {
   vitals: {
     lcp: row(
       25,
       "Load the largest element earlier: no lazy loading, a preload, a smaller file, a faster response.",
     ),
     tbt: row(25, "Split long scripts, load them with defer, or leave them out."),
-    cls: row(25, "Reserve space: width and height of images and frames, and fonts of matching size."),
+    cls: row(
+      25,
+      "Reserve space: width and height of images and frames, and fonts of matching size.",
+    ),
     inp: row(10, "Shorten the event handlers, and do the rest after the next frame."),
     fcp: row(10, "Load fewer style sheets and scripts in the head."),
     ttfb: row(5, "Answer faster: cache the page, or move work out of the request."),
@@ -62,7 +67,10 @@ export const RULES: Readonly<Record<Exclude<Scored, "accessibility">, Readonly<R
   weight: {
     bytes: row(5, "Send less: 1 MB or less scores 100, 5 MB scores 0."),
     compression: row(3, "Compress text with gzip, brotli or zstd (content-encoding)."),
-    caching: row(2, "Send cache-control with a max-age, or an etag, for scripts, styles, images and fonts."),
+    caching: row(
+      2,
+      "Send cache-control with a max-age, or an etag, for scripts, styles, images and fonts.",
+    ),
     requests: row(1, "Combine or drop requests: 50 or fewer score 100, 200 score 0."),
   },
   seo: {
@@ -73,7 +81,10 @@ export const RULES: Readonly<Record<Exclude<Scored, "accessibility">, Readonly<R
     canonical: row(3, "Have one canonical link, with an absolute URL that can be indexed."),
     language: row(3, 'Set the language: <html lang="en">.'),
     heading: row(3, "Give the page an <h1> with text."),
-    "robots.txt": row(3, "Correct robots.txt: valid directives, no server error, and this page allowed."),
+    "robots.txt": row(
+      3,
+      "Correct robots.txt: valid directives, no server error, and this page allowed.",
+    ),
     "link addresses": row(3, "Give links an href that a crawler can follow."),
     "link texts": row(3, "Describe the linked page in the link's text."),
     "image texts": row(3, "Give images an alt attribute; an empty one for decoration."),
@@ -89,7 +100,10 @@ export const RULES: Readonly<Record<Exclude<Scored, "accessibility">, Readonly<R
     framing: row(5, "Send frame-ancestors in the content-security-policy, or x-frame-options."),
     nosniff: row(3, "Send x-content-type-options: nosniff."),
     referrer: row(3, "Send referrer-policy, for example strict-origin-when-cross-origin."),
-    permissions: row(1, "Send permissions-policy for what the page does not use, for example camera=()."),
+    permissions: row(
+      1,
+      "Send permissions-policy for what the page does not use, for example camera=().",
+    ),
     "cookie Secure": row(5, "Set cookies with Secure."),
     "cookie HttpOnly": row(5, "Set cookies that scripts do not need with HttpOnly."),
     "cookie SameSite": row(3, "Set cookies with SameSite=Lax or Strict."),
@@ -104,7 +118,10 @@ export const RULES: Readonly<Record<Exclude<Scored, "accessibility">, Readonly<R
     https: row(5, "Serve the page over https."),
     doctype: row(3, "Begin the document with <!doctype html>."),
     charset: row(3, 'Declare UTF-8 in the content-type header or with <meta charset="utf-8">.'),
-    viewport: row(3, 'Add <meta name="viewport" content="width=device-width, initial-scale=1">; allow zoom.'),
+    viewport: row(
+      3,
+      'Add <meta name="viewport" content="width=device-width, initial-scale=1">; allow zoom.',
+    ),
     "broken images": row(3, "Correct the addresses of images that do not load."),
     "image aspect": row(2, "Show images in their own aspect ratio, or use object-fit."),
     "image size": row(2, "Send images in the size in which they are shown; srcset chooses one."),
@@ -112,7 +129,10 @@ export const RULES: Readonly<Record<Exclude<Scored, "accessibility">, Readonly<R
 };
 
 /** A rule that is either met or not. */
-export const all = (items: readonly Item[]): Verdict => ({ share: items.length === 0 ? 1 : 0, items });
+export const all = (items: readonly Item[]): Verdict => ({
+  share: items.length === 0 ? 1 : 0,
+  items,
+});
 
 /** A rule about the page as a whole. */
 export const met = (isMet: boolean, text?: string): Verdict =>
@@ -126,7 +146,9 @@ export const graded = (value: number, good: number, bad: number): number =>
  * The score of a category, from 0 to 100: the shares of the rules that apply, at least one, by weight. Rounded down, so
  * that only a page without findings has 100.
  */
-export function scoreOf(results: readonly { readonly weight: number; readonly share: number }[]): number {
+export function scoreOf(
+  results: readonly { readonly weight: number; readonly share: number }[],
+): number {
   const whole = results.reduce((sum, { weight }) => sum + weight, 0);
   const reached = results.reduce((sum, { weight, share }) => sum + weight * share, 0);
   return Math.floor((100 * reached) / whole + 1e-9);

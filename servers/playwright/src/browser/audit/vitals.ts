@@ -38,7 +38,9 @@ export function medianOf(loads: readonly Vitals[]): Vitals {
 export function vitalShare(metric: string, value: number): number {
   const [good = 1, poor = 2] = LIMITS[metric] ?? [];
   if (value <= good) return 0.9 + 0.1 * graded(value, 0, good);
-  return value <= poor ? 0.5 + 0.4 * graded(value, good, poor) : 0.5 * graded(value, poor, 2 * poor);
+  return value <= poor
+    ? 0.5 + 0.4 * graded(value, good, poor)
+    : 0.5 * graded(value, poor, 2 * poor);
 }
 
 export function vitalVerdicts(vitals: Vitals, causes: Readonly<Record<string, Item>>): Verdicts {
@@ -52,11 +54,13 @@ export function vitalVerdicts(vitals: Vitals, causes: Readonly<Record<string, It
 }
 
 /** The elements, or the scripts, that caused a page's vitals. */
-export const causesOf = (page: Page): Promise<Record<string, Item>> => evaluateWithCss(page, readCauses);
+export const causesOf = (page: Page): Promise<Record<string, Item>> =>
+  evaluateWithCss(page, readCauses);
 
 async function readCauses(cssOf: (element: Element) => string): Promise<Record<string, Item>> {
   const at = (node: unknown): Item => {
-    const element = node instanceof Element ? node : node instanceof Node ? node.parentElement : null;
+    const element =
+      node instanceof Element ? node : node instanceof Node ? node.parentElement : null;
     return element?.isConnected === true ? { css: cssOf(element) } : {};
   };
   const entries = (type: string) =>
@@ -68,14 +72,22 @@ async function readCauses(cssOf: (element: Element) => string): Promise<Record<s
     });
   const number = (entry: unknown, key: string) => Number(Reflect.get(Object(entry), key) ?? 0);
   const [paints, shifts, frames, first, events] = await Promise.all(
-    ["largest-contentful-paint", "layout-shift", "long-animation-frame", "first-input", "event"].map(entries),
+    [
+      "largest-contentful-paint",
+      "layout-shift",
+      "long-animation-frame",
+      "first-input",
+      "event",
+    ].map(entries),
   );
   const found: Record<string, Item> = {};
   found.lcp = at(Reflect.get(Object(paints?.at(-1)), "element"));
   const [worst] = (shifts ?? []).toSorted((a, b) => number(b, "value") - number(a, "value"));
   const sources: unknown = Reflect.get(Object(worst), "sources");
   found.cls = at(Reflect.get(Object(Array.isArray(sources) ? sources[0] : undefined), "node"));
-  const [slowest] = [...(first ?? []), ...(events ?? [])].toSorted((a, b) => b.duration - a.duration);
+  const [slowest] = [...(first ?? []), ...(events ?? [])].toSorted(
+    (a, b) => b.duration - a.duration,
+  );
   found.inp = at(Reflect.get(Object(slowest), "target"));
   const scripts = (frames ?? []).flatMap((frame) => {
     const list: unknown = Reflect.get(frame, "scripts");

@@ -18,7 +18,8 @@ const ERROR = `
   document.querySelector("button").disabled = false;
   history.pushState(null, "", "/failed");
   fetch("/report");`;
-const RED = 'document.querySelector("h1").textContent = "3 orders"; document.body.style.background = "red";';
+const RED =
+  'document.querySelector("h1").textContent = "3 orders"; document.body.style.background = "red";';
 
 let lab: TestTester;
 beforeAll(async () => {
@@ -70,7 +71,9 @@ describe("a check that could pass before the page is complete", () => {
       ...["wait for li count is 1", "wait for 'Error' is hidden"],
       ...["fill '#go' with 'x'", "expect 'Error' is hidden"],
     ];
-    expect((await lab.run({ url, steps })).failed_step).toBe("expect 'Error' is hidden: it is visible");
+    expect((await lab.run({ url, steps })).failed_step).toBe(
+      "expect 'Error' is hidden: it is visible",
+    );
   });
 });
 

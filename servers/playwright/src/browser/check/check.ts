@@ -124,7 +124,9 @@ async function untilOn(
     const judge = async () => {
       const outcome = await expectationOutcome(check, plan, page, waitMs, signal);
       // Its last look can be older than the page's last change.
-      return outcome.passed || !signal.aborted ? outcome : expectationOutcome(check, plan, page, ONCE);
+      return outcome.passed || !signal.aborted
+        ? outcome
+        : expectationOutcome(check, plan, page, ONCE);
     };
     const outcome = await deadline.race(judge());
     if (outcome.passed && "target" in check) {
@@ -137,7 +139,8 @@ async function untilOn(
   for (let look = 0; ; look++) {
     const isLast = waitMs === ONCE || signal.aborted;
     const outcome = await deadline.race(tolerant(check, scope));
-    if (outcome === undefined) return { passed: false, actual: "the page navigates too fast to be checked" };
+    if (outcome === undefined)
+      return { passed: false, actual: "the page navigates too fast to be checked" };
     const { actual } = outcome;
     const passed = outcome.passed !== negated;
     const left = ends - performance.now();

@@ -63,7 +63,10 @@ export async function eventOutcome(
     }
     case "local storage":
     case "local storage exists": {
-      const value = await page.evaluate((name) => localStorage.getItem(name) ?? undefined, check.name);
+      const value = await page.evaluate(
+        (name) => localStorage.getItem(name) ?? undefined,
+        check.name,
+      );
       return storedOutcome(
         check,
         value,
@@ -92,7 +95,8 @@ export async function eventOutcome(
     }
     case "status": {
       const status = events.place.response?.status() ?? 0;
-      const actual = status === 0 ? "there is no response with a status" : `the status is ${status}`;
+      const actual =
+        status === 0 ? "there is no response with a status" : `the status is ${status}`;
       return { passed: isIn(check.range, status), actual };
     }
     case "request":
@@ -114,20 +118,24 @@ export async function eventOutcome(
       const matches = urlMatcher(check.name);
       const lines = events.downloads?.lines ?? [];
       const passed = lines.some(({ name, state }) => state === "finished" && matches(name));
-      const seen = lines.map(({ name, state, failure }) => `${shown(name)} ${failure ?? state}`).join(", ");
+      const seen = lines
+        .map(({ name, state, failure }) => `${shown(name)} ${failure ?? state}`)
+        .join(", ");
       return { passed, actual: seen === "" ? "nothing was downloaded" : `downloads: ${seen}` };
     }
     case "dialog message": {
       const found = events.dialogs.some(({ message }) => textMatches(message, check.compare));
       const last = events.dialogs.at(-1);
-      const said = last === undefined ? "" : `the last dialog, ${last.type}, said ${shown(last.message)}`;
+      const said =
+        last === undefined ? "" : `the last dialog, ${last.type}, said ${shown(last.message)}`;
       return { passed: found !== check.compare.negated, actual: said || "no dialog opened" };
     }
     case "console": {
       const wanted = spaced(check.contains);
       const passed = events.console.some(({ text }) => spaced(text).includes(wanted));
       const last = events.console.at(-1);
-      const line = last === undefined ? "the console is empty" : `its last line is ${shown(last.text)}`;
+      const line =
+        last === undefined ? "the console is empty" : `its last line is ${shown(last.text)}`;
       return { passed, actual: line };
     }
   }
@@ -192,7 +200,10 @@ async function bodied(
   );
   const passed = bodies.some((body) => spaced(body).includes(spaced(text)));
   const last = bodies.at(-1);
-  return { passed, actual: last === undefined ? seen(lines, events) : `the last body is ${shown(last)}` };
+  return {
+    passed,
+    actual: last === undefined ? seen(lines, events) : `the last body is ${shown(last)}`,
+  };
 }
 
 /** A response body as text; empty if there is none (yet) or it is too large. */
@@ -210,7 +221,9 @@ const MAX_SHOWN_CHARS = 5_000;
 
 /** The exchanges of scripts and documents: method, URL, status and the beginning of both bodies. */
 export async function exchangesOf({ requests }: PageEvents, see: See): Promise<object[]> {
-  const wanted = requests.filter(({ request }) => /^(?:document|fetch|xhr)$/.test(request.resourceType()));
+  const wanted = requests.filter(({ request }) =>
+    /^(?:document|fetch|xhr)$/.test(request.resourceType()),
+  );
   return Promise.all(
     wanted.slice(0, MAX_EXCHANGES).map(async ({ method, url, status, failure, request }) => {
       const type = (await request.existingResponse()?.headerValue("content-type")) ?? "";
@@ -227,17 +240,25 @@ export async function exchangesOf({ requests }: PageEvents, see: See): Promise<o
   );
 }
 
-const cut = (name: string, body: string) => (body === "" ? {} : { [name]: body.slice(0, MAX_SHOWN_CHARS) });
+const cut = (name: string, body: string) =>
+  body === "" ? {} : { [name]: body.slice(0, MAX_SHOWN_CHARS) };
 
 /** What a page on https loaded, or tried to load, without encryption. */
 export function mixedContent(page: Page, { requests, console }: PageEvents): string[] {
   if (!page.url().startsWith("https:")) return [];
   const plain = requests.map(({ url }) => url).filter((url) => /^(?:http|ws):/i.test(url));
-  return [...plain, ...console.map(({ text }) => text).filter((text) => text.startsWith("Mixed Content:"))];
+  return [
+    ...plain,
+    ...console.map(({ text }) => text).filter((text) => text.startsWith("Mixed Content:")),
+  ];
 }
 
 /** Checks that something has not happened so far. */
-export async function absenceOutcome(what: Absence, page: Page, events: PageEvents): Promise<Outcome> {
+export async function absenceOutcome(
+  what: Absence,
+  page: Page,
+  events: PageEvents,
+): Promise<Outcome> {
   switch (what) {
     case "console errors":
     case "console warnings": {
@@ -246,9 +267,15 @@ export async function absenceOutcome(what: Absence, page: Page, events: PageEven
         .filter((line) => line.level === level)
         .map((line) => {
           const said = events.said(line);
-          return said !== line.text || line.url === "" ? said : `${said} (${line.url}:${line.line})`;
+          return said !== line.text || line.url === ""
+            ? said
+            : `${said} (${line.url}:${line.line})`;
         });
-      return outcome(level === "error" ? events.counts.errors : events.counts.warnings, what, lines);
+      return outcome(
+        level === "error" ? events.counts.errors : events.counts.warnings,
+        what,
+        lines,
+      );
     }
     case "page errors":
       return outcome(events.counts.pageErrors, what, events.pageErrors);
@@ -288,7 +315,10 @@ function outcome(count: number, what: string, all: readonly string[]): Outcome {
 /** Runs in the page: the sources of images that failed to load. */
 function brokenImages(): string[] {
   return [...document.images]
-    .filter((image) => (image.currentSrc || image.src) !== "" && image.complete && image.naturalWidth === 0)
+    .filter(
+      (image) =>
+        (image.currentSrc || image.src) !== "" && image.complete && image.naturalWidth === 0,
+    )
     .slice(0, 100)
     .map((image) => (image.currentSrc || image.src).slice(0, 500));
 }

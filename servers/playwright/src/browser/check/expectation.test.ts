@@ -104,8 +104,18 @@ const FORMS: readonly (readonly [path: string, holds: string, fails: string, act
   ["/", "h1 has id 'top'", "h1 has id 'bottom'", 'its id is "top"'],
   ["/", "label 'Email' has name 'email'", "label 'Email' has name 'mail'", "its attribute name is"],
   ["/", "h1 has text 'Docs & guides'", "h1 has text 'x'", "its text is"],
-  ["/", "link 'Docs' has attribute href", "link 'Docs' has attribute rel", "it has no attribute rel"],
-  ["/", "link 'Docs' has attribute 'href' '/docs'", "link 'Docs' has attribute href contains 'y'", "/docs"],
+  [
+    "/",
+    "link 'Docs' has attribute href",
+    "link 'Docs' has attribute rel",
+    "it has no attribute rel",
+  ],
+  [
+    "/",
+    "link 'Docs' has attribute 'href' '/docs'",
+    "link 'Docs' has attribute href contains 'y'",
+    "/docs",
+  ],
   ["/", "h1 has style 'color' 'rgb(1, 2, 3)'", "h1 has style color is 'red'", "rgb(1, 2, 3)"],
   ["/", "li count is 4", "li count is 3", "the count is 4"],
   ["/", "count of li in ul is 3", "count of li in ul at least 4", "the count is 3"],
@@ -118,11 +128,21 @@ const FORMS: readonly (readonly [path: string, holds: string, fails: string, act
   ["/", "placeholder 'you@' exists", "placeholder 'me@' exists", "nothing matches"],
   ["/", "alt 'A pixel' exists", "alt 'A line' exists", "nothing matches"],
   ["/", "testid 'save' is 'Save'", "testid 'send' exists", "nothing matches"],
-  ["/", "link 'Docs' in navigation 'Main' exists", "link 'Docs' in footer exists", "nothing matches"],
+  [
+    "/",
+    "link 'Docs' in navigation 'Main' exists",
+    "link 'Docs' in footer exists",
+    "nothing matches",
+  ],
   ["/", "`ul > li:nth-child(2)` is 'two'", "`ul > li:nth-child(9)` exists", "nothing matches"],
   ["/", "no h6", "no li", '4 elements match, the first with the text "one"'],
   ["/", "request to **/api/items*", "request to **/api/none", "requests matches"],
-  ["/", "response /api/items* status is 200", "response /api/items* status is 404", "with status 200"],
+  [
+    "/",
+    "response /api/items* status is 200",
+    "response /api/items* status is 404",
+    "with status 200",
+  ],
   ["/", "console contains 'ready'", "console contains 'steady'", "ready to go"],
   ["/", "response time under 20s", "load time under 1ms", "it is "],
   ["/", "fcp under 20s", "fcp under 1ms", "it is "],
@@ -139,25 +159,28 @@ describe("every form of the grammar", () => {
     expect(report.passed).toBe(true);
   });
 
-  it.each([...new Set(FORMS.map(([path]) => path))])("fails on %s, with the actual value", async (path) => {
-    const forms = FORMS.filter(([where]) => where === path);
-    const report = await lab.run({
-      url: site.url + path,
-      // Late content must be there before the failing checks start, because they wait only briefly.
-      steps: path === "/" ? ["wait for #late is 'here now'"] : [],
-      assertions: forms.map(([, , fails]) =>
-        `${fails} within 600ms`.replace(
-          /^((?:request|response time|load|fcp|lcp|cls|page weight).*) within 600ms$/,
-          "$1",
+  it.each([...new Set(FORMS.map(([path]) => path))])(
+    "fails on %s, with the actual value",
+    async (path) => {
+      const forms = FORMS.filter(([where]) => where === path);
+      const report = await lab.run({
+        url: site.url + path,
+        // Late content must be there before the failing checks start, because they wait only briefly.
+        steps: path === "/" ? ["wait for #late is 'here now'"] : [],
+        assertions: forms.map(([, , fails]) =>
+          `${fails} within 600ms`.replace(
+            /^((?:request|response time|load|fcp|lcp|cls|page weight).*) within 600ms$/,
+            "$1",
+          ),
         ),
-      ),
-    });
-    expect(report.assertions).toHaveLength(forms.length);
-    for (const [index, [, , fails, actual]] of forms.entries()) {
-      expect(report.assertions[index]?.passed, fails).toBe(false);
-      expect(report.assertions[index]?.actual, fails).toContain(actual);
-    }
-  });
+      });
+      expect(report.assertions).toHaveLength(forms.length);
+      for (const [index, [, , fails, actual]] of forms.entries()) {
+        expect(report.assertions[index]?.passed, fails).toBe(false);
+        expect(report.assertions[index]?.actual, fails).toContain(actual);
+      }
+    },
+  );
 
   it("of absence passes on a good page", async () => {
     const assertions = [
@@ -224,7 +247,10 @@ describe("every form of the grammar", () => {
     const body = images.map((src) => `<img alt="" src="${src}">`).join("");
     const { url, close } = await serve({ "/": page(`<h1>Mixed</h1>${body}`) });
     try {
-      const report = await guarded.run({ url, assertions: ["no failed requests", "no console errors"] });
+      const report = await guarded.run({
+        url,
+        assertions: ["no failed requests", "no console errors"],
+      });
       const [, consoleErrors] = report.assertions;
       for (const said of [report.notes?.join(), consoleErrors?.actual])
         expect(said).toMatch(

@@ -71,7 +71,10 @@ async function hold(
   const given = args.map((one) => (one instanceof RegExp ? unrun(one) : one));
   const check = async (all: object, options: readonly unknown[]) => {
     const assertions: unknown = not ? Reflect.get(all, "not") : all;
-    await Reflect.apply(Reflect.get(Object(assertions), matcher), assertions, [...given, ...options]);
+    await Reflect.apply(Reflect.get(Object(assertions), matcher), assertions, [
+      ...given,
+      ...options,
+    ]);
   };
   if (polls === undefined)
     return check(expect(on.calls.length === 0 ? page : locatorOf(page, on)), [
@@ -129,7 +132,8 @@ async function reason(
       if (Number(actual) === 0) return missing(page, check.target);
       const first = targetOn(page, check.target).first();
       const content = await first.textContent({ timeout: 1_000 }).catch(() => null);
-      const found = Number(actual) === 1 ? "1 element matches" : `${actual} elements match, the first`;
+      const found =
+        Number(actual) === 1 ? "1 element matches" : `${actual} elements match, the first`;
       return `${found} with the text ${shown(content ?? "")}`;
     }
     default:

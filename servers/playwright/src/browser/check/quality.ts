@@ -48,7 +48,10 @@ export async function axeRulesOf(
       elements: elements.slice(0, MAX_ELEMENTS).map((css) => see(css).slice(0, 200)),
       count: elements.length,
     }))
-    .sort((a, b) => SEVERITIES.indexOf(b.impact) - SEVERITIES.indexOf(a.impact) || (a.id < b.id ? -1 : 1));
+    .sort(
+      (a, b) =>
+        SEVERITIES.indexOf(b.impact) - SEVERITIES.indexOf(a.impact) || (a.id < b.id ? -1 : 1),
+    );
 }
 
 /** Runs in the page, where axe-core is loaded. */
@@ -75,7 +78,9 @@ async function runAxe({
       const { any, all, none } = Object(node);
       return [any, all, none].flatMap(listOf);
     });
-    const impacts = isViolated ? [String(impact)] : checks.map((check) => String(Object(check).impact));
+    const impacts = isViolated
+      ? [String(impact)]
+      : checks.map((check) => String(Object(check).impact));
     const elements = isViolated
       ? listOf(nodes)
           .slice(0, 200)
@@ -89,14 +94,21 @@ async function runAxe({
 }
 
 /** Checks that there is no violation of at least this severity. */
-export async function a11yOutcome(page: Page, minimum: Severity, target?: Target): Promise<Outcome> {
+export async function a11yOutcome(
+  page: Page,
+  minimum: Severity,
+  target?: Target,
+): Promise<Outcome> {
   // The page has settled, so there is no point in waiting.
   const scopes = target === undefined ? [null] : await targetOn(page, target).elementHandles();
   const [scope] = scopes;
   if (scope === undefined) return { passed: false, actual: "nothing matches the target" };
-  if (scopes.length > 1) return { passed: false, actual: `${scopes.length} elements match the target` };
+  if (scopes.length > 1)
+    return { passed: false, actual: `${scopes.length} elements match the target` };
   const from = SEVERITIES.indexOf(minimum);
-  const found = (await violationsOf(page, scope)).filter(({ impact }) => SEVERITIES.indexOf(impact) >= from);
+  const found = (await violationsOf(page, scope)).filter(
+    ({ impact }) => SEVERITIES.indexOf(impact) >= from,
+  );
   if (found.length === 0) return { passed: true, actual: "there are none" };
   const lines = found.slice(0, 5).map(({ id, impact, count, elements }) => {
     const more = count > 1 ? ` and ${count - 1} more` : "";
@@ -143,10 +155,15 @@ async function measure({ metric }: { readonly metric: Metric }): Promise<number 
     case "cls":
       return (await buffered("layout-shift")).reduce((sum, shift) => {
         const value: unknown = Reflect.get(shift, "value");
-        return Reflect.get(shift, "hadRecentInput") === true || typeof value !== "number" ? sum : sum + value;
+        return Reflect.get(shift, "hadRecentInput") === true || typeof value !== "number"
+          ? sum
+          : sum + value;
       }, 0);
     case "tbt":
-      return (await buffered("longtask")).reduce((sum, { duration }) => sum + Math.max(0, duration - 50), 0);
+      return (await buffered("longtask")).reduce(
+        (sum, { duration }) => sum + Math.max(0, duration - 50),
+        0,
+      );
     case "inp": {
       // Of the later ones, only those of over 100 ms are kept.
       const events = await Promise.all([buffered("first-input"), buffered("event")]);
@@ -164,7 +181,9 @@ export async function measured(page: Page): Promise<Record<string, number>> {
   return Object.fromEntries(
     MEASURED.flatMap((metric, n) => {
       const value = values[n];
-      return value === undefined ? [] : [[metric, metric === "cls" ? round(value, 3) : round(value, 0)]];
+      return value === undefined
+        ? []
+        : [[metric, metric === "cls" ? round(value, 3) : round(value, 0)]];
     }),
   );
 }

@@ -37,7 +37,11 @@ export async function takeScreenshot(
     const before = await at();
     if (before.includes("isEverywhere")) break;
     const isShown = before.includes("{");
-    const taken = await capture(page, isShown ? { ...masked, still: true, style: FLAT } : masked, deadline);
+    const taken = await capture(
+      page,
+      isShown ? { ...masked, still: true, style: FLAT } : masked,
+      deadline,
+    );
     // Twice, because what moves in a circle can be back at the same place.
     if ((await at()) === before && (await at()) === before) return taken;
   }
@@ -67,7 +71,10 @@ async function capture(
     const cut = box !== null && (box.height > MAX_HEIGHT || box.width > MAX_HEIGHT);
     if (cut) {
       const size = `${Math.round(box.width)}x${Math.round(box.height)}`;
-      throw new ToolError("too_large", `The element is ${size} px; the limit is ${MAX_HEIGHT} px each way.`);
+      throw new ToolError(
+        "too_large",
+        `The element is ${size} px; the limit is ${MAX_HEIGHT} px each way.`,
+      );
     }
     return { png: await deadline.race(of.screenshot(options)), cut };
   }
@@ -86,7 +93,10 @@ async function capture(
     height: Math.min(size.height, MAX_HEIGHT),
   };
   const area = cut ? { clip } : {};
-  return { png: await deadline.race(page.screenshot({ ...options, fullPage: true, ...area })), cut };
+  return {
+    png: await deadline.race(page.screenshot({ ...options, fullPage: true, ...area })),
+    cut,
+  };
 }
 
 export interface Comparing {
@@ -103,7 +113,10 @@ export interface Comparing {
  * `<name>.actual.png`; if it differs, `<name>.diff.png` shows where, and on failure `<name>.expected.png` is the
  * baseline.
  */
-export async function visualOutcome(check: CheckOf<"screenshot">, scope: Comparing): Promise<Outcome> {
+export async function visualOutcome(
+  check: CheckOf<"screenshot">,
+  scope: Comparing,
+): Promise<Outcome> {
   const { page, deadline, baselines, folder } = scope;
   const { tolerance = TOLERANCE } = check;
   const device = slugOf(scope.device, "device");
@@ -111,9 +124,11 @@ export async function visualOutcome(check: CheckOf<"screenshot">, scope: Compari
   const of = check.target === undefined ? undefined : targetOn(page, check.target);
   const count = of === undefined ? 1 : await of.count();
   const failed = (actual: string): Outcome => ({ passed: false, actual });
-  if (count !== 1) return failed(`${count === 0 ? "nothing matches" : `${count} elements match`} the target`);
+  if (count !== 1)
+    return failed(`${count === 0 ? "nothing matches" : `${count} elements match`} the target`);
   const shot = async () =>
-    (await takeScreenshot(page, { of, masks, fullPage: of === undefined, still: true }, deadline)).png;
+    (await takeScreenshot(page, { of, masks, fullPage: of === undefined, still: true }, deadline))
+      .png;
   const { PNG } = (await import("pngjs")).default;
   const { png: actual, moving } = await stillPicture(shot);
   const stem = baselineStem(check.baseline, device);
@@ -139,7 +154,8 @@ export async function visualOutcome(check: CheckOf<"screenshot">, scope: Compari
   const { different = 0, diff } = compared ?? {};
   const part = different / (then.width * then.height);
   const percent = `${(part * 100).toFixed(part < 0.001 ? 3 : 2)}%`;
-  if (diff !== undefined && different > 0) await folder.write(`${stem}.diff.png`, PNG.sync.write(diff));
+  if (diff !== undefined && different > 0)
+    await folder.write(`${stem}.diff.png`, PNG.sync.write(diff));
   const passed = diff !== undefined && part <= tolerance;
   if (!passed) await folder.write(`${stem}.expected.png`, wanted);
   const differing =
@@ -154,7 +170,9 @@ export async function visualOutcome(check: CheckOf<"screenshot">, scope: Compari
  *
  * @returns the last one, and the parts of it that kept changing.
  */
-export async function stillPicture(shot: () => Promise<Buffer>): Promise<{ png: Buffer; moving: Box[] }> {
+export async function stillPicture(
+  shot: () => Promise<Buffer>,
+): Promise<{ png: Buffer; moving: Box[] }> {
   const moving: Box[] = [];
   let png = await shot();
   for (let i = 1; i < MAX_FRAMES; i++) {

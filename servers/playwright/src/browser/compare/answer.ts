@@ -86,7 +86,9 @@ export function comparisonText({
 
 function pageLines(page: Page): string[] {
   const state = page.changed ? "changed" : "measured differently";
-  const lines = LISTS.flatMap(([list, begins]) => (page[list] ?? []).map((line) => `  ${begins}${line}`));
+  const lines = LISTS.flatMap(([list, begins]) =>
+    (page[list] ?? []).map((line) => `  ${begins}${line}`),
+  );
   const more =
     page.not_shown === undefined ? [] : [`  ${page.not_shown} more lines in the run's report.json`];
   return [`${label(page)}: ${state}`, ...lines, ...more];

@@ -84,7 +84,9 @@ export async function capture(
   const { origin } = new URL(page.url());
   const local = (text: string) => localText(text, origin);
   const tree = await deadline.race(page.ariaSnapshot({ timeout }));
-  const scrolled = await deadline.race(page.evaluate(() => ({ x: window.scrollX, y: window.scrollY })));
+  const scrolled = await deadline.race(
+    page.evaluate(() => ({ x: window.scrollX, y: window.scrollY })),
+  );
   const places = placesIn(
     await deadline.race(page.ariaSnapshot({ mode: "ai", boxes: true, timeout })),
     scrolled,
@@ -93,7 +95,8 @@ export async function capture(
   for (const frame of page.frames().slice(1, MAX_FRAMES + 1)) {
     const reading = frame.locator(":root").ariaSnapshot({ timeout: Math.min(timeout, 1_000) });
     const lines = await deadline.race(reading.catch(() => ""));
-    if (lines !== "") inFrames.push("- in a frame:", ...lines.split("\n").map((line) => `  ${line}`));
+    if (lines !== "")
+      inFrames.push("- in a frame:", ...lines.split("\n").map((line) => `  ${line}`));
   }
   const violations = await deadline.race(violationsOf(page));
   // Some time later: what blinks slowly looks still in two frames in a row.
@@ -107,7 +110,9 @@ export async function capture(
       url: local(page.url()),
       title: await titleOf({ page, deadline, secrets }),
       status: events.place.response?.status(),
-      tree: [...tree.split("\n"), ...inFrames].slice(0, MAX_LINES).map((line) => short(local(line))),
+      tree: [...tree.split("\n"), ...inFrames]
+        .slice(0, MAX_LINES)
+        .map((line) => short(local(line))),
       places,
       problems: problemsOf(events).map((line) => short(local(line))),
       violations: violations.flatMap(({ id, impact, elements }) =>
@@ -143,7 +148,10 @@ function problemsOf(events: PageEvents): string[] {
   const thrown = events.pageErrors.map((text) => `uncaught error: ${text.replace(/ at .*$/s, "")}`);
   const failed = events.requests
     .filter(isFailed)
-    .map(({ method, url, status, failure }) => `failed request: ${method} ${url} (${failure ?? status})`);
+    .map(
+      ({ method, url, status, failure }) =>
+        `failed request: ${method} ${url} (${failure ?? status})`,
+    );
   return [...thrown, ...logged, ...failed];
 }
 
@@ -155,7 +163,13 @@ function placesIn(snapshot: string, scrolled: { readonly x: number; readonly y: 
     const next = found.slice(index + 1).find((one) => one.box !== undefined);
     const isLeaf = next === undefined || next.depth <= depth;
     const { x, y } = box;
-    return [{ name: oneLine(clip(name, 80)), box: { ...box, x: x + scrolled.x, y: y + scrolled.y }, isLeaf }];
+    return [
+      {
+        name: oneLine(clip(name, 80)),
+        box: { ...box, x: x + scrolled.x, y: y + scrolled.y },
+        isLeaf,
+      },
+    ];
   });
 }
 

@@ -62,7 +62,8 @@ const LATE = "not finished in time; compare fewer pages in one call";
 const isChanged = ({ facts, tree, regions, moved, added, gone }: PageDifference): boolean =>
   [facts, tree, regions, moved, added, gone].some((list) => list.length > 0);
 
-const UNCONFIRMED = "nothing; there was no time for a second load, so some of this may differ at each load";
+const UNCONFIRMED =
+  "nothing; there was no time for a second load, so some of this may differ at each load";
 
 /**
  * Compares two versions of pages on each device.
@@ -78,14 +79,19 @@ export async function comparePages(
   const began = performance.now();
   const { keep } = request;
   if (keep !== undefined && !isBaselineName(keep))
-    throw new ToolError("invalid", `keep ${JSON.stringify(keep.slice(0, 80))} is not a valid name.`, {
-      hint: 'Use letters, digits, "-", "_" and ".": main.',
-    });
+    throw new ToolError(
+      "invalid",
+      `keep ${JSON.stringify(keep.slice(0, 80))} is not a valid name.`,
+      {
+        hint: 'Use letters, digits, "-", "_" and ".": main.',
+      },
+    );
   if (request.before === undefined && keep === undefined)
     throw new ToolError("invalid", "before is missing.", {
       hint: "Pass the URL of the other version, a run_id or base:NAME. To keep the pages as a base for a later call, pass keep.",
     });
-  const before = request.before === undefined ? undefined : await sideOf(runs, request.before, "before");
+  const before =
+    request.before === undefined ? undefined : await sideOf(runs, request.before, "before");
   const after = await sideOf(runs, request.after, "after");
   const pages = pagesOf(
     request,
@@ -112,7 +118,11 @@ export async function comparePages(
         call.signal.throwIfAborted();
         found[index] = entry;
         done += 1;
-        call.progress(done, pages.length, `${entry.page} ${entry.changed ? "changed" : "compared"}`);
+        call.progress(
+          done,
+          pages.length,
+          `${entry.page} ${entry.changed ? "changed" : "compared"}`,
+        );
       }
     };
     await Promise.all(Array.from({ length: PAGES_AT_ONCE }, worker));
@@ -167,7 +177,8 @@ async function comparedPage(page: CaptureOf, scope: Scope): Promise<ComparedPage
     return own.map(({ at }) => at).sort();
   };
   const again = async (side: Side, name: string, loads: string[], count = 2) => {
-    if ("url" in side && loads.length < count) loads.push(await load(side, `${name}-${loads.length + 1}`));
+    if ("url" in side && loads.length < count)
+      loads.push(await load(side, `${name}-${loads.length + 1}`));
   };
   let difference: PageDifference | undefined;
   try {
@@ -185,7 +196,8 @@ async function comparedPage(page: CaptureOf, scope: Scope): Promise<ComparedPage
     )
       throw new ToolError("invalid", `a step failed: ${freshStep}`);
     if (before === undefined) return { ...entry, changed: false };
-    const compare = () => comparer.difference({ run: folder.id, stem, before: old, after: fresh }, call);
+    const compare = () =>
+      comparer.difference({ run: folder.id, stem, before: old, after: fresh }, call);
     difference = await compare();
     if (oldStep !== undefined) difference.facts.push(`a step failed before: ${oldStep}`);
     if (freshStep !== undefined) difference.facts.push(`a step failed after: ${freshStep}`);
@@ -206,7 +218,11 @@ async function comparedPage(page: CaptureOf, scope: Scope): Promise<ComparedPage
       const ignored = [...difference.ignored, UNCONFIRMED];
       return { ...entry, changed: isChanged(difference), ...difference, ignored };
     }
-    const reason = call.signal.aborted ? LATE : error instanceof Error ? error.message : String(error);
+    const reason = call.signal.aborted
+      ? LATE
+      : error instanceof Error
+        ? error.message
+        : String(error);
     return { ...entry, changed: false, error: oneLine(clip(reason, 400)) };
   } finally {
     // Those of the after side stay: the run_id or the base can be compared later.
@@ -221,7 +237,11 @@ async function bothOf<A, B>(a: A | Promise<A>, b: B | Promise<B>): Promise<[A, B
   return [await a, await b];
 }
 
-async function copyCaptures(all: readonly string[], folder: RunFolder, stem: string): Promise<void> {
+async function copyCaptures(
+  all: readonly string[],
+  folder: RunFolder,
+  stem: string,
+): Promise<void> {
   for (const [n, at] of all.entries())
     for (const end of [CAPTURE, CAPTURE_PICTURE])
       await folder.keep(`${stem}.after${n === 0 ? "" : `-${n + 1}`}${end}`, (path) =>
@@ -250,7 +270,8 @@ function reportOf(pages: readonly ComparedPage[], { keep, before, run_id, began,
   const measured = count((page) => !page.changed && (page.measured ?? []).length > 0);
   const all = `${pages.length} ${pages.length === 1 ? "page" : "pages"}`;
   const isKept = keep !== undefined && failed === 0;
-  const kept = keep === undefined ? "" : isKept ? `; kept as base:${keep}` : `; base:${keep} was not kept`;
+  const kept =
+    keep === undefined ? "" : isKept ? `; kept as base:${keep}` : `; base:${keep} was not kept`;
   const rest = `${measured === 0 ? "" : `; ${measured} more measured differently`}${failed === 0 ? "" : `; ${failed} not compared`}`;
   const verdict =
     before === undefined
@@ -273,5 +294,7 @@ function reportOf(pages: readonly ComparedPage[], { keep, before, run_id, began,
 
 const withoutEmpty = (page: ComparedPage): ComparedPage =>
   compared.parse(
-    Object.fromEntries(Object.entries(page).filter(([, value]) => !Array.isArray(value) || value.length > 0)),
+    Object.fromEntries(
+      Object.entries(page).filter(([, value]) => !Array.isArray(value) || value.length > 0),
+    ),
   );

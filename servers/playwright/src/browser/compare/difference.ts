@@ -101,7 +101,9 @@ async function pageDifference(
         ...(old.status === fresh.status && (old.status ?? 0) >= 400
           ? [`that it is an error page: status ${old.status} before and after`]
           : []),
-        ...(old.isCut || fresh.isCut ? ["the end of the page, which is too high for a picture"] : []),
+        ...(old.isCut || fresh.isCut
+          ? ["the end of the page, which is too high for a picture"]
+          : []),
       ],
     },
   };
@@ -113,24 +115,32 @@ const MAX_VARYING = 3;
 function varying(all: readonly string[], where: string, noun: string): string[] {
   const more = all.length > MAX_VARYING ? ` and ${all.length - MAX_VARYING} more ${noun}` : "";
   const names = `${all.slice(0, MAX_VARYING).join("; ")}${more}`;
-  return all.length === 0 ? [] : [`${where === "" ? "" : `${where}, `}what differs at each load: ${names}`];
+  return all.length === 0
+    ? []
+    : [`${where === "" ? "" : `${where}, `}what differs at each load: ${names}`];
 }
 
 const isUnsteady = (loads: readonly Loaded[], name: "status" | "title" | "url") =>
   new Set(loads.map(({ capture }) => capture[name])).size > 1;
 
-const countOf = (lines: readonly string[], line: string) => lines.filter((one) => one === line).length;
+const countOf = (lines: readonly string[], line: string) =>
+  lines.filter((one) => one === line).length;
 
 /**
  * Whether a line of one version only is chance: a load of the same version has it less often, or one of the other
  * version has it, too.
  */
-function isChance(line: string, own: readonly (readonly string[])[], other: readonly (readonly string[])[]) {
+function isChance(
+  line: string,
+  own: readonly (readonly string[])[],
+  other: readonly (readonly string[])[],
+) {
   const [first = [], ...again] = own;
   const count = countOf(first, line);
   return (
     again.some((lines) => countOf(lines, line) < count) ||
-    (countOf(other[0] ?? [], line) < count && other.slice(1).some((lines) => countOf(lines, line) >= count))
+    (countOf(other[0] ?? [], line) < count &&
+      other.slice(1).some((lines) => countOf(lines, line) >= count))
   );
 }
 
@@ -142,7 +152,10 @@ function listDifference(
 ) {
   const [old, fresh] = [before, after].map((loads) => loads.map(({ capture }) => listOf(capture)));
   const ignored: string[] = [];
-  const only = (own: readonly (readonly string[])[] = [], other: readonly (readonly string[])[] = []) =>
+  const only = (
+    own: readonly (readonly string[])[] = [],
+    other: readonly (readonly string[])[] = [],
+  ) =>
     [...new Set(own[0])].filter((line) => {
       if (countOf(own[0] ?? [], line) <= countOf(other[0] ?? [], line)) return false;
       if (isChance(line, own, other)) ignored.push(line);
@@ -262,7 +275,9 @@ function nameAt(box: Box, { places }: Capture): string {
   };
   const [best] = places.filter((place) => fit(place) > 0).sort((a, b) => fit(b) - fit(a));
   if (best !== undefined && (isNamed(best) || fit(best) > 0.5)) {
-    const inside = places.find((one) => isNamed(one) && one.isLeaf && overlap(one.box, best.box) > 0);
+    const inside = places.find(
+      (one) => isNamed(one) && one.isLeaf && overlap(one.box, best.box) > 0,
+    );
     return isNamed(best) || inside === undefined ? best.name : `${best.name} with ${inside.name}`;
   }
   const [near] = places.filter(isNamed).sort((a, b) => distance(a.box, box) - distance(b.box, box));
@@ -298,18 +313,27 @@ function placesDifference(
   const isSteady = (key: string, box: Box, again: readonly Map<string, Box>[]) =>
     again.every((boxes) => {
       const other = boxes.get(key);
-      return other !== undefined && Math.abs(other.x - box.x) + Math.abs(other.y - box.y) <= ROUNDING;
+      return (
+        other !== undefined && Math.abs(other.x - box.x) + Math.abs(other.y - box.y) <= ROUNDING
+      );
     });
   const groups = new Map<string, { names: string[]; how: string; boxes: string }>();
   for (const [key, a] of old) {
     const b = fresh.get(key);
-    if (b === undefined || unsteady.has(key) || !isSteady(key, a, oldAgain) || !isSteady(key, b, freshAgain))
+    if (
+      b === undefined ||
+      unsteady.has(key) ||
+      !isSteady(key, a, oldAgain) ||
+      !isSteady(key, b, freshAgain)
+    )
       continue;
     const moves = [b.x - a.x, b.y - a.y, b.width - a.width, b.height - a.height];
     if (moves.every((one) => Math.abs(one) <= ROUNDING)) continue;
     const [dx = 0, dy = 0, dw = 0, dh = 0] = moves;
     const isMoved = Math.abs(dx) + Math.abs(dy) > ROUNDING;
-    const how = isMoved ? `moved by ${signed(dx)},${signed(dy)}` : `resized by ${signed(dw)},${signed(dh)}`;
+    const how = isMoved
+      ? `moved by ${signed(dx)},${signed(dy)}`
+      : `resized by ${signed(dw)},${signed(dh)}`;
     const group = groups.get(how) ?? { names: [], how, boxes: `${rounded(a)} → ${rounded(b)}` };
     group.names.push(key);
     groups.set(how, group);
@@ -318,7 +342,9 @@ function placesDifference(
     .sort((a, b) => a.names.length - b.names.length)
     .map(({ names, how, boxes }) => {
       const more = names.length > 2 ? ` and ${names.length - 2} more` : "";
-      return oneLine(`${names.slice(0, 2).join(", ")}${more} ${how}${names.length > 1 ? "" : ` (${boxes})`}`);
+      return oneLine(
+        `${names.slice(0, 2).join(", ")}${more} ${how}${names.length > 1 ? "" : ` (${boxes})`}`,
+      );
     });
 }
 
@@ -329,7 +355,9 @@ function boxesOf({ capture: { places } }: Loaded): Map<string, Box> {
   const boxes = new Map<string, Box | undefined>();
   for (const { name, box, isLeaf } of places)
     if (isLeaf && name.includes("'")) boxes.set(name, boxes.has(name) ? undefined : box);
-  return new Map([...boxes].flatMap(([name, box]) => (box === undefined ? [] : [[name, box] as const])));
+  return new Map(
+    [...boxes].flatMap(([name, box]) => (box === undefined ? [] : [[name, box] as const])),
+  );
 }
 
 /** How much each measurement must differ to be shown: at least this much, and this share of the smaller value. */
@@ -352,7 +380,10 @@ function measuredDifference(before: readonly Loaded[], after: readonly Loaded[])
       loads.flatMap(({ capture }) => capture.measured[name] ?? []),
     );
     if (old.length === 0 || fresh.length === 0) return [];
-    const apart = Math.max(Math.min(...fresh) - Math.max(...old), Math.min(...old) - Math.max(...fresh));
+    const apart = Math.max(
+      Math.min(...fresh) - Math.max(...old),
+      Math.min(...old) - Math.max(...fresh),
+    );
     const base = Math.min(...old, ...fresh);
     if (apart < least || apart < share * base) return [];
     return [`${name}: ${range(old, name)} → ${range(fresh, name)}`];

@@ -65,7 +65,8 @@ export async function pictureDifference(
     if (row.before === undefined) fillRow(right, left, at, width);
     if (row.after === undefined) fillRow(left, right, at, width);
   }
-  if (rows.length > 0) pixelmatch(left, right, out, width, rows.length, { threshold: 0.1, diffMask: true });
+  if (rows.length > 0)
+    pixelmatch(left, right, out, width, rows.length, { threshold: 0.1, diffMask: true });
   const shown = { after: new Cells(), removed: new Cells() };
   const picture = isPainted ? pale(now, PNG) : undefined;
   for (const [at, row] of rows.entries()) {
@@ -180,7 +181,11 @@ class Cells {
       }
       const { x, y, right, bottom, pixels } = region;
       if (pixels >= MIN_PIXELS)
-        found.push({ box: { x, y, width: right - x + 1, height: bottom - y + 1 }, pixels, isRemoved });
+        found.push({
+          box: { x, y, width: right - x + 1, height: bottom - y + 1 },
+          pixels,
+          isRemoved,
+        });
     }
     return found.sort((a, b) => b.pixels - a.pixels);
   }

@@ -22,7 +22,9 @@ const MAX_PAGES = 60;
 const RUN_ID = /^\d{8}-\d{6}-[0-9a-f]{8}$/;
 
 /** A version of the pages: one to load, or captures that a run kept. */
-export type Side = { readonly url: URL } | { readonly kept: readonly Kept[]; readonly name: string };
+export type Side =
+  | { readonly url: URL }
+  | { readonly kept: readonly Kept[]; readonly name: string };
 interface Kept extends CaptureOf {
   readonly at: string;
 }
@@ -45,11 +47,19 @@ export async function sideOf(runs: RunStore, text: string, argument: string): Pr
     );
   }
   const id =
-    base === undefined ? text : isBaselineName(base) ? await runs.newestWith(`base-${base}.json`) : undefined;
+    base === undefined
+      ? text
+      : isBaselineName(base)
+        ? await runs.newestWith(`base-${base}.json`)
+        : undefined;
   if (id === undefined)
-    throw new ToolError("not_found", `There is no base ${JSON.stringify(String(base).slice(0, 80))}.`, {
-      hint: "Keep one first: call pw_compare with the URL as after, and keep. Bases are kept with the runs, 50 at most, for 7 days.",
-    });
+    throw new ToolError(
+      "not_found",
+      `There is no base ${JSON.stringify(String(base).slice(0, 80))}.`,
+      {
+        hint: "Keep one first: call pw_compare with the URL as after, and keep. Bases are kept with the runs, 50 at most, for 7 days.",
+      },
+    );
   const kept: Kept[] = [];
   for (const { name, path } of await runs.artifacts(id)) {
     if (!name.endsWith(CAPTURE)) continue;
@@ -126,7 +136,11 @@ function urlOf(base: URL, path: string): URL {
 }
 
 /** The run that loads a page of a version and keeps its capture. */
-export function loadOf(base: URL, { path, device, steps }: CaptureOf, timeoutMs: number): RunRequest {
+export function loadOf(
+  base: URL,
+  { path, device, steps }: CaptureOf,
+  timeoutMs: number,
+): RunRequest {
   const url = urlOf(base, path).href;
   return { url, steps, devices: [device], assertions: [], evidence: ["capture"], timeoutMs };
 }

@@ -116,7 +116,8 @@ export class Driver {
     try {
       return await new Promise<Awaited<ReturnType<Methods[Name]>>>((resolve, reject) => {
         this.#calls.set(id, { resolve, reject, call });
-        if (this.#child.connected) this.#send({ id, method, given, endsAt: Date.now() + call.leftMs });
+        if (this.#child.connected)
+          this.#send({ id, method, given, endsAt: Date.now() + call.leftMs });
         else this.#fail();
       });
     } finally {
@@ -204,10 +205,14 @@ export class Driver {
       this.#why ??
       (isFull
         ? tooLarge(HEAP_MB * 1_048_576)
-        : new ToolError("unavailable", "The process that drives the browser ended during the run.", {
-            hint: "Run it again.",
-            cause: this.#said,
-          }));
+        : new ToolError(
+            "unavailable",
+            "The process that drives the browser ended during the run.",
+            {
+              hint: "Run it again.",
+              cause: this.#said,
+            },
+          ));
     for (const { reject } of this.#calls.values()) reject(error);
     this.#calls.clear();
     this.#unwatch();
@@ -240,7 +245,8 @@ export interface Used {
 
 /** A process and its descendants; empty on Windows, which has no cheap way to list them. */
 export async function familyOf(pid: number): Promise<Used[]> {
-  const all = process.platform === "linux" ? fromProc() : process.platform === "win32" ? [] : await fromPs();
+  const all =
+    process.platform === "linux" ? fromProc() : process.platform === "win32" ? [] : await fromPs();
   const family = all.filter((one) => one.pid === pid);
   for (const { pid: parent } of family) family.push(...all.filter((one) => one.parent === parent));
   return family;
@@ -260,7 +266,8 @@ function fromProc(): Used[] {
 
 /** Reads proc_pid_status(5), in kB: the pages of `stat` have 4, 16 or 64 KiB, depending on the kernel. */
 export function usedOf(pid: number, status: string): Used {
-  const field = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+)`, "m").exec(status)?.[1] ?? 0);
+  const field = (name: string) =>
+    Number(new RegExp(`^${name}:\\s*(\\d+)`, "m").exec(status)?.[1] ?? 0);
   return { pid, parent: field("PPid"), bytes: field("VmRSS") * 1_024 };
 }
 

@@ -37,7 +37,12 @@ async function open(options: DriverOptions): Promise<object> {
   });
 }
 
-async function answer({ id, method, given, endsAt }: Extract<Order, { method: string }>): Promise<void> {
+async function answer({
+  id,
+  method,
+  given,
+  endsAt,
+}: Extract<Order, { method: string }>): Promise<void> {
   const abort = new AbortController();
   calls.set(id, abort);
   const delay = monitorEventLoopDelay();

@@ -24,10 +24,12 @@ async function lab() {
       ),
   });
   return {
-    run: (steps: string[] = []) => drivers.run(requestOf({ url: web.url, steps, assertions }), CALL),
+    run: (steps: string[] = []) =>
+      drivers.run(requestOf({ url: web.url, steps, assertions }), CALL),
     processes: () =>
       descendantsOf(process.pid).filter(
-        ({ pid, command }) => !before.has(pid) && command.includes(`--max-old-space-size=${HEAP_MB}`),
+        ({ pid, command }) =>
+          !before.has(pid) && command.includes(`--max-old-space-size=${HEAP_MB}`),
       ),
     repeated: () => log.filter((line) => line.includes("is repeated alone")).length,
     /** Waits until this many requests have arrived. */

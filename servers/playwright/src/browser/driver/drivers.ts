@@ -82,7 +82,8 @@ export class Drivers {
         deviceRuns,
         request.steps.length > 0,
         call,
-        (driver) => driver.call("run", request, call, Math.min(request.timeoutMs, call.leftMs) * deviceRuns),
+        (driver) =>
+          driver.call("run", request, call, Math.min(request.timeoutMs, call.leftMs) * deviceRuns),
         ({ passed }) => passed,
       );
     } catch (error) {
@@ -92,7 +93,9 @@ export class Drivers {
 
   inspect(request: InspectRequest, call: Calling) {
     const alone = request.steps.length > 0 || request.from !== undefined;
-    return this.#use(1, alone, call, (driver) => driver.call("inspect", request, call, call.leftMs));
+    return this.#use(1, alone, call, (driver) =>
+      driver.call("inspect", request, call, call.leftMs),
+    );
   }
 
   /** Audits a page; it takes one turn, because its devices follow each other. */
@@ -104,7 +107,9 @@ export class Drivers {
 
   /** Compares the captures of a page, which takes memory and time like a run. */
   difference(request: DifferenceRequest, call: Calling) {
-    return this.#use(1, false, call, (driver) => driver.call("difference", request, call, DIFFERENCE_MS));
+    return this.#use(1, false, call, (driver) =>
+      driver.call("difference", request, call, DIFFERENCE_MS),
+    );
   }
 
   /** @throws ToolError if a sentence or a device is invalid. */
@@ -143,7 +148,9 @@ export class Drivers {
   }
 
   async browsers() {
-    return Promise.all(this.#fit.map((driver) => driver.call("browser", undefined, BACKGROUND_CALL, ASK_MS)));
+    return Promise.all(
+      this.#fit.map((driver) => driver.call("browser", undefined, BACKGROUND_CALL, ASK_MS)),
+    );
   }
 
   async close(): Promise<void> {
@@ -161,12 +168,15 @@ export class Drivers {
     for (const driver of this.#idle) if (!driver.isFit) driver.retire();
     const [idle] = this.#idle;
     if (idle !== undefined || alone) return idle ?? this.#fresh();
-    const shares = (driver: Driver) => [...(this.#all.get(driver) ?? [])].every((use) => !use.alone);
+    const shares = (driver: Driver) =>
+      [...(this.#all.get(driver) ?? [])].every((use) => !use.alone);
     return this.#fit.find((driver) => this.#canTakeMore(driver) && shares(driver)) ?? this.#fresh();
   }
 
   get #idle(): Driver[] {
-    return [...this.#all].flatMap(([driver, uses]) => (driver.isOpen && uses.size === 0 ? [driver] : []));
+    return [...this.#all].flatMap(([driver, uses]) =>
+      driver.isOpen && uses.size === 0 ? [driver] : [],
+    );
   }
 
   #canTakeMore({ isFit, callCount }: Driver): boolean {
@@ -202,7 +212,9 @@ export class Drivers {
       );
     let { done, wasDisturbed } = await attempt(alone);
     const canBeCaused =
-      "error" in done ? done.error instanceof ToolError && CAUSED.has(done.error.kind) : !isGood(done.value);
+      "error" in done
+        ? done.error instanceof ToolError && CAUSED.has(done.error.kind)
+        : !isGood(done.value);
     if (canBeCaused && wasDisturbed && !signal.aborted) {
       this.#host.log("a run that another one may have disturbed is repeated alone");
       ({ done } = await attempt(true));
@@ -223,7 +235,8 @@ export class Drivers {
       (value) => ({ value }),
       (error: unknown) => ({ error }),
     );
-    const hasCrashed = "error" in done && done.error instanceof ToolError && done.error.code === "crash";
+    const hasCrashed =
+      "error" in done && done.error instanceof ToolError && done.error.code === "crash";
     const isTrouble = hasCrashed || !driver.isFit || driver.delayMs > MAX_DELAY_MS;
     uses.delete(use);
     if (uses.size === 0 && !this.#canTakeMore(driver)) driver.retire();

@@ -43,7 +43,10 @@ describe("a browser is found", () => {
       else await writeFile(path, "no program", { mode: 0o755 });
     }
     const search = { executablePath: undefined, env: {}, platform: "linux" } as const;
-    const found = await candidatesOf({ ...search, chromium: { executablePath: () => join(folder, own) } });
+    const found = await candidatesOf({
+      ...search,
+      chromium: { executablePath: () => join(folder, own) },
+    });
     const places = found.map(({ place }) => place.replace(`${folder}/`, ""));
     return { found, places };
   }
@@ -72,7 +75,8 @@ describe("a browser is found", () => {
   });
 
   it("on macOS, in the application that Playwright names", async () => {
-    const inside = "chrome-mac-arm64/Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing";
+    const inside =
+      "chrome-mac-arm64/Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing";
     const { places } = await placesIn([`chromium-1255/${inside}`], `chromium-1255/${inside}`);
     expect(places[0]).toBe(`chromium-1255/${inside}`);
   });
@@ -136,7 +140,9 @@ describe("if none starts", () => {
   it("the sandbox is not the reason where it is off", async () => {
     const candidates = await broken();
     const failed = launch(launchOptions({ sandbox: false }), async () => candidates);
-    await expect(failed).rejects.toMatchObject({ message: expect.not.stringContaining("sandbox does not") });
+    await expect(failed).rejects.toMatchObject({
+      message: expect.not.stringContaining("sandbox does not"),
+    });
   });
 
   it("for lack of open files, the limit is named", async () => {
@@ -171,25 +177,28 @@ describe("if there is none", () => {
     });
   });
 
-  it.each(["firefox", "webkit"] as const)("%s is Playwright's, and one command installs it", async (name) => {
-    const build = playwright()[name].executablePath();
-    await expect(launch(launchOptions({ browser: name }))).rejects.toMatchObject({
-      kind: "unavailable",
-      code: "no_browser",
-      message: expect.stringContaining(`${build}: not there`),
-      hint: expect.stringContaining(`npx playwright install --with-deps ${name}`),
-    });
-    await expect(
-      launch(launchOptions({ browser: name, executablePath: "/nowhere/it" })),
-    ).rejects.toMatchObject({
-      message: "The browser at --executable-path /nowhere/it does not start: not there.",
-    });
-    await expect(
-      launch(launchOptions({ browser: name, cdpEndpoint: "http://127.0.0.1:1" })),
-    ).rejects.toMatchObject({
-      message: `--cdp-endpoint is for Chromium, and --browser is ${name}.`,
-    });
-  });
+  it.each(["firefox", "webkit"] as const)(
+    "%s is Playwright's, and one command installs it",
+    async (name) => {
+      const build = playwright()[name].executablePath();
+      await expect(launch(launchOptions({ browser: name }))).rejects.toMatchObject({
+        kind: "unavailable",
+        code: "no_browser",
+        message: expect.stringContaining(`${build}: not there`),
+        hint: expect.stringContaining(`npx playwright install --with-deps ${name}`),
+      });
+      await expect(
+        launch(launchOptions({ browser: name, executablePath: "/nowhere/it" })),
+      ).rejects.toMatchObject({
+        message: "The browser at --executable-path /nowhere/it does not start: not there.",
+      });
+      await expect(
+        launch(launchOptions({ browser: name, cdpEndpoint: "http://127.0.0.1:1" })),
+      ).rejects.toMatchObject({
+        message: `--cdp-endpoint is for Chromium, and --browser is ${name}.`,
+      });
+    },
+  );
 
   it.each([
     ["--executable-path", { executablePath: "/nowhere/chrome" }],
@@ -313,7 +322,8 @@ describe("one browser", () => {
   });
 
   it("that does not start leaves one process to ask", async () => {
-    const processes = () => descendantsOf(process.pid).filter(({ command }) => command.includes(OF_A_DRIVER));
+    const processes = () =>
+      descendantsOf(process.pid).filter(({ command }) => command.includes(OF_A_DRIVER));
     const before = processes().length;
     const drivers = await makeDrivers({}, undefined, { executablePath: "/nowhere/chrome" });
     open.push(drivers);
@@ -327,7 +337,9 @@ describe("one browser", () => {
   it("is replaced if it ended between two runs", async () => {
     const { drivers, started, run } = await counted({});
     await run();
-    const ended = descendantsOf(process.pid).filter(({ command }) => /--remote-debugging-pipe/.test(command));
+    const ended = descendantsOf(process.pid).filter(({ command }) =>
+      /--remote-debugging-pipe/.test(command),
+    );
     for (const { pid } of ended) killed(pid);
     await expect.poll(() => drivers.browsers()).toEqual([]);
     expect((await run()).passed).toBe(true);
@@ -341,7 +353,8 @@ describe("one browser", () => {
     for (const isNoticed of [true, false]) {
       await tester.tester.contexts.prewarm();
       const pages = descendantsOf(process.pid).filter(
-        ({ pid, command, state }) => !before.has(pid) && state !== "Z" && /--type=renderer/.test(command),
+        ({ pid, command, state }) =>
+          !before.has(pid) && state !== "Z" && /--type=renderer/.test(command),
       );
       expect(pages).not.toEqual([]);
       for (const { pid } of pages) killed(pid);

@@ -161,7 +161,10 @@ function sharing(args: readonly string[], shared: Shared | undefined) {
   if (shared === undefined) return { args: [...args] };
   const { debuggingPort, ignoreHttpsErrors, proxy } = shared;
   const untrusted = ignoreHttpsErrors ? ["--ignore-certificate-errors"] : [];
-  return { args: [...args, `--remote-debugging-port=${debuggingPort}`, ...untrusted], proxy: { ...proxy } };
+  return {
+    args: [...args, `--remote-debugging-port=${debuggingPort}`, ...untrusted],
+    proxy: { ...proxy },
+  };
 }
 
 /** @throws ToolError `unavailable` for a cause that has nothing to do with the browser. */

@@ -19,7 +19,8 @@ export function methodsFor(
   {
     launchShared,
     ...host
-  }: Pick<TesterOptions, "launch" | "unfit" | "readUpload" | "log"> & Pick<Lighthouse, "launchShared">,
+  }: Pick<TesterOptions, "launch" | "unfit" | "readUpload" | "log"> &
+    Pick<Lighthouse, "launchShared">,
 ) {
   const tester = new Tester({
     ...rest,

@@ -27,7 +27,12 @@ export type Failed = Pick<ToolError, "message"> &
 export type Order =
   | { readonly open: DriverOptions }
   /** `endsAt`: as `Date.now()`, which is the same in both processes; the driver may still be starting. */
-  | { readonly id: number; readonly method: string; readonly given: unknown; readonly endsAt: number }
+  | {
+      readonly id: number;
+      readonly method: string;
+      readonly given: unknown;
+      readonly endsAt: number;
+    }
   | { readonly id: number; readonly abort: Failed }
   | { readonly asked: number; readonly upload: Upload }
   | { readonly asked: number; readonly failed: Failed };

@@ -1,7 +1,12 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Calling } from "../session/deadline.ts";
 import type { RunStore } from "../store/runs.ts";
-import { BROWSE_MS, type Browsed, type BrowseRequest, type SessionScript } from "../verdict/browse.ts";
+import {
+  BROWSE_MS,
+  type Browsed,
+  type BrowseRequest,
+  type SessionScript,
+} from "../verdict/browse.ts";
 import type { Driver } from "./driver.ts";
 import type { Drivers } from "./drivers.ts";
 import { type Semaphore, semaphoreOf } from "./semaphore.ts";
@@ -59,20 +64,32 @@ export class Sessions {
    *
    * @throws ToolError `conflict` if the name is taken or too many sessions are open; otherwise as a run.
    */
-  async open(name: string, request: Omit<BrowseRequest, "begins">, call: Calling): Promise<Browsed> {
+  async open(
+    name: string,
+    request: Omit<BrowseRequest, "begins">,
+    call: Calling,
+  ): Promise<Browsed> {
     if (!NAME.test(name))
-      throw new ToolError("invalid", `${JSON.stringify(name.slice(0, 60))} is not a valid session name.`, {
-        hint: "Use up to 40 letters, digits, hyphens and underscores.",
-      });
+      throw new ToolError(
+        "invalid",
+        `${JSON.stringify(name.slice(0, 60))} is not a valid session name.`,
+        {
+          hint: "Use up to 40 letters, digits, hyphens and underscores.",
+        },
+      );
     const open = [...this.#all.keys()];
     if (this.#all.has(name))
       throw new ToolError("conflict", `The session ${name} is already open.`, {
         hint: "Continue it with pw_browse_act, or close it with pw_browse_close.",
       });
     if (open.length >= MAX_SESSIONS)
-      throw new ToolError("conflict", `${MAX_SESSIONS} sessions are open, the maximum: ${open.join(", ")}.`, {
-        hint: "Close one with pw_browse_close, or continue it with pw_browse_act.",
-      });
+      throw new ToolError(
+        "conflict",
+        `${MAX_SESSIONS} sessions are open, the maximum: ${open.join(", ")}.`,
+        {
+          hint: "Close one with pw_browse_close, or continue it with pw_browse_act.",
+        },
+      );
     const driver = this.#options.drivers.dedicated();
     const { url } = request;
     const held: Held = { driver, turn: semaphoreOf(1), runId: undefined, url, idle: undefined };
@@ -141,7 +158,8 @@ export class Sessions {
     } finally {
       const { idleMs } = this.#options;
       clearTimeout(held.idle);
-      const late = () => void this.#end(name, held, `no call used it for ${idleMs / 60_000} minutes`);
+      const late = () =>
+        void this.#end(name, held, `no call used it for ${idleMs / 60_000} minutes`);
       if (this.#all.get(name) === held) held.idle = setTimeout(late, idleMs).unref();
     }
   }

@@ -14,12 +14,16 @@ it("a reply about a disposed object fails its call, and does not end the process
   // What Playwright sends if the page's context closes at the same moment.
   connection.dispatch = (message: { result?: { response?: unknown } }) =>
     dispatch(
-      message.result?.response ? { ...message, result: { response: { guid: "response@gone" } } } : message,
+      message.result?.response
+        ? { ...message, result: { response: { guid: "response@gone" } } }
+        : message,
     );
   try {
     await expect(tab.goto(web.url)).rejects.toThrow("was not bound in the connection");
     connection.dispatch({ guid: "page@gone", method: "close", params: {} });
-    expect(() => connection.dispatch({ guid: "", method: "__adopt__", params: { guid: "gone" } })).toThrow();
+    expect(() =>
+      connection.dispatch({ guid: "", method: "__adopt__", params: { guid: "gone" } }),
+    ).toThrow();
   } finally {
     connection.dispatch = dispatch;
     await browser.close();

@@ -1,5 +1,11 @@
 import type { Assertion } from "../language/ast.ts";
-import { expectationOf, isElementCheck, isLate, isRepeated, recordOf } from "../language/expectations.ts";
+import {
+  expectationOf,
+  isElementCheck,
+  isLate,
+  isRepeated,
+  recordOf,
+} from "../language/expectations.ts";
 import { ONCE } from "../language/plan.ts";
 import type { Spec } from "../language/rows.ts";
 import { printExpectation } from "./print.ts";
@@ -26,10 +32,12 @@ export function settledLines({ needs, page }: Spec): string[] {
 }
 
 export function checkLines({ check, negated, within }: Assertion, spec: Spec): string[] {
-  if (isElementCheck(check)) return [printExpectation(expectationOf(check, negated), within, spec.page)];
+  if (isElementCheck(check))
+    return [printExpectation(expectationOf(check, negated), within, spec.page)];
   const look = recordOf(check).spec(check, spec);
   const isOnce = within === ONCE;
-  if (!negated && (isOnce || within === undefined)) return isOnce || isLate(check) ? look : polled(look);
+  if (!negated && (isOnce || within === undefined))
+    return isOnce || isLate(check) ? look : polled(look);
   // The negation of any check: it waits until the check fails.
   const inner = negated
     ? [

@@ -36,7 +36,8 @@ export function printAddress(address: string, spec: Pick<Spec, "base" | "url" | 
 export const printChain = ({ calls }: Chain, page: string): string =>
   [page, ...calls.map((one) => printCall(one, page))].join(".");
 
-export const printTarget = (target: Target, page: string): string => printChain(chainOf(target), page);
+export const printTarget = (target: Target, page: string): string =>
+  printChain(chainOf(target), page);
 
 const printCall = ({ name, args }: Call, page: string): string =>
   `${name}(${args.map((one) => printArgument(one, page)).join(", ")})`;
@@ -78,7 +79,9 @@ function printAnswer({ method, reply, nth, delay }: Answer): string {
       "async (route) => {",
       ...other.map((test) => `  if (${test}) return route.fallback();`),
       ...(nth === undefined ? [] : [`  if (++count !== ${nth}) return route.fallback();`]),
-      ...(delay === undefined ? [] : [`  await new Promise((done) => setTimeout(done, ${delay}));`]),
+      ...(delay === undefined
+        ? []
+        : [`  await new Promise((done) => setTimeout(done, ${delay}));`]),
       `  return ${work};`,
       "}",
     ].join("\n");
@@ -86,7 +89,11 @@ function printAnswer({ method, reply, nth, delay }: Answer): string {
   return `(route) => (route.request().method() === ${js(method)} ? ${work} : route.fallback())`;
 }
 
-function printReply({ status, body, file }: Extract<Answer["reply"], { readonly status: number }>): string {
+function printReply({
+  status,
+  body,
+  file,
+}: Extract<Answer["reply"], { readonly status: number }>): string {
   if (file !== undefined) return `status: ${status}, path: ${js(file)}`;
   if (body === undefined) return `status: ${status}`;
   return `status: ${status}, contentType: ${js(contentTypeOf(body))}, body: ${js(body)}`;
@@ -126,7 +133,9 @@ export function printAct({ on, method, args, options }: Act, page: string): stri
 export function globRegex(glob: string): string {
   const source = glob
     .split(/(\*\*|\*)/)
-    .map((part) => (part === "**" ? ".*" : part === "*" ? "[^/]*" : escaped(part).replace(/\s/g, "\\s")))
+    .map((part) =>
+      part === "**" ? ".*" : part === "*" ? "[^/]*" : escaped(part).replace(/\s/g, "\\s"),
+    )
     .join("");
   const beginning = glob.startsWith("/")
     ? "^(?:[a-z]+:\\/\\/[^/]+)?"

@@ -124,14 +124,21 @@ export function exportSpec(
   };
   const body = [
     ...before.flatMap((step) => (step.action.kind === "use state" ? [] : stepLines(step, spec))),
-    ...linesOf([`await page.goto(${printAddress(parsed.href, spec)});`], after, script.assertions, spec),
+    ...linesOf(
+      [`await page.goto(${printAddress(parsed.href, spec)});`],
+      after,
+      script.assertions,
+      spec,
+    ),
   ];
   // Only the context sees what other tabs do.
   const isTabbed = script.steps.some(({ action }) => action.kind.startsWith("switch to"));
   const collectors = [...needs]
     .sort()
     .flatMap((need) => (need === "axe" ? [] : COLLECTORS[need].split("\n")))
-    .map((line) => (isTabbed ? line.replace(/^page\.on\("(?!pageerror)/, 'page.context().on("') : line));
+    .map((line) =>
+      isTabbed ? line.replace(/^page\.on\("(?!pageerror)/, 'page.context().on("') : line,
+    );
   const isSettled = needs.has("settled");
   const request = needs.has("requests") || isSettled ? "type Request, " : "";
   const types = `${needs.has("dialogs") ? "type Dialog, " : ""}${isSettled ? "type Page, " : ""}${request}`;
@@ -148,9 +155,13 @@ export function exportSpec(
     "",
   ].join("\n");
   if (code.length <= budget) return code;
-  throw new ToolError("too_large", `The spec has ${code.length} characters; the limit is ${budget}.`, {
-    hint: "Export it as several tests with fewer steps and assertions each.",
-  });
+  throw new ToolError(
+    "too_large",
+    `The spec has ${code.length} characters; the limit is ${budget}.`,
+    {
+      hint: "Export it as several tests with fewer steps and assertions each.",
+    },
+  );
 }
 
 /** The spec's options; these two are options of the context only. */
@@ -159,7 +170,10 @@ function useLines(
   { reducedMotion, forcedColors, ...use }: BrowserContextOptions,
 ): string[] {
   const isOnContext = reducedMotion !== undefined || forcedColors !== undefined;
-  const options = { ...use, ...(isOnContext ? { contextOptions: { reducedMotion, forcedColors } } : {}) };
+  const options = {
+    ...use,
+    ...(isOnContext ? { contextOptions: { reducedMotion, forcedColors } } : {}),
+  };
   const all = [
     ...descriptors.map((name) => `...devices[${js(name)}]`),
     ...Object.entries(options).map(([name, value]) => `${name}: ${JSON.stringify(value)}`),

@@ -55,7 +55,12 @@ export interface Broken {
   readonly failed: readonly Place[];
 }
 
-const greenOf = (script: Script, place: Place, { target }: Point, greens: Greens): Surveyed | undefined => {
+const greenOf = (
+  script: Script,
+  place: Place,
+  { target }: Point,
+  greens: Greens,
+): Surveyed | undefined => {
   const words = describeTarget(target);
   return greens[greenKey(sentenceAt(script, place), words)] ?? greens[greenKey("", words)];
 };
@@ -64,7 +69,11 @@ const greenOf = (script: Script, place: Place, { target }: Point, greens: Greens
 const OTHER = 0.45;
 
 /** Steps whose targets were another element than in the green run. */
-function driftedIn(script: Script, { elements }: Pick<PageSession, "elements">, greens: Greens): Place[] {
+function driftedIn(
+  script: Script,
+  { elements }: Pick<PageSession, "elements">,
+  greens: Greens,
+): Place[] {
   return placesOf(script).filter((place) => {
     if (place.list !== "steps") return false;
     return pointsAt(script, place).some((point) => {
@@ -95,7 +104,14 @@ export async function brokenAt(
       const matches = await locatorOf(page, point.on)
         .count()
         .catch(() => 0);
-      const found = { place, point: index, target: describeTarget(point.target), matches, drifted, failed };
+      const found = {
+        place,
+        point: index,
+        target: describeTarget(point.target),
+        matches,
+        drifted,
+        failed,
+      };
       const isAtFault = matches !== 1 || order.at !== undefined;
       if (!isAtFault && fallback !== undefined) continue;
       const offered =
@@ -106,7 +122,15 @@ export async function brokenAt(
     }
   }
   const [place] = failed;
-  const none = { point: undefined, target: "", matches: 1, hasGreen: false, offers: [], drifted, failed };
+  const none = {
+    point: undefined,
+    target: "",
+    matches: 1,
+    hasGreen: false,
+    offers: [],
+    drifted,
+    failed,
+  };
   return fallback ?? (place === undefined ? undefined : { place, ...none });
 }
 
@@ -123,7 +147,10 @@ async function offersFor(page: Page, script: Script, place: Place, point: Point,
       const same = pointsAt(script, one).filter((each) => describeTarget(each.target) === old);
       if (same.length === 0) return [];
       return [
-        { place: one, sentence: sentenceAt(script, one, new Map(same.map((each) => [each.target, target]))) },
+        {
+          place: one,
+          sentence: sentenceAt(script, one, new Map(same.map((each) => [each.target, target]))),
+        },
       ];
     });
     const sentence = sentenceAt(script, place, new Map([[point.target, target]]));
@@ -137,7 +164,8 @@ const isExpectation = ({ target, assertion }: Point, item: Item): boolean =>
   assertion !== undefined && isSeen(assertion) && !saysSame(target, item);
 
 const isSeen = ({ check }: Assertion) =>
-  check.kind === "existence" || (check.kind === "state" && /^(?:visible|in viewport)$/.test(check.state));
+  check.kind === "existence" ||
+  (check.kind === "state" && /^(?:visible|in viewport)$/.test(check.state));
 
 /** The sentence with the text that its element has now. */
 async function asShown(
@@ -183,7 +211,10 @@ export function removeForGood(all: readonly Element[]): void {
 }
 
 /** Removes what a target matches, also what matches it later, until the returned function is called. */
-export async function keepRemoved(page: Page, locator: Pick<Locator, "elementHandles">): Promise<() => void> {
+export async function keepRemoved(
+  page: Page,
+  locator: Pick<Locator, "elementHandles">,
+): Promise<() => void> {
   let isOver = false;
   const remove = () => onAll(locator, removeForGood, undefined).catch(() => undefined);
   await remove();

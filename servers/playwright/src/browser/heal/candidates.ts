@@ -41,7 +41,8 @@ export async function candidatesOn(
       .catch(() => undefined);
     for (const [at, item] of (read?.items ?? []).entries()) {
       const known = green?.item === undefined ? undefined : { ...green, item: green.item };
-      const like = known === undefined ? likeWords(old, item) : likeness(known, item, at, read?.keys ?? []);
+      const like =
+        known === undefined ? likeWords(old, item) : likeness(known, item, at, read?.keys ?? []);
       if (like.score >= (known === undefined ? LEAST.words : LEAST.green))
         scored.push({ ...like, item, frame: name });
     }
@@ -117,10 +118,10 @@ const isOnly = (page: Page, target: Target, path: readonly string[], meaning?: M
 /** The names for an element, in the order of how well users know them; the kind that the old one had comes first. */
 function basesFor({ role, name, text, attributes, tag }: Item, old: Target): Base[] {
   const bases: Base[] = [];
-  const isField = /^(?:textbox|searchbox|combobox|checkbox|radio|spinbutton|slider|switch|listbox)$/.test(
-    role,
-  );
-  const isNamed = name !== "" && !/^(?:listitem|list|paragraph|generic|form|banner|contentinfo)$/.test(role);
+  const isField =
+    /^(?:textbox|searchbox|combobox|checkbox|radio|spinbutton|slider|switch|listbox)$/.test(role);
+  const isNamed =
+    name !== "" && !/^(?:listitem|list|paragraph|generic|form|banner|contentinfo)$/.test(role);
   if (isRole(role) && isNamed)
     for (const exact of [false, true]) bases.push({ kind: "role", role, name, exact });
   if (isField && name !== "" && attributes["placeholder"] !== name)
@@ -138,7 +139,8 @@ function basesFor({ role, name, text, attributes, tag }: Item, old: Target): Bas
   if (/^(?:h[1-6]|main|nav|header|footer|dialog|table|form)$/.test(tag))
     bases.push({ kind: "css", css: tag });
   // A whole text in its letter case stays one.
-  if ("exact" in old.base && old.base.exact) for (const base of bases) if ("exact" in base) base.exact = true;
+  if ("exact" in old.base && old.base.exact)
+    for (const base of bases) if ("exact" in base) base.exact = true;
   const isLikeOld = (base: Base) => base.kind === old.base.kind;
   return [...bases.filter(isLikeOld), ...bases.filter((base) => !isLikeOld(base))];
 }

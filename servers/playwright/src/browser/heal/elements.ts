@@ -39,7 +39,11 @@ export async function noteElement(
   elements.set(target, { item, at, keys });
 }
 
-export function sentenceAt({ steps, assertions }: Script, { list, index }: Place, found?: Replaced) {
+export function sentenceAt(
+  { steps, assertions }: Script,
+  { list, index }: Place,
+  found?: Replaced,
+) {
   const [step, assertion] = [steps[index], assertions[index]];
   if (list === "steps") return step === undefined ? "" : stepSentence(step, found);
   return assertion === undefined ? "" : assertionSentence(assertion, found);

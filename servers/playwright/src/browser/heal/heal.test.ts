@@ -177,7 +177,8 @@ describe("healing a run", () => {
     const { runs } = lab.tester.options;
     for (const id of healing.red_runs)
       expect((await runs.done(id)).kept, "a run that failed").toBeUndefined();
-    if (healing.green_run !== undefined) expect((await runs.done(healing.green_run)).kept).toBeDefined();
+    if (healing.green_run !== undefined)
+      expect((await runs.done(healing.green_run)).kept).toBeDefined();
   });
 
   it("compares the words of a sentence if no run that passed is kept, and says so", async () => {
@@ -238,7 +239,10 @@ describe("healing a run", () => {
     expect(green.passed).toBe(true);
     html = change(shown(FORM));
     const healing = await heal((await lab.run(request)).run_id ?? "");
-    expect(healing).toMatchObject({ outcome: "healed", changes: [{ after: "click button 'Store'" }] });
+    expect(healing).toMatchObject({
+      outcome: "healed",
+      changes: [{ after: "click button 'Store'" }],
+    });
     const { runs } = lab.tester.options;
     const texts = [JSON.stringify(healing)];
     for (const id of [green.run_id ?? "", healing.green_run ?? "", ...healing.red_runs]) {

@@ -71,7 +71,12 @@ export async function healRun(
     call.progress(count, undefined, `run ${count}`);
     const request: RunRequest = {
       ...{ url, devices, timeoutMs, evidence: ["on_failure"] },
-      ...{ steps: sentences.steps, assertions: sentences.assertions, heal: { greens, ...order }, ...limit },
+      ...{
+        steps: sentences.steps,
+        assertions: sentences.assertions,
+        heal: { greens, ...order },
+        ...limit,
+      },
     };
     return drivers.run(request, call);
   };
@@ -82,7 +87,11 @@ export async function healRun(
   let sentences: Sentences = { steps: given.steps, assertions: given.assertions };
   const notes = new Set<string>();
   const changes: (Change & { place: Place; point: number })[] = [];
-  const answer = (outcome: Healing["outcome"], summary: string, more: Partial<Healing> = {}): Healing => ({
+  const answer = (
+    outcome: Healing["outcome"],
+    summary: string,
+    more: Partial<Healing> = {},
+  ): Healing => ({
     ...{ outcome, summary, questions: [], red_runs: [], runs: count, notes: [...notes] },
     changes: changes.map(({ place: _, point: __, ...change }) => change),
     ...more,
@@ -90,7 +99,9 @@ export async function healRun(
   let report = await run(sentences, {});
   firstMs = performance.now() - began;
   if (report.passed)
-    return answer("passes", "The run passes now, so there is nothing to heal.", { green_run: report.run_id });
+    return answer("passes", "The run passes now, so there is nothing to heal.", {
+      green_run: report.run_id,
+    });
 
   while (!report.passed) {
     const broken = await culprit(report, (at) => run(sentences, { at }));
@@ -121,7 +132,8 @@ export async function healRun(
       answer("defect", `This looks like a real defect: ${before}: ${reason}`, {
         notes: [...notes, ...nearMisses(broken)],
       });
-    if (broken.point === undefined || best === undefined || changes.length >= MAX_CHANGES) return defect();
+    if (broken.point === undefined || best === undefined || changes.length >= MAX_CHANGES)
+      return defect();
 
     const passing: { offer: Offer; report: RunReport }[] = [];
     let farther: { offer: Offer; report: RunReport } | undefined;
@@ -139,18 +151,25 @@ export async function healRun(
     }
     const [one, other] = passing;
     if (one !== undefined && other !== undefined)
-      return answer("question", `Two elements could be meant in ${where}, and the run passes with either.`, {
-        questions: [one, other].map(({ offer }) => ({
-          where,
-          before,
-          after: offer.sentence,
-          why: offer.why,
-        })),
-      });
+      return answer(
+        "question",
+        `Two elements could be meant in ${where}, and the run passes with either.`,
+        {
+          questions: [one, other].map(({ offer }) => ({
+            where,
+            before,
+            after: offer.sentence,
+            why: offer.why,
+          })),
+        },
+      );
     const chosen = one ?? farther;
     if (chosen === undefined) return defect();
     const { offer } = chosen;
-    for (const { place, sentence } of [{ place: offer.place, sentence: offer.sentence }, ...offer.also])
+    for (const { place, sentence } of [
+      { place: offer.place, sentence: offer.sentence },
+      ...offer.also,
+    ])
       changes.push({
         place,
         point: broken.point,
@@ -172,7 +191,11 @@ export async function healRun(
         { green_run: report.run_id },
       );
     const broke = await run(sentences, { remove: { ...place, point } }, { stepMs: RED_MS });
-    if (!(broke.broken?.failed ?? []).some((one) => one.list === place.list && one.index === place.index))
+    if (
+      !(broke.broken?.failed ?? []).some(
+        (one) => one.list === place.list && one.index === place.index,
+      )
+    )
       return answer(
         "defect",
         `The run passes with ${JSON.stringify(after)}, but also if that element is removed from the page, so the change proves nothing.`,
@@ -199,10 +222,13 @@ async function culprit(
   if (broken === undefined || drifted === undefined || broken.matches !== 1) return broken;
   const looked = await look(drifted);
   const found = looked.broken;
-  return found === undefined || found.offers.length === 0 ? broken : { ...found, asShown: undefined };
+  return found === undefined || found.offers.length === 0
+    ? broken
+    : { ...found, asShown: undefined };
 }
 
-const sentenceOf = (sentences: Sentences, { list, index }: Place): string => sentences[list][index] ?? "";
+const sentenceOf = (sentences: Sentences, { list, index }: Place): string =>
+  sentences[list][index] ?? "";
 
 function changed(sentences: Sentences, { place, sentence, also }: Offer): Sentences {
   const all = [{ place, sentence }, ...also];
@@ -229,7 +255,9 @@ function reasonIn({ failed_step: step, assertions }: RunReport, { list, index }:
 }
 
 const nearMisses = ({ offers }: Broken): string[] =>
-  offers.slice(0, 3).map(({ sentence, score }) => `tried without success: ${sentence} (likeness ${score})`);
+  offers
+    .slice(0, 3)
+    .map(({ sentence, score }) => `tried without success: ${sentence} (likeness ${score})`);
 
 /** The elements of earlier runs that passed: those of the same page first, the newest first. */
 async function greensFor(runs: RunStore, url: string): Promise<Greens> {
@@ -240,10 +268,14 @@ async function greensFor(runs: RunStore, url: string): Promise<Greens> {
       if (error instanceof ToolError) return undefined;
       throw error;
     });
-    if (done?.kept !== undefined) all.push({ kept: done.kept, isSame: new URL(done.url).pathname === path });
+    if (done?.kept !== undefined)
+      all.push({ kept: done.kept, isSame: new URL(done.url).pathname === path });
   }
   const greens: Record<string, Greens[string]> = {};
-  for (const { kept, isSame } of [...all.filter((one) => one.isSame), ...all.filter((one) => !one.isSame)])
+  for (const { kept, isSame } of [
+    ...all.filter((one) => one.isSame),
+    ...all.filter((one) => !one.isSame),
+  ])
     for (const { sentence, target, at, item, page } of kept.elements) {
       const keys = kept.pages[page] ?? [];
       greens[greenKey(sentence, target)] ??= { item, at, keys };
@@ -264,7 +296,12 @@ export function healingText({
   patch,
 }: Healing): string {
   const lines = (all: readonly Change[]) =>
-    all.flatMap(({ where, before, after, why }) => [`${where}`, `- ${before}`, `+ ${after}`, `  (${why})`]);
+    all.flatMap(({ where, before, after, why }) => [
+      `${where}`,
+      `- ${before}`,
+      `+ ${after}`,
+      `  (${why})`,
+    ]);
   return [
     `${outcome.toUpperCase()}: ${summary}`,
     ...(patch === undefined ? lines(changes) : [patch]),

@@ -38,7 +38,8 @@ export function similarity(one: string, other: string): number {
   const [a, b] = [words(one), words(other)];
   if (a === b) return a === "" ? 0 : 1;
   if (a === "" || b === "") return 0;
-  const pairs = (text: string) => Array.from({ length: text.length - 1 }, (_, at) => text.slice(at, at + 2));
+  const pairs = (text: string) =>
+    Array.from({ length: text.length - 1 }, (_, at) => text.slice(at, at + 2));
   const left = pairs(a);
   const rest = pairs(b);
   const total = left.length + rest.length;
@@ -63,7 +64,8 @@ export function saysSame({ base }: Target, { name, text }: Item): boolean {
 const nameOf = ({ name, text }: Item) => (name === "" ? text : name);
 
 /** The row of a list or table that an element is in. */
-const rowOf = ({ around }: Item) => around.find((one) => /^(?:row|listitem|treeitem|article) /.test(one));
+const rowOf = ({ around }: Item) =>
+  around.find((one) => /^(?:row|listitem|treeitem|article) /.test(one));
 
 /** Whether both elements are in rows, but of different things. */
 export const isInOtherRow = (one: Item, other: Item): boolean => {
@@ -72,7 +74,9 @@ export const isInOtherRow = (one: Item, other: Item): boolean => {
 };
 
 const isRelated = (one: string, other: string) =>
-  FAMILIES.some((family) => [one, other].every((role) => role !== "" && family.split(" ").includes(role)));
+  FAMILIES.some((family) =>
+    [one, other].every((role) => role !== "" && family.split(" ").includes(role)),
+  );
 
 const countOf = (keys: readonly string[], key: string | undefined) =>
   keys.filter((one) => one === key).length;
@@ -118,7 +122,8 @@ export function likeness(
   );
   if (shared.length > 0) note(0.25, `same ${shared.join(", ")}`);
   else if (other.length > 0) note(-0.1);
-  if (was.attributes["type"] !== undefined && was.attributes["type"] === item.attributes["type"]) note(0.05);
+  if (was.attributes["type"] !== undefined && was.attributes["type"] === item.attributes["type"])
+    note(0.05);
   const around = was.around.filter((one) => item.around.includes(one)).length;
   const most = Math.max(was.around.length, item.around.length);
   note(0.1 * (most === 0 ? 1 : around / most), most > 0 && around === most ? "same ancestors" : "");

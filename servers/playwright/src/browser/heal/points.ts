@@ -25,7 +25,8 @@ function pointsOfAssertion(assertion: Assertion): Point[] {
   if (!isElementCheck(check) || check.kind === "count") return [];
   const target = "target" in check ? check.target : "field" in check ? check.field : undefined;
   if (target === undefined) return [];
-  const on = check.kind === "selected option" ? chainOf(target, "field") : expectationOf(check, negated).on;
+  const on =
+    check.kind === "selected option" ? chainOf(target, "field") : expectationOf(check, negated).on;
   return [{ target, on, assertion }];
 }
 

@@ -60,7 +60,11 @@ export function survey(elements: readonly Element[], wanted: "keys" | "all") {
   const textOf = (one: Element, max = MAX_CHARS): string => {
     const walker = one.ownerDocument.createTreeWalker(one, 4);
     let text = "";
-    for (let node = walker.nextNode(); node !== null && text.length < 2 * max; node = walker.nextNode())
+    for (
+      let node = walker.nextNode();
+      node !== null && text.length < 2 * max;
+      node = walker.nextNode()
+    )
       if (!/^(?:SCRIPT|STYLE|NOSCRIPT|TEMPLATE)$/.test(node.parentElement?.tagName ?? ""))
         text += node.nodeValue;
     return flat(text, max);
@@ -77,13 +81,16 @@ export function survey(elements: readonly Element[], wanted: "keys" | "all") {
   const labelOf = (one: Element): string => {
     const labels: unknown = Reflect.get(one, "labels");
     if (!(labels instanceof NodeList)) return "";
-    return flat([...labels].map((label) => (label instanceof Element ? textOf(label) : "")).join(" "));
+    return flat(
+      [...labels].map((label) => (label instanceof Element ? textOf(label) : "")).join(" "),
+    );
   };
   const nameOf = (one: Element, role: string): string => {
     const ids = attribute(one, "aria-labelledby").split(" ");
     const root = one.getRootNode();
     const by = ids.flatMap((id) => {
-      const found = id !== "" && "getElementById" in root ? one.ownerDocument.getElementById(id) : null;
+      const found =
+        id !== "" && "getElementById" in root ? one.ownerDocument.getElementById(id) : null;
       return found === null ? [] : [textOf(found)];
     });
     if (by.length > 0) return flat(by.join(" "));
@@ -95,7 +102,8 @@ export function survey(elements: readonly Element[], wanted: "keys" | "all") {
       const image = one.querySelector("img[alt], [aria-label], svg title");
       const text = textOf(one);
       if (text !== "") return text;
-      if (image !== null) return attribute(image, "alt") || attribute(image, "aria-label") || textOf(image);
+      if (image !== null)
+        return attribute(image, "alt") || attribute(image, "aria-label") || textOf(image);
     }
     if (role === "group" || role === "table")
       return textOf(one.querySelector("legend, caption") ?? one.ownerDocument.createElement("i"));
@@ -122,7 +130,9 @@ export function survey(elements: readonly Element[], wanted: "keys" | "all") {
         : null;
       // A row is told by its first text: the rest names the buttons in it.
       const isRow = /^(?:row|listitem|treeitem|option)$/.test(role);
-      const name = isRow ? firstTextOf(up) : nameOf(up, role) || (heading === null ? "" : textOf(heading));
+      const name = isRow
+        ? firstTextOf(up)
+        : nameOf(up, role) || (heading === null ? "" : textOf(heading));
       found.push(flat(`${role} ${name}`));
     }
     return found;
@@ -199,7 +209,10 @@ export function survey(elements: readonly Element[], wanted: "keys" | "all") {
 }
 
 /** A survey without secrets, and its texts cut after that. */
-export function seenSurvey(read: ReturnType<typeof survey>, see = (text: string) => text): typeof read {
+export function seenSurvey(
+  read: ReturnType<typeof survey>,
+  see = (text: string) => text,
+): typeof read {
   const cut = (text: string, max = 100) => see(text).slice(0, max).trim();
   const itemOf = (item: Item): Item => ({
     ...item,

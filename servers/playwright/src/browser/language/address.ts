@@ -13,12 +13,16 @@ export function parseTargetUrl(text: string, base?: string): URL | string {
   // "localhost:1313" looks like a scheme, but is a host and a port.
   const isHostAndPort = /^[a-z0-9.-]+:\d{1,5}(?:[/?#]|$)/i.test(trimmed);
   if (isHostAndPort) return "write http:// in front of it";
-  if (scheme !== undefined && scheme !== "http" && scheme !== "https") return `${scheme}: is not allowed`;
-  if (trimmed.length > 8_000) return `it has ${trimmed.length} characters; at most 8,000 are allowed`;
+  if (scheme !== undefined && scheme !== "http" && scheme !== "https")
+    return `${scheme}: is not allowed`;
+  if (trimmed.length > 8_000)
+    return `it has ${trimmed.length} characters; at most 8,000 are allowed`;
   if (base === undefined && scheme === undefined) return "it has no http:// or https://";
   if (!URL.canParse(trimmed, base)) return "it is not a valid URL";
   const url = new URL(trimmed, base);
-  return url.protocol === "http:" || url.protocol === "https:" ? url : `${url.protocol} is not allowed`;
+  return url.protocol === "http:" || url.protocol === "https:"
+    ? url
+    : `${url.protocol} is not allowed`;
 }
 
 export function refusedUrl(url: string, why: string): ToolError {

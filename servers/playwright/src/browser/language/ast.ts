@@ -77,13 +77,22 @@ export const STATES = {
   "in viewport": ["text", "toBeInViewport", false],
   /** Of an image: its width is not 0. */
   loaded: ["text", "toHaveJSProperty", true],
-  selected: ["field", ':checked, [aria-selected="true"], [aria-current]:not([aria-current="false"])'],
+  selected: [
+    "field",
+    ':checked, [aria-selected="true"], [aria-current]:not([aria-current="false"])',
+  ],
   expanded: ["control", '[aria-expanded="true"], details[open], details[open] > summary'],
-  collapsed: ["control", '[aria-expanded="false"], details:not([open]), details:not([open]) > summary'],
+  collapsed: [
+    "control",
+    '[aria-expanded="false"], details:not([open]), details:not([open]) > summary',
+  ],
   pressed: ["control", '[aria-pressed="true"]'],
   required: ["field", ':required, [aria-required="true"]'],
   invalid: ["field", ':invalid, [aria-invalid]:not([aria-invalid="false"])'],
-} as const satisfies Record<string, readonly [Meaning, string, boolean] | readonly [Meaning, string]>;
+} as const satisfies Record<
+  string,
+  readonly [Meaning, string, boolean] | readonly [Meaning, string]
+>;
 export type State = keyof typeof STATES;
 
 export const SEVERITIES = ["minor", "moderate", "serious", "critical"] as const;

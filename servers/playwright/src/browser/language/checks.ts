@@ -40,7 +40,12 @@ const state = (target: Target, name: State, negated: boolean): Plan => {
       args: [!negated],
       ...(name === "invalid" ? { reads: name } : {}),
     };
-  return { on, matcher: how, args: name === "loaded" ? ["naturalWidth", 0] : [], not: not !== negated };
+  return {
+    on,
+    matcher: how,
+    args: name === "loaded" ? ["naturalWidth", 0] : [],
+    not: not !== negated,
+  };
 };
 
 export const ELEMENTS = {
@@ -107,7 +112,12 @@ export const ELEMENTS = {
   state: check(
     `a state: ${Object.keys(STATES).join(", ")}`,
     "{target} {negated:be} {state}",
-    ["button 'Save' is enabled", "'Saved' is visible", ".spinner is hidden", "#agree is not checked"],
+    [
+      "button 'Save' is enabled",
+      "'Saved' is visible",
+      ".spinner is hidden",
+      "#agree is not checked",
+    ],
     {
       also: `(see|view|find|observe|notice|verify|get) {target:seen} => state=visible, negated=false
       (there) {target:seen} => state=visible, negated=false
@@ -140,14 +150,23 @@ export const ELEMENTS = {
   ),
   existence: check("existence", "{target} {exists}", ["nav exists", "link 'Old' does not exist"], {
     also: "(there) {target} (in the dom|in dom|in the document) => exists=true",
-    expect: ({ target, exists }) => ({ on: chainOf(target), matcher: "toHaveCount", args: [0], not: exists }),
+    expect: ({ target, exists }) => ({
+      on: chainOf(target),
+      matcher: "toHaveCount",
+      args: [0],
+      not: exists,
+    }),
   }),
   "no target": check("absence", "no {target}", ["no .error"], {
     also: "(there|has|see|find|contains|page has|page contains) no {target}",
     expect: ({ target }) => ({ on: chainOf(target), matcher: "toHaveCount", args: [0] }),
   }),
-  count: check("a number", "{target} count {compare:number}", ["li count is 3", "li count at least 2"], {
-    also: `number of {target} {compare:number}
+  count: check(
+    "a number",
+    "{target} count {compare:number}",
+    ["li count is 3", "li count at least 2"],
+    {
+      also: `number of {target} {compare:number}
       (see|view|find|there|has|have|page has|page contains|be|contains|with) {compare:number} {target}
       {target} has [a] (count|length) [of] {compare:number}
       {target.inside:around} (has|contains) {compare:number} {target}
@@ -157,20 +176,27 @@ export const ELEMENTS = {
       (see|there|find) all {compare:some}{target}
       count of {target} {compare:number}
       {target} has count {compare:number}`,
-    expect: ({ target, compare: { how, value } }) => {
-      const on = chainOf(target);
-      if (how === "=") return { on, matcher: "toHaveCount", args: [value] };
-      return { on, polls: "count", matcher: NUMBER_MATCHERS[how], args: [value] };
+      expect: ({ target, compare: { how, value } }) => {
+        const on = chainOf(target);
+        if (how === "=") return { on, matcher: "toHaveCount", args: [value] };
+        return { on, polls: "count", matcher: NUMBER_MATCHERS[how], args: [value] };
+      },
     },
-  }),
-  value: check("a property", "{target} has value {compare:wanted}", ["label 'Email' has value 'a@b.c'"], {
-    also: `value (of|in) {target} {compare}
+  ),
+  value: check(
+    "a property",
+    "{target} has value {compare:wanted}",
+    ["label 'Email' has value 'a@b.c'"],
+    {
+      also: `value (of|in) {target} {compare}
       {target} value {compare}
       {target} (matches value|matches the value|is filled with|is populated with|is filled in with|is prefilled with|is pre-filled with|is set to|holds|holds the value|has the value|has a value of|has the value of|should be filled with|should be populated with|should be set to|contains the value|contains value|should have the value|is pre-populated with) {compare:wanted}
       {target:filled} has [the|a] (text|content) {compare:wanted}
       {target:filled} {compare}`,
-    expect: ({ target, compare }) => reading(target, "value", "toHaveValue", [expected(compare)], compare),
-  }),
+      expect: ({ target, compare }) =>
+        reading(target, "value", "toHaveValue", [expected(compare)], compare),
+    },
+  ),
   "selected option": check(
     "a property",
     "{field} has selected {compare:wanted}",
@@ -185,7 +211,10 @@ export const ELEMENTS = {
       selected option [text] {field:dropdown} {compare}`,
       expect: ({ field, compare }) => {
         const on = chainOf(field, "field");
-        return { ...text(field, compare), on: { calls: [...on.calls, call("locator", "option:checked")] } };
+        return {
+          ...text(field, compare),
+          on: { calls: [...on.calls, call("locator", "option:checked")] },
+        };
       },
     },
   ),
@@ -200,7 +229,8 @@ export const ELEMENTS = {
   }),
   id: check("a property", "{target} has id {compare:wanted}", ["h1 has id 'top'"], {
     also: "{target} has [the|an] id [of] {compare:wanted}",
-    expect: ({ target, compare }) => reading(target, "id", "toHaveId", [expected(compare)], compare),
+    expect: ({ target, compare }) =>
+      reading(target, "id", "toHaveId", [expected(compare)], compare),
   }),
   attribute: check(
     "a property",

@@ -17,19 +17,26 @@ export function regex(sentence: Sentence, at: number, isText = false): Reading<T
   if (whole === undefined) return sentence.fail(at, "a pattern between slashes", { example });
   const [, first, second = ""] = whole.found;
   const flags = taken === undefined ? "" : second;
-  const value = taken === undefined ? (first ?? second).replace(/(?<!\\)\//g, "\\/") : (first ?? "");
+  const value =
+    taken === undefined ? (first ?? second).replace(/(?<!\\)\//g, "\\/") : (first ?? "");
   if (/[^imsu]/.test(flags))
     return sentence.fail(at, "only the flags i, m, s and u", { example, isSure: true });
   // An exported pattern runs in JavaScript, which does not know RE2's (?i).
   if (isKnown(() => compiled(value, flags)) && isKnown(() => new RegExp(value, flags)))
     return [{ value: { how: "matches", value, flags, negated: false }, at: whole.at, cost: 0 }];
-  const expected = "a pattern that both JavaScript and RE2 support (no look-around and no back-references)";
+  const expected =
+    "a pattern that both JavaScript and RE2 support (no look-around and no back-references)";
   return sentence.fail(at, expected, { example, isSure: true });
 }
 
 export const spacedPattern = (text: string) => text.trim().split(/\s+/).map(escaped).join("\\s+");
 
-export const is = (value: string): TextComparison => ({ how: "is", value, flags: "", negated: false });
+export const is = (value: string): TextComparison => ({
+  how: "is",
+  value,
+  flags: "",
+  negated: false,
+});
 
 /** Whether a page's name is more like a part of its URL than like a title. */
 export const isSlug = (name: string) => /^[a-z][a-z-]*$/.test(name);
@@ -46,7 +53,11 @@ export function pageNames(sentence: Sentence, at: number): Reading<string>[] {
 }
 
 /** `contains 'x'`, `does not match /x/`, `should be 'x'`, `starts with 'x'`. */
-export function comparisons(sentence: Sentence, at: number, takesWords: boolean): Reading<TextComparison>[] {
+export function comparisons(
+  sentence: Sentence,
+  at: number,
+  takesWords: boolean,
+): Reading<TextComparison>[] {
   const found: Reading<TextComparison>[] = [];
   const add = (
     from: number,
@@ -57,7 +68,10 @@ export function comparisons(sentence: Sentence, at: number, takesWords: boolean)
   ) => {
     if (how === "matches") {
       found.push(
-        ...made(regex(sentence, from, sentence.isString(from)), (one) => ({ ...one, negated: isNegated })),
+        ...made(regex(sentence, from, sentence.isString(from)), (one) => ({
+          ...one,
+          negated: isNegated,
+        })),
       );
       return;
     }
@@ -65,7 +79,10 @@ export function comparisons(sentence: Sentence, at: number, takesWords: boolean)
       isBare && !sentence.isString(from)
         ? sentence.fail(from, "a text in quotes", { example: "h1 contains 'Docs'" })
         : sentence.words(from);
-    const pattern = { starts: (text: string) => `^\\s*${text}`, ends: (text: string) => `${text}\\s*$` };
+    const pattern = {
+      starts: (text: string) => `^\\s*${text}`,
+      ends: (text: string) => `${text}\\s*$`,
+    };
     found.push(
       ...made(
         texts,
@@ -113,17 +130,26 @@ export function printComparison({ how, value, flags, negated }: TextComparison):
   return negated ? `does not ${how === "matches" ? "match" : "contain"} ${text}` : `${how} ${text}`;
 }
 
-const SIGNS = { "=": "is", "<": "less than", "<=": "at most", ">": "more than", ">=": "at least" } as const;
+const SIGNS = {
+  "=": "is",
+  "<": "less than",
+  "<=": "at most",
+  ">": "more than",
+  ">=": "at least",
+} as const;
 export const count: Slot<NumberComparison> = {
   read(sentence, at) {
-    const be = BEING.find(([pattern, isNegated]) => !isNegated && sentence.end(at, pattern) !== undefined);
+    const be = BEING.find(
+      ([pattern, isNegated]) => !isNegated && sentence.end(at, pattern) !== undefined,
+    );
     const start = be === undefined ? at : (sentence.end(at, be[0]) ?? at);
     const how = COUNTING.find(([pattern]) => sentence.end(start, pattern) !== undefined);
     const after = how === undefined ? start : (sentence.end(start, how[0]) ?? start);
     const digits = sentence.take(after, /["'“]?(\d{1,9})(?![\w.])["'”]?/y);
     const word = NUMBERS.find(([pattern]) => sentence.end(after, pattern) !== undefined);
     const end = digits?.at ?? (word === undefined ? undefined : sentence.end(after, word[0]));
-    if (end === undefined) return sentence.fail(after, "a whole number, or at least, at most and a number");
+    if (end === undefined)
+      return sentence.fail(after, "a whole number, or at least, at most and a number");
     const value = {
       how: how?.[1] ?? ("=" as const),
       value: digits === undefined ? (word?.[1] ?? 0) : Number(digits.found[1]),

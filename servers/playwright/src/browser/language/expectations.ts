@@ -25,7 +25,8 @@ export function isRepeated({ check, negated }: Assertion): boolean {
   if (isLate(check)) return false;
   if (check.kind === "count") return true;
   if (check.kind === "existence") return check.exists === negated;
-  if (!isElementCheck(check)) return ("compare" in check && check.compare?.negated === true) !== negated;
+  if (!isElementCheck(check))
+    return ("compare" in check && check.compare?.negated === true) !== negated;
   const { not, matcher } = expectationOf(check, negated);
   return not || NEGATIVE.has(matcher);
 }

@@ -6,11 +6,21 @@ import { STEPS } from "./steps.ts";
 type Topics = readonly (readonly [topic: string, examples: readonly string[]])[];
 
 const TARGETS: Topics = [
-  ["role and name", ["button 'Save'", "link 'Docs'", "heading 'News'", "textbox 'Email'", "alert", "dialog"]],
+  [
+    "role and name",
+    ["button 'Save'", "link 'Docs'", "heading 'News'", "textbox 'Email'", "alert", "dialog"],
+  ],
   ["a field, by its label or placeholder", ["field 'Email'"]],
   [
     "label, text and others",
-    ["label 'Email'", "text 'Hello'", "placeholder 'Search'", "alt 'Logo'", "title 'Close'", "testid 'row'"],
+    [
+      "label 'Email'",
+      "text 'Hello'",
+      "placeholder 'Search'",
+      "alt 'Logo'",
+      "title 'Close'",
+      "testid 'row'",
+    ],
   ],
   ["what has no role, by its test id, id, class or aria-label", ["element 'cart badge'"]],
   ["heading level", ["heading 'News' level 2", "heading level 1"]],

@@ -17,18 +17,36 @@ describe("assertions", () => {
   it.each([
     ["title is 'Docs'", { kind: "page", what: "title", compare: { how: "is", value: "Docs" } }],
     ["title is not 'Docs'", { kind: "page", compare: { how: "is", negated: true } }],
-    ["url does not contain '?q'", { kind: "page", what: "url", compare: { how: "contains", negated: true } }],
-    ["title matches /^a\\/b$/i", { kind: "page", compare: { how: "matches", value: "^a\\/b$", flags: "i" } }],
+    [
+      "url does not contain '?q'",
+      { kind: "page", what: "url", compare: { how: "contains", negated: true } },
+    ],
+    [
+      "title matches /^a\\/b$/i",
+      { kind: "page", compare: { how: "matches", value: "^a\\/b$", flags: "i" } },
+    ],
     ["status is 200", { kind: "status", range: { from: 200, to: 200 } }],
     ["status 2xx", { kind: "status", range: { from: 200, to: 299 } }],
-    ["status 'Saved' is visible", { kind: "state", target: { base: { kind: "role", role: "status" } } }],
+    [
+      "status 'Saved' is visible",
+      { kind: "state", target: { base: { kind: "role", role: "status" } } },
+    ],
     ["h1 contains 'Docs'", { kind: "text", target: { base: { kind: "css", css: "h1" } } }],
     ["Expect h1 contains “Docs”", { kind: "text", compare: { value: "Docs" } }],
     ["h1 does not contain 'x'", { kind: "text", compare: { negated: true } }],
     ["main > .item, .other is visible", { target: { base: { css: "main > .item, .other" } } }],
-    ["a[href='is visible'] exists", { kind: "existence", target: { base: { css: "a[href='is visible']" } } }],
-    ["`.in is` is not visible", { kind: "state", target: { base: { css: ".in is" } }, negated: true }],
-    ["button 'Save' is disabled", { target: { base: { kind: "role", role: "button", name: "Save" } } }],
+    [
+      "a[href='is visible'] exists",
+      { kind: "existence", target: { base: { css: "a[href='is visible']" } } },
+    ],
+    [
+      "`.in is` is not visible",
+      { kind: "state", target: { base: { css: ".in is" } }, negated: true },
+    ],
+    [
+      "button 'Save' is disabled",
+      { target: { base: { kind: "role", role: "button", name: "Save" } } },
+    ],
     ["link 'x' does not exist", { kind: "existence", exists: false }],
     ["link exists", { target: { base: { kind: "role", role: "link", name: undefined } } }],
     ["heading is in viewport", { kind: "state", state: "in viewport" }],
@@ -90,10 +108,16 @@ describe("assertions", () => {
 describe("steps", () => {
   it.each([
     ["goto /login?x=1", { kind: "goto", url: "/login?x=1" }],
-    ["click button 'Save' in `#form`", { kind: "click", target: { inside: { base: { css: "#form" } } } }],
+    [
+      "click button 'Save' in `#form`",
+      { kind: "click", target: { inside: { base: { css: "#form" } } } },
+    ],
     ["double click li", { kind: "double click" }],
     ["fill 'Email' with 'a@b.c'", { kind: "fill", value: { text: "a@b.c" } }],
-    ["fill label 'Password' with secret 'PASSWORD'", { kind: "fill", value: { secret: "PASSWORD" } }],
+    [
+      "fill label 'Password' with secret 'PASSWORD'",
+      { kind: "fill", value: { secret: "PASSWORD" } },
+    ],
     ["type 'hello'", { kind: "type" }],
     ["press Control+A on input", { kind: "press", key: "Control+A" }],
     ["uncheck label 'x'", { kind: "uncheck" }],
@@ -108,7 +132,10 @@ describe("steps", () => {
     ["scroll to bottom", { kind: "scroll", edge: "bottom" }],
     ["drag `#a` to `#b`", { kind: "drag", to: { base: { css: "#b" } } }],
     // A letter that is also an element's name: a check on it would pass always, a step does not.
-    ["drag 'a' to 'b'", { kind: "drag", from: { base: { text: "a" } }, to: { base: { text: "b" } } }],
+    [
+      "drag 'a' to 'b'",
+      { kind: "drag", from: { base: { text: "a" } }, to: { base: { text: "b" } } },
+    ],
     ["scroll to 'p'", { kind: "scroll to", target: { base: { text: "p" } } }],
     ["screenshot of 'a'", { kind: "screenshot", target: { base: { text: "a" } } }],
     ["accept dialog with 'yes'", { kind: "accept dialog", text: "yes" }],
@@ -197,7 +224,10 @@ describe("an invalid sentence", () => {
     const long = `h1 contains '${"a".repeat(1_900)}`;
     expect(problem([], [long])).toContain("a closing '");
     // Each word can be read in several ways: together these would be more than any machine could try.
-    const deep = [`${"button in ".repeat(180)}x`, `${"Save button in the Main section of the ".repeat(12)}x`];
+    const deep = [
+      `${"button in ".repeat(180)}x`,
+      `${"Save button in the Main section of the ".repeat(12)}x`,
+    ];
     for (const text of deep) expect(problem([text], [text])).toContain("steps[0] cannot be parsed");
     expect(problem([`select ${"'a' and b and ".repeat(130)}`], [])).toContain("cannot be parsed");
     expect(problem([], ["x".repeat(2_001)])).toContain("the limit is 2000");

@@ -36,7 +36,10 @@ export function urlMatcher(pattern: string): (url: string) => boolean {
   return (url) => {
     const parsed = URL.canParse(url) ? new URL(url) : undefined;
     const path = parsed === undefined ? url : parsed.pathname + parsed.search;
-    const forms = [url, ...(parsed === undefined ? [] : [parsed.host + path, path, parsed.pathname])];
+    const forms = [
+      url,
+      ...(parsed === undefined ? [] : [parsed.host + path, path, parsed.pathname]),
+    ];
     return forms.some((form) => regex.matcher(form.slice(0, 8_000)).find());
   };
 }

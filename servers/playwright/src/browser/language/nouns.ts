@@ -44,7 +44,9 @@ function findNouns(sentence: Sentence, at: number, quote: 0 | 1): NounAt[] {
       const found = sentence.take(at + quote, pattern);
       if (found === undefined) return [];
       const end = quote === 0 ? found.at : sentence.end(at + 1 + found.found[0].length, /["']/y);
-      return end === undefined ? [] : [{ noun, word: found.found[0].trim().toLowerCase(), at: end }];
+      return end === undefined
+        ? []
+        : [{ noun, word: found.found[0].trim().toLowerCase(), at: end }];
     }),
   ];
 }
@@ -61,7 +63,8 @@ function named(
   if (noun === "text" && !isOwn && name !== undefined && QUOTED_CSS.test(name)) return undefined;
   switch (noun) {
     case "field":
-      if (taking === "container" && !isOwn) return named({ noun: "region", word }, name, exact, taking);
+      if (taking === "container" && !isOwn)
+        return named({ noun: "region", word }, name, exact, taking);
       return name !== undefined && /^(?:\(?\/\/|[.#][A-Za-z_-][\w-]*$)/.test(name)
         ? cssOf(name)
         : { kind: "field", text: name, exact };
@@ -82,7 +85,13 @@ function named(
       if (name !== undefined) return { kind: noun, text: name, exact };
       // Nobody knows the words of an error message: it is an alert, and `no error message` would pass without one.
       return (taking === "named" || taking === "described") && LIVE.test(word)
-        ? { kind: "role", role: /error|warn/.test(word) ? "alert" : "status", name, exact, isGuess: true }
+        ? {
+            kind: "role",
+            role: /error|warn/.test(word) ? "alert" : "status",
+            name,
+            exact,
+            isGuess: true,
+          }
         : undefined;
     case "frame":
       return name === undefined ? undefined : { kind: noun, text: name };
@@ -127,10 +136,14 @@ const nounNamed = (word: string) =>
 
 function withLevel(sentence: Sentence, role: Reading<Base>): Reading<Base>[] {
   const level = sentence.end(role.at, /level(?![\w-])/iy);
-  if (level === undefined || role.value.kind !== "role" || role.value.role !== "heading") return [role];
+  if (level === undefined || role.value.kind !== "role" || role.value.role !== "heading")
+    return [role];
   const found = sentence.take(level, /[1-6](?!\w)/y);
   if (found === undefined)
-    return sentence.fail(level, "a level from 1 to 6", { example: "heading 'News' level 2", isSure: true });
+    return sentence.fail(level, "a level from 1 to 6", {
+      example: "heading 'News' level 2",
+      isSure: true,
+    });
   return [{ ...role, value: { ...role.value, level: Number(found.found[0]) }, at: found.at }];
 }
 
@@ -187,10 +200,14 @@ export function quotedText(sentence: Sentence, at: number, taking: Taking): Read
     // `".save" button`
     const [noun] = after;
     if (noun !== undefined || taking === "container" || (isInStep && !/^[a-z]/.test(text.value)))
-      return [{ value: cssOf(text.value), at: noun?.at ?? text.at, cost: noun === undefined ? 2.1 : 0.1 }];
+      return [
+        { value: cssOf(text.value), at: noun?.at ?? text.at, cost: noun === undefined ? 2.1 : 0.1 },
+      ];
     // Only a check that fails without such an element is sure to mean one.
     const isSeen = taking === "named" || taking === "described";
-    const css = /^[a-z]/.test(text.value) ? `\`${text.value}\` in backticks` : `${text.value} without quotes`;
+    const css = /^[a-z]/.test(text.value)
+      ? `\`${text.value}\` in backticks`
+      : `${text.value} without quotes`;
     sentence.fail(at, `${css} for CSS, or text ${quoted(text.value)} for the text`, {
       example: ".spinner is hidden",
       isSure: true,
@@ -233,14 +250,19 @@ export function unquotedNames(sentence: Sentence, at: number, taking: Taking): R
   for (const name of sentence.unquoted(at, 6)) {
     if (NO_NAME.test(name.value)) break;
     // Not `sign`, and then `in`.
-    if (/\b(?:sign|log)$/i.test(name.value) && /^(?:in|out|up|on|off)\b/i.test(sentence.rest(name.at)))
+    if (
+      /\b(?:sign|log)$/i.test(name.value) &&
+      /^(?:in|out|up|on|off)\b/i.test(sentence.rest(name.at))
+    )
       continue;
     const isTitle = /^[A-Z\d]/.test(name.value);
     const isNumber = /^\d+(?:\s|$)/.test(name.value);
     for (const noun of nounsAt(sentence, name.at)) {
       // `the name and password fields` are two.
-      if (/\band\b/.test(name.value) && noun.word.endsWith("s") && noun.word !== "options") continue;
-      if (noun.noun === "element" || noun.isOwn === true || (isNumber && noun.word.endsWith("s"))) continue;
+      if (/\band\b/.test(name.value) && noun.word.endsWith("s") && noun.word !== "options")
+        continue;
+      if (noun.noun === "element" || noun.isOwn === true || (isNumber && noun.word.endsWith("s")))
+        continue;
       // `a large button labelled 'Save'`, `the index link Contact Us`
       const by = sentence.end(noun.at, NAMED_BY) ?? noun.at;
       if (sentence.isString(by)) {
@@ -255,14 +277,22 @@ export function unquotedNames(sentence: Sentence, at: number, taking: Taking): R
       // `Settings tab link`, `Sign In submit button`
       const alone = name.value.replace(/\s+(?:submit|reset|tab|action)$/, "");
       // `Welcome message` has this text; an `error message` has another, and a `footer logo` another name.
-      if (isTitle || !/^(?:text|img|part|heading)$/.test(noun.noun) || /^(?:section|region)$/.test(noun.word))
+      if (
+        isTitle ||
+        !/^(?:text|img|part|heading)$/.test(noun.noun) ||
+        /^(?:section|region)$/.test(noun.word)
+      )
         add(named(noun, alone, false, taking), noun.at, name.cost - 2);
       else if (
         taking === "any" &&
         /^(?:img|part)$/.test(noun.noun) &&
         /^[\w-]+(?: [\w-]+)?$/.test(name.value)
       )
-        add({ kind: "element", text: `${name.value} ${noun.word}`, isGuess: true }, noun.at, name.cost - 1);
+        add(
+          { kind: "element", text: `${name.value} ${noun.word}`, isGuess: true },
+          noun.at,
+          name.cost - 1,
+        );
     }
     if (isName(name.value, taking)) {
       const isSeen = taking === "named" && isTitle;

@@ -45,7 +45,8 @@ function tableOf(rows: () => Readonly<Record<string, Row>>, isVerb: boolean) {
           },
         ]) =>
           [form, ...also.split("\n")].flatMap((line, index) => {
-            const [, loose, text = "", implied = ""] = /^\s*(~?)\s*(.*?)(?:\s=>\s(.*))?$/.exec(line) ?? [];
+            const [, loose, text = "", implied = ""] =
+              /^\s*(~?)\s*(.*?)(?:\s=>\s(.*))?$/.exec(line) ?? [];
             if (text === "") return [];
             const args = implied.split(/,\s*/).flatMap((one) => {
               const [, name, value = ""] = /^(\w+)=(.*)$/.exec(one) ?? [];
@@ -87,7 +88,9 @@ function readRows(
   for (const { kind, pattern, args: implied, ...row } of table()) {
     Object.assign(sentence, { example: row.example, isMain: row.isMain && isMain });
     const start = { at: from.at, cost: from.cost + row.cost, args: implied };
-    match(pattern, sentence, SLOTS, start, (at, cost, args) => found({ kind, ...nested(args) }, at, cost));
+    match(pattern, sentence, SLOTS, start, (at, cost, args) =>
+      found({ kind, ...nested(args) }, at, cost),
+    );
   }
   Object.assign(sentence, { example, isMain });
 }
@@ -118,45 +121,55 @@ function readSteps(sentence: Sentence): Reading<Action>[] {
 }
 
 /** Reads `["not"] check ["within" DURATION]`, up to the end of the sentence. */
-export const readAssertion = remembered((sentence: Sentence, from: number): readonly Reading<Assertion>[] => {
-  const readings: Reading<Assertion>[] = [];
-  const end = sentence.text.length;
-  for (const { at: start, cost: lead } of beginnings(sentence, from, [...LEADS, ASSURING, WITHOUT])) {
-    const text = sentence.text.slice(start).trim();
-    const read = (first: number, negated: boolean) =>
-      readRows(sentence, checks, { at: first, cost: lead }, (check, next, cost) => {
-        const add = (last: number, within: number | undefined) => {
-          const more = ending(sentence, last, "the end, or within and a time");
-          if (more === undefined || !isCheck(check)) return;
-          const guess = guessedAbsence(check, negated);
-          if (guess === undefined)
-            readings.push({ value: { text, negated, check, within }, at: end, cost: cost + more });
-          else if (isRegionName(guess))
-            sentence.fail(
-              last,
-              `header, nav or another selector without quotes for a part of the page, or text ${quoted(guess)} for the text`,
-              { example: "text 'Oops' in header is not visible", isSure: true },
-            );
-          else if (guess !== "")
-            sentence.fail(
-              start,
-              `a name in quotes, testid '…', .… or #…, since this would also pass if nothing is called "${guess}"`,
-              { example: "testid 'toast' is hidden", isSure: true },
-            );
-        };
-        add(next, undefined);
-        const suffix = sentence.end(next, WITHIN);
-        sentence.example = "h1 contains 'Docs' within 10s";
-        for (const one of suffix === undefined ? [] : SLOTS.duration.read(sentence, suffix))
-          add(one.at, one.value);
-      });
-    read(start, false);
-    const not = sentence.end(start, NOT);
-    if (not !== undefined) read(not, true);
-  }
-  if (readings.length === 0) sentence.fail(from, "an assertion");
-  return readings;
-});
+export const readAssertion = remembered(
+  (sentence: Sentence, from: number): readonly Reading<Assertion>[] => {
+    const readings: Reading<Assertion>[] = [];
+    const end = sentence.text.length;
+    for (const { at: start, cost: lead } of beginnings(sentence, from, [
+      ...LEADS,
+      ASSURING,
+      WITHOUT,
+    ])) {
+      const text = sentence.text.slice(start).trim();
+      const read = (first: number, negated: boolean) =>
+        readRows(sentence, checks, { at: first, cost: lead }, (check, next, cost) => {
+          const add = (last: number, within: number | undefined) => {
+            const more = ending(sentence, last, "the end, or within and a time");
+            if (more === undefined || !isCheck(check)) return;
+            const guess = guessedAbsence(check, negated);
+            if (guess === undefined)
+              readings.push({
+                value: { text, negated, check, within },
+                at: end,
+                cost: cost + more,
+              });
+            else if (isRegionName(guess))
+              sentence.fail(
+                last,
+                `header, nav or another selector without quotes for a part of the page, or text ${quoted(guess)} for the text`,
+                { example: "text 'Oops' in header is not visible", isSure: true },
+              );
+            else if (guess !== "")
+              sentence.fail(
+                start,
+                `a name in quotes, testid '…', .… or #…, since this would also pass if nothing is called "${guess}"`,
+                { example: "testid 'toast' is hidden", isSure: true },
+              );
+          };
+          add(next, undefined);
+          const suffix = sentence.end(next, WITHIN);
+          sentence.example = "h1 contains 'Docs' within 10s";
+          for (const one of suffix === undefined ? [] : SLOTS.duration.read(sentence, suffix))
+            add(one.at, one.value);
+        });
+      read(start, false);
+      const not = sentence.end(start, NOT);
+      if (not !== undefined) read(not, true);
+    }
+    if (readings.length === 0) sentence.fail(from, "an assertion");
+    return readings;
+  },
+);
 
 const NOT = /not(?![\w-])\s*/iy;
 const WITHIN =
@@ -171,7 +184,8 @@ function guessedAbsence(check: Check, negated: boolean): string | undefined {
   const { base } = target;
   const isAbsent =
     check.kind === "state"
-      ? /visible|hidden/.test(check.state) && (check.state === "hidden") !== (check.negated !== negated)
+      ? /visible|hidden/.test(check.state) &&
+        (check.state === "hidden") !== (check.negated !== negated)
       : check.kind === "existence"
         ? check.exists === negated
         : check.kind === "count"
@@ -191,15 +205,19 @@ const isRegionName = (text: string) =>
 /** An assertion, or a target alone, which becomes visible. */
 export function awaited(sentence: Sentence, at: number): readonly Reading<Assertion>[] {
   // A step that waits for an element fails without one, so a selector in quotes is not a risk.
-  const selectors = readTarget(sentence, at, "any").filter(({ value: { base } }) => base.kind === "css");
-  const alone = [...readTarget(sentence, at), ...selectors].flatMap(({ value: target, at: next, cost }) => {
-    const more = ending(sentence, next, "the end, or within and a time");
-    if (more === undefined) return [];
-    const check = { kind: "state", target, state: "visible", negated: false } as const;
-    const text = `${sentence.rest(at).trim()} is visible`;
-    const value = { text, negated: false, check, within: undefined };
-    return [{ value, at: sentence.text.length, cost: cost + more }];
-  });
+  const selectors = readTarget(sentence, at, "any").filter(
+    ({ value: { base } }) => base.kind === "css",
+  );
+  const alone = [...readTarget(sentence, at), ...selectors].flatMap(
+    ({ value: target, at: next, cost }) => {
+      const more = ending(sentence, next, "the end, or within and a time");
+      if (more === undefined) return [];
+      const check = { kind: "state", target, state: "visible", negated: false } as const;
+      const text = `${sentence.rest(at).trim()} is visible`;
+      const value = { text, negated: false, check, within: undefined };
+      return [{ value, at: sentence.text.length, cost: cost + more }];
+    },
+  );
   const all = [...alone, ...readAssertion(sentence, at)];
   if (all.length === 0) sentence.fail(at, "a time, a target, or an assertion");
   return all;
@@ -211,7 +229,12 @@ function beginnings(sentence: Sentence, from: number, leads: readonly RegExp[]) 
   for (const { at, cost } of found)
     for (const lead of leads) {
       const next = sentence.end(at, lead);
-      if (next === undefined || next === at || found.length > 12 || found.some((one) => one.at === next))
+      if (
+        next === undefined ||
+        next === at ||
+        found.length > 12 ||
+        found.some((one) => one.at === next)
+      )
         continue;
       found.push({ at: next, cost: cost + 0.2 });
     }
@@ -278,7 +301,8 @@ function problem(
   const whole = words.findLast((one) => one.endsWith("an assertion"));
   // At the beginning, almost everything is possible.
   const isStart = farthest === 0 && sure.length === 0;
-  const listed = whole !== undefined ? [whole] : words.filter((one) => !isStart || !one.includes(" "));
+  const listed =
+    whole !== undefined ? [whole] : words.filter((one) => !isStart || !one.includes(" "));
   const what =
     listed.length === 1 && only?.next !== undefined
       ? `${only.what} and ${only.next}`
@@ -304,10 +328,17 @@ function suggestion(
   words: readonly string[],
   isValid: (sentence: Sentence) => boolean,
 ): string | undefined {
-  const candidates = words.flatMap((one) => one.split(", ")).filter((one) => /^[a-z][a-z0-9 -]*$/i.test(one));
-  const heads = [/^[\w-]+\s+[\w-]+/, /^[\w-]+/].flatMap((head) => head.exec(text.slice(at))?.[0] ?? []);
+  const candidates = words
+    .flatMap((one) => one.split(", "))
+    .filter((one) => /^[a-z][a-z0-9 -]*$/i.test(one));
+  const heads = [/^[\w-]+\s+[\w-]+/, /^[\w-]+/].flatMap(
+    (head) => head.exec(text.slice(at))?.[0] ?? [],
+  );
   return heads
-    .flatMap((head) => nearest(head, candidates, 3).map((word) => ({ word, end: at + head.length })))
+    .flatMap((head) =>
+      nearest(head, candidates, 3).map((word) => ({ word, end: at + head.length })),
+    )
     .slice(0, MAX_TRIED)
-    .find(({ word, end }) => isValid(new Sentence(text.slice(0, at) + word + text.slice(end))))?.word;
+    .find(({ word, end }) => isValid(new Sentence(text.slice(0, at) + word + text.slice(end))))
+    ?.word;
 }

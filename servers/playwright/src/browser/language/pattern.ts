@@ -18,9 +18,10 @@ type Needed<Form extends string> = Form extends `${string}{${infer Name}}${infer
   : unknown;
 type Optional<Args> = { readonly [Key in keyof Args]: Args[Key] | undefined };
 /** The values that a template's slots read. */
-export type ArgsOf<Form extends string> = Form extends `${infer Before}[${infer Part}]${infer After}`
-  ? Needed<Before> & Optional<Needed<Part>> & ArgsOf<After>
-  : Needed<Form>;
+export type ArgsOf<Form extends string> =
+  Form extends `${infer Before}[${infer Part}]${infer After}`
+    ? Needed<Before> & Optional<Needed<Part>> & ArgsOf<After>
+    : Needed<Form>;
 
 export type Args = Readonly<Record<string, unknown>>;
 
@@ -36,7 +37,11 @@ export function compile(form: string, isVerb = false): Pattern {
   let at = 0;
   const sequence = (takesVerb: boolean): Node[] => {
     const nodes: Node[] = [];
-    for (let token = tokens[at]; token !== undefined && !/^[\])|]$/.test(token); token = tokens[at]) {
+    for (
+      let token = tokens[at];
+      token !== undefined && !/^[\])|]$/.test(token);
+      token = tokens[at]
+    ) {
       const isFirst = takesVerb && nodes.length === 0;
       at += 1;
       if (token === "[" || token === "(") {
@@ -70,7 +75,14 @@ export function match(
   from: { readonly at: number; readonly cost: number; readonly args: Args },
   next: Next,
 ): void {
-  const run = (nodes: Pattern, index: number, at: number, cost: number, args: Args, then: Next): void => {
+  const run = (
+    nodes: Pattern,
+    index: number,
+    at: number,
+    cost: number,
+    args: Args,
+    then: Next,
+  ): void => {
     const node = nodes[index];
     if (node === undefined) then(at, cost, args);
     else if ("parts" in node) {
@@ -84,14 +96,22 @@ export function match(
         (after === undefined ? undefined : sentence.end(after, node.pattern));
       if (end === undefined) {
         const following = nodes[index + 1];
-        const noun = following !== undefined && "name" in following ? slots[following.slot]?.noun : undefined;
+        const noun =
+          following !== undefined && "name" in following ? slots[following.slot]?.noun : undefined;
         sentence.fail(at, node.word, { next: noun });
       } else run(nodes, index + 1, end, cost, args, then);
     } else
       for (const read of slots[node.slot]?.read(sentence, at) ?? []) {
         const { isGuess } = sentence;
         sentence.isGuess ||= read.cost > 2;
-        run(nodes, index + 1, read.at, cost + read.cost, { ...args, [node.name]: read.value }, then);
+        run(
+          nodes,
+          index + 1,
+          read.at,
+          cost + read.cost,
+          { ...args, [node.name]: read.value },
+          then,
+        );
         sentence.isGuess = isGuess;
       }
   };
@@ -99,7 +119,11 @@ export function match(
 }
 
 /** A sentence of this form with these values: its canonical wording. */
-export function print(pattern: Pattern, args: Args, slots: Readonly<Record<string, Slot<unknown>>>): string {
+export function print(
+  pattern: Pattern,
+  args: Args,
+  slots: Readonly<Record<string, Slot<unknown>>>,
+): string {
   const isGiven = (node: Node): boolean =>
     "name" in node
       ? args[node.name] !== undefined

@@ -84,7 +84,8 @@ export const PAGE: Chain = { calls: [] };
 
 export function chainOf(target: Target, meaning: Meaning = "text"): Chain {
   const root = target.inside === undefined ? PAGE : chainOf(target.inside);
-  const inner = target.containing === undefined ? [] : [call("filter", { hasText: target.containing })];
+  const inner =
+    target.containing === undefined ? [] : [call("filter", { hasText: target.containing })];
   const calls = [...root.calls, ...baseCalls(target.base, root, meaning), ...inner];
   if (target.pick === undefined) return { calls };
   const pick = typeof target.pick === "number" ? call("nth", target.pick - 1) : call(target.pick);
@@ -115,7 +116,10 @@ function baseCalls(base: Base, root: Chain, meaning: Meaning): Call[] {
     case "frame": {
       const name = JSON.stringify(base.text);
       return [
-        call("frameLocator", ["title", "name", "id"].map((one) => `iframe[${one}=${name}]`).join(", ")),
+        call(
+          "frameLocator",
+          ["title", "name", "id"].map((one) => `iframe[${one}=${name}]`).join(", "),
+        ),
       ];
     }
     case "role": {
@@ -136,7 +140,9 @@ function baseCalls(base: Base, root: Chain, meaning: Meaning): Call[] {
       return [call("getByTestId", name), or(call("locator", css))];
     }
     case "field":
-      return base.text === undefined ? [call("getByRole", "textbox")] : field(base.text, base.exact);
+      return base.text === undefined
+        ? [call("getByRole", "textbox")]
+        : field(base.text, base.exact);
     case "quoted": {
       const { text, exact } = base;
       const byRole = (role: string) =>
@@ -146,7 +152,9 @@ function baseCalls(base: Base, root: Chain, meaning: Meaning): Call[] {
       const nameOnly = (role: string) => or(byRole(role), call("filter", { hasNotText: text }));
       if (meaning === "clickable")
         return [named("getByText", text, exact), nameOnly("button"), nameOnly("link")];
-      return meaning === "field" ? field(text, exact) : [...field(text, exact), or(byRole("button"))];
+      return meaning === "field"
+        ? field(text, exact)
+        : [...field(text, exact), or(byRole("button"))];
     }
     default:
       return [named(BY_TEXT[base.kind], base.text, base.exact)];
@@ -165,7 +173,12 @@ export function expected({ how, value, flags }: TextComparison): string | RegExp
 }
 
 /** A call on an element. */
-export const act = (target: Target, meaning: Meaning, method: string, ...args: Argument[]): Act => ({
+export const act = (
+  target: Target,
+  meaning: Meaning,
+  method: string,
+  ...args: Argument[]
+): Act => ({
   on: chainOf(target, meaning),
   method,
   args,

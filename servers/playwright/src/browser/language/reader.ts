@@ -49,7 +49,8 @@ export function best<Value>(
     const key = `${reading.at} ${keyOf(reading.value)}`;
     const [first, second] = kept.get(key) ?? [];
     if (first === undefined || reading.cost < first.cost - TIE) kept.set(key, [reading]);
-    else if (reading.cost < first.cost + TIE && second === undefined) kept.set(key, [first, reading]);
+    else if (reading.cost < first.cost + TIE && second === undefined)
+      kept.set(key, [first, reading]);
   }
   return [...kept.values()].flat();
 }
@@ -62,7 +63,8 @@ export const made = <Value, Made>(
   readings: readonly Reading<Value>[],
   make: (value: Value) => Made,
   more = 0,
-): Reading<Made>[] => readings.map(({ value, at, cost }) => ({ value: make(value), at, cost: cost + more }));
+): Reading<Made>[] =>
+  readings.map(({ value, at, cost }) => ({ value: make(value), at, cost: cost + more }));
 
 /** A kind of value in a sentence. */
 export interface Slot<Value> {
@@ -148,7 +150,10 @@ export class Sentence {
   }
 
   /** What a sticky pattern finds at a position, and the position behind it. */
-  take(at: number, pattern: RegExp): { readonly found: RegExpExecArray; readonly at: number } | undefined {
+  take(
+    at: number,
+    pattern: RegExp,
+  ): { readonly found: RegExpExecArray; readonly at: number } | undefined {
     pattern.lastIndex = at;
     const found = pattern.exec(this.text);
     return found === null ? undefined : { found, at: this.skip(at + found[0].length) };
@@ -173,7 +178,8 @@ export class Sentence {
     let value = "";
     for (let i = at + 1; i < this.text.length; i++) {
       const letter = this.text.charAt(i);
-      if (letter === close && !this.#isApostrophe(i, close)) return { value, at: this.skip(i + 1), cost: 0 };
+      if (letter === close && !this.#isApostrophe(i, close))
+        return { value, at: this.skip(i + 1), cost: 0 };
       if (letter === "\\" && i + 1 < this.text.length) {
         i += 1;
         const next = this.text.charAt(i);
@@ -208,7 +214,9 @@ export class Sentence {
     for (let count = 1; count <= most; count++) {
       const next = this.take(end, word);
       if (next === undefined) break;
-      const text = this.text.slice(at, end + next.found[0].length).replace(/[.,;:!\s]+$|^[*<]+|[*>]+$/g, "");
+      const text = this.text
+        .slice(at, end + next.found[0].length)
+        .replace(/[.,;:!\s]+$|^[*<]+|[*>]+$/g, "");
       if (text !== "") readings.push({ value: text, at: next.at, cost: 4 + count });
       end = next.at;
     }

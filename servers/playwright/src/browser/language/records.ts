@@ -1,5 +1,11 @@
 import { globRegex, js, printTarget } from "../export/print.ts";
-import { type Absence, type RequestPattern, SEVERITIES, type TextComparison, type TIMES } from "./ast.ts";
+import {
+  type Absence,
+  type RequestPattern,
+  SEVERITIES,
+  type TextComparison,
+  type TIMES,
+} from "./ast.ts";
 import { escaped } from "./matching.ts";
 import { containing } from "./plan.ts";
 import { type Needs, recorded, type Spec } from "./rows.ts";
@@ -110,7 +116,8 @@ export const RECORDS = {
         const argument = target === undefined ? "" : "scope";
         // axe-core knows violations without a severity, which count as minor.
         const wanted = JSON.stringify(SEVERITIES.slice(SEVERITIES.indexOf(severity)));
-        const filter = severity === "minor" ? "" : `.filter((one) => ${wanted}.includes(String(one.impact)))`;
+        const filter =
+          severity === "minor" ? "" : `.filter((one) => ${wanted}.includes(String(one.impact)))`;
         return [
           `await ${page}.evaluate(axe.source);`,
           `expect(await ${scope}.evaluate(async (${argument}) => {`,
@@ -154,7 +161,8 @@ export const RECORDS = {
     ["response /api/items contains 'Lamp'"],
     {
       also: "response (of|from|to|for) {request} contains {contains:text}",
-      spec: ({ request, contains }, spec) => requested(spec, "exchanges", request, bodyHas(contains)),
+      spec: ({ request, contains }, spec) =>
+        requested(spec, "exchanges", request, bodyHas(contains)),
     },
   ),
   header: recorded(
@@ -172,7 +180,9 @@ export const RECORDS = {
           compare === undefined
             ? `${js(name.toLowerCase())} in request.headers`
             : `${compare.negated ? "!" : ""}${compares(`(${value})`, compare, true)}`;
-        return [`expect(requests.some((request) => ${printPattern(request)} && ${test})).toBe(true);`];
+        return [
+          `expect(requests.some((request) => ${printPattern(request)} && ${test})).toBe(true);`,
+        ];
       },
     },
   ),
@@ -184,12 +194,17 @@ export const RECORDS = {
         compare,
       ),
   }),
-  "cookie exists": recorded("what it stored", "cookie {name:text} {exists}", ["cookie 'sid' exists"], {
-    also: present("cookie"),
-    spec: ({ name, exists }, { page }) => [
-      `expect((await ${page}.context().cookies(${page}.url())).some(({ name }) => name === ${js(name)})).toBe(${exists});`,
-    ],
-  }),
+  "cookie exists": recorded(
+    "what it stored",
+    "cookie {name:text} {exists}",
+    ["cookie 'sid' exists"],
+    {
+      also: present("cookie"),
+      spec: ({ name, exists }, { page }) => [
+        `expect((await ${page}.context().cookies(${page}.url())).some(({ name }) => name === ${js(name)})).toBe(${exists});`,
+      ],
+    },
+  ),
   "local storage": recorded(
     "what it stored",
     "localStorage {name:text} {compare}",
@@ -197,7 +212,10 @@ export const RECORDS = {
     {
       also: valued("localStorage"),
       spec: ({ name, compare }, { page }) =>
-        stored(`(await ${page}.evaluate((name) => localStorage.getItem(name), ${js(name)}))`, compare),
+        stored(
+          `(await ${page}.evaluate((name) => localStorage.getItem(name), ${js(name)}))`,
+          compare,
+        ),
     },
   ),
   "local storage exists": recorded(
@@ -211,26 +229,42 @@ export const RECORDS = {
       ],
     },
   ),
-  console: recorded("the network", "console contains {contains:text}", ["console contains 'ready'"], {
-    also: "[browser] console [log|output] (contains|shows|has|logs|prints) [message|text|log] {contains:text}",
-    spec: ({ contains }, spec) => some(spec, "consoleLines", `(line) => ${containing(contains)}.test(line)`),
-  }),
-  download: recorded("what it did", "download {name:text}", ["download 'report.csv'", "download '*.pdf'"], {
-    also: `(file|a file|the file|a download of|download of|the download|a download named|download named) {name:text} (is|was|gets|should be|should get|has been|to be) downloaded
+  console: recorded(
+    "the network",
+    "console contains {contains:text}",
+    ["console contains 'ready'"],
+    {
+      also: "[browser] console [log|output] (contains|shows|has|logs|prints) [message|text|log] {contains:text}",
+      spec: ({ contains }, spec) =>
+        some(spec, "consoleLines", `(line) => ${containing(contains)}.test(line)`),
+    },
+  ),
+  download: recorded(
+    "what it did",
+    "download {name:text}",
+    ["download 'report.csv'", "download '*.pdf'"],
+    {
+      also: `(file|a file|the file|a download of|download of|the download|a download named|download named) {name:text} (is|was|gets|should be|should get|has been|to be) downloaded
       {name:quoted} (is|was|gets|should be|has been) downloaded
       (a file named|file) {name:text} [downloads|starts downloading|is downloading]`,
-    spec: ({ name }, spec) => some(spec, "downloads", `(name) => ${nameRegex(name)}.test(name)`),
-  }),
-  "dialog message": recorded("what it did", "dialog message {compare}", ["dialog message is 'Sure?'"], {
-    also: `[see] dialog (with|says|saying|shows|with message|with the message|with text|with the text|reads|displays) {compare:wanted}
-      dialog text {compare}`,
-    spec({ compare }, { needs }) {
-      needs.add("dialogs");
-      return [
-        `expect(dialogs.some((message) => ${compares("message", compare)})).toBe(${!compare.negated});`,
-      ];
+      spec: ({ name }, spec) => some(spec, "downloads", `(name) => ${nameRegex(name)}.test(name)`),
     },
-  }),
+  ),
+  "dialog message": recorded(
+    "what it did",
+    "dialog message {compare}",
+    ["dialog message is 'Sure?'"],
+    {
+      also: `[see] dialog (with|says|saying|shows|with message|with the message|with text|with the text|reads|displays) {compare:wanted}
+      dialog text {compare}`,
+      spec({ compare }, { needs }) {
+        needs.add("dialogs");
+        return [
+          `expect(dialogs.some((message) => ${compares("message", compare)})).toBe(${!compare.negated});`,
+        ];
+      },
+    },
+  ),
   time: recorded(
     "quality",
     "{metric:time} under {limit:duration}",

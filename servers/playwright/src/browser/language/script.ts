@@ -45,7 +45,9 @@ export const checksOf = ({ steps, assertions }: Script): Check[] => [
 export const statesOf = ({ steps }: Script): string[] =>
   steps.flatMap(({ action }, index) =>
     action.kind === "use state" &&
-    !steps.slice(0, index).some(({ action: one }) => one.kind === "save state" && one.name === action.name)
+    !steps
+      .slice(0, index)
+      .some(({ action: one }) => one.kind === "save state" && one.name === action.name)
       ? [action.name]
       : [],
   );
@@ -67,17 +69,26 @@ export function parseScript(
   const problems: string[] = [];
   for (const [label, all] of Object.entries({ steps, assertions }))
     if (all.length > max)
-      throw new ToolError("invalid", `There are ${all.length} ${label}; at most ${max} are allowed.`, {
-        hint: "Split them into several tests with pw_run_suite.",
-      });
+      throw new ToolError(
+        "invalid",
+        `There are ${all.length} ${label}; at most ${max} are allowed.`,
+        {
+          hint: "Split them into several tests with pw_run_suite.",
+        },
+      );
   const script = {
     steps: readAll("steps", steps, parseStep, problems),
     assertions: readAll("assertions", assertions, parseAssertion, problems),
   };
   // These are options of the browser context, which is created before the page is opened.
   for (const [index, { text, action }] of script.steps.entries())
-    if ((action.kind === "time zone" || action.kind === "locale") && index >= setupLength(script.steps))
-      problems.push(`steps[${index}] ${JSON.stringify(text)} must come before the steps that use the page.`);
+    if (
+      (action.kind === "time zone" || action.kind === "locale") &&
+      index >= setupLength(script.steps)
+    )
+      problems.push(
+        `steps[${index}] ${JSON.stringify(text)} must come before the steps that use the page.`,
+      );
   if (problems.length === 0) return script;
   const more = problems.length - MAX_PROBLEMS;
   const shown = problems.slice(0, MAX_PROBLEMS).join("\n");
@@ -134,11 +145,14 @@ function explicit(part: unknown, found: Replaced): unknown {
   const known = found.get(part);
   if (known !== undefined) return known;
   if (Array.isArray(part)) return part.map((one) => explicit(one, found));
-  return Object.fromEntries(Object.entries(part).map(([name, inner]) => [name, explicit(inner, found)]));
+  return Object.fromEntries(
+    Object.entries(part).map(([name, inner]) => [name, explicit(inner, found)]),
+  );
 }
 
 /** Whether two sentences have the same words, whichever quotes they use. */
-export const isSameWording = (one: string, other: string): boolean => plainWords(one) === plainWords(other);
+export const isSameWording = (one: string, other: string): boolean =>
+  plainWords(one) === plainWords(other);
 const plainWords = (text: string) =>
   text
     .trim()

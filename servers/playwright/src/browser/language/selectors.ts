@@ -32,7 +32,9 @@ export function selectors(sentence: Sentence, at: number): Reading<Base>[] {
         ? []
         : [{ value: { kind: "css", css: first }, at: sentence.skip(at + first.length), cost: 1 }];
     }
-    return [{ value: { kind: "css", css }, at: sentence.skip(end), cost: parts.length === 1 ? 1 : 2 }];
+    return [
+      { value: { kind: "css", css }, at: sentence.skip(end), cost: parts.length === 1 ? 1 : 2 },
+    ];
   }
   return [{ value: { kind: "css", css }, at: sentence.skip(end), cost: 0 }];
 }

@@ -57,7 +57,9 @@ export const checked = (
   read(sentence, at) {
     const all = sentence.words(at, expected, 1);
     const valid = all.filter(({ value }) => isValid(value));
-    return valid.length > 0 || all.length === 0 ? valid : sentence.fail(at, expected, { isSure: true });
+    return valid.length > 0 || all.length === 0
+      ? valid
+      : sentence.fail(at, expected, { isSure: true });
   },
   print,
 });
@@ -81,7 +83,10 @@ export const only = <Value>(
 });
 
 /** A slot that no word of the sentence is for. */
-export const implied = <Value>(value: Value, print: (value: Value) => string = printed): Slot<Value> => ({
+export const implied = <Value>(
+  value: Value,
+  print: (value: Value) => string = printed,
+): Slot<Value> => ({
   read: (_, at) => [{ value, at, cost: 0 }],
   print,
 });

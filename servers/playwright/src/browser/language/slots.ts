@@ -28,7 +28,17 @@ import {
 import type { Taking } from "./nouns.ts";
 import { awaited, printAssertion, readAssertion } from "./parse.ts";
 import { made, quoted, type Reading, type Sentence, type Slot } from "./reader.ts";
-import { checked, implied, isKnown, oneOf, only, patterned, same, several, textSlot } from "./slot-kinds.ts";
+import {
+  checked,
+  implied,
+  isKnown,
+  oneOf,
+  only,
+  patterned,
+  same,
+  several,
+  textSlot,
+} from "./slot-kinds.ts";
 import { describeTarget, isBox, readTarget } from "./target.ts";
 import {
   duration,
@@ -74,12 +84,20 @@ const fieldSlot = (not: RegExp): Slot<Target> =>
     "a field or another target",
   );
 const isButton = ({ base }: Target) => base.kind === "role" && base.role === "button";
-const SAID_STATES: readonly State[] = ["enabled", "disabled", "checked", "unchecked", "visible", "hidden"];
+const SAID_STATES: readonly State[] = [
+  "enabled",
+  "disabled",
+  "checked",
+  "unchecked",
+  "visible",
+  "hidden",
+];
 const targetOf = (base: Base): Target => ({ pick: undefined, base, inside: undefined });
 const isLinked = ({ base }: Target) =>
   base.kind !== "quoted" ||
   base.isGuess !== true ||
-  (/^[A-Z]/.test(base.text) && nearest(/^\S+/.exec(base.text)?.[0] ?? "", Object.keys(KEYS)).length === 0);
+  (/^[A-Z]/.test(base.text) &&
+    nearest(/^\S+/.exec(base.text)?.[0] ?? "", Object.keys(KEYS)).length === 0);
 /** The name of a page or the beginning of its path. */
 const NOT_VISITED = /^[a-z]+(?:-[a-z]+)+$|(?:page|site)$|[\w-]\.[a-z]{2,5}$/;
 const FILE = /[\w-]\.[a-z]{2,5}$/;
@@ -184,7 +202,8 @@ export const SLOTS = {
   /** What is gone to by its name, but not a page: nobody knows where that is. */
   visited: targetSlot(
     "any",
-    (target) => isLinked(target) && !("text" in target.base && NOT_VISITED.test(target.base.text ?? "")),
+    (target) =>
+      isLinked(target) && !("text" in target.base && NOT_VISITED.test(target.base.text ?? "")),
   ),
   /** What is opened by a click; nobody knows where a file is. */
   opened: targetSlot("any", ({ base }) => !("text" in base && FILE.test(base.text ?? ""))),
@@ -203,14 +222,20 @@ export const SLOTS = {
   targets: several(targetSlot("element")),
   text: textSlot,
   /** One that must be in quotes. */
-  quoted: { ...textSlot, read: (sentence, at) => sentence.words(at, undefined, 0) } satisfies Slot<string>,
+  quoted: {
+    ...textSlot,
+    read: (sentence, at) => sentence.words(at, undefined, 0),
+  } satisfies Slot<string>,
   texts: several(textSlot),
   /** Options; `Option 1` is the name of one. */
   choices: several({
     ...textSlot,
     read: (sentence, at) =>
       sentence.words(
-        sentence.end(at, /(?:the\s+)?(?:option|value)(?!\w)|(?:the\s+)?Option(?=\s+['"“])|the(?!\w)/y) ?? at,
+        sentence.end(
+          at,
+          /(?:the\s+)?(?:option|value)(?!\w)|(?:the\s+)?Option(?=\s+['"“])|the(?!\w)/y,
+        ) ?? at,
       ),
   }),
   value: fillValue,
@@ -270,7 +295,9 @@ export const SLOTS = {
       for (const [pattern, isNegated] of BEING) {
         const end = sentence.end(at, pattern);
         if (end === undefined) continue;
-        const again = isNegated ? undefined : sentence.end(end, /(?:not|no longer|never)(?![\w-])/iy);
+        const again = isNegated
+          ? undefined
+          : sentence.end(end, /(?:not|no longer|never)(?![\w-])/iy);
         const next = sentence.end(again ?? end, STILL) ?? again ?? end;
         return [{ value: isNegated || again !== undefined, at: next, cost: 0 }];
       }
@@ -292,7 +319,9 @@ export const SLOTS = {
     read: (sentence, at) =>
       made(sentence.words(at, undefined, 0), (word) =>
         SAID_STATES.find((one) => one === word.toLowerCase()),
-      ).flatMap(({ value, ...one }) => (value === undefined ? [] : [{ ...one, value, cost: -0.2 }])),
+      ).flatMap(({ value, ...one }) =>
+        value === undefined ? [] : [{ ...one, value, cost: -0.2 }],
+      ),
     print: (state) => state,
   } satisfies Slot<State>,
   state: oneOf(STATE_NAMES.join(", "), stateLists),
@@ -377,7 +406,9 @@ export const SLOTS = {
     /["'“]?(\d{2,4})\s*(?:x|×|by|,)\s*(\d{2,4})(?!\w)["'”]?/iy,
     ([, wide, high]) => {
       const [width, height] = [Number(wide), Number(high)];
-      return width >= 50 && width <= 4_000 && height >= 50 && height <= 4_000 ? { width, height } : undefined;
+      return width >= 50 && width <= 4_000 && height >= 50 && height <= 4_000
+        ? { width, height }
+        : undefined;
     },
     ({ width, height }) => `${width}x${height}`,
   ),
@@ -386,7 +417,9 @@ export const SLOTS = {
     /(-?\d+(?:\.\d+)?)\s*,\s*(-?\d+(?:\.\d+)?)(?![\w.])/y,
     ([, north, east]) => {
       const [latitude, longitude] = [Number(north), Number(east)];
-      return Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180 ? { latitude, longitude } : undefined;
+      return Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180
+        ? { latitude, longitude }
+        : undefined;
     },
     ({ latitude, longitude }) => `${latitude}, ${longitude}`,
   ),

@@ -79,7 +79,10 @@ export const AROUND_STEPS = {
       also: "(set|add|send|use) [the|a|an] [request|http|extra] header {name:header} (to|with value|with|as|=|:) {value:text}",
       isSetup: true,
       acts: ({ name, value }) => [
-        routed({ glob: "**", method: undefined }, { reply: { header: [name.toLowerCase(), value] } }),
+        routed(
+          { glob: "**", method: undefined },
+          { reply: { header: [name.toLowerCase(), value] } },
+        ),
       ],
     },
   ),
@@ -96,12 +99,18 @@ export const AROUND_STEPS = {
       (turn on|enable|restore) (network|internet|network connection|internet connection)`,
     acts: () => [onPage("context().setOffline", false)],
   }),
-  "throttle network": step(NETWORK, "throttle network to {speed}", ["throttle network to slow 3g"], {
-    also: `(throttle|limit|set|slow) network [speed|down] [to|as] {speed}
+  "throttle network": step(
+    NETWORK,
+    "throttle network to {speed}",
+    ["throttle network to slow 3g"],
+    {
+      also: `(throttle|limit|set|slow) network [speed|down] [to|as] {speed}
       (simulate|emulate|use) {speed} [network|connection]`,
-    isSetup: true,
-    spec: ({ speed }, spec) => sent(spec, CONDITIONS, { offline: false, ...NETWORK_SPEEDS[speed] }),
-  }),
+      isSetup: true,
+      spec: ({ speed }, spec) =>
+        sent(spec, CONDITIONS, { offline: false, ...NETWORK_SPEEDS[speed] }),
+    },
+  ),
   "throttle cpu": step(NETWORK, "throttle cpu {rate}", ["throttle cpu 4x"], {
     also: "(throttle|slow) [the|down] [the] cpu [by|to|down] {rate}",
     isSetup: true,
@@ -162,12 +171,16 @@ export const AROUND_STEPS = {
   ),
   "save state": step(STATE, "save state {name:savedState}", ["save state 'admin'"], {
     also: "save [the] [session|login|auth|browser|storage|signed-in] state [as|to|under] {name:savedState}",
-    spec: ({ name }, { page }) => [`await ${page}.context().storageState({ path: ${js(statePath(name))} });`],
+    spec: ({ name }, { page }) => [
+      `await ${page}.context().storageState({ path: ${js(statePath(name))} });`,
+    ],
   }),
   "use state": step(STATE, "use state {name:savedState}", ["use state 'admin'"], {
     also: "(use|load|restore|apply) [the] [session|login|auth|browser|storage|saved|signed-in] state [from|of] {name:savedState}",
     isSetup: true,
-    spec: ({ name }, { page }) => [`await ${page}.context().setStorageState(${js(statePath(name))});`],
+    spec: ({ name }, { page }) => [
+      `await ${page}.context().setStorageState(${js(statePath(name))});`,
+    ],
   }),
   viewport: step(REST, "viewport {size:viewport}", ["viewport 390x844"], {
     also: `(window|viewport|browser|screen) size is {size:viewport}

@@ -123,15 +123,20 @@ export const STEPS = {
       acts: ({ field, value }) => [act(field, "field", "fill", writing(value))],
     },
   ),
-  type: step(FIELDS, "type {value} [into {field:writable}]", ["type 'ber' into 'City'", "type 'hello'"], {
-    also: `(type|type in|enter|input|write|key in) {value:given}
+  type: step(
+    FIELDS,
+    "type {value} [into {field:writable}]",
+    ["type 'ber' into 'City'", "type 'hello'"],
+    {
+      also: `(type|type in|enter|input|write|key in) {value:given}
       (type|type in) {value} (in|into|to|inside|on|for|as) {field:writable}`,
-    acts: ({ value, field }) => [
-      field === undefined
-        ? onPage("keyboard.type", writing(value))
-        : act(field, "field", "pressSequentially", writing(value)),
-    ],
-  }),
+      acts: ({ value, field }) => [
+        field === undefined
+          ? onPage("keyboard.type", writing(value))
+          : act(field, "field", "pressSequentially", writing(value)),
+      ],
+    },
+  ),
   press: step(FIELDS, "press {key} [on {field}]", ["press Control+A on 'Email'", "press Enter"], {
     also: "(press|hit|strike|tap|push|type|send|use) {key} [key|keys] [(on|in|at|inside|within|while on) {field}]",
     acts: ({ key, field }) => [
@@ -194,10 +199,15 @@ export const STEPS = {
       spec: ({ assertion }, spec) => checkLines(assertion, spec),
     },
   ),
-  expect: step(WAIT, "expect {assertion}", ["expect h1 contains 'Docs'", "expect download 'report.csv'"], {
-    // In a spec, several in a row are one group of checks.
-    also: "~ {assertion}",
-  }),
+  expect: step(
+    WAIT,
+    "expect {assertion}",
+    ["expect h1 contains 'Docs'", "expect download 'report.csv'"],
+    {
+      // In a spec, several in a row are one group of checks.
+      also: "~ {assertion}",
+    },
+  ),
   "accept dialog": step(
     DIALOGS,
     "accept dialog [with {text}]",

@@ -32,9 +32,16 @@ const reader = (taking: Taking) =>
           continue;
         }
         const cost = after.cost + next.cost;
-        for (const head of [{ value: {}, at: next.at, cost: 0 }, ...details(sentence, next.at, base)]) {
+        for (const head of [
+          { value: {}, at: next.at, cost: 0 },
+          ...details(sentence, next.at, base),
+        ]) {
           const value = { pick, base, ...head.value };
-          readings.push({ value: { ...value, inside: undefined }, at: head.at, cost: cost + head.cost });
+          readings.push({
+            value: { ...value, inside: undefined },
+            at: head.at,
+            cost: cost + head.cost,
+          });
           const within = base.kind === "frame" ? undefined : sentence.end(head.at, INSIDE);
           const around = within === undefined ? [] : readTarget(sentence, within, "container");
           const whole = (inside: Target) => asName(value, inside) ?? { ...value, inside };
@@ -94,9 +101,11 @@ function picks(sentence: Sentence, start: number): Reading<Target["pick"]>[] {
 /** `containing 'x'`; `with id 'x'`, which finds the element by itself. */
 function details(sentence: Sentence, at: number, base: Base): Reading<Partial<Target>>[] {
   // `the row with 'Ada'`
-  const isOneOfMany = base.kind === "role" && base.name === undefined && /^(?:row|listitem)$/.test(base.role);
+  const isOneOfMany =
+    base.kind === "role" && base.name === undefined && /^(?:row|listitem)$/.test(base.role);
   const text =
-    sentence.end(at, CONTAINING) ?? (isOneOfMany ? sentence.end(at, /with\s+(?=['"“‘])/iy) : undefined);
+    sentence.end(at, CONTAINING) ??
+    (isOneOfMany ? sentence.end(at, /with\s+(?=['"“‘])/iy) : undefined);
   const attribute = sentence.take(at, ATTRIBUTED);
   const name = attribute?.found[1]?.toLowerCase() ?? "";
   return [
@@ -124,7 +133,12 @@ const attributeSelector = (name: string, value: string) =>
         ? `#${value}`
         : `[${name}${name === "class" ? "~" : ""}=${JSON.stringify(value)}]`;
 
-function bases(sentence: Sentence, at: number, taking: Taking, isAfterArticle: boolean): Reading<Base>[] {
+function bases(
+  sentence: Sentence,
+  at: number,
+  taking: Taking,
+  isAfterArticle: boolean,
+): Reading<Base>[] {
   if (sentence.text.charAt(at) === "`") {
     const found = sentence.take(at, /`\s*(?!https?:)([^`]*[^`\s])\s*`/y);
     return found === undefined
@@ -141,7 +155,9 @@ function bases(sentence: Sentence, at: number, taking: Taking, isAfterArticle: b
     ...nouns(sentence, at, taking),
     ...selectors(sentence, at).map((one) =>
       // `the main nav` is not a nav in main.
-      isAfterArticle && one.cost > 0 && /\s/.test(Object(one.value).css) ? { ...one, cost: 6 } : one,
+      isAfterArticle && one.cost > 0 && /\s/.test(Object(one.value).css)
+        ? { ...one, cost: 6 }
+        : one,
     ),
     ...unquotedNames(sentence, at, taking),
   ];

@@ -11,8 +11,11 @@ export const fillValue: Slot<FillValue> = {
   read(sentence, at) {
     const secret = sentence.end(at, SECRET);
     if (secret === undefined || !sentence.isString(secret)) {
-      const start = sentence.end(at, /(?:the\s+)?(?:text|value|string|number|word)\s+(?=['"“‘])/iy) ?? at;
-      return made(sentence.words(start, "a text in quotes, or secret and its name"), (text) => ({ text }));
+      const start =
+        sentence.end(at, /(?:the\s+)?(?:text|value|string|number|word)\s+(?=['"“‘])/iy) ?? at;
+      return made(sentence.words(start, "a text in quotes, or secret and its name"), (text) => ({
+        text,
+      }));
     }
     const example = "fill label 'Password' with secret 'PASSWORD'";
     const name = sentence.string(secret);
@@ -32,7 +35,8 @@ export const duration: Slot<number> = {
     ([, amount = "", unit = ""]) => {
       const number = /^\d/.test(amount)
         ? Number(amount)
-        : (NUMBERS.find(([pattern]) => amount.search(new RegExp(pattern.source, "i")) === 0)?.[1] ?? 1);
+        : (NUMBERS.find(([pattern]) => amount.search(new RegExp(pattern.source, "i")) === 0)?.[1] ??
+          1);
       const milliseconds = number * (UNITS[unit.toLowerCase()] ?? Number.NaN);
       return milliseconds > 0 && milliseconds <= 600_000 ? milliseconds : undefined;
     },
@@ -53,7 +57,11 @@ export const size = patterned(
     return bytes > 0 ? bytes : undefined;
   },
   (bytes) =>
-    bytes % 1e5 === 0 ? `${bytes / 1e6} MB` : bytes % 100 === 0 ? `${bytes / 1e3} kB` : `${bytes} B`,
+    bytes % 1e5 === 0
+      ? `${bytes / 1e6} MB`
+      : bytes % 100 === 0
+        ? `${bytes / 1e3} kB`
+        : `${bytes} B`,
 );
 
 export const range = patterned<StatusRange>(
@@ -107,7 +115,9 @@ function pagePaths(sentence: Sentence, at: number): Reading<string>[] {
     );
   if (home !== undefined) return [{ value: "/", at: home, cost: 1 }];
   return pageNames(sentence, at).map(({ value, cost, ...end }) =>
-    value.startsWith("/") ? { value, cost: 0, ...end } : { value: pathOf(value), cost: cost + 0.3, ...end },
+    value.startsWith("/")
+      ? { value, cost: 0, ...end }
+      : { value: pathOf(value), cost: cost + 0.3, ...end },
   );
 }
 
@@ -144,9 +154,12 @@ export const url: Slot<string> = {
       if (paths.length > 0) return paths;
     }
     const value = text?.value ?? word?.found[0];
-    if (value === undefined || value === "") return sentence.fail(start, "a URL, or a path on the same site");
+    if (value === undefined || value === "")
+      return sentence.fail(start, "a URL, or a path on the same site");
     if (/^(?:[\w-]+\.)+(?:com|org|net|io|dev)(?:[/?#]|$)/i.test(value))
-      return sentence.fail(start, "http:// or https:// before the name of a site", { isSure: true });
+      return sentence.fail(start, "http:// or https:// before the name of a site", {
+        isSure: true,
+      });
     if (/^[A-Z][\w ]*$/.test(value))
       return sentence.fail(start, "a URL, or a path on the same site, not the name of a page", {
         isSure: true,
@@ -156,7 +169,11 @@ export const url: Slot<string> = {
       return sentence.fail(start, `an http or https URL, or a path (${parsed})`, { isSure: true });
     const end = text?.at ?? word?.at ?? start;
     return [
-      { value, at: sentence.end(end, /(?:url|page|website|site|address|path)(?![\w-])/iy) ?? end, cost: 0 },
+      {
+        value,
+        at: sentence.end(end, /(?:url|page|website|site|address|path)(?![\w-])/iy) ?? end,
+        cost: 0,
+      },
     ];
   },
   print: (value) => (/^(?:https?:|\/)[^\s'"]*$/.test(value) ? value : quoted(value)),
@@ -174,8 +191,12 @@ export const reply: Slot<Extract<Reply, { readonly status: number }>> = {
     const start = keyword ?? sentence.end(next, /(?:body|json|text)(?![\w-])\s*/iy) ?? next;
     const text = sentence.isString(start) ? sentence.string(start) : undefined;
     if (status === undefined && text === undefined)
-      return sentence.fail(start, "a status from 200 to 599, a text in quotes, or file and its name");
-    if (keyword !== undefined && text === undefined) return sentence.fail(keyword, "a text in quotes");
+      return sentence.fail(
+        start,
+        "a status from 200 to 599, a text in quotes, or file and its name",
+      );
+    if (keyword !== undefined && text === undefined)
+      return sentence.fail(keyword, "a text in quotes");
     const isFile = keyword !== undefined;
     const value = {
       status: Number(status?.found[1] ?? 200),
@@ -207,7 +228,8 @@ export const nth: Slot<number> = {
     const start = sentence.end(at, /the\s+/iy) ?? at;
     for (const [pattern, value] of ORDINALS) {
       const end = value === "last" ? undefined : sentence.end(start, pattern);
-      if (end !== undefined) return [{ value: value === "first" ? 1 : Number(value), at: end, cost: 0 }];
+      if (end !== undefined)
+        return [{ value: value === "first" ? 1 : Number(value), at: end, cost: 0 }];
     }
     return nthDigits.read(sentence, start);
   },
@@ -228,13 +250,18 @@ function keyOf(text: string): string | undefined {
   const last = named.at(-1);
   const isModifier = (one: string | undefined) =>
     /^(?:Control|Shift|Alt|Meta|ControlOrMeta)$/.test(one ?? "");
-  if (last === undefined || (parts.length > 1 && isModifier(last)) || !named.slice(0, -1).every(isModifier))
+  if (
+    last === undefined ||
+    (parts.length > 1 && isModifier(last)) ||
+    !named.slice(0, -1).every(isModifier)
+  )
     return undefined;
   return named.join("+");
 }
 export const key: Slot<string> = {
   read(sentence, at) {
-    const start = sentence.end(at, /(?:the\s+)?(?:(?:keyboard\s+)?(?:key|keys|shortcut)\s+)?(?=\S)/iy) ?? at;
+    const start =
+      sentence.end(at, /(?:the\s+)?(?:(?:keyboard\s+)?(?:key|keys|shortcut)\s+)?(?=\S)/iy) ?? at;
     const readings = sentence.isString(start)
       ? [sentence.string(start)].filter((one) => one !== undefined)
       : sentence.unquoted(start, 3);
@@ -242,7 +269,8 @@ export const key: Slot<string> = {
     const all = exact === undefined ? readings : [{ value: exact.found[0], at: exact.at, cost: 0 }];
     const keys = all.flatMap(({ value, at: end }) => {
       const known = keyOf(value);
-      const after = sentence.end(end, /(?:key|button)s?(?:\s+on\s+(?:the\s+)?keyboard)?(?![\w-])/iy) ?? end;
+      const after =
+        sentence.end(end, /(?:key|button)s?(?:\s+on\s+(?:the\s+)?keyboard)?(?![\w-])/iy) ?? end;
       return known === undefined ? [] : [{ value: known, at: after, cost: 0 }];
     });
     return keys.length > 0

@@ -12,7 +12,8 @@ const anyOf = (phrases: string): string =>
     .join("|");
 
 /** A sticky pattern for whole words in any letter case. */
-export const words = (phrases: string): RegExp => new RegExp(`(?:${anyOf(phrases)})(?![\\w-])`, "iy");
+export const words = (phrases: string): RegExp =>
+  new RegExp(`(?:${anyOf(phrases)})(?![\\w-])`, "iy");
 
 const IS =
   "is|are|be|was|were|to be|being|is being|are being|gets|becomes|become|has been|have been|got|is now|is still|is also|is currently|stays|remains|stay|remain|are now|are still|appears to be|seems to be";
@@ -29,7 +30,10 @@ const DO_NOT = `does not|doesn't|do not|don't|did not|didn't|not|${SHOULD.split(
   .flatMap((one) => [`${one} not`, `${one}n't`])
   .join("|")}|cannot|can't|no longer`;
 const modal = (verbs: string): string =>
-  [verbs, ...verbs.split("|").flatMap((verb) => SHOULD.split("|").map((one) => `${one} ${verb}`))].join("|");
+  [
+    verbs,
+    ...verbs.split("|").flatMap((verb) => SHOULD.split("|").map((one) => `${one} ${verb}`)),
+  ].join("|");
 
 /** Other wordings of the words in forms, used wherever those are. */
 const SPELLINGS: Readonly<Record<string, string>> = {
@@ -167,7 +171,9 @@ export const ORDINALS = vocabulary<"first" | "last" | number>({
   "first|1st": "first",
   "last|final|bottommost|last of the": "last",
   ...Object.fromEntries(
-    "second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth".split("|").map((word, n) => [word, n + 2]),
+    "second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth"
+      .split("|")
+      .map((word, n) => [word, n + 2]),
   ),
 });
 export const NTH = /(?:nth\s+(\d+)|(\d+)(?:st|nd|rd|th))(?![\w-])\s*/iy;
@@ -178,7 +184,10 @@ export const ARTICLE =
 /** How a thing looks, before its name; and words between a name in quotes and its noun. */
 export const ADJECTIVE =
   /(?:big|large|small|tiny|blue|red|green|yellow|orange|white|black|gr[ae]y|purple|pink|bold)(?!\w)\s+(?=\S)/y;
-export const FRINGE = new RegExp(String.raw`(?:\([\w ]+\)|(?:(?!${STOPS})[a-z][a-z-]*\s+){1,2})\s*`, "y");
+export const FRINGE = new RegExp(
+  String.raw`(?:\([\w ]+\)|(?:(?!${STOPS})[a-z][a-z-]*\s+){1,2})\s*`,
+  "y",
+);
 
 /** People's nouns for the elements of a page. `part`: what is clicked by its name. `{name} noun`, `noun {name}`. */
 export const NOUNS = vocabulary<
@@ -188,7 +197,8 @@ export const NOUNS = vocabulary<
     "button|btn|push button": "button",
     "link|hyperlink|link text|anchor|anchor link|text link|nav link|nav item|navigation item|navigation link":
       "link",
-    "heading|header|headline|title|section header|page heading|page header|section heading": "heading",
+    "heading|header|headline|title|section header|page heading|page header|section heading":
+      "heading",
     "image|img|icon|logo|picture|photo|avatar|thumbnail": "img",
     "checkbox|check box|tickbox|check-box": "checkbox",
     "radio|radio button|radio option|radiobutton": "radio",
@@ -247,7 +257,8 @@ export const CONTAINING = words(
 export const ATTRIBUTED =
   /(?:with|having|whose)\s+(?:the\s+|an?\s+)?(id|class|name|href|src|css|css selector|selector|xpath|test\s?id|data-[\w-]+)(?:\s+(?:of|is|=))?\s+(?=['"“‘])/iy;
 export const ATTRIBUTED_ELEMENT = new RegExp(`element\\s+(?=${ATTRIBUTED.source})`, "iy");
-export const INSIDE = /(?:in|inside|inside of|within(?!\s+\d)|of|on|from|under|at)(?![\w-])\s*(?=\S)/iy;
+export const INSIDE =
+  /(?:in|inside|inside of|within(?!\s+\d)|of|on|from|under|at)(?![\w-])\s*(?=\S)/iy;
 
 /** Words after a sentence that add nothing: `on the page`, `again`. */
 export const ENDING =

@@ -90,7 +90,11 @@ export function guardEngine(hiderFor: typeof hiderOf) {
     return undefined;
   };
 
-  const wrap = (prototype: object, keys: string, clean: (node: unknown, text: string) => string) => {
+  const wrap = (
+    prototype: object,
+    keys: string,
+    clean: (node: unknown, text: string) => string,
+  ) => {
     for (const key of keys.split(" ")) {
       const found = Object.getOwnPropertyDescriptor(prototype, key);
       const { get, set, value } = found ?? {};
@@ -168,11 +172,13 @@ export function guardEngine(hiderFor: typeof hiderOf) {
     [...root.querySelectorAll("*")].flatMap((one) =>
       one.shadowRoot === null ? [one] : [one, ...elementsOf(one.shadowRoot)],
     );
-  const hasPart = (text: string | null | undefined) => typeof text === "string" && hide(text) !== text;
+  const hasPart = (text: string | null | undefined) =>
+    typeof text === "string" && hide(text) !== text;
   const attributeHasPart = (one: Element, name: string) => {
     const text = attributeOf.call(one, name);
     return (
-      hasPart(text) || (name === "value" && text !== null && text !== "" && insteadOf(one) !== undefined)
+      hasPart(text) ||
+      (name === "value" && text !== null && text !== "" && insteadOf(one) !== undefined)
     );
   };
   /** Only after a secret was written: the styles of every element take time. */
@@ -182,12 +188,15 @@ export function guardEngine(hiderFor: typeof hiderOf) {
       const style = computed.call(window, one, pseudo);
       const { content } = style;
       if (content === "none" || content === "normal") return false;
-      return hasPart(content) || (/quote/.test(content) && hasPart(style.quotes)) || hasMarker(style);
+      return (
+        hasPart(content) || (/quote/.test(content) && hasPart(style.quotes)) || hasMarker(style)
+      );
     }) ||
       hasMarker(computed.call(window, one)));
   const hasMarker = ({ display, listStyleType }: CSSStyleDeclaration) =>
     /list-item/.test(display) && hasPart(listStyleType);
-  const textsIn = (node: ParentNode) => [...node.childNodes].filter(({ nodeType }) => nodeType === 3);
+  const textsIn = (node: ParentNode) =>
+    [...node.childNodes].filter(({ nodeType }) => nodeType === 3);
   const shows = (one: Element) =>
     insteadOf(one) !== undefined ||
     held.has(one) ||
@@ -236,16 +245,16 @@ export function guardEngine(hiderFor: typeof hiderOf) {
       left >= by.left - 1 && top >= by.top - 1 && right <= by.right + 1 && bottom <= by.bottom + 1;
     for (; at !== null && !isFree; at = at.parentElement) {
       const box = at.getBoundingClientRect();
-      if (rects.every((rect) => isCovered(rect, box)) && (box.width > 0 || rects.length === 0)) return at;
+      if (rects.every((rect) => isCovered(rect, box)) && (box.width > 0 || rects.length === 0))
+        return at;
     }
     return document.documentElement;
   };
 
   const queryAll = (root: Document | Element, body: string): (Document | Element)[] => {
     const bytes = Uint8Array.from(body.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
-    const order: Order & { hidden: readonly Hidden[]; isWritten: boolean; pieces?: string } = JSON.parse(
-      new TextDecoder().decode(bytes),
-    );
+    const order: Order & { hidden: readonly Hidden[]; isWritten: boolean; pieces?: string } =
+      JSON.parse(new TextDecoder().decode(bytes));
     const hidden = JSON.stringify(order.hidden);
     if (hidden !== known) hide = hiderFor(order.hidden);
     known = hidden;
@@ -261,7 +270,9 @@ export function guardEngine(hiderFor: typeof hiderOf) {
           refused !== undefined &&
           (attributes === undefined
             ? isWritten || elementsOf(root).some(shows)
-            : elementsOf(root).some((one) => attributes.some((name) => attributeHasPart(one, name))))
+            : elementsOf(root).some((one) =>
+                attributes.some((name) => attributeHasPart(one, name)),
+              ))
         )
           throw new Error(refused);
         return [root];
@@ -331,7 +342,8 @@ export function hiderOf(all: readonly Hidden[]): (text: string) => string {
       for (let at = 0; at + size <= lower.length; ) {
         let end = at;
         if (parts.has(lower.slice(at, at + size))) end = at + size;
-        while (end > at && end < lower.length && parts.has(lower.slice(end - size + 1, end + 1))) end += 1;
+        while (end > at && end < lower.length && parts.has(lower.slice(end - size + 1, end + 1)))
+          end += 1;
         if (end > at && reveals(lower.slice(at, end))) {
           clean += text.slice(from, at) + instead;
           from = end;
@@ -358,7 +370,9 @@ export function hiderOf(all: readonly Hidden[]): (text: string) => string {
             ),
       );
     return pieces
-      .map((piece) => (piece.isFixed ? piece.text : hiders.reduce((now, hide) => hide(now), piece.text)))
+      .map((piece) =>
+        piece.isFixed ? piece.text : hiders.reduce((now, hide) => hide(now), piece.text),
+      )
       .join("");
   };
 }

@@ -38,20 +38,26 @@ function selectorOn(page: Page, order: Order): string | undefined {
 /** Where a locator starts: at the page or frame, or at its guarded document. */
 export function startOf(page: Page, on: object, css: readonly string[]): object {
   const selector = selectorOn(page, { do: "start", ...comparedIn(css) });
-  return selector === undefined ? on : Object(Reflect.apply(Reflect.get(on, "locator"), on, [selector]));
+  return selector === undefined
+    ? on
+    : Object(Reflect.apply(Reflect.get(on, "locator"), on, [selector]));
 }
 
 /** What CSS selectors compare with a text; the browser compares that itself, unguarded. */
 function comparedIn(css: readonly string[]): Pick<Order, "attributes" | "refused"> {
   const all = css.join("\n");
   if (/(?:^|>>|\n)\s*(?:xpath=|_react=|_vue=|\.\.|\(?\/\/)/.test(all))
-    return { refused: `${REFUSED}XPath and component selectors are not used; name the element by its role` };
+    return {
+      refused: `${REFUSED}XPath and component selectors are not used; name the element by its role`,
+    };
   if (/\[[^\]]*\\/.test(all))
     return { refused: `${REFUSED}attribute selectors with a backslash are not used` };
   if (/:(?:user-)?(?:in)?valid\b|-range\b/.test(all))
     return { refused: `${REFUSED}selectors do not test whether a field is valid` };
   const attributes = [
-    ...[...all.matchAll(/\[\s*(?:[\w-]*\|)?([\w:.-]+)\s*[~|^$*]?=/g)].flatMap(([, name]) => name ?? []),
+    ...[...all.matchAll(/\[\s*(?:[\w-]*\|)?([\w:.-]+)\s*[~|^$*]?=/g)].flatMap(
+      ([, name]) => name ?? [],
+    ),
     ...(/\.[\w\\-]/.test(all) ? ["class"] : []),
     ...(/#[\w\\-]/.test(all) ? ["id"] : []),
     ...(all.includes(":lang(") ? ["lang"] : []),
@@ -78,19 +84,24 @@ function inFrames(page: Page, order: Order): Locator[] {
 
 /** How many those are together; documents that are going away are skipped. */
 async function countInFrames(page: Page, order: Order): Promise<number> {
-  const counts = await Promise.all(inFrames(page, order).map((found) => found.count().catch(() => 0)));
+  const counts = await Promise.all(
+    inFrames(page, order).map((found) => found.count().catch(() => 0)),
+  );
   return counts.reduce((sum, one) => sum + one, 0);
 }
 
 /** Guards the documents that a page has now, for what reads them without a locator. */
-export const guardDocuments = (page: Page): Promise<unknown> => countInFrames(page, { do: "start" });
+export const guardDocuments = (page: Page): Promise<unknown> =>
+  countInFrames(page, { do: "start" });
 
 /** The elements of a page that hold or show a secret: masked in pictures. */
 export const masksOn = (page: Page): Locator[] => inFrames(page, { do: "shown" });
 
 /** Where those are; never twice the same for one that an animation moves. */
 export const whereShown = (page: Page): Promise<unknown> =>
-  Promise.all(masksOn(page).map((found) => onAll(found, placesOf, undefined).catch(() => undefined)));
+  Promise.all(
+    masksOn(page).map((found) => onAll(found, placesOf, undefined).catch(() => undefined)),
+  );
 
 /** Runs in the page. */
 function placesOf(all: Element[]) {
@@ -175,7 +186,8 @@ export async function writeSecret(
     await element.fill("", { timeout: CLEAR_MS }).catch(() => undefined);
     throw error;
   } finally {
-    if ((await countInFrames(page, { do: "changed", name })) > 0) secrets.pieces = `[secret ${name}]`;
+    if ((await countInFrames(page, { do: "changed", name })) > 0)
+      secrets.pieces = `[secret ${name}]`;
   }
 }
 
@@ -197,7 +209,9 @@ async function textsOf(page: Page): Promise<string> {
 /** The field with the focus, in any frame, even after it loses it; undefined if none has it. */
 export async function focused(page: Page): Promise<ElementHandle | undefined> {
   for (const frame of page.frames()) {
-    const field = await frame.$("input:focus, textarea:focus, [contenteditable]:focus").catch(() => null);
+    const field = await frame
+      .$("input:focus, textarea:focus, [contenteditable]:focus")
+      .catch(() => null);
     if (field !== null) return field;
   }
   return undefined;
@@ -229,7 +243,8 @@ export async function refusedEdit(
   if (isPress && CLIPBOARD.test(String(first)) && (await mayCopy(page)))
     return `${REFUSED}${String(first)} is not pressed: it could copy a part of it`;
   const isEdit =
-    (isPress && !HARMLESS.test(String(first))) || /(?:^|\.)(?:type|pressSequentially)$/.test(method);
+    (isPress && !HARMLESS.test(String(first))) ||
+    /(?:^|\.)(?:type|pressSequentially)$/.test(method);
   if (isEdit && (await isHeld(page, field)))
     return "the field holds a secret, so only Enter, Tab, Escape and function keys are pressed in it; fill or clear it";
   if (method === "dragTo" && field !== undefined && (await matches(page, field, { do: "dragged" })))

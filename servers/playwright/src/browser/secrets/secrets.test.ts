@@ -37,6 +37,8 @@ describe("secrets", () => {
 
   it("are referenced by name only", () => {
     expect(secrets.value("PIN")).toBe("1234");
-    expect(() => secrets.value("PINN")).toThrow("There is no secret PINN; available: PASSWORD, PIN.");
+    expect(() => secrets.value("PINN")).toThrow(
+      "There is no secret PINN; available: PASSWORD, PIN.",
+    );
   });
 });

@@ -43,7 +43,8 @@ export class Secrets {
         : [],
     );
     const names = new Set(all.map(([name]) => name));
-    const isBinding = (name: string) => name.endsWith(ORIGINS) && names.has(name.slice(0, -ORIGINS.length));
+    const isBinding = (name: string) =>
+      name.endsWith(ORIGINS) && names.has(name.slice(0, -ORIGINS.length));
     return new Secrets(
       all.filter(([name]) => !isBinding(name)),
       new Map(
@@ -141,7 +142,11 @@ export function encodingsOf(value: string): string[] {
     encodeURIComponent(value),
     encodeURIComponent(value).replace(/%20/g, "+"),
     new URLSearchParams([["", value]]).toString().slice(1),
-    value.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;"),
+    value
+      .replace(/&/g, "&amp;")
+      .replace(/</g, "&lt;")
+      .replace(/>/g, "&gt;")
+      .replace(/"/g, "&quot;"),
     ...(value.length < LONG_CHARS ? [Buffer.from(value).toString("base64")] : binaryFormsOf(value)),
   ].filter((text) => text.length >= 3);
 }
@@ -292,12 +297,18 @@ export class SecretsInRun {
           ? []
           : forms.map((form) => ({ instead, forms: [form], size: form.length, known: [] }));
       if (value.length < MIN_CHARS) return [];
-      const binary = value.length < LONG_CHARS ? [] : binaryFormsOf(value).map((form) => form.toLowerCase());
-      const texts = [OWN_WORDS, ...this.#known, before].join("\n").slice(0, MAX_KNOWN).toLowerCase();
+      const binary =
+        value.length < LONG_CHARS ? [] : binaryFormsOf(value).map((form) => form.toLowerCase());
+      const texts = [OWN_WORDS, ...this.#known, before]
+        .join("\n")
+        .slice(0, MAX_KNOWN)
+        .toLowerCase();
       // The whole in a text makes none of its parts known.
       const other = forms.reduce((rest, form) => rest.replaceAll(form, "\n"), texts);
       const partly = (some: readonly string[], size: number) =>
-        some.length === 0 ? [] : [{ instead, forms: some, size, known: knownParts(some, size, other) }];
+        some.length === 0
+          ? []
+          : [{ instead, forms: some, size, known: knownParts(some, size, other) }];
       return [
         ...partly(
           forms.filter((form) => !binary.includes(form)),
@@ -321,7 +332,11 @@ const OWN_WORDS = `nothing matches element elements match the first with status 
   action timed out expected different write guard another last line nth covered disabled closed tab opened frame`;
 
 /** A JSON text with its texts hidden; undefined if it is none. */
-function hiddenIn(text: string, hide: (text: string) => string, indent?: number): string | undefined {
+function hiddenIn(
+  text: string,
+  hide: (text: string) => string,
+  indent?: number,
+): string | undefined {
   if (!/^\s*[{[]/.test(text)) return undefined;
   try {
     return JSON.stringify(redactedIn(JSON.parse(text), hide), undefined, indent);

@@ -50,14 +50,17 @@ const ASK_MS = 1_000;
 export class RunArtifacts {
   readonly #options: ArtifactOptions;
   #context: BrowserContext | undefined;
-  #early: { readonly shot: ReturnType<typeof takeScreenshot>; changed(): Promise<boolean> } | undefined;
+  #early:
+    | { readonly shot: ReturnType<typeof takeScreenshot>; changed(): Promise<boolean> }
+    | undefined;
   #pictures = 0;
   #video = true;
   readonly notes: string[] = [];
 
   constructor(options: ArtifactOptions) {
     this.#options = options;
-    if (options.writesSecrets && this.#wants("video")) this.dropVideo("no video: the run uses a secret");
+    if (options.writesSecrets && this.#wants("video"))
+      this.dropVideo("no video: the run uses a secret");
   }
 
   #wants(kind: EvidenceKind): boolean {
@@ -81,7 +84,10 @@ export class RunArtifacts {
   }
 
   async #writeJson(end: string, value: object): Promise<void> {
-    await this.#write(end, `${this.#options.secrets.redactFile(JSON.stringify(value, undefined, 2))}\n`);
+    await this.#write(
+      end,
+      `${this.#options.secrets.redactFile(JSON.stringify(value, undefined, 2))}\n`,
+    );
   }
 
   /** The required context options; undefined if any context will do. */
@@ -91,7 +97,9 @@ export class RunArtifacts {
     if ((!har && !video) || !this.#options.folder.isUsable) return undefined;
     return {
       ...(har ? { recordHar: { path: this.#path(".har"), content: "omit" } } : {}),
-      ...(video ? { recordVideo: { dir: this.#path("-video"), size: { width: 800, height: 450 } } } : {}),
+      ...(video
+        ? { recordVideo: { dir: this.#path("-video"), size: { width: 800, height: 450 } } }
+        : {}),
     };
   }
 
@@ -138,8 +146,11 @@ export class RunArtifacts {
     const fullPage = this.#wants("full_page");
     if (this.hasPicture || (this.#wants("on_failure") && !passed)) {
       const early = this.#early;
-      const isCurrent = early !== undefined && (await deadline.within(ASK_MS, early.changed())) === false;
-      const { png, cut } = await (isCurrent ? early.shot : takeScreenshot(page, { fullPage }, deadline));
+      const isCurrent =
+        early !== undefined && (await deadline.within(ASK_MS, early.changed())) === false;
+      const { png, cut } = await (isCurrent
+        ? early.shot
+        : takeScreenshot(page, { fullPage }, deadline));
       if (cut) this.#noteCut();
       await this.#write(".png", png);
     }
@@ -167,7 +178,9 @@ export class RunArtifacts {
   }
 
   #noteCut(): void {
-    this.notes.push(`the page is larger than ${MAX_HEIGHT} px; the screenshot shows the first ${MAX_HEIGHT}`);
+    this.notes.push(
+      `the page is larger than ${MAX_HEIGHT} px; the screenshot shows the first ${MAX_HEIGHT}`,
+    );
   }
 
   async #stopTrace(deadline: Deadline): Promise<void> {

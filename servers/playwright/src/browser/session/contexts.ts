@@ -70,7 +70,9 @@ async function unlessEnded<Result>(browser: Browser, work: Promise<Result>): Pro
     return await Promise.race([work, ended]);
   } catch (error) {
     // Playwright can report this before it reports the end.
-    throw error instanceof Error && error.message.includes("has been closed") ? browserGone(error) : error;
+    throw error instanceof Error && error.message.includes("has been closed")
+      ? browserGone(error)
+      : error;
   } finally {
     browser.off("disconnected", end);
   }
@@ -188,7 +190,9 @@ export class Contexts {
       () => true,
       () => !launched.browser.isConnected(),
     );
-    const late = new Promise<boolean>((resolve) => setTimeout(resolve, this.#options.closeMs, false).unref());
+    const late = new Promise<boolean>((resolve) =>
+      setTimeout(resolve, this.#options.closeMs, false).unref(),
+    );
     const isEnded = await Promise.race([ended, late]);
     await proxy.close();
     if (!isEnded) this.#options.unfit();

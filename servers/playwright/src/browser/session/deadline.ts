@@ -9,9 +9,11 @@ export interface Calling {
 }
 
 /** The time left for a call's work: the rest is for cleaning up and writing the answer. */
-export const workMs = ({ leftMs }: Calling): number => Math.floor(leftMs - Math.min(6_000, leftMs / 4));
+export const workMs = ({ leftMs }: Calling): number =>
+  Math.floor(leftMs - Math.min(6_000, leftMs / 4));
 
-const SLOW_PAGE = "The page may be slow or in an endless loop. Raise timeout_ms, or check less in one run.";
+const SLOW_PAGE =
+  "The page may be slow or in an endless loop. Raise timeout_ms, or check less in one run.";
 
 /** The deadline of one run: it ends after its time limit or when the caller cancels, whatever the page does. */
 export class Deadline {
@@ -64,7 +66,9 @@ export class Deadline {
   error(): ToolError {
     const { aborted, reason } = this.#caller;
     if (aborted)
-      return reason instanceof ToolError ? reason : new ToolError("cancelled", "The run was cancelled.");
+      return reason instanceof ToolError
+        ? reason
+        : new ToolError("cancelled", "The run was cancelled.");
     return new ToolError("timeout", `The run did not end within ${this.totalMs} ms.`, {
       hint: this.#hint,
     });

@@ -38,7 +38,10 @@ const MODES: Readonly<Record<string, BrowserContextOptions>> = {
  */
 export async function devicesOf(names: readonly string[]): Promise<Device[]> {
   if (names.length > MAX_DEVICES)
-    throw new ToolError("invalid", `There are ${names.length} devices; at most ${MAX_DEVICES} are allowed.`);
+    throw new ToolError(
+      "invalid",
+      `There are ${names.length} devices; at most ${MAX_DEVICES} are allowed.`,
+    );
   const wanted = [...new Set(names.length === 0 ? ["desktop"] : names)];
   return Promise.all(wanted.map(deviceOf));
 }
@@ -51,7 +54,10 @@ async function deviceOf(name: string): Promise<Device> {
     options: Object.assign({ viewport: DEFAULT_VIEWPORT }, ...options.map((one) => one.options)),
     descriptors: options.flatMap(({ descriptor }) => descriptor ?? []),
     engine: options.findLast(({ engine }) => engine !== undefined)?.engine,
-    others: Object.assign({}, ...options.map((one) => (one.descriptor === undefined ? one.options : {}))),
+    others: Object.assign(
+      {},
+      ...options.map((one) => (one.descriptor === undefined ? one.options : {})),
+    ),
     isDefault: parts.every((part) => part.toLowerCase() === "desktop"),
   };
 }
@@ -81,9 +87,13 @@ async function partOf(
     return { descriptor: key, engine, options };
   }
   const near = nearest(part, [...known, ...Object.keys(MODES)]);
-  throw new ToolError("invalid", `devices: there is no device ${JSON.stringify(part.slice(0, 60))}.`, {
-    hint: `${near.length === 0 ? "" : `Did you mean ${near.join(", ")}? `}Use a name from Playwright's device list ("iPhone 15"), a size ("1024x768") or ${Object.keys(MODES).join(", ")}; join several with +.`,
-  });
+  throw new ToolError(
+    "invalid",
+    `devices: there is no device ${JSON.stringify(part.slice(0, 60))}.`,
+    {
+      hint: `${near.length === 0 ? "" : `Did you mean ${near.join(", ")}? `}Use a name from Playwright's device list ("iPhone 15"), a size ("1024x768") or ${Object.keys(MODES).join(", ")}; join several with +.`,
+    },
+  );
 }
 
 /** How an answer names engines. */

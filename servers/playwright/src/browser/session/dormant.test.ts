@@ -35,9 +35,14 @@ describe("a miss on a page that can no longer change", () => {
     ],
     [
       "one whose animation ended",
-      page(`<h1 style="animation: 0.1s a">Docs</h1><style>@keyframes a { from { opacity: 0 } }</style>`),
+      page(
+        `<h1 style="animation: 0.1s a">Docs</h1><style>@keyframes a { from { opacity: 0 } }</style>`,
+      ),
     ],
-    ["one with a frame without scripts", page(`<h1>Docs</h1><iframe sandbox srcdoc="<p>x"></iframe>`)],
+    [
+      "one with a frame without scripts",
+      page(`<h1>Docs</h1><iframe sandbox srcdoc="<p>x"></iframe>`),
+    ],
   ])("ends early: %s", async (_, html) => {
     expect((await run(html, ["click 'Save'"])).failed_step).toContain("nothing matches 'Save'");
     expect((await run(html, ["fill `#name` with secret 'PASSWORD'"])).failed_step).toContain(
@@ -101,7 +106,9 @@ describe("a page that is still working is waited for", () => {
     ],
     [
       "a timer behind another script's own setTimeout",
-      after("const old = setTimeout; window.setTimeout = (...all) => old(...all); setTimeout(show, 2500)"),
+      after(
+        "const old = setTimeout; window.setTimeout = (...all) => old(...all); setTimeout(show, 2500)",
+      ),
     ],
     ["a request", after('fetch("/slow").then((one) => one.text()).then(show)')],
     ["an EventSource that connects again", after('new EventSource("/stream").onmessage = show')],
@@ -121,7 +128,10 @@ describe("a page that is still working is waited for", () => {
     ],
     ["a signal", after("AbortSignal.timeout(2500).onabort = show")],
     ["a task", after("scheduler.postTask(show, { delay: 2500 })")],
-    ["a refresh of the document", page(`<meta http-equiv="refresh" content="2; url=/done"><h1>Docs</h1>`)],
+    [
+      "a refresh of the document",
+      page(`<meta http-equiv="refresh" content="2; url=/done"><h1>Docs</h1>`),
+    ],
     [
       "a refresh in the header",
       (_, response) =>
@@ -131,7 +141,9 @@ describe("a page that is still working is waited for", () => {
     ],
     [
       "an SVG animation",
-      page(`<svg><rect><set attributeName="x" to="1" begin="2.5s" onbegin='${show}'/></rect></svg>`),
+      page(
+        `<svg><rect><set attributeName="x" to="1" begin="2.5s" onbegin='${show}'/></rect></svg>`,
+      ),
     ],
     ["another tab", after('const tab = open("/tab"); onmessage = show')],
   ])("%s", async (_, html) => {
@@ -153,7 +165,8 @@ describe("a page that is still working is waited for", () => {
   it("a clock that a step replaced", async () => {
     const html = after("setTimeout(show, 2500)");
     expect(
-      (await run(html, ["clock at '2026-12-24T18:00:00Z'", "wait for h2 exists within 100s"])).failed_step,
+      (await run(html, ["clock at '2026-12-24T18:00:00Z'", "wait for h2 exists within 100s"]))
+        .failed_step,
     ).toBeUndefined();
   });
 

@@ -61,9 +61,12 @@ export class Dormancy {
 
   async #isStill(): Promise<boolean> {
     const { page, isListening, hasOtherClock, place } = this.#events;
-    if (isListening || hasOtherClock || !this.#isAlone() || page.context().pages().length > 1) return false;
+    if (isListening || hasOtherClock || !this.#isAlone() || page.context().pages().length > 1)
+      return false;
     if (place.response?.headers()["refresh"] !== undefined) return false;
-    const working = await Promise.all(page.frames().map((frame) => frame.evaluate(isWorking, WORKING)));
+    const working = await Promise.all(
+      page.frames().map((frame) => frame.evaluate(isWorking, WORKING)),
+    );
     return !working.includes(true);
   }
 }
@@ -71,7 +74,9 @@ export class Dormancy {
 /** Runs in a document: whether it is still working. One without scripts is not. */
 function isWorking(property: string): boolean {
   const working: unknown = Reflect.get(window, property);
-  return typeof working === "function" ? working() === true : !matchMedia("(scripting: none)").matches;
+  return typeof working === "function"
+    ? working() === true
+    : !matchMedia("(scripting: none)").matches;
 }
 
 /**
@@ -98,7 +103,8 @@ function recordTimers(property: string): void {
     Reflect.set(on, name, new Proxy(native, { apply }));
   };
   const add = (key: unknown, at: number) => {
-    if (pending.size > 1_000) for (const [one, due] of pending) if (!isDue(due)) pending.delete(one);
+    if (pending.size > 1_000)
+      for (const [one, due] of pending) if (!isDue(due)) pending.delete(one);
     pending.set(key, at);
   };
   const after = (delay: unknown) => now() + Math.max(0, Number(delay) || 0);
@@ -112,12 +118,15 @@ function recordTimers(property: string): void {
   const scheduler: unknown = Reflect.get(window, "scheduler");
   if (scheduler instanceof Object)
     proxy(scheduler, "postTask", (task, [, options]) => add(task, after(Object(options).delay)));
-  const MOVING = "animate, animateMotion, animateTransform, set, marquee, meta[http-equiv=refresh i]";
+  const MOVING =
+    "animate, animateMotion, animateTransform, set, marquee, meta[http-equiv=refresh i]";
   const value = () =>
     document.readyState !== "complete" ||
     [...pending.values()].some(isDue) ||
     document.getAnimations().some(({ playState }) => playState === "running") ||
     document.querySelector(MOVING) !== null ||
-    [...document.querySelectorAll("video, audio")].some((one) => Reflect.get(one, "paused") === false);
+    [...document.querySelectorAll("video, audio")].some(
+      (one) => Reflect.get(one, "paused") === false,
+    );
   Object.defineProperty(window, property, { value });
 }

@@ -58,7 +58,8 @@ export class Downloads {
     const watch = async () => {
       const session = await page.context().newCDPSession(page);
       session.on("Page.downloadProgress", ({ receivedBytes }) => {
-        if (receivedBytes > MAX_DOWNLOAD_BYTES) for (const stop of this.#running.get(page) ?? []) stop();
+        if (receivedBytes > MAX_DOWNLOAD_BYTES)
+          for (const stop of this.#running.get(page) ?? []) stop();
       });
       await session.send("Page.enable");
     };
@@ -90,12 +91,16 @@ export class Downloads {
       await folder.keep(file, async (path) => {
         await download.saveAs(path);
         const { size } = await stat(path);
-        if (size > MAX_DOWNLOAD_BYTES) throw new Error(`it is larger than ${sized(MAX_DOWNLOAD_BYTES)}`);
+        if (size > MAX_DOWNLOAD_BYTES)
+          throw new Error(`it is larger than ${sized(MAX_DOWNLOAD_BYTES)}`);
         if (!secrets.isEmpty && isText(mimeOf(path))) {
           const bytes = await readFile(path);
           // Spreadsheets write UTF-16.
           const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf16le" : "utf8";
-          await writeFile(path, secrets.redact(bytes.toString(encoding)), { mode: 0o600, encoding });
+          await writeFile(path, secrets.redact(bytes.toString(encoding)), {
+            mode: 0o600,
+            encoding,
+          });
         }
       });
       line.state = "finished";

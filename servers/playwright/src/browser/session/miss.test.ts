@@ -30,7 +30,10 @@ describe("a miss says what is there instead", () => {
       "click button 'Sav draft'",
       "nothing matches button 'Sav draft'; the nearest: button 'Save draft', button 'Save all', button 'Close'",
     ],
-    ["click link 'Close'", "nothing matches link 'Close'; there is button 'Close'; the nearest: link 'Help'"],
+    [
+      "click link 'Close'",
+      "nothing matches link 'Close'; there is button 'Close'; the nearest: link 'Help'",
+    ],
     ["click 'Clsoe'", "nothing matches 'Clsoe'; the nearest: button 'Close'"],
     ["fill 'Emial' with 'a'", "nothing matches 'Emial'; the nearest: textbox 'Email'"],
     [

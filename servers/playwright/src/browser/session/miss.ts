@@ -43,13 +43,18 @@ export async function missing(page: Page, target: Target): Promise<string> {
   }
   if (containing !== undefined) {
     const { containing: _, ...any } = target;
-    if ((await counted(any)) > 0) return `${nothing}: ${describeTarget(any)} exists, without this text`;
+    if ((await counted(any)) > 0)
+      return `${nothing}: ${describeTarget(any)} exists, without this text`;
   }
   const place =
     inside === undefined
       ? ""
       : `: ${describeTarget(inside)} exists, ${(await counted({ ...target, inside: undefined })) === 0 ? "the rest does not" : "the rest is elsewhere"}`;
-  if (base.kind === "role" && base.name === undefined && (await countOf(page.locator(base.role))) > 0)
+  if (
+    base.kind === "role" &&
+    base.name === undefined &&
+    (await countOf(page.locator(base.role))) > 0
+  )
     return `${nothing} (the role); for the HTML element write \`${base.role}\` in backticks`;
   const hints = [...(await frameHints(page, target)), ...(await nameHints(page, target))];
   return [`${nothing}${place}`, ...hints].join("; ");
@@ -75,7 +80,9 @@ async function frameHints(page: Page, target: Target): Promise<string[]> {
   const found: string[] = [];
   for (const name of (await framesOf(page)).filter((one) => one !== "" && oneLine(one) === one)) {
     const there = inFrame(target, name);
-    const counts = await Promise.all(meanings.map((meaning) => countOf(targetOn(page, there, meaning))));
+    const counts = await Promise.all(
+      meanings.map((meaning) => countOf(targetOn(page, there, meaning))),
+    );
     if (counts.some((count) => count > 0)) found.push(describeTarget(there));
   }
   return found.length === 0 ? [] : [`there is ${found.slice(0, MAX_NEAREST).join(", ")}`];
@@ -109,14 +116,23 @@ async function nameHints(page: Page, target: Target): Promise<string[]> {
   // Names could tell parts of a secret that the page shows.
   if (wanted === undefined || secretsOn(page)?.isWritten === true) return [];
   if (base.kind === "role") {
-    const part: Target = { ...target, base: { ...base, name: undefined, exact: false }, containing: wanted };
+    const part: Target = {
+      ...target,
+      base: { ...base, name: undefined, exact: false },
+      containing: wanted,
+    };
     if ((await countOf(targetOn(page, part))) > 0) return [`write ${describeTarget(part)}`];
   }
   const all = await namedOn(page, inside);
-  const isSame = ({ name }: Named) => spaced(name).toLowerCase().includes(spaced(wanted).toLowerCase());
-  const others = all.filter((one) => isSame(one) && (base.kind === "role" || TARGETED.has(one.role)));
+  const isSame = ({ name }: Named) =>
+    spaced(name).toLowerCase().includes(spaced(wanted).toLowerCase());
+  const others = all.filter(
+    (one) => isSame(one) && (base.kind === "role" || TARGETED.has(one.role)),
+  );
   const candidates = all.filter(({ role }) =>
-    base.kind === "role" ? role === base.role : (base.kind === "field" ? FIELDS : TARGETED).has(role),
+    base.kind === "role"
+      ? role === base.role
+      : (base.kind === "field" ? FIELDS : TARGETED).has(role),
   );
   const near = nearest(wanted, [...new Set(candidates.map(({ name }) => name))]);
   const words = spaced(wanted).toLowerCase().split(" ");
@@ -128,10 +144,14 @@ async function nameHints(page: Page, target: Target): Promise<string[]> {
   const sorted = [...candidates].sort((a, b) => closeness(a) - closeness(b));
   // Of a text without a role, everything else on the page would be as near.
   const nearby =
-    base.kind === "role" || base.kind === "field" ? sorted : sorted.filter(({ name }) => near.includes(name));
+    base.kind === "role" || base.kind === "field"
+      ? sorted
+      : sorted.filter(({ name }) => near.includes(name));
   const isText = others.length === 0 && base.kind !== "quoted" && base.kind !== "text";
   const texts = isText
-    ? await countOf(targetOn(page, { ...target, base: { kind: "text", text: wanted, exact: false } }))
+    ? await countOf(
+        targetOn(page, { ...target, base: { kind: "text", text: wanted, exact: false } }),
+      )
     : 0;
   const rest = nearby.filter((one) => !others.includes(one));
   return [

@@ -93,7 +93,8 @@ export class PageEvents {
       const thrown = error.error();
       const frame = /^\s+at (.*)$/m.exec((thrown instanceof Error && thrown.stack) || "")?.[1];
       const at = frame === undefined ? "" : ` at ${clip(frame, URL_CHARS / 10)}`;
-      const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}${at}` : String(thrown);
+      const text =
+        thrown instanceof Error ? `${thrown.name}: ${thrown.message}${at}` : String(thrown);
       if (hasRoom(this.pageErrors, this.#answered.pageErrors, MAX_LINES))
         this.pageErrors.push(this.#short(text));
     });
@@ -188,7 +189,10 @@ export class PageEvents {
     });
     page.on("framenavigated", (frame) => {
       this.#activity += 1;
-      if (frame === page.mainFrame() && !/^(?:https?:|about:|chrome-error:|blob:https?:)/i.test(frame.url()))
+      if (
+        frame === page.mainFrame() &&
+        !/^(?:https?:|about:|chrome-error:|blob:https?:)/i.test(frame.url())
+      )
         this.tabs.place(page).forbidden = clip(frame.url(), 200);
     });
   }
@@ -224,7 +228,9 @@ export class PageEvents {
 
   /** Bytes of all responses so far on the wire, headers included. */
   async weight(): Promise<number> {
-    const sizes = await Promise.all(this.#finished.map((request) => request.sizes().catch(() => undefined)));
+    const sizes = await Promise.all(
+      this.#finished.map((request) => request.sizes().catch(() => undefined)),
+    );
     return sizes.reduce(
       (sum, one) => sum + (one === undefined ? 0 : one.responseBodySize + one.responseHeadersSize),
       0,
@@ -233,7 +239,8 @@ export class PageEvents {
 
   #onConsole(message: ConsoleMessage): void {
     const type = message.type();
-    const level = type === "error" || type === "assert" ? "error" : type === "warning" ? "warning" : "info";
+    const level =
+      type === "error" || type === "assert" ? "error" : type === "warning" ? "warning" : "info";
     // Browsers request /favicon.ico by themselves; a missing one is not an error of the page.
     if (level === "error" && /\/favicon\.ico(?:[?#]|$)/.test(message.location().url)) return;
     if (level === "error") this.counts.errors += 1;
@@ -248,7 +255,8 @@ export class PageEvents {
     // Errors are kept even if other messages have filled the list.
     const { console: before, errors } = this.#answered;
     const isKeptError = level === "error" && this.counts.errors - errors <= MAX_LINES;
-    if (hasRoom(this.console, before, isKeptError ? 2 * MAX_LINES : MAX_LINES)) this.console.push(line);
+    if (hasRoom(this.console, before, isKeptError ? 2 * MAX_LINES : MAX_LINES))
+      this.console.push(line);
     else this.notes.add("too many console messages; the rest were dropped");
   }
 
@@ -358,7 +366,8 @@ export class Tabs {
 
   /** The tab with a number, or an open one that was never current; undefined if there is none (yet). */
   find(which: number | "new"): Page | undefined {
-    const found = which === "new" ? this.all.find((page) => !this.#seen.has(page)) : this.all[which - 1];
+    const found =
+      which === "new" ? this.all.find((page) => !this.#seen.has(page)) : this.all[which - 1];
     return found?.isClosed() === true ? undefined : found;
   }
 

@@ -60,7 +60,10 @@ export interface PageSession extends StepScope {
   readonly ended: Promise<never>;
 }
 
-export async function openSession(options: SessionOptions, services: SessionServices): Promise<PageSession> {
+export async function openSession(
+  options: SessionOptions,
+  services: SessionServices,
+): Promise<PageSession> {
   const { url, folder, deadline, steps } = options;
   const asked = contextOptionsOf(steps);
   const device =
@@ -80,7 +83,9 @@ export async function openSession(options: SessionOptions, services: SessionServ
   const refusal = (to: URL) => {
     const blocked = proxy.failureAt(authorityOf(to));
     if (blocked?.refused !== true) return blocked?.reason;
-    const advice = blocked.reason.includes("--deny-host") ? "" : `; --allow-host ${to.hostname} allows it`;
+    const advice = blocked.reason.includes("--deny-host")
+      ? ""
+      : `; --allow-host ${to.hostname} allows it`;
     return `blocked by this server: ${blocked.reason.replace(/\.$/, "")}${advice}`;
   };
   const events = new PageEvents(context, page, refusal, secrets.seen);
@@ -167,7 +172,9 @@ export async function performAll(
 export function wordingOf(step: Step): string {
   const text = oneLine(clip(step.text, 300));
   const canonical = stepSentence(step);
-  return isSameWording(step.text, canonical) ? text : `${oneLine(clip(canonical, 300))} (you wrote: ${text})`;
+  return isSameWording(step.text, canonical)
+    ? text
+    : `${oneLine(clip(canonical, 300))} (you wrote: ${text})`;
 }
 
 /** Notes about the steps that were not in the language's own words. */
@@ -230,9 +237,13 @@ function endOf(url: URL, { context }: TestContext, { crashed }: PageEvents): Pro
 export function checkRefusal({ events, opened }: Pick<PageSession, "events" | "opened">): void {
   const { forbidden, wanted } = events.place;
   if (forbidden !== undefined)
-    throw failure("refused", `The page navigated to ${oneLine(forbidden)}, which no run may open.`, {
-      hint: "Only http and https pages are tested.",
-    });
+    throw failure(
+      "refused",
+      `The page navigated to ${oneLine(forbidden)}, which no run may open.`,
+      {
+        hint: "Only http and https pages are tested.",
+      },
+    );
   if (wanted === undefined || !URL.canParse(wanted)) return;
   const blocked = opened.proxy.failureAt(authorityOf(new URL(wanted)));
   if (blocked?.refused !== true) return;
@@ -247,10 +258,14 @@ function unreachable(error: unknown, url: URL, { proxy }: TestContext): ToolErro
   const address = oneLine(url.href);
   const [code = ""] = /net::ERR_[A-Z_]+/.exec(text) ?? [];
   if (/ERR_CERT|ERR_SSL/.test(code))
-    return failure("unreachable", `${address} has a certificate that is not trusted (${code.slice(5)}).`, {
-      hint: "Start the server with --ignore-https-errors to test a site with a self-signed certificate.",
-      cause: error,
-    });
+    return failure(
+      "unreachable",
+      `${address} has a certificate that is not trusted (${code.slice(5)}).`,
+      {
+        hint: "Start the server with --ignore-https-errors to test a site with a self-signed certificate.",
+        cause: error,
+      },
+    );
   if (/ERR_ABORTED|Download is starting/.test(text))
     return failure("no_page", `${address} is a download, not a page.`, { cause: error });
   const reason = blocked?.reason ?? (code === "" ? text.split("\n")[0] : code.slice(5));
@@ -271,13 +286,18 @@ export const titleOf = async (
   { deadline, page, secrets }: Pick<PageSession, "deadline" | "page" | "secrets">,
   asked: Promise<string> = page.title(),
 ): Promise<string> =>
-  clip(oneLine(secrets.seen((await deadline.within(TITLE_MS, asked).catch(() => undefined)) ?? "")), 200);
+  clip(
+    oneLine(secrets.seen((await deadline.within(TITLE_MS, asked).catch(() => undefined)) ?? "")),
+    200,
+  );
 
 export const notesOf = ({ events, artifacts }: PageSession): string[] => [
   ...events.notes,
   ...artifacts.notes,
   ...[...events.tabs.notes(), ...(events.downloads?.notes() ?? [])].map((text) => oneLine(text)),
-  ...events.newDialogs.slice(0, 5).map(({ type, message }) => `dialog ${type}: ${oneLine(message)}`),
+  ...events.newDialogs
+    .slice(0, 5)
+    .map(({ type, message }) => `dialog ${type}: ${oneLine(message)}`),
 ];
 
 /** Converts an error that ended the work on a page to one for the caller; returns internal errors unchanged. */
@@ -285,15 +305,20 @@ export async function explained(error: unknown, session: PageSession): Promise<u
   if (error instanceof ToolError) return error;
   if (await isBrowserGone(session)) return browserGone(error);
   const { deadline, page } = session;
-  if (deadline.signal.aborted) return new ToolError("timeout", deadline.error().message, { cause: error });
+  if (deadline.signal.aborted)
+    return new ToolError("timeout", deadline.error().message, { cause: error });
   if (page.isClosed())
     return new ToolError("unavailable", `Nothing is left to test: ${NO_TAB}.`, {
       hint: "Check it before the step that closes it, or keep another tab open.",
       cause: error,
     });
   if (!(error instanceof Error) || !/^(?:Timeout)?Error$/.test(error.name)) return error;
-  return new ToolError("unavailable", `The page could not be tested: ${reasonOf(error, "the page")}.`, {
-    hint: "Pages that are busy or keep reloading cause this. Raise timeout_ms, or check less in one run.",
-    cause: error,
-  });
+  return new ToolError(
+    "unavailable",
+    `The page could not be tested: ${reasonOf(error, "the page")}.`,
+    {
+      hint: "Pages that are busy or keep reloading cause this. Raise timeout_ms, or check less in one run.",
+      cause: error,
+    },
+  );
 }

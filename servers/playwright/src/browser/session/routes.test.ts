@@ -25,7 +25,9 @@ let lab: TestTester;
 beforeAll(async () => {
   lab = await makeTester({ secrets: new Secrets([["TOKEN", "hunter22Zq"]]) });
   web = await site({
-    "/four": asks("(async () => { for (const n of [1, 2, 3, 4]) await ask('/api/n'); show('done'); })()"),
+    "/four": asks(
+      "(async () => { for (const n of [1, 2, 3, 4]) await ask('/api/n'); show('done'); })()",
+    ),
     "/two": asks("ask('/api/one'); ask('/api/two')"),
     "/late": asks("ask('/api/late')"),
     "/app": asks("", '<script src="/app.js"></script>'),
@@ -72,8 +74,8 @@ async function listed(path: string, ...steps: string[]): Promise<string[]> {
     look: { limit: 10, budget: 10_000 },
   });
   expect(report.failed_step).toBeUndefined();
-  return [...(look.seen?.snapshot ?? "").matchAll(/listitem(?: \[\w+\])*: (.*)$/gm)].map(([, text = ""]) =>
-    text.replace(/^"|"$/g, ""),
+  return [...(look.seen?.snapshot ?? "").matchAll(/listitem(?: \[\w+\])*: (.*)$/gm)].map(
+    ([, text = ""]) => text.replace(/^"|"$/g, ""),
   );
 }
 
@@ -93,7 +95,9 @@ describe.concurrent("routes", () => {
       "/api/n 200 ok",
       "done",
     ]);
-    expect(await listed("/four", "block POST /api/n on the 1st request")).not.toContain("/api/n failed");
+    expect(await listed("/four", "block POST /api/n on the 1st request")).not.toContain(
+      "/api/n failed",
+    );
   });
 
   it("delay a response, and the checks wait for it", async () => {
@@ -117,7 +121,13 @@ describe.concurrent("routes", () => {
   });
 
   it("replay a HAR: by method, URL and body, in its order; other requests go to the server", async () => {
-    const entry = (method: string, path: string, content: object, more: object = {}, status = 200) => ({
+    const entry = (
+      method: string,
+      path: string,
+      content: object,
+      more: object = {},
+      status = 200,
+    ) => ({
       request: { method, url: web.url + path, headers: [], ...more },
       response: {
         status,
@@ -194,7 +204,10 @@ describe.concurrent("routes", () => {
     const url = `${web.url}/form`;
     await expect(
       lab.run({ url, steps: [`use har '${har}'`, "goto /frame", "goto /form", fill] }),
-    ).rejects.toMatchObject({ kind: "denied", message: expect.stringContaining("cannot use secrets") });
+    ).rejects.toMatchObject({
+      kind: "denied",
+      message: expect.stringContaining("cannot use secrets"),
+    });
     const report = await lab.run({
       url,
       steps: [`use har '${har}'`, fill, "wait for network idle", "goto /frame"],

@@ -42,7 +42,9 @@ export async function handlerOf(
     const isFilled = made.body.length > 0 || (typeof reply === "object" && "har" in reply);
     const isCode = isFilled && (!DATA.test(request.resourceType()) || CODE.test(type));
     if (isCode && !scope.secrets.allowCode()) {
-      scope.events.notes.add("a mock with a page, script or style sheet was not used: a secret was written");
+      scope.events.notes.add(
+        "a mock with a page, script or style sheet was not used: a secret was written",
+      );
       return route.abort();
     }
     return route.fulfill(made);
@@ -73,12 +75,14 @@ async function repliesOf(
     file === undefined
       ? { body: body ?? "", type: body === undefined ? undefined : contentTypeOf(body) }
       : await readUpload(file).then(({ buffer, mimeType }) => ({ body: buffer, type: mimeType }));
-  const headers: Record<string, string> = content.type === undefined ? {} : { "content-type": content.type };
+  const headers: Record<string, string> =
+    content.type === undefined ? {} : { "content-type": content.type };
   return () => ({ status, headers, body: content.body });
 }
 
 /** Headers about how a body was sent: a replayed one is sent decoded and whole. */
-const SENDING = /^(?:content-encoding|content-length|transfer-encoding|connection|keep-alive|:.*)$/i;
+const SENDING =
+  /^(?:content-encoding|content-length|transfer-encoding|connection|keep-alive|:.*)$/i;
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
@@ -94,9 +98,13 @@ function recorded(
 ): (request: Request) => Reply | undefined {
   const log: unknown = isJson(text) ? Object(Object(JSON.parse(text)).log) : undefined;
   if (log === undefined || !Array.isArray(Reflect.get(Object(log), "entries")))
-    throw new ToolError("invalid", `${shown(name)} is not a HAR file: it has no log with entries.`, {
-      hint: 'Save one in the browser\'s developer tools ("Save all as HAR with content"), or with recordHar of Playwright.',
-    });
+    throw new ToolError(
+      "invalid",
+      `${shown(name)} is not a HAR file: it has no log with entries.`,
+      {
+        hint: 'Save one in the browser\'s developer tools ("Save all as HAR with content"), or with recordHar of Playwright.',
+      },
+    );
   const replies = new Map<string, Reply[]>();
   for (const entry of listOf(Reflect.get(Object(log), "entries"))) {
     const { request, response } = Object(entry);
@@ -135,5 +143,9 @@ function recorded(
 function keyOf(method: string, url: string, body: unknown): string {
   const address = URL.canParse(url) ? new URL(url) : undefined;
   if (address !== undefined) address.hash = "";
-  return JSON.stringify([method.toUpperCase(), address?.href ?? url, typeof body === "string" ? body : ""]);
+  return JSON.stringify([
+    method.toUpperCase(),
+    address?.href ?? url,
+    typeof body === "string" ? body : "",
+  ]);
 }

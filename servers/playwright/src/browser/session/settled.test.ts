@@ -95,7 +95,9 @@ describe("a page whose thread is busy after loading", () => {
 
   it("in a frame with a separate process does not pass", async () => {
     const other = await site({ "/busy": script(BUSY) }, "127.0.0.2");
-    const { url } = await site({ "/": page(`<h1>Good</h1><iframe src="${other.url}/busy"></iframe>`) });
+    const { url } = await site({
+      "/": page(`<h1>Good</h1><iframe src="${other.url}/busy"></iframe>`),
+    });
     const isolated = await isolatingBrowser();
     const tester = await makeTester({
       launch: () => launch(launchOptions({ cdpEndpoint: isolated.endpoint })),
@@ -120,13 +122,18 @@ describe("a page whose thread is busy after loading", () => {
     onTestFinished(() => deadline.end());
     const settling = new Settling(tab, events);
     await tab.goto(url, { waitUntil });
-    expect(await settling.settled(deadline, { quietMs: 80, afterLoadMs: 1_000, atMostMs: 20 })).toBe(false);
+    expect(
+      await settling.settled(deadline, { quietMs: 80, afterLoadMs: 1_000, atMostMs: 20 }),
+    ).toBe(false);
     return { errors: events.pageErrors, notes: [...events.notes] };
   };
 
   it("is judged after its load event, also where waiting for quiet stops before", async () => {
     const late = `addEventListener("load", () => setTimeout(() => { throw new Error("late"); }, 800))`;
-    expect(await settle(late)).toEqual({ errors: [expect.stringMatching(/^Error: late/)], notes: [] });
+    expect(await settle(late)).toEqual({
+      errors: [expect.stringMatching(/^Error: late/)],
+      notes: [],
+    });
   });
 
   it("never settles if it is still loading then, and the run says so", async () => {
@@ -191,7 +198,10 @@ describe("a request that stays open", () => {
     ["SockJS", post("/echo/042/k3w1hbqb/xhr")],
     ["a stream of SockJS", post("/echo/042/k3w1hbqb/xhr_streaming")],
     ["Bayeux", post("/bayeux", '[{"channel":"/meta/connect","clientId":"a"}]')],
-    ["SignalR", "fetch('/hub?id=a', { headers: { 'X-SignalR-User-Agent': 'Microsoft SignalR/8.0' } })"],
+    [
+      "SignalR",
+      "fetch('/hub?id=a', { headers: { 'X-SignalR-User-Agent': 'Microsoft SignalR/8.0' } })",
+    ],
     ["SignalR of ASP.NET", "fetch('/signalr/poll?transport=longPolling&connectionToken=a')"],
     ["CouchDB", "fetch('/db/_changes?feed=longpoll&since=now')"],
   ])("is not waited for where its protocol names it a long poll: %s", async (_, code) => {

@@ -29,7 +29,11 @@ const IDLE_PERIOD_MS = 50;
 const WORLD = "refmcp-quiet";
 
 /** `atMostMs`: the page time after which waiting stops. */
-type QuietTime = { readonly quietMs: number; readonly afterLoadMs?: number; readonly atMostMs: number };
+type QuietTime = {
+  readonly quietMs: number;
+  readonly afterLoadMs?: number;
+  readonly atMostMs: number;
+};
 
 /**
  * Waits until a page is quiet, measured by timers that run in the page. By our own clock, a page with a busy thread
@@ -87,8 +91,13 @@ export class Settling {
       if (afterLoadMs > 0 && this.#events.isDelayed) until = Math.min(until + tookMs, patience);
       else past += pageMs ?? tookMs;
     }
-    if (afterLoadMs > 0 && !(await deadline.within(SHARE * deadline.leftMs, this.#pastLoad(afterLoadMs))))
-      this.#events.notes.add("the page never settled, so checks of absence may have missed something");
+    if (
+      afterLoadMs > 0 &&
+      !(await deadline.within(SHARE * deadline.leftMs, this.#pastLoad(afterLoadMs)))
+    )
+      this.#events.notes.add(
+        "the page never settled, so checks of absence may have missed something",
+      );
     return false;
   }
 
@@ -215,7 +224,12 @@ class PageClock {
       });
       const evaluate = (expression: string) =>
         session
-          .send("Runtime.evaluate", { expression, contextId: world, awaitPromise: true, returnByValue: true })
+          .send("Runtime.evaluate", {
+            expression,
+            contextId: world,
+            awaitPromise: true,
+            returnByValue: true,
+          })
           .then(({ result }): unknown => result.value);
       return { frame, evaluate };
     } catch (error) {
@@ -256,7 +270,12 @@ class PageClock {
    * Lets each document's own timers run for this long, `times` times in a row, or until nothing is scheduled for that
    * time.
    */
-  async tick(milliseconds: number, times: number, afterLoadMs = 0, canEndEarly = false): Promise<void> {
+  async tick(
+    milliseconds: number,
+    times: number,
+    afterLoadMs = 0,
+    canEndEarly = false,
+  ): Promise<void> {
     // If scripts are disabled (a sandboxed document), no timer fires, and trying to run one logs an error.
     const expression = `matchMedia("(scripting: none)").matches ? 1e9 : (async () => {
       const [{ loadEventEnd } = { loadEventEnd: 0 }] = performance.getEntriesByType("navigation");
@@ -322,7 +341,12 @@ function observe(max: number): { changed: boolean } {
     observer.disconnect();
   });
   const watch = (root: Document | ShadowRoot) => {
-    observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
+    observer.observe(root, {
+      subtree: true,
+      childList: true,
+      attributes: true,
+      characterData: true,
+    });
     const all = root.querySelectorAll("*");
     for (let n = 0; n < Math.min(all.length, max); n++) {
       const inner = all[n]?.shadowRoot;

@@ -48,7 +48,8 @@ export async function snapshotOf(
   let found = 0;
   for (const text of lines) {
     const { line: clean, ref, role, name } = snapshotLine(text);
-    const line = clean.length > MAX_LINE_CHARS ? `${clean.slice(0, MAX_LINE_CHARS).toWellFormed()}…` : clean;
+    const line =
+      clean.length > MAX_LINE_CHARS ? `${clean.slice(0, MAX_LINE_CHARS).toWellFormed()}…` : clean;
     chars += JSON.stringify(line).length;
     const isShown = chars <= budget * 0.7;
     if (ref !== undefined && TARGETED.has(role)) {

@@ -10,7 +10,15 @@ import { type Act, type Argument, isAnswer, isChain, isMatch } from "../language
 import { rowOf } from "../language/script.ts";
 import { CONDITIONS, CPU } from "../language/steps-around.ts";
 import { describeTarget } from "../language/target.ts";
-import { ambiguity, isMissing, plain, reasonOf, receivedAtClose, refuseSelector, shown } from "../library.ts";
+import {
+  ambiguity,
+  isMissing,
+  plain,
+  reasonOf,
+  receivedAtClose,
+  refuseSelector,
+  shown,
+} from "../library.ts";
 import { focused, refusedComparison, refusedEdit, writeSecret } from "../secrets/guard.ts";
 import { type StateStore, tokensOf } from "../store/states.ts";
 import type { RunArtifacts } from "./artifacts.ts";
@@ -59,7 +67,10 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
       return deadline.sleep(action.duration);
     case "wait for":
     case "expect": {
-      const { passed, actual } = await (action.kind === "expect" ? holds : until)(action.assertion, scope);
+      const { passed, actual } = await (action.kind === "expect" ? holds : until)(
+        action.assertion,
+        scope,
+      );
       if (!passed) throw new StepFailed(actual);
       return;
     }
@@ -104,7 +115,9 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
         tab = tabs.find(wanted);
       }
       const none =
-        wanted === "new" ? "no new tab opened" : `there is no open tab ${wanted} of ${tabs.all.length}`;
+        wanted === "new"
+          ? "no new tab opened"
+          : `there is no open tab ${wanted} of ${tabs.all.length}`;
       if (tab === undefined) throw new StepFailed(none);
       await tabs.switchTo(tab);
       const left = Math.max(1, ends - performance.now());
@@ -112,7 +125,8 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
       return;
     }
     case "close tab":
-      if (tabs.all.filter((tab) => !tab.isClosed()).length === 1) throw new StepFailed("it is the only tab");
+      if (tabs.all.filter((tab) => !tab.isClosed()).length === 1)
+        throw new StepFailed("it is the only tab");
       return page.close();
     case "cookie": {
       const { name, value } = action;
@@ -152,7 +166,8 @@ const siteOf = ({ page, url }: StepScope): string =>
 async function store(page: Page, origin: string, name: string, value: string): Promise<void> {
   const item = { origin, name, value };
   await page.addInitScript(({ origin: site, name: key, value: text }) => {
-    if (location.origin === site && localStorage.getItem(key) === null) localStorage.setItem(key, text);
+    if (location.origin === site && localStorage.getItem(key) === null)
+      localStorage.setItem(key, text);
   }, item);
   if (page.url() !== "about:blank")
     await page.evaluate(({ name: key, value: text }) => localStorage.setItem(key, text), item);
@@ -218,7 +233,10 @@ async function actOn(page: Page, plan: Act, scope: StepScope, timeout: number): 
     await noteElement(scope.elements, target, locator);
     if (secret !== undefined) return writeSecret(secret, locator, method, given, scope, timeout);
     await checkEdit(page, locator, method, given);
-    return Reflect.apply(Reflect.get(locator, method), locator, [...given, { ...options, timeout, signal }]);
+    return Reflect.apply(Reflect.get(locator, method), locator, [
+      ...given,
+      { ...options, timeout, signal },
+    ]);
   };
   await explained(page, target, unlessAbsent(locator, scope, perform));
 }
@@ -268,7 +286,8 @@ async function resolved(one: Argument, scope: StepScope): Promise<unknown> {
     return (url: URL) => matches(scope.secrets.seen(url.href));
   }
   if (isAnswer(one)) return handlerOf(one, scope);
-  if (typeof one === "object" && "secret" in one) return scope.secrets.all.value(String(one.secret));
+  if (typeof one === "object" && "secret" in one)
+    return scope.secrets.all.value(String(one.secret));
   if (typeof one === "object" && "file" in one) return scope.readUpload(String(one.file));
   return one;
 }
@@ -286,7 +305,11 @@ async function goto(text: string, { page, guard, deadline }: StepScope): Promise
 }
 
 /** Explains in one sentence why an action failed. */
-async function explained(page: Page, target: Target | undefined, work: Promise<unknown>): Promise<void> {
+async function explained(
+  page: Page,
+  target: Target | undefined,
+  work: Promise<unknown>,
+): Promise<void> {
   try {
     await work;
   } catch (error) {

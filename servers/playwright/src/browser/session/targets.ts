@@ -30,9 +30,17 @@ const NAME_MS = 1_000;
 export const countOf = (locator: Locator): Promise<number> => locator.count().catch(() => 0);
 
 /** Records which alternative of a bare quoted text, or of a field, matches, if its plan has several. */
-export async function noteFound(page: Page, plan: Chain, target: Target, found: Found): Promise<void> {
+export async function noteFound(
+  page: Page,
+  plan: Chain,
+  target: Target,
+  found: Found,
+): Promise<void> {
   const { base } = target;
-  if ((base.kind !== "quoted" && base.kind !== "field") || !plan.calls.some(({ name }) => name === "or"))
+  if (
+    (base.kind !== "quoted" && base.kind !== "field") ||
+    !plan.calls.some(({ name }) => name === "or")
+  )
     return;
   const { text = "", exact } = base;
   const byRole = (role: Role) => ({ kind: "role", role, name: text, exact }) as const;
@@ -48,7 +56,8 @@ export async function noteFound(page: Page, plan: Chain, target: Target, found: 
     if (count === 0) continue;
     // The text can be in a deeper element of the button.
     const isAround = (outer: Node, inner: Node | null) => outer.contains(inner);
-    if (isClicked && (count > 1 || !(await locator.evaluate(isAround, one, { timeout: NAME_MS })))) continue;
+    if (isClicked && (count > 1 || !(await locator.evaluate(isAround, one, { timeout: NAME_MS }))))
+      continue;
     found.set(base, alternative);
     return;
   }

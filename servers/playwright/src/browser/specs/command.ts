@@ -60,7 +60,13 @@ const environment = (): NodeJS.ProcessEnv => ({
   NO_COLOR: "1",
 });
 
-const place = { id: z.string(), title: z.string(), file: z.string(), line: z.number(), project: z.string() };
+const place = {
+  id: z.string(),
+  title: z.string(),
+  file: z.string(),
+  line: z.number(),
+  project: z.string(),
+};
 
 /** The reporter's events, one JSON object per line. */
 export const specEvent = z.discriminatedUnion("kind", [

@@ -82,7 +82,9 @@ function install({ core, events, greens, targets, remove }: HookOrder): void {
     const frame: object = Reflect.apply(Reflect.get(page, "frameLocator"), page, ["iframe"]);
     // Else a missing element would end the test, with its page, before anything can be looked at.
     Reflect.apply(Reflect.get(page, "setDefaultNavigationTimeout"), page, [30_000]);
-    Reflect.apply(Reflect.get(page, "setDefaultTimeout"), page, [remove === undefined ? 6_000 : 2_000]);
+    Reflect.apply(Reflect.get(page, "setDefaultTimeout"), page, [
+      remove === undefined ? 6_000 : 2_000,
+    ]);
     for (const one of [page, locator, frame]) patch(one, FINDING, finding);
     patch(locator, NARROWING, narrowing);
     patch(locator, ACTING, acting);
@@ -103,7 +105,8 @@ function install({ core, events, greens, targets, remove }: HookOrder): void {
         old: targetOf(name, args),
       };
       const other = targets.find((one) => one.site === siteName(site));
-      const used = other === undefined ? made : otherLocator(this, page, other.target, other.isWhole);
+      const used =
+        other === undefined ? made : otherLocator(this, page, other.target, other.isWhole);
       written.set(used, info);
       return used;
     };
@@ -145,7 +148,13 @@ function install({ core, events, greens, targets, remove }: HookOrder): void {
             ? []
             : await candidatesOn(info.page, known, greens[key]).catch(() => []);
         tell({
-          ...{ kind: "broken", key, sites: info.sites, matches, method: isPassive ? expression : name },
+          ...{
+            kind: "broken",
+            key,
+            sites: info.sites,
+            matches,
+            method: isPassive ? expression : name,
+          },
           isExpectation: /visible|attached|in\.viewport/.test(expression),
           offers: offers
             .map(({ target, item, score, why }) => ({
@@ -219,11 +228,17 @@ function targetOf(name: string, args: readonly unknown[]): Target | undefined {
   const text = String(first);
   const exact = Object(options).exact === true;
   const kinds = {
-    ...{ getByText: "text", getByLabel: "label", getByPlaceholder: "placeholder", getByAltText: "alt" },
+    ...{
+      getByText: "text",
+      getByLabel: "label",
+      getByPlaceholder: "placeholder",
+      getByAltText: "alt",
+    },
     ...{ getByTitle: "title", getByTestId: "testid" },
   } as const satisfies Record<string, Base["kind"]>;
   const base = (): Base | undefined => {
-    if (name === "locator") return typeof first === "string" ? { kind: "css", css: text } : undefined;
+    if (name === "locator")
+      return typeof first === "string" ? { kind: "css", css: text } : undefined;
     if (name === "getByRole") {
       const given: unknown = Object(options).name;
       return isRole(text)

@@ -9,7 +9,13 @@ import type { Surveyed } from "../heal/survey.ts";
 import { type Calling, workMs } from "../session/deadline.ts";
 import type { RunStore } from "../store/runs.ts";
 import { cliOf } from "./command.ts";
-import { type HookEvent, type HookOrder, type Site, type SpecOffer, siteName } from "./hook-order.ts";
+import {
+  type HookEvent,
+  type HookOrder,
+  type Site,
+  type SpecOffer,
+  siteName,
+} from "./hook-order.ts";
 import { applyEdits, diffOf, type Edit, editOf, pathIn } from "./patch.ts";
 import type { Specs } from "./specs.ts";
 
@@ -48,7 +54,13 @@ export async function healSpec(
     count += 1;
     call.progress(count, undefined, `run ${count}`);
     const events = join(folder, `events-${count}.jsonl`);
-    const order: HookOrder = { core, events, greens, targets, ...(remove === undefined ? {} : { remove }) };
+    const order: HookOrder = {
+      core,
+      events,
+      greens,
+      targets,
+      ...(remove === undefined ? {} : { remove }),
+    };
     const path = join(folder, `order-${count}.json`);
     await writeFile(path, JSON.stringify(order), { mode: 0o600 });
     const told = async (): Promise<HookEvent[]> =>
@@ -60,7 +72,9 @@ export async function healSpec(
       args: ["--retries=0", "--workers=1"],
       more: async (): Promise<KeptSpec> => ({
         specElements: Object.fromEntries(
-          (await told()).flatMap((one) => (one.kind === "element" ? [[one.key, one.surveyed]] : [])),
+          (await told()).flatMap((one) =>
+            one.kind === "element" ? [[one.key, one.surveyed]] : [],
+          ),
         ),
       }),
     });
@@ -78,7 +92,11 @@ export async function healSpec(
     const edits: Edit[] = [];
     const changes: Change[] = [];
     const notes = new Set<string>();
-    const answer = (outcome: Healing["outcome"], summary: string, more: Partial<Healing> = {}): Healing => ({
+    const answer = (
+      outcome: Healing["outcome"],
+      summary: string,
+      more: Partial<Healing> = {},
+    ): Healing => ({
       ...{ outcome, summary, changes, questions: [], red_runs: [], runs: count, notes: [...notes] },
       ...more,
     });
@@ -98,7 +116,12 @@ export async function healSpec(
       const [broken] = last.broken;
       const defect = () => answer("defect", `This looks like a real defect: ${said}`);
       const site = broken?.sites.at(-1);
-      if (broken === undefined || site === undefined || broken.matches === 1 || changes.length >= MAX_CHANGES)
+      if (
+        broken === undefined ||
+        site === undefined ||
+        broken.matches === 1 ||
+        changes.length >= MAX_CHANGES
+      )
         return defect();
       if (greens[broken.key] === undefined) notes.add(NO_GREEN);
       const passing: { offer: SpecOffer; isWhole: boolean; edit: Edit; run: typeof last }[] = [];
@@ -107,7 +130,12 @@ export async function healSpec(
         const [first] = passing;
         if (first !== undefined && first.offer.score - offer.score > CLOSE) break;
         for (const isWhole of broken.sites.length > 1 && !offer.isSame ? [false, true] : [true]) {
-          const edit = await editOf(project, isWhole ? (broken.sites[0] ?? site) : site, site, offer.code);
+          const edit = await editOf(
+            project,
+            isWhole ? (broken.sites[0] ?? site) : site,
+            site,
+            offer.code,
+          );
           if (edit === undefined) {
             notes.add(
               `the locator at ${placeOf(site)} cannot be changed: it is not one expression in a file of the project`,
@@ -127,7 +155,10 @@ export async function healSpec(
                 questions: [changeOf(edit, site, offer)],
               },
             );
-          const tried = await run([...overrides, { site: siteName(site), target: offer.target, isWhole }]);
+          const tried = await run([
+            ...overrides,
+            { site: siteName(site), target: offer.target, isWhole },
+          ]);
           const found = { offer, isWhole, edit, run: tried };
           if (tried.report.passed) {
             passing.push(found);
@@ -148,7 +179,11 @@ export async function healSpec(
         );
       const chosen = one ?? farther;
       if (chosen === undefined) return defect();
-      overrides.push({ site: siteName(site), target: chosen.offer.target, isWhole: chosen.isWhole });
+      overrides.push({
+        site: siteName(site),
+        target: chosen.offer.target,
+        isWhole: chosen.isWhole,
+      });
       edits.push(chosen.edit);
       changes.push(changeOf(chosen.edit, site, chosen.offer));
       last = chosen.run;
@@ -188,10 +223,14 @@ export async function healSpec(
         applied: true,
       });
     await restore();
-    return answer("defect", "The test fails with the written changes, so the files were restored.", {
-      patch: proof.patch,
-      applied: false,
-    });
+    return answer(
+      "defect",
+      "The test fails with the written changes, so the files were restored.",
+      {
+        patch: proof.patch,
+        applied: false,
+      },
+    );
   }
 
   function placeOf(site: Site): string {
@@ -199,7 +238,12 @@ export async function healSpec(
   }
 
   function changeOf(edit: Edit, site: Site, { why }: SpecOffer): Change {
-    return { where: placeOf(site), before: edit.source.slice(edit.start, edit.end), after: edit.text, why };
+    return {
+      where: placeOf(site),
+      before: edit.source.slice(edit.start, edit.end),
+      after: edit.text,
+      why,
+    };
   }
 }
 
@@ -212,7 +256,8 @@ async function greensFor(runs: RunStore): Promise<Record<string, Surveyed>> {
   for (const id of await runs.ids()) {
     const report = await runs.report<KeptSpec & { passed: boolean }>(id).catch(() => undefined);
     if (report?.passed !== true) continue;
-    for (const [key, surveyed] of Object.entries(report.specElements ?? {})) greens[key] ??= surveyed;
+    for (const [key, surveyed] of Object.entries(report.specElements ?? {}))
+      greens[key] ??= surveyed;
   }
   return greens;
 }

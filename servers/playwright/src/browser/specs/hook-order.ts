@@ -8,7 +8,11 @@ export interface HookOrder {
   readonly events: string;
   readonly greens: Readonly<Record<string, Surveyed>>;
   /** Other targets for the locators that are written at these places. */
-  readonly targets: readonly { readonly site: string; readonly target: Target; readonly isWhole: boolean }[];
+  readonly targets: readonly {
+    readonly site: string;
+    readonly target: Target;
+    readonly isWhole: boolean;
+  }[];
   /** The locator whose element is removed. */
   readonly remove?: string | undefined;
 }

@@ -19,7 +19,12 @@ export interface Edit {
  * @param from the first of the calls that are replaced; the last one's closing parenthesis is the end.
  * @returns undefined if the calls are not found where they were reported, or not in one expression.
  */
-export async function editOf(project: string, from: Site, to: Site, code: string): Promise<Edit | undefined> {
+export async function editOf(
+  project: string,
+  from: Site,
+  to: Site,
+  code: string,
+): Promise<Edit | undefined> {
   if (from.file !== to.file || !(await isBelow(project, to.file))) return undefined;
   const source = await readFile(to.file, "utf8");
   const start = callAt(source, from)?.start;
@@ -36,7 +41,9 @@ export async function isBelow(project: string, file: string): Promise<boolean> {
   const [root, path] = await Promise.all([realpath(project), realpath(file)]);
   const inside = relative(root, path);
   return (
-    inside !== "" && !isAbsolute(inside) && !/^\.\.(?:[\\/]|$)|(?:^|[\\/])node_modules[\\/]/.test(inside)
+    inside !== "" &&
+    !isAbsolute(inside) &&
+    !/^\.\.(?:[\\/]|$)|(?:^|[\\/])node_modules[\\/]/.test(inside)
   );
 }
 
@@ -55,10 +62,17 @@ function callAt(
       .join("\n").length + (line > 1 ? 1 : 0);
   for (const from of [before + column - 1, before]) {
     let start = source.indexOf(`${method}(`, from);
-    for (; start >= 0 && start < from + NEAR_CHARS; start = source.indexOf(`${method}(`, start + 1)) {
+    for (
+      ;
+      start >= 0 && start < from + NEAR_CHARS;
+      start = source.indexOf(`${method}(`, start + 1)
+    ) {
       const end = closing(source, start + method.length);
       const call = source.slice(start, end);
-      if (end !== undefined && texts.every((text) => literals(text).some((one) => call.includes(one))))
+      if (
+        end !== undefined &&
+        texts.every((text) => literals(text).some((one) => call.includes(one)))
+      )
         return { start, end };
     }
   }
@@ -72,7 +86,9 @@ const literals = (text: string): string[] => {
   const json = JSON.stringify(text).slice(1, -1);
   return [
     `"${json}"`,
-    ...["'", "`"].map((quote) => quote + json.replace(/\\"/g, '"').replaceAll(quote, `\\${quote}`) + quote),
+    ...["'", "`"].map(
+      (quote) => quote + json.replace(/\\"/g, '"').replaceAll(quote, `\\${quote}`) + quote,
+    ),
   ];
 };
 
@@ -128,7 +144,15 @@ export async function diffOf(project: string, edits: readonly Edit[]): Promise<s
   const patches = [...byFile(edits)].map(([file, { source, edits: own }]) => {
     const path = pathIn(project, file);
     const options = { context: 2, headerOptions: FILE_HEADERS_ONLY };
-    return createTwoFilesPatch(`a/${path}`, `b/${path}`, source, edited(source, own), "", "", options);
+    return createTwoFilesPatch(
+      `a/${path}`,
+      `b/${path}`,
+      source,
+      edited(source, own),
+      "",
+      "",
+      options,
+    );
   });
   return patches.sort().join("");
 }
@@ -143,15 +167,24 @@ export const pathIn = (project: string, file: string): string =>
  * @throws ToolError `conflict` if a file has changed since, `denied` if it is not one of the project's.
  * @returns a function that writes the files as they were.
  */
-export async function applyEdits(project: string, edits: readonly Edit[]): Promise<() => Promise<void>> {
+export async function applyEdits(
+  project: string,
+  edits: readonly Edit[],
+): Promise<() => Promise<void>> {
   const files = byFile(edits);
   for (const [file, { source }] of files) {
     if (!(await isBelow(project, file)))
-      throw new ToolError("denied", `${file} is not a file of the project.`, { hint: "Change it by hand." });
-    if ((await readFile(file, "utf8")) !== source)
-      throw new ToolError("conflict", `${pathIn(project, file)} has changed since the test was run.`, {
-        hint: "Call pw_heal again.",
+      throw new ToolError("denied", `${file} is not a file of the project.`, {
+        hint: "Change it by hand.",
       });
+    if ((await readFile(file, "utf8")) !== source)
+      throw new ToolError(
+        "conflict",
+        `${pathIn(project, file)} has changed since the test was run.`,
+        {
+          hint: "Call pw_heal again.",
+        },
+      );
   }
   for (const [file, { source, edits: own }] of files) await replaceFile(file, edited(source, own));
   return async () => {

@@ -40,7 +40,8 @@ export default class SpecReporter {
   onBegin(_config: unknown, suite: { allTests(): Case[] }): void {
     const tests = suite.allTests().map(placeOf);
     // In chunks: a pipe accepts a line of any length, but its reader should not have to buffer all of it.
-    for (let i = 0; i < tests.length; i += 100) this.#tell({ kind: "tests", tests: tests.slice(i, i + 100) });
+    for (let i = 0; i < tests.length; i += 100)
+      this.#tell({ kind: "tests", tests: tests.slice(i, i + 100) });
     this.#tell({ kind: "begin", total: tests.length });
   }
 
@@ -50,7 +51,8 @@ export default class SpecReporter {
       ...placeOf(test),
       status: result.status,
       outcome: test.outcome(),
-      last: result.retry >= test.retries || result.status === "passed" || result.status === "skipped",
+      last:
+        result.retry >= test.retries || result.status === "passed" || result.status === "skipped",
       duration: result.duration,
       errors: result.errors
         .slice(0, 3)
@@ -79,7 +81,8 @@ export default class SpecReporter {
         bytes = bytes.subarray(writeSync(this.#fd, bytes));
       } catch (error) {
         // Retries a full pipe; gives up if the server has ended.
-        if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) this.#open = false;
+        if (!(error instanceof Error && "code" in error && error.code === "EAGAIN"))
+          this.#open = false;
       }
     }
   }

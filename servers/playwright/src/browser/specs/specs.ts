@@ -109,7 +109,11 @@ export class Specs {
     try {
       const ended = await playwrightTest({
         project,
-        args: [...args, ...(selection.lastFailed ? ["--last-failed"] : []), ...argumentsOf(selection)],
+        args: [
+          ...args,
+          ...(selection.lastFailed ? ["--last-failed"] : []),
+          ...argumentsOf(selection),
+        ],
         env,
         signal,
         onEvent: (event) => {
@@ -123,7 +127,8 @@ export class Specs {
       });
       const notRun = (total ?? done) - done;
       if (done === 0) throw nothing(errors, this.#plain(ended.output));
-      for (const { path, stem } of attachments.slice(0, MAX_ARTIFACTS)) await this.#keep(path, folder, stem);
+      for (const { path, stem } of attachments.slice(0, MAX_ARTIFACTS))
+        await this.#keep(path, folder, stem);
       const artifacts = (await this.#runs.kept(folder)).map(shownArtifact);
       const durationMs = Math.round(performance.now() - began);
       const report = () => ({
@@ -139,7 +144,10 @@ export class Specs {
         run_id: folder.id,
         artifacts,
       });
-      await this.#runs.finish(folder, { ...report(), ...this.#secrets.redactIn((await more?.()) ?? {}) });
+      await this.#runs.finish(folder, {
+        ...report(),
+        ...this.#secrets.redactIn((await more?.()) ?? {}),
+      });
       // Again, since the report's own file may not have been kept.
       return report();
     } catch (error) {
@@ -199,7 +207,12 @@ export class Specs {
   }
 }
 
-const VERDICTS = { expected: "passed", unexpected: "failed", flaky: "flaky", skipped: "skipped" } as const;
+const VERDICTS = {
+  expected: "passed",
+  unexpected: "failed",
+  flaky: "flaky",
+  skipped: "skipped",
+} as const;
 
 /** Arguments of `playwright test`. No argument from the caller can act as an option. */
 function argumentsOf({ files, grep, project }: Selection): string[] {
@@ -238,7 +251,9 @@ export function specText(report: Awaited<ReturnType<Specs["run"]>>): string {
     ...(more === undefined ? [] : [`and ${more} more failures`]),
     ...(notRun === undefined
       ? []
-      : [`${notRun} not run before the call timed out. Run them with files or grep, or raise --timeout-ms.`]),
+      : [
+          `${notRun} not run before the call timed out. Run them with files or grep, or raise --timeout-ms.`,
+        ]),
     ...(report.notes ?? []).map((note) => `note: ${note}`),
     ...artifacts.map(({ path }) => path),
   ].join("\n");

@@ -71,7 +71,10 @@ export class RunFolder {
       return `${names.join(", ")} (${reason})`;
     });
     const note = `not kept in ${this.path}: ${lost.join(", ")}; --output-dir chooses another folder`;
-    return [...(this.#note === undefined ? [] : [this.#note]), ...(lost.length === 0 ? [] : [note])];
+    return [
+      ...(this.#note === undefined ? [] : [this.#note]),
+      ...(lost.length === 0 ? [] : [note]),
+    ];
   }
 
   /** Starts a new list of what was not kept. */
@@ -93,7 +96,10 @@ export interface RunsPlace {
 export function runsPlace(usual: string): RunsPlace {
   const problem = problemOf(usual);
   if (problem === undefined) return { folder: usual };
-  const temporary = join(tmpdir(), `refmcp-playwright-${process.getuid?.() ?? userInfo().username}`);
+  const temporary = join(
+    tmpdir(),
+    `refmcp-playwright-${process.getuid?.() ?? userInfo().username}`,
+  );
   // Then each run says what was not kept, and why.
   if (problemOf(temporary) !== undefined || !isPrivate(temporary)) return { folder: usual };
   const note = `artifacts are in ${temporary}, since ${usual} cannot be written (${problem}); --output-dir chooses another folder`;
@@ -114,12 +120,17 @@ export function problemOf(folder: string): string | undefined {
 /** Whether nobody else owns or can change a folder: in a shared one, another user may have created it first. */
 function isPrivate(folder: string): boolean {
   const stat = lstatSync(folder);
-  const isOurs = process.getuid === undefined || (stat.uid === process.getuid() && (stat.mode & 0o077) === 0);
+  const isOurs =
+    process.getuid === undefined || (stat.uid === process.getuid() && (stat.mode & 0o077) === 0);
   return stat.isDirectory() && isOurs;
 }
 
 /** Replaces a file completely or not at all, also if several calls replace it at the same time. */
-export async function replaceFile(path: string, data: string | Uint8Array, mode = 0o666): Promise<void> {
+export async function replaceFile(
+  path: string,
+  data: string | Uint8Array,
+  mode = 0o666,
+): Promise<void> {
   const fresh = `${path}.${randomUUID()}.tmp`;
   try {
     await writeFile(fresh, data, { mode });

@@ -14,7 +14,8 @@ beforeEach(async () => {
 });
 
 /** Sets when a run was. */
-const touch = (store: RunStore, id: string, time: Date) => utimes(join(store.folder, id), time, time);
+const touch = (store: RunStore, id: string, time: Date) =>
+  utimes(join(store.folder, id), time, time);
 
 /** A run that is over, with an artifact of this size in bytes, that ended this many milliseconds ago. */
 async function ended(store: RunStore, bytes = 10, ago = 0): Promise<string> {
@@ -29,7 +30,11 @@ async function ended(store: RunStore, bytes = 10, ago = 0): Promise<string> {
 
 describe("the store of runs", () => {
   it("keeps the documented number and size", () => {
-    expect(RETENTION).toEqual({ runs: 50, bytes: 500_000_000, milliseconds: 7 * 24 * 60 * 60 * 1_000 });
+    expect(RETENTION).toEqual({
+      runs: 50,
+      bytes: 500_000_000,
+      milliseconds: 7 * 24 * 60 * 60 * 1_000,
+    });
   });
 
   it("keeps a limited number of runs", async () => {
@@ -78,7 +83,9 @@ describe("the store of runs", () => {
     "rejects the run id %j",
     async (id) => {
       await mkdir(join(folder, ".hidden"));
-      await expect(new RunStore({ folder }).artifacts(id)).rejects.toMatchObject({ kind: "not_found" });
+      await expect(new RunStore({ folder }).artifacts(id)).rejects.toMatchObject({
+        kind: "not_found",
+      });
     },
   );
 
@@ -98,7 +105,10 @@ describe("the store of runs", () => {
     const id = await ended(here);
     expect((await here.artifact(id, "home.png")).uri).toMatch(/^file:\/\/\/.*\/home\.png$/);
     const shown = shownArtifact(await elsewhere.artifact(id, "home.png"));
-    expect(shown).toMatchObject({ uri: `pw://runs/${id}/home.png`, path: `pw://runs/${id}/home.png` });
+    expect(shown).toMatchObject({
+      uri: `pw://runs/${id}/home.png`,
+      path: `pw://runs/${id}/home.png`,
+    });
   });
 
   it("leaves nothing of a discarded run", async () => {
@@ -130,6 +140,8 @@ describe("the store of baselines", () => {
   });
 
   it.each(["../x", "a/b", "", "..", "a\0b"])("rejects the name %j", async (name) => {
-    await expect(new BaselineStore(folder).read(name, "desktop")).rejects.toThrow(/invalid baseline name/);
+    await expect(new BaselineStore(folder).read(name, "desktop")).rejects.toThrow(
+      /invalid baseline name/,
+    );
   });
 });

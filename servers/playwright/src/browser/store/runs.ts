@@ -177,9 +177,13 @@ export class RunStore {
     const all = await this.artifacts(id);
     const found = all.find((one) => one.name === name);
     if (found !== undefined) return found;
-    throw new ToolError("not_found", `The run ${id} has no artifact ${JSON.stringify(name.slice(0, 80))}.`, {
-      hint: `It has ${all.map((one) => one.name).join(", ") || "none"}.`,
-    });
+    throw new ToolError(
+      "not_found",
+      `The run ${id} has no artifact ${JSON.stringify(name.slice(0, 80))}.`,
+      {
+        hint: `It has ${all.map((one) => one.name).join(", ") || "none"}.`,
+      },
+    );
   }
 
   /** The report of a run, of whichever kind. */

@@ -15,7 +15,10 @@ interface Bounds {
  * @throws ToolError `invalid` for a file that is not a trace, `too_large`.
  */
 export async function inspectTrace(path: string, bounds: Bounds): Promise<string> {
-  const files = await unpack(path, (name) => /\.(?:trace|network)$/.test(name) && !name.includes("/"));
+  const files = await unpack(
+    path,
+    (name) => /\.(?:trace|network)$/.test(name) && !name.includes("/"),
+  );
   if (files.size === 0)
     throw new ToolError("invalid", `${path} does not contain a trace.`, {
       hint: "Pass a trace.zip written by Playwright.",
@@ -154,7 +157,9 @@ class Reading {
       lines.length === 0 ? [] : ["", `${name}:`, ...lines];
     const more = kept.length < all.length ? `, ${kept.length} shown (raise limit for more)` : "";
     return [
-      [...title, ...browser, `${all.length} actions${more}`, `${this.#requests} requests`].join(", "),
+      [...title, ...browser, `${all.length} actions${more}`, `${this.#requests} requests`].join(
+        ", ",
+      ),
       ...part(
         "Actions",
         kept.sort((one, two) => one.n - two.n).map(({ line }) => line),

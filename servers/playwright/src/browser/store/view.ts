@@ -25,7 +25,9 @@ export async function viewArtifact(
     "report.json";
   const artifact = await runs.artifact(runId, name);
   if (artifact.mimeType === "image/png" && artifact.bytes <= MAX_PICTURE_BYTES) {
-    const { png, scaled, width, height } = await fitPicture(await runs.read(artifact, MAX_PICTURE_BYTES));
+    const { png, scaled, width, height } = await fitPicture(
+      await runs.read(artifact, MAX_PICTURE_BYTES),
+    );
     const size = `${width}x${height} px${scaled > 1 ? `, shown at 1/${scaled}` : ""}`;
     return { text: `${artifact.path} (${size}, ${sized(artifact.bytes)})`, png };
   }

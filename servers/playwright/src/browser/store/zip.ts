@@ -22,9 +22,13 @@ export async function unpack(
   const { size } = await stat(path);
   const tooLarge = (bytes: number) => {
     const limits = `${MAX_ZIP / 1e6} MB packed and ${MAX_UNPACKED / 1e6} MB unpacked`;
-    return new ToolError("too_large", `${path} is ${Math.round(bytes / 1e6)} MB; the limit is ${limits}.`, {
-      hint: "Open it with: npx playwright show-trace",
-    });
+    return new ToolError(
+      "too_large",
+      `${path} is ${Math.round(bytes / 1e6)} MB; the limit is ${limits}.`,
+      {
+        hint: "Open it with: npx playwright show-trace",
+      },
+    );
   };
   if (size > MAX_ZIP) throw tooLarge(size);
   let sum = 0;
@@ -66,7 +70,8 @@ export async function redactZip(path: string, secrets: SecretsInRun): Promise<vo
     if (redacted !== text && hash !== undefined) names.set(hash, randomBytes(20).toString("hex"));
     return { name, bytes, text: redacted === text && hash !== undefined ? undefined : redacted };
   });
-  const renamed = (text: string) => [...names].reduce((now, [from, to]) => now.replaceAll(from, to), text);
+  const renamed = (text: string) =>
+    [...names].reduce((now, [from, to]) => now.replaceAll(from, to), text);
   const clean: Record<string, Uint8Array> = {};
   for (const { name, bytes, text } of texts)
     clean[renamed(name)] = text === undefined ? bytes : Buffer.from(renamed(text), "utf8");

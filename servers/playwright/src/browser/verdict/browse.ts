@@ -93,7 +93,15 @@ export class BrowseSession {
     const folder = await tester.options.runs.begin();
     const deadline = deadlineOf(call);
     const artifacts = { kinds: [], stem: "page", writesSecrets: true };
-    const options = { url, device, steps: script.steps, folder, deadline, artifacts, keepsDownloads: true };
+    const options = {
+      url,
+      device,
+      steps: script.steps,
+      folder,
+      deadline,
+      artifacts,
+      keepsDownloads: true,
+    };
     try {
       return new BrowseSession(tester, await openSession(options, services), request);
     } finally {
@@ -113,9 +121,13 @@ export class BrowseSession {
     this.#keepApart(script);
     this.#session.secrets.know([request.url, ...request.steps, ...(request.assertions ?? [])]);
     if (!begins && Object.keys(contextOptionsOf(steps)).length > 0)
-      throw new ToolError("invalid", "A session's time zone and locale cannot change after it is opened.", {
-        hint: "Pass these steps to pw_browse_open.",
-      });
+      throw new ToolError(
+        "invalid",
+        "A session's time zone and locale cannot change after it is opened.",
+        {
+          hint: "Pass these steps to pw_browse_open.",
+        },
+      );
     return this.#work(call, async (session) => {
       const failed = await this.#perform(steps, begins, session, call);
       const checked = await this.#check(script, failed, session);
@@ -163,7 +175,8 @@ export class BrowseSession {
     }
     for (const assertion of assertions) {
       const passed = outcomes.get(assertion)?.passed;
-      if (passed === true) this.#done.push({ text: assertion.text, action: { kind: "expect", assertion } });
+      if (passed === true)
+        this.#done.push({ text: assertion.text, action: { kind: "expect", assertion } });
       else if (passed === false) this.#leftOut.push(`${assertionSentence(assertion)} (it failed)`);
     }
     const { device } = session;
@@ -191,37 +204,53 @@ export class BrowseSession {
    */
   async evaluate({ expression, budget }: Evaluation, call: Calling): Promise<string> {
     if (this.#isPrivate)
-      throw failure("secret", "This session used a secret or a saved state, so it cannot evaluate code.", {
-        hint: "Open another session for pw_browse_evaluate.",
-      });
+      throw failure(
+        "secret",
+        "This session used a secret or a saved state, so it cannot evaluate code.",
+        {
+          hint: "Open another session for pw_browse_evaluate.",
+        },
+      );
     this.#isScripted = true;
     this.#leftOut.push(`pw_browse_evaluate ${clip(expression, 100)}`);
     return this.#work(call, async ({ page, deadline, secrets }) => {
       const evaluating = page
         .evaluateHandle(expression)
-        .then((handle) => handle.evaluate((one: unknown) => (typeof one === "function" ? one() : one)));
+        .then((handle) =>
+          handle.evaluate((one: unknown) => (typeof one === "function" ? one() : one)),
+        );
       const value: unknown = await deadline.race(evaluating).catch((error: unknown) => {
         if (error instanceof ToolError || page.isClosed()) throw error;
         const reason = error instanceof Error ? error.message : String(error);
         throw new ToolError("invalid", `The expression failed: ${clip(oneLine(reason), 600)}`);
       });
       const text = secrets.redact(jsonOf(value));
-      return text.length <= budget ? text : `${clip(text, budget - 100)}\n[cut: ${text.length} characters]`;
+      return text.length <= budget
+        ? text
+        : `${clip(text, budget - 100)}\n[cut: ${text.length} characters]`;
     });
   }
 
   /** Code that ran in a page could read a secret that is written later, so a session allows only one of the two. */
   #keepApart(script: Script): void {
     const isPrivate =
-      secretsOf(script).length > 0 || script.steps.some(({ action }) => STATE_STEPS.has(action.kind));
+      secretsOf(script).length > 0 ||
+      script.steps.some(({ action }) => STATE_STEPS.has(action.kind));
     if (isPrivate && this.#isScripted)
-      throw failure("secret", "This session evaluated code, so it cannot use secrets or saved states.", {
-        hint: "Open another session for them.",
-      });
+      throw failure(
+        "secret",
+        "This session evaluated code, so it cannot use secrets or saved states.",
+        {
+          hint: "Open another session for them.",
+        },
+      );
     this.#isPrivate ||= isPrivate;
   }
 
-  async #work<Value>(call: Calling, work: (session: PageSession) => Promise<Value>): Promise<Value> {
+  async #work<Value>(
+    call: Calling,
+    work: (session: PageSession) => Promise<Value>,
+  ): Promise<Value> {
     const session = this.#session;
     await this.#tester.options.runs.touch(session.folder.id);
     session.deadline = deadlineOf(call);
@@ -243,7 +272,9 @@ export class BrowseSession {
     const { page, events, artifacts, folder } = session;
     const title = await titleOf(session);
     const notes = [...folder.notes(), ...notesOf(session), ...readingNotes(steps)].slice(0, 10);
-    const kept = (await this.#tester.options.runs.kept(folder)).filter(({ name }) => !this.#shown.has(name));
+    const kept = (await this.#tester.options.runs.kept(folder)).filter(
+      ({ name }) => !this.#shown.has(name),
+    );
     for (const { name } of kept) this.#shown.add(name);
     const report = session.secrets.redactIn({
       url: page.url(),

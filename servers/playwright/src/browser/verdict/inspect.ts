@@ -46,10 +46,23 @@ export async function inspectPage(
   const report = await tester.run(request, call).catch((error: unknown) => {
     // The data of a failed run does not fit an inspection.
     if (error instanceof ToolError)
-      throw new ToolError(error.kind, error.message, { ...error, data: undefined, cause: error.cause });
+      throw new ToolError(error.kind, error.message, {
+        ...error,
+        data: undefined,
+        cause: error.cause,
+      });
     throw error;
   });
-  const { final_url, status, title = "", failed_step, notes, run_id = "", artifacts = [], seen } = report;
+  const {
+    final_url,
+    status,
+    title = "",
+    failed_step,
+    notes,
+    run_id = "",
+    artifacts = [],
+    seen,
+  } = report;
   if (seen === undefined) throw new TypeError("the run made no snapshot");
   return { url: final_url ?? first, status, title, ...seen, failed_step, notes, run_id, artifacts };
 }

@@ -49,15 +49,21 @@ export function failureOf(
 ): unknown {
   if (!(error instanceof ToolError)) return error;
   const unknown = assertions.map((name): CheckResult => ({ name, passed: false }));
-  const data = { url, assertions: unknown, durationMs, passed: false, error: error.message, ...error.data };
+  const data = {
+    url,
+    assertions: unknown,
+    durationMs,
+    passed: false,
+    error: error.message,
+    ...error.data,
+  };
   return new ToolError(error.kind, error.message, { ...error, data, cause: error.cause });
 }
 
 /** A value with its artifacts as URIs only, for the model. */
-export function withUris<Value extends { readonly artifacts?: readonly ShownArtifact[] | undefined }>({
-  artifacts = [],
-  ...rest
-}: Value) {
+export function withUris<
+  Value extends { readonly artifacts?: readonly ShownArtifact[] | undefined },
+>({ artifacts = [], ...rest }: Value) {
   return { ...rest, artifacts: artifacts.map(({ uri }) => uri) };
 }
 
@@ -86,7 +92,8 @@ function clipped(
   nameChars: number,
   actualChars: number,
 ): CheckResult {
-  const shown = actual === undefined || actualChars === 0 ? {} : { actual: shortened(actual, actualChars) };
+  const shown =
+    actual === undefined || actualChars === 0 ? {} : { actual: shortened(actual, actualChars) };
   return { ...check, name: shortened(check.name, nameChars), ...shown };
 }
 

@@ -77,7 +77,10 @@ export type DeviceRun = Omit<RunReport, "url" | "durationMs" | "run_id" | "artif
  *
  * @throws ToolError if there is no verdict: refused, timed out, crashed, no browser.
  */
-export async function runOnDevice(options: DeviceRunOptions, services: SessionServices): Promise<DeviceRun> {
+export async function runOnDevice(
+  options: DeviceRunOptions,
+  services: SessionServices,
+): Promise<DeviceRun> {
   const { url, script, device, matrix, evidence: kinds, signal } = options;
   const named = { script, matrix, device: device.name };
   const stem = slugOf(url.pathname.replace(/\.[a-z]+$/i, ""), "home");
@@ -118,7 +121,11 @@ export async function runOnDevice(options: DeviceRunOptions, services: SessionSe
 
 /** The assertions with their verdicts; `undecided` says why one has none. */
 export function resultsOf(
-  { script, matrix, device }: Pick<DeviceRunOptions, "script" | "matrix"> & { readonly device: string },
+  {
+    script,
+    matrix,
+    device,
+  }: Pick<DeviceRunOptions, "script" | "matrix"> & { readonly device: string },
   outcomes: Outcomes,
   undecided: string,
 ): CheckResult[] {
@@ -138,7 +145,11 @@ export function resultsOf(
 const readAs = (text: string, canonical: string) =>
   isSameWording(text, canonical) ? {} : { read_as: canonical };
 
-async function play(options: DeviceRunOptions, session: PageSession, outcomes: Outcomes): Promise<DeviceRun> {
+async function play(
+  options: DeviceRunOptions,
+  session: PageSession,
+  outcomes: Outcomes,
+): Promise<DeviceRun> {
   const { opened, events, settling, deadline, artifacts } = session;
   const { script, look, matrix, device, signal, progress } = options;
   const { assertions: wanted, steps } = script;
@@ -186,7 +197,11 @@ async function play(options: DeviceRunOptions, session: PageSession, outcomes: O
     artifacts.notes.push(`incomplete evidence: ${reasonOf(error, "the page")}`);
   });
   const title = await titleOf(session, naming);
-  const notes = [...(passed ? [] : errorNotes(events)), ...notesOf(session), ...readingNotes(steps)];
+  const notes = [
+    ...(passed ? [] : errorNotes(events)),
+    ...notesOf(session),
+    ...readingNotes(steps),
+  ];
   return {
     assertions,
     passed,
@@ -221,7 +236,8 @@ function healingOf({ heal, script }: DeviceRunOptions, session: PageSession) {
         place?.list === list && (list === "assertions" || place.index === index);
       if (heal.remove !== undefined && isHere(heal.remove)) {
         const point = pointsAt(script, heal.remove)[heal.remove.point];
-        if (point !== undefined) stop = await keepRemoved(session.page, locatorOf(session.page, point.on));
+        if (point !== undefined)
+          stop = await keepRemoved(session.page, locatorOf(session.page, point.on));
       }
       if (heal.at !== undefined && isHere(heal.at)) {
         await session.settling.settled(session.deadline, BRIEF);
@@ -231,7 +247,8 @@ function healingOf({ heal, script }: DeviceRunOptions, session: PageSession) {
     async after(failed: readonly Place[]): Promise<Broken | undefined> {
       stop();
       if (failed.length === 0) return undefined;
-      const found = earlier ?? (await session.deadline.race(brokenAt(session, script, failed, heal)));
+      const found =
+        earlier ?? (await session.deadline.race(brokenAt(session, script, failed, heal)));
       return found === undefined ? undefined : { ...found, failed };
     },
   };

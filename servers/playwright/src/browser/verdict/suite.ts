@@ -157,7 +157,8 @@ export function fittingSuite(report: SuiteReport, budget: number): SuiteReport {
     const tests = fit.tests.map(({ failures, ...test }) => ({
       ...test,
       name: shortened(test.name, 100),
-      failures: count === 0 ? undefined : failures?.slice(0, count).map((line) => shortened(line, chars)),
+      failures:
+        count === 0 ? undefined : failures?.slice(0, count).map((line) => shortened(line, chars)),
     }));
     fit = { ...fit, tests, artifacts: fit.artifacts.slice(0, 5) };
   }
@@ -166,7 +167,15 @@ export function fittingSuite(report: SuiteReport, budget: number): SuiteReport {
 
 /** The answer for people. */
 export function suiteText(report: SuiteReport): string {
-  const { passed, failed, not_run: notRun, durationMs, tests, artifacts, not_run_names: names } = report;
+  const {
+    passed,
+    failed,
+    not_run: notRun,
+    durationMs,
+    tests,
+    artifacts,
+    not_run_names: names,
+  } = report;
   const rest = notRun > 0 ? `, ${notRun} not run` : "";
   const head = passed
     ? `All ${tests.length} tests passed in ${durationMs} ms.`
@@ -179,5 +188,10 @@ export function suiteText(report: SuiteReport): string {
   const shown = new Set(tests.map(({ screenshot }) => screenshot));
   const others = artifacts.filter(({ path }) => !shown.has(path)).map(({ path }) => path);
   const missing = names?.map((name) => oneLine(clip(name, 60))).join(", ");
-  return [head, ...lines, ...(missing === undefined ? [] : [`not run: ${missing}`]), ...others].join("\n");
+  return [
+    head,
+    ...lines,
+    ...(missing === undefined ? [] : [`not run: ${missing}`]),
+    ...others,
+  ].join("\n");
 }

@@ -111,7 +111,9 @@ export class Tester {
   }
 
   /** Parses the caller's input before a browser is used. */
-  async prepare(request: Pick<RunRequest, "url" | "steps" | "assertions" | "devices">): Promise<ParsedTest> {
+  async prepare(
+    request: Pick<RunRequest, "url" | "steps" | "assertions" | "devices">,
+  ): Promise<ParsedTest> {
     const url = parseTargetUrl(request.url);
     if (typeof url === "string") throw refusedUrl(request.url, url);
     const script = parseScript(request.steps, request.assertions);
@@ -167,12 +169,18 @@ export class Tester {
         services,
       );
       done += 1;
-      call.progress(done, devices.length, `${device.name} ${deviceRun.passed ? "passed" : "failed"}`);
+      call.progress(
+        done,
+        devices.length,
+        `${device.name} ${deviceRun.passed ? "passed" : "failed"}`,
+      );
       return deviceRun;
     };
     try {
       const { assertions, notes, passed, ...facts } = joined(
-        await settledAll(devices.map((device) => this.#semaphore.use(call.signal, 1, () => runOn(device)))),
+        await settledAll(
+          devices.map((device) => this.#semaphore.use(call.signal, 1, () => runOn(device))),
+        ),
       );
       const artifacts = (await runs.kept(folder)).map(shownArtifact);
       const durationMs = tookMs();
@@ -227,7 +235,9 @@ export class Tester {
     if (secrets.isUsed) await registerGuard();
     const { browser, from, sandboxed } = launched;
     const ready = `ready in ${Math.round(performance.now() - began)} ms`;
-    log(`browser ${browser.version()} from ${from} ${ready}${sandboxed ? "" : "; its sandbox is off"}`);
+    log(
+      `browser ${browser.version()} from ${from} ${ready}${sandboxed ? "" : "; its sandbox is off"}`,
+    );
     return launched;
   }
 }

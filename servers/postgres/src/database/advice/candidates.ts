@@ -66,7 +66,8 @@ export async function servedBy(sql: string): Promise<Served> {
   const conditions: Condition[] = [];
   const add = (node: unknown, use: Key["use"]) => {
     const found = expressionOf(node);
-    if (found !== undefined && found.columns.length > 0) keys.set(`${use} ${found.text}`, { ...found, use });
+    if (found !== undefined && found.columns.length > 0)
+      keys.set(`${use} ${found.text}`, { ...found, use });
   };
   walk(treeOf(await parseSql(sql)), (key, value) => {
     const relation = key === "RangeVar" ? relationName(value) : undefined;
@@ -81,7 +82,9 @@ export async function servedBy(sql: string): Promise<Served> {
       });
       const known = parts.flatMap((part) => part ?? []);
       const sorting = {
-        keys: known.map(({ text, isDown }) => (isDown !== known[0]?.isDown ? `${text} DESC` : text)),
+        keys: known.map(({ text, isDown }) =>
+          isDown !== known[0]?.isDown ? `${text} DESC` : text,
+        ),
         columns: known.flatMap(({ columns }) => columns),
       };
       if (known.length > 0 && known.length === parts.length) order.push(sorting);
@@ -95,17 +98,26 @@ export async function servedBy(sql: string): Promise<Served> {
       if (inner === "A_Expr") for (const [side, use] of comparedIn(treeOf(node))) add(side, use);
     });
   });
-  const longest = order.sort((a, b) => b.keys.length - a.keys.length)[0] ?? { keys: [], columns: [] };
+  const longest = order.sort((a, b) => b.keys.length - a.keys.length)[0] ?? {
+    keys: [],
+    columns: [],
+  };
   return { relations: [...relations], keys: [...keys.values()], order: longest, conditions };
 }
 
-function* comparedIn({ kind, name, lexpr, rexpr }: Tree): Generator<[side: unknown, use: Key["use"]]> {
+function* comparedIn({
+  kind,
+  name,
+  lexpr,
+  rexpr,
+}: Tree): Generator<[side: unknown, use: Key["use"]]> {
   const operator = namesOf(name).at(-1) ?? "";
   if (kind === "AEXPR_LIKE" || kind === "AEXPR_ILIKE") {
     if (operator.startsWith("!")) return;
     yield [lexpr, "pattern"];
     const text = treeOf(treeOf(treeOf(rexpr).A_Const).sval).sval;
-    const mayBePrefix = typeof text === "string" ? !/^[%_]/.test(text) : "ParamRef" in treeOf(rexpr);
+    const mayBePrefix =
+      typeof text === "string" ? !/^[%_]/.test(text) : "ParamRef" in treeOf(rexpr);
     if (kind === "AEXPR_LIKE" && mayBePrefix) yield [lexpr, "prefix"];
   } else if (kind === "AEXPR_BETWEEN") yield [lexpr, "range"];
   else if (kind === "AEXPR_IN" || kind === "AEXPR_OP_ANY") {
@@ -137,11 +149,21 @@ function conditionOf(node: Tree): Condition | undefined {
     return inner && { ...inner, text: `${inner.text} ${test}` };
   }
   const operator = namesOf(content.name)[0] ?? "";
-  if (kind !== "A_Expr" || content.kind !== "AEXPR_OP" || !/^(=|<>)$/.test(operator)) return undefined;
-  const [left, right] = [expressionOf(content.lexpr), expressionOf(content.rexpr)];
-  if (left === undefined || right === undefined || left.columns.length === 0 || right.columns.length > 0)
+  if (kind !== "A_Expr" || content.kind !== "AEXPR_OP" || !/^(=|<>)$/.test(operator))
     return undefined;
-  return { text: `${left.text} ${operator} ${right.text}`, columns: left.columns, isComparison: true };
+  const [left, right] = [expressionOf(content.lexpr), expressionOf(content.rexpr)];
+  if (
+    left === undefined ||
+    right === undefined ||
+    left.columns.length === 0 ||
+    right.columns.length > 0
+  )
+    return undefined;
+  return {
+    text: `${left.text} ${operator} ${right.text}`,
+    columns: left.columns,
+    isComparison: true,
+  };
 }
 
 /** The text of an expression without parameters, in parentheses unless it is a column or a constant. */
@@ -180,7 +202,11 @@ function expressionOf(node: unknown): { text: string; columns: string[] } | unde
       return join([content.arg], ([inner = ""]) => `${inner}::${type}`);
     }
     case "FuncCall":
-      if (content.over !== undefined || content.agg_star === true || listOf(content.args).length === 0)
+      if (
+        content.over !== undefined ||
+        content.agg_star === true ||
+        listOf(content.args).length === 0
+      )
         return undefined;
       return join(
         listOf(content.args),
@@ -211,7 +237,11 @@ export interface Indexable {
 }
 
 /** Indexes that could serve the statement: single keys, pairs, keys before the sort order, partial ones, GIN and GiST. */
-export function candidatesFor(served: Served, on: Indexable, trigram: string | undefined): Candidate[] {
+export function candidatesFor(
+  served: Served,
+  on: Indexable,
+  trigram: string | undefined,
+): Candidate[] {
   const has = ({ columns }: { readonly columns: readonly string[] }) =>
     columns.every((one) => on.columns.includes(one));
   const { table, isPartitioned } = on;
@@ -227,17 +257,21 @@ export function candidatesFor(served: Served, on: Indexable, trigram: string | u
   );
   const texts = [...new Set(sortable.map(({ text }) => text))].slice(0, MAX_KEYS);
   for (const text of texts) btree([text]);
-  for (const first of texts) for (const second of texts) if (first !== second) btree([first, second]);
+  for (const first of texts)
+    for (const second of texts) if (first !== second) btree([first, second]);
   const order = has(served.order) ? served.order.keys : [];
   const equal = sortable.flatMap(({ use, text }) => (use === "equal" ? [text] : []));
   if (order.length > 0)
-    for (const lead of [[], ...equal.map((one) => [one]), equal.slice(0, 3)]) btree([...lead, ...order]);
+    for (const lead of [[], ...equal.map((one) => [one]), equal.slice(0, 3)])
+      btree([...lead, ...order]);
   const range = sortable.find(({ use }) => use === "range")?.text;
   if (equal.length > 1) btree([...equal.slice(0, 3), ...(range === undefined ? [] : [range])]);
   const isWorthIt = ({ columns, isComparison = false }: Condition) =>
     !isComparison || columns.every((one) => on.few.includes(one));
   for (const condition of served.conditions.filter(has).filter(isWorthIt)) {
-    const others = sortable.filter(({ columns }) => !columns.some((one) => condition.columns.includes(one)));
+    const others = sortable.filter(
+      ({ columns }) => !columns.some((one) => condition.columns.includes(one)),
+    );
     for (const { text } of others) btree([text], condition.text);
     if (order.length > 0) btree(order, condition.text);
     if (others.length === 0 && order.length === 0)

@@ -83,7 +83,8 @@ export async function explain(database: Database, copy: SchemaCopy, explaining: 
     });
   const { kind, mentions } = await passReading(query);
   if (kind === "explain") throw notAQuery();
-  const statementOf = (sql: string) => `EXPLAIN (FORMAT JSON${analyze ? ", ANALYZE, BUFFERS" : ""}) ${sql}`;
+  const statementOf = (sql: string) =>
+    `EXPLAIN (FORMAT JSON${analyze ? ", ANALYZE, BUFFERS" : ""}) ${sql}`;
   const statement = statementOf(query);
   // The combined text must still be one reading statement.
   await passReading(statement);
@@ -106,8 +107,12 @@ export async function explain(database: Database, copy: SchemaCopy, explaining: 
     return {
       plan,
       total_cost: explained.Plan["Total Cost"],
-      ...(explained["Planning Time"] === undefined ? {} : { planning_ms: explained["Planning Time"] }),
-      ...(explained["Execution Time"] === undefined ? {} : { execution_ms: explained["Execution Time"] }),
+      ...(explained["Planning Time"] === undefined
+        ? {}
+        : { planning_ms: explained["Planning Time"] }),
+      ...(explained["Execution Time"] === undefined
+        ? {}
+        : { execution_ms: explained["Execution Time"] }),
       warnings: hints,
       ...(plan.length < lines.length ? { omitted_lines: lines.length - plan.length } : {}),
       ...(indexes.length === 0
@@ -216,7 +221,12 @@ export async function schemaOf(session: Session, extension: string): Promise<str
 }
 
 /** Creates indexes in the copy, and gives the tables of the plan the size of the originals. */
-async function makeHypothetical(trial: Trial, indexes: readonly string[], query: string, places: number) {
+async function makeHypothetical(
+  trial: Trial,
+  indexes: readonly string[],
+  query: string,
+  places: number,
+) {
   const { session } = trial;
   const made: (NewIndex & { readonly index: string })[] = [];
   for (const index of indexes) {
@@ -260,7 +270,8 @@ function* warningsOf(node: Node, scanned: ReadonlyMap<string, number>): Generato
   const table = node["Relation Name"];
   const loops = node["Actual Loops"] ?? 1;
   if (node["Node Type"].includes("Seq Scan") && node.Filter !== undefined && table !== undefined) {
-    const found = node["Actual Rows"] === undefined ? node["Plan Rows"] : node["Actual Rows"] * loops;
+    const found =
+      node["Actual Rows"] === undefined ? node["Plan Rows"] : node["Actual Rows"] * loops;
     const removed = (node["Rows Removed by Filter"] ?? 0) * loops;
     const read = Math.max(scanned.get(table) ?? 0, found + removed);
     if (read >= MANY_ROWS && found <= read / 2)
@@ -298,7 +309,11 @@ async function requireCreateIndex(text: string): Promise<void> {
   const { stmts = [] } = await parseSql(text);
   const [only] = stmts;
   if (stmts.length === 1 && only?.stmt !== undefined && "IndexStmt" in only.stmt) return;
-  throw new ToolError("invalid", `${JSON.stringify(text.slice(0, 100))} is not a CREATE INDEX statement.`, {
-    hint: "Write CREATE INDEX ON table (column).",
-  });
+  throw new ToolError(
+    "invalid",
+    `${JSON.stringify(text.slice(0, 100))} is not a CREATE INDEX statement.`,
+    {
+      hint: "Write CREATE INDEX ON table (column).",
+    },
+  );
 }

@@ -52,7 +52,10 @@ const JUDGES = {
     "No table or index over 10 MB is estimated to be more than half empty.",
     "Tables and indexes that are estimated to be more than half empty: {}. REINDEX CONCURRENTLY, VACUUM FULL or pg_repack shrinks them.",
   ),
-  indexes: lintResult("indexes", "invalid, unused and duplicate indexes, foreign keys without an index"),
+  indexes: lintResult(
+    "indexes",
+    "invalid, unused and duplicate indexes, foreign keys without an index",
+  ),
   wraparound: facts((of) => ({
     // Autovacuum freezes at its limit. Far beyond it autovacuum can't keep up, and at 2.1 billion the server stops accepting writes.
     ok: of("oldest") < Math.max(1.5 * of("frozen_at"), 400_000_000),
@@ -82,7 +85,10 @@ const JUDGES = {
   ),
   settings: (rows) => {
     const changed = rows.map(({ name, setting }) => `${name} = ${setting}`).join(", ");
-    return { ok: rows.length === 0, summary: rows.length === 0 ? "No dangerous settings." : `${changed}.` };
+    return {
+      ok: rows.length === 0,
+      summary: rows.length === 0 ? "No dangerous settings." : `${changed}.`,
+    };
   },
 } satisfies Readonly<Record<string, Judge>>;
 
@@ -112,7 +118,8 @@ export async function checkHealth(
   work: Work,
 ): Promise<z.output<typeof report>> {
   const rights = await database.rows<{ check: string; unseen: string }>(work, RIGHTS);
-  const unseenBy = (check: string) => rights.flatMap((one) => (one.check === check ? [one.unseen] : []));
+  const unseenBy = (check: string) =>
+    rights.flatMap((one) => (one.check === check ? [one.unseen] : []));
   const findings: z.output<typeof finding>[] = [];
   for (const check of checks) {
     const { statement, judge } = inspectionOf(check);
@@ -120,7 +127,9 @@ export async function checkHealth(
     try {
       const all = await database.rows(work, statement);
       // Statements of other sessions may contain values of masked columns.
-      const rows = database.masks.isOn ? all.map(({ query: _, blocker_query: __, ...row }) => row) : all;
+      const rows = database.masks.isOn
+        ? all.map(({ query: _, blocker_query: __, ...row }) => row)
+        : all;
       const { ok, summary, ...rest } = judge(rows);
       findings.push({
         check,

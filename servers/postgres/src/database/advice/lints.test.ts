@@ -17,7 +17,9 @@ const QUEUE =
   "CREATE SCHEMA pgmq; CREATE SCHEMA pgmq_public; CREATE TABLE pgmq.q_jobs (id int); GRANT USAGE ON SCHEMA pgmq_public TO anon";
 
 /** For each problem: what has it, the objects that are found, and what looks similar but is fine. */
-const CASES: Readonly<Record<string, readonly [bad: string, found: readonly string[], good: string]>> = {
+const CASES: Readonly<
+  Record<string, readonly [bad: string, found: readonly string[], good: string]>
+> = {
   "row security is off, API roles can read it, and columns look confidential": [
     "CREATE TABLE p (id int, password_hash text, note text); GRANT SELECT ON p TO anon",
     ["p (password_hash)"],

@@ -30,7 +30,8 @@ export function lintQuery(check: string): string {
     ({ find }, at) =>
       `SELECT ${at}, pg_catalog.count(*)::int, (pg_catalog.array_agg(object::text ORDER BY object::text))[1:${SHOWN}] FROM (${find}\n) found HAVING pg_catalog.count(*) > 0`,
   );
-  const roles = "SELECT -1 AS lint, 0 AS count, ARRAY(SELECT rolname::text FROM role ORDER BY 1) AS objects";
+  const roles =
+    "SELECT -1 AS lint, 0 AS count, ARRAY(SELECT rolname::text FROM role ORDER BY 1) AS objects";
   return `${SHARED}\n${[roles, ...findings].join(" UNION ALL ")} ORDER BY 1`;
 }
 
@@ -42,7 +43,9 @@ export function lintQuery(check: string): string {
 export const lintResult =
   (check: string, checked: string) => (rows: readonly Readonly<Record<string, unknown>>[]) => {
     const lints = lintsOf(check);
-    const roles = rows.flatMap(({ lint, objects }) => (lint === -1 && Array.isArray(objects) ? objects : []));
+    const roles = rows.flatMap(({ lint, objects }) =>
+      lint === -1 && Array.isArray(objects) ? objects : [],
+    );
     const details = rows.flatMap(({ lint, count, objects }) => {
       const problem = lints[Number(lint)]?.problem;
       return problem === undefined ? [] : [{ problem, count, objects }];

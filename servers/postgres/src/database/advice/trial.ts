@@ -131,18 +131,27 @@ class IndexTrial {
         loads.push(await this.#loadOf(given, places, trigram.operators));
       } catch (error) {
         if (this.#session.signal.aborted || !(error instanceof Error)) throw error;
-        unchanged.push({ query: shortened(query), reason: `can't be planned in the copy: ${error.message}` });
+        unchanged.push({
+          query: shortened(query),
+          reason: `can't be planned in the copy: ${error.message}`,
+        });
       }
     }
     await this.#trial.grow([...tables], new Map());
     await this.#trial.grow([...tables], await this.#sizes());
     const base = await this.#costs([], loads);
     await this.#keep(await this.#usedAtOnce(loads));
-    const chosen = await this.#withoutOverlaps(loads, await this.#greedy(loads, limit, base), total(base));
+    const chosen = await this.#withoutOverlaps(
+      loads,
+      await this.#greedy(loads, limit, base),
+      total(base),
+    );
     let before = base;
     for (const [at, index] of chosen.entries()) {
       const after = await this.#costs(chosen.slice(0, at + 1), loads);
-      const helped = loads.filter((load) => (after.get(load) ?? 0) < (before.get(load) ?? 0) * 0.99);
+      const helped = loads.filter(
+        (load) => (after.get(load) ?? 0) < (before.get(load) ?? 0) * 0.99,
+      );
       const needs = !trigram.isInstalled && index.keys.some((key) => key.includes("gin_trgm_ops"));
       suggestions.push({
         table: index.table,
@@ -220,7 +229,12 @@ class IndexTrial {
         const made = known ?? (await this.#make(one));
         if (made !== undefined && !candidates.includes(made)) candidates.push(made);
       }
-    return { ...given, places, candidates, needsTrigram: served.keys.some(({ use }) => use === "pattern") };
+    return {
+      ...given,
+      places,
+      candidates,
+      needsTrigram: served.keys.some(({ use }) => use === "pattern"),
+    };
   }
 
   /** Creates an index; undefined if there is no such index for the type. */
@@ -263,7 +277,9 @@ class IndexTrial {
   }
 
   async #rowsOf({ table, where }: Made): Promise<number> {
-    return (await this.#planned({ sql: `SELECT FROM ${table} WHERE ${where}`, places: 0 }))["Plan Rows"];
+    return (await this.#planned({ sql: `SELECT FROM ${table} WHERE ${where}`, places: 0 }))[
+      "Plan Rows"
+    ];
   }
 
   /** Drops all other indexes. */
@@ -300,7 +316,10 @@ class IndexTrial {
     for (const load of loads) {
       const own = load.candidates.filter((one) => this.#made.includes(one));
       // Partial and larger indexes hide others, which may be enough.
-      for (const some of [own, own.filter(({ where, keys }) => where === undefined && keys.length === 1)]) {
+      for (const some of [
+        own,
+        own.filter(({ where, keys }) => where === undefined && keys.length === 1),
+      ]) {
         const plan = await this.#with(some, () => this.#planned(load));
         const names = new Set(allNodes(plan).map((node) => node["Index Name"]));
         for (const one of some) {
@@ -332,8 +351,10 @@ class IndexTrial {
         const after = new Map([...costs, ...(await this.#costs([...taken, one], affected))]);
         const saved = total(costs) - total(after);
         const isEnough =
-          saved >= total(costs) * MIN_GAIN || loads.some((load) => isHalved(load, base, costs, after));
-        if (isEnough && (best === undefined || saved > best.saved * 1.01)) best = { one, after, saved };
+          saved >= total(costs) * MIN_GAIN ||
+          loads.some((load) => isHalved(load, base, costs, after));
+        if (isEnough && (best === undefined || saved > best.saved * 1.01))
+          best = { one, after, saved };
       }
       if (best === undefined) break;
       const { one, after } = best;
@@ -351,13 +372,17 @@ class IndexTrial {
       const rest = kept.filter((other) => other !== one);
       if (!rest.some(({ table, keys }) => table === one.table && keys[0] === one.keys[0])) continue;
       const [without, all] = [await this.#costs(rest, loads), await this.#costs(kept, loads)];
-      const isNeeded = one.where === undefined && loads.some((load) => isHalved(load, without, without, all));
+      const isNeeded =
+        one.where === undefined && loads.some((load) => isHalved(load, without, without, all));
       if (!isNeeded && total(without) - total(all) < original * MIN_GAIN) kept = rest;
     }
     return kept;
   }
 
-  async #reasonFor({ query, sql, places, candidates, needsTrigram }: Load, isFull: boolean): Promise<string> {
+  async #reasonFor(
+    { query, sql, places, candidates, needsTrigram }: Load,
+    isFull: boolean,
+  ): Promise<string> {
     const plan = await this.#with([], async () => {
       // Workers divide the rows of a node.
       await this.#session.run("SET LOCAL max_parallel_workers_per_gather = 0");
@@ -391,7 +416,10 @@ class IndexTrial {
 }
 
 /** Whether one statement becomes much cheaper, also by its original cost. */
-function isHalved(load: Load, ...[base, before, after]: readonly ReadonlyMap<Load, number>[]): boolean {
+function isHalved(
+  load: Load,
+  ...[base, before, after]: readonly ReadonlyMap<Load, number>[]
+): boolean {
   const [original = 0, was = 0, is = 0] = [base, before, after].map((costs) => costs?.get(load));
   return was >= MIN_COST && was - is >= Math.max(was, original / 2) * MIN_STATEMENT_GAIN;
 }

@@ -95,7 +95,11 @@ export const suggestion = z.object({
 export type Suggestion = z.output<typeof suggestion>;
 
 /** Indexes to create or drop, according to the catalog and the statistics; changes nothing. */
-export async function suggestIndexes(database: Database, limit: number, work: Work): Promise<Suggestion[]> {
+export async function suggestIndexes(
+  database: Database,
+  limit: number,
+  work: Work,
+): Promise<Suggestion[]> {
   const rows = await database.rows<{ suggestion: Suggestion }>(work, SUGGESTIONS, [limit]);
   return rows.map(({ suggestion }) => suggestion);
 }

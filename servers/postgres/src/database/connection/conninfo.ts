@@ -58,7 +58,11 @@ export function conninfoOf(text: string | undefined, env: Environment): Conninfo
   }
   const service = given.get("service") ?? around.get("service");
   const file = given.get("servicefile") ?? around.get("servicefile");
-  return new Map([...around, ...(service === undefined ? [] : fromService(service, file, env)), ...given]);
+  return new Map([
+    ...around,
+    ...(service === undefined ? [] : fromService(service, file, env)),
+    ...given,
+  ]);
 }
 
 /**
@@ -121,7 +125,9 @@ function* uriPairs(uri: string): Generator<[string, string]> {
   const [, user = "", password = ""] = /^([^:]*):?(.*)$/s.exec(userinfo) ?? [];
   if (user !== "") yield ["user", decoded(user)];
   if (password !== "") yield ["password", decoded(password)];
-  const hosts = netloc.split(",").map((one) => /^(?:\[([^\]]+)\]|((?!\[)[^:]*))(?::(\d*))?$/.exec(one));
+  const hosts = netloc
+    .split(",")
+    .map((one) => /^(?:\[([^\]]+)\]|((?!\[)[^:]*))(?::(\d*))?$/.exec(one));
   if (hosts.includes(null))
     throw malformed(
       "The host in the connection URL can't be read",
@@ -182,7 +188,8 @@ export function passwordFromFile(
   env: Environment,
 ): { password?: string; problem?: string } {
   const isWindows = process.platform === "win32";
-  const path = passfile ?? (isWindows ? userFile("pgpass.conf", env) : join(homeOf(env), ".pgpass"));
+  const path =
+    passfile ?? (isWindows ? userFile("pgpass.conf", env) : join(homeOf(env), ".pgpass"));
   const unused = (why: string) => ({ problem: `The password file ${path} is not used: ${why}` });
   let text: string;
   try {
@@ -201,7 +208,10 @@ export function passwordFromFile(
       field.replace(/\\(.)/g, "$1"),
     );
     const [password] = fields.slice(4);
-    if (password !== undefined && wanted.every((value, index) => [value, "*"].includes(fields[index] ?? "")))
+    if (
+      password !== undefined &&
+      wanted.every((value, index) => [value, "*"].includes(fields[index] ?? ""))
+    )
       return { password };
   }
   return {};

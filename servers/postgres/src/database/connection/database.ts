@@ -234,12 +234,20 @@ export class Database {
           ...(connection.isConfigured ? [] : settings("LOCAL", timeoutMs)),
           ...(isUsual ? [] : limiting("LOCAL", timeoutMs, statementMs)),
         ];
-        const session = new Session(connection, deadline, [...connection.beginning(mode), ...local]);
+        const session = new Session(connection, deadline, [
+          ...connection.beginning(mode),
+          ...local,
+        ]);
         try {
           return await connection.stoppable(run(session), signal);
         } catch (error) {
           // A pooled connection may have been lost unnoticed. The work has not begun then, so it is safe to retry.
-          if (session.isOpen || !isLost(error) || signal.aborted || attempt > this.limits.maxConnections)
+          if (
+            session.isOpen ||
+            !isLost(error) ||
+            signal.aborted ||
+            attempt > this.limits.maxConnections
+          )
             throw error;
           connection.invalidate();
           this.pool.discard(connection);
@@ -249,7 +257,8 @@ export class Database {
       options.signal.throwIfAborted();
       deadline?.signal.throwIfAborted();
       if (errorCode(error) === "57014") throw timedOut(statementMs);
-      const why = connection?.isInvalid === false ? undefined : await this.#source.whyLost?.(connection);
+      const why =
+        connection?.isInvalid === false ? undefined : await this.#source.whyLost?.(connection);
       if (why !== undefined) throw why;
       this.masks.hideValues(error, options.handlesRows);
       // Positions are those in the statement that ran.
@@ -279,7 +288,9 @@ export class Database {
 
   /** Begins to record a change; or says why it can't be recorded. */
   async startRecord(): Promise<ChangeWriter | string> {
-    const slot = (await this.changes?.slot(this.identity)) ?? { reason: "there is no record of changes" };
+    const slot = (await this.changes?.slot(this.identity)) ?? {
+      reason: "there is no record of changes",
+    };
     if ("reason" in slot) return slot.reason;
     try {
       return new ChangeWriter(slot);

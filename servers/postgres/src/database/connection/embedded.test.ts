@@ -1,5 +1,16 @@
 import { existsSync } from "node:fs";
-import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  chown,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { packaged, startCluster } from "@refmcp/embedded-postgres";
@@ -17,7 +28,9 @@ let folder: string;
 let temporary: string;
 beforeEach(async () => {
   // Short, for a socket below it.
-  folder = await mkdtemp(join(process.platform === "win32" ? tmpdir() : "/tmp", "refmcp-embedded-"));
+  folder = await mkdtemp(
+    join(process.platform === "win32" ? tmpdir() : "/tmp", "refmcp-embedded-"),
+  );
   temporary = join(folder, "tmp");
   await mkdir(temporary);
   for (const [path, mode] of [
@@ -44,7 +57,8 @@ async function postmaster(data: string): Promise<number> {
 /** The folder of the running cluster. */
 async function clusterFolder(): Promise<string> {
   const [only, ...others] = await readdir(temporary);
-  if (only === undefined || others.length > 0) throw new Error(`${temporary} has ${only}, ${others}`);
+  if (only === undefined || others.length > 0)
+    throw new Error(`${temporary} has ${only}, ${others}`);
   return join(temporary, only);
 }
 
@@ -77,11 +91,15 @@ describe("--embedded", () => {
     const csv = `id,name\n${Array.from({ length: 20_000 }, (_, n) => `${n},name ${n} grün 🙂`).join("\n")}\n`;
     await writeFile(join(folder, "names.csv"), csv);
     const server = await talk(given);
-    await server.data("pg_execute", { statements: ["CREATE TABLE names (id int PRIMARY KEY, name text)"] });
-    expect(await server.data("pg_import_csv", { path: "names.csv", table: "names" })).toMatchObject({
-      rows: 20_000,
-      committed: true,
+    await server.data("pg_execute", {
+      statements: ["CREATE TABLE names (id int PRIMARY KEY, name text)"],
     });
+    expect(await server.data("pg_import_csv", { path: "names.csv", table: "names" })).toMatchObject(
+      {
+        rows: 20_000,
+        committed: true,
+      },
+    );
     expect(
       await server.data("pg_export", { sql: "SELECT * FROM names ORDER BY id", path: "out.csv" }),
     ).toMatchObject({ rows: 20_000 });
@@ -108,9 +126,9 @@ describe("--embedded", () => {
     expect(
       await server.data("query", { sql: "SELECT text FROM notes WHERE id = $1", params: [7] }),
     ).toMatchObject({ rows: [["note 7"]] });
-    expect((await sql(server, "SELECT upper('grün'), 'b' < 'É' COLLATE \"en-x-icu\"")).rows).toEqual([
-      ["GRÜN", true],
-    ]);
+    expect(
+      (await sql(server, "SELECT upper('grün'), 'b' < 'É' COLLATE \"en-x-icu\"")).rows,
+    ).toEqual([["GRÜN", true]]);
     const seen: unknown[] = [];
     let cursor: unknown;
     do {
@@ -122,9 +140,12 @@ describe("--embedded", () => {
       cursor = page.next_cursor;
     } while (cursor !== undefined);
     expect(seen).toEqual(Array.from({ length: 1000 }, (_, index) => index + 1));
-    expect(await server.data("pg_describe_table", { table: "notes" })).toMatchObject({ primary_key: ["id"] });
+    expect(await server.data("pg_describe_table", { table: "notes" })).toMatchObject({
+      primary_key: ["id"],
+    });
     expect(
-      (await server.call("pg_explain", { sql: "SELECT * FROM notes WHERE id = 3", analyze: true })).isError,
+      (await server.call("pg_explain", { sql: "SELECT * FROM notes WHERE id = 3", analyze: true }))
+        .isError,
     ).toBe(false);
     for (const text of [
       "COMMIT; DROP TABLE notes",
@@ -168,7 +189,9 @@ describe("when the embedded database ends on its own", () => {
     process.kill(await postmaster(join(await clusterFolder(), "data")), "SIGKILL");
     for (const { text, isError } of await Promise.all(calls)) {
       expect(isError).toBe(true);
-      expect(text).toMatch(/The embedded database stopped; its temporary data is lost\.\n.*--embedded-dir/);
+      expect(text).toMatch(
+        /The embedded database stopped; its temporary data is lost\.\n.*--embedded-dir/,
+      );
     }
     expect(server.connected.stderr()).toMatch(
       /error: the embedded database stopped: PostgreSQL ended by SIGKILL/,
@@ -198,7 +221,9 @@ describe("when the embedded database ends on its own", () => {
       const server = await talkToProcess(given, { env: { TMPDIR: temporary } });
       await server.data("pg_execute", { statements: ["CREATE TABLE notes AS SELECT 7 AS id"] });
       const data =
-        option === "--embedded" ? join(await clusterFolder(), "data") : join(folder, "data", "data");
+        option === "--embedded"
+          ? join(await clusterFolder(), "data")
+          : join(folder, "data", "data");
       const pid = await postmaster(data);
       expect(isRunning(pid)).toBe(true);
       process.kill(server.connected.pid ?? 0, "SIGKILL");
@@ -217,7 +242,9 @@ describe("when the embedded database ends on its own", () => {
     const server = await talkToProcess(kept(), { env: { TMPDIR: temporary } });
     server.call("query", { sql: "SELECT 1" }).catch(() => undefined);
     const made = async () =>
-      (await readdir(join(folder, "data")).catch(() => [])).some((name) => name.startsWith(".new-"));
+      (await readdir(join(folder, "data")).catch(() => [])).some((name) =>
+        name.startsWith(".new-"),
+      );
     await expect.poll(made, { interval: 5 }).toBe(true);
     process.kill(server.connected.pid ?? 0, "SIGKILL");
     await expect
@@ -312,7 +339,9 @@ describe("the directory", () => {
     expect(await readdir(directory)).toEqual(["letter.txt"]);
     // As another PostgreSQL leaves it, or PGlite.
     await writeFile(join(directory, "PG_VERSION"), "17\n");
-    expect(await refused()).toMatch(/contains a database of PostgreSQL 17 that another program made/);
+    expect(await refused()).toMatch(
+      /contains a database of PostgreSQL 17 that another program made/,
+    );
     await rm(directory, { recursive: true });
 
     const made = await talk(kept());
@@ -325,14 +354,17 @@ describe("the directory", () => {
     expect(await readdir(temporary)).toEqual([]);
   });
 
-  it.runIf(isRoot)("must be within reach of the user that PostgreSQL runs as, for root", async () => {
-    await chmod(folder, 0o700);
-    const server = await talk(kept());
-    expect((await server.call("query", { sql: "SELECT 1" })).text).toMatch(
-      /PostgreSQL does not run as root, and user \d+, .* cannot enter .*such as \/var\/lib/s,
-    );
-    await server.close();
-  });
+  it.runIf(isRoot)(
+    "must be within reach of the user that PostgreSQL runs as, for root",
+    async () => {
+      await chmod(folder, 0o700);
+      const server = await talk(kept());
+      expect((await server.call("query", { sql: "SELECT 1" })).text).toMatch(
+        /PostgreSQL does not run as root, and user \d+, .* cannot enter .*such as \/var\/lib/s,
+      );
+      await server.close();
+    },
+  );
 
   it.runIf(isRoot)("of another user is used as that user, for root", async () => {
     const directory = join(folder, "data");

@@ -1,5 +1,10 @@
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type Cluster, type ClusterOptions, packaged, startCluster } from "@refmcp/embedded-postgres";
+import {
+  type Cluster,
+  type ClusterOptions,
+  packaged,
+  startCluster,
+} from "@refmcp/embedded-postgres";
 import manifest from "../../../package.json" with { type: "json" };
 import { type Connection, openConnection } from "../driver/connection.ts";
 import { socketTo } from "../driver/protocol.ts";
@@ -58,9 +63,13 @@ export function embedded(
       if (cause instanceof ToolError) throw cause;
       const why = cause instanceof Error ? cause.message : String(cause);
       logged("did not start", why);
-      throw failure("embedded", `The embedded database did not start: ${oneLine(why.slice(0, 300))}`, {
-        cause,
-      });
+      throw failure(
+        "embedded",
+        `The embedded database did not start: ${oneLine(why.slice(0, 300))}`,
+        {
+          cause,
+        },
+      );
     }
   }
 

@@ -29,7 +29,8 @@ export class Listener {
    */
   async watch(schema: string | undefined, table: string, changed: () => void): Promise<() => void> {
     const listener = (named: string | undefined) => {
-      const isSame = schema === undefined ? named?.endsWith(`.${table}`) : named === `${schema}.${table}`;
+      const isSame =
+        schema === undefined ? named?.endsWith(`.${table}`) : named === `${schema}.${table}`;
       if (named === undefined || named === table || isSame === true) changed();
     };
     this.#listeners.add(listener);

@@ -38,7 +38,10 @@ export class Postgres {
     this.results = new ResultStore(options.readAheadMb * 1_048_576);
     const { url, named, ssh, embedded, env, maxConnections } = options;
     const add = (name: string, label: string, source: Source, identity?: string) =>
-      this.#databases.set(name, new Database(name, label, options, source, options.changes, identity));
+      this.#databases.set(
+        name,
+        new Database(name, label, options, source, options.changes, identity),
+      );
     const addServer = (name: string, text: string | undefined) => {
       const target = targetOf(text, env);
       const tunnel = ssh === undefined ? undefined : new Tunnel(ssh, target.addresses, env);

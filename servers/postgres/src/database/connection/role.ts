@@ -44,7 +44,10 @@ export function requireHarmless({ user, superuser, roles }: RoleFacts): void {
     ? [`it is a superuser, so it can ${everything}`]
     : roles.map((role) => `it is a member of ${role}, so it can ${PRIVILEGED[role] ?? everything}`);
   if (powers.length === 0) return;
-  throw failure("privileged_role", `The role ${JSON.stringify(user)} is refused: ${powers.join("; ")}.`);
+  throw failure(
+    "privileged_role",
+    `The role ${JSON.stringify(user)} is refused: ${powers.join("; ")}.`,
+  );
 }
 
 /** SQL that creates a role which can only read the tables of one schema, for the user to adapt and run. */

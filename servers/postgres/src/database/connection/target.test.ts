@@ -27,7 +27,14 @@ describe("targetOf", () => {
     ["postgresql://me@db.example", "me", "me", "db.example", 5432, undefined],
     ["postgres://m%40e:p%2Fw%3A%40@h/my%20db", "m@e", "my db", "h", 5432, "p/w:@"],
     ["postgres://[::1]:6000/x?user=u&password=p", "u", "x", "::1", 6000, "p"],
-    ["postgres:///x?host=/var/run/postgresql&user=u", "u", "x", "/var/run/postgresql", 5432, undefined],
+    [
+      "postgres:///x?host=/var/run/postgresql&user=u",
+      "u",
+      "x",
+      "/var/run/postgresql",
+      5432,
+      undefined,
+    ],
     ["postgres://u@%2Fvar%2Frun/x", "u", "x", "/var/run", 5432, undefined],
     ["host=h port=6000 user=u password='p \\'w' dbname=d", "u", "d", "h", 6000, "p 'w"],
     ["host = h  user = u", "u", "u", "h", 5432, undefined],
@@ -59,7 +66,10 @@ describe("targetOf", () => {
     ["postgres://:12345/", { port: "12345" }],
     ["postgres://@h:/", { host: "h" }],
     ["postgresql://?hostaddr=127.0.0.1", { hostaddr: "127.0.0.1" }],
-    ["postgres://u@:1/d?host=/socket/dir", { user: "u", host: "/socket/dir", port: "1", dbname: "d" }],
+    [
+      "postgres://u@:1/d?host=/socket/dir",
+      { user: "u", host: "/socket/dir", port: "1", dbname: "d" },
+    ],
     ["postgres://%2Fvar%2Flib/d", { host: "/var/lib", dbname: "d" }],
     ["postgresql://%68/d?u%73er=u", { host: "h", dbname: "d", user: "u" }],
     ["postgresql://[200z:db8::1234]/", { host: "200z:db8::1234" }],
@@ -69,7 +79,13 @@ describe("targetOf", () => {
   });
 
   it.each([
-    ...["postgresql://h?uzer=", "postgre://", "postgres://[::1", "postgres://[]", "postgres://[::1]z"],
+    ...[
+      "postgresql://h?uzer=",
+      "postgre://",
+      "postgres://[::1",
+      "postgres://[]",
+      "postgres://[::1]z",
+    ],
     ...[
       "postgresql://h?zzz",
       "postgres://h?dbname=%XXd",
@@ -150,7 +166,8 @@ describe("targetOf", () => {
 
   it("accepts parameters that only libpq needs, and those of JDBC", () => {
     expect(
-      of("postgres://u@h/d?keepalives=1&gssencmode=disable&connect_timeout=3&application_name=app").target,
+      of("postgres://u@h/d?keepalives=1&gssencmode=disable&connect_timeout=3&application_name=app")
+        .target,
     ).toMatchObject({
       connectTimeoutMs: 3000,
       applicationName: "app",
@@ -160,7 +177,9 @@ describe("targetOf", () => {
         { rejectUnauthorized: false },
       ]);
     expect(of("postgres://u@h/d?ssl=0").target.addresses[0]?.attempts).toEqual([false]);
-    expect(() => of("postgres://u@h/d?sslmode=verify-full&ssl=true")).toThrow(/sslmode=verify-full needs/);
+    expect(() => of("postgres://u@h/d?sslmode=verify-full&ssl=true")).toThrow(
+      /sslmode=verify-full needs/,
+    );
   });
 
   it.each([
@@ -195,8 +214,14 @@ describe("targetOf", () => {
     ["postgres://u:secret@a:1,b:2,c/d?port=1,2", /3 host names, 3 addresses and 2 ports/],
     ["postgres://u:secret@h/d?target_session_attrs=leader", /target_session_attrs is unknown/],
     ["postgres://u:secret@h/d?sslmode=verify", /sslmode "verify" is unknown/],
-    ["postgres://u:secret@h/d?sslmode=require&sslrootcert=system", /too weak with sslrootcert=system/],
-    ["postgres://u:secret@h/d?sslmode=verify-full&sslrootcert=/nowhere.crt", /nowhere\.crt does not exist/],
+    [
+      "postgres://u:secret@h/d?sslmode=require&sslrootcert=system",
+      /too weak with sslrootcert=system/,
+    ],
+    [
+      "postgres://u:secret@h/d?sslmode=verify-full&sslrootcert=/nowhere.crt",
+      /nowhere\.crt does not exist/,
+    ],
     ["postgres://u:secret@h/d?sslcert=/nowhere.crt", /sslcert file \/nowhere\.crt does not exist/],
   ])("refuses %s without showing the password", (text, message) => {
     const attempt = () => of(text);

@@ -3,7 +3,13 @@ import { userInfo } from "node:os";
 import { type ConnectionOptions, createSecureContext } from "node:tls";
 import { errorCode } from "@refmcp/boundary";
 import { malformed } from "../errors.ts";
-import { type Conninfo, conninfoOf, type Environment, passwordFromFile, userFile } from "./conninfo.ts";
+import {
+  type Conninfo,
+  conninfoOf,
+  type Environment,
+  passwordFromFile,
+  userFile,
+} from "./conninfo.ts";
 
 /** One way to connect: without TLS, or with these TLS options. */
 export type Attempt = false | ConnectionOptions;
@@ -20,7 +26,14 @@ export interface Address {
 }
 
 /** libpq's `target_session_attrs`. */
-const ATTRIBUTES = ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"] as const;
+const ATTRIBUTES = [
+  "any",
+  "read-write",
+  "read-only",
+  "primary",
+  "standby",
+  "prefer-standby",
+] as const;
 
 /** A database and how to connect to it. Contains a password: never log or show it. */
 export interface Target {
@@ -137,9 +150,15 @@ function attemptsOf(info: Conninfo, isSocket: boolean, env: Environment): readon
       `It is one of ${MODES.join(", ")}.`,
     );
   if (isSystem && mode !== "verify-full")
-    throw malformed(`sslmode=${mode} is too weak with sslrootcert=system`, "Use sslmode=verify-full.");
+    throw malformed(
+      `sslmode=${mode} is too weak with sslrootcert=system`,
+      "Use sslmode=verify-full.",
+    );
   if (isSocket || mode === "disable") return [false];
-  const tls = { ...clientCertificate(info, env), ...(isSystem ? {} : serverVerification(info, mode, env)) };
+  const tls = {
+    ...clientCertificate(info, env),
+    ...(isSystem ? {} : serverVerification(info, mode, env)),
+  };
   if (mode === "allow") return [false, tls];
   return mode === "prefer" ? [tls, false] : [tls];
 }
@@ -162,7 +181,8 @@ function serverVerification(info: Conninfo, mode: string, env: Environment): Con
 function clientCertificate(info: Conninfo, env: Environment): ConnectionOptions {
   const cert = info.get("sslcert") ?? userFile("postgresql.crt", env);
   if (!existsSync(cert)) {
-    if (info.has("sslcert")) throw malformed(`The sslcert file ${cert} does not exist`, "Correct the path.");
+    if (info.has("sslcert"))
+      throw malformed(`The sslcert file ${cert} does not exist`, "Correct the path.");
     return {};
   }
   const passphrase = info.get("sslpassword");

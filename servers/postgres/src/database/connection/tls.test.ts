@@ -79,7 +79,12 @@ beforeAll(async () => {
   await certificate("stranger", { for: "refmcp", by: "other" });
   await certificate("late", { by: "authority", days: -1 });
   const key = createPrivateKey(await readFile(file("client.key")));
-  const locked = key.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "open" });
+  const locked = key.export({
+    type: "pkcs8",
+    format: "pem",
+    cipher: "aes-256-cbc",
+    passphrase: "open",
+  });
   await writeFile(file("locked.key"), locked, { mode: 0o600 });
   await writeFile(
     file("hba.conf"),
@@ -104,7 +109,11 @@ afterAll(async () => {
 });
 
 /** Connects and returns whether the connection is encrypted. */
-async function encrypted(server: TestPostgres, query: string, host = "127.0.0.1"): Promise<boolean> {
+async function encrypted(
+  server: TestPostgres,
+  query: string,
+  host = "127.0.0.1",
+): Promise<boolean> {
   const url = new URL(server.url);
   url.hostname = host;
   url.search = query.replaceAll("$", `${folder}/`);
@@ -134,11 +143,17 @@ describe("sslmode as in libpq", () => {
   });
 
   it("checks the host name only with verify-full", async () => {
-    expect(await encrypted(secured, "sslmode=verify-full&sslrootcert=$server.crt", "localhost")).toBe(true);
+    expect(
+      await encrypted(secured, "sslmode=verify-full&sslrootcert=$server.crt", "localhost"),
+    ).toBe(true);
     const byAddress = "hostaddr=127.0.0.1&sslmode=verify-full&sslrootcert=$server.crt";
     expect(await encrypted(secured, byAddress, "localhost")).toBe(true);
-    await expect(encrypted(secured, byAddress, "other.test")).rejects.toMatchObject({ kind: "unavailable" });
-    await expect(encrypted(secured, "sslmode=verify-full&sslrootcert=$server.crt")).rejects.toMatchObject({
+    await expect(encrypted(secured, byAddress, "other.test")).rejects.toMatchObject({
+      kind: "unavailable",
+    });
+    await expect(
+      encrypted(secured, "sslmode=verify-full&sslrootcert=$server.crt"),
+    ).rejects.toMatchObject({
       kind: "unavailable",
       message: expect.stringMatching(/certificate for another host name/),
       hint: expect.stringContaining("verify-ca"),
@@ -148,14 +163,18 @@ describe("sslmode as in libpq", () => {
   it.each(["sslmode=require", "sslmode=verify-ca", "sslmode=verify-full"])(
     "refuses another authority: %s",
     async (mode) => {
-      await expect(encrypted(secured, `${mode}&sslrootcert=$other.crt`, "localhost")).rejects.toMatchObject({
+      await expect(
+        encrypted(secured, `${mode}&sslrootcert=$other.crt`, "localhost"),
+      ).rejects.toMatchObject({
         message: expect.stringMatching(/certificate that can't be verified/),
       });
     },
   );
 
   it("continues without TLS if the CA does not match and the mode is prefer", async () => {
-    expect(await encrypted(secured, "sslmode=prefer&sslrootcert=$other.crt", "localhost")).toBe(false);
+    expect(await encrypted(secured, "sslmode=prefer&sslrootcert=$other.crt", "localhost")).toBe(
+      false,
+    );
   });
 
   it("with a server without TLS", async () => {
@@ -191,7 +210,11 @@ describe("certificates of an authority", () => {
       const mine = `sslcert=$client.crt&sslkey=$${key}`;
       for (const mode of ["require", "verify-ca", "verify-full", "prefer"])
         expect(
-          await encrypted(strict, `${mine}&sslmode=${mode}&sslrootcert=$authority.crt`, "localhost"),
+          await encrypted(
+            strict,
+            `${mine}&sslmode=${mode}&sslrootcert=$authority.crt`,
+            "localhost",
+          ),
         ).toBe(true);
     },
   );
@@ -203,7 +226,11 @@ describe("certificates of an authority", () => {
       /refused the client certificate/,
       /sslcert/,
     ],
-    ["sslmode=require&sslcert=$client.crt&sslkey=$server.key", /sslkey does not belong to/, /sslkey/],
+    [
+      "sslmode=require&sslcert=$client.crt&sslkey=$server.key",
+      /sslkey does not belong to/,
+      /sslkey/,
+    ],
     [
       "sslmode=require&sslcert=$client.crt&sslkey=$locked.key",
       /its passphrase is missing or wrong/,
@@ -265,7 +292,9 @@ describe("channel binding", () => {
   it("connects through nobody else, who could read everything without it", async () => {
     const { server, close } = await interceptor(secured);
     expect(await encrypted(server, "sslmode=require")).toBe(true);
-    await expect(encrypted(server, "sslmode=require&channel_binding=require")).rejects.toMatchObject({
+    await expect(
+      encrypted(server, "sslmode=require&channel_binding=require"),
+    ).rejects.toMatchObject({
       kind: "unavailable",
     });
     close();

@@ -68,7 +68,10 @@ beforeAll(async () => {
     host("bastion", "known") + host("changed", "wrong") + host("unknown", "empty"),
   );
   // ssh reads the configuration of the home directory that the system names, whatever HOME says.
-  await writeFile(at("ssh"), `#!/bin/sh\necho $$ >> ${at("pids")}\nexec ${ssh} -F ${at("config")} "$@"\n`);
+  await writeFile(
+    at("ssh"),
+    `#!/bin/sh\necho $$ >> ${at("pids")}\nexec ${ssh} -F ${at("config")} "$@"\n`,
+  );
   await chmod(at("ssh"), 0o755);
   if (user !== undefined) for (const name of ["", "host"]) chownSync(at(name), user.uid, user.gid);
   env = { PATH: `${folder}${delimiter}${PATH}` };
@@ -107,7 +110,9 @@ describe("an SSH tunnel", () => {
     const { open } = through("bastion", "postgres://u:p@db.internal/d", { PATH: "/nowhere" });
     await expect(open()).rejects.toMatchObject({
       kind: "unavailable",
-      message: expect.stringMatching(/tunnel through bastion can't be opened: the program ssh was not found/),
+      message: expect.stringMatching(
+        /tunnel through bastion can't be opened: the program ssh was not found/,
+      ),
     });
   });
 

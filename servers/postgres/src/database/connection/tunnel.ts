@@ -22,7 +22,11 @@ const SETTINGS = [
   ...["BatchMode=yes", "StrictHostKeyChecking=yes", "NoHostAuthenticationForLocalhost=no"],
   ...["ExitOnForwardFailure=yes", "PermitLocalCommand=yes", "LocalCommand=echo ready"],
   ...["ControlMaster=no", "ControlPath=none", "RemoteCommand=none", "GatewayPorts=no"],
-  ...["IgnoreUnknown=ForkAfterAuthentication", "ForkAfterAuthentication=no", "StreamLocalBindMask=0177"],
+  ...[
+    "IgnoreUnknown=ForkAfterAuthentication",
+    "ForkAfterAuthentication=no",
+    "StreamLocalBindMask=0177",
+  ],
   ...["ConnectTimeout=10", "ServerAliveInterval=15", "ServerAliveCountMax=3"],
 ].flatMap((setting) => ["-o", setting]);
 
@@ -83,11 +87,15 @@ export class Tunnel {
     ]);
     this.#said = "";
     const supervisor = new Supervisor([folder], undefined);
-    const ssh = spawn("ssh", ["-N", "-T", "-a", "-x", ...SETTINGS, ...forwards, "--", this.#destination], {
-      env: this.#env,
-      stdio: ["ignore", "pipe", "pipe"],
-      windowsHide: true,
-    });
+    const ssh = spawn(
+      "ssh",
+      ["-N", "-T", "-a", "-x", ...SETTINGS, ...forwards, "--", this.#destination],
+      {
+        env: this.#env,
+        stdio: ["ignore", "pipe", "pipe"],
+        windowsHide: true,
+      },
+    );
     const stop = () => {
       ssh.kill();
       supervisor.end();
@@ -110,7 +118,8 @@ export class Tunnel {
     } catch (error) {
       stop();
       if (error instanceof ToolError) throw error;
-      if (deadline.signal.aborted) throw this.#failure(`ssh did not log in within ${LOGIN_MS / 1000} s.`);
+      if (deadline.signal.aborted)
+        throw this.#failure(`ssh did not log in within ${LOGIN_MS / 1000} s.`);
       throw this.#failure(
         errorCode(error) === "ENOENT"
           ? "the program ssh was not found. Install OpenSSH's client, or omit --ssh."

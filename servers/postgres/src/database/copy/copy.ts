@@ -1,5 +1,13 @@
 import { createHash } from "node:crypto";
-import { chownSync, closeSync, existsSync, ftruncateSync, openSync, statSync, unlinkSync } from "node:fs";
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  openSync,
+  statSync,
+  unlinkSync,
+} from "node:fs";
 import { join } from "node:path";
 import { keyedLock } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
@@ -62,7 +70,12 @@ export class Trial {
   readonly #data: string;
   readonly #grown: Set<string>;
 
-  constructor(session: Session, { data, leftOut }: Loaded, { sizes, isCut }: Statistics, grown: Set<string>) {
+  constructor(
+    session: Session,
+    { data, leftOut }: Loaded,
+    { sizes, isCut }: Statistics,
+    grown: Set<string>,
+  ) {
     this.session = session;
     this.leftOut = isCut ? [...leftOut, "statistics of all but the largest tables"] : leftOut;
     this.sizes = new Map(sizes.map((size) => [size.name, size]));
@@ -78,7 +91,12 @@ export class Trial {
    * @param sizes estimated pages of new indexes, by their object id
    */
   async grow(tables: readonly string[], sizes: ReadonlyMap<string, number>): Promise<void> {
-    const files = await this.session.rows<{ id: string; name: string; file: string; isTable: boolean }>(
+    const files = await this.session.rows<{
+      id: string;
+      name: string;
+      file: string;
+      isTable: boolean;
+    }>(
       `SELECT c.oid::text AS id, pg_catalog.format('%I.%I', n.nspname, c.relname) AS name, pg_catalog.pg_relation_filepath(c.oid) AS file, c.relkind <> 'i' AS "isTable"
        FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'm', 'i')
          AND (c.oid = ANY($1::oid[]) OR c.oid IN (SELECT indexrelid FROM pg_catalog.pg_index WHERE indrelid = ANY($1::oid[])))`,
@@ -134,7 +152,11 @@ export class SchemaCopy {
    * @param feature what needs it, for the error if PostgreSQL's binaries are not installed
    * @throws ToolError `unavailable` without the binaries, `too_large` for a schema that is not copied.
    */
-  async use<Value>(feature: string, work: Work, run: (trial: Trial) => Promise<Value>): Promise<Value> {
+  async use<Value>(
+    feature: string,
+    work: Work,
+    run: (trial: Trial) => Promise<Value>,
+  ): Promise<Value> {
     return await this.#inTurn("copy", async () => {
       clearTimeout(this.#idle);
       work.signal.throwIfAborted();
@@ -165,8 +187,16 @@ export class SchemaCopy {
       const objects = await objectsOf(session);
       const fingerprint = createHash("sha256").update(JSON.stringify(objects)).digest("hex");
       const isNew = this.#loaded?.fingerprint !== fingerprint;
-      const statistics = isNew || isStale ? await statisticsOf(session, this.#source.masks) : undefined;
-      return { settings, statistics, isLinguistic: order?.is === true, objects, fingerprint, isNew };
+      const statistics =
+        isNew || isStale ? await statisticsOf(session, this.#source.masks) : undefined;
+      return {
+        settings,
+        statistics,
+        isLinguistic: order?.is === true,
+        objects,
+        fingerprint,
+        isNew,
+      };
     });
     if (read.objects.length > MAX_OBJECTS)
       throw new ToolError(

@@ -57,13 +57,16 @@ const LINTS: Readonly<Record<string, Lint>> = {
         !isFilled &&
         meetsRows(facts) && {
           problem: `${colname} is NOT NULL and has no DEFAULT, which fails where the table has rows.`,
-          safer: "Add a DEFAULT; or add the column without NOT NULL, fill it, and set NOT NULL later",
+          safer:
+            "Add a DEFAULT; or add the column without NOT NULL, fill it, and set NOT NULL later",
         })
     );
   },
   AT_AddConstraint({ def }, facts, table) {
     const { contype, conname = "NAME", keys } = treeOf(treeOf(def).Constraint);
-    const kind = /^CONSTR_(UNIQUE|PRIMARY)$/.exec(String(contype))?.[1]?.replace("PRIMARY", "PRIMARY KEY");
+    const kind = /^CONSTR_(UNIQUE|PRIMARY)$/
+      .exec(String(contype))?.[1]
+      ?.replace("PRIMARY", "PRIMARY KEY");
     const built = (on: string) => ({
       problem: `The index is built while nobody can read or write ${on}.`,
       safer: `CREATE UNIQUE INDEX CONCURRENTLY ${conname} ON ${table} (${namesOf(keys).join(", ")}) alone; ${LATER}ALTER TABLE ${table} ADD CONSTRAINT ${conname} ${kind} USING INDEX ${conname}`,
@@ -77,7 +80,9 @@ const LINTS: Readonly<Record<string, Lint>> = {
     );
   },
   AT_ValidateConstraint({ name }, { target, blocks, work }) {
-    const scanned = work.find((one) => one.what === "scans" && one.name === target?.name && hasRows(one));
+    const scanned = work.find(
+      (one) => one.what === "scans" && one.name === target?.name && hasRows(one),
+    );
     return (
       scanned !== undefined &&
       blocks !== undefined && {
@@ -94,7 +99,8 @@ const LINTS: Readonly<Record<string, Lint>> = {
   AT_AlterColumnType({ name }, facts) {
     const rewritten = (on: string) => ({
       problem: `The new type of ${name} rewrites ${on} and its indexes while nobody can read it.`,
-      safer: "Add a new column, keep it in step with a trigger, fill it in batches, then swap the names",
+      safer:
+        "Add a new column, keep it in step with a trigger, fill it in batches, then swap the names",
     });
     return onWork(facts, "rewrites", rewritten) ?? onWork(facts, "builds", rewritten);
   },
@@ -106,7 +112,8 @@ const LINTS: Readonly<Record<string, Lint>> = {
   AT_AttachPartition: (_, facts, table) =>
     onWork(facts, "scans", (on) => ({
       problem: `All rows of ${on} are checked against the bounds while ${table} is locked.`,
-      safer: "First add a CHECK constraint with the bounds to the partition (NOT VALID, then VALIDATE)",
+      safer:
+        "First add a CHECK constraint with the bounds to the partition (NOT VALID, then VALIDATE)",
     })),
   IndexStmt({ concurrent }, facts, _, sql) {
     const safer =
@@ -151,7 +158,10 @@ const LINTS: Readonly<Record<string, Lint>> = {
 export function lintsOf({ sql, kind, node }: Statement, facts: Facts): Warning[] {
   const commands = kind === "AlterTableStmt" ? listOf(node.cmds) : [];
   const parts = commands.map((one) => treeOf(treeOf(one).AlterTableCmd));
-  const judged = [[kind, node] as const, ...parts.map((part) => [String(part.subtype), part] as const)];
+  const judged = [
+    [kind, node] as const,
+    ...parts.map((part) => [String(part.subtype), part] as const),
+  ];
   const table = relationName(node.relation) ?? "";
   return judged.flatMap(([name, part]) => LINTS[name]?.(part, facts, table, sql) || []);
 }

@@ -95,7 +95,9 @@ export function* creating(objects: readonly SchemaObject[], standIns: ReadonlySe
     const columns: string[] = [];
     for (let next = at + 1; objects[next]?.kind === "column"; next++) {
       const { name, sql } = objects[next] ?? object;
-      const type = sql.replace(/^(\S+?)\([^)]*\)/, (all, base: string) => (standIns.has(base) ? base : all));
+      const type = sql.replace(/^(\S+?)\([^)]*\)/, (all, base: string) =>
+        standIns.has(base) ? base : all,
+      );
       columns.push(`${name.slice(object.name.length + 1)} ${type}`);
     }
     const list = object.sql.indexOf("()", object.sql.indexOf(object.name) + object.name.length);

@@ -147,7 +147,8 @@ class Rehearsal {
   async #one(statement: Statement, messages: readonly string[]): Promise<Rehearsed> {
     const { kind, node } = statement;
     const sql = oneLine(clip(statement.sql, 200));
-    if (isSetting(kind)) return { sql, skipped: "pg_execute manages the transaction and its settings" };
+    if (isSetting(kind))
+      return { sql, skipped: "pg_execute manages the transaction and its settings" };
     const { alone } = await passWriting(statement.sql, true);
     const isAlone = alone !== undefined;
     if (kind === "VacuumStmt" && isAlone) return { sql, skipped: "VACUUM has no rows here" };
@@ -196,7 +197,9 @@ class Rehearsal {
 
   /** What CREATE INDEX or DROP INDEX names that is partitioned, where CONCURRENTLY is not possible. */
   async #partitionedIn({ kind, node }: Statement): Promise<string | undefined> {
-    const dropped = listOf(node.objects).map((one) => quotedName(namesOf(treeOf(treeOf(one).List).items)));
+    const dropped = listOf(node.objects).map((one) =>
+      quotedName(namesOf(treeOf(treeOf(one).List).items)),
+    );
     const created = kind === "IndexStmt" ? (relationName(node.relation) ?? []) : [];
     const [found] = await this.#session.rows<{ name: string }>(
       `SELECT c.oid::regclass::text AS name FROM pg_catalog.unnest($1::text[]) n JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(n)
@@ -287,7 +290,9 @@ export async function rehearsed(
       const changes = differences(before, await objectsNow(trial.session));
       return { results, changes, leftOut: trial.leftOut };
     });
-  const facts = [...new Set(results.flatMap(({ locks = [], work: done = [] }) => [...locks, ...done]))];
+  const facts = [
+    ...new Set(results.flatMap(({ locks = [], work: done = [] }) => [...locks, ...done])),
+  ];
   if (postgres.rehearsed.size >= MAX_REMEMBERED) postgres.rehearsed.clear();
   const found = `The rehearsal found: ${oneLine(clip(facts.join("; "), 800))}.`;
   if (facts.length > 0) postgres.rehearsed.set(rehearsalKey(database.name, own), found);

@@ -20,7 +20,8 @@ const MAX_RELATIONS = 20_000;
 const MAX_COLUMNS = 5_000;
 
 const SPACES = "n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'";
-const PAGES = "CASE WHEN c.relpages > 0 THEN c.relpages ELSE pg_catalog.pg_relation_size(c.oid) / 8192 END";
+const PAGES =
+  "CASE WHEN c.relpages > 0 THEN c.relpages ELSE pg_catalog.pg_relation_size(c.oid) / 8192 END";
 
 const SIZES = `SELECT n.nspname AS schema, c.relname AS relation, pg_catalog.format('%I.%I', n.nspname, c.relname) AS name, (${PAGES})::float8 AS pages,
     8192 * (${PAGES} + coalesce(t.relpages, 0) + coalesce(x.pages, 0))::float8 AS bytes, c.reltuples::float8 AS rows, c.relallvisible AS visible

@@ -238,13 +238,19 @@ export class Connection {
  */
 export async function openConnection(target: Target, tunnel?: Tunnel): Promise<Connection> {
   // The second round of prefer-standby accepts any server.
-  const rounds = target.wanted === "prefer-standby" ? (["standby", "any"] as const) : [target.wanted];
+  const rounds =
+    target.wanted === "prefer-standby" ? (["standby", "any"] as const) : [target.wanted];
   let last: unknown;
   for (const wanted of rounds) {
     for (const address of target.addresses) {
       for (const attempt of address.attempts) {
         try {
-          const connection = await connect(target, address, attempt, await tunnel?.socketsTo(address));
+          const connection = await connect(
+            target,
+            address,
+            attempt,
+            await tunnel?.socketsTo(address),
+          );
           const { standby, readonly } = connection.role;
           // libpq's target_session_attrs.
           const kinds = {
@@ -332,10 +338,13 @@ const NOT_BOUND = "the server does not offer channel binding";
 function requireBinding(client: Client): () => boolean {
   let isBound = false;
   const refuse = () => client.connection.stream.destroy(new Error(NOT_BOUND));
-  client.connection.once("authenticationSASL", ({ mechanisms }: { mechanisms: readonly string[] }) => {
-    isBound = mechanisms.includes("SCRAM-SHA-256-PLUS");
-    if (!isBound) refuse();
-  });
+  client.connection.once(
+    "authenticationSASL",
+    ({ mechanisms }: { mechanisms: readonly string[] }) => {
+      isBound = mechanisms.includes("SCRAM-SHA-256-PLUS");
+      if (!isBound) refuse();
+    },
+  );
   client.connection.once("authenticationCleartextPassword", refuse);
   client.connection.once("authenticationMD5Password", refuse);
   return () => isBound;

@@ -107,7 +107,12 @@ export class PortalQuery implements Submittable {
   }
 
   /** Fetches from a named portal of this connection. */
-  static resume(portal: string, fields: readonly FieldDef[], caps: Caps, tooMuch: () => void): PortalQuery {
+  static resume(
+    portal: string,
+    fields: readonly FieldDef[],
+    caps: Caps,
+    tooMuch: () => void,
+  ): PortalQuery {
     const query = new PortalQuery({ text: "", params: [], portal }, caps, tooMuch);
     query.#fields = fields;
     query.#next = query.#first;
@@ -308,9 +313,15 @@ export async function catalogRows<Row extends QueryResultRow>(
   const query = { text, params, portal: "refmcp_catalog", opening, bound: BOUND };
   const caps = { chars: Number.POSITIVE_INFINITY, toEnd: true };
   const { fields, rows } = await new PortalQuery(query, caps).run(client);
-  const columns = fields.map(({ name, dataTypeID }) => ({ name, parse: client.getTypeParser(dataTypeID) }));
+  const columns = fields.map(({ name, dataTypeID }) => ({
+    name,
+    parse: client.getTypeParser(dataTypeID),
+  }));
   return rows.map((row) => {
-    const entries = columns.map(({ name, parse }, at) => [name, row[at] == null ? null : parse(row[at])]);
+    const entries = columns.map(({ name, parse }, at) => [
+      name,
+      row[at] == null ? null : parse(row[at]),
+    ]);
     return Object.fromEntries(entries);
   });
 }

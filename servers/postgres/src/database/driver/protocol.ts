@@ -55,7 +55,9 @@ export async function sendCancel(key: CancelKey): Promise<void> {
       if (attempt === false) socket.write(request);
       else if (directTls) sendEncrypted();
       else {
-        socket.once("data", (answer) => (answer.toString("latin1") === "S" ? sendEncrypted() : finish()));
+        socket.once("data", (answer) =>
+          answer.toString("latin1") === "S" ? sendEncrypted() : finish(),
+        );
         socket.write(serialize.requestSsl());
       }
     });

@@ -74,7 +74,10 @@ export interface ColumnType {
 }
 
 /** Runs one of our own statements. */
-type Ask = (statement: string, values: readonly unknown[]) => Promise<(ColumnType & { oid: number })[]>;
+type Ask = (
+  statement: string,
+  values: readonly unknown[],
+) => Promise<(ColumnType & { oid: number })[]>;
 
 /** The types of one database, each looked up once. */
 export class TypeCatalog {

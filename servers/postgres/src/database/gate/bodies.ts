@@ -37,7 +37,8 @@ export async function readBody(text: string, hasStatements: boolean): Promise<Bo
       const before = plain(tokens[at - 1]);
       const after = plain(tokens[at + 1]);
       const name = nameOf(token);
-      if (OPERATOR.test(token.text)) mentions.add(`operator ${token.text === "!=" ? "<>" : token.text}`);
+      if (OPERATOR.test(token.text))
+        mentions.add(`operator ${token.text === "!=" ? "<>" : token.text}`);
       if (name === undefined) continue;
       mentions.add(`type ${name}`).add(`relation ${name}`);
       const kind = after === "(" ? "function" : before === "." ? "attribute" : undefined;

@@ -27,7 +27,8 @@ const DENIED: ReadonlySet<string> = new Set([
     lo_tell64 lo_truncate lo_truncate64 lo_unlink be_lo_export be_lo_import`),
 ]);
 
-const DENIED_PREFIXES = words(`pg_read_ pg_ls_ pg_file_ pg_logdir_ pg_advisory_ pg_try_advisory_ pg_logical_
+const DENIED_PREFIXES =
+  words(`pg_read_ pg_ls_ pg_file_ pg_logdir_ pg_advisory_ pg_try_advisory_ pg_logical_
   pg_create_logical_ pg_create_physical_ pg_copy_logical_ pg_copy_physical_ pg_drop_replication_ pg_replication_
   pg_wal_replay_ pg_xlog_replay_ pg_stat_reset pg_restore_ pg_clear_ pg_sync_ pg_set_ binary_upgrade_`);
 
@@ -57,7 +58,9 @@ export const HARMLESS: ReadonlySet<string> = new Set(
 
 /** PostgreSQL's functions that make a value of any type, whose checks and casts then run. */
 const OF_ANY_TYPE = new Set(
-  words("pg_input_is_valid pg_input_error_info domain_in array_in record_in range_in multirange_in"),
+  words(
+    "pg_input_is_valid pg_input_error_info domain_in array_in record_in range_in multirange_in",
+  ),
 );
 
 const isListed = (names: ReadonlySet<string>, prefixes: readonly string[]) => (name: string) =>
@@ -95,7 +98,8 @@ export function mentionedBy(key: string, value: unknown): Mention[] {
     return namesOf(tree.funcname)
       .slice(-1)
       .flatMap((name) => callOf(name));
-  if (key === "A_Indirection") return namesOf(tree.indirection).flatMap((name) => callOf(name, "attribute"));
+  if (key === "A_Indirection")
+    return namesOf(tree.indirection).flatMap((name) => callOf(name, "attribute"));
   if (key === "ColumnRef")
     return namesOf(tree.fields)
       .slice(1)

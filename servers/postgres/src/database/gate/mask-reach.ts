@@ -9,11 +9,15 @@ export type Rows = Pick<Connection, "rows">;
  */
 const REVEALING =
   `pg_stats pg_stats_ext pg_stats_ext_exprs pg_statistic pg_statistic_ext_data pg_stat_activity pg_stat_statements
-  pg_stat_all_tables pg_stat_user_tables pg_stat_xact_all_tables pg_stat_xact_user_tables`.split(/\s+/);
-const REVEALING_CALLS = `pg_stat_get_activity pg_stat_get_backend_activity pg_stat_statements bt_page_items
+  pg_stat_all_tables pg_stat_user_tables pg_stat_xact_all_tables pg_stat_xact_user_tables`.split(
+    /\s+/,
+  );
+const REVEALING_CALLS =
+  `pg_stat_get_activity pg_stat_get_backend_activity pg_stat_statements bt_page_items
   pg_stat_get_tuples_hot_updated pg_stat_get_xact_tuples_hot_updated`.split(/\s+/);
 /** Text that a function body may run as SQL, or that can hide a name. */
-const DYNAMIC = /\bexecute\b|_to_xml|\bts_stat\b|\bts_rewrite\b|dblink|crosstab|connectby|xpath_table|U&"/i;
+const DYNAMIC =
+  /\bexecute\b|_to_xml|\bts_stat\b|\bts_rewrite\b|dblink|crosstab|connectby|xpath_table|U&"/i;
 
 /** How the object id of a relation begins, next to those of other objects. */
 const RELATION = "pg_class ";
@@ -93,7 +97,9 @@ export async function readReach(session: Rows, masks: readonly Mask[]): Promise<
   );
   for (let size = -1; size < found.size; ) {
     size = found.size;
-    const users = uses.flatMap(({ user, used }) => (found.has(used) && !found.has(user) ? [user] : []));
+    const users = uses.flatMap(({ user, used }) =>
+      found.has(used) && !found.has(user) ? [user] : [],
+    );
     const mentions = mentioning(found.values());
     const readers = functions.flatMap((one) =>
       !found.has(`pg_proc ${one.id}`) && mentions(one) ? [`pg_proc ${one.id}`] : [],
@@ -116,7 +122,9 @@ export async function readReach(session: Rows, masks: readonly Mask[]): Promise<
 
 /** The masked columns in two lists: the object ids of their relations, and their names. */
 export function pairsOf(columns: Reach["columns"]): [tables: string[], names: string[]] {
-  const pairs = [...columns].flatMap(([table, names]) => [...names].map((name) => [table, name] as const));
+  const pairs = [...columns].flatMap(([table, names]) =>
+    [...names].map((name) => [table, name] as const),
+  );
   return [pairs.map(([table]) => table), pairs.map(([, name]) => name)];
 }
 

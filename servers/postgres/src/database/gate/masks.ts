@@ -4,7 +4,17 @@ import { type Mask, maskedNotice, masksOf } from "@refmcp/sql/masks";
 import { failure } from "../errors.ts";
 import { mentionedBy } from "./functions.ts";
 import { pairsOf, type Reach, type Rows, readReach } from "./mask-reach.ts";
-import { commandName, listOf, namesOf, only, parseSql, type Tree, tokensOf, treeOf, walk } from "./syntax.ts";
+import {
+  commandName,
+  listOf,
+  namesOf,
+  only,
+  parseSql,
+  type Tree,
+  tokensOf,
+  treeOf,
+  walk,
+} from "./syntax.ts";
 
 /** Empty on a standby, where it does not name all running transactions. */
 const SNAPSHOT =
@@ -37,7 +47,11 @@ const SAMPLED = `SELECT n.nspname AS schema, c.relname AS relation, c.oid::int8:
 interface Shape {
   readonly name: string;
   readonly definition: string | null;
-  readonly columns: readonly { readonly name: string; readonly type: string; readonly isReadable: boolean }[];
+  readonly columns: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly isReadable: boolean;
+  }[];
 }
 
 export interface Unmasked {
@@ -78,7 +92,13 @@ export class Masks {
   ): Promise<Unmasked> {
     if (!this.isOn) return { sql, notices: [] };
     const reach = await this.#reach(session, mode);
-    const rewriting = { session, reach, seen: new Set<string>(), depth: 0, isWriting: mode === "READ WRITE" };
+    const rewriting = {
+      session,
+      reach,
+      seen: new Set<string>(),
+      depth: 0,
+      isWriting: mode === "READ WRITE",
+    };
     const { seen } = rewriting;
     const safe = await rewritten(rewriting, sql);
     return { sql: safe, notices: seen.size === 0 ? [] : [maskedNotice(seen)] };
@@ -88,13 +108,17 @@ export class Masks {
    * Whether a column's statistics, which are samples of its values, must not be shown or used: those of masked columns, of
    * materialized views that may read them, and of expressions in indexes of their tables.
    */
-  async hidden(session: Rows): Promise<(schema: string, relation: string, column: string) => boolean> {
+  async hidden(
+    session: Rows,
+  ): Promise<(schema: string, relation: string, column: string) => boolean> {
     if (!this.isOn) return () => false;
     const { columns, relations } = await this.#reach(session, "READ ONLY");
-    const found = await session.rows<{ schema: string; relation: string; id: string; isWhole: boolean }>(
-      SAMPLED,
-      [[...relations]],
-    );
+    const found = await session.rows<{
+      schema: string;
+      relation: string;
+      id: string;
+      isWhole: boolean;
+    }>(SAMPLED, [[...relations]]);
     const nameOf = (schema: string, relation: string) => JSON.stringify([schema, relation]);
     const byName = new Map(
       found.map((one) => [
@@ -170,16 +194,19 @@ interface Named {
 
 async function rewritten(rewriting: Rewriting, sql: string): Promise<string> {
   const { session, reach, depth, isWriting } = rewriting;
-  if (depth > MAX_DEPTH) throw refused("The views are nested too deeply to keep masked columns hidden.");
+  if (depth > MAX_DEPTH)
+    throw refused("The views are nested too deeply to keep masked columns hidden.");
   const tree = treeOf(await parseSql(sql));
   const [kind] = only(treeOf(treeOf(listOf(tree.stmts)[0]).stmt));
   const { named, ctes, isChanging } = inspected(tree, reach, isWriting);
   const names = [...new Set(named.map(({ name }) => name))];
-  const rows = names.length === 0 ? [] : await session.rows<Relation & { asked: string }>(RESOLVE, [names]);
+  const rows =
+    names.length === 0 ? [] : await session.rows<Relation & { asked: string }>(RESOLVE, [names]);
   const found = new Map(rows.map((row) => [row.asked, row]));
   const subqueries = new Map<Tree, string>();
   // Otherwise rows could come in the order of masked values, or rows that are alike in other columns.
-  if (reach.hasOrder && rows.some(({ id }) => reach.relations.has(id))) await session.rows(WITHOUT_ORDER);
+  if (reach.hasOrder && rows.some(({ id }) => reach.relations.has(id)))
+    await session.rows(WITHOUT_ORDER);
   for (const { node, holder, name, use } of named) {
     const relation = found.get(name);
     if (relation === undefined) continue;
@@ -201,8 +228,10 @@ async function rewritten(rewriting: Rewriting, sql: string): Promise<string> {
         );
     } else {
       const isReading = isView && (await readsMasked(session, reach, id));
-      if (isChanging && isReading) throw refused(`The change reads ${name}, a view of masked columns.`);
-      if (isChanging && masked !== undefined) requireBlind(tree, node, masked, await shapeOf(session, id));
+      if (isChanging && isReading)
+        throw refused(`The change reads ${name}, a view of masked columns.`);
+      if (isChanging && masked !== undefined)
+        requireBlind(tree, node, masked, await shapeOf(session, id));
       if (isReading && relkind === "m")
         throw refused(`The materialized view ${name} contains what it read from masked columns.`);
       if (masked === undefined && !isReading) continue;
@@ -245,11 +274,15 @@ function inspected(tree: Tree, reach: Reach, isWriting: boolean) {
       .map((mention) => mention.slice(mention.indexOf(" ") + 1))
       .find((name) => reach.calls.has(name));
     if (called !== undefined)
-      throw refused(`${oneLine(called)} is blocked, because a function behind it can read masked columns.`);
+      throw refused(
+        `${oneLine(called)} is blocked, because a function behind it can read masked columns.`,
+      );
   });
   const named = nodes.map((node): Named => {
     const { use = "other", holder } = uses.get(node) ?? {};
-    const parts = [node.catalogname, node.schemaname, node.relname].filter((one) => typeof one === "string");
+    const parts = [node.catalogname, node.schemaname, node.relname].filter(
+      (one) => typeof one === "string",
+    );
     return { node, holder, use, name: parts.map((one) => quoteIdentifier(String(one))).join(".") };
   });
   return { named, ctes, isChanging };
@@ -338,7 +371,8 @@ function requireBlind(
     const found = isPart ? String(set) : names.find((one) => masked.has(one));
     if (found !== undefined) refuse(`${oneLine(found)}`);
     if (isNatural === true) refuse("all columns, by NATURAL JOIN,");
-    if (key === "returningClause" && listOf(options).length > 0) refuse("whole rows, by RETURNING WITH,");
+    if (key === "returningClause" && listOf(options).length > 0)
+      refuse("whole rows, by RETURNING WITH,");
     if (key !== "ColumnRef") return;
     const qualifier = names.length === 1 ? names[0] : names.at(-2);
     const isRow = rows.has(qualifier) && (names.length === 1 || !known.has(names.at(-1) ?? ""));
@@ -355,7 +389,11 @@ const POSITION = /^(location|stmt_len|stmt_location|.*_location|list_(start|end)
  *
  * @param subqueries by the node around the relation
  */
-async function replaced(sql: string, tree: Tree, subqueries: ReadonlyMap<Tree, string>): Promise<string> {
+async function replaced(
+  sql: string,
+  tree: Tree,
+  subqueries: ReadonlyMap<Tree, string>,
+): Promise<string> {
   const text = Buffer.from(sql);
   const tokens = await tokensOf(sql);
   if (tokens === undefined) throw unclear();
@@ -368,7 +406,9 @@ async function replaced(sql: string, tree: Tree, subqueries: ReadonlyMap<Tree, s
   });
   for (const { holder, subquery, node, at } of located.sort((a, b) => b.at - a.at)) {
     const token = tokens.findIndex(({ start }) => start === at);
-    const parts = [node.catalogname, node.schemaname, node.relname].filter((one) => typeof one === "string");
+    const parts = [node.catalogname, node.schemaname, node.relname].filter(
+      (one) => typeof one === "string",
+    );
     const last = tokens[token + 2 * parts.length - 2];
     const before = (back: number) => tokens[token - back]?.text.toUpperCase();
     const back = node.inh === true ? 0 : 1;
@@ -386,7 +426,9 @@ async function replaced(sql: string, tree: Tree, subqueries: ReadonlyMap<Tree, s
   }
   result = text.toString("utf8", 0, end) + result;
   const plain = (value: unknown, nodes?: ReadonlyMap<Tree, unknown>) =>
-    JSON.stringify(value, (key, one) => (POSITION.test(key) ? undefined : (nodes?.get(one) ?? one)));
+    JSON.stringify(value, (key, one) =>
+      POSITION.test(key) ? undefined : (nodes?.get(one) ?? one),
+    );
   const now = await parseSql(result).catch(() => undefined);
   if (plain(now) !== plain(tree, expected)) throw unclear();
   return result;
@@ -397,8 +439,10 @@ async function fromOf(sql: string): Promise<unknown> {
   return treeOf(treeOf(first?.stmt).SelectStmt).fromClause;
 }
 
-const refused = (message: string, hint = "Read the other columns, or ask the user to change --mask.") =>
-  failure("masked", message, { hint });
+const refused = (
+  message: string,
+  hint = "Read the other columns, or ask the user to change --mask.",
+) => failure("masked", message, { hint });
 
 const unclear = () =>
   refused(

@@ -252,7 +252,10 @@ describe("what a function does", () => {
       "SELECT dblink_exec('host=x', 'DROP TABLE stock')",
       /function dblink_exec\(unknown, unknown\) does not exist/,
     ],
-    ["SELECT * FROM crosstab9('SELECT 1') AS (a int)", /function crosstab9\(unknown\) does not exist/],
+    [
+      "SELECT * FROM crosstab9('SELECT 1') AS (a int)",
+      /function crosstab9\(unknown\) does not exist/,
+    ],
   ])("%s: %s", async (sql, message) => {
     expect(await server.call("query", { sql })).toMatchObject({
       isError: true,
@@ -310,7 +313,8 @@ describe("what a function does", () => {
     const isRefused = async (sql: string) =>
       (await server.call("query", { sql })).text.includes(" is blocked: ");
     for (const [evil, sql, honest] of changes) {
-      if (!sql.includes("seen") && !sql.includes("::int")) expect(await isRefused(sql), sql).toBe(false);
+      if (!sql.includes("seen") && !sql.includes("::int"))
+        expect(await isRefused(sql), sql).toBe(false);
       await world.admin(evil);
       if (!sql.includes("seen")) expect(await isRefused(sql), evil).toBe(true);
       else expect(await isRefused("SELECT * FROM seen"), evil).toBe(true);
@@ -339,7 +343,9 @@ describe("what a function does", () => {
       expect(await client.call("query", { sql }), sql).toMatchObject({ isError: false });
     const texts = parse.mock.calls.map(([{ text }]) => text);
     expect(
-      texts.filter((text) => text.includes("WITH asked") || text.includes("UNION SELECT 'attribute'")),
+      texts.filter(
+        (text) => text.includes("WITH asked") || text.includes("UNION SELECT 'attribute'"),
+      ),
     ).toEqual([]);
     expect(bind.mock.calls.some(([config]) => config?.statement === "refmcp_guard")).toBe(true);
   });

@@ -3,7 +3,14 @@ import type { Connection } from "../driver/connection.ts";
 import { denied } from "../errors.ts";
 import { readBody } from "./bodies.ts";
 import FINGERPRINT from "./fingerprint.sql.ts";
-import { callOf, HARMLESS, IMPLIED, isDenied, isDeniedExtension, type Mention } from "./functions.ts";
+import {
+  callOf,
+  HARMLESS,
+  IMPLIED,
+  isDenied,
+  isDeniedExtension,
+  type Mention,
+} from "./functions.ts";
 import NAMES from "./names.sql.ts";
 import REACH from "./reach.sql.ts";
 
@@ -88,7 +95,8 @@ export class FunctionGate {
     const catalog = this.#catalog;
     if (this.#allowed.has("*") || mentions.length === 0) return [];
     if (catalog === undefined || catalog.isStrict) return undefined;
-    if (mentions.some((one) => this.#mayRun(catalog, one) && !catalog.harmless.has(one))) return undefined;
+    if (mentions.some((one) => this.#mayRun(catalog, one) && !catalog.harmless.has(one)))
+      return undefined;
     const expected = `'${catalog.fingerprint}'`;
     return [isPrepared ? `EXECUTE ${GUARD} (${expected})` : guard(expected)];
   }
@@ -96,7 +104,8 @@ export class FunctionGate {
   /** Whether an error is that of a guard; the statement then needs `requireHarmless`. */
   isRedeclared(error: unknown): boolean {
     const isGuard =
-      error instanceof Error && (error.message.includes(REDECLARED) || error.message.includes(`"${GUARD}"`));
+      error instanceof Error &&
+      (error.message.includes(REDECLARED) || error.message.includes(`"${GUARD}"`));
     if (isGuard) this.#catalog = undefined;
     return isGuard;
   }
@@ -105,7 +114,11 @@ export class FunctionGate {
   async requireHarmless(session: Rows, mentions: readonly Mention[]): Promise<void> {
     if (this.#allowed.has("*") || mentions.length === 0) return;
     const catalog = await this.#look(session);
-    const path = await this.#harmFrom(session, catalog, catalog.isStrict ? [...mentions, ALWAYS] : mentions);
+    const path = await this.#harmFrom(
+      session,
+      catalog,
+      catalog.isStrict ? [...mentions, ALWAYS] : mentions,
+    );
     if (path !== undefined) throw refusal(path);
   }
 
@@ -119,7 +132,8 @@ export class FunctionGate {
     if (known?.fingerprint === fingerprint && !known.isStrict) return known;
     const names = new Set(found.map(({ kind, name }) => `${kind} ${name}`));
     const strict = { fingerprint, names, harmless: new Set<Mention>(), isStrict: true };
-    const isStrict = (await this.#harmFrom(session, strict, ["database ", ...IMPLIED])) !== undefined;
+    const isStrict =
+      (await this.#harmFrom(session, strict, ["database ", ...IMPLIED])) !== undefined;
     this.#catalog = { ...strict, isStrict };
     return this.#catalog;
   }
@@ -130,7 +144,10 @@ export class FunctionGate {
       if (this.#allowed.has(name.toLowerCase())) return false;
     } else if (kind === "type") return isStrict;
     return (
-      kind === "database" || kind === "always" || names.has(mention) || (isStrict && kind === "relation")
+      kind === "database" ||
+      kind === "always" ||
+      names.has(mention) ||
+      (isStrict && kind === "relation")
     );
   }
 
@@ -143,7 +160,9 @@ export class FunctionGate {
     const paths = new Map<Mention, readonly Judged[]>(mentions.map((one) => [one, []]));
     const asked = new Set<Mention>();
     for (let waiting = [...paths.keys()]; waiting.length > 0; ) {
-      const next = waiting.filter((one) => this.#mayRun(catalog, one) && !catalog.harmless.has(one));
+      const next = waiting.filter(
+        (one) => this.#mayRun(catalog, one) && !catalog.harmless.has(one),
+      );
       waiting = [];
       for (const one of next) asked.add(one);
       for (const [from, judged] of next.length === 0 ? [] : await judge(session, next)) {
@@ -186,7 +205,9 @@ async function judge(session: Rows, asked: readonly Mention[]): Promise<[Mention
       const judged = {
         object: row.object,
         function: row.function ?? undefined,
-        reason: isKnown ? undefined : (reason ?? bodies.find((one) => one.reason !== undefined)?.reason),
+        reason: isKnown
+          ? undefined
+          : (reason ?? bodies.find((one) => one.reason !== undefined)?.reason),
         mentions: new Set<Mention>([
           ...bodies.flatMap(({ mentions }) => [...mentions]),
           ...(functions ?? []).flatMap((name) => callOf(name)),
@@ -202,7 +223,9 @@ async function judge(session: Rows, asked: readonly Mention[]): Promise<[Mention
 /** @param path from what the statement names to what does harm */
 function refusal(path: readonly Judged[]) {
   const [first, ...rest] = path.map(({ object }) => oneLine(object));
-  const used = rest.slice(-3).map((object, at) => `${at === 0 ? "uses" : "which uses"} the ${object}`);
+  const used = rest
+    .slice(-3)
+    .map((object, at) => `${at === 0 ? "uses" : "which uses"} the ${object}`);
   const last = path.at(-1);
   const does = `${rest.length > 0 ? "which " : ""}${oneLine(last?.reason ?? "")}`;
   const own = path.findLast((one) => one.function !== undefined)?.function;

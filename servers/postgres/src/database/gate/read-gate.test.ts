@@ -57,7 +57,10 @@ describe("passReading", () => {
     ["SELECT ('/etc/passwd'::text).pg_read_file", /pg_read_file/],
     ["SELECT f.pg_read_file FROM unnest(array['/etc/passwd']) f", /pg_read_file/],
     ["SELECT (f).pg_read_file FROM unnest(array['/etc/passwd']) f", /pg_read_file/],
-    ["SELECT count(*) FILTER (WHERE pg_read_file('x') = '') OVER (ORDER BY 1) FROM t", /pg_read_file/],
+    [
+      "SELECT count(*) FILTER (WHERE pg_read_file('x') = '') OVER (ORDER BY 1) FROM t",
+      /pg_read_file/,
+    ],
     ["SELECT 1 ORDER BY (SELECT pg_sleep(1) FROM lo_import('/etc/passwd'))", /lo_import/],
     ["SELECT query_to_xml('DELETE FROM t', true, true, '')", /query_to_xml/],
     ["SELECT * FROM ts_stat('SELECT pg_read_file(''x'')::tsvector')", /ts_stat/],
@@ -98,7 +101,9 @@ describe("passReading", () => {
       `SELECT ${"(SELECT ".repeat(20_000)}1${")".repeat(20_000)}`,
       `SELECT ${"x".repeat(1_000_001)}`,
     ]) {
-      await expect(passReading(sql)).rejects.toThrow(/nested too deeply|memory exhausted|characters/);
+      await expect(passReading(sql)).rejects.toThrow(
+        /nested too deeply|memory exhausted|characters/,
+      );
       expect((await passReading("SELECT 1")).kind).toBe("select");
     }
   });

@@ -49,7 +49,8 @@ async function checked(sql: string): Promise<Passed> {
   const isExplain = kind === "ExplainStmt";
   const query = isExplain ? treeOf(statement.query) : root;
   const [queryKind] = only(query);
-  if (queryKind !== "SelectStmt") throw refused(`${isExplain ? "EXPLAIN of " : ""}${commandName(queryKind)}`);
+  if (queryKind !== "SelectStmt")
+    throw refused(`${isExplain ? "EXPLAIN of " : ""}${commandName(queryKind)}`);
   const mentions = new Set<Mention>();
   walk(query, (key, value) => {
     if (key.endsWith("Stmt") && key !== "SelectStmt") throw refused(commandName(key));

@@ -84,11 +84,16 @@ export async function withoutConstants(sql: string): Promise<string> {
 function syntaxError(error: unknown, sql: string): ToolError {
   // A chain of many thousands of operators is too deep to serialize. What can't be parsed is not run.
   if (error instanceof RangeError)
-    return new ToolError("too_large", "The statement is nested too deeply to be checked, so it is not run.", {
-      hint: "Use = ANY($1) with an array in params instead of a long chain of conditions.",
-    });
+    return new ToolError(
+      "too_large",
+      "The statement is nested too deeply to be checked, so it is not run.",
+      {
+        hint: "Use = ANY($1) with an array in params instead of a long chain of conditions.",
+      },
+    );
   const message = error instanceof Error ? error.message : String(error);
-  const details: unknown = error instanceof Error && "sqlDetails" in error ? error.sqlDetails : undefined;
+  const details: unknown =
+    error instanceof Error && "sqlDetails" in error ? error.sqlDetails : undefined;
   const at = Number(treeOf(details).cursorPosition);
   const where = Number.isInteger(at) && at >= 0 ? `, position ${at + 1}: ${excerpt(sql, at)}` : "";
   return new ToolError("invalid", `${message} (SQLSTATE 42601${where})`, {
@@ -116,7 +121,8 @@ export function walk(root: Tree, visit: (key: string, value: unknown) => void): 
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
     for (const [key, value] of Object.entries(node)) {
       visit(key, value);
-      for (const child of Array.isArray(value) ? value : [value]) if (isTree(child)) waiting.push(child);
+      for (const child of Array.isArray(value) ? value : [value])
+        if (isTree(child)) waiting.push(child);
     }
   }
 }

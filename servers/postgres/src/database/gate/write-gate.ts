@@ -118,7 +118,9 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
     weakened,
     targets,
     changesRows: CHANGING_ROWS.test(kind),
-    creates: CREATING.test(kind) ? relationName(statement.relation ?? treeOf(statement.into).rel) : undefined,
+    creates: CREATING.test(kind)
+      ? relationName(statement.relation ?? treeOf(statement.into).rel)
+      : undefined,
     located: locatedOf(kind, statement, textOf(Buffer.from(sql), first)),
     alone: aloneOf(kind, statement),
   };
@@ -135,13 +137,16 @@ function locatedOf(kind: string, node: Tree, text: string): Change["located"] {
 }
 
 function aloneOf(kind: string, node: Tree): Change["alone"] {
-  if (kind === "VacuumStmt") return node.is_vacuumcmd === true ? { relation: undefined } : undefined;
+  if (kind === "VacuumStmt")
+    return node.is_vacuumcmd === true ? { relation: undefined } : undefined;
   const isConcurrent =
     kind === "ReindexStmt"
       ? optionsOf(node.params).some(({ defname }) => defname === "concurrently")
       : (kind === "IndexStmt" || kind === "DropStmt") && node.concurrent === true;
   if (!isConcurrent) return undefined;
-  return { relation: kind === "DropStmt" ? dropped(node).relations[0] : relationName(node.relation) };
+  return {
+    relation: kind === "DropStmt" ? dropped(node).relations[0] : relationName(node.relation),
+  };
 }
 
 /** @throws ToolError `denied` without --allow-admin, and for roles with access beyond their database. */
@@ -163,14 +168,19 @@ function requireAllowAdmin(key: string, node: Tree, allowAdmin: boolean): void {
 const LOSSES: Readonly<Record<string, (node: Tree) => Loss | undefined>> = {
   DropStmt: dropped,
   TruncateStmt(node) {
-    const relations = listOf(node.relations).flatMap((item) => relationName(treeOf(item).RangeVar) ?? []);
+    const relations = listOf(node.relations).flatMap(
+      (item) => relationName(treeOf(item).RangeVar) ?? [],
+    );
     const what = `TRUNCATE ${relations.join(", ")}${cascading(node)}`;
     return { what, relations, ...(cascading(node) === "" ? { losesNothingWithout: "rows" } : {}) };
   },
   AlterTableCmd: altered,
   DropOwnedStmt: () => ({ what: "DROP OWNED", relations: [] }),
   DropRoleStmt: ({ roles }) => ({ what: `DROP ROLE ${rolesOf(roles).join(", ")}`, relations: [] }),
-  AlterRoleStmt: ({ role }) => ({ what: `ALTER ROLE ${rolesOf([role]).join(", ")}`, relations: [] }),
+  AlterRoleStmt: ({ role }) => ({
+    what: `ALTER ROLE ${rolesOf([role]).join(", ")}`,
+    relations: [],
+  }),
   DoStmt: () => ({ what: "DO, a block of code with unpredictable effects", relations: [] }),
   AlterSeqStmt: ({ sequence, options }) =>
     optionsOf(options).some(({ defname }) => defname === "restart")
@@ -298,7 +308,8 @@ function objectsOf(node: Tree): string {
 }
 
 /** `OBJECT_FOREIGN_TABLE` → `foreign table`. */
-const kindOf = (type: unknown) => String(type).replace("OBJECT_", "").replaceAll("_", " ").toLowerCase();
+const kindOf = (type: unknown) =>
+  String(type).replace("OBJECT_", "").replaceAll("_", " ").toLowerCase();
 
 function objectName(object: unknown): string {
   const [, content] = only(treeOf(object));
@@ -311,8 +322,12 @@ const policyOf = ({ policy_name, table }: Tree) =>
   `${quoteIdentifier(String(policy_name))} on ${relationName(table) ?? ""}`;
 
 function definer(options: unknown, name: string): string | undefined {
-  const isDefiner = optionsOf(options).some(({ defname, arg }) => defname === "security" && isTrue(arg));
-  return isDefiner ? `SECURITY DEFINER function ${name}, which runs with its owner's rights` : undefined;
+  const isDefiner = optionsOf(options).some(
+    ({ defname, arg }) => defname === "security" && isTrue(arg),
+  );
+  return isDefiner
+    ? `SECURITY DEFINER function ${name}, which runs with its owner's rights`
+    : undefined;
 }
 
 function switchedOff(node: Tree): string | undefined {
@@ -330,11 +345,15 @@ function switchedOff(node: Tree): string | undefined {
         : [],
     );
   });
-  return found.length === 0 ? undefined : `${found.join(", ")} for ${relationName(node.relation) ?? ""}`;
+  return found.length === 0
+    ? undefined
+    : `${found.join(", ")} for ${relationName(node.relation) ?? ""}`;
 }
 
 /** Whether the value of an option turns it on; none does. */
 function isOn(arg: unknown): boolean {
   const [kind = "", value] = only(treeOf(arg));
-  return kind === "" || /^(true|on|yes|1)$/i.test(String(value.sval ?? value.boolval ?? value.ival));
+  return (
+    kind === "" || /^(true|on|yes|1)$/i.test(String(value.sval ?? value.boolval ?? value.ival))
+  );
 }

@@ -37,7 +37,10 @@ const LISTS = [
 ];
 
 /** Fits a description into a budget: cuts the least important lists, and counts what is missing in `omitted`. */
-export function boundedDescription(description: TableDescription, budget: number): TableDescription {
+export function boundedDescription(
+  description: TableDescription,
+  budget: number,
+): TableDescription {
   let shown = description;
   const omitted: Record<string, number> = {};
   const size = () => JSON.stringify(shown).length + JSON.stringify(omitted).length + 100;
@@ -171,7 +174,10 @@ export const unquoted = (text: string) =>
   /^"(?:[^"]|"")+"$/.test(text) ? text.slice(1, -1).replaceAll('""', '"') : text;
 
 /** Ways to read `name`, `schema.name`, or both given separately, quoted or not: pairs of name and schema. */
-function splitName({ table, schema }: TableName): (readonly [name: string, schema: string | null])[] {
+function splitName({
+  table,
+  schema,
+}: TableName): (readonly [name: string, schema: string | null])[] {
   const [, before, after = ""] = /^("(?:[^"]|"")+"|[^".]+)\.(.+)$/s.exec(table) ?? [];
   const bare = [[table, schema ?? null] as const];
   if (before !== undefined && schema === undefined) bare.push([after, before]);
@@ -235,7 +241,8 @@ export async function describeTable(
     const { oid, alsoIn } = await findTable(session, { table, schema });
     type Described = TableDescription<Raw<{ name: string; type: string }>>;
     const [row] = await session.rows<{ description: Described }>(DESCRIBE, [oid]);
-    if (row === undefined) throw new ToolError("conflict", "The table was dropped at the same time.");
+    if (row === undefined)
+      throw new ToolError("conflict", "The table was dropped at the same time.");
     const { description } = row;
     const isHidden = await database.masks.hidden(session);
     const place = { schema: unquoted(description.schema), table: unquoted(description.table) };
@@ -290,7 +297,8 @@ SELECT p.nspname::text AS schema, p.relname::text AS name, pg_catalog.quote_iden
       WHERE i.indrelid = p.oid AND NOT i.indisprimary ORDER BY i.indexrelid) END)) AS facts
 FROM page p LEFT JOIN columns c ON c.attrelid = p.oid ORDER BY p.nspname COLLATE "C", p.relname COLLATE "C"`;
 
-interface FoundTable extends Readonly<Record<"schema" | "name" | "writtenSchema" | "written", string>> {
+interface FoundTable
+  extends Readonly<Record<"schema" | "name" | "writtenSchema" | "written", string>> {
   readonly columns: readonly Raw<TableFacts["columns"][number]>[];
   readonly facts: Omit<TableFacts, "table" | "columns">;
 }
@@ -313,7 +321,8 @@ export async function describeTables(
   const tables: ReturnType<typeof summarized>[] = [];
   const part = column === undefined ? undefined : unquoted(column);
   const shown = ({ schema: own, name, writtenSchema, written, columns, facts }: FoundTable) => {
-    const table = own === "public" && schema === undefined ? written : `${writtenSchema}.${written}`;
+    const table =
+      own === "public" && schema === undefined ? written : `${writtenSchema}.${written}`;
     const known = columns.map(({ raw, values, ...one }) => ({
       ...one,
       ...shownValues(isHidden, { schema: own, table: name, name: raw }, values),

@@ -36,7 +36,10 @@ export const DIALECTS: Dialect = [
     "Write extract(year FROM a); date_trunc('month', a) truncates.",
   ],
   [calls("str_to_date"), "Write to_date(text, 'YYYY-MM-DD')."],
-  [calls("getdate|curdate|sysdate|datetime"), "Write now(), current_date, or a cast: a::timestamp."],
+  [
+    calls("getdate|curdate|sysdate|datetime"),
+    "Write now(), current_date, or a cast: a::timestamp.",
+  ],
   [calls("unix_timestamp|unixepoch"), "Write extract(epoch FROM a)."],
   [calls("group_concat|listagg"), "Write string_agg(a::text, ', ' ORDER BY a)."],
   [calls("instr|charindex|locate"), "Write position(part IN text)."],

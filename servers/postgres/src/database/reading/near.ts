@@ -79,7 +79,12 @@ export async function withNearNames<Answer>(
   }
 }
 
-async function nearNames(error: unknown, database: Database, sql: string, work: Work): Promise<unknown> {
+async function nearNames(
+  error: unknown,
+  database: Database,
+  sql: string,
+  work: Work,
+): Promise<unknown> {
   if (!(error instanceof ToolError) || error.code === undefined) return error;
   const { code, kind, message } = error;
   if (/^(42601|42883|42703|42704)$/.test(code)) {
@@ -90,7 +95,8 @@ async function nearNames(error: unknown, database: Database, sql: string, work: 
   const lookup = LOOKUPS.find((one) => one.code === code);
   const found = lookup?.pattern.exec(message);
   const [wanted, first] = [found?.at(-1), found?.[1]];
-  if (lookup === undefined || wanted === undefined || message.includes("Did you mean")) return error;
+  if (lookup === undefined || wanted === undefined || message.includes("Did you mean"))
+    return error;
   const hinted = (hint: string) => new ToolError(kind, message, { code, hint });
   // PostgreSQL's own hint is better than similar names.
   if (error.hint?.includes("Perhaps you meant") === true) {

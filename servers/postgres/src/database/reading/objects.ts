@@ -124,10 +124,16 @@ export async function listObjects(database: Database, asked: ObjectsAsked, work:
   const after = cursors.decode(cursor) ?? [null, null, null];
   const named = [schema, query].map((one) => (one === undefined ? null : unquoted(one)));
   const values = [...named, ...after, limit + 1];
-  const rows = await database.rows<FoundObject & Record<string, unknown>>(work, objectsQuery(asked), values);
-  const objects = rows.map(({ kind, schema, name, written, writtenSchema, facts }): ListedObject => {
-    return { kind, schema: writtenSchema ?? schema, name: written ?? name, ...facts };
-  });
+  const rows = await database.rows<FoundObject & Record<string, unknown>>(
+    work,
+    objectsQuery(asked),
+    values,
+  );
+  const objects = rows.map(
+    ({ kind, schema, name, written, writtenSchema, facts }): ListedObject => {
+      return { kind, schema: writtenSchema ?? schema, name: written ?? name, ...facts };
+    },
+  );
   const size = detail === "names" ? { size: sizeInGroups() } : {};
   const { page, ...next } = pageOf(objects, { limit, budget, ...size }, (last) => {
     const { schema = "", kind = "", name = "" } = rows[last] ?? {};
@@ -156,7 +162,9 @@ export function namesOf(objects: readonly ListedObject[]): z.output<typeof liste
     if (names === undefined) schemas.set(schema, kinds.set(kind, [name]));
     else names.push(name);
   }
-  return Object.fromEntries([...schemas].map(([schema, kinds]) => [schema, Object.fromEntries(kinds)]));
+  return Object.fromEntries(
+    [...schemas].map(([schema, kinds]) => [schema, Object.fromEntries(kinds)]),
+  );
 }
 
 /** The characters of each object in the answer with `namesOf`, in order. */
@@ -166,7 +174,9 @@ function sizeInGroups(): (object: ListedObject) => number {
     const { schema, kind, name } = object;
     const isFirst = schema !== last?.schema || kind !== last.kind;
     last = object;
-    return JSON.stringify(name).length + 1 + (isFirst ? JSON.stringify([schema, kind]).length + 8 : 0);
+    return (
+      JSON.stringify(name).length + 1 + (isFirst ? JSON.stringify([schema, kind]).length + 8 : 0)
+    );
   };
 }
 

@@ -8,7 +8,9 @@ let world: Lab;
 let database: Database;
 let results: ResultStore;
 beforeAll(async () => {
-  world = await lab("CREATE TABLE numbers AS SELECT n, 'row ' || n AS name FROM generate_series(1, 1000) n");
+  world = await lab(
+    "CREATE TABLE numbers AS SELECT n, 'row ' || n AS name FROM generate_series(1, 1000) n",
+  );
   database = databaseOn(world.url);
   results = new ResultStore(33_554_432);
 });
@@ -24,7 +26,10 @@ interface Asked {
   bytes?: number;
   cursor?: string | undefined;
 }
-const ask = async (sql: string, { params = [], rows = 200, bytes = 262_144, cursor }: Asked = {}) => {
+const ask = async (
+  sql: string,
+  { params = [], rows = 200, bytes = 262_144, cursor }: Asked = {},
+) => {
   const question = { sql, params, format: "rows" as const, cellBytes: 8_192, signal };
   const asked = { ...question, cursor, budget: 10_000_000 };
   const text = await results.page("query", asked, { rows, bytes }, (ahead) =>
@@ -60,7 +65,11 @@ describe("types come back exactly", () => {
     ],
     ["timestamp without time zone", "'infinity'::timestamp", "infinity"],
     ["date", "'0044-03-15 BC'::date", "0044-03-15 BC"],
-    ["interval", "'1 year 2 mons 3 days 04:05:06.789'::interval", "1 year 2 mons 3 days 04:05:06.789"],
+    [
+      "interval",
+      "'1 year 2 mons 3 days 04:05:06.789'::interval",
+      "1 year 2 mons 3 days 04:05:06.789",
+    ],
     ["integer[]", "'{1,NULL,{}}'::text::text", "{1,NULL,{}}"],
     [
       "integer[]",
@@ -78,7 +87,11 @@ describe("types come back exactly", () => {
     ["jsonb", `'{"big": 12345678901234567890}'::jsonb`, '{"big": 12345678901234567890}'],
     ["json", "'null'::json", null],
     ["bytea", "'\\xdeadbeef'::bytea", { $blob: 4, base64: "3q2+7w==" }],
-    ["uuid", "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"],
+    [
+      "uuid",
+      "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid",
+      "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+    ],
     ["int4range", "'[1,5)'::int4range", "[1,5)"],
     ["record", "row(1, 'a')", "(1,a)"],
     ["point", "'(1,2)'::point", "(1,2)"],
@@ -96,12 +109,17 @@ describe("types come back exactly", () => {
       columns: [{ name: "a" }, { name: "a" }],
     });
     expect(await ask("SELECT")).toMatchObject({ columns: [], rows: [[]] });
-    expect(await ask("SELECT 1 WHERE false")).toMatchObject({ columns: [{ type: "integer" }], rows: [] });
+    expect(await ask("SELECT 1 WHERE false")).toMatchObject({
+      columns: [{ type: "integer" }],
+      rows: [],
+    });
   });
 
   it("returns the names of user-defined types", async () => {
     await world.admin("CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE DOMAIN age AS int");
-    expect(await ask("SELECT 'sad'::mood AS m, array['happy']::mood[] AS ms, 3::age AS a")).toMatchObject({
+    expect(
+      await ask("SELECT 'sad'::mood AS m, array['happy']::mood[] AS ms, 3::age AS a"),
+    ).toMatchObject({
       columns: [{ type: "mood" }, { type: "mood[]" }, { type: "integer" }],
       rows: [["sad", ["happy"], 3]],
     });
@@ -115,7 +133,9 @@ describe("parameters", () => {
       "SELECT $1::int + 1, $2::date, $3::int[], $4::jsonb, $5::text[], $6::text, $7::bool, $8::jsonb",
       { params },
     );
-    expect(page.rows).toEqual([[2, "2026-01-01", [1, 2], { a: [1] }, ["x", 'y"'], null, true, [[1], [2]]]]);
+    expect(page.rows).toEqual([
+      [2, "2026-01-01", [1, 2], { a: [1] }, ["x", 'y"'], null, true, [[1], [2]]],
+    ]);
   });
 
   it("find the row of an integer around 2^53 and 2^63, given as text, and refuse rounded numbers", async () => {
@@ -127,11 +147,17 @@ describe("parameters", () => {
       const isSafe = Number.isSafeInteger(Number(one));
       const params = [isSafe ? Number(one) : one.toString()];
       expect((await ask("SELECT id FROM ids WHERE id = $1", { params })).rows).toEqual([params]);
-      expect((await ask("SELECT id FROM ids WHERE id = ANY($1)", { params: [params] })).rows).toEqual([
-        params,
-      ]);
+      expect(
+        (await ask("SELECT id FROM ids WHERE id = ANY($1)", { params: [params] })).rows,
+      ).toEqual([params]);
       if (isSafe) continue;
-      for (const rounded of [Number(one), [Number(one)], { id: [Number(one)] }, Number(one) * 4, 1e300])
+      for (const rounded of [
+        Number(one),
+        [Number(one)],
+        { id: [Number(one)] },
+        Number(one) * 4,
+        1e300,
+      ])
         await expect(ask("SELECT $1::text", { params: [rounded] })).rejects.toThrow(
           /Parameter \$1 is an integer outside ±\(2\^53 - 1\)/,
         );
@@ -153,13 +179,19 @@ describe("parameters", () => {
     });
     await expect(ask("SELECT $1::int", { params: [[1]] })).rejects.toMatchObject({ code: "22P02" });
     await expect(ask("SELECT $1::text", { params: ["a\0"] })).rejects.toThrow(/\$1 contains a NUL/);
-    await expect(ask("SELECT $1::text[]", { params: [["a\0"]] })).rejects.toThrow(/\$1 contains a NUL/);
+    await expect(ask("SELECT $1::text[]", { params: [["a\0"]] })).rejects.toThrow(
+      /\$1 contains a NUL/,
+    );
     expect((await ask("SELECT 1")).rows).toEqual([[1]]);
   });
 });
 
 describe("caps and pages", () => {
-  const pages = async (sql: string, rows: number, between: () => Promise<void> = async () => undefined) => {
+  const pages = async (
+    sql: string,
+    rows: number,
+    between: () => Promise<void> = async () => undefined,
+  ) => {
     const all: unknown[] = [];
     let cursor: string | undefined;
     do {
@@ -215,7 +247,8 @@ describe("caps and pages", () => {
 
   it("are truncated far over the cap even if their types are unknown", async () => {
     await world.admin("CREATE TYPE label AS ENUM ('a')");
-    const sql = "SELECT 'a'::label AS label, n, repeat('x', 1000000) AS text FROM generate_series(1, 64) n";
+    const sql =
+      "SELECT 'a'::label AS label, n, repeat('x', 1000000) AS text FROM generate_series(1, 64) n";
     const { columns, rows } = await ask(sql, { bytes: 10_000 });
     expect(columns.map(({ type }: { type: string }) => type)).toEqual(["label", "integer", "text"]);
     expect(rows[0].slice(0, 2)).toEqual(["a", 1]);
@@ -241,9 +274,9 @@ describe("caps and pages", () => {
     results = small;
     const series = Array.from({ length: 60_000 }, (_, index) => index + 1);
     expect(await pages("SELECT n FROM generate_series(1, 60000) n", 5_000)).toEqual(series);
-    expect(await pages("SELECT n, repeat('x', 12000000) FROM generate_series(1, 4) n", 3, forget)).toEqual([
-      1, 2, 3, 4,
-    ]);
+    expect(
+      await pages("SELECT n, repeat('x', 12000000) FROM generate_series(1, 4) n", 3, forget),
+    ).toEqual([1, 2, 3, 4]);
     results = whole;
   });
 
@@ -260,7 +293,10 @@ describe("caps and pages", () => {
     expect(page.next_cursor).toBeDefined();
     await expect.poll(held).toEqual([]);
     await world.admin("SET lock_timeout = '100ms'; ALTER TABLE numbers ADD COLUMN extra int");
-    const next = await ask("SELECT n FROM numbers ORDER BY n", { rows: 10, cursor: page.next_cursor });
+    const next = await ask("SELECT n FROM numbers ORDER BY n", {
+      rows: 10,
+      cursor: page.next_cursor,
+    });
     expect(next.rows[0]).toEqual([11]);
   });
 });

@@ -44,7 +44,10 @@ export async function readAhead(
   },
   { skip, ...ahead }: Ahead,
 ): Promise<ResultWindow> {
-  const caps = { chars: ahead.chars, enough: { rows: ahead.rows + (skip > 0 ? 1 : 0), ms: ahead.ms } };
+  const caps = {
+    chars: ahead.chars,
+    enough: { rows: ahead.rows + (skip > 0 ? 1 : 0), ms: ahead.ms },
+  };
   const { sql, signal, timeoutMs, format, cellBytes } = question;
   const { pageable, mentions } = await passReading(sql);
   if (skip > 0 && !pageable)
@@ -58,13 +61,17 @@ export async function readAhead(
   const { functions, masks } = database;
   const run = async (session: Session) => {
     const guards =
-      skip > 0 || masks.isOn ? undefined : functions.guards(mentions, session.connection.isPrepared);
+      skip > 0 || masks.isOn
+        ? undefined
+        : functions.guards(mentions, session.connection.isPrepared);
     if (guards === undefined) {
       await session.open();
       await functions.requireHarmless(session, mentions);
     }
     const masked = await masks.applied(session, sql);
-    const opening = session.takeOpening(guards) ?? { statements: functions.guards(mentions, false) ?? [] };
+    const opening = session.takeOpening(guards) ?? {
+      statements: functions.guards(mentions, false) ?? [],
+    };
     const statement = { text: masked.sql, params: paramsOf(question.params), opening };
     const read =
       skip === 0
@@ -101,7 +108,12 @@ export async function readAhead(
 }
 
 /** The rows from the one before `skip` on; the server skips earlier ones. */
-async function skipped(session: Session, statement: Statement, skip: number, caps: Caps): Promise<Batch> {
+async function skipped(
+  session: Session,
+  statement: Statement,
+  skip: number,
+  caps: Caps,
+): Promise<Batch> {
   const { fields } = await session.query(statement, { chars: 0 });
   if (skip > 1) await session.run(`MOVE FORWARD ${skip - 1} IN ${PORTAL}`);
   const rest = { ...caps, min: 2 };

@@ -17,9 +17,13 @@ async function keyOf(postgres: Postgres, { schema, table }: Keyed, work: Work) {
   const found = await describeTable(postgres.at(), table, schema, work);
   const { primary_key: key } = found;
   if (key !== undefined) return { from: `${found.schema}.${found.table}`, key };
-  throw new ToolError("invalid", `${oneLine(found.table)} has no primary key, so its rows have no URI.`, {
-    hint: "Call query to see its rows.",
-  });
+  throw new ToolError(
+    "invalid",
+    `${oneLine(found.table)} has no primary key, so its rows have no URI.`,
+    {
+      hint: "Call query to see its rows.",
+    },
+  );
 }
 
 /** The values of a key: the text itself, or for several columns a JSON array. */
@@ -32,9 +36,13 @@ function valuesOf(text: string, key: readonly string[]): unknown[] {
     values = undefined;
   }
   if (Array.isArray(values) && values.length === key.length) return values;
-  throw new ToolError("invalid", `${JSON.stringify(text.slice(0, 100))} is not a key of this table.`, {
-    hint: `The URI ends with the percent-encoded JSON array of ${key.map(oneLine).join(", ")}: [1,"a"].`,
-  });
+  throw new ToolError(
+    "invalid",
+    `${JSON.stringify(text.slice(0, 100))} is not a key of this table.`,
+    {
+      hint: `The URI ends with the percent-encoded JSON array of ${key.map(oneLine).join(", ")}: [1,"a"].`,
+    },
+  );
 }
 
 /**
@@ -62,9 +70,13 @@ export async function readRow(
     signal,
   });
   if (JSON.parse(answer).row_count > 0) return answer;
-  throw new ToolError("not_found", `${from} has no row ${JSON.stringify(asked.key.slice(0, 100))}.`, {
-    hint: "Call query to see its rows.",
-  });
+  throw new ToolError(
+    "not_found",
+    `${from} has no row ${JSON.stringify(asked.key.slice(0, 100))}.`,
+    {
+      hint: "Call query to see its rows.",
+    },
+  );
 }
 
 /** Keys that begin with a text, among the first ones of the table, as `readRow` takes them. */

@@ -72,7 +72,9 @@ it("describe_table shows the same, and nothing of rows that the role may not rea
   expect(await server.data("pg_describe_table", { table: "secured" })).toMatchObject({
     columns: [{ name: "n" }, { name: "status", type: "text" }],
   });
-  expect(JSON.stringify(await server.data("pg_describe_tables", { query: "secured" }))).not.toContain("seen");
+  expect(
+    JSON.stringify(await server.data("pg_describe_tables", { query: "secured" })),
+  ).not.toContain("seen");
   // The same statistics can be seen by those who may read the column.
   await world.admin(
     `GRANT SELECT ON orders TO ${world.role}; ALTER TABLE secured DISABLE ROW LEVEL SECURITY`,
@@ -92,14 +94,19 @@ it("a partitioned table has the rows and foreign keys of its partitions", async 
         rows: 200,
         columns: ["id integer", '"Day" integer seen 1, 2', "who integer → orders.id"],
       },
-      expect.objectContaining({ table: "logs", columns: ["id integer", "by_order integer → orders.id"] }),
+      expect.objectContaining({
+        table: "logs",
+        columns: ["id integer", "by_order integer → orders.id"],
+      }),
     ]),
   );
   const parts = await server.data("pg_describe_table", { table: "parts" });
   expect(parts).toMatchObject({ estimated_rows: 200, foreign_keys: [{ name: "parts_who_fkey" }] });
   expect(parts.bytes).toBeGreaterThan(0);
   expect(await server.data("pg_describe_table", { table: "logs" })).toMatchObject({
-    partition_foreign_keys: [{ definition: "FOREIGN KEY (by_order) REFERENCES orders(id)", partitions: 1 }],
+    partition_foreign_keys: [
+      { definition: "FOREIGN KEY (by_order) REFERENCES orders(id)", partitions: 1 },
+    ],
   });
 });
 
@@ -132,7 +139,9 @@ it("suggestions are written as SQL needs them", async () => {
     table: '"Customer"',
     columns: [{ name: '"CustomerId"' }],
   });
-  expect(await server.data("pg_describe_tables", { query: '"Customer"', column: '"CustomerId"' })).toEqual({
+  expect(
+    await server.data("pg_describe_tables", { query: '"Customer"', column: '"CustomerId"' }),
+  ).toEqual({
     tables: [{ table: '"Customer"', type: "table", columns: ['"CustomerId" integer'] }],
   });
 });

@@ -16,7 +16,13 @@ import type { Database, Session, Work } from "../connection/database.ts";
 import { passReading } from "../gate/read-gate.ts";
 import { parseSql } from "../gate/syntax.ts";
 import { findTable, type TableName } from "../reading/describe.ts";
-import { AT_LAST, changedProtection, PROTECTION_CHANGED, touched, without } from "../writing/losses.ts";
+import {
+  AT_LAST,
+  changedProtection,
+  PROTECTION_CHANGED,
+  touched,
+  without,
+} from "../writing/losses.ts";
 import { settle, startOf } from "../writing/settle.ts";
 
 /** Enough bytes for 1,600 columns with the longest names that PostgreSQL allows. */
@@ -41,25 +47,29 @@ export async function exportRows(
   { query, path, format, progress, ...work }: Export,
 ): Promise<NewFile & { rows: number }> {
   const { kind, mentions } = await passReading(query);
-  if (kind !== "select") throw new ToolError("invalid", "Only the rows of a SELECT can be exported.");
+  if (kind !== "select")
+    throw new ToolError("invalid", "Only the rows of a SELECT can be exported.");
   const plain = await copying(query, format);
   const { value, ...file } = await writeNewFile(guard, path, (write) =>
-    database.work({ ...work, isTransfer: true, sql: query, offset: plain.offset }, async (session) => {
-      await database.functions.requireHarmless(session, mentions);
-      const { sql } = await database.masks.applied(session, query);
-      const { statement } = sql === query ? plain : await copying(sql, format);
-      let bytes = 0;
-      const take = async (piece: Buffer) => {
-        await write(piece);
-        bytes += piece.length;
-        progress(bytes);
-      };
-      const copy = new CopyOut(statement, take, session.progressed);
-      const rows = await session.connection.client.query(copy).done;
-      // The cancellation may have come too late for the server, but not for the file.
-      session.signal.throwIfAborted();
-      return rows;
-    }),
+    database.work(
+      { ...work, isTransfer: true, sql: query, offset: plain.offset },
+      async (session) => {
+        await database.functions.requireHarmless(session, mentions);
+        const { sql } = await database.masks.applied(session, query);
+        const { statement } = sql === query ? plain : await copying(sql, format);
+        let bytes = 0;
+        const take = async (piece: Buffer) => {
+          await write(piece);
+          bytes += piece.length;
+          progress(bytes);
+        };
+        const copy = new CopyOut(statement, take, session.progressed);
+        const rows = await session.connection.client.query(copy).done;
+        // The cancellation may have come too late for the server, but not for the file.
+        session.signal.throwIfAborted();
+        return rows;
+      },
+    ),
   );
   return { ...file, rows: value };
 }
@@ -80,7 +90,9 @@ async function copying(query: string, format: ExportFormat) {
   const { stmts = [] } = await parseSql(statement);
   const [only] = stmts;
   if (stmts.length !== 1 || only?.stmt === undefined || !("CopyStmt" in only.stmt))
-    throw new ToolError("invalid", "The query can't be used in a COPY.", { hint: "Pass one plain SELECT." });
+    throw new ToolError("invalid", "The query can't be used in a COPY.", {
+      hint: "Pass one plain SELECT.",
+    });
   return { statement, offset: statement.indexOf(inner) + 1 };
 }
 
@@ -140,7 +152,13 @@ export async function importCsv(
         dryRun,
         confirm: (loss) => call.confirm(loss, lossAction(loss)),
       });
-      const facts = { table: target.name, rows: stream.rowCount, columns, bytes: size, committed: !dryRun };
+      const facts = {
+        table: target.name,
+        rows: stream.rowCount,
+        columns,
+        bytes: size,
+        committed: !dryRun,
+      };
       return { ...facts, ...(changeId === undefined ? {} : { change_id: changeId }) };
     });
   } finally {

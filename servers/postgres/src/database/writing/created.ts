@@ -27,7 +27,11 @@ const EXISTING = `SELECT 'c' || oid AS key FROM pg_catalog.pg_class WHERE oid = 
  * @param xid the transaction of the session
  * @param observer a session that does not see them yet
  */
-export async function removingCreated(session: Session, xid: string, observer: Session): Promise<string[]> {
+export async function removingCreated(
+  session: Session,
+  xid: string,
+  observer: Session,
+): Promise<string[]> {
   const made = await session.rows<{ key: string; id: string; sql: string }>(MADE, [
     String(BigInt(xid) % 4_294_967_296n),
   ]);

@@ -14,7 +14,10 @@ const COUNTED = 1_000_000;
 const FULL_NAME = "pg_catalog.format('%s.%I', relnamespace::pg_catalog.regnamespace, relname)";
 
 /** The object id of a relation; undefined if there is none. */
-export async function oidOf(session: Session, relation: string | undefined): Promise<string | undefined> {
+export async function oidOf(
+  session: Session,
+  relation: string | undefined,
+): Promise<string | undefined> {
   if (relation === undefined) return undefined;
   const statement = "SELECT pg_catalog.to_regclass($1)::oid::text AS id";
   const [found] = await session.rows<{ id: string | null }>(statement, [relation]);
@@ -93,10 +96,15 @@ export async function touched(session: Session, before: readonly string[] = []):
   return { tables: of(false), protection: of(true) };
 }
 
-export const PROTECTION_CHANGED = "tables, functions or privileges are changed by a function or trigger";
+export const PROTECTION_CHANGED =
+  "tables, functions or privileges are changed by a function or trigger";
 
 /** Whether a function or trigger changed how a permanent object is guarded. */
-export async function changedProtection(session: Session, before: Touched, after: Touched): Promise<boolean> {
+export async function changedProtection(
+  session: Session,
+  before: Touched,
+  after: Touched,
+): Promise<boolean> {
   const changed = without(after.protection, before.protection);
   const isClear = changed.some(({ table, inserted, updated, deleted }) => {
     const name = table.replace(/^pg_catalog\./, "");
@@ -114,7 +122,10 @@ export async function changedProtection(session: Session, before: Touched, after
 }
 
 /** The difference to `earlier`; a renamed table counts as the same. */
-export function without(now: readonly TouchedTable[], earlier: readonly TouchedTable[]): TouchedTable[] {
+export function without(
+  now: readonly TouchedTable[],
+  earlier: readonly TouchedTable[],
+): TouchedTable[] {
   return now.flatMap((one) => {
     const before = earlier.find(({ id }) => id === one.id);
     const since = {
@@ -135,7 +146,11 @@ export async function changedElsewhere(
   tables: readonly TouchedTable[],
 ): Promise<TouchedTable[]> {
   const named = changes.flatMap(({ command, targets }, at) =>
-    targets.map(({ verb, relation }) => ({ verb, relation, rows: command === verb ? (counts[at] ?? 0) : 0 })),
+    targets.map(({ verb, relation }) => ({
+      verb,
+      relation,
+      rows: command === verb ? (counts[at] ?? 0) : 0,
+    })),
   );
   const known = tables.reduce((sum, { updated, deleted }) => sum + updated + deleted, 0);
   if (named.reduce((sum, { rows }) => sum + rows, 0) <= known) return [];
@@ -153,7 +168,11 @@ export async function changedElsewhere(
 }
 
 /** How many rows a table has, up to one more than 1,000,000. @param condition counts only these rows */
-export async function countUpTo(session: Session, table: string, condition = "true"): Promise<number> {
+export async function countUpTo(
+  session: Session,
+  table: string,
+  condition = "true",
+): Promise<number> {
   const [row] = await session.rows<{ count: number }>(
     `SELECT pg_catalog.count(*)::float8 AS count FROM (SELECT FROM ${table} WHERE ${condition} LIMIT ${COUNTED + 1}) counted`,
   );

@@ -112,7 +112,8 @@ export async function record(
     session,
     tables.map(({ id }) => id),
   );
-  if (!start.counts) throw new Unrecordable("the server doesn't count changed rows: track_counts is off");
+  if (!start.counts)
+    throw new Unrecordable("the server doesn't count changed rows: track_counts is off");
   const skipped: string[] = [];
   const removing: string[] = [];
   const xid = all[0]?.xid ?? (await transactionOf(session));
@@ -140,7 +141,14 @@ export async function record(
       removing.push(...(await removingCreated(session, xid, observer.session)));
     for (const [known, table] of changed) {
       if (await addRecorded(known, table)) continue;
-      const news = await newRows(session, known, table, places.created.get(known.id), xid, observer);
+      const news = await newRows(
+        session,
+        known,
+        table,
+        places.created.get(known.id),
+        xid,
+        observer,
+      );
       const add = (before: Row) => {
         const key = keyOf(known, before);
         const after = known.key.length === 0 ? undefined : news.get(key);
@@ -152,7 +160,8 @@ export async function record(
         if (found === undefined) await searchOld(observer, session, known, add);
         else found.forEach(add);
       }
-      for (const after of news.values()) write({ table: known.name, key: keyOf(known, after), after });
+      for (const after of news.values())
+        write({ table: known.name, key: keyOf(known, after), after });
     }
   };
   const needsObserver = changed.some(
@@ -232,7 +241,12 @@ async function knownRows(
   };
   const from = `SELECT t.ctid, ${columnsOf(facts)} FROM`;
   if (gone.length > 0)
-    await readRows(session, `${from} ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`, gone, take);
+    await readRows(
+      session,
+      `${from} ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`,
+      gone,
+      take,
+    );
   if (updated > 0) {
     const text = `${from} (SELECT pg_catalog.unnest($1::${facts.name}[]) AS r) k JOIN ONLY ${facts.name} t ON ${matching(facts)}`;
     const given = created.map((row) => rowText(facts, row));
@@ -291,35 +305,40 @@ async function observe(
   const waiting = startDeadline(CONNECT_MS, session.signal, late);
   const isLate = once(waiting.signal, "abort").then(() => waiting.signal.throwIfAborted());
   let failure: unknown;
-  const work = database.workInOne({ signal: session.signal, handlesRows: true }, async (observer) => {
-    if (waiting.signal.aborted) return;
-    waiting.end();
-    const opening = observer.takeOpening();
-    const [seen] = await observer.rows<{
-      isSame: boolean;
-      age: number;
-      multixacts: number;
-      tables: string[];
-    }>(
-      `SELECT ${STARTED} = $2 AND NOT pg_catalog.pg_is_in_recovery() AND pg_catalog.pg_xact_status($1::text::xid8) = 'in progress' AS "isSame",
+  const work = database.workInOne(
+    { signal: session.signal, handlesRows: true },
+    async (observer) => {
+      if (waiting.signal.aborted) return;
+      waiting.end();
+      const opening = observer.takeOpening();
+      const [seen] = await observer.rows<{
+        isSame: boolean;
+        age: number;
+        multixacts: number;
+        tables: string[];
+      }>(
+        `SELECT ${STARTED} = $2 AND NOT pg_catalog.pg_is_in_recovery() AND pg_catalog.pg_xact_status($1::text::xid8) = 'in progress' AS "isSame",
          pg_catalog.age(($1::text::int8 % 4294967296)::text::xid) AS age, ${MULTIXACTS} AS multixacts,
          ARRAY(SELECT oid::text FROM pg_catalog.pg_class WHERE oid = ANY ($3::oid[])) AS tables`,
-      [xid, started, facts.map(({ id }) => id)],
-      // The change itself may have locked the table.
-      [...(opening?.statements ?? []), "SET LOCAL lock_timeout = 500"],
-    );
-    opening?.opened?.();
-    if (seen?.isSame !== true) throw new Unrecordable("another connection leads to another server");
-    const since = seen.multixacts - multixacts;
-    const shared = since === 0 ? "" : ` OR pg_catalog.mxid_age(t.xmax) BETWEEN 0 AND ${since + 1}`;
-    const candidates = `(pg_catalog.age(t.xmax) BETWEEN 1 AND ${seen.age}${shared})`;
-    try {
-      await run({ session: observer, tables: seen.tables, candidates, age: seen.age });
-    } catch (error) {
-      failure = error;
-      throw error;
-    }
-  });
+        [xid, started, facts.map(({ id }) => id)],
+        // The change itself may have locked the table.
+        [...(opening?.statements ?? []), "SET LOCAL lock_timeout = 500"],
+      );
+      opening?.opened?.();
+      if (seen?.isSame !== true)
+        throw new Unrecordable("another connection leads to another server");
+      const since = seen.multixacts - multixacts;
+      const shared =
+        since === 0 ? "" : ` OR pg_catalog.mxid_age(t.xmax) BETWEEN 0 AND ${since + 1}`;
+      const candidates = `(pg_catalog.age(t.xmax) BETWEEN 1 AND ${seen.age}${shared})`;
+      try {
+        await run({ session: observer, tables: seen.tables, candidates, age: seen.age });
+      } catch (error) {
+        failure = error;
+        throw error;
+      }
+    },
+  );
   try {
     await Promise.race([work, isLate]);
   } catch (error) {

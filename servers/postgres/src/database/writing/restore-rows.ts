@@ -37,7 +37,11 @@ export interface Table {
 }
 
 /** All rows of a table that are recorded one by one. */
-export const pairsOf = ({ deleted, updated, inserted }: Table) => [...deleted, ...updated, ...inserted];
+export const pairsOf = ({ deleted, updated, inserted }: Table) => [
+  ...deleted,
+  ...updated,
+  ...inserted,
+];
 
 /** Locks the rows and notes where they are. @throws ToolError if some are not as the change left them */
 export async function findRows(
@@ -51,7 +55,9 @@ export async function findRows(
     for (const { xid, rows, digest } of added) {
       const now = await addedBy(session, facts, xid);
       if (now.rows !== rows || now.digest !== digest)
-        changed.push(`${facts.name} (${Math.max(1, rows - now.rows)} or more of ${rows} added rows)`);
+        changed.push(
+          `${facts.name} (${Math.max(1, rows - now.rows)} or more of ${rows} added rows)`,
+        );
     }
     const name = (one: Row) => oneLine(`${facts.name} ${keyOf(facts, one)}`.slice(0, 200));
     const existing = [...updated, ...inserted];
@@ -100,7 +106,11 @@ async function find(
 }
 
 /** Restores the rows. @throws ToolError if more than that was changed */
-export async function restoreRows(session: Session, id: string, tables: readonly Table[]): Promise<void> {
+export async function restoreRows(
+  session: Session,
+  id: string,
+  tables: readonly Table[],
+): Promise<void> {
   const off = tables.flatMap(({ facts }) => facts.disabling);
   const on = tables.flatMap(({ facts }) => facts.enabling);
   if (off.length > 0) await session.run(off.join(";"));
@@ -136,7 +146,10 @@ export async function restoreRows(session: Session, id: string, tables: readonly
   if (on.length > 0) await session.run(on.join(";"));
 }
 
-async function attempt(session: Session, steps: readonly (() => Promise<void>)[]): Promise<TouchedTable[]> {
+async function attempt(
+  session: Session,
+  steps: readonly (() => Promise<void>)[],
+): Promise<TouchedTable[]> {
   const earlier = await touched(session, [
     "SET CONSTRAINTS ALL DEFERRED",
     // For triggers.
@@ -159,7 +172,11 @@ async function verify(
     const [{ inserted, updated, deleted } = NONE] = table === undefined ? [] : countsOf(table);
     // Rows that were replaced count as both.
     const replaced = one.updated === 0 && one.inserted > inserted ? updated : 0;
-    if (one.inserted !== inserted + replaced || one.updated > updated || one.deleted !== deleted + replaced)
+    if (
+      one.inserted !== inserted + replaced ||
+      one.updated > updated ||
+      one.deleted !== deleted + replaced
+    )
       differing.push(one.table);
   }
   for (const { facts, deleted, updated } of tables) {
@@ -170,7 +187,8 @@ async function verify(
   }
   if (differing.length === 0) return;
   const triggers = tables.flatMap(({ facts }) => facts.triggers);
-  const by = triggers.length === 0 ? "cascades, rules or triggers" : `triggers (${triggers.join(", ")})`;
+  const by =
+    triggers.length === 0 ? "cascades, rules or triggers" : `triggers (${triggers.join(", ")})`;
   throw new ToolError(
     "conflict",
     `Change ${id} was not undone: ${by} also changed ${[...new Set(differing)].join(", ")}. Nothing was changed.`,
@@ -235,9 +253,12 @@ async function replace(session: Session, { facts, updated }: Table): Promise<voi
 }
 
 async function remove(session: Session, { facts, inserted, added }: Table): Promise<void> {
-  for (const { xid } of added) await session.rows(`DELETE FROM ONLY ${facts.name} t WHERE ${madeBy(xid)}`);
+  for (const { xid } of added)
+    await session.rows(`DELETE FROM ONLY ${facts.name} t WHERE ${madeBy(xid)}`);
   if (inserted.length === 0) return;
-  await session.rows(`DELETE FROM ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`, [placesOf(inserted)]);
+  await session.rows(`DELETE FROM ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`, [
+    placesOf(inserted),
+  ]);
 }
 
 /** The tables, each after those that it references. */

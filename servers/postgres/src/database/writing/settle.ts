@@ -35,14 +35,21 @@ export async function startOf(
   session: Session,
   changes: readonly Change[],
 ): Promise<Start & { readonly locatable: Locatable }> {
-  if (record?.isOn !== true) return { multixacts: 0, started: "", counts: true, locatable: new Set() };
+  if (record?.isOn !== true)
+    return { multixacts: 0, started: "", counts: true, locatable: new Set() };
   const [found] = await session.rows<Start & { locatable: string[] } & Record<string, unknown>>(
     `SELECT ${MULTIXACTS} AS multixacts, ${STARTED} AS started, pg_catalog.current_setting('track_counts') = 'on' AS counts, ARRAY(SELECT named FROM pg_catalog.unnest($1::text[]) named JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(named)
        WHERE c.relkind IN ('r', 'p') AND NOT c.relhasrules AND pg_catalog.has_table_privilege(c.oid, 'SELECT') AND NOT pg_catalog.row_security_active(c.oid)
          AND NOT (c.relhassubclass AND EXISTS (SELECT FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class f ON f.oid = i.inhrelid WHERE f.relkind = 'f'))) AS locatable`,
     [changes.flatMap(({ located }) => located?.relation ?? [])],
   );
-  return { multixacts: 0, started: "", counts: false, ...found, locatable: new Set(found?.locatable) };
+  return {
+    multixacts: 0,
+    started: "",
+    counts: false,
+    ...found,
+    locatable: new Set(found?.locatable),
+  };
 }
 
 interface Settling extends Start {
@@ -67,17 +74,31 @@ interface Settling extends Start {
 export async function settle(
   database: Database,
   session: Session,
-  { tables, objects = [], weakened = [], restore = [], dryRun, confirm, statements, ...given }: Settling,
+  {
+    tables,
+    objects = [],
+    weakened = [],
+    restore = [],
+    dryRun,
+    confirm,
+    statements,
+    ...given
+  }: Settling,
 ): Promise<{ loss?: string | undefined; changeId?: string | undefined }> {
   const recording =
-    tables.length > 0 || restore.length > 0 || given.changesSchema ? await database.startRecord() : undefined;
+    tables.length > 0 || restore.length > 0 || given.changesSchema
+      ? await database.startRecord()
+      : undefined;
   const writer = typeof recording === "string" ? undefined : recording;
   let reason = typeof recording === "string" ? recording : undefined;
   try {
     let isEmpty = true;
     if (writer !== undefined) {
       try {
-        const { removing, ...facts } = await record(database, session, writer, { tables, ...given });
+        const { removing, ...facts } = await record(database, session, writer, {
+          tables,
+          ...given,
+        });
         // What was created last goes first; then what was dropped comes back.
         const undoing = { ...facts, restore: [...removing, ...restore] };
         isEmpty = writer.tables.length === 0 && undoing.restore.length === 0;
@@ -88,10 +109,18 @@ export async function settle(
         reason = error.message;
       }
     }
-    const loss = lossText({ tables: reason === undefined ? [] : tables, objects, weakened, reason });
+    const loss = lossText({
+      tables: reason === undefined ? [] : tables,
+      objects,
+      weakened,
+      reason,
+    });
     if (dryRun) return { loss };
     if (loss !== undefined) await confirm(loss);
-    return { loss, changeId: await commit(session, reason === undefined && !isEmpty ? writer : undefined) };
+    return {
+      loss,
+      changeId: await commit(session, reason === undefined && !isEmpty ? writer : undefined),
+    };
   } finally {
     writer?.discard();
   }

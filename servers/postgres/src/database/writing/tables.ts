@@ -78,7 +78,8 @@ export const keyOf = ({ columns, key }: TableFacts, row: Row): string =>
   JSON.stringify(key.length === 0 ? row : key.map((column) => row[columns.indexOf(column)]));
 
 /** The columns of a table `t`, as a list. */
-export const columnsOf = ({ columns }: TableFacts) => columns.map((column) => `t.${column}`).join(", ");
+export const columnsOf = ({ columns }: TableFacts) =>
+  columns.map((column) => `t.${column}`).join(", ");
 
 const PIECE = 2_000;
 const ALL = { chars: Number.POSITIVE_INFINITY, toEnd: true };
@@ -112,8 +113,11 @@ export async function readRows(
   const isSmall = given !== undefined && given.length <= PIECE;
   const params = given === undefined ? [] : [arrayText(given)];
   const opening = { statements: [FORM] };
-  const fetch = isSmall ? { text, params, opening } : { text: `FETCH ${PIECE} FROM refmcp_rows`, params: [] };
-  if (!isSmall) await session.query({ text: `DECLARE refmcp_rows CURSOR FOR ${text}`, params, opening }, ALL);
+  const fetch = isSmall
+    ? { text, params, opening }
+    : { text: `FETCH ${PIECE} FROM refmcp_rows`, params: [] };
+  if (!isSmall)
+    await session.query({ text: `DECLARE refmcp_rows CURSOR FOR ${text}`, params, opening }, ALL);
   for (let isEnd = false; !isEnd; ) {
     const { rows } = await session.query(fetch, ALL);
     isEnd = isSmall || rows.length < PIECE;

@@ -64,75 +64,89 @@ export async function undoChange(
     throw new ToolError(
       "conflict",
       `Change ${id} can't be undone, because it changed the schema: ${oneLine(done.join("; ").slice(0, 500))}.`,
-      { hint: `Run the statements of change ${change.undoes} again; the list of changes has them.` },
+      {
+        hint: `Run the statements of change ${change.undoes} again; the list of changes has them.`,
+      },
     );
-  const undoing = database.change({ signal: call.signal, times: 10, handlesRows: true }, async (session) => {
-    if (change.isPending && (await outcomeOf(session, change)) === "aborted")
-      throw new ToolError("conflict", `Change ${id} was never committed: there is nothing to undo.`);
-    const now = await factsOf(
-      session,
-      facts.map((one) => one.id),
-    );
-    const none = () => ({ deleted: [], updated: [], inserted: [], added: [] });
-    const tables = facts.map((then): Table => ({ facts: current(id, then, now), ...none() }));
-    const byName = new Map(facts.map(({ name }, at) => [name, tables[at]]));
-    for (const { table, key, before, after, range } of recordedRows(change.path)) {
-      const of = byName.get(table);
-      if (of === undefined) throw damaged();
-      const kind = after === undefined ? "deleted" : before === undefined ? "inserted" : "updated";
-      if (range === undefined) of[kind].push({ before: rowOf(before), after: rowOf(after) });
-      else of.added.push({ xid: String(key), rows: range.rows, digest: String(after) });
-    }
-    const isRecorded = tables.every(({ added }) => added.length === 0);
-    await findRows(session, id, tables, database.masks.isOn);
-    await restoreRows(session, id, tables);
-    const { objects, again, final } = await restoreObjects(session, restore);
-    const writer = isRecorded ? await database.startRecord() : undefined;
-    if (typeof writer === "string") throw unrecorded(writer);
-    try {
-      for (const table of tables)
-        for (const { before, after } of pairsOf(table)) {
-          const key = keyOf(table.facts, before ?? after ?? []);
-          const swapped = { ...(after && { before: after }), ...(before && { after: before }) };
-          written(() => writer?.add({ table: table.facts.name, key, ...swapped }));
-        }
-      const undone: ChangeFacts = {
-        facts: tables.map((one) => one.facts),
-        skipped: [],
-        xid: await transactionOf(session),
-        restore: again,
-        final,
-      };
-      const statements = [`undo of ${id}`];
-      if (!dryRun)
-        written(() => writer?.finish({ database: database.identity, statements, undoes: id, facts: undone }));
-      const notes = [
-        ...(skipped.length === 0
-          ? []
-          : [`Rows inserted into ${skipped.join(", ")} remain: this role can't read them.`]),
-        ...(isRecorded ? [] : ["The added rows are not recorded, so this undo can't be undone."]),
-        ...(final.length === 0 ? [] : ["This undo changes the schema, so it can't be undone itself."]),
-      ];
-      const answer = {
-        undone: id,
-        committed: !dryRun,
-        tables: tables.flatMap(countsOf),
-        ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
-      };
-      if (dryRun) return answer;
-      const loss = lossText({ objects });
-      if (loss !== undefined) await call.confirm(loss, lossAction(loss));
-      const change_id = await commit(session, writer);
-      return change_id === undefined ? answer : { ...answer, change_id };
-    } catch (error) {
-      throw error instanceof Unrecordable ? unrecorded(error.message) : error;
-    } finally {
-      writer?.discard();
-    }
-  });
+  const undoing = database.change(
+    { signal: call.signal, times: 10, handlesRows: true },
+    async (session) => {
+      if (change.isPending && (await outcomeOf(session, change)) === "aborted")
+        throw new ToolError(
+          "conflict",
+          `Change ${id} was never committed: there is nothing to undo.`,
+        );
+      const now = await factsOf(
+        session,
+        facts.map((one) => one.id),
+      );
+      const none = () => ({ deleted: [], updated: [], inserted: [], added: [] });
+      const tables = facts.map((then): Table => ({ facts: current(id, then, now), ...none() }));
+      const byName = new Map(facts.map(({ name }, at) => [name, tables[at]]));
+      for (const { table, key, before, after, range } of recordedRows(change.path)) {
+        const of = byName.get(table);
+        if (of === undefined) throw damaged();
+        const kind =
+          after === undefined ? "deleted" : before === undefined ? "inserted" : "updated";
+        if (range === undefined) of[kind].push({ before: rowOf(before), after: rowOf(after) });
+        else of.added.push({ xid: String(key), rows: range.rows, digest: String(after) });
+      }
+      const isRecorded = tables.every(({ added }) => added.length === 0);
+      await findRows(session, id, tables, database.masks.isOn);
+      await restoreRows(session, id, tables);
+      const { objects, again, final } = await restoreObjects(session, restore);
+      const writer = isRecorded ? await database.startRecord() : undefined;
+      if (typeof writer === "string") throw unrecorded(writer);
+      try {
+        for (const table of tables)
+          for (const { before, after } of pairsOf(table)) {
+            const key = keyOf(table.facts, before ?? after ?? []);
+            const swapped = { ...(after && { before: after }), ...(before && { after: before }) };
+            written(() => writer?.add({ table: table.facts.name, key, ...swapped }));
+          }
+        const undone: ChangeFacts = {
+          facts: tables.map((one) => one.facts),
+          skipped: [],
+          xid: await transactionOf(session),
+          restore: again,
+          final,
+        };
+        const statements = [`undo of ${id}`];
+        if (!dryRun)
+          written(() =>
+            writer?.finish({ database: database.identity, statements, undoes: id, facts: undone }),
+          );
+        const notes = [
+          ...(skipped.length === 0
+            ? []
+            : [`Rows inserted into ${skipped.join(", ")} remain: this role can't read them.`]),
+          ...(isRecorded ? [] : ["The added rows are not recorded, so this undo can't be undone."]),
+          ...(final.length === 0
+            ? []
+            : ["This undo changes the schema, so it can't be undone itself."]),
+        ];
+        const answer = {
+          undone: id,
+          committed: !dryRun,
+          tables: tables.flatMap(countsOf),
+          ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
+        };
+        if (dryRun) return answer;
+        const loss = lossText({ objects });
+        if (loss !== undefined) await call.confirm(loss, lossAction(loss));
+        const change_id = await commit(session, writer);
+        return change_id === undefined ? answer : { ...answer, change_id };
+      } catch (error) {
+        throw error instanceof Unrecordable ? unrecorded(error.message) : error;
+      } finally {
+        writer?.discard();
+      }
+    },
+  );
   return await undoing.catch((error) => {
     // What was added since is in the way, or what the change needs is gone.
-    if (!(error instanceof ToolError) || !/^(?!42501)(23|42|2B)/.test(error.code ?? "")) throw error;
+    if (!(error instanceof ToolError) || !/^(?!42501)(23|42|2B)/.test(error.code ?? ""))
+      throw error;
     throw new ToolError("conflict", `Change ${id} was not undone: ${error.message}`, {
       code: error.code,
       hint: LATER_FIRST,
@@ -143,9 +157,13 @@ export async function undoChange(
 const LATER_FIRST =
   "Nothing was changed. Undo later changes first (newest first), or restore rows with your own statements.";
 const unrecorded = (why: string) =>
-  new ToolError("unavailable", `The undo can't be recorded, so nothing was changed: ${oneLine(why)}.`, {
-    hint: "Make the state directory writable (--undo-dir), with free space.",
-  });
+  new ToolError(
+    "unavailable",
+    `The undo can't be recorded, so nothing was changed: ${oneLine(why)}.`,
+    {
+      hint: "Make the state directory writable (--undo-dir), with free space.",
+    },
+  );
 
 /** The current state of a table, with the columns of the record. @throws ToolError if it no longer has them */
 function current(
@@ -186,15 +204,20 @@ async function restoreObjects(session: Session, statements: readonly string[]) {
     if (again.length === known) final.push(sql);
     // As `removingCreated` writes it.
     const [, table = "", column] = /^ALTER TABLE (.+) DROP COLUMN (.+)$/s.exec(sql) ?? [];
-    const values = column === undefined ? 0 : await countUpTo(session, table, `${column} IS NOT NULL`);
-    if (values > 0) objects.push(`DROP COLUMN ${column} of ${table} (${rowCount(values)} with a value)`);
+    const values =
+      column === undefined ? 0 : await countUpTo(session, table, `${column} IS NOT NULL`);
+    if (values > 0)
+      objects.push(`DROP COLUMN ${column} of ${table} (${rowCount(values)} with a value)`);
     await session.query({ text: sql, params: [] }, { chars: 1 });
   }
   return { objects, again, final };
 }
 
 /** The changes of a database, newest first; without those that PostgreSQL did not commit. */
-export async function changesOf(database: Database, signal: AbortSignal): Promise<RecordedChange[]> {
+export async function changesOf(
+  database: Database,
+  signal: AbortSignal,
+): Promise<RecordedChange[]> {
   const changes = (await database.changes?.list(database.identity)) ?? [];
   if (!changes.some(({ isPending }) => isPending)) return changes;
   return await database.work({ signal }, async (session) => {

@@ -115,7 +115,9 @@ async function write(database: Database, writing: Writing): Promise<Written> {
   const { statements, signal, timeoutMs } = writing;
   const changes: Change[] = [];
   for (const [index, { sql }] of statements.entries())
-    changes.push(await numbered(index, statements.length, passWriting(sql, database.limits.allowAdmin)));
+    changes.push(
+      await numbered(index, statements.length, passWriting(sql, database.limits.allowAdmin)),
+    );
   const [first] = changes;
   if (first !== undefined && changes.some(({ alone }) => alone !== undefined))
     return await writeAlone(database, first, writing);
@@ -134,15 +136,26 @@ async function write(database: Database, writing: Writing): Promise<Written> {
     for (const [index, change] of changes.entries()) {
       const before = [];
       for (const loss of change.losses) before.push(await lookAt(session, loss, made));
-      const isFree = change.creates !== undefined && (await oidOf(session, change.creates)) === undefined;
+      const isFree =
+        change.creates !== undefined && (await oidOf(session, change.creates)) === undefined;
       const mine = isMixed && change.changesRows ? await touched(session) : undefined;
       const { located, sql } = change;
       const isLocated = located !== undefined && locatable.has(located.relation);
       const text = isLocated ? located.sql : sql;
-      const run = runOne(database, session, { ...change, sql: text }, statements[index]?.params ?? [], {
-        maxBytes: writing.maxBytes,
-        places: isLocated ? (change.command === "DELETE" ? places.deleted : places.created) : undefined,
-      });
+      const run = runOne(
+        database,
+        session,
+        { ...change, sql: text },
+        statements[index]?.params ?? [],
+        {
+          maxBytes: writing.maxBytes,
+          places: isLocated
+            ? change.command === "DELETE"
+              ? places.deleted
+              : places.created
+            : undefined,
+        },
+      );
       outcomes.push(await numbered(index, changes.length, run, sql));
       if (mine !== undefined)
         hasChangedProtection ||= await changedProtection(session, mine, await touched(session));
@@ -204,8 +217,11 @@ async function writeAlone(
         await session.openNone(database.limitOf(timeoutMs));
         earlier = await invalidIndexes(session, relation);
         const undo: string[] = [];
-        for (const loss of change.losses) undo.push(...(await lookAt(session, loss, new Set())).restoring);
-        const outcome = await runOne(database, session, change, statement?.params ?? [], { maxBytes });
+        for (const loss of change.losses)
+          undo.push(...(await lookAt(session, loss, new Set())).restoring);
+        const outcome = await runOne(database, session, change, statement?.params ?? [], {
+          maxBytes,
+        });
         const notices = noticesOf(database, session, [outcome]);
         const nothing = { loss: undefined, changeId: undefined, tables: [] };
         return { committed: true, outcomes: [outcome], undo, notices, ...nothing };
@@ -274,7 +290,10 @@ async function runOne(
   session: Session,
   change: Change,
   params: readonly unknown[],
-  { maxBytes, places }: { readonly maxBytes: number; readonly places?: Map<string, string[]> | undefined },
+  {
+    maxBytes,
+    places,
+  }: { readonly maxBytes: number; readonly places?: Map<string, string[]> | undefined },
 ) {
   const { sql, notices } = await masks.applied(session, change.sql, "READ WRITE");
   const query = { text: sql, params: paramsOf(params) };

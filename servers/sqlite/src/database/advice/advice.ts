@@ -11,11 +11,18 @@ export async function explain({ databases, database, signal }: Source, { sql, pa
   passReading(sql);
   const job = { sql, params: paramsOf(sql, params.length === 0 ? nullsFor(sql) : params) };
   const place = await databases.place(database);
-  const { plan, indexes } = await runStatement(databases, "explain", { place, ...job }, { sql, signal });
+  const { plan, indexes } = await runStatement(
+    databases,
+    "explain",
+    { place, ...job },
+    { sql, signal },
+  );
   return {
     plan: indented(plan),
     full_scans: plan
-      .flatMap(({ detail }) => /^SCAN (.+?)(?: VIRTUAL TABLE.*| USING.*)?$/s.exec(text(detail))?.[1] ?? [])
+      .flatMap(
+        ({ detail }) => /^SCAN (.+?)(?: VIRTUAL TABLE.*| USING.*)?$/s.exec(text(detail))?.[1] ?? [],
+      )
       .filter((name, at, all) => all.indexOf(name) === at && name !== "CONSTANT ROW"),
     missing_indexes: [...indexes],
   };
@@ -50,7 +57,9 @@ const REDUNDANT = `WITH i AS (SELECT m.name AS tbl, l.name, l."unique" AS is_uni
  * @param queries reading statements; their parameters need no values
  * @throws ToolError what the gate and SQLite refuse
  */
-export async function suggestIndexes(source: Source & { queries: readonly string[]; limit: number }) {
+export async function suggestIndexes(
+  source: Source & { queries: readonly string[]; limit: number },
+) {
   const { databases, database, signal, queries, limit } = source;
   const statements = queries.map((sql) => {
     passReading(sql);
@@ -64,7 +73,9 @@ export async function suggestIndexes(source: Source & { queries: readonly string
   const forKeys = keys.flatMap((row) => {
     const indexes: unknown[] = JSON.parse(text(row.indexes));
     const columns: string[] = JSON.parse(text(row.columns));
-    const isCovered = [...indexes, row.pk].some((one) => `${text(one)},`.startsWith(`${text(row.key)},`));
+    const isCovered = [...indexes, row.pk].some((one) =>
+      `${text(one)},`.startsWith(`${text(row.key)},`),
+    );
     const table = text(row.tbl);
     const create = creating({ name: [table, ...columns].join("_"), table, columns });
     return isCovered || created.has(create) ? [] : [{ table, create, reason: UNINDEXED_KEY }];

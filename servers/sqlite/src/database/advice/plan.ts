@@ -101,7 +101,11 @@ export const creating = ({ name, table, columns }: Index) =>
   `CREATE INDEX ${quoteIdentifier(name)} ON ${quoteIdentifier(table)} (${columns.map(quoteIdentifier).join(", ")})`;
 
 const planOf = (database: Database.Database, sql: string, params: readonly unknown[]) =>
-  rowsFrom<{ id: number; parent: number; detail: string }>(database, `EXPLAIN QUERY PLAN ${sql}`, ...params);
+  rowsFrom<{ id: number; parent: number; detail: string }>(
+    database,
+    `EXPLAIN QUERY PLAN ${sql}`,
+    ...params,
+  );
 
 /**
  * Tries indexes for a workload on an empty copy of the schema in memory, with the real tables' statistics
@@ -128,7 +132,9 @@ function picked(
   const indexes = statements.flatMap(({ sql }) => statistics.indexesFor(sql));
   let left = [...new Map(indexes.map((one) => [creating(one), one])).values()];
   const read = () =>
-    statements.map((statement) => statistics.rowsRead(planOf(copy, statement.sql, statement.params)));
+    statements.map((statement) =>
+      statistics.rowsRead(planOf(copy, statement.sql, statement.params)),
+    );
   const sum = (rows: readonly number[]) => rows.reduce((all, one) => all + one, 0);
   let before = read();
   const result: {
@@ -211,14 +217,17 @@ class Statistics {
         (index) =>
           !this.#there.some(
             (one) =>
-              one.table === index.table && index.columns.every((column, at) => one.columns[at] === column),
+              one.table === index.table &&
+              index.columns.every((column, at) => one.columns[at] === column),
           ),
       );
   }
 
   /** Tables and indexes share a namespace. */
   #freeName(wanted: string): string {
-    const taken = new Set(valuesFrom<string>(this.#database, "SELECT lower(name) FROM sqlite_schema"));
+    const taken = new Set(
+      valuesFrom<string>(this.#database, "SELECT lower(name) FROM sqlite_schema"),
+    );
     let name = wanted;
     for (let count = 2; taken.has(name.toLowerCase()); count++) name = `${wanted}_${count}`;
     return name;
@@ -245,7 +254,8 @@ class Statistics {
         );
       if (found === null) continue;
       const [, how, , index, terms = ""] = found;
-      const each = how === "SCAN" ? this.#scanned(found[2] ?? "", index) : this.#searched(index, terms);
+      const each =
+        how === "SCAN" ? this.#scanned(found[2] ?? "", index) : this.#searched(index, terms);
       rows += loops * each;
       loops *= Math.max(1, each);
     }
@@ -271,7 +281,11 @@ class Statistics {
   }
 
   #statOf(index: string): number[] {
-    const [stat] = valuesFrom<string>(this.#copy, "SELECT stat FROM sqlite_stat1 WHERE idx = ?", index);
+    const [stat] = valuesFrom<string>(
+      this.#copy,
+      "SELECT stat FROM sqlite_stat1 WHERE idx = ?",
+      index,
+    );
     return stat?.split(" ").map(Number) ?? [];
   }
 

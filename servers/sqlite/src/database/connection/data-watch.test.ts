@@ -44,8 +44,12 @@ it("watches a limited number of databases until one is released", async () => {
   const names = Array.from({ length: MAX_WATCHED + 1 }, (_, index) => `copy${index}.db`);
   for (const name of names) await copyFile(file, join(folder, name));
   const [last = "", ...most] = names;
-  const stops = await Promise.all(most.map((name) => databases.watch.listen(name, () => undefined)));
-  await expect(databases.watch.listen(last, () => undefined)).rejects.toMatchObject({ kind: "unavailable" });
+  const stops = await Promise.all(
+    most.map((name) => databases.watch.listen(name, () => undefined)),
+  );
+  await expect(databases.watch.listen(last, () => undefined)).rejects.toMatchObject({
+    kind: "unavailable",
+  });
   stops[0]?.();
   (await databases.watch.listen(last, () => undefined))();
   for (const stop of stops) stop();

@@ -95,9 +95,11 @@ export class Databases {
     const [first] = this.options.files;
     const { mask = [] } = this.options;
     const masks = mask.length === 0 ? {} : { masks: mask };
-    const named = database === undefined ? first : this.options.files.find(({ name }) => name === database);
+    const named =
+      database === undefined ? first : this.options.files.find(({ name }) => name === database);
     if (named !== undefined) {
-      if (make && this.options.allowDdl && !existsSync(named.value)) closeSync(openSync(named.value, "a"));
+      if (make && this.options.allowDdl && !existsSync(named.value))
+        closeSync(openSync(named.value, "a"));
       return { file: named.value, ...masks };
     }
     if (database === undefined)
@@ -208,12 +210,17 @@ class DataWatch {
   }
 
   /** Resolves once the first version is known. */
-  async #poll(database: string, listeners: ReadonlySet<() => void>, signal: AbortSignal): Promise<void> {
+  async #poll(
+    database: string,
+    listeners: ReadonlySet<() => void>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const run = { signal, timeoutMs: this.#databases.limits().timeoutMs };
     const { file } = await this.#databases.place(database);
     await new Promise<void>((begun, failed) => {
       const watching = this.#databases.watchers.lease(file, run, async (ask) => {
-        const look = async () => await ask("version", { place: await this.#databases.place(database) });
+        const look = async () =>
+          await ask("version", { place: await this.#databases.place(database) });
         let version = await look();
         begun();
         while (!signal.aborted) {

@@ -45,7 +45,8 @@ export function jobsOf(sqlite: Sqlite) {
 
     read(job: OnFile & ReadJob): ReturnType<typeof read> & { notices?: string[] } {
       const { place, sql, params } = job;
-      if (place.masks === undefined) return reading.prepared(place, sql, (prepared) => read(prepared, job));
+      if (place.masks === undefined)
+        return reading.prepared(place, sql, (prepared) => read(prepared, job));
       const database = reading.open(place);
       // A statement that was kept could be older than the views that hide its columns.
       return withMasks(database, sql, params, (notices) => ({
@@ -69,7 +70,8 @@ export function jobsOf(sqlite: Sqlite) {
       });
     },
 
-    seen: ({ place, tables }: OnFile & { tables: readonly Looked[] }) => seenValues(schemaOf(place), tables),
+    seen: ({ place, tables }: OnFile & { tables: readonly Looked[] }) =>
+      seenValues(schemaOf(place), tables),
 
     explain({ place, ...bound }: OnFile & Bound) {
       const database = reading.open(place);

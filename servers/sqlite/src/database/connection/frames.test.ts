@@ -13,13 +13,16 @@ it.each([1, 3, 1_000_000])("values arrive exactly, in chunks of %d bytes", (size
   const bytes = Buffer.concat(VALUES.map(frameOf));
   const reader = new FrameReader<unknown>();
   const found: unknown[] = [];
-  for (let at = 0; at < bytes.length; at += size) found.push(...reader.add(bytes.subarray(at, at + size)));
+  for (let at = 0; at < bytes.length; at += size)
+    found.push(...reader.add(bytes.subarray(at, at + size)));
   expect(found).toHaveLength(VALUES.length);
   for (const [at, value] of VALUES.entries()) expect(found[at]).toEqual(value);
 });
 
 it("leaves the prototype of an answer alone", () => {
-  const [value] = new FrameReader<object>().add(frameOf(JSON.parse('{"__proto__": {"isAdmin": true}}')));
+  const [value] = new FrameReader<object>().add(
+    frameOf(JSON.parse('{"__proto__": {"isAdmin": true}}')),
+  );
   expect(Object.keys(value ?? {})).toEqual(["__proto__"]);
   expect(value).not.toHaveProperty("isAdmin");
 });

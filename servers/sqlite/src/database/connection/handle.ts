@@ -24,11 +24,15 @@ export interface Progress {
  * @throws an error with the code `ENOENT`, `REFMCP_IRREGULAR`, or `REFMCP_SWAPPED` if another file passed the
  * boundary
  */
-export function fileAt({ file, device, inode }: Place): { readonly id: string; readonly state: string } {
+export function fileAt({ file, device, inode }: Place): {
+  readonly id: string;
+  readonly state: string;
+} {
   const there = statSync(file);
   if (!there.isFile()) throw failure("REFMCP_IRREGULAR", "not a regular file");
   const { dev, ino, size, mtimeMs, ctimeMs } = there;
-  if (device !== undefined && (dev !== device || ino !== inode)) throw failure("REFMCP_SWAPPED", "swapped");
+  if (device !== undefined && (dev !== device || ino !== inode))
+    throw failure("REFMCP_SWAPPED", "swapped");
   const id = `${file}:${dev}:${ino}`;
   return { id, state: `${id}:${size}:${mtimeMs}:${ctimeMs}` };
 }
@@ -81,7 +85,10 @@ function open(sqlite: Sqlite, place: Place, readonly: boolean): Database.Databas
  *
  * @throws SQLite's error; that of a syntax error has the position, which better-sqlite3 does not report
  */
-export function prepared(database: Database.Database, sql: string): Database.Statement<unknown[], unknown[]> {
+export function prepared(
+  database: Database.Database,
+  sql: string,
+): Database.Statement<unknown[], unknown[]> {
   try {
     return database.prepare<unknown[], unknown[]>(sql);
   } catch (error) {

@@ -28,18 +28,23 @@ it("keeps the handle while nothing changes", async () => {
   expect(kept.open(place)).toBe(kept.open(place));
 });
 
-it.each(["DELETE", "WAL"])("sees rows and schema changes of others, in journal mode %s", async (mode) => {
-  const { kept, place, writer } = await enter();
-  writer.pragma(`journal_mode=${mode}`);
-  expect(kept.open(place).prepare(cities).pluck().get()).toBe("London,Edinburgh,London");
-  writer.exec("UPDATE users SET city = 'Bath' WHERE id = 1");
-  expect(kept.open(place).prepare(cities).pluck().get()).toBe("Bath,Edinburgh,London");
-  writer.exec("ALTER TABLE users RENAME COLUMN city TO town; CREATE TABLE fresh (x)");
-  expect(kept.open(place).prepare("SELECT town FROM users WHERE id = 1").pluck().get()).toBe("Bath");
-  expect(kept.open(place).prepare("SELECT count(*) FROM fresh").pluck().get()).toBe(0n);
-  writer.exec("DROP TABLE fresh");
-  expect(() => kept.open(place).prepare("SELECT * FROM fresh")).toThrow(/no such table/);
-});
+it.each(["DELETE", "WAL"])(
+  "sees rows and schema changes of others, in journal mode %s",
+  async (mode) => {
+    const { kept, place, writer } = await enter();
+    writer.pragma(`journal_mode=${mode}`);
+    expect(kept.open(place).prepare(cities).pluck().get()).toBe("London,Edinburgh,London");
+    writer.exec("UPDATE users SET city = 'Bath' WHERE id = 1");
+    expect(kept.open(place).prepare(cities).pluck().get()).toBe("Bath,Edinburgh,London");
+    writer.exec("ALTER TABLE users RENAME COLUMN city TO town; CREATE TABLE fresh (x)");
+    expect(kept.open(place).prepare("SELECT town FROM users WHERE id = 1").pluck().get()).toBe(
+      "Bath",
+    );
+    expect(kept.open(place).prepare("SELECT count(*) FROM fresh").pluck().get()).toBe(0n);
+    writer.exec("DROP TABLE fresh");
+    expect(() => kept.open(place).prepare("SELECT * FROM fresh")).toThrow(/no such table/);
+  },
+);
 
 it("holds no lock between jobs", async () => {
   const { kept, place, writer } = await enter();

@@ -28,7 +28,11 @@ export interface Task extends Message {
 const FLAGS = ["--max-semi-space-size=2"];
 
 /** Jobs that commit a change. */
-const COMMITTING: ReadonlySet<Message["op"]> = new Set<Message["op"]>(["write", "undo", "closeTable"]);
+const COMMITTING: ReadonlySet<Message["op"]> = new Set<Message["op"]>([
+  "write",
+  "undo",
+  "closeTable",
+]);
 
 /** What happens in a runner, with the jobs that need another one. */
 export interface RunnerEvents<One> {
@@ -65,7 +69,12 @@ export class Runner<One extends Task = Task> {
   constructor(memory: number, events: RunnerEvents<One>) {
     this.#memory = memory;
     this.#events = events;
-    const args = [...FLAGS, workerFile("runner", import.meta.url), String(memory), String(process.pid)];
+    const args = [
+      ...FLAGS,
+      workerFile("runner", import.meta.url),
+      String(memory),
+      String(process.pid),
+    ];
     const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe", "pipe"] });
     const pipe = child.stdio[PIPE];
     if (!(pipe instanceof Socket)) throw new Error("no pipe to a runner");
@@ -108,7 +117,9 @@ export class Runner<One extends Task = Task> {
     this.#frame = (this.#frame + 1) % MAX_FRAMES;
     this.#tasks = [...tasks];
     this.#answered = 0;
-    this.#pipe.write(frameOf({ frame: this.#frame, messages: tasks.map(({ op, job }) => ({ op, job })) }));
+    this.#pipe.write(
+      frameOf({ frame: this.#frame, messages: tasks.map(({ op, job }) => ({ op, job })) }),
+    );
     this.#startLimit(performance.now());
   }
 

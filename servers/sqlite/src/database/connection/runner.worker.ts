@@ -148,5 +148,9 @@ try {
   if (!(error instanceof ToolError)) throw error;
   // The server reports this and ends this process.
   const { message, hint, cause } = error;
-  send({ first: 0, replies: [{ unavailable: { message, hint, cause: String(cause) } }], isEnd: true });
+  send({
+    first: 0,
+    replies: [{ unavailable: { message, hint, cause: String(cause) } }],
+    isEnd: true,
+  });
 }

@@ -146,7 +146,11 @@ export class Runners {
   /** The lines whose jobs may run now. */
   get #open(): readonly TurnQueue<Waiting>[] {
     const free = this.#options.max - this.#working.size;
-    return free < 0 ? [] : free === 0 ? [this.#schema] : [this.#schema, this.#moved, this.#statements];
+    return free < 0
+      ? []
+      : free === 0
+        ? [this.#schema]
+        : [this.#schema, this.#moved, this.#statements];
   }
 
   /** The jobs of the next frame. */
@@ -255,7 +259,11 @@ export class Leases {
    * @param file the file to name in errors
    * @throws ToolError as `Runners.run`, and what `work` throws
    */
-  async lease<Result>(file: string, run: Run, work: (ask: Ask) => Promise<Result>): Promise<Result> {
+  async lease<Result>(
+    file: string,
+    run: Run,
+    work: (ask: Ask) => Promise<Result>,
+  ): Promise<Result> {
     run.signal.throwIfAborted();
     const { max, memory } = this.#options;
     if (this.#working < max) this.#working += 1;

@@ -40,10 +40,15 @@ function passPragma(statement: Statement): void {
   const at = words[2] === "." ? 3 : 1;
   const name = words[at] ?? "";
   const rest = words.slice(at + 1).filter((word) => word !== ";");
-  if (REPORTING.has(name) && (rest.length === 0 || (rest[0] === "(" && WITH_ARGUMENT.test(name)))) return;
-  throw new ToolError("denied", `PRAGMA ${oneLine(name.slice(0, 60))} is not allowed in this form.`, {
-    hint: `Allowed without a value, or with the name of a table or index: ${[...REPORTING].join(", ")}.`,
-  });
+  if (REPORTING.has(name) && (rest.length === 0 || (rest[0] === "(" && WITH_ARGUMENT.test(name))))
+    return;
+  throw new ToolError(
+    "denied",
+    `PRAGMA ${oneLine(name.slice(0, 60))} is not allowed in this form.`,
+    {
+      hint: `Allowed without a value, or with the name of a table or index: ${[...REPORTING].join(", ")}.`,
+    },
+  );
 }
 
 const CHANGING: ReadonlySet<string> = new Set(["INSERT", "REPLACE", "UPDATE", "DELETE"]);
@@ -57,7 +62,9 @@ export function passWriting(sql: string, allowDdl: boolean): Statement {
     throw refused(
       statement,
       "write_query accepts INSERT, REPLACE, UPDATE, DELETE and, with --allow-ddl, CREATE, ALTER, DROP.",
-      statement.first === "SELECT" ? "Use read_query." : "The tools begin and end transactions themselves.",
+      statement.first === "SELECT"
+        ? "Use read_query."
+        : "The tools begin and end transactions themselves.",
     );
   if (!allowDdl)
     throw new ToolError(
@@ -75,7 +82,11 @@ export function passCreateTable(sql: string): Statement {
   const statement = single(sql);
   const words = statement.tokens.slice(0, 2).map(({ text }) => text.toUpperCase());
   if (words.join(" ") === "CREATE TABLE") return statement;
-  throw refused(statement, "create_table accepts one CREATE TABLE.", "Use write_query for other changes.");
+  throw refused(
+    statement,
+    "create_table accepts one CREATE TABLE.",
+    "Use write_query for other changes.",
+  );
 }
 
 function single(sql: string): Statement {
@@ -85,12 +96,16 @@ function single(sql: string): Statement {
     });
   const statement = statementOf(sql);
   if (statement.count === 1) return statement;
-  throw new ToolError("invalid", `The text has ${statement.count} statements; exactly one is expected.`, {
-    hint:
-      statement.count === 0
-        ? "Pass one SQL statement."
-        : "Make one call for each, or use execute for several changes.",
-  });
+  throw new ToolError(
+    "invalid",
+    `The text has ${statement.count} statements; exactly one is expected.`,
+    {
+      hint:
+        statement.count === 0
+          ? "Pass one SQL statement."
+          : "Make one call for each, or use execute for several changes.",
+    },
+  );
 }
 
 /** The keywords that start a SQLite statement. */

@@ -73,7 +73,9 @@ export function maskTest(texts: readonly string[] = []): IsMasked {
     [mask.schema ?? "^main$", mask.table, mask.column].map((one) => new RegExp(one, "is")),
   );
   return (table, column) =>
-    rules.some(([schema, name, part]) => schema?.test("main") && name?.test(table) && part?.test(column));
+    rules.some(
+      ([schema, name, part]) => schema?.test("main") && name?.test(table) && part?.test(column),
+    );
 }
 
 /** Reads from the schema where masked columns are stored, and what else shows them. @param version of the schema */
@@ -94,7 +96,10 @@ export function readFacts(database: Database.Database, isMasked: IsMasked, versi
     tables.set(Number(first.root), maskedTable(database, rows, isMasked));
   }
   const hidden = new Set<string>(CHECKING);
-  for (const module of database.prepare<[], string>("SELECT name FROM pragma_module_list").pluck().all())
+  for (const module of database
+    .prepare<[], string>("SELECT name FROM pragma_module_list")
+    .pluck()
+    .all())
     if (!HARMLESS_MODULE.test(module)) hidden.add(module);
   const virtual = [...byTable].filter(([, [first]]) => first?.type === "virtual");
   for (let size = -1; size < hidden.size; ) {
@@ -123,7 +128,10 @@ export function readFacts(database: Database.Database, isMasked: IsMasked, versi
   const indexes = new Map<number, MaskedTable>();
   const names = new Map([...tables.values()].map((table) => [table.name.toLowerCase(), table]));
   for (const row of database
-    .prepare<[], { root: bigint; table: string; partial: bigint; computed: bigint; columns: string }>(INDEXES)
+    .prepare<
+      [],
+      { root: bigint; table: string; partial: bigint; computed: bigint; columns: string }
+    >(INDEXES)
     .all()) {
     const table = names.get(row.table.toLowerCase());
     const columns: (string | null)[] = JSON.parse(row.columns);
@@ -166,12 +174,15 @@ function maskedTable(
   const name = rows[0]?.table ?? "";
   // Generated columns may be made of masked ones.
   const masked = new Set(
-    rows.filter((row) => row.hidden >= 2n || isMasked(name, row.column)).map(({ column }) => column),
+    rows
+      .filter((row) => row.hidden >= 2n || isMasked(name, row.column))
+      .map(({ column }) => column),
   );
   const isWithoutRowId = rows[0]?.wr === 1n;
   const stored = rows.filter(({ hidden }) => hidden !== 2n);
   const keys = rows.filter(({ pk }) => pk > 0n);
-  const isRowId = !isWithoutRowId && keys.length === 1 && /^integer$/i.test(keys[0]?.declared ?? "");
+  const isRowId =
+    !isWithoutRowId && keys.length === 1 && /^integer$/i.test(keys[0]?.declared ?? "");
   const order = isWithoutRowId
     ? database
         .prepare<[string], string>(

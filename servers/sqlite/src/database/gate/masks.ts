@@ -3,7 +3,14 @@ import { maskedNotice } from "@refmcp/sql/masks";
 import { quoteIdentifier } from "@refmcp/sql/names";
 import { statementOf, type Token } from "@refmcp/sql/statement";
 import type Database from "better-sqlite3";
-import { type Facts, type IsMasked, type MaskedTable, maskTest, plain, readFacts } from "./mask-facts.ts";
+import {
+  type Facts,
+  type IsMasked,
+  type MaskedTable,
+  maskTest,
+  plain,
+  readFacts,
+} from "./mask-facts.ts";
 
 interface Masking {
   readonly isMasked: IsMasked;
@@ -12,14 +19,18 @@ interface Masking {
 
 const maskings = new WeakMap<Database.Database, Masking>();
 /** Makes `withMasks` check the statements of a handle. @param texts values of `--mask`; none checks nothing */
-export function guardColumns(database: Database.Database, texts: readonly string[] = []): Database.Database {
+export function guardColumns(
+  database: Database.Database,
+  texts: readonly string[] = [],
+): Database.Database {
   if (texts.length > 0) maskings.set(database, { isMasked: maskTest(texts), facts: undefined });
   return database;
 }
 
 /** How a guarded handle masks columns; undefined if it does not. */
-export const maskingOf = (database: Database.Database): { readonly isMasked: IsMasked } | undefined =>
-  maskings.get(database);
+export const maskingOf = (
+  database: Database.Database,
+): { readonly isMasked: IsMasked } | undefined => maskings.get(database);
 
 /**
  * Runs a reading statement's work if SQLite's own bytecode proves that it reads no masked column; all in one transaction, so that
@@ -148,7 +159,10 @@ function opening(
         const table = facts.tables.get(root);
         if (table === undefined) continue;
         if (table.isKeyed && !isWriting)
-          throw refused(`A masked column is the key of ${table.name}, in whose order it is stored.`, table);
+          throw refused(
+            `A masked column is the key of ${table.name}, in whose order it is stored.`,
+            table,
+          );
         opened.set(table, isWriting || opened.get(table) === true);
       }
   }
@@ -209,13 +223,17 @@ export function passMaskedChange(database: Database.Database, { sql, params }: B
   const { verb, tokens } = statementOf(sql);
   const names = new Set([...facts.tables.values()].map(({ name }) => name.toLowerCase()));
   const kind = tokens.slice(1, 3).map(({ text }) => text.toUpperCase());
-  const select = tokens.findIndex(({ text, depth }) => depth === 0 && text.toUpperCase() === "AS") + 1;
+  const select =
+    tokens.findIndex(({ text, depth }) => depth === 0 && text.toUpperCase() === "AS") + 1;
   const isCopy = kind[0] === "TABLE" && /^(SELECT|WITH|VALUES)$/i.test(tokens[select]?.text ?? "");
   if (verb === "DROP" || verb === "REINDEX" || verb === "ANALYZE") return;
   // Also through a view that is created later.
-  if (verb === "CREATE" && kind.includes("TRIGGER")) throw refused("A trigger could copy masked columns.");
+  if (verb === "CREATE" && kind.includes("TRIGGER"))
+    throw refused("A trigger could copy masked columns.");
   if ((verb === "CREATE" && !kind.includes("VIEW") && !isCopy) || verb === "ALTER") {
-    const named = tokens.find(({ text }) => names.has(plain(text)) || facts.hidden.has(plain(text)));
+    const named = tokens.find(
+      ({ text }) => names.has(plain(text)) || facts.hidden.has(plain(text)),
+    );
     if (named !== undefined)
       throw refused(`${verb} can't name ${plain(named.text)}, which has masked columns.`);
   }
@@ -254,7 +272,11 @@ function requireBlind(table: MaskedTable, tokens: readonly Token[]): void {
     if (!names.has(plain(text))) continue;
     const sets = isSet && depth === 0 && (before === "SET" || before === ",") && after === "=";
     const lists =
-      list !== undefined && list >= 0 && depth === 1 && /^[(,]$/.test(before) && /^[),]$/.test(after);
+      list !== undefined &&
+      list >= 0 &&
+      depth === 1 &&
+      /^[(,]$/.test(before) &&
+      /^[),]$/.test(after);
     if (!sets && !lists)
       throw refused(`The change reads the masked column ${plain(text)} of ${table.name}.`, table);
   }
@@ -313,6 +335,8 @@ function install(
 
 const refused = (message: string, table?: MaskedTable) =>
   Object.assign(
-    new Error(table === undefined ? message : `${message} Masked: ${[...table.masked].sort().join(", ")}.`),
+    new Error(
+      table === undefined ? message : `${message} Masked: ${[...table.masked].sort().join(", ")}.`,
+    ),
     { code: "REFMCP_MASKED" },
   );

@@ -11,7 +11,10 @@ export function paramsOf(sql: string, values: readonly unknown[]): unknown[] {
   const { inOrder, byName } = arranged(sql, values);
   const bound = inOrder.map((value, index) => bindable(value, `params[${index}]`));
   if (byName === undefined) return bound;
-  const named = Object.entries(byName).map(([name, value]) => [name, bindable(value, `parameter ${name}`)]);
+  const named = Object.entries(byName).map(([name, value]) => [
+    name,
+    bindable(value, `parameter ${name}`),
+  ]);
   return [...bound, Object.fromEntries(named)];
 }
 
@@ -19,7 +22,12 @@ function bindable(value: unknown, where: string): unknown {
   if (value === null || typeof value === "string") return value;
   if (typeof value === "boolean") return value ? 1n : 0n;
   if (typeof value === "number") return numberOf(value, where);
-  if (typeof value === "object" && "base64" in value && typeof value.base64 === "string" && isBlob(value))
+  if (
+    typeof value === "object" &&
+    "base64" in value &&
+    typeof value.base64 === "string" &&
+    isBlob(value)
+  )
     return bytesOf(value.base64, where);
   throw new ToolError(
     "invalid",
@@ -127,13 +135,18 @@ export function arranged(
     });
   }
   if (named.length === 0) return { inOrder: values };
-  const entries = named.map((name, at) => [name, values[isNumbered(places) ? Number(name) - 1 : at]]);
+  const entries = named.map((name, at) => [
+    name,
+    values[isNumbered(places) ? Number(name) - 1 : at],
+  ]);
   return { inOrder: gaps.map((place) => values[place - 1]), byName: Object.fromEntries(entries) };
 }
 
 /** The values of an object for named parameters. @throws ToolError unless it has exactly these */
 function byNameIn(given: object, named: readonly string[]): Readonly<Record<string, unknown>> {
-  const values = new Map(Object.entries(given).map(([name, value]) => [name.replace(/^[:@$]/, ""), value]));
+  const values = new Map(
+    Object.entries(given).map(([name, value]) => [name.replace(/^[:@$]/, ""), value]),
+  );
   const missing = named.filter((name) => !values.has(name));
   const unknown = [...values.keys()].filter((name) => !named.includes(name));
   const problems = [
@@ -141,14 +154,18 @@ function byNameIn(given: object, named: readonly string[]): Readonly<Record<stri
     ...(unknown.length > 0 ? [`The statement has no parameter ${unknown.join(", ")}.`] : []),
   ];
   if (problems.length === 0) return Object.fromEntries(values);
-  throw new ToolError("invalid", problems.join(" "), { hint: `Its parameters are ${named.join(", ")}.` });
+  throw new ToolError("invalid", problems.join(" "), {
+    hint: `Its parameters are ${named.join(", ")}.`,
+  });
 }
 
 /** Whether there are only `?`, or only `?1` and `$1`. */
 const isNumbered = ({ named }: Places) => named.every((name) => /^\d+$/.test(name));
 
 const wantedBy = (places: Places) =>
-  isNumbered(places) ? Math.max(places.anonymous, ...places.named.map(Number)) : places.named.length;
+  isNumbered(places)
+    ? Math.max(places.anonymous, ...places.named.map(Number))
+    : places.named.length;
 
 /** A NULL for each parameter, for a plan that does not depend on the values. */
 export const nullsFor = (sql: string): null[] => Array(wantedBy(placesOf(sql))).fill(null);

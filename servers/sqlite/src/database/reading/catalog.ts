@@ -35,7 +35,10 @@ export async function look(
     statements: statements.map(([sql, ...params]) => ({ sql, params })),
   };
   const runners = timeoutMs === undefined ? databases.catalog : databases.runners;
-  return await runners.run("look", job, { signal, timeoutMs: timeoutMs ?? databases.limits().timeoutMs });
+  return await runners.run("look", job, {
+    signal,
+    timeoutMs: timeoutMs ?? databases.limits().timeoutMs,
+  });
 }
 
 /** For work that may fail, for example on a broken or endless view. A failure becomes a notice. */
@@ -78,7 +81,11 @@ export async function listTables(source: Source): Promise<Table[]> {
 }
 
 /** The names of a table's columns without the hidden ones of virtual tables, which no query shows. */
-export async function tableColumns(source: Source, table: string, isWritable = false): Promise<string[]> {
+export async function tableColumns(
+  source: Source,
+  table: string,
+  isWritable = false,
+): Promise<string[]> {
   const sql = `SELECT name FROM pragma_table_xinfo(?) WHERE hidden ${isWritable ? "= 0" : "<> 1"} ORDER BY cid`;
   const [rows = []] = await look(source, [[sql, table]]);
   return rows.map(({ name }) => text(name));
@@ -125,7 +132,9 @@ export async function databaseInfo(source: Source) {
     encoding: text(facts.encoding),
     ...(check && { integrity: check.flat().map(({ quick_check }) => text(quick_check)) }),
     ...(largest && {
-      largest_tables: largest.flat().map(({ name, bytes }) => ({ name: text(name), bytes: Number(bytes) })),
+      largest_tables: largest
+        .flat()
+        .map(({ name, bytes }) => ({ name: text(name), bytes: Number(bytes) })),
     }),
     sqlite_version: text(facts.version),
     ...(notices.length > 0 && { notices }),
@@ -159,7 +168,13 @@ export async function readCell(
   const names = await tableColumns(source, name);
   const found = names.find((one) => one.toLowerCase() === column.toLowerCase());
   if (found === undefined)
-    throw withNear("column", column, names, `Call describe_table for the columns of ${name}.`, written);
+    throw withNear(
+      "column",
+      column,
+      names,
+      `Call describe_table for the columns of ${name}.`,
+      written,
+    );
   if (!/^-?\d{1,19}$/.test(rowId))
     throw new ToolError("invalid", `${JSON.stringify(rowId.slice(0, 60))} is not a rowid.`, {
       hint: "The URI ends with the row's INTEGER PRIMARY KEY or rowid.",
@@ -182,28 +197,40 @@ export async function readCell(
     );
   if (typeof row.value === "string") return { text: row.value, mimeType: "text/plain" };
   if (!(row.value instanceof Uint8Array))
-    throw new ToolError("invalid", `The value is ${text(row.type).toUpperCase()}, neither a blob nor text.`, {
-      hint: "Call read_query to see it.",
-    });
+    throw new ToolError(
+      "invalid",
+      `The value is ${text(row.type).toUpperCase()}, neither a blob nor text.`,
+      {
+        hint: "Call read_query to see it.",
+      },
+    );
   const beginning = Buffer.from(row.value.subarray(0, 16)).toString("hex");
-  const [type = "application/octet-stream"] = BEGINNINGS.find(([, pattern]) => pattern.test(beginning)) ?? [];
+  const [type = "application/octet-stream"] =
+    BEGINNINGS.find(([, pattern]) => pattern.test(beginning)) ?? [];
   return { blob: row.value, mimeType: type };
 }
 
 /** For completions and lists, which no call can cancel: only the time limit ends them. */
 export const { signal: never } = new AbortController();
 type Filled = Readonly<Record<string, string>>;
-const begins = (value: string) => (name: string) => name.toLowerCase().startsWith(value.toLowerCase());
+const begins = (value: string) => (name: string) =>
+  name.toLowerCase().startsWith(value.toLowerCase());
 
 /** Existing names for the variables of a resource. */
 export const complete = {
   database: (value: string, databases: Databases) => databases.names().filter(begins(value)),
   table: async (value: string, databases: Databases, { database }: Filled) =>
-    (await listTables({ databases, database, signal: never })).map(({ name }) => name).filter(begins(value)),
+    (await listTables({ databases, database, signal: never }))
+      .map(({ name }) => name)
+      .filter(begins(value)),
 };
 
 /** Columns of the table, if one is filled in. */
-export const completeColumn = async (value: string, databases: Databases, { database, table }: Filled) =>
+export const completeColumn = async (
+  value: string,
+  databases: Databases,
+  { database, table }: Filled,
+) =>
   table === undefined
     ? []
     : (await tableColumns({ databases, database, signal: never }, table)).filter(begins(value));

@@ -45,23 +45,34 @@ const DDL =
 
 /** A list of names in JSON; an expression of an index has none, nor has a column that a foreign key does not name. */
 const listed = (names: unknown): (string | null)[] => JSON.parse(text(names));
-const shown = (names: unknown) => listed(names).map((one) => (one === null ? "(expression)" : written(one)));
+const shown = (names: unknown) =>
+  listed(names).map((one) => (one === null ? "(expression)" : written(one)));
 
 /** How long the look at values may take before the process that does it ends, in milliseconds. */
 const LOOK_MS = 3_000;
 
 /** A table with what the look at its values needs. */
-type Known = Readonly<{ table: Table; columns: readonly Row[]; unique: readonly Row[]; ddl: string }>;
+type Known = Readonly<{
+  table: Table;
+  columns: readonly Row[];
+  unique: readonly Row[];
+  ddl: string;
+}>;
 
 /** What is known about the values of tables' columns: what CHECK constraints allow, and texts that their rows have. */
-async function valuesOf(source: Source, tables: readonly Known[]): Promise<Map<string, ColumnValues>[]> {
+async function valuesOf(
+  source: Source,
+  tables: readonly Known[],
+): Promise<Map<string, ColumnValues>[]> {
   const { databases, database, signal } = source;
   const looked = tables.map(({ table: { name: table, type, ...found }, columns, unique }) => {
     const names = columns.map(({ name }) => text(name).toLowerCase());
     const isMasked = (name: unknown) => databases.isMasked(table, text(name));
     const hasRowId = found.hasRowId && !names.includes("rowid");
     // The first rows in the order of a masked key, or of any index, would show something of it.
-    const isOrdered = columns.some(({ name, pk }) => isMasked(name) && (Number(pk) > 0 || !hasRowId));
+    const isOrdered = columns.some(
+      ({ name, pk }) => isMasked(name) && (Number(pk) > 0 || !hasRowId),
+    );
     const wanted = columns.filter(
       ({ name, type: declared, pk, hidden }) =>
         type === "table" &&
@@ -103,12 +114,14 @@ export async function describeTable(source: Source, name: string, budget: number
   const found = await tableFound(source, name);
   const notices: string[] = [];
   const attempt = attempting(notices);
-  const [columns = []] = (await attempt("Columns", () => look(source, [[COLUMNS, found.name]]))) ?? [];
+  const [columns = []] =
+    (await attempt("Columns", () => look(source, [[COLUMNS, found.name]]))) ?? [];
   const parts = [UNIQUE, KEYS, REFERRERS, INDEXES, DEFINITIONS, STRICT];
-  const [unique = [], keys = [], referrers = [], indexes = [], made = [], [flags] = []] = await look(
-    source,
-    parts.map((sql) => [sql, found.name]),
-  );
+  const [unique = [], keys = [], referrers = [], indexes = [], made = [], [flags] = []] =
+    await look(
+      source,
+      parts.map((sql) => [sql, found.name]),
+    );
   const own = made.find(({ type }) => type === (found.type === "view" ? "view" : "table"));
   const known = { table: found, columns, unique, ddl: text(own?.sql) };
   const [values = new Map<string, ColumnValues>()] = await valuesOf(source, [known]);
@@ -154,10 +167,21 @@ export async function describeTable(source: Source, name: string, budget: number
   );
 }
 
-async function firstRows({ databases, database, signal }: Source, { name }: Table): Promise<unknown[][]> {
+async function firstRows(
+  { databases, database, signal }: Source,
+  { name }: Table,
+): Promise<unknown[][]> {
   const place = await databases.place(database);
   const sql = `SELECT * FROM ${quoteIdentifier(name)} LIMIT ${SAMPLE.rows}`;
-  const job = { place, sql, params: [], ...SAMPLE, format: "rows" as const, skip: 0, blobs: undefined };
+  const job = {
+    place,
+    sql,
+    params: [],
+    ...SAMPLE,
+    format: "rows" as const,
+    skip: 0,
+    blobs: undefined,
+  };
   const { text } = await databases.runners.run("read", job, { signal, timeoutMs: COUNTING_MS });
   return JSON.parse(`[${text.replaceAll("\n", ",")}]`);
 }
@@ -194,7 +218,9 @@ function bounded<Whole extends Description>(whole: Whole, budget: number) {
     if (!isLong || over() <= 0 || items.length === 0) return;
     const fits = fitting(items, Math.max(1, allowed));
     const keep = fits === 1 && JSON.stringify(items[0]).length > allowed ? 0 : fits;
-    notices.push(`${grouped(items.length - keep)} of ${grouped(items.length)} ${what} are omitted.`);
+    notices.push(
+      `${grouped(items.length - keep)} of ${grouped(items.length)} ${what} are omitted.`,
+    );
     items.splice(keep);
   };
   cut("sample rows", whole.sample);
@@ -251,7 +277,10 @@ export async function describeTables(asked: TablesAsked & Source) {
 }
 
 /** A broken view has no columns. */
-async function factsOf(source: Source, tables: readonly Table[]): Promise<(TableFacts & { name: string })[]> {
+async function factsOf(
+  source: Source,
+  tables: readonly Table[],
+): Promise<(TableFacts & { name: string })[]> {
   const each = [COLUMNS, KEYS, INDEXES, UNIQUE];
   const asked = tables.flatMap(({ name }) => each.map((sql) => [sql, name] as const));
   const names = JSON.stringify(tables.map(({ name }) => name));

@@ -37,10 +37,14 @@ it("statements that show a schema elsewhere name the tool", () => {
 
 it("a text that contains foreign SQL gets no hint for it", async () => {
   const { databases, call } = await enter();
-  const asked = { sql: "SELECT 'ILIKE ::', nme FROM users -- now(", params: [], format: "rows" as const };
-  await expect(query(databases, { ...asked, budget: call.budget, signal: call.signal })).rejects.toThrow(
-    /no such column: nme.*Did you mean name/,
-  );
+  const asked = {
+    sql: "SELECT 'ILIKE ::', nme FROM users -- now(",
+    params: [],
+    format: "rows" as const,
+  };
+  await expect(
+    query(databases, { ...asked, budget: call.budget, signal: call.signal }),
+  ).rejects.toThrow(/no such column: nme.*Did you mean name/);
 });
 
 it("every name can be used in SQL unchanged", async () => {
@@ -53,5 +57,9 @@ it("every name can be used in SQL unchanged", async () => {
   const asked = { sql: `SELECT ${columns} FROM words`, params: [], format: "rows" as const };
   const answer = await query(databases, { ...asked, budget: call.budget, signal: call.signal });
   expect(JSON.parse(answer).columns.map(({ name }: { name: string }) => name)).toEqual(words);
-  expect([written("Capital"), written("order"), written('a"b')]).toEqual(["Capital", '"order"', '"a""b"']);
+  expect([written("Capital"), written("order"), written('a"b')]).toEqual([
+    "Capital",
+    '"order"',
+    '"a""b"',
+  ]);
 });

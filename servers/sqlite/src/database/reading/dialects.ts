@@ -8,7 +8,10 @@ export const DIALECTS: Dialect = [
   [/::/, "Write cast(a AS TEXT) instead of a::text."],
   [/(?<=\bSELECT\s+(?:DISTINCT\s+)?)TOP\b/i, "Write LIMIT n at the end instead of TOP n."],
   [/\bFETCH\s+(?:FIRST|NEXT)\b/i, "Write LIMIT n OFFSET m."],
-  [/\bDISTINCT\s+ON\b/i, "Write a window: row_number() OVER (PARTITION BY a ORDER BY b), and keep number 1."],
+  [
+    /\bDISTINCT\s+ON\b/i,
+    "Write a window: row_number() OVER (PARTITION BY a ORDER BY b), and keep number 1.",
+  ],
   [
     /\bSIMILAR\s+TO\b|\b(?:REGEXP|RLIKE)\b|!?~\*?\s*'/i,
     "Write LIKE or GLOB; there are no regular expressions.",
@@ -23,7 +26,10 @@ export const DIALECTS: Dialect = [
   [calls("date_?add|date_?sub"), "Write date(a, '+1 day')."],
   [/\binterval\s+['\d]/i, "Write date(a, '+1 day') or datetime(a, '-2 hours')."],
   [calls("now|getdate|curdate|sysdate"), "Write datetime('now'), or date('now')."],
-  [calls("to_date|to_timestamp|str_to_date"), "Write date(a) or datetime(a); texts are YYYY-MM-DD HH:MM:SS."],
+  [
+    calls("to_date|to_timestamp|str_to_date"),
+    "Write date(a) or datetime(a); texts are YYYY-MM-DD HH:MM:SS.",
+  ],
   [calls("string_agg|listagg|array_agg"), "Write group_concat(a, ', ')."],
   [calls("nvl|isnull"), "Write coalesce(a, b)."],
   [calls("greatest|least"), "Write max(a, b) or min(a, b) with several arguments."],

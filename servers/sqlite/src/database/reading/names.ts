@@ -14,7 +14,10 @@ export const written = (name: string) =>
   /^[A-Za-z_]\w*$/.test(name) && !RESERVED.has(name.toLowerCase()) ? name : quoteIdentifier(name);
 
 /** The conditions of a table's CHECK constraints that name only one column, by the column's name in lower case. */
-export function checksOf(tokens: readonly Token[], columns: readonly string[]): Map<string, string[]> {
+export function checksOf(
+  tokens: readonly Token[],
+  columns: readonly string[],
+): Map<string, string[]> {
   const known = new Set(columns.map((name) => name.toLowerCase()));
   const checks = new Map<string, string[]>();
   for (const [at, { kind, text }] of tokens.entries()) {
@@ -38,5 +41,7 @@ export function checksOf(tokens: readonly Token[], columns: readonly string[]): 
 const textOf = (tokens: readonly Token[]) =>
   tokens.reduce((text, { text: next, at }, index) => {
     const before = tokens[index - 1];
-    return before === undefined || before.at + before.text.length === at ? text + next : `${text} ${next}`;
+    return before === undefined || before.at + before.text.length === at
+      ? text + next
+      : `${text} ${next}`;
   }, "");

@@ -85,7 +85,12 @@ export async function nearNames(
       error.message,
     ) ?? [];
   if (syntax !== undefined || called !== undefined) {
-    const foreign = translated(error, DIALECTS, called === undefined ? undefined : `${called}(`, sql);
+    const foreign = translated(
+      error,
+      DIALECTS,
+      called === undefined ? undefined : `${called}(`,
+      sql,
+    );
     if (foreign !== error) return foreign;
   }
   if (error.kind !== "not_found") return error;
@@ -103,8 +108,10 @@ export async function nearNames(
 /** An error with the position of the name that is missing, if the statement contains it once. */
 function located(error: unknown, sql: string): unknown {
   if (!(error instanceof ToolError)) return error;
-  const [, word] = /no such (?:table|column|function): (?:\S*\.)?(.+?)\.$/.exec(error.message) ?? [];
-  const [found, ...more] = word === undefined ? [] : tokenize(sql).filter(({ text }) => text === word);
+  const [, word] =
+    /no such (?:table|column|function): (?:\S*\.)?(.+?)\.$/.exec(error.message) ?? [];
+  const [found, ...more] =
+    word === undefined ? [] : tokenize(sql).filter(({ text }) => text === word);
   if (found === undefined || more.length > 0) return error;
   const message = `${error.message.replace(/\.$/, "")}${positionText(sql, found.at)}.`;
   return new ToolError(error.kind, message, { hint: error.hint, code: error.code });

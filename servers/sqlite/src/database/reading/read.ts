@@ -107,7 +107,8 @@ function blobUris(
   columns: readonly Database.ColumnDefinition[],
   base: string | undefined,
 ) {
-  const isThere = (sql: string, ...values: unknown[]) => database.prepare(sql).get(...values) !== undefined;
+  const isThere = (sql: string, ...values: unknown[]) =>
+    database.prepare(sql).get(...values) !== undefined;
   /** The result column that is the rowid, by table; -1 for none. */
   const keys = new Map<string, number>();
   const keyOf = (table: string): number => {

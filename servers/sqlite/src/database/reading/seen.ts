@@ -29,7 +29,9 @@ export function seenValues(
 }
 
 function seenIn(database: Database.Database, { table, columns, hasRowId }: Looked, until: number) {
-  const counts = new Map(columns.map((name) => [name, { texts: new Map<string, number>(), rows: 0 }]));
+  const counts = new Map(
+    columns.map((name) => [name, { texts: new Map<string, number>(), rows: 0 }]),
+  );
   for (const row of rowsOf(database, { table, columns, hasRowId })) {
     for (const [at, name] of columns.entries()) {
       const value = row[at];
@@ -51,7 +53,10 @@ function seenIn(database: Database.Database, { table, columns, hasRowId }: Looke
   return seen;
 }
 
-function* rowsOf(database: Database.Database, { table, columns, hasRowId }: Looked): Generator<unknown[]> {
+function* rowsOf(
+  database: Database.Database,
+  { table, columns, hasRowId }: Looked,
+): Generator<unknown[]> {
   const from = quoteIdentifier(table);
   // A character more than a value may have; a long text is not read to its end.
   const cells = columns.map((name) => {
@@ -67,5 +72,6 @@ function* rowsOf(database: Database.Database, { table, columns, hasRowId }: Look
     return;
   }
   const part = statement(`${select} WHERE rowid >= ? LIMIT ${ROWS / PARTS}`);
-  for (let at = 0n; at < PARTS; at++) yield* part.all(first + ((last - first) * at) / BigInt(PARTS));
+  for (let at = 0n; at < PARTS; at++)
+    yield* part.all(first + ((last - first) * at) / BigInt(PARTS));
 }

@@ -68,7 +68,8 @@ function csvValue(value: unknown): unknown {
 
 /** As in an answer, but never truncated. */
 function jsonValue(value: unknown): unknown {
-  if (!(value instanceof Uint8Array)) return encodeCell(value, Number.POSITIVE_INFINITY, { count: 0 });
+  if (!(value instanceof Uint8Array))
+    return encodeCell(value, Number.POSITIVE_INFINITY, { count: 0 });
   return { $blob: value.byteLength, base64: Buffer.from(value).toString("base64") };
 }
 
@@ -86,7 +87,8 @@ export function rowsIn(database: Database.Database, job: RowsInJob) {
   const added = job.isWatched || "reason" in recording ? undefined : addedTo(database, job.table);
   const statement = { sql: `${insert} …`, params: [], verb: "INSERT", overwrites: false };
   const unrecorded = "reason" in recording ? recording.reason : undefined;
-  const watch = added === undefined ? new ChangeWatch(database, [statement], unrecorded) : undefined;
+  const watch =
+    added === undefined ? new ChangeWatch(database, [statement], unrecorded) : undefined;
   let record: ReturnType<ChangeWatch["record"]>;
   const notRecorded = (error: unknown) => {
     const unrecorded = "reason" in recording ? undefined : whyNotRecorded(error);
@@ -145,7 +147,10 @@ export function rowsIn(database: Database.Database, job: RowsInJob) {
       return rows;
     },
     /** What was lost through triggers and can't be undone, before `close`; or that the rows must be watched after all. */
-    measure(rows: number, target: string): { loss: string | undefined } | { unrecorded: string } | "watch" {
+    measure(
+      rows: number,
+      target: string,
+    ): { loss: string | undefined } | { unrecorded: string } | "watch" {
       watch?.add({ verb: "INSERT", target, overwrites: false }, { changed: rows, touched: rows });
       const loss = watch?.loss();
       const statements = [shown];
@@ -153,10 +158,14 @@ export function rowsIn(database: Database.Database, job: RowsInJob) {
         if (added !== undefined) {
           const { shape, first } = added;
           const facts = { columns: { [shape.name]: shape.columns }, indexes: [] };
-          record = writeRecord(recording, addedRows(database, shape, first, bytes / Math.max(1, rows)), {
-            statements,
-            facts,
-          });
+          record = writeRecord(
+            recording,
+            addedRows(database, shape, first, bytes / Math.max(1, rows)),
+            {
+              statements,
+              facts,
+            },
+          );
           const found = record?.tables.reduce((sum, { inserted }) => sum + inserted, 0) ?? 0;
           if (found !== rows) {
             record?.discard();
@@ -187,7 +196,8 @@ export function rowsIn(database: Database.Database, job: RowsInJob) {
  * That is much faster than watching each one.
  */
 function addedTo(database: Database.Database, table: string) {
-  const triggers = "SELECT 1 FROM main.sqlite_schema WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE";
+  const triggers =
+    "SELECT 1 FROM main.sqlite_schema WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE";
   const shape = shapeOf(database, table);
   if (shape === undefined || "reason" in shape || !shape.hasRowid) return undefined;
   if (database.prepare(triggers).get(table) !== undefined) return undefined;

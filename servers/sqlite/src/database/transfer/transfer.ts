@@ -41,9 +41,13 @@ export async function exportRows(
 ): Promise<NewFile & { rows: number }> {
   passReading(sql);
   if (COMPANIONS.some((companion) => path.toLowerCase().endsWith(companion)))
-    throw new ToolError("denied", `${JSON.stringify(path)} is a name that SQLite uses for its own files.`, {
-      hint: "Choose another name: SQLite could take such a file for part of a database.",
-    });
+    throw new ToolError(
+      "denied",
+      `${JSON.stringify(path)} is a name that SQLite uses for its own files.`,
+      {
+        hint: "Choose another name: SQLite could take such a file for part of a database.",
+      },
+    );
   const place = await databases.place(database);
   const { signal } = call;
   const run = { signal, timeoutMs: databases.limits().timeoutMs };
@@ -108,7 +112,8 @@ export async function importCsv(
     let done = await attempt(recording, false);
     if (done === "watch") done = await attempt(recording, true);
     // A change that is too large for the record is made without it.
-    if (done !== "watch" && "unrecorded" in done) done = await attempt({ reason: done.unrecorded }, true);
+    if (done !== "watch" && "unrecorded" in done)
+      done = await attempt({ reason: done.unrecorded }, true);
     if (done === "watch" || "unrecorded" in done) throw new Error("the import was not made");
     return { table: target.name, columns, ...done, bytes: size, committed: !dryRun };
   } finally {
@@ -199,5 +204,7 @@ function headerOf(fields: readonly string[], { name, columns }: Target, path: st
   });
   const twice = found.find((column, index) => found.indexOf(column) !== index);
   if (twice === undefined) return found;
-  throw new ToolError("invalid", `${JSON.stringify(path)} names the column ${twice} twice.`, { hint });
+  throw new ToolError("invalid", `${JSON.stringify(path)} names the column ${twice} twice.`, {
+    hint,
+  });
 }

@@ -73,7 +73,11 @@ const digestOf = ({ bytes }: Block) =>
     .digest("base64");
 
 /** Reads rows as one value, which SQLite builds much faster than the driver returns each of them. */
-function blocksOf(database: Database.Database, { name, key: [key = ""], columns }: Shape, where: string) {
+function blocksOf(
+  database: Database.Database,
+  { name, key: [key = ""], columns }: Shape,
+  where: string,
+) {
   const cells = columns.map(quoteIdentifier).map(
     (c) =>
       `CASE typeof(${c}) WHEN 'null' THEN 'n' WHEN 'integer' THEN 'i' || ${c} WHEN 'real' THEN 'r' || quote(${c})

@@ -48,7 +48,8 @@ export class Capture {
     this.#statements = statements;
     this.#isCounting = isCounting;
     this.#watch();
-    if (!isCounting) database.pragma(`temp.max_page_count = ${Math.ceil((2 * RECORD_BYTES) / PAGE_BYTES)}`);
+    if (!isCounting)
+      database.pragma(`temp.max_page_count = ${Math.ceil((2 * RECORD_BYTES) / PAGE_BYTES)}`);
   }
 
   #watch(): void {
@@ -65,7 +66,9 @@ export class Capture {
       const known = this.#watched.find((one) => isSame(one, shape));
       const watched = known ?? this.#add(shape, replaces);
       const { log } = watched;
-      const triggers = this.#isCounting ? countRows(log, replaces) : keepRows(database, watched, replaces);
+      const triggers = this.#isCounting
+        ? countRows(log, replaces)
+        : keepRows(database, watched, replaces);
       for (const [at, [when, kind, body]] of triggers.entries())
         if (on.has(kind) && body.length > 0)
           database.exec(
@@ -91,7 +94,9 @@ export class Capture {
    */
   around<Value>(verb: string, work: () => Value): Value {
     if (verb !== "DROP") this.#stop();
-    const earlier = new Set(this.#database.prepare("SELECT name FROM main.sqlite_schema").pluck().all());
+    const earlier = new Set(
+      this.#database.prepare("SELECT name FROM main.sqlite_schema").pluck().all(),
+    );
     const value = work();
     this.#stop();
     this.#watch();
@@ -140,7 +145,9 @@ export class Capture {
       const from = `FROM temp.${log} l ${join}`;
       const shown = [...keys, ...states];
       const exact = this.#database
-        .prepare<[unknown], unknown[]>(`SELECT ${shown.map(asBytes).join(", ")} ${from} WHERE l.rowid = ?`)
+        .prepare<[unknown], unknown[]>(
+          `SELECT ${shown.map(asBytes).join(", ")} ${from} WHERE l.rowid = ?`,
+        )
         .raw();
       const all = this.#database
         .prepare<[], unknown[]>(
@@ -187,7 +194,8 @@ export class Capture {
       const [inserted = 0, updated = 0, deleted = 0] = [counts].flat().map(Number);
       // REPLACE deletes rows without a trigger.
       const now = this.#isCounting ? rowsOf(this.#database, quoteIdentifier(name)) : undefined;
-      const gone = now === undefined || rows === 0 ? 0 : Math.max(0, rows + inserted - deleted - now);
+      const gone =
+        now === undefined || rows === 0 ? 0 : Math.max(0, rows + inserted - deleted - now);
       const replaced = Math.min(gone, inserted);
       const all = {
         table: name,
@@ -207,7 +215,8 @@ function isEqual(a: readonly Value[] | undefined, b: readonly Value[] | undefine
   return a.every((value, at) => value === b[at] || JSON.stringify(value) === JSON.stringify(b[at]));
 }
 
-const isSame = (a: Shape, b: Shape) => a.name === b.name && a.columns.join("\0") === b.columns.join("\0");
+const isSame = (a: Shape, b: Shape) =>
+  a.name === b.name && a.columns.join("\0") === b.columns.join("\0");
 
 const countTable = (log: string) =>
   `CREATE TEMP TABLE ${log} (i INT, u INT, d INT); INSERT INTO ${log} VALUES (0, 0, 0)`;
@@ -266,7 +275,10 @@ const EQUAL_IN_INDEXES = `SELECT CASE WHEN count(*) = count(x.name) THEN
   FROM pragma_index_list(?) i JOIN pragma_index_xinfo(i.name) x WHERE i."unique" = 1 AND x.key = 1 GROUP BY i.name`;
 
 /** Conditions for the rows `x` that the row NEW replaces; undefined if they can't be known, so that any row may be replaced. */
-function conflictsOf(database: Database.Database, { name, key, hasRowid }: Shape): string[] | undefined {
+function conflictsOf(
+  database: Database.Database,
+  { name, key, hasRowid }: Shape,
+): string[] | undefined {
   const found = valuesFrom<string | null>(database, EQUAL_IN_INDEXES, name);
   const known = found.filter((one) => one !== null);
   if (known.length < found.length) return undefined;

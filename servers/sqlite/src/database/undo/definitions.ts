@@ -52,8 +52,13 @@ export class Definitions {
     const [made] = added;
     const isPlain = made?.type === "table" && !isVirtual(made);
     this.#forward.push(isPlain && statementOf(sql).verb === "CREATE" ? made.sql : sql);
-    const isTable = gone.some(({ type }) => type === "table") || removal?.what.startsWith("DROP COLUMN");
-    if (removal !== undefined && isTable && (removal.what.startsWith("DROP COLUMN") || rows !== 0)) {
+    const isTable =
+      gone.some(({ type }) => type === "table") || removal?.what.startsWith("DROP COLUMN");
+    if (
+      removal !== undefined &&
+      isTable &&
+      (removal.what.startsWith("DROP COLUMN") || rows !== 0)
+    ) {
       const isOwn = gone.some((item) => item.type === "table" && !this.#first.has(idOf(item)));
       if (!isOwn) this.losses.push(`${removal.what} (${rowCount(rows ?? 0)})`);
     }
@@ -82,7 +87,8 @@ export class Definitions {
     // Tables first, since their indexes and triggers need them; a virtual table makes its own.
     const order = (items: Item[]) =>
       [...items].sort((a, b) => Number(b.type === "table") - Number(a.type === "table"));
-    const own = (items: Item[]) => items.filter((item) => !items.some(isVirtual) || isVirtual(item));
+    const own = (items: Item[]) =>
+      items.filter((item) => !items.some(isVirtual) || isVirtual(item));
     return [
       ...own(added).map(({ type, name }) => `DROP ${type.toUpperCase()} ${quoteIdentifier(name)}`),
       ...own(order(gone)).map((item) => item.sql),
@@ -128,5 +134,9 @@ function columnsOf(database: Database.Database, sql: string): string[] {
   const { verb, tokens } = statementOf(sql);
   if (verb !== "ALTER") return [];
   const at = tokens[3]?.text === "." ? 4 : 2;
-  return valuesFrom(database, "SELECT name FROM pragma_table_info(?)", unquoted(tokens[at]?.text ?? ""));
+  return valuesFrom(
+    database,
+    "SELECT name FROM pragma_table_info(?)",
+    unquoted(tokens[at]?.text ?? ""),
+  );
 }

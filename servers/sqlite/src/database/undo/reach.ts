@@ -63,7 +63,8 @@ export function reachOf(database: Database.Database, statements: readonly string
     for (const { table, on, body } of triggers)
       if (table === name && (on === kind || on === undefined)) follow(body, kindsIn(body));
     if (kind !== "insert")
-      for (const { parent, child } of cascades) if (parent === name) add(child, ["update", "delete"]);
+      for (const { parent, child } of cascades)
+        if (parent === name) add(child, ["update", "delete"]);
   }
   // UNIQUE ON CONFLICT REPLACE
   replaces ||= schema.some(({ name, sql }) => kinds.has(name) && /\breplace\b/i.test(sql));
@@ -72,7 +73,9 @@ export function reachOf(database: Database.Database, statements: readonly string
 }
 
 function kindsIn(tokens: readonly Token[]): Kind[] {
-  const words = new Set(tokens.map(({ kind, text }) => (kind === "word" ? text.toLowerCase() : "")));
+  const words = new Set(
+    tokens.map(({ kind, text }) => (kind === "word" ? text.toLowerCase() : "")),
+  );
   if (words.has("replace")) return [...KINDS];
   return KINDS.filter((kind) => words.has(kind));
 }

@@ -21,7 +21,10 @@ const PRIMARY_COLLATIONS = `SELECT x.coll FROM pragma_index_list(?) i, pragma_in
   WHERE i.origin = 'pk' AND x.key = 1 ORDER BY x.seqno`;
 
 /** The shape of a table; or why changes of its rows can't be recorded; undefined if there is no such table. */
-export function shapeOf(database: Database.Database, name: string): Shape | { reason: string } | undefined {
+export function shapeOf(
+  database: Database.Database,
+  name: string,
+): Shape | { reason: string } | undefined {
   const [found] = rowsFrom<{ name: string; type: string; wr: bigint }>(
     database,
     "SELECT name, type, wr FROM pragma_table_list(?) WHERE schema = 'main'",
@@ -93,7 +96,8 @@ export const placeFor = (value: Value) =>
 /** Tells whether the driver may have changed text of a row that is not valid Unicode. SQLite converts UTF-16 itself. */
 export function doubtOf(database: Database.Database): (row: readonly unknown[]) => boolean {
   const isUtf8 = database.pragma("encoding", { simple: true }) === "UTF-8";
-  return (row) => row.some((value) => typeof value === "string" && (!isUtf8 || value.includes("\ufffd")));
+  return (row) =>
+    row.some((value) => typeof value === "string" && (!isUtf8 || value.includes("\ufffd")));
 }
 
 /** A column as bytes if it is text, in SQL. */

@@ -51,9 +51,13 @@ export async function undoChange(
   const isUnrecorded = "unrecorded" in answer && answer.unrecorded === TOO_LARGE && isAddition;
   if (isUnrecorded) answer = await attempt({ reason: TOO_LARGE });
   if ("unrecorded" in answer)
-    throw new ToolError("unavailable", `Change ${id} was not undone, because ${answer.unrecorded}.`, {
-      hint: "Nothing was changed. An undo is always recorded, so that it can be undone too; check --undo-dir and its disk.",
-    });
+    throw new ToolError(
+      "unavailable",
+      `Change ${id} was not undone, because ${answer.unrecorded}.`,
+      {
+        hint: "Nothing was changed. An undo is always recorded, so that it can be undone too; check --undo-dir and its disk.",
+      },
+    );
   if (!("obstacle" in answer)) {
     const { committed, tables, changeId } = answer;
     const note = isUnrecorded
@@ -68,8 +72,12 @@ export async function undoChange(
       hint: obstacle.hint,
     });
   if (found.isPending && obstacle.isAsBefore)
-    throw new ToolError("conflict", `Change ${id} was never committed, so there is nothing to undo.`, {
-      hint: "The server ended before the commit; all its rows are as before.",
-    });
+    throw new ToolError(
+      "conflict",
+      `Change ${id} was never committed, so there is nothing to undo.`,
+      {
+        hint: "The server ended before the commit; all its rows are as before.",
+      },
+    );
   throw changedSince(id, obstacle.rows, obstacle.count);
 }

@@ -106,7 +106,11 @@ export function undo(database: Database.Database, job: UndoJob) {
     return { committed: !job.dryRun, changeId, tables: record?.tables ?? watch.counts };
   } catch (error) {
     if (error instanceof Refused) return { obstacle: error.obstacle };
-    if (error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_CONSTRAINT"))
+    if (
+      error instanceof Error &&
+      "code" in error &&
+      String(error.code).startsWith("SQLITE_CONSTRAINT")
+    )
       return {
         obstacle: {
           message: `Rows that were added or changed since are in the way (${error.message}).`,
@@ -183,10 +187,14 @@ function checkEmpty(database: Database.Database, sql: string): void {
   const column = /^DROP COLUMN (.*) of /s.exec(what)?.[1];
   // Whether masked values are the default must not show.
   const isMasked =
-    column !== undefined && maskingOf(database)?.isMasked(plainName(table), plainName(column)) === true;
+    column !== undefined &&
+    maskingOf(database)?.isMasked(plainName(table), plainName(column)) === true;
   const where =
-    column === undefined || isMasked ? "" : ` WHERE ${column} IS NOT ${defaultOf(database, table, column)}`;
-  const rows = what.startsWith("DROP TABLE") || column !== undefined ? rowsOf(database, table + where) : 0;
+    column === undefined || isMasked
+      ? ""
+      : ` WHERE ${column} IS NOT ${defaultOf(database, table, column)}`;
+  const rows =
+    what.startsWith("DROP TABLE") || column !== undefined ? rowsOf(database, table + where) : 0;
   if (rows === 0) return;
   const thing = column === undefined ? `the table ${table}` : `the column ${column} of ${table}`;
   throw new Refused({
@@ -214,7 +222,10 @@ function defaultOf(database: Database.Database, table: string, column: string): 
   return `(${value ?? "NULL"})`;
 }
 
-function afterOf(database: Database.Database, { schema }: UndoFacts): Record<string, string | null> {
+function afterOf(
+  database: Database.Database,
+  { schema }: UndoFacts,
+): Record<string, string | null> {
   const now = definitionsIn(database);
   return Object.fromEntries(Object.keys(schema?.after ?? {}).map((id) => [id, now(id)]));
 }
@@ -231,7 +242,8 @@ function checkRows(path: string, tables: Tables, hidesKeys: boolean): void {
     if (now === JSON.stringify(row.before)) asBefore += 1;
     count += 1;
     const last = row.range === undefined ? "" : ` to ${JSON.stringify(row.range.to)}`;
-    if (!hidesKeys && rows.length < SHOWN) rows.push(`${row.table} ${JSON.stringify(row.key)}${last}`);
+    if (!hidesKeys && rows.length < SHOWN)
+      rows.push(`${row.table} ${JSON.stringify(row.key)}${last}`);
   }
   if (count > 0) throw new Refused({ rows, count, isAsBefore: asBefore === all });
 }
@@ -272,7 +284,8 @@ function orphansIn(database: Database.Database, tables: readonly string[]): numb
 
 function rebuild(database: Database.Database, index: string): void {
   const name = quoteIdentifier(index);
-  if (rowsOf(database, name) !== undefined) database.exec(`INSERT INTO ${name}(${name}) VALUES ('rebuild')`);
+  if (rowsOf(database, name) !== undefined)
+    database.exec(`INSERT INTO ${name}(${name}) VALUES ('rebuild')`);
 }
 
 /** A table whose recorded rows are compared and restored. */
@@ -307,7 +320,9 @@ class RecordedTable {
         .get(...values);
     const found = select(this.#plain);
     if (found === undefined) return undefined;
-    const bytes = this.#isDoubtful(found) ? select(this.#columns.map(asBytes).join(", ")) : undefined;
+    const bytes = this.#isDoubtful(found)
+      ? select(this.#columns.map(asBytes).join(", "))
+      : undefined;
     return found.map((value, at) => encodeValue(value, bytes?.[at]));
   }
 
@@ -332,7 +347,9 @@ class RecordedTable {
         where: `${this.#shape.key[0]} BETWEEN ? AND ?`,
         values: valuesOf([...values, range.to]).map(decodeValue),
       };
-    const where = this.#shape.key.map((one, at) => `${one} = ${placeFor(values[at] ?? null)}`).join(" AND ");
+    const where = this.#shape.key
+      .map((one, at) => `${one} = ${placeFor(values[at] ?? null)}`)
+      .join(" AND ");
     return { where, values: values.map(decodeValue) };
   }
 

@@ -150,7 +150,9 @@ function returnedRows(
   params: readonly unknown[],
   { at, bytes }: { at: number; bytes: number },
 ): Returned {
-  const columns: Column[] = statement.columns().map(({ name, type }) => ({ name, type: type ?? "" }));
+  const columns: Column[] = statement
+    .columns()
+    .map(({ name, type }) => ({ name, type: type ?? "" }));
   const rows: unknown[][] = [];
   let space = bytes;
   let more = 0;
@@ -236,7 +238,9 @@ export class ChangeWatch {
     if (objects.length > 0) this.unrecorded ??= "the same transaction removes other data";
     if (!this.#isCounting) this.unrecorded ??= this.#capture.obstacle;
     if (this.unrecorded === undefined) return undefined;
-    const others = [...this.#others].map((name) => `possible changes of rows of ${name} by triggers`);
+    const others = [...this.#others].map(
+      (name) => `possible changes of rows of ${name} by triggers`,
+    );
     const tables = [...this.#capture.counts(), ...this.#unseen];
     return lossText({ tables, objects: [...objects, ...others], reason: this.unrecorded });
   }

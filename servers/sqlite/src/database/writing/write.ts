@@ -54,7 +54,8 @@ export async function runChanges(
       return await run(recording);
     } catch (error) {
       // SQLite keeps the rows of INSERT … SELECT in memory if there is a trigger, and a record needs one.
-      if ("reason" in recording || !(error instanceof ToolError && error.kind === "too_large")) throw error;
+      if ("reason" in recording || !(error instanceof ToolError && error.kind === "too_large"))
+        throw error;
       return await run({ reason: TOO_LARGE });
     }
   };
@@ -72,7 +73,9 @@ export async function runChanges(
 
 function writeStatement({ sql, params, statement }: Change): WriteStatement {
   const target = targetOf(statement);
-  const words = statement.tokens.flatMap(({ kind, text }) => (kind === "word" ? [text.toUpperCase()] : []));
+  const words = statement.tokens.flatMap(({ kind, text }) =>
+    kind === "word" ? [text.toUpperCase()] : [],
+  );
   const overwrites = words.some(
     (word, at) => word === "REPLACE" || (word === "DO" && words[at + 1] === "UPDATE"),
   );
@@ -81,7 +84,9 @@ function writeStatement({ sql, params, statement }: Change): WriteStatement {
     params: paramsOf(sql, params),
     verb: statement.verb,
     overwrites: overwrites && ["INSERT", "REPLACE", "UPDATE"].includes(statement.verb),
-    ...(target === undefined ? {} : { target: unquoted(target.replace(/^.*\./s, "")).toLowerCase() }),
+    ...(target === undefined
+      ? {}
+      : { target: unquoted(target.replace(/^.*\./s, "")).toLowerCase() }),
   };
 }
 
@@ -95,7 +100,9 @@ function shownChange(changes: readonly Change[], answer: Answer<"write">) {
       const rows = returned.find(({ statement }) => statement === at + 1);
       return {
         ...commandOf(change, answer.changes[at] ?? 0),
-        ...(rows === undefined ? {} : { columns: [...rows.columns], rows: rows.rows.map((row) => [...row]) }),
+        ...(rows === undefined
+          ? {}
+          : { columns: [...rows.columns], rows: rows.rows.map((row) => [...row]) }),
       };
     }),
     ...(tables.length === 0 ? {} : { tables }),
@@ -110,7 +117,8 @@ function shownChange(changes: readonly Change[], answer: Answer<"write">) {
 
 /** `INSERT` with a row count, `CREATE TABLE` without. */
 function commandOf({ statement: { verb, tokens } }: Change, changed: number) {
-  if (["INSERT", "REPLACE", "UPDATE", "DELETE"].includes(verb)) return { command: verb, row_count: changed };
+  if (["INSERT", "REPLACE", "UPDATE", "DELETE"].includes(verb))
+    return { command: verb, row_count: changed };
   const [, what] = tokens;
   return { command: what?.kind === "word" ? `${verb} ${what.text.toUpperCase()}` : verb };
 }

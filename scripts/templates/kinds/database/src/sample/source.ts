@@ -27,20 +27,26 @@ export class SampleSource {
   static async open({ dbPath }: { readonly dbPath: string | undefined }): Promise<SampleSource> {
     const hint =
       "Ask the user to start the server with --db-path and a SQLite file that has the table notes.";
-    if (dbPath === undefined) throw new ToolError("unavailable", "No database is configured.", { hint });
+    if (dbPath === undefined)
+      throw new ToolError("unavailable", "No database is configured.", { hint });
     const Sqlite = await loadSqlite();
     let database: Database.Database | undefined;
     try {
       database = new Sqlite(dbPath, { readonly: true, fileMustExist: true, timeout: 2_000 });
       for (const pragma of DEFENSES) database.pragma(pragma);
       // A view may run whatever its author wrote, without an end.
-      const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'notes'");
+      const table = database.prepare(
+        "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'notes'",
+      );
       if (table.get() === undefined) throw new Error("it has no table notes");
       return new SampleSource(database);
     } catch (cause) {
       database?.close();
       const why = cause instanceof Error ? oneLine(cause.message) : "";
-      throw new ToolError("unavailable", `"${oneLine(dbPath)}" cannot be used: ${why}.`, { hint, cause });
+      throw new ToolError("unavailable", `"${oneLine(dbPath)}" cannot be used: ${why}.`, {
+        hint,
+        cause,
+      });
     }
   }
 

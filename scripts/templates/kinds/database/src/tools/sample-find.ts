@@ -9,7 +9,11 @@ export default tool({
   effect: "read",
   openWorld: false,
   input: z.strictObject({
-    query: z.string().min(1).max(200).describe("Words to find, in this order; case does not matter."),
+    query: z
+      .string()
+      .min(1)
+      .max(200)
+      .describe("Words to find, in this order; case does not matter."),
     limit: fields.limit(50, 500),
     cursor: fields.cursor,
   }),

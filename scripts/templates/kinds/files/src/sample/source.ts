@@ -70,7 +70,9 @@ export class SampleSource {
         throw new ToolError(
           "too_large",
           `"${oneLine(path)}" has ${grouped(stat.size)} bytes; at most ${grouped(this.#maxBytes)} are read.`,
-          { hint: "Ask the user to start the server with a larger --max-file-bytes, or name another file." },
+          {
+            hint: "Ask the user to start the server with a larger --max-file-bytes, or name another file.",
+          },
         );
       return (await handle.readFile("utf8")).split(/\r?\n/);
     } finally {

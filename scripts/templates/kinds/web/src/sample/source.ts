@@ -30,7 +30,9 @@ export class SampleSource {
       guard: createUrlGuard({ allowHosts: allowHost }),
       budgets: BUDGETS,
       headersFor: ({ origin }): Record<string, string> =>
-        token === undefined || origin !== this.#base.origin ? {} : { authorization: `Bearer ${token}` },
+        token === undefined || origin !== this.#base.origin
+          ? {}
+          : { authorization: `Bearer ${token}` },
     });
   }
 
@@ -52,7 +54,12 @@ export class SampleSource {
     const { query, limit, cursor, signal } = request;
     const cursors = cursorsOf("sample_find", query, z.string());
     const after = cursors.decode(cursor) ?? "";
-    const { notes } = await this.#get("notes", { q: query, after, limit: `${limit + 1}` }, listed, signal);
+    const { notes } = await this.#get(
+      "notes",
+      { q: query, after, limit: `${limit + 1}` },
+      listed,
+      signal,
+    );
     const found = notes.map(({ id, text }) => [{ id, text: clip(text, MAX_TEXT) }, id] as const);
     return pageOf(found, request, cursors);
   }
@@ -71,16 +78,24 @@ export class SampleSource {
     });
     if (status >= 400) throw failureOf(status);
     if (isCut)
-      throw new ToolError("too_large", `The API's answer is larger than ${BUDGETS.bytes / 1e6} MB.`, {
-        hint: "Ask for less: a smaller limit.",
-      });
+      throw new ToolError(
+        "too_large",
+        `The API's answer is larger than ${BUDGETS.bytes / 1e6} MB.`,
+        {
+          hint: "Ask for less: a smaller limit.",
+        },
+      );
     try {
       return schema.parse(JSON.parse(body.toString("utf8")));
     } catch (cause) {
-      throw new ToolError("unavailable", "The API's answer has another form than this server knows.", {
-        hint: "Ask the user to check --base-url, and for a newer version of this server.",
-        cause,
-      });
+      throw new ToolError(
+        "unavailable",
+        "The API's answer has another form than this server knows.",
+        {
+          hint: "Ask the user to check --base-url, and for a newer version of this server.",
+          cause,
+        },
+      );
     }
   }
 }

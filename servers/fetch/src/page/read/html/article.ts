@@ -18,7 +18,12 @@ function anonymize(heading: PageElement): void {
       at.previousElementSibling === null &&
       at.nextElementSibling === null &&
       [previousSibling, nextSibling].every((one) => !one?.textContent?.trim());
-    if (!isAlone || parent === null || !/^(?:DIV|SECTION|HEADER|HGROUP|SPAN|A)$/.test(parent.tagName)) return;
+    if (
+      !isAlone ||
+      parent === null ||
+      !/^(?:DIV|SECTION|HEADER|HGROUP|SPAN|A)$/.test(parent.tagName)
+    )
+      return;
     at = parent;
   }
 }

@@ -4,7 +4,9 @@ import { HEADINGS, type PageDocument, type PageElement } from "./document.ts";
 const NOT_CODE =
   "table, img, picture, video, audio, math, ul, ol, dl, blockquote, form, h1, h2, h3, h4, h5, h6";
 
-const MARKS = ["span", "code", "em", "i", "b", "strong", "var"].map((name) => `code ${name}`).join(", ");
+const MARKS = ["span", "code", "em", "i", "b", "strong", "var"]
+  .map((name) => `code ${name}`)
+  .join(", ");
 
 /**
  * Replaces the markup of highlighted code with its text. Readability drops spans by their class, and mdream drops spans
@@ -65,7 +67,8 @@ function languageOf(code: PageElement): string | undefined {
 const LINE = /(?:^|\s)(?:(?:code|token|view)-)?line(?:\s|$)/;
 
 const isLine = (element: PageElement): boolean =>
-  /^(?:DIV|P)$/.test(element.tagName) || LINE.test((element.getAttribute("class") ?? "").slice(0, 500));
+  /^(?:DIV|P)$/.test(element.tagName) ||
+  LINE.test((element.getAttribute("class") ?? "").slice(0, 500));
 
 /** The text of code, with a line break for `br` and between elements that are lines. */
 function linesOf(pre: PageElement): string {

@@ -35,10 +35,15 @@ export function parsePage(html: string): PageDocument {
     /<!doctype[^<>]*>|<\/?(?:html|head|body)(?:\s[^<>]*)?>|<!\[CDATA\[|\]\]>/gi,
     "",
   );
-  const { document } = parseHTML(`<!doctype html><html><head></head><body>${content}</body></html>`);
+  const { document } = parseHTML(
+    `<!doctype html><html><head></head><body>${content}</body></html>`,
+  );
   // React streams late content as hidden elements at the end: S:1 replaces the template B:1.
-  const streamed = html.includes('id="S:') ? [...document.querySelectorAll('div[hidden][id^="S:"]')] : [];
-  const templates = streamed.length === 0 ? [] : [...document.querySelectorAll('template[id^="B:"]')];
+  const streamed = html.includes('id="S:')
+    ? [...document.querySelectorAll('div[hidden][id^="S:"]')]
+    : [];
+  const templates =
+    streamed.length === 0 ? [] : [...document.querySelectorAll('template[id^="B:"]')];
   const places = new Map(templates.map((template) => [template.id.slice(1), template]));
   for (const part of streamed) {
     const place = places.get(part.id.slice(1));
@@ -101,7 +106,9 @@ export function boilerplateIn(
 /** Whether an element is most of its heading: Sphinx marks links in headings as "toc-backref". */
 function isTitle(element: PageElement): boolean {
   const heading = element.parentElement?.closest(HEADINGS);
-  return heading !== null && heading !== undefined && textOf(element).length > textOf(heading).length / 2;
+  return (
+    heading !== null && heading !== undefined && textOf(element).length > textOf(heading).length / 2
+  );
 }
 
 /** Whether an id is the heading of its element: Sphinx gives "Sharing the code" the id "sharing-the-code", Django "s-sharing…". */
@@ -121,7 +128,8 @@ const REFERENCE = ["javadoc", "Doxygen", "rustdoc", "gi-docgen", "GTK-Doc", "Doc
   .join(", ");
 
 /** Whether a generator of references made a page. */
-export const isReference = (document: PageDocument): boolean => document.querySelector(REFERENCE) !== null;
+export const isReference = (document: PageDocument): boolean =>
+  document.querySelector(REFERENCE) !== null;
 
 function isBoilerplate(element: PageElement, isGenerated: boolean): boolean {
   if (/^(?:BODY|MAIN|ARTICLE)$/.test(element.tagName)) return false;

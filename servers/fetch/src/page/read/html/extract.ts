@@ -95,7 +95,11 @@ export function convertHtml(request: ConversionRequest): Conversion {
   const { html, url, format, selector, fragment, includeLinks } = request;
   if (!isParsable(html)) {
     const plain = stripTags(html);
-    const writing = { base: url, format: format === "text" ? format : "markdown", includeLinks } as const;
+    const writing = {
+      base: url,
+      format: format === "text" ? format : "markdown",
+      includeLinks,
+    } as const;
     return {
       text: formatHtml(html, plain, writing),
       extractor: "stream",
@@ -106,7 +110,11 @@ export function convertHtml(request: ConversionRequest): Conversion {
   const document = parsePage(html);
   const base = baseOf(document, url);
   const { facts, isArticle } = metadataIn(document, html, base);
-  const writing: OutputOptions = { base, format: format === "text" ? format : "markdown", includeLinks };
+  const writing: OutputOptions = {
+    base,
+    format: format === "text" ? format : "markdown",
+    includeLinks,
+  };
   if (selector !== undefined)
     return { ...selected(document, selector, format === "data" ? format : writing), ...facts };
   if (format === "data")
@@ -132,7 +140,12 @@ export function convertHtml(request: ConversionRequest): Conversion {
   };
   const embedded = about.needsJavascript ? embeddedHtml(parsePage(html)) : "";
   if (embedded !== "")
-    return { ...about, text: convertWhole(embedded, writing), extractor: "embedded", needsJavascript: false };
+    return {
+      ...about,
+      text: convertWhole(embedded, writing),
+      extractor: "embedded",
+      needsJavascript: false,
+    };
   const thread = threadIn(document);
   if (thread !== undefined)
     return { ...about, text: convertElement(thread, document, writing), extractor: "thread" };
@@ -141,7 +154,8 @@ export function convertHtml(request: ConversionRequest): Conversion {
   const hasNavigation = withoutNavigation.length < all.length;
   const content = mainOf(document);
   const boilerplate = boilerplateIn(document, isGenerated, withoutNavigation.length);
-  const contentChars = content === document.body ? withoutNavigation.length : textOf(content).length;
+  const contentChars =
+    content === document.body ? withoutNavigation.length : textOf(content).length;
   const chars = boilerplate
     .filter((element) => content.contains(element))
     .reduce((rest, element) => rest - textOf(element).length, contentChars);
@@ -211,7 +225,11 @@ export function convertWhole(html: string, writing: OutputOptions): string {
   return convertElement(document.body, document, writing);
 }
 
-function convertElement(element: PageElement, document: PageDocument, writing: OutputOptions): string {
+function convertElement(
+  element: PageElement,
+  document: PageDocument,
+  writing: OutputOptions,
+): string {
   simplify(element, document);
   return formatHtml(element.outerHTML, element.textContent ?? "", writing);
 }
@@ -233,12 +251,15 @@ function selected(document: PageDocument, selector: string, writing: OutputOptio
     const selectorProblem = error instanceof Error ? error.message : String(error);
     return { ...facts, text: "", selectorProblem };
   }
-  if (writing === "data") return { ...facts, text: dataOf(document, elements), found: elements.length };
+  if (writing === "data")
+    return { ...facts, text: dataOf(document, elements), found: elements.length };
   // Rows are converted as rows only inside a table.
   const tables = new Map<PageElement | null, PageElement>();
   const blocks = new Set<PageElement>();
   for (const element of elements) {
-    const table = /^(?:TR|THEAD|TBODY|TFOOT)$/.test(element.tagName) ? element.closest("table") : undefined;
+    const table = /^(?:TR|THEAD|TBODY|TFOOT)$/.test(element.tagName)
+      ? element.closest("table")
+      : undefined;
     const block =
       (table !== undefined && tables.get(table)) ||
       document.createElement(table === undefined ? "div" : "table");
@@ -267,7 +288,8 @@ function partAt(named: PageElement, document: PageDocument, writing: OutputOptio
   const element = named.isConnected ? named : place;
   if (!element.isConnected) return undefined;
   removeNavigation(document, element);
-  for (const around of boilerplateIn(document, isGenerated)) if (!around.contains(element)) around.remove();
+  for (const around of boilerplateIn(document, isGenerated))
+    if (!around.contains(element)) around.remove();
   const heading = reduceTo(element, document);
   // Line numbers, for example.
   if (!/\p{L}/u.test(textOf(document.body))) return undefined;
@@ -282,7 +304,10 @@ function linksOf(document: PageDocument, base: string): string {
     if (/^\s*(?:#|javascript:|data:)/i.test(href) || !URL.canParse(href, base)) continue;
     const address = new URL(href, base).href;
     const words =
-      textOf(link) || link.getAttribute("aria-label") || link.querySelector("img")?.getAttribute("alt") || "";
+      textOf(link) ||
+      link.getAttribute("aria-label") ||
+      link.querySelector("img")?.getAttribute("alt") ||
+      "";
     if (!links.get(address)) links.set(address, words.replace(/[[\]]/g, "").slice(0, 200));
   }
   return [...links].map(([address, words]) => `- [${words}](${address})`).join("\n");

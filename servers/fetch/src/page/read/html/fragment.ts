@@ -19,7 +19,9 @@ export function fragmentTarget(document: PageDocument, fragment: string): PageEl
   for (const name of names) {
     const named =
       document.getElementById(name) ??
-      [...document.querySelectorAll("a[name]")].find((anchor) => anchor.getAttribute("name") === name);
+      [...document.querySelectorAll("a[name]")].find(
+        (anchor) => anchor.getAttribute("name") === name,
+      );
     if (named && document.body.contains(named)) return named;
   }
   return undefined;
@@ -61,8 +63,12 @@ export function reduceTo(element: PageElement, document: PageDocument): string |
     putBefore(after?.element, end, start);
   } else if (start.localName === "dt") lastOfTerm(start).after(end);
   else if (isEmpty) {
-    const isSame = (found: PageElement) => found.localName === element.localName && isEmptyAnchor(found);
-    const after = firstAfter(element, (found, hasText) => hasText && (isHeading(found) || isSame(found)));
+    const isSame = (found: PageElement) =>
+      found.localName === element.localName && isEmptyAnchor(found);
+    const after = firstAfter(
+      element,
+      (found, hasText) => hasText && (isHeading(found) || isSame(found)),
+    );
     putBefore(after?.element, end, start);
   } else {
     // Without the lists and boxes around it, unless it needs them.
@@ -70,7 +76,8 @@ export function reduceTo(element: PageElement, document: PageDocument): string |
     start.after(end);
   }
   if (!end.isConnected) document.body.append(end);
-  const head = start.localName === "tr" ? start.closest("table")?.querySelector("thead") : undefined;
+  const head =
+    start.localName === "tr" ? start.closest("table")?.querySelector("thead") : undefined;
   for (let at = start; at !== document.body && at.parentElement !== null; at = at.parentElement)
     while (at.previousSibling !== null) at.previousSibling.remove();
   for (let at = end; at !== document.body && at.parentElement !== null; at = at.parentElement)
@@ -99,7 +106,11 @@ function headingIn(element: PageElement): PageElement | undefined {
 /** The smallest block around an element that can be understood alone. */
 function blockOf(element: PageElement): PageElement {
   let block = element;
-  while (INLINE.test(block.tagName) && block.parentElement && block.parentElement.tagName !== "BODY")
+  while (
+    INLINE.test(block.tagName) &&
+    block.parentElement &&
+    block.parentElement.tagName !== "BODY"
+  )
     block = block.parentElement;
   const whole = block.closest("dt, summary, tr");
   return (whole?.localName === "summary" ? whole.parentElement : whole) ?? block;
@@ -142,7 +153,11 @@ function firstAfter(
 function putBefore(element: PageElement | undefined, end: PageElement, start: PageElement): void {
   if (element === undefined) return;
   let at = element;
-  for (let outer = at.parentElement; outer !== null && !outer.contains(start); outer = at.parentElement) {
+  for (
+    let outer = at.parentElement;
+    outer !== null && !outer.contains(start);
+    outer = at.parentElement
+  ) {
     const isFirst = at.previousElementSibling === null && !at.previousSibling?.textContent?.trim();
     if (!isFirst && headingIn(outer) !== element) break;
     at = outer;

@@ -25,8 +25,11 @@ export function removeHiddenContent(document: PageDocument): boolean {
 }
 
 function removeInvisible(document: PageDocument): boolean {
-  const css = [...document.querySelectorAll("style")].map((style) => style.textContent ?? "").join("\n");
-  const isStyled = /background/i.test(css) || document.querySelector("link[rel~=stylesheet]") !== null;
+  const css = [...document.querySelectorAll("style")]
+    .map((style) => style.textContent ?? "")
+    .join("\n");
+  const isStyled =
+    /background/i.test(css) || document.querySelector("link[rel~=stylesheet]") !== null;
   const fallbacks = [...document.querySelectorAll("noscript")]
     .filter((element) => element.parentElement?.closest("noscript") === null)
     .map((element) => element.innerHTML);
@@ -37,7 +40,8 @@ function removeInvisible(document: PageDocument): boolean {
     `<!doctype html><html><body>${fallbacks.join("\n")}</body></html>`,
   );
   if (textOf(fallback.body).length < NO_TEXT) return isLeft;
-  for (const element of [...fallback.querySelectorAll(`${NOT_TEXT}, ${HIDDEN_ATTRIBUTES}`)]) element.remove();
+  for (const element of [...fallback.querySelectorAll(`${NOT_TEXT}, ${HIDDEN_ATTRIBUTES}`)])
+    element.remove();
   document.body.append(...fallback.body.childNodes);
   return isLeft;
 }
@@ -48,15 +52,16 @@ const MAX_CSS = 200_000;
 const MAX_HIDDEN_SHARE = 0.2;
 
 function removeHidden(document: PageDocument, isStyled: boolean): boolean {
-  const hidden = [...document.body.querySelectorAll(`[style], font[color], ${HIDDEN_ATTRIBUTES}`)].filter(
-    (element) => {
-      const style = styleOf(element);
-      const color =
-        COLOR.exec(style)?.[1] ?? (element.localName === "font" ? element.getAttribute("color") : null);
-      const isWhite = color && !isStyled && isInvisible(color, "white") && !hasBackground(element);
-      return isWhite || isHiding(style) || element.matches(HIDDEN_ATTRIBUTES);
-    },
-  );
+  const hidden = [
+    ...document.body.querySelectorAll(`[style], font[color], ${HIDDEN_ATTRIBUTES}`),
+  ].filter((element) => {
+    const style = styleOf(element);
+    const color =
+      COLOR.exec(style)?.[1] ??
+      (element.localName === "font" ? element.getAttribute("color") : null);
+    const isWhite = color && !isStyled && isInvisible(color, "white") && !hasBackground(element);
+    return isWhite || isHiding(style) || element.matches(HIDDEN_ATTRIBUTES);
+  });
   // The longest last: it is kept if it is the page's content.
   const ascending = hidden
     .map((element) => ({ element, length: textOf(element).length }))
@@ -92,7 +97,8 @@ const COLOR = /(?:^|;)\s*color\s*:([^;!]{1,100})/i;
 const BACKGROUND = /(?:^|;)\s*background(?:-color)?\s*:([^;!]{1,100})/i;
 
 /** The start of an element's style, so that a long one is not examined again for every descendant. */
-const styleOf = (element: PageElement): string => (element.getAttribute("style") ?? "").slice(0, 2_000);
+const styleOf = (element: PageElement): string =>
+  (element.getAttribute("style") ?? "").slice(0, 2_000);
 
 /** Whether an element's attributes may set a background other than white. */
 function hasBackground(element: PageElement): boolean {
@@ -132,7 +138,9 @@ function isHiding(declarations: string): boolean {
   const isTiny = /(?:^|;)(?:max-)?(?:width|height):[01](?:px)?(?:;|!|$)/.test(style);
   if (isTiny && /overflow:(?:hidden|clip)/.test(style)) return true;
   if (OUT.test(style) && /(?:^|;)position:(?:absolute|fixed|relative)/.test(style)) return true;
-  const [opacity, scale] = FADING.map((fading) => fading.test(style) && !/transition|animation/.test(style));
+  const [opacity, scale] = FADING.map(
+    (fading) => fading.test(style) && !/transition|animation/.test(style),
+  );
   if ((opacity && !style.includes("transform")) || scale) return true;
   // The background shows through the letters.
   if (style.includes("background-clip:text")) return false;
@@ -161,7 +169,9 @@ function hidingSelectors(css: string): string[] {
     if (depth > 0 || /@/.test(prelude) || !isHiding(part)) continue;
     const plain = prelude.split(",").map((selector) => selector.trim());
     selectors.push(
-      ...plain.filter((selector) => /^[a-z][\w-]*$|^[a-z\d]*(?:[.#][\w-]{1,100}){1,3}$/i.test(selector)),
+      ...plain.filter((selector) =>
+        /^[a-z][\w-]*$|^[a-z\d]*(?:[.#][\w-]{1,100}){1,3}$/i.test(selector),
+      ),
     );
   }
   return selectors.filter((selector) => !/^(?:html|body)\b/i.test(selector)).slice(0, 500);
@@ -184,8 +194,11 @@ function colorOf(css: string): Color | undefined {
   if (NAMED[text] !== undefined) return NAMED[text];
   const [, digits] = /^#([\da-f]{3,4}|[\da-f]{6}|[\da-f]{8})$/.exec(text) ?? [];
   if (digits !== undefined) {
-    const pairs = digits.length < 6 ? [...digits].map((digit) => digit + digit) : (digits.match(/../g) ?? []);
-    const [red = 0, green = 0, blue = 0, alpha = 255] = pairs.map((pair) => Number.parseInt(pair, 16));
+    const pairs =
+      digits.length < 6 ? [...digits].map((digit) => digit + digit) : (digits.match(/../g) ?? []);
+    const [red = 0, green = 0, blue = 0, alpha = 255] = pairs.map((pair) =>
+      Number.parseInt(pair, 16),
+    );
     return [red, green, blue, alpha / 255];
   }
   const [, name, inside = ""] = /^(rgb|hsl)a?\(([^()]*)\)$/.exec(text) ?? [];
@@ -214,5 +227,7 @@ function isInvisible(text: string, background?: string): boolean {
   if (color !== undefined && color[3] < 0.05) return true;
   if (background !== undefined && text.trim() === background.trim()) return true;
   if (color === undefined || behind === undefined || behind[3] < 1) return false;
-  return [0, 1, 2].every((channel) => Math.abs((color[channel] ?? 0) - (behind[channel] ?? 0)) < NEAR);
+  return [0, 1, 2].every(
+    (channel) => Math.abs((color[channel] ?? 0) - (behind[channel] ?? 0)) < NEAR,
+  );
 }

@@ -6,7 +6,9 @@ const NODES = 300_000;
 const ATTRIBUTES = 2_000;
 
 /** Elements without an end tag. */
-const VOID = new Set("area base br col embed hr img input link meta param source track wbr".split(" "));
+const VOID = new Set(
+  "area base br col embed hr img input link meta param source track wbr".split(" "),
+);
 
 /**
  * Whether a page can be parsed to a DOM, by its depth, nodes, and attributes per element. Unclosed elements count as
@@ -43,6 +45,7 @@ export function isParsable(html: string): boolean {
     modest = false;
     parser.pause();
   }
-  for (let at = 0; at < html.length && modest; at += 65_536) parser.write(html.slice(at, at + 65_536));
+  for (let at = 0; at < html.length && modest; at += 65_536)
+    parser.write(html.slice(at, at + 65_536));
   return modest;
 }

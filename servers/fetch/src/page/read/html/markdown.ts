@@ -26,7 +26,11 @@ export function formatHtml(html: string, text: string, options: OutputOptions): 
   return asWritten(formatted(html, text, options));
 }
 
-function formatted(html: string, text: string, { base, format, includeLinks }: OutputOptions): string {
+function formatted(
+  html: string,
+  text: string,
+  { base, format, includeLinks }: OutputOptions,
+): string {
   // Excluding `<` and `>` keeps this linear for a text that repeats `<a `.
   const linked = includeLinks ? html : html.replace(/<\/?a(?:\s[^<>]*)?>/gi, "");
   // Data URLs are useless to a reader.
@@ -110,7 +114,8 @@ export function simplify(root: PageElement, document: PageDocument): void {
     const strong = document.createElement("strong");
     if (term.querySelector(BLOCK) !== null) continue;
     // Markdown cannot tell the ends of emphasis in bold text.
-    for (const mark of term.querySelectorAll("em, i, b, strong, var")) mark.replaceWith(...mark.childNodes);
+    for (const mark of term.querySelectorAll("em, i, b, strong, var"))
+      mark.replaceWith(...mark.childNodes);
     strong.append(...term.childNodes);
     term.append(strong);
   }
@@ -132,7 +137,8 @@ export function simplify(root: PageElement, document: PageDocument): void {
   for (const part of all("th, td, tr, thead, tbody, tfoot, caption"))
     if (part.closest("table") === null) renamed(part, "div");
   // Not `li + li`, which linkedom matches in quadratic time.
-  for (const item of all("td li")) if (item.previousElementSibling?.localName === "li") item.prepend("; ");
+  for (const item of all("td li"))
+    if (item.previousElementSibling?.localName === "li") item.prepend("; ");
   for (const block of all(
     "td ul, td ol, td li, td p, td div, th p, th div, td h1, td h2, td h3, td h4, td h5, td h6",
   )) {
@@ -191,7 +197,8 @@ function simplifyLink(link: PageElement): void {
     code.before(whole);
     whole.append(code);
     if (href.length > MAX_HREF) whole.replaceWith(code);
-  } else if (code !== null || isInside || href.length > MAX_HREF) link.replaceWith(...link.childNodes);
+  } else if (code !== null || isInside || href.length > MAX_HREF)
+    link.replaceWith(...link.childNodes);
   else if ((link.getAttribute("title") ?? "").trim() === text) link.removeAttribute("title");
 }
 
@@ -232,7 +239,9 @@ function superscript(element: PageElement, document: PageDocument) {
 function restoreImage(image: PageElement): void {
   const src = image.getAttribute("src") ?? "";
   if (src !== "" && !/^\s*data:/i.test(src)) return;
-  const later = ["data-src", "data-original", "data-lazy-src"].map((name) => image.getAttribute(name));
+  const later = ["data-src", "data-original", "data-lazy-src"].map((name) =>
+    image.getAttribute(name),
+  );
   const [address] = later.filter((one) => one !== null && one !== "" && !/^\s*data:/i.test(one));
   if (address) image.setAttribute("src", address);
   else image.replaceWith(image.getAttribute("alt") ?? "");
@@ -316,7 +325,10 @@ export function isLayout(table: PageElement, never = `${LAYOUT}, pre`): boolean 
   return rows.length < 2 || widest < 2 || isUneven;
 }
 
-function unwrapTable(table: PageElement, renamed: (element: PageElement, name: string) => PageElement): void {
+function unwrapTable(
+  table: PageElement,
+  renamed: (element: PageElement, name: string) => PageElement,
+): void {
   for (const cell of [...table.querySelectorAll("td, th")])
     if (cell.querySelector(BLOCK) !== null) renamed(cell, "div");
     else {

@@ -22,7 +22,8 @@ const MAX_TEX = 20_000;
 export function replaceFormulas(document: PageDocument, html: string): void {
   // A page could otherwise write Markdown by characters that nobody sees.
   if (/\udbff|&#(?:x0*10ff|0*1113[89])/i.test(html))
-    for (const node of textsIn(document)) node.textContent = withoutVerbatim(node.textContent ?? "");
+    for (const node of textsIn(document))
+      node.textContent = withoutVerbatim(node.textContent ?? "");
   if (HINT.test(html))
     for (const element of document.body.querySelectorAll(FORMULAS))
       if (document.body.contains(element)) replaceFormula(element, document);
@@ -43,7 +44,8 @@ function textsIn(document: PageDocument): PageText[] {
 /** DOM's constant for texts. */
 const SHOW_TEXT = 4;
 
-const DISPLAYED = /^\s*(?:\\\[|\$\$|\\begin\{(?:equation|align|gather|multline|eqnarray|displaymath))/;
+const DISPLAYED =
+  /^\s*(?:\\\[|\$\$|\\begin\{(?:equation|align|gather|multline|eqnarray|displaymath))/;
 
 function replaceFormula(element: PageElement, document: PageDocument): void {
   const { localName, className: name } = element;
@@ -63,7 +65,8 @@ function replaceFormula(element: PageElement, document: PageDocument): void {
   const formula = document.createElement("span");
   // What hides the element still does.
   for (const { name: attribute, value } of localName === "script" ? [] : [...element.attributes])
-    if (/^(?:id|class|style|hidden|aria-hidden)$/.test(attribute)) formula.setAttribute(attribute, value);
+    if (/^(?:id|class|style|hidden|aria-hidden)$/.test(attribute))
+      formula.setAttribute(attribute, value);
   put(element, formula, tex, isDisplay, document);
 }
 
@@ -76,9 +79,16 @@ function sourceOf(element: PageElement): string | undefined {
     const text = element.textContent ?? "";
     return /mml/.test(element.getAttribute("type") ?? "") ? parsed(text, element) : text;
   }
-  for (const attribute of ["data-tex", "data-latex", "data-math", "data-equation-content", "data-value"]) {
+  for (const attribute of [
+    "data-tex",
+    "data-latex",
+    "data-math",
+    "data-equation-content",
+    "data-value",
+  ]) {
     const tex = element.getAttribute(attribute);
-    if (tex && tex.length < MAX_TEX && element.querySelector("p, div, table, ul") === null) return tex;
+    if (tex && tex.length < MAX_TEX && element.querySelector("p, div, table, ul") === null)
+      return tex;
   }
   if (
     localName === "math-renderer" ||
@@ -86,7 +96,8 @@ function sourceOf(element: PageElement): string | undefined {
   )
     return plainSource(element, name);
   if (element.hasAttribute("data-math-style")) return element.textContent ?? "";
-  const math = localName === "math" || localName === "m:math" ? element : element.querySelector("math");
+  const math =
+    localName === "math" || localName === "m:math" ? element : element.querySelector("math");
   const image = element.querySelector("img[alt]");
   const source =
     element.querySelector('annotation[encoding*="tex" i]')?.textContent ??
@@ -98,7 +109,9 @@ function sourceOf(element: PageElement): string | undefined {
   if (localName === "mjx-container") return texOfMathml(element);
   if (/katex/.test(name)) return undefined;
   const next = element.nextElementSibling;
-  const inner = element.hasAttribute("data-mathml") ? element : element.querySelector("[data-mathml]");
+  const inner = element.hasAttribute("data-mathml")
+    ? element
+    : element.querySelector("[data-mathml]");
   if (/Preview/.test(name) || next?.getAttribute("type")?.startsWith("math/")) return "";
   return inner === null ? undefined : parsed(inner.getAttribute("data-mathml") ?? "", element);
 }
@@ -125,7 +138,8 @@ function isTexImage(image: PageElement, name: string, alt: string): boolean {
 /** The TeX that a service draws from an image's address. */
 function texInAddress(image: PageElement): string | undefined {
   const src = (image.getAttribute("src") ?? "").slice(0, MAX_TEX);
-  const [, tex] = /(?:codecogs\.com\/[^?]*\?|latex\.php\?latex=|[?&]cht=tx&chl=)(.+)$/.exec(src) ?? [];
+  const [, tex] =
+    /(?:codecogs\.com\/[^?]*\?|latex\.php\?latex=|[?&]cht=tx&chl=)(.+)$/.exec(src) ?? [];
   try {
     return tex && decodeURIComponent(tex.replace(/\+/g, " "));
   } catch {
@@ -134,7 +148,8 @@ function texInAddress(image: PageElement): string | undefined {
 }
 
 /** A text that is one formula. */
-const WHOLE = /^\s*(?:\$[^$]+\$|\\\(.+\\\)|\\\[.+\\\]|\$\$.+\$\$|\\begin\{.+\}|\{\\displaystyle.+\})\s*$/s;
+const WHOLE =
+  /^\s*(?:\$[^$]+\$|\\\(.+\\\)|\\\[.+\\\]|\$\$.+\$\$|\\begin\{.+\}|\{\\displaystyle.+\})\s*$/s;
 
 /** The TeX in an element for math that a script would render, unless its text has more than that. */
 function plainSource(element: PageElement, name: string): string | undefined {
@@ -192,8 +207,13 @@ function put(
   if (!isDisplay || isCell) return;
   for (const side of ["previousSibling", "nextSibling"] as const) {
     let next = formula[side];
-    while (next !== null && next.nodeType === 3 && next.textContent?.trim() === "") next = next[side];
-    if (next === null || next.nodeName === "BR" || /^(?:P|DIV|UL|OL|TABLE|PRE|H\d)$/.test(next.nodeName))
+    while (next !== null && next.nodeType === 3 && next.textContent?.trim() === "")
+      next = next[side];
+    if (
+      next === null ||
+      next.nodeName === "BR" ||
+      /^(?:P|DIV|UL|OL|TABLE|PRE|H\d)$/.test(next.nodeName)
+    )
       continue;
     if (next.nodeType === 3) {
       const text = next.textContent ?? "";
@@ -222,7 +242,8 @@ function protect(node: PageText, hasRenderer: boolean, document: PageDocument): 
     const closer = CLOSERS[opener] ?? (opener === "$" ? "$" : opener.replace("begin", "end"));
     // Each end is searched once, which keeps this linear.
     let end = ends.get(closer) ?? 0;
-    if (end !== -1 && end < index + opener.length) end = text.indexOf(closer, index + opener.length);
+    if (end !== -1 && end < index + opener.length)
+      end = text.indexOf(closer, index + opener.length);
     ends.set(closer, end);
     if (end === -1) continue;
     const stop = end + closer.length;
@@ -238,7 +259,8 @@ function protect(node: PageText, hasRenderer: boolean, document: PageDocument): 
     const before = document.createTextNode(text.slice(at, index));
     const formula = document.createTextNode(verbatim(text.slice(index, stop)));
     node.before(before, formula);
-    if (hasRenderer && !isOne) put(formula, formula, text.slice(index, stop), opener !== "\\(", document);
+    if (hasRenderer && !isOne)
+      put(formula, formula, text.slice(index, stop), opener !== "\\(", document);
     at = stop;
   }
   if (at > 0) node.textContent = text.slice(at);

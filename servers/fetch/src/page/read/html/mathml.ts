@@ -7,7 +7,8 @@ import type { PageElement } from "./document.ts";
 export function texOfMathml(element: PageElement): string {
   const name = nameOf(element);
   const kids = kidsOf(element);
-  const part = (index: number): string => (kids[index] === undefined ? "" : texOfMathml(kids[index]));
+  const part = (index: number): string =>
+    kids[index] === undefined ? "" : texOfMathml(kids[index]);
   const all = () => joined(kids.map(texOfMathml));
   switch (name) {
     case "mi":
@@ -37,7 +38,9 @@ export function texOfMathml(element: PageElement): string {
       return scripts(part(0), "", part(1));
     case "msubsup":
       // MathJax draws the superscript first.
-      return isDrawn(element) ? scripts(part(0), part(2), part(1)) : scripts(part(0), part(1), part(2));
+      return isDrawn(element)
+        ? scripts(part(0), part(2), part(1))
+        : scripts(part(0), part(1), part(2));
     case "munder":
     case "mover":
     case "munderover":
@@ -88,7 +91,8 @@ function nameOf(element: PageElement): string {
   return plain === "texatom" ? "mrow" : plain;
 }
 
-const isDrawn = (element: PageElement): boolean => !NAMES.has(element.localName.replace(/^m(?:ml)?:/, ""));
+const isDrawn = (element: PageElement): boolean =>
+  !NAMES.has(element.localName.replace(/^m(?:ml)?:/, ""));
 
 /** The parts of an element; MathJax puts boxes around them. */
 function kidsOf(element: PageElement): PageElement[] {
@@ -101,7 +105,8 @@ function kidsOf(element: PageElement): PageElement[] {
 
 /** Whether a fraction has a line between its parts. */
 function hasLine(fraction: PageElement): boolean {
-  if (fraction.localName === "g") return [...fraction.children].some(({ localName }) => localName === "rect");
+  if (fraction.localName === "g")
+    return [...fraction.children].some(({ localName }) => localName === "rect");
   const isAtop = fraction.querySelector("mjx-frac")?.hasAttribute("atop");
   return !isAtop && !/^0(?!\.?\d)/.test(fraction.getAttribute("linethickness") ?? "");
 }
@@ -111,8 +116,13 @@ function leafOf(element: PageElement): string {
   const text = element.textContent ?? "";
   if (text.trim() !== "" || !isDrawn(element)) return text;
   return [...element.querySelectorAll("[class*=mjx-c], [data-c]")]
-    .map((sign) => sign.getAttribute("data-c") ?? /\bmjx-c([\dA-F]+)\b/.exec(sign.className)?.[1] ?? "")
-    .map((code) => (/^[\dA-F]{1,5}$/.test(code) ? String.fromCodePoint(Number.parseInt(code, 16)) : ""))
+    .map(
+      (sign) =>
+        sign.getAttribute("data-c") ?? /\bmjx-c([\dA-F]+)\b/.exec(sign.className)?.[1] ?? "",
+    )
+    .map((code) =>
+      /^[\dA-F]{1,5}$/.test(code) ? String.fromCodePoint(Number.parseInt(code, 16)) : "",
+    )
     .join("");
 }
 
@@ -129,7 +139,8 @@ function joined(parts: readonly string[]): string {
 }
 
 /** As an argument: one character or command alone, anything else in braces. */
-const argument = (tex: string): string => (/^(?:[^\\{}^_]|\\[a-z]+|\\.)$/iu.test(tex) ? tex : `{${tex}}`);
+const argument = (tex: string): string =>
+  /^(?:[^\\{}^_]|\\[a-z]+|\\.)$/iu.test(tex) ? tex : `{${tex}}`;
 const base = (tex: string): string =>
   /^(?:\{\}|\\[a-z]+(?:\{[^{}]*\}){0,2}|\\?.|\d+|\\left(?!.*\\left).*\\right\W\w*)$/isu.test(tex)
     ? tex
@@ -141,7 +152,8 @@ function scripts(of: string, below: string, above: string): string {
   return `${base(of)}${under}${above === "" ? "" : `^${argument(above)}`}`;
 }
 
-const isRoot = (element: PageElement): boolean => nameOf(element) === "mo" && leafOf(element).trim() === "√";
+const isRoot = (element: PageElement): boolean =>
+  nameOf(element) === "mo" && leafOf(element).trim() === "√";
 
 function root(element: PageElement, kids: readonly PageElement[]): string {
   const [one, other] = kids.filter((kid) => !isRoot(kid)).map(texOfMathml);
@@ -167,16 +179,26 @@ function limits(element: PageElement, name: string, kids: readonly PageElement[]
   // MathJax draws from top to bottom, and as scripts where limits are movable.
   const order = isAbove ? [...kids.slice(1), ...kids.slice(0, 1)] : [...kids];
   const isScript =
-    isDrawn(element) && name === "munderover" && !isAbove && element.querySelector("mjx-under") === null;
-  if (isScript && element.localName.startsWith("mjx-")) order.splice(1, 2, ...order.slice(1, 3).reverse());
+    isDrawn(element) &&
+    name === "munderover" &&
+    !isAbove &&
+    element.querySelector("mjx-under") === null;
+  if (isScript && element.localName.startsWith("mjx-"))
+    order.splice(1, 2, ...order.slice(1, 3).reverse());
   const [inner, ...around] = order;
   if (inner === undefined) return "";
   const of = texOfMathml(inner);
   const [first, second] = around;
   const under =
-    name === "mover" || (isAbove && name === "munderover" && second === undefined) ? undefined : first;
+    name === "mover" || (isAbove && name === "munderover" && second === undefined)
+      ? undefined
+      : first;
   const over =
-    name === "mover" || (isAbove && second === undefined) ? first : name === "munder" ? undefined : second;
+    name === "mover" || (isAbove && second === undefined)
+      ? first
+      : name === "munder"
+        ? undefined
+        : second;
   const [below, above] = [under, over].map((one) => (one === undefined ? "" : texOfMathml(one)));
   if (around.length === 1 && first !== undefined && nameOf(first) === "mo") {
     const long = (over === undefined ? UNDER : OVER).get(leafOf(first).trim());
@@ -196,13 +218,16 @@ function multiscripts(kids: readonly PageElement[]): string {
   const at = others.findIndex((kid) => nameOf(kid) === "mprescripts");
   const [after, before] = at === -1 ? [others, []] : [others.slice(0, at), others.slice(at + 1)];
   const around = (start: string, list: readonly PageElement[]): string => {
-    const every = (rest: number) => joined(list.filter((_, index) => index % 2 === rest).map(texOfMathml));
+    const every = (rest: number) =>
+      joined(list.filter((_, index) => index % 2 === rest).map(texOfMathml));
     return list.length === 0 ? start : scripts(start, every(0), every(1));
   };
   return `${before.length === 0 ? "" : around("{}", before)}${around(of === undefined ? "" : texOfMathml(of), after)}`;
 }
 
-const DELIMITERS = pairsOf("{ \\{ } \\} ‖ \\| ∥ \\| ⟨ \\langle ⟩ \\rangle 〈 \\langle 〉 \\rangle ∣ |");
+const DELIMITERS = pairsOf(
+  "{ \\{ } \\} ‖ \\| ∥ \\| ⟨ \\langle ⟩ \\rangle 〈 \\langle 〉 \\rangle ∣ |",
+);
 const delimiter = (sign: string): string =>
   sign.trim() === "" ? "." : (DELIMITERS.get(sign.trim()) ?? symbols(sign));
 
@@ -225,11 +250,13 @@ function row(kids: readonly PageElement[]): string {
   const [open, close] = [leafOf(first).trim(), last === undefined ? "" : leafOf(last).trim()];
   const [only] = inner;
   const table = only === undefined ? undefined : tableIn(only);
-  const name = inner.length === 1 && table !== undefined ? MATRICES.get(`${open}${close}`) : undefined;
+  const name =
+    inner.length === 1 && table !== undefined ? MATRICES.get(`${open}${close}`) : undefined;
   if (name !== undefined && table !== undefined) return environment(table, kidsOf(table), name);
   const isFence = (one: PageElement): boolean =>
     one.getAttribute("stretchy") !== "false" &&
-    (one.getAttribute("fence") === "true" || /OPEN|CLOSE/.test(one.getAttribute("data-mjx-texclass") ?? ""));
+    (one.getAttribute("fence") === "true" ||
+      /OPEN|CLOSE/.test(one.getAttribute("data-mjx-texclass") ?? ""));
   if (last !== undefined && isFence(first) && isFence(last))
     return fenced(open, joined(inner.map(texOfMathml)), close);
   return joined(kids.map(texOfMathml));
@@ -340,5 +367,7 @@ const FORMS = pairsOf("− - ′ ' ″ '' ‴ ''' ℎ h");
 
 /** Keys and values, separated by spaces. */
 function pairsOf(words: string): Map<string, string> {
-  return new Map(Array.from(words.matchAll(/(\S+) (\S+)/g), ([, key = "", value = ""]) => [key, value]));
+  return new Map(
+    Array.from(words.matchAll(/(\S+) (\S+)/g), ([, key = "", value = ""]) => [key, value]),
+  );
 }

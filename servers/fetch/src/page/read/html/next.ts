@@ -14,7 +14,8 @@ const NEXT =
 const MAX_WORDS = 60;
 const ARROW = /^(?:[»›→>]+|>>)$/;
 /** A name of the number of a page, or of its first item, in a query. */
-const PAGE_NAMES = /^(?:p|pg|page|paged|pagenum|pageno|page_?number|seite|start|offset|from|skip|s)$/i;
+const PAGE_NAMES =
+  /^(?:p|pg|page|paged|pagenum|pageno|page_?number|seite|start|offset|from|skip|s)$/i;
 
 /**
  * The next page of the same text, list or thread on the same origin: by `rel=next`, a link
@@ -35,7 +36,11 @@ export function continuationIn(document: PageDocument, base: string): Continuati
   const isNamed = ({ element }: (typeof links)[number]) =>
     /(?:^|\s)next(?:\s|$)/i.test(element.getAttribute("rel") ?? "");
   const says = ({ element }: (typeof links)[number]) => {
-    const words = [textOf(element), element.getAttribute("aria-label"), element.getAttribute("title")];
+    const words = [
+      textOf(element),
+      element.getAttribute("aria-label"),
+      element.getAttribute("title"),
+    ];
     return words.some((word) => {
       const text = (word ?? "").trim();
       if (text === "" || text.length > MAX_WORDS) return false;
@@ -46,16 +51,22 @@ export function continuationIn(document: PageDocument, base: string): Continuati
     pages.find(isNamed) ??
     pages.find((link) => says(link) && link.place.number > place.number) ??
     pages.find(
-      ({ element, place: { number } }) => number === place.number + 1 && textOf(element) === String(number),
+      ({ element, place: { number } }) =>
+        number === place.number + 1 && textOf(element) === String(number),
     ) ??
     links.find(isNamed) ??
     links.find(
-      (link) => says(link) && folderOf(link.url) === folderOf(here) && !ARROW.test(textOf(link.element)),
+      (link) =>
+        says(link) && folderOf(link.url) === folderOf(here) && !ARROW.test(textOf(link.element)),
     );
   if (found === undefined) return {};
-  const isNumbered = found.place.pattern === place.pattern && found.place.number === place.number + 1;
+  const isNumbered =
+    found.place.pattern === place.pattern && found.place.number === place.number + 1;
   const last = isNumbered ? pages.reduce((most, link) => Math.max(most, link.place.number), 0) : 0;
-  return { next: found.url.href, ...(last > place.number ? { following: last - place.number } : {}) };
+  return {
+    next: found.url.href,
+    ...(last > place.number ? { following: last - place.number } : {}),
+  };
 }
 
 function urlOf(href: string, base: string): URL | undefined {
@@ -85,7 +96,8 @@ function placeOf(url: URL): { readonly pattern: string; readonly number: number 
     );
   const [, before = url.pathname, folder, suffix, after = ""] = path ?? [];
   const number = folder ?? suffix;
-  const pattern = number === undefined ? url.pathname : before + (after || (folder === undefined ? "" : "/"));
+  const pattern =
+    number === undefined ? url.pathname : before + (after || (folder === undefined ? "" : "/"));
   return {
     pattern: `${pattern.replace(/\/+$/, "") || "/"}?${query}`,
     number: number === undefined ? 1 : Number(number),

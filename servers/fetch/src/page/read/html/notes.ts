@@ -54,14 +54,16 @@ export function markNotes(document: PageDocument): void {
     const isBack = (back: PageElement): boolean => {
       const named = targetOf(back);
       return (
-        named !== undefined && (place.contains(named) || (named.contains(place) && textOf(named).length < 20))
+        named !== undefined &&
+        (place.contains(named) || (named.contains(place) && textOf(named).length < 20))
       );
     };
     const names = [place, link, link.parentElement].map((one) => one?.className).join(" ");
     const isNamed = NOTES.test(names) && note.closest(NOTE_LIST) !== null;
     if (!note.hasAttribute(DEFINITION) && !isNamed && !links.some(isBack)) continue;
     const label =
-      note.getAttribute(DEFINITION) ?? add(note, mark.replace(/\s+/g, ""), contentOf(note, targetOf));
+      note.getAttribute(DEFINITION) ??
+      add(note, mark.replace(/\s+/g, ""), contentOf(note, targetOf));
     if (head !== note) head.setAttribute(DEFINITION, label);
     put(place, label, document);
   }
@@ -73,7 +75,11 @@ export function markNotes(document: PageDocument): void {
     const place = side.closest(".ltx_note") ?? side;
     // Its number, and what opens it.
     let before = place.previousElementSibling;
-    for (; before !== null && /^(?:LABEL|INPUT)$/.test(before.tagName); before = place.previousElementSibling)
+    for (
+      ;
+      before !== null && /^(?:LABEL|INPUT)$/.test(before.tagName);
+      before = place.previousElementSibling
+    )
       before.remove();
     if (before?.hasAttribute(LABEL) && before === place.previousSibling) place.remove();
     else put(place, add(side, String(count), contentOf(side, targetOf)), document);
@@ -115,7 +121,10 @@ function noteAround(target: PageElement): Note | undefined {
 }
 
 /** A copy of a note without its number and the links back. */
-function contentOf(note: PageElement, targetOf: (link: PageElement) => PageElement | undefined): PageElement {
+function contentOf(
+  note: PageElement,
+  targetOf: (link: PageElement) => PageElement | undefined,
+): PageElement {
   const content = note.cloneNode(true);
   for (const mark of content.querySelectorAll(
     ".label, .mw-cite-backlink, .footnote-number, .sidenote-number, .ltx_note_mark, .ltx_tag_note",
@@ -127,7 +136,8 @@ function contentOf(note: PageElement, targetOf: (link: PageElement) => PageEleme
       (link.closest("sup") ?? link).remove();
   }
   const first = content.querySelector("sup");
-  if (first !== null && MARK.test(textOf(first)) && textOf(content).startsWith(textOf(first))) first.remove();
+  if (first !== null && MARK.test(textOf(first)) && textOf(content).startsWith(textOf(first)))
+    first.remove();
   return content;
 }
 
@@ -147,7 +157,8 @@ export function writeNotes(root: PageElement, document: PageDocument): void {
   const lists = new Set<PageElement>();
   for (const place of root.querySelectorAll(DEFINED)) {
     if (!labels.has(place.getAttribute(DEFINITION) ?? "")) continue;
-    if (place.parentElement !== null && place.parentElement !== root) lists.add(place.parentElement);
+    if (place.parentElement !== null && place.parentElement !== root)
+      lists.add(place.parentElement);
     place.remove();
   }
   for (const list of lists) if (textOf(list) === "") list.remove();
@@ -172,10 +183,14 @@ const KINDS = new Map(
     ["IMPORTANT", "important attention"],
     ["WARNING", "warning"],
     ["CAUTION", "caution danger error bug failure"],
-  ].flatMap(([kind = "", words = ""]) => words.split(" ").map((word): [string, string] => [word, kind])),
+  ].flatMap(([kind = "", words = ""]) =>
+    words.split(" ").map((word): [string, string] => [word, kind]),
+  ),
 );
-const kindOf = (text: string): string | undefined => KINDS.get(text.toLowerCase().replace(/[^a-z]+/g, ""));
-const BOXES = "div[class], aside[class], section[class], blockquote[class], details[class], dl[class]";
+const kindOf = (text: string): string | undefined =>
+  KINDS.get(text.toLowerCase().replace(/[^a-z]+/g, ""));
+const BOXES =
+  "div[class], aside[class], section[class], blockquote[class], details[class], dl[class]";
 /** Classes of boxes that generators of documentation write. */
 const BOX =
   /(?:^|[\s_-])(?:admonition|admonitionblock|callout|markdown-alert|custom-block|starlight-aside|blockquote-tag|hint)(?:$|[\s_-])|^\s*(?:note|tip|important|warning|caution)\s*$/;
@@ -186,21 +201,29 @@ const PLAIN = /^(?:note|tip|hint|important|attention|warning|caution|danger|see 
 /** Makes boxes such as notes and warnings what GitHub calls alerts: quotes that begin with `[!NOTE]`. */
 export function markAdmonitions(document: PageDocument): void {
   for (const box of document.body.querySelectorAll(BOXES)) {
-    const name = `${box.className} ${box.getAttribute("data-callout") ?? ""}`.slice(0, 500).toLowerCase();
+    const name = `${box.className} ${box.getAttribute("data-callout") ?? ""}`
+      .slice(0, 500)
+      .toLowerCase();
     const isBox = BOX.test(name.trim());
     const words = name.split(/[\s_-]+/);
     const kind =
-      words.map((word) => KINDS.get(word)).find((one) => one !== undefined) ?? (isBox ? "NOTE" : undefined);
+      words.map((word) => KINDS.get(word)).find((one) => one !== undefined) ??
+      (isBox ? "NOTE" : undefined);
     // Parts of a box have its name too.
-    if (kind === undefined || !document.body.contains(box) || textOf(box).length > MAX_NOTE) continue;
+    if (kind === undefined || !document.body.contains(box) || textOf(box).length > MAX_NOTE)
+      continue;
     const title = titleIn(box, document);
     const titled = title && kindOf(textOf(title));
-    const isKnown = isBox || (titled && !/^H[12]$/.test(title.tagName) && PLAIN.test(textOf(title)));
+    const isKnown =
+      isBox || (titled && !/^H[12]$/.test(title.tagName) && PLAIN.test(textOf(title)));
     if (!isKnown || (title === undefined && /title|content|icon|body/.test(name))) continue;
     const quote = document.createElement("blockquote");
     const head = document.createElement("p");
     head.append(verbatim(`[!${titled ?? kind}]`));
-    if (title !== undefined && textOf(title).toUpperCase().replace(/\W+$/, "") !== (titled ?? kind)) {
+    if (
+      title !== undefined &&
+      textOf(title).toUpperCase().replace(/\W+$/, "") !== (titled ?? kind)
+    ) {
       const strong = document.createElement("strong");
       strong.append(textOf(title));
       head.append(" ", strong);

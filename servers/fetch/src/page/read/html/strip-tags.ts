@@ -17,7 +17,11 @@ export function stripTags(html: string): string {
     const name = /^<(\/?)(script|style)\b/i.exec(html.slice(open, open + 10));
     if (name?.[1] === "" && skipping === undefined) skipping = name[2]?.toLowerCase();
     else if (name?.[1] === "/" && name[2]?.toLowerCase() === skipping) skipping = undefined;
-    if (/^<\/?(?:p|div|li|h[1-6]|br|tr|ul|ol|section|article|table)\b/i.test(html.slice(open, open + 10)))
+    if (
+      /^<\/?(?:p|div|li|h[1-6]|br|tr|ul|ol|section|article|table)\b/i.test(
+        html.slice(open, open + 10),
+      )
+    )
       text += "\n";
     at = close + 1;
   }

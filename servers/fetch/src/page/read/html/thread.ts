@@ -46,13 +46,16 @@ export function threadIn(document: PageDocument): PageElement | undefined {
   const isKnown = document.body.querySelector(POSTS.join(", ")) !== null;
   const known = isKnown ? POSTS.map((selector) => postsIn(document, selector)) : [];
   if (marked.length === 0 && !isKnown) return undefined;
-  const posts = [marked, ...known].reduce((most, some) => (charsOf(some) > charsOf(most) ? some : most));
+  const posts = [marked, ...known].reduce((most, some) =>
+    charsOf(some) > charsOf(most) ? some : most,
+  );
   const chars = charsOf(posts);
   if (posts.length < (posts === marked ? 1 : 2) || chars < LITTLE) return undefined;
   if (chars < textOf(document.body).length * SHARE) return undefined;
   const thread = document.createElement("div");
   const title = document.querySelector("h1");
-  if (title !== null && !posts.some((post) => post.contains(title))) thread.append(title.cloneNode(true));
+  if (title !== null && !posts.some((post) => post.contains(title)))
+    thread.append(title.cloneNode(true));
   let said = "";
   for (const post of posts) {
     const frame = frameOf(post, posts);
@@ -103,7 +106,8 @@ function shorten(quote: PageElement, said: string, document: PageDocument): void
   if (text.length <= MAX_QUOTE) return;
   // Around it: who said it, and links to expand it.
   const middle = text.slice(text.length / 2 - 40, text.length / 2 + 40);
-  if (said.includes(middle)) quote.replaceChildren(document.createTextNode(`${text.slice(0, MAX_QUOTE)} …`));
+  if (said.includes(middle))
+    quote.replaceChildren(document.createTextNode(`${text.slice(0, MAX_QUOTE)} …`));
 }
 
 /** The first short text in a frame, not in its post, that matches one of the selectors. */
