@@ -2,7 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
-import type { Reporter, TestCase, TestModule, TestSuite } from "vitest/node";
+import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from "vitest/node";
+import { forgetWorkers, killBlockedWorkers } from "./vitest.alive.ts";
 
 const ROOT = fileURLToPath(new URL(".", import.meta.url));
 const MAX_REASON_LINES = 30;
@@ -18,6 +19,8 @@ interface Entry {
 /** What `npm test` reads about a suite. */
 export interface Report {
   readonly passed: number;
+  /** The files of which a test ran. */
+  readonly files: readonly string[];
   readonly failed: readonly Entry[];
   readonly skipped: readonly Entry[];
   readonly seconds: number;
@@ -30,13 +33,22 @@ interface Failure {
   readonly stack?: string;
 }
 
-/** Writes `.refmcp/NAME.json` at the end of a run, and `.refmcp/NAME.progress.json` after every test file. */
+/** How long after the time limit of tests a worker is stopped that doesn't even notice the limit. */
+const GRACE_MS = 20_000;
+
+/**
+ * Writes `.refmcp/NAME.json` at the end of a run, and `.refmcp/NAME.progress.json` after every test file. Ends tests that no
+ * time limit can end, because they block their process.
+ */
 export class SuiteReport implements Reporter {
   readonly #file: string;
   readonly #progress: string;
   readonly #started = Date.now();
   #files = 0;
   #done = 0;
+  readonly #blocked: Entry[] = [];
+  #silentMs = 0;
+  #watch: NodeJS.Timeout | undefined;
 
   constructor(name: string) {
     // vitest runs in the folder of a package.
@@ -44,10 +56,22 @@ export class SuiteReport implements Reporter {
     this.#progress = join(process.cwd(), ".refmcp", `${name}.progress.json`);
   }
 
+  onInit(vitest: Vitest): void {
+    this.#silentMs = vitest.config.testTimeout + GRACE_MS;
+    forgetWorkers();
+  }
+
   onTestRunStart(files: readonly unknown[]): void {
     mkdirSync(dirname(this.#file), { recursive: true });
     this.#files = files.length;
     this.#showProgress();
+    this.#watch = setInterval(() => this.#endBlocked(), 1_000);
+  }
+
+  #endBlocked(): void {
+    const reason = `blocked its process for over ${Math.round(this.#silentMs / 1000)} s: an endless loop?`;
+    for (const name of killBlockedWorkers(this.#silentMs))
+      this.#blocked.push({ file: relative(ROOT, process.cwd()), name, reason });
   }
 
   onTestModuleEnd(): void {
@@ -60,8 +84,10 @@ export class SuiteReport implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly Failure[]): void {
-    const failed: Entry[] = [];
+    clearInterval(this.#watch);
+    const failed: Entry[] = [...this.#blocked];
     const skipped: Entry[] = [];
+    const files = new Set<string>();
     let passed = 0;
     for (const module of modules) {
       const file = relative(ROOT, module.moduleId).replaceAll("\\", "/");
@@ -77,7 +103,10 @@ export class SuiteReport implements Reporter {
       for (const test of module.children.allTests()) {
         const result = test.result();
         const name = test.fullName;
+        if (result.state === "passed" || result.state === "failed") files.add(file);
         if (result.state === "passed") passed += 1;
+        else if (result.state === "pending")
+          failed.push({ file, name, reason: "did not run, since its process ended" });
         else if (result.state === "failed")
           failed.push({ file, name, reason: reasonOf(result.errors) });
         // Tests after a failed set-up did not run; the failure is in the list.
@@ -102,6 +131,7 @@ export class SuiteReport implements Reporter {
       });
     const report: Report = {
       passed,
+      files: [...files],
       failed,
       skipped,
       seconds: Math.round((Date.now() - this.#started) / 1000),

@@ -2,7 +2,7 @@
 // `npm run test:all` (`--all`) also runs the long suites. With `--no-system-packages` no test installs any. All other
 // arguments go to turbo: `npm test -- --filter=@refmcp/server-git`.
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { readdir, stat, writeFile } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -13,21 +13,15 @@ const given = process.argv.slice(2);
 const forTurbo = given.filter((argument) => argument !== "--all");
 const TASKS = ["typecheck", "test", ...(given.includes("--all") ? ["test:long"] : [])];
 
-/** Seconds that each suite took in its last run here, and how far the estimates of the last runs were off. */
-const LEARNED = join(ROOT, "node_modules", ".refmcp-test-seconds.json");
 /** @typedef {import("../vitest.report.ts").Report} Report */
 /** @typedef {{ id: string, task: string, directory: string, isCached: boolean, report: string, progress: string, result?: Report }} Suite */
 
-// For the first runs: seconds of a suite, and the factors. The higher one adds up to what it takes on 2 cores, the lower
-// one to suites that never wait for each other.
-/** @type {Record<string, number>} */
-const FIRST_SECONDS = { "@refmcp/test#test:long": 330 };
-const OTHER = 110;
-const FIRST_FACTORS = [1, 2];
-/** How many runs the range of the estimate is from. */
-const MAX_FACTORS = 5;
 // One more than cores, because suites also wait. With more, tests of time limits fail on slow machines.
 const ATONCE = availableParallelism() + 1;
+// CI has what the tests need, so it reports what did not run; elsewhere the reason is enough.
+const isGate = Boolean(process.env.CI);
+const OTHER_MACHINE =
+  /^needs (?:root|linux|darwin|win32|\/proc)|^excluded by a condition in the file/;
 const PROGRESS_MS = 30_000;
 const LOOK_MS = 1_000;
 let lastLine = Date.now();
@@ -37,15 +31,13 @@ await build();
 const run = ["run", ...TASKS, `--concurrency=${ATONCE}`, ...forTurbo];
 const planned = await plan();
 const suites = planned.filter(({ task }) => task !== "typecheck");
-/** @type {{ seconds: Record<string, number>, factors: number[] }} */
-const learned = { seconds: {}, factors: FIRST_FACTORS, ...readJson(LEARNED) };
 for (const { report, progress } of suites)
   for (const file of [report, progress]) rmSync(file, { force: true });
 const waiting = suites.filter(({ isCached }) => !isCached);
 say(
   waiting.length === 0
     ? `${count(suites.length, "suite")}, nothing changed since ${suites.length === 1 ? "it" : "they"} passed.`
-    : `${count(suites.length, "suite")}, ${range(estimate(waiting))} on ${count(availableParallelism(), "core")}.`,
+    : `${count(waiting.length, "suite")} to run on ${count(availableParallelism(), "core")}.`,
 );
 
 const look = setInterval(() => {
@@ -61,8 +53,6 @@ const { code, output } = await turboQuietly([
 ]);
 clearInterval(look);
 showEnded();
-
-await learn((Date.now() - started) / 1000);
 
 const exitCodes = await exitCodesSince(started);
 const reports = suites.flatMap(({ result }) => result ?? []);
@@ -80,6 +70,12 @@ for (const { id, directory, task, result } of planned) {
     reason: lastLines(existsSync(log) ? readFileSync(log, "utf8") : output),
   });
 }
+for (const { id, directory, task, result } of suites) {
+  if (failed.some(({ file }) => file === directory || file.startsWith(`${directory}/`))) continue;
+  if (result === undefined || result.passed === 0)
+    failed.push({ file: directory, name: task, reason: `${id} passed no test: it did not run.` });
+}
+if (isGate) failed.push(...filesNotRun());
 if (code !== 0 && failed.length === 0)
   failed.push({ file: "turbo", name: run.join(" "), reason: lastLines(output) });
 
@@ -98,6 +94,17 @@ const counts = [`${passed} passed`, `${failed.length} failed`];
 if (skipped.length > 0) counts.push(`${skipped.length} skipped`);
 say(`\n${counts.join(", ")}`);
 process.exitCode = failed.length === 0 ? 0 : 1;
+
+/** In the gate, a file whose tests were all skipped is a failure, unless it is for another platform or user. */
+function filesNotRun() {
+  const ran = new Set(reports.flatMap(({ files }) => files));
+  const lacking = skipped.filter(
+    ({ file, reason }) => !ran.has(file) && !OTHER_MACHINE.test(reason),
+  );
+  return [...new Map(lacking.map((entry) => [entry.file, entry])).values()].map(
+    ({ file, reason }) => ({ file, name: "(the file)", reason: `did not run: ${reason}` }),
+  );
+}
 
 /** What turbo will do: the tasks that exist, and whether their last result is still valid. @returns {Promise<Suite[]>} */
 async function plan() {
@@ -172,24 +179,6 @@ function nameOf({ directory, task }) {
   return task === "test:long" ? `${directory} (long)` : directory;
 }
 
-/** Suites run concurrently; together they take at least as long as the longest. @param {Suite[]} some */
-function estimate(some) {
-  const all = some.map(({ id }) => learned.seconds[id] ?? FIRST_SECONDS[id] ?? OTHER);
-  const sum = all.reduce((total, seconds) => total + seconds, 0);
-  return Math.max(...all, sum / ATONCE);
-}
-
-/** Keeps what this run took, for the estimate of the next. @param {number} seconds */
-async function learn(seconds) {
-  const ran = waiting.filter(({ result }) => result !== undefined);
-  if (ran.length === 0) return;
-  for (const { id, result } of ran) learned.seconds[id] = result?.seconds ?? 0;
-  // A few suites say little about how well all of them share the machine.
-  if (ran.length > ATONCE)
-    learned.factors = [...learned.factors, seconds / estimate(ran)].slice(-MAX_FACTORS);
-  await writeFile(LEARNED, JSON.stringify(learned));
-}
-
 /** Parses a JSON file; undefined if it is missing or currently being written. @param {string} path */
 function readJson(path) {
   try {
@@ -197,12 +186,6 @@ function readJson(path) {
   } catch {
     return undefined;
   }
-}
-
-/** What an estimate was in the last runs, from the fastest to the slowest. @param {number} seconds */
-function range(seconds) {
-  const [low, high] = [Math.min, Math.max].map((end) => minutes(seconds * end(...learned.factors)));
-  return low === high ? `about ${low}` : `${low} to ${high}`;
 }
 
 /** @param {number} seconds */

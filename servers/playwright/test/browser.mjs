@@ -63,7 +63,7 @@ export async function ensureBrowser({
 
 /** @param {string} reason */
 function missing(reason) {
-  // Set by vitest.skip.ts, which runs before each file of tests: skips what needs the browser.
+  // Set by vitest.setup.ts, which runs before each file of tests: skips what needs the browser.
   Reflect.get(globalThis, Symbol.for("refmcp.skip"))?.(reason);
   return new NoBrowser(reason);
 }

@@ -1,4 +1,10 @@
-import { beforeAll, type RunnerTestSuite as Suite, type RunnerTask as Task } from "vitest";
+import {
+  beforeAll,
+  beforeEach,
+  type RunnerTestSuite as Suite,
+  type RunnerTask as Task,
+} from "vitest";
+import { Heartbeat } from "./vitest.alive.ts";
 
 /** Under this name, so that helpers that also run outside vitest can use it. */
 const SKIP = Symbol.for("refmcp.skip");
@@ -32,3 +38,10 @@ function firstTestOf(suite: Readonly<Suite>): Extract<Task, { type: "test" }> | 
   }
   return undefined;
 }
+
+// Once for a process; a setup file runs again for each test file.
+const HEART = Symbol.for("refmcp.heart");
+const shared: { [HEART]?: Heartbeat } = globalThis;
+shared[HEART] ??= new Heartbeat();
+const heart = shared[HEART];
+beforeEach(({ task }) => heart.beat(`${task.file.name}: ${task.fullTestName}`));

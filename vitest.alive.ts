@@ -1,0 +1,56 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Each worker's file is named for its process and contains the test that it runs. */
+const FOLDER = join(process.cwd(), ".refmcp", "alive");
+const BEAT_MS = 1_000;
+
+/** In a worker: shows once a second that it runs, which a worker in an endless loop can't. */
+export class Heartbeat {
+  readonly #file = join(FOLDER, String(process.pid));
+  test = "(loading a file)";
+
+  constructor() {
+    mkdirSync(FOLDER, { recursive: true });
+    this.beat();
+    setInterval(() => this.beat(), BEAT_MS).unref();
+    process.once("exit", () => rmSync(this.#file, { force: true }));
+  }
+
+  /** With the test's name, so that it is known which one doesn't return. */
+  beat(test = this.test): void {
+    this.test = test;
+    writeFileSync(this.#file, test);
+  }
+}
+
+/** Forgets the workers of earlier runs. */
+export function forgetWorkers(): void {
+  rmSync(FOLDER, { recursive: true, force: true });
+}
+
+/**
+ * Kills each worker that has not shown a sign of life for some time, since no time limit ends a test that blocks its process.
+ *
+ * @returns the tests that they ran.
+ */
+export function killBlockedWorkers(silentMs: number): string[] {
+  const tests: string[] = [];
+  for (const name of readFolder()) {
+    const file = join(FOLDER, name);
+    const { mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() };
+    if (Date.now() - mtimeMs < silentMs) continue;
+    tests.push(readFileSync(file, "utf8"));
+    rmSync(file);
+    process.kill(Number(name), "SIGKILL");
+  }
+  return tests;
+}
+
+function readFolder(): string[] {
+  try {
+    return readdirSync(FOLDER);
+  } catch {
+    return [];
+  }
+}
