@@ -1,5 +1,5 @@
 // `pnpm generate`: writes everything that follows from the servers' definitions and option tables: the folders'
-// indexes, the tables in the READMEs, docs/options.md, docs/errors.md, docs/hosts.md, docs/judge.md and docs/plugins.md,
+// indexes, the tables in the READMEs, docs/options.md, docs/errors.md, docs/hosts.md, docs/judge.md, docs/plugins.md and docs/size.md,
 // server.json for the MCP Registry, manifest.json and icon.png for MCP bundles, Dockerfiles, plugins and their marketplaces. With `--check` it writes nothing, and fails if
 // something is not current.
 import { readFile } from "node:fs/promises";
@@ -19,6 +19,7 @@ import { marketplaces, pluginFiles, plugins } from "./generate/plugins.mjs";
 import { pluginsPage } from "./generate/plugins-page.mjs";
 import { registryEntry } from "./generate/registry-entry.mjs";
 import { sessionPicture } from "./generate/session-picture.mjs";
+import { isCurrent, measure, sizePage } from "./generate/size-page.mjs";
 import { command } from "./lib/bench-kit.mjs";
 import { isPublished } from "./lib/published.mjs";
 import { build, install, ROOT, serverNames } from "./lib/setup.mjs";
@@ -62,4 +63,10 @@ await pages.put(join(ROOT, "docs", "plugins.md"), pluginsPage(plugins(servers), 
 const parts = await pageParts(servers, state);
 for (const [page, ofPage] of Object.entries(parts)) await pages.fill(join(ROOT, page), ofPage);
 
-if (!pages.finish()) process.exitCode = 1;
+const sizeFile = join(ROOT, "docs", "size.md");
+const sizeBefore = await readFile(sizeFile, "utf8").catch(() => "");
+const size = sizePage(await measure(), sizeBefore);
+if (!isCurrent(sizeBefore, size.page)) await pages.put(sizeFile, size.page);
+for (const problem of size.problems) process.stderr.write(`${problem}\n`);
+
+if (!pages.finish() || size.problems.length > 0) process.exitCode = 1;

@@ -59,6 +59,7 @@ describe("the result of pnpm new", () => {
       "?? docs/errors.md",
       "?? docs/options.md",
       "?? docs/plugins.md",
+      "?? docs/size.md",
       "?? plugins/",
       "?? servers/",
     ]);
@@ -91,7 +92,7 @@ describe("the result of pnpm new", () => {
       "run",
       "structure",
     );
-    expect(stdout).toContain("5 passed");
+    expect(stdout).toContain("6 passed");
   });
 
   it.each(SERVERS)("has the required tests: %s", async (name) => {
