@@ -15,5 +15,5 @@ await step("Checking format and lint", async () => {
 await step("Checking generated pages", () =>
   run(process.execPath, [join(ROOT, "scripts", "generate.mjs"), "--check"], { quiet: true }),
 );
-// Not an error: it would fail one day without a change. A release fails instead (`pnpm hosts`).
+// Not an error: it would fail one day without a change.
 process.stderr.write((await overdueNote()) ?? "");

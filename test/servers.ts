@@ -97,28 +97,38 @@ export async function callReadingTool(client: Client, { calls }: World): Promise
   return tools.map((tool) => tool.name);
 }
 
-/** Starts an installed server in each era, and calls it. */
-export async function answersInBothEras(
+/** How a test starts an installed server. */
+interface Command {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+}
+
+const MODES = { legacy: "legacy", modern: { pin: "2026-07-28" } } as const;
+
+/** Starts an installed server and calls it, with a client of one era. */
+export async function answers(
   world: World,
-  {
-    command,
-    args,
-    cwd,
-  }: { readonly command: string; readonly args: readonly string[]; readonly cwd: string },
+  { command, args, cwd }: Command,
+  era: keyof typeof MODES,
 ): Promise<void> {
-  for (const mode of ["legacy", { pin: "2026-07-28" }] as const) {
-    const client = new Client(
-      { name: "refmcp-test", version: "1" },
-      { versionNegotiation: { mode } },
-    );
-    const env = { PATH: process.env.PATH ?? "", HOME: cwd, ...world.env };
-    await client.connect(
-      new StdioClientTransport({ command, args: [...args, ...world.args], env, cwd }),
-    );
-    try {
-      await callReadingTool(client, world);
-    } finally {
-      await client.close();
-    }
+  const client = new Client(
+    { name: "refmcp-test", version: "1" },
+    { versionNegotiation: { mode: MODES[era] } },
+  );
+  const env = { PATH: process.env.PATH ?? "", HOME: cwd, ...world.env };
+  await client.connect(
+    new StdioClientTransport({ command, args: [...args, ...world.args], env, cwd }),
+  );
+  try {
+    await callReadingTool(client, world);
+  } finally {
+    await client.close();
   }
+}
+
+/** Starts an installed server in each era, and calls it. */
+export async function answersInBothEras(world: World, command: Command): Promise<void> {
+  await answers(world, command, "legacy");
+  await answers(world, command, "modern");
 }

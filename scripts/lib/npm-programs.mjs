@@ -83,6 +83,17 @@ export async function windowsNode() {
 }
 
 /**
+ * Node.js of a major version: the one that runs this, or the one from npm.
+ *
+ * @param {number} major
+ * @returns {Promise<{ program: string, folder?: string }>} the program, and the folder that has its headers too
+ */
+export async function nodeOf(major) {
+  const isThis = Number(process.versions.node.split(".")[0]) === major;
+  return isThis ? { program: process.execPath } : nodeProgram(major);
+}
+
+/**
  * Node.js of a major version, from the package with its program for this platform. The package "node" would fetch that one with
  * an install script, which newer versions of npm don't run.
  *

@@ -2,12 +2,12 @@
 // the MCP bundles, the SBOMs, the Gemini CLI extension, the entries for the MCP Registry, and the script that publishes. CI builds and tests in one job and
 // publishes this folder from another that runs nothing else. Usage: node scripts/release/artifacts.mjs TAG FOLDER
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, readFile, rename, rm } from "node:fs/promises";
-import { basename, join, resolve } from "node:path";
+import { copyFile, mkdir, readFile, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { packageFolders, ROOT, serverNames } from "../lib/setup.mjs";
 import { makeBundle } from "./bundle.mjs";
-import { pack } from "./pack.mjs";
+import { packAll } from "./pack.mjs";
 
 const [tag = "", target = ""] = process.argv.slice(2);
 if (target === "") fail("Usage: node scripts/release/artifacts.mjs TAG FOLDER");
@@ -28,11 +28,10 @@ await rm(folder, { recursive: true, force: true });
 for (const part of ["packages", "assets", "registry"])
   await mkdir(join(folder, part), { recursive: true });
 await copyFile(new URL("publish.mjs", import.meta.url), join(folder, "publish.mjs"));
-for (const { place } of published) {
-  const tarball = await pack(place, folder);
-  await rename(tarball, join(folder, "packages", basename(tarball)));
-  await rm(join(tarball, ".."), { recursive: true });
-}
+await packAll(
+  published.map(({ place }) => place),
+  join(folder, "packages"),
+);
 for (const name of serverNames()) {
   await makeBundle(name, join(folder, "assets"));
   const source = join(ROOT, "servers", name);

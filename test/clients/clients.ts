@@ -38,13 +38,15 @@ const DEFAULTS = {
   everyServer: true,
 } as const;
 
+/** The version of a package in package.json. */
+export const versionOf = (key: string): string => dependencies[key]?.replace(/.*@/, "") ?? "";
+
 /** A client with the version from package.json; by default the package's name there is the driver's argument. */
 function client(
   name: string,
   { package: key, ...rest }: { package: string; driver: string } & Partial<ForeignClient>,
 ): ForeignClient {
-  const version = dependencies[key]?.replace(/.*@/, "") ?? "";
-  return { ...DEFAULTS, name, version, argument: key, ...rest };
+  return { ...DEFAULTS, name, version: versionOf(key), argument: key, ...rest };
 }
 
 /** A bridge between the SDK's client and a server. `way` is how the bridge reaches the server. */
@@ -61,17 +63,22 @@ function bridge(key: string, argument: string, way: Way): ForeignClient {
   });
 }
 
-/**
- * Each in the newest version that runs on Node.js 20 and, if that is not the newest of all, in that one too (2026-11-22).
- * mcp-use 2 is missing: it gets its client from @mcp-use/client, which npm didn't have.
- */
-export const CLIENTS: readonly ForeignClient[] = [
+/** The client of each generation of the SDK. */
+export const SDKS: readonly ForeignClient[] = [
   client("SDK v1", { package: "@modelcontextprotocol/sdk", driver: "sdk-v1", everyServer: false }),
   client("SDK v2", {
     package: "@modelcontextprotocol/client",
     driver: "sdk-v2",
     everyServer: false,
   }),
+];
+
+/**
+ * Each in the newest version that runs on Node.js 20 and, if that is not the newest of all, in that one too (2026-11-22).
+ * mcp-use 2 is missing: it gets its client from @mcp-use/client, which npm didn't have.
+ */
+export const CLIENTS: readonly ForeignClient[] = [
+  ...SDKS,
   {
     ...DEFAULTS,
     name: "Inspector CLI",

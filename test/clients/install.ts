@@ -4,7 +4,9 @@ import { existsSync } from "node:fs";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { npmPackages } from "../../scripts/lib/npm-programs.mjs";
 import { ROOT } from "../servers.ts";
+import { SDKS, versionOf } from "./clients.ts";
 
 /** The files that determine which packages are installed. */
 const FILES = ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml"];
@@ -33,7 +35,18 @@ export async function installClients(): Promise<string> {
     await promisify(execFile)("npx", ["-y", packageManager, ...install], { cwd: folder, shell });
     await writeFile(done, "");
   }
-  // Node.js looks for packages next to the file that imports them.
+  return withDrivers(folder);
+}
+
+/** Installs the clients of the SDK only, from npm, and copies the drivers to that folder. */
+export async function installSdks(): Promise<string> {
+  const packages = { zod: versionOf("zod") };
+  for (const { argument, version } of SDKS) Object.assign(packages, { [argument]: version });
+  return withDrivers(join((await npmPackages(packages))("."), ".."));
+}
+
+/** Node.js looks for packages next to the file that imports them. */
+async function withDrivers(folder: string): Promise<string> {
   await cp(new URL("drivers", import.meta.url), join(folder, "drivers"), { recursive: true });
   return folder;
 }

@@ -8,6 +8,9 @@ export const READY: readonly string[] = SERVERS.filter(
   (name) => existsSync(serverBin(name)) && existsSync(join(serverFolder(name), "server.json")),
 );
 
+/** The server that the release path runs the official suite against; it has tools, resources and prompts. */
+export const RELEASE_SERVER = "filesystem";
+
 /** How a server process is started. */
 export interface ServerProcess {
   /** The file that Node.js runs. */

@@ -6,35 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Fields, fieldsAt } from "../protocol/revisions.ts";
 import { serverBin, useWorld } from "../servers.ts";
 import { connect } from "./clients.ts";
+import { passesGeneric, REQUIREMENTS } from "./expectations.ts";
 import { fetchProgram, type Program } from "./programs.ts";
-import { inWorld, READY } from "./ready.ts";
+import { inWorld, READY, RELEASE_SERVER } from "./ready.ts";
 import { faultsOf, runSuite } from "./scenarios.ts";
-
-/** The scenarios that need no particular tool, resource or prompt, and what the server needs for them. */
-const GENERIC: Readonly<Record<string, readonly { scenario: string; needs?: string }[]>> = {
-  "2025-11-25": [
-    { scenario: "server-initialize" },
-    { scenario: "ping" },
-    { scenario: "tools-list" },
-    { scenario: "server-sse-multiple-streams" },
-    { scenario: "server-session-lifecycle" },
-    { scenario: "dns-rebinding-protection" },
-    { scenario: "resources-list", needs: "resources" },
-    { scenario: "prompts-list", needs: "prompts" },
-  ],
-  "2026-07-28": [
-    { scenario: "server-stateless" },
-    { scenario: "tools-list" },
-    { scenario: "server-sse-multiple-streams" },
-    { scenario: "http-header-validation" },
-    { scenario: "dns-rebinding-protection" },
-    { scenario: "input-required-result-unsupported-methods" },
-    { scenario: "resources-list", needs: "resources" },
-    { scenario: "sep-2164-resource-not-found", needs: "resources" },
-    { scenario: "caching", needs: "resources" },
-    { scenario: "prompts-list", needs: "prompts" },
-  ],
-};
 
 let suite: Program;
 let inspector: Program;
@@ -64,25 +39,14 @@ describe.each(READY)("the %s server", (name) => {
     expect((await server?.stop())?.code).toBe(0);
   });
 
-  it.each(Object.keys(GENERIC))(
-    "the official suite's generic scenarios of %s",
-    async (revision) => {
-      if (server === undefined) throw new Error("The server does not listen yet.");
-      const { scenarios } = await runSuite(suite, server.url, ["--requirements", revision]);
-      for (const { scenario, needs } of GENERIC[revision] ?? []) {
-        if (needs !== undefined && !(needs in capabilities)) continue;
-        // Some checks need a tool of the suite's server, and report that.
-        const checks = (scenarios.get(scenario) ?? []).filter(
-          ({ details }) => details?.untestable !== true,
-        );
-        expect(
-          checks.filter(({ status }) => status === "SUCCESS").length,
-          scenario,
-        ).toBeGreaterThan(0);
-        expect(faultsOf(checks), scenario).toEqual([]);
-      }
-    },
-  );
+  if (name !== RELEASE_SERVER)
+    it.each(REQUIREMENTS)(
+      "the official suite's generic scenarios of $revision",
+      async ({ revision }) => {
+        if (server === undefined) throw new Error("The server does not listen yet.");
+        await passesGeneric(suite, server.url, revision, capabilities);
+      },
+    );
 
   it.each(["enumeration", "manifest"])(
     "the official suite's %s scenario of the Skills extension",

@@ -1,8 +1,7 @@
 import { execFile, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { connectHttp, untilListening } from "@refmcp/testing";
 import { DockerfileParser } from "dockerfile-ast";
@@ -17,6 +16,7 @@ import {
   serverFolder,
   serverWorld,
 } from "../servers.ts";
+import { prebuilt } from "./prebuilt.ts";
 
 const execute = promisify(execFile);
 const npmQuiet = ["--no-audit", "--no-fund", "--loglevel=error"];
@@ -27,32 +27,12 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/**
- * Puts the workspace's better-sqlite3 12 into a folder as the archive that its installer finds before it asks GitHub. Where it
- * gets neither, it compiles for minutes. Version 13, which newer versions of Node.js get, has binaries in its package.
- */
-async function prebuilt(): Promise<Record<string, string>> {
-  const manifest = join(ROOT, "node_modules", "better-sqlite3-node20", "package.json");
-  if (!existsSync(manifest)) return {};
-  const { version } = JSON.parse(await readFile(manifest, "utf8"));
-  const machine = `node-v${process.versions.modules}-${process.platform}-${process.arch}`;
-  const archive = join(folder, `better-sqlite3-v${version}-${machine}.tar.gz`);
-  await execute("tar", [
-    "-czf",
-    archive,
-    "-C",
-    dirname(manifest),
-    "build/Release/better_sqlite3.node",
-  ]);
-  return { npm_config_better_sqlite3_local_prebuilds: folder };
-}
-
 /** Installs tarballs into an empty folder with an empty npm cache, as a first user does. */
 async function install(tarballs: readonly string[]): Promise<string> {
   const home = await mkdtemp(join(folder, "home-"));
   await writeFile(join(home, "package.json"), '{ "private": true }');
   const npm = ["install", ...npmQuiet, "--cache", join(home, "cache"), ...tarballs];
-  await execute("npm", npm, { cwd: home, env: { ...process.env, ...(await prebuilt()) } });
+  await execute("npm", npm, { cwd: home, env: { ...process.env, ...(await prebuilt(folder)) } });
   return home;
 }
 

@@ -1,10 +1,18 @@
+import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
+import { filesOf } from "@refmcp/testing/internal/layout";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod";
 import { PUBLISHED, ROOT, SERVERS } from "../servers.ts";
 
+/** The packages with long tests. */
+const LONG = ["packages", "servers", "test"]
+  .flatMap((group) => filesOf(join(ROOT, group)).map((file) => `${group}/${file}`))
+  .filter((file) => file.endsWith(".long.test.ts"))
+  .map((file) => /^(test|[^/]+\/[^/]+)\//.exec(file)?.[1] ?? file);
 const FOLDER = join(ROOT, ".github", "workflows");
 const permissions = z.record(z.string(), z.enum(["read", "write", "none"]));
 const workflow = z.object({
@@ -16,6 +24,9 @@ const workflow = z.object({
     z.object({
       needs: z.union([z.string(), z.array(z.string())]).optional(),
       "timeout-minutes": z.number(),
+      strategy: z.object({ matrix: z.record(z.string(), z.array(z.unknown())) }).optional(),
+      if: z.unknown().optional(),
+      "continue-on-error": z.boolean().optional(),
       permissions: permissions.optional(),
       env: z.record(z.string(), z.string()).optional(),
       concurrency: z.string().optional(),
@@ -23,6 +34,8 @@ const workflow = z.object({
         z.object({
           uses: z.string().optional(),
           run: z.string().optional(),
+          if: z.unknown().optional(),
+          "continue-on-error": z.unknown().optional(),
           with: z.record(z.string(), z.unknown()).optional(),
         }),
       ),
@@ -32,6 +45,14 @@ const workflow = z.object({
 const read = (file: string) => workflow.parse(parse(readFileSync(join(FOLDER, file), "utf8")));
 const runsOf = (job: z.output<typeof workflow>["jobs"][string] | undefined) =>
   (job?.steps ?? []).map(({ run = "" }) => run).join("\n");
+
+/** What could keep a job from running, or from failing. */
+const conditionsOf = (job: z.output<typeof workflow>["jobs"][string] | undefined) =>
+  [job, ...(job?.steps ?? [])].flatMap((part) =>
+    [part?.if, part?.["continue-on-error"]].filter((value) => value !== undefined),
+  );
+const manifestOf = (folder: string): { readonly scripts?: Readonly<Record<string, string>> } =>
+  JSON.parse(readFileSync(join(ROOT, folder, "package.json"), "utf8"));
 
 describe.each(readdirSync(FOLDER))("the workflow %s", (file) => {
   it("runs existing scripts, pins each action to a commit, and stores no secret", () => {
@@ -53,9 +74,16 @@ describe("the release", () => {
 
   it("begins with a tag, and publishes only after all tests have passed", () => {
     expect(on).toEqual({ push: { tags: ["v*"] } });
-    const build = runsOf(jobs["build"]);
-    expect(build.indexOf(".ci/run --all")).toBeGreaterThan(0);
-    expect(build.indexOf("artifacts.mjs")).toBeGreaterThan(build.indexOf(".ci/run"));
+    const build = runsOf(jobs["build"]).split("\n");
+    const [gate, all, made] = [
+      build.indexOf(".ci/run"),
+      build.indexOf("npm run test:all"),
+      build.findIndex((line) => line.includes("artifacts.mjs")),
+    ];
+    expect(gate).toBeGreaterThan(0);
+    expect(all).toBeGreaterThan(gate);
+    expect(made).toBeGreaterThan(all);
+    expect(conditionsOf(jobs["build"])).toEqual([]);
     expect(jobs["npm"]?.needs).toBe("build");
     expect(jobs["images"]?.needs).toBe("build");
     expect(jobs["ghcr"]?.needs).toEqual(["images", "npm"]);
@@ -138,11 +166,82 @@ describe("the release", () => {
   });
 });
 
-it("CI runs what a clone runs", () => {
-  expect(runsOf(read("ci.yml").jobs["test"])).toContain(".ci/run");
-  const steps = readFileSync(join(ROOT, ".ci", "run"), "utf8");
-  for (const step of ["node scripts/check.mjs", "npm test", "npm run test:all"])
-    expect(steps.split("\n")).toContain(step);
+describe("the gate", () => {
+  // Nothing else: a branch on the time, the date or an argument would be green about what it did not run.
+  it("runs three commands, whatever happens", () => {
+    const lines = readFileSync(join(ROOT, ".ci", "run"), "utf8")
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"));
+    expect(lines).toEqual([
+      "set -euo pipefail",
+      'cd "$(dirname "$0")/.."',
+      "node scripts/check.mjs",
+      "npm test",
+      "npm run test:release",
+    ]);
+    expect(manifestOf("").scripts).toMatchObject({
+      test: "node scripts/test.mjs",
+      "test:all": "node scripts/test.mjs --all",
+      "test:release": "node scripts/release-path.mjs",
+    });
+  });
+
+  it("runs for each change, without a condition", () => {
+    const { on, jobs } = read("ci.yml");
+    expect(Object.keys(on).sort()).toEqual(["pull_request", "push", "workflow_dispatch"]);
+    expect(runsOf(jobs["test"]).split("\n")).toContain(".ci/run");
+    expect(conditionsOf(jobs["test"])).toEqual([]);
+  });
+
+  it("is not red because of a date: overdue hosts are a note", async () => {
+    const later = `const at = Date.parse("2100-01-01");
+      globalThis.Date = class extends Date { constructor(...all) { super(...(all.length === 0 ? [at] : all)); } };`;
+    const preload = `data:text/javascript,${encodeURIComponent(later)}`;
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ["--import", preload, join("scripts", "hosts.mjs")],
+      { cwd: ROOT },
+    );
+    expect(stdout).toMatch(/^Compared with their documentation more than three months ago/);
+  });
+
+  it("has a release path of tests that npm test does not have", () => {
+    const folder = join(ROOT, "test", "release-path");
+    const files = readdirSync(folder).filter((file) => file.endsWith(".release.ts"));
+    expect(files.sort()).toEqual([
+      "clients.release.ts",
+      "conformance.release.ts",
+      "packed.release.ts",
+    ]);
+    for (const file of files)
+      expect(readFileSync(join(folder, file), "utf8")).not.toMatch(/\bskip|\btodo\b|\.only\b/);
+  });
+});
+
+describe("the long tests", () => {
+  // What `npm run test:all` runs is the script `test:long` of each package, by turbo.
+  it.each([...new Set(LONG)])("of %s run in npm run test:all", (folder) => {
+    expect(manifestOf(folder).scripts?.["test:long"]).toMatch(/^vitest run \.long\b/);
+  });
+
+  it.each(["nightly.yml", "release.yml"])("all run in %s, whatever happens", (file) => {
+    const running = Object.values(read(file).jobs).filter((job) =>
+      runsOf(job).split("\n").includes("npm run test:all"),
+    );
+    expect(running).toHaveLength(1);
+    expect(conditionsOf(running[0])).toEqual([]);
+  });
+});
+
+it("every night the newest official suite, every other browser and Node.js version get their turn", () => {
+  const { on, jobs } = read("nightly.yml");
+  expect(Object.keys(on)).toContain("schedule");
+  expect(runsOf(jobs["conformance"])).toContain("node scripts/conformance.mjs --newest");
+  expect(runsOf(jobs["engines"])).toContain("vitest run test/engines.test.ts");
+  const tested = [read("ci.yml").jobs["test"], jobs["node"]];
+  for (const job of tested) expect(runsOf(job).split("\n")).toContain(".ci/run");
+  const majors = tested.flatMap((job) => job?.strategy?.matrix["node"] ?? []);
+  expect(majors.sort()).toEqual([20, 22, 24, 26]);
 });
 
 it("the version pull request gets CI, which GitHub does not start for it", () => {
