@@ -41,7 +41,7 @@ function firstTestOf(suite: Readonly<Suite>): Extract<Task, { type: "test" }> | 
 
 // Once for a process; a setup file runs again for each test file.
 const HEART = Symbol.for("refmcp.heart");
-const shared: { [HEART]?: Heartbeat } = globalThis;
+const shared: { [HEART]?: Heartbeat } = Object(globalThis);
 shared[HEART] ??= new Heartbeat();
 const heart = shared[HEART];
 beforeEach(({ task }) => heart.beat(`${task.file.name}: ${task.fullTestName}`));
