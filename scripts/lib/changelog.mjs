@@ -35,18 +35,19 @@ export async function pendingChanges(root) {
 }
 
 /**
- * Puts a version on top of the changelog.
+ * Puts a version on top of the changelog, and dates the section of an unreleased one, which was published by hand.
  *
  * @param {string} root the workspace
- * @param {{ version: string, date: string, changes: string }} entry date: YYYY-MM-DD
+ * @param {{ version: string, date: string, changes: string }} entry date: YYYY-MM-DD; without changes, there is no new section
  */
 export async function addToChangelog(root, { version, date, changes }) {
   const file = join(root, "CHANGELOG.md");
   const text = await readFile(file, "utf8");
-  const [head = "", ...sections] = text.split(/^(?=## )/m);
-  const section = `## ${version} (${date})\n\n${changes}\n`;
+  const dated = text.replace(/^(## \S+) \(unreleased\)$/m, `$1 (${date})`);
+  const [head = "", ...sections] = dated.split(/^(?=## )/m);
+  if (changes !== "") sections.unshift(`## ${version} (${date})\n\n${changes}\n`);
   await writeFile(
     file,
-    [head.trimEnd().concat("\n"), section, ...sections].join("\n").replaceAll("\n\n\n", "\n\n"),
+    [head.trimEnd().concat("\n"), ...sections].join("\n").replaceAll("\n\n\n", "\n\n"),
   );
 }

@@ -41,8 +41,16 @@ describe("a release", () => {
   it("puts its changes on top of the changelog, the largest first, and keeps what is below", async () => {
     const copy = await mkdtemp(join(tmpdir(), "refmcp-changelog-"));
     try {
+      const head = "# Changelog\n\nAll packages have one version.\n";
+      const first = "\n## 0.1.0 (unreleased)\n\nThe first version.\n";
+      await writeFile(join(copy, "CHANGELOG.md"), head + first);
       await mkdir(join(copy, ".changeset"));
-      await cp(join(ROOT, "CHANGELOG.md"), join(copy, "CHANGELOG.md"));
+      const changelog = () => readFile(join(copy, "CHANGELOG.md"), "utf8");
+      // The first release has no changesets: it is only dated.
+      const dated = first.replace("unreleased", "2026-12-01");
+      const changes = await pendingChanges(copy);
+      await addToChangelog(copy, { version: "0.1.0", date: "2026-12-01", changes });
+      expect(await changelog()).toBe(head + dated);
       const add = (file: string, text: string) => writeFile(join(copy, ".changeset", file), text);
       await add("README.md", "# Changesets\n");
       await add("a.md", '---\n"@refmcp/server-git": patch\n---\n\nA bug less,\non two lines.\n');
@@ -58,8 +66,7 @@ describe("a release", () => {
         date: "2027-02-01",
         changes: await pendingChanges(copy),
       });
-      const head = await readFile(join(ROOT, "CHANGELOG.md"), "utf8");
-      expect(await readFile(join(copy, "CHANGELOG.md"), "utf8")).toBe(
+      expect(await changelog()).toBe(
         `${head}
 ## 2.0.0 (2027-02-01)
 
@@ -77,7 +84,7 @@ describe("a release", () => {
 ### git
 
 - A bug less, on two lines.
-`,
+${dated}`,
       );
       await add("d.md", "Nothing that is a changeset.");
       await expect(pendingChanges(copy)).rejects.toThrow("d.md is not a changeset");
