@@ -104,7 +104,7 @@ export async function measure() {
 }
 
 const thousands = (/** @type {number} */ count, digits = 1) => `${(count / 1000).toFixed(digits)}k`;
-const megabytes = (/** @type {number} */ count) => `${(count / 1e6).toFixed(2)}M`;
+const megabytes = (/** @type {number} */ count, digits = 2) => `${(count / 1e6).toFixed(digits)}M`;
 const tens = (/** @type {number} */ count) => (count < 10 ? count : Math.round(count / 10) * 10);
 
 /**
@@ -139,10 +139,10 @@ export function sizePage({ parts, kinds, words, tracked }, before) {
   }
   const all = sums.all ?? zero();
   const budgets = Object.values(PARTS).reduce((sum, { budget = 0 }) => sum + budget, 0);
-  /** @type {(title: string, kind: string, goal?: string) => string} */
-  const kindRow = (title, kind, goal = "") => {
+  /** @type {(title: string, kind: string, goal?: string, coarse?: boolean) => string} */
+  const kindRow = (title, kind, goal = "", coarse = false) => {
     const sum = kinds[kind] ?? zero();
-    return `| ${title} | ${tens(sum.files)} | ${thousands(sum.lines)} | ${megabytes(sum.characters)} | ${goal} |`;
+    return `| ${title} | ${coarse ? thousands(sum.files) : tens(sum.files)} | ${thousands(sum.lines, coarse ? 0 : 1)} | ${megabytes(sum.characters, coarse ? 1 : 2)} | ${goal} |`;
   };
   const page = `# Size
 
@@ -176,14 +176,14 @@ ${kindRow("`.sql`, which counts as source, too", "sql")}
 ${kindRow("`.json` in `src`", "jsonSource")}
 ${kindRow("Other `.json`: data of tests, evals and benchmarks", "json")}
 ${kindRow("Scripts, with the templates of `pnpm new`", "scripts", "3.5k")}
-${kindRow("Tests and their helpers", "tests", "45.0k")}
-${kindRow("Benchmarks, evals and demos", "bench")}
+${kindRow("Tests and their helpers", "tests", "45k", true)}
+${kindRow("Benchmarks, evals and demos", "bench", "", true)}
 
 | What | Count | Goal |
 |---|--:|--:|
-| Words in all \`.md\` files | ${thousands(words.all)} | 30.0k |
-| … without those of servers, plugins and changesets | ${thousands(words.common)} | 11.0k |
-| Files that git tracks | ${tens(tracked)} | 1300 |
+| Words in all \`.md\` files | ${thousands(words.all, 0)} | 30k |
+| … without those of servers, plugins and changesets | ${thousands(words.common, 0)} | 11k |
+| Files that git tracks | ${thousands(tracked)} | 1.3k |
 `;
   return { page, problems };
 }
@@ -194,11 +194,11 @@ ${kindRow("Benchmarks, evals and demos", "bench")}
  * @param {string} before @param {string} page
  */
 export function isCurrent(before, page) {
-  const NUMBER = /\d+(?:\.\d+)?/g;
+  const NUMBER = /\d+(?:\.\d+)?k?/g;
   if (before.replace(NUMBER, "#") !== page.replace(NUMBER, "#")) return false;
   const steps = (/** @type {string} */ text) =>
     [...text.matchAll(NUMBER)].map(([figure]) =>
-      figure.includes(".") ? Number(figure.replace(".", "")) : Number(figure) / 10,
+      /[.k]/.test(figure) ? Number(figure.replace(/[.k]/g, "")) : Number(figure) / 10,
     );
   const now = steps(page);
   return steps(before).every((figure, index) => Math.abs(figure - (now[index] ?? 0)) <= 1);
