@@ -75,8 +75,7 @@ export async function addTool(server, tool, given) {
     if (undo.remember(file) === text) return;
     await writeFile(file, text, options);
   };
-  for (const file of ["surface.json", "answers.txt"])
-    undo.remember(join(folder, "test", "surface", file));
+  for (const file of ["surface.txt", "answers.txt"]) undo.remember(join(folder, "test", file));
   for (const name of await readdir(TEMPLATE)) {
     const text = (await readFile(join(TEMPLATE, name), "utf8"))
       .replaceAll("sample_tool", tool)

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
+import { EFFECTS } from "@refmcp/core/internal/define/effect";
 import type { AnyServer } from "@refmcp/core/internal/define/server";
 import { serverOptions } from "@refmcp/launch/internal/options";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -22,18 +23,16 @@ import { withCheckedOutput } from "./output-keys.ts";
 import { listProblems, problemsOf, tokensOf, visibleOf } from "./portable.ts";
 import {
   type Arguments,
-  answerSnapshot,
   type Call,
   checkAnswer,
   DEFAULT_BUDGET,
   expectSnapshot,
   fail,
   none as noProblems,
-  type Surface,
   succeed,
-  surfaceSnapshot,
   textOf,
 } from "./surface.ts";
+import { answerText, type Surface, shortAnswer, surfaceText } from "./surface-text.ts";
 
 /** What a server works on in a test (files, a repository, a database). Every test gets a new one. */
 export interface World {
@@ -67,26 +66,40 @@ export interface ContractOptions {
   readonly server: AnyServer;
   /** The built server, `dist/bin.js`. */
   readonly bin: string;
-  /** The folder of the snapshots, `test/surface`: `surface.json` and `answers.txt`. */
-  readonly surface: string;
+  /** The folder of the snapshots, `test`: `surface.txt` is what a model sees, `answers.txt` an answer of each tool. */
+  readonly snapshots: string;
   world(): Promise<World>;
   /** Options that enable tools that need a flag. All toolsets are enabled anyway. */
   readonly allTools?: readonly string[];
 }
 
 type Via = "memory" | "stdio";
-/** How many resources a snapshot shows. */
+interface Pass {
+  readonly name: string;
+  readonly via: Via;
+  readonly era: Era;
+  /** Whether it checks everything, instead of the calls of one tool of each effect. */
+  readonly isWhole: boolean;
+}
+/**
+ * `npm test` runs in memory, the long tests use the built process, and an author's own run does both. Each checks
+ * everything in one era; in the other, that answers and questions are the same there. `test/protocol` tests the eras.
+ */
+const PASSES = (
+  [
+    { name: "in memory, modern era", via: "memory", era: "modern", isWhole: true },
+    { name: "in memory, legacy era", via: "memory", era: "legacy", isWhole: false },
+    { name: "over stdio, legacy era", via: "stdio", era: "legacy", isWhole: true },
+    { name: "over stdio, modern era", via: "stdio", era: "modern", isWhole: false },
+  ] satisfies Pass[]
+).filter(({ via }) => via === (process.env.REFMCP_CONTRACT ?? via));
+/** How many resources of its data a server must describe. */
 const MAX_RESOURCES = 20;
-const ERAS: readonly Era[] = ["legacy", "modern"];
-/** `npm test` runs in memory, the long tests use the built process, and an author's own run does both. */
-const VIAS = (["memory", "stdio"] as const).filter(
-  (via) => via === (process.env.REFMCP_CONTRACT ?? via),
-);
 const MAX_TOKENS = 4_000;
 
 /**
- * The suite that every server passes. It uses the server only through a client, in both eras, in memory and as the
- * built process. Servers in this repository must also follow its layout.
+ * The suite that every server passes. It uses the server only through a client, in memory and as the built process, in
+ * one era entirely and in the other with some tools. Servers in this repository must also follow its layout.
  */
 export function contract(options: ContractOptions): void {
   const { server, bin } = options;
@@ -129,11 +142,14 @@ export function contract(options: ContractOptions): void {
     return { world, connected };
   }
 
-  /** One answer of each tool, for the snapshot. */
-  const answers = new Map<string, string>();
+  /** An answer of each tool in memory: for the snapshot, and to compare the eras. */
+  const answers = new Map<string, { text: string; data: string }>();
   function keepAnswer(world: World, call: Call, result: CallToolResult): void {
-    const answer = world.stable(answerSnapshot(call, result));
-    expect(answer, "Both eras have the same answer").toBe(answers.get(call.name) ?? answer);
+    const answer = {
+      text: world.stable(answerText(call, result)),
+      data: world.stable(JSON.stringify(result.structuredContent) ?? ""),
+    };
+    expect(answer, "Both eras have the same answer").toEqual(answers.get(call.name) ?? answer);
     answers.set(call.name, answer);
   }
 
@@ -148,17 +164,19 @@ export function contract(options: ContractOptions): void {
     let tools: Tool[] = [];
     let defaults: Tool[] = [];
     let rest: Omit<Surface, "tools">;
+    let calls: World["calls"] = {};
     let stable: World["stable"] = (text) => text;
 
     beforeAll(async () => {
       const { world, connected } = await enter("memory");
+      calls = world.calls;
       stable = (text) => world.stable(text);
       const { client } = connected;
       tools = (await client.listTools()).tools;
       const hasResources = server.resources !== undefined;
       rest = {
         instructions: client.getInstructions(),
-        // A server may list its data, of which a snapshot needs only examples.
+        // A server may list its data, of which examples are enough.
         resources: hasResources
           ? (await client.listResources()).resources.slice(0, MAX_RESOURCES)
           : [],
@@ -207,16 +225,17 @@ export function contract(options: ContractOptions): void {
       for (const tool of (await client.listTools()).tools) {
         expect(tool.outputSchema, tool.name).toMatchObject({ type: "object" });
         if (tool.annotations?.readOnlyHint !== true) continue;
+        const isText = tools.find(({ name }) => name === tool.name)?.outputSchema === undefined;
+        if (!isText) continue;
         await prepare(world, connected, tool.name);
-        // The client checks the answer against the schema.
+        // The client checks the answer against the schema. Those of data tools are the same without the option.
         const answer = await client.callTool({
           name: tool.name,
           arguments: { ...world.calls[tool.name] },
         });
         succeed(tool.name, answer, connected);
         const text: unknown = Object(answer.structuredContent).content;
-        const isText = tools.find(({ name }) => name === tool.name)?.outputSchema === undefined;
-        if (!isText || typeof text !== "string") continue;
+        if (typeof text !== "string") continue;
         const blocks = answer.content.filter(({ type }) => type === "text");
         expect(text, tool.name).toBe(textOf({ ...answer, content: blocks }));
       }
@@ -234,11 +253,28 @@ export function contract(options: ContractOptions): void {
       }
     });
 
-    it("matches the snapshot", () =>
-      expectSnapshot(
-        join(options.surface, "surface.json"),
-        stable(surfaceSnapshot({ ...rest, tools })),
-      ));
+    it("has a successful call of every tool in its fixture", () => {
+      const names = tools.map((tool) => tool.name);
+      const known = Object.keys(calls);
+      none([
+        ...names
+          .filter((name) => !known.includes(name))
+          .map((name) => `Add one successful call of ${name} to calls in test/fixture.ts.`),
+        ...known
+          .filter((name) => !names.includes(name))
+          .map(
+            (name) =>
+              `Remove ${name} from calls in test/fixture.ts, or rename it: it is not a tool.`,
+          ),
+      ]);
+    });
+
+    it("matches the snapshot", async () => {
+      const fixed = new Set(server.resources?.flatMap((one) => ("uri" in one ? [one.uri] : [])));
+      const resources = rest.resources.filter(({ uri }) => fixed.has(uri));
+      const text = surfaceText({ ...rest, resources, tools }, server.tools);
+      await expectSnapshot(join(options.snapshots, "surface.txt"), stable(text));
+    });
 
     // Servers in other repositories follow their own rules.
     const folder = dirname(dirname(bin));
@@ -255,38 +291,20 @@ export function contract(options: ContractOptions): void {
     );
   });
 
-  describe.each(ERAS)(`${server.name}: %s era`, (era) => {
-    describe.each(VIAS)("via %s", (via) => {
+  for (const { name: pass, via, era, isWhole } of PASSES)
+    describe(`${server.name}: ${pass}`, () => {
       const elicit: ConnectOptions["elicit"] = () => ({
         action: "accept",
         content: { confirm: true },
       });
-      /** Whether it is this era's turn with what one era shows as well as two. */
-      const isOfEra = (_: unknown, index: number) => ERAS[index % ERAS.length] === era;
-
-      it("has a successful call of every tool in its fixture", async () => {
-        const { world, connected } = await enter(via, { era });
-        const { tools } = await connected.client.listTools();
-        const names = tools.map((tool) => tool.name);
-        const known = Object.keys(world.calls);
-        none([
-          ...names
-            .filter((name) => !known.includes(name))
-            .map((name) => `Add one successful call of ${name} to calls in test/fixture.ts.`),
-          ...known
-            .filter((name) => !names.includes(name))
-            .map(
-              (name) =>
-                `Remove ${name} from calls in test/fixture.ts, or rename it: it is not a tool.`,
-            ),
-        ]);
-      });
+      const called = isWhole ? server.tools : oneOfEachEffect(server);
+      const isCalled = (tool: { name: string }) => called.some(({ name }) => name === tool.name);
 
       it("gives the same answer twice for every read-only tool, within the budget, without changing the world", async () => {
         const { world, connected } = await enter(via, { era, elicit });
         const before = await world.fingerprint();
         for (const tool of (await connected.client.listTools()).tools) {
-          if (tool.annotations?.readOnlyHint !== true) continue;
+          if (tool.annotations?.readOnlyHint !== true || !isCalled(tool)) continue;
           await prepare(world, connected, tool.name);
           const call = { name: tool.name, arguments: { ...world.calls[tool.name] } };
           const first = await connected.client.callTool(call);
@@ -301,11 +319,9 @@ export function contract(options: ContractOptions): void {
         expect(await world.fingerprint(), CHANGED).toBe(before);
       });
 
-      const changing = server.tools.filter((candidate) => candidate.effect !== "read");
-      // Each tool gets its own world and, over stdio, its own process. Over stdio one era is enough, because the eras
-      // differ above the transport and the in-memory tests cover both.
-      const asked = changing.filter((one, index) => via === "memory" || isOfEra(one, index));
-      for (const tool of asked) {
+      // Each gets its own world and, over stdio, its own process.
+      const changing = called.filter(({ effect }) => effect !== "read");
+      for (const tool of changing) {
         it(`answers ${tool.name}`, async () => {
           const { world, connected } = await enter(via, { era, elicit });
           await prepare(world, connected, tool.name);
@@ -320,7 +336,7 @@ export function contract(options: ContractOptions): void {
         });
       }
 
-      for (const { name } of asked.filter((tool) => tool.effect === "destroy")) {
+      for (const { name } of changing.filter((tool) => tool.effect === "destroy")) {
         it(`asks before ${name} loses something, and stops if the user declines`, async () => {
           let questions = 0;
           const decline: ConnectOptions["elicit"] = () => {
@@ -346,9 +362,11 @@ export function contract(options: ContractOptions): void {
         });
       }
 
+      if (!isWhole) return;
+
       it("keeps large answers within the budget", async () => {
         const { world, connected } = await enter(via, { era, elicit });
-        for (const [name, args] of Object.entries(world.large ?? {}).filter(isOfEra)) {
+        for (const [name, args] of Object.entries(world.large ?? {})) {
           const result = await connected.client.callTool({ name, arguments: { ...args } });
           succeed(name, result, connected);
           const { length } = textOf(result);
@@ -373,7 +391,7 @@ export function contract(options: ContractOptions): void {
           ).toBe(true);
           expect(textOf(result), name).toContain('unknown argument "surely_unknown"');
         }
-        for (const [name, args] of Object.entries(world.failures ?? {}).filter(isOfEra)) {
+        for (const [name, args] of Object.entries(world.failures ?? {})) {
           const result = await connected.client.callTool({ name, arguments: { ...args } });
           fail(name, result, connected);
         }
@@ -423,11 +441,11 @@ export function contract(options: ContractOptions): void {
         }
       });
     });
-  });
 
-  it.runIf(VIAS.includes("memory"))("matches the snapshot of its answers", async () => {
-    const all = [...answers].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, answer]) => answer);
-    await expectSnapshot(join(options.surface, "answers.txt"), all.join("\n"));
+  it.runIf(isVia("memory"))("matches the snapshot of its answers", async () => {
+    const all = [...answers].sort(([a], [b]) => (a < b ? -1 : 1));
+    const texts = all.map(([, { text }]) => shortAnswer(text));
+    await expectSnapshot(join(options.snapshots, "answers.txt"), texts.join("\n"));
   });
 
   describe(`${server.name}: as a process`, () => {
@@ -460,7 +478,7 @@ export function contract(options: ContractOptions): void {
       expect(version.lines).toEqual([`${server.packageName} ${server.version}`]);
     });
 
-    if (!VIAS.includes("stdio")) return;
+    if (!isVia("stdio")) return;
     // In its own words and limits, but for times: they depend on the machine.
     it("has no finding of refmcp-judge", async () => {
       const world = await options.world();
@@ -500,6 +518,11 @@ const CHANGED =
 
 /** The budget of tokens is that of the default toolsets, which has its own test. */
 const isOfDefaults = ({ rule }: { rule: RuleId }) => rule !== "tool-tokens";
+
+const isVia = (via: Via) => PASSES.some((pass) => pass.via === via);
+
+const oneOfEachEffect = ({ tools }: AnyServer): AnyServer["tools"] =>
+  EFFECTS.flatMap((effect) => tools.find((tool) => tool.effect === effect) ?? []);
 
 function none(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(problems.join("\n"));

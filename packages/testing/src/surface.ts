@@ -1,59 +1,12 @@
-import type {
-  CallToolResult,
-  Prompt,
-  Resource,
-  ResourceTemplateType,
-  Tool,
-} from "@modelcontextprotocol/client";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
 import { expect } from "vitest";
 import type { Connected } from "./connect.ts";
 import { answerProblems, errorProblems } from "./judge/answers.ts";
 import type { Problem } from "./judge/finding.ts";
 import { RULES } from "./judge/rules.ts";
 
-/** Everything that a model sees of a server. */
-export interface Surface {
-  readonly instructions: string | undefined;
-  readonly tools: readonly Tool[];
-  readonly resources: readonly Resource[];
-  readonly resourceTemplates: readonly ResourceTemplateType[];
-  readonly prompts: readonly Prompt[];
-}
-
-/** The snapshot of a server's surface. Top-level keys of tools are in a fixed order. */
-export function surfaceSnapshot({ instructions, tools, ...others }: Surface): string {
-  const ordered = tools.map(
-    ({ name, title, description, annotations, inputSchema, outputSchema, ...rest }) => {
-      return { name, title, description, annotations, inputSchema, outputSchema, ...rest };
-    },
-  );
-  return json({ instructions, tools: ordered, ...others });
-}
-
-/** A tool's answer for review: text as the model reads it, other blocks and structured content as JSON. */
-export function answerSnapshot(
-  call: { name: string; arguments: unknown },
-  result: CallToolResult,
-): string {
-  const blocks = result.content.map((block) =>
-    block.type === "text" ? `${block.text}\n` : json(block),
-  );
-  const parts = [
-    `${call.name} ${JSON.stringify(call.arguments)}${result.isError === true ? " → error" : ""}`,
-    ...blocks,
-    ...(result.structuredContent === undefined
-      ? []
-      : [`structuredContent:\n${json(result.structuredContent)}`]),
-  ];
-  return parts.join("\n");
-}
-
 export function textOf(result: CallToolResult): string {
   return result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
-}
-
-function json(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
 export type Arguments = Readonly<Record<string, unknown>>;
@@ -112,9 +65,12 @@ function noInternalError(name: string, result: CallToolResult, { stderr }: Conne
   );
 }
 
-/** Compares a text with a file of `test/surface`, which `-u` writes. */
+/** Compares a text with a file of the server's tests, which `-u` writes. */
 export async function expectSnapshot(file: string, text: string): Promise<void> {
-  const next =
-    "Read the difference below as a model would. If the change is intended, run: npx vitest run test/contract.test.ts -u";
-  await expect(text, next).toMatchFileSnapshot(file);
+  await expect(text, CHANGED).toMatchFileSnapshot(file);
 }
+
+const CHANGED = `What a model sees of this server, or reads as an answer, has changed.
+A lost line (-) takes something away from users: only an issue that names it, or a tool that goes, explains it.
+A new line (+) costs every model tokens. Read each changed line as a model would; if it is intended, run:
+npx vitest run test/contract.test.ts -u`;

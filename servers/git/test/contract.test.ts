@@ -7,7 +7,7 @@ import { disposeTemplate, world } from "./world.ts";
 contract({
   server,
   bin: join(import.meta.dirname, "../dist/bin.js"),
-  surface: join(import.meta.dirname, "surface"),
+  snapshots: import.meta.dirname,
   world,
 });
 

@@ -4,4 +4,4 @@ import { server } from "../src/server.ts";
 import { world } from "./fixture.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-contract({ server, bin: here("../dist/bin.js"), surface: here("surface"), world });
+contract({ server, bin: here("../dist/bin.js"), snapshots: here("."), world });

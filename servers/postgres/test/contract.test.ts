@@ -7,7 +7,7 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 contract({
   server,
   bin: here("../dist/bin.js"),
-  surface: here("surface"),
+  snapshots: here("."),
   world,
   allTools: ["--allow-write"],
 });
