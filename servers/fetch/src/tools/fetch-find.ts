@@ -1,8 +1,7 @@
-import { cursorsOf, fitting, grouped, sized } from "@refmcp/boundary/answer";
+import { cursorsOf, fitting } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { maxAge, selector, tool, url } from "../context.ts";
-import { fragmentOf } from "../page/answer/fetch-page.ts";
-import { findIn, MAX_MATCHES } from "../page/answer/find.ts";
+import { findIn, notesOf } from "../page/answer/find.ts";
 
 export default tool({
   name: "fetch_find",
@@ -57,20 +56,7 @@ export default tool({
       id === undefined ? await web.get(url, { maxAgeMs: max_age * 1_000, signal }) : web.kept(id);
     const page = await snapshot.page({ format: "auto", includeLinks: true, selector }, signal);
     const { excerpts, total } = findIn(page.text, query, context);
-    const notes = [
-      ...(fragmentOf(url) === undefined
-        ? []
-        : ["The whole page was searched; indexes are for url, without the #fragment."]),
-      ...(total < MAX_MATCHES
-        ? []
-        : [`Only the first ${grouped(MAX_MATCHES)} matches are counted.`]),
-      ...(snapshot.answer.isCut
-        ? [`Only the first ${sized(snapshot.answer.body.length)} were downloaded.`]
-        : []),
-      ...(page.needsJavascript
-        ? ["needs_javascript: the page has almost no text without a browser."]
-        : []),
-    ];
+    const notes = notesOf(url, total, snapshot.answer, page);
     if (total === 0 && /^(?:main content|page without navigation)$/.test(page.extractor)) {
       const view = { format: "auto", includeLinks: true, selector: "body" } as const;
       const { total: elsewhere } = findIn((await snapshot.page(view, signal)).text, query, 0);

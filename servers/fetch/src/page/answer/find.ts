@@ -1,4 +1,7 @@
+import { grouped, sized } from "@refmcp/boundary/answer";
 import { outlineOf } from "../read/outline.ts";
+import type { Page, Snapshot } from "../read/snapshot.ts";
+import { fragmentOf } from "./fetch-page.ts";
 
 /** A place in a text where words were found. */
 export interface Excerpt {
@@ -11,7 +14,7 @@ export interface Excerpt {
   readonly section?: string | undefined;
 }
 
-export const MAX_MATCHES = 10_000;
+const MAX_MATCHES = 10_000;
 /** Excerpts are merged up to this length, or more if the context is larger. */
 const MAX_CHARS = 3_000;
 
@@ -55,6 +58,24 @@ export function findIn(
     return { index: start, text: text.slice(start, end), matches, section: headings[above]?.title };
   });
   return { excerpts, total };
+}
+
+/** What a caller must know about a search of a page: one sentence each. */
+export function notesOf(
+  url: string,
+  total: number,
+  { isCut, body }: Snapshot["answer"],
+  { needsJavascript }: Page,
+): string[] {
+  const notes: string[] = [];
+  if (fragmentOf(url) !== undefined)
+    notes.push("The whole page was searched; indexes are for url, without the #fragment.");
+  if (total >= MAX_MATCHES)
+    notes.push(`Only the first ${grouped(MAX_MATCHES)} matches are counted.`);
+  if (isCut) notes.push(`Only the first ${sized(body.length)} were downloaded.`);
+  if (needsJavascript)
+    notes.push("needs_javascript: the page has almost no text without a browser.");
+  return notes;
 }
 
 const NEAR = 40;
