@@ -1,7 +1,7 @@
 // Judges the planted server.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -29,7 +29,7 @@ export async function plantedFolder(): Promise<string> {
   return folder;
 }
 
-export const CALLS = { read_note: { id: "n1" }, tag_note: [{ tags: ["home"], id: "n1" }] };
+const CALLS = { read_note: { id: "n1" }, tag_note: [{ tags: ["home"], id: "n1" }] };
 
 interface How extends Omit<Partial<JudgeOptions>, "target"> {
   readonly isHttp?: boolean;
@@ -102,4 +102,27 @@ export async function expectFound(
   expect(findings.map((one) => one.rule)).toContain(rule);
   for (const { where, came } of findings)
     expect(where.length * came.length, rule).toBeGreaterThan(0);
+}
+
+/** Expects that a server without a defect has no finding. */
+export async function expectGood(folder: string, isHttp = false): Promise<void> {
+  const how = { limits: PATIENT, calls: CALLS, watch: folder, readOnly: true, isHttp };
+  const verdict = await judgePlanted(folder, "none", how);
+  expect(verdict.findings).toEqual([]);
+  expect(verdict.notes).toEqual([]);
+  expect(verdict.eras).toEqual(["2025-11-25", "2026-07-28"]);
+  expect(verdict.server).toEqual({ name: "planted", version: "1.0.0" });
+  expect(verdict.figures).toMatchObject({ tools: 2 });
+}
+
+/** Expects that a program which is not a server is ended and reported. */
+export async function expectEnded(folder: string, program: string): Promise<void> {
+  const file = join(folder, "pid");
+  const source = `require("node:fs").writeFileSync(${JSON.stringify(file)}, String(process.pid)); ${program}`;
+  const target = { command: [process.execPath, "--eval", source], env: {}, cwd: folder };
+  await expect(judge({ target, startMs: 1_500, limits: PATIENT })).rejects.toThrow(
+    "The server answers in neither revision.",
+  );
+  const pid = Number(await readFile(file, "utf8"));
+  expect(() => process.kill(pid, 0)).toThrow("ESRCH");
 }
