@@ -2,15 +2,23 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pathToFileURL } from "node:url";
-import { describe, expect, it } from "vitest";
-import { cleanUp, project, start, textOf } from "./project.ts";
+import type { Connected } from "@refmcp/testing";
+import { beforeAll, describe, expect, it } from "vitest";
+import { cleanUp, keep, type Project, project, start, textOf } from "./project.ts";
 
 cleanUp();
 
-describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => {
+describe("one session", () => {
+  let place: Project;
+  let connected: Connected;
+  beforeAll(async () => {
+    place = project();
+    connected = await start(place);
+    return keep();
+  });
+
   it("lists the most used tools of all servers with find_tools and call_tool", async () => {
-    const { client } = await start(project(), { era });
-    const names = (await client.listTools()).tools.map(({ name }) => name);
+    const names = (await connected.client.listTools()).tools.map(({ name }) => name);
     expect(names).toEqual(
       expect.arrayContaining([
         "call_tool",
@@ -23,20 +31,18 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => 
     );
     expect(names).toEqual([...new Set(names)].sort());
     expect(names).not.toContain("git_cherry_pick");
-    expect(client.getServerVersion()?.name).toBe("refmcp");
-    expect(client.getInstructions()).toContain("find_tools");
+    expect(connected.client.getServerVersion()?.name).toBe("refmcp");
+    expect(connected.client.getInstructions()).toContain("find_tools");
   });
 
   it("calls a listed tool, and gets the answer of its server unchanged", async () => {
-    const { client } = await start(project(), { era });
-    const answer = await client.callTool({ name: "git_status", arguments: {} });
+    const answer = await connected.client.callTool({ name: "git_status", arguments: {} });
     expect(answer.isError).not.toBe(true);
     expect(answer.structuredContent).toMatchObject({ branch: "main", clean: true });
   });
 
   it("finds an unlisted tool with its schema, and calls it through call_tool with a typed answer", async () => {
-    const { client } = await start(project(), { era });
-    const found = await client.callTool({
+    const found = await connected.client.callTool({
       name: "find_tools",
       arguments: { query: "history of HEAD, reflog" },
     });
@@ -49,7 +55,7 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => 
         inputSchema: expect.objectContaining({ type: "object" }),
       }),
     );
-    const answer = await client.callTool({
+    const answer = await connected.client.callTool({
       name: "call_tool",
       arguments: { name: "git_reflog", arguments: {} },
     });
@@ -59,15 +65,117 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => 
   });
 
   it("names similar tools for an unknown one", async () => {
-    const { client } = await start(project(), { era });
-    const answer = await client.callTool({ name: "call_tool", arguments: { name: "git_refloog" } });
+    const answer = await connected.client.callTool({
+      name: "call_tool",
+      arguments: { name: "git_refloog" },
+    });
     expect(answer.isError).toBe(true);
     expect(textOf(answer)).toContain("Did you mean git_reflog?");
-    await expect(client.callTool({ name: "git_statuss", arguments: {} })).rejects.toThrow(
+    await expect(connected.client.callTool({ name: "git_statuss", arguments: {} })).rejects.toThrow(
       "Did you mean git_status?",
     );
   });
 
+  it("keeps the failure of a server that cannot work to its own tools", async () => {
+    const failed = await connected.client.callTool({
+      name: "query",
+      arguments: { sql: "select 1" },
+    });
+    expect(failed.isError).toBe(true);
+    expect(textOf(failed)).toContain("No database is configured.");
+    expect((await connected.client.callTool({ name: "git_log", arguments: {} })).isError).not.toBe(
+      true,
+    );
+  });
+
+  it("answers a hundred calls of all servers at once", async () => {
+    const calls = [
+      { name: "git_status", arguments: {} },
+      { name: "read_text_file", arguments: { path: place.path("a.txt") } },
+      { name: "search_nodes", arguments: { query: "nothing" } },
+      { name: "find_tools", arguments: { query: "branch" } },
+    ];
+    const all = Array.from(
+      { length: 100 },
+      (_, index) => calls[index % calls.length] ?? { name: "" },
+    );
+    const answers = await Promise.all(all.map((call) => connected.client.callTool(call)));
+    expect(answers.filter(({ isError }) => isError === true)).toEqual([]);
+    expect(answers.filter((_, index) => index % 4 === 1).map(textOf)).toEqual(
+      Array.from({ length: 25 }, () => expect.stringContaining("one\n")),
+    );
+  });
+});
+
+describe("a session of its own", () => {
+  it("refuses what needs the user's confirmation if the client cannot ask", async () => {
+    const place = project();
+    const { client } = await start(place);
+    writeFileSync(place.path("untracked.txt"), "kept\n");
+    const answer = await client.callTool({ name: "call_tool", arguments: { name: "git_clean" } });
+    expect(answer.isError).toBe(true);
+    expect(place.git("status", "--porcelain")).toBe("?? untracked.txt\n");
+  });
+
+  it("passes on progress", async () => {
+    const place = project();
+    mkdirSync(place.path("from"));
+    for (let index = 0; index < 30; index++)
+      writeFileSync(place.path("from", `${index}.txt`), "text\n");
+    const { client, received } = await start(place);
+    const copy = { source: place.path("from"), destination: place.path("to") };
+    const answer = await client.callTool(
+      { name: "call_tool", arguments: { name: "copy_file", arguments: copy } },
+      { onprogress: () => undefined },
+    );
+    expect(answer.isError, textOf(answer)).not.toBe(true);
+    // The SDK does not pass on reports that arrive together with the answer.
+    const reports = received.flatMap((message) =>
+      "method" in message && message.method === "notifications/progress"
+        ? [Number(message.params?.progress)]
+        : [],
+    );
+    expect(reports.length).toBeGreaterThan(0);
+    expect(reports).toEqual(reports.toSorted((a, b) => a - b));
+  });
+
+  it("prompts and completes", async () => {
+    const place = project();
+    place.git("branch", "topic");
+    writeFileSync(place.path("a.txt"), "two\n");
+    const { client } = await start(place);
+    expect((await client.listPrompts()).prompts.map(({ name }) => name)).toContain(
+      "review_changes",
+    );
+    const prompt = await client.getPrompt({ name: "review_changes", arguments: {} });
+    expect(prompt.messages.length).toBeGreaterThan(0);
+    const { completion } = await client.complete({
+      ref: { type: "ref/prompt", name: "review_changes" },
+      argument: { name: "branch", value: "to" },
+    });
+    expect(completion.values).toEqual(["topic"]);
+    await expect(client.getPrompt({ name: "review_change" })).rejects.toThrow("review_changes");
+  });
+
+  it("cancels a call in its server", async () => {
+    const place = project();
+    const { client } = await start(place, {
+      elicit: () => new Promise(() => undefined),
+    });
+    writeFileSync(place.path("untracked.txt"), "kept\n");
+    const cancelled = new AbortController();
+    const call = client.callTool(
+      { name: "call_tool", arguments: { name: "git_clean" } },
+      { signal: cancelled.signal },
+    );
+    setImmediate(() => cancelled.abort());
+    await expect(call).rejects.toThrow();
+    expect((await client.callTool({ name: "git_status", arguments: {} })).isError).not.toBe(true);
+    rmSync(place.path("untracked.txt"));
+  });
+});
+
+describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => {
   it("asks the user what a server asks, and passes on the answer", async () => {
     const place = project();
     const asked: string[] = [];
@@ -90,15 +198,6 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => 
     expect(place.git("status", "--porcelain")).toBe("");
     expect(asked).toHaveLength(2);
     expect(asked[0]).toContain("untracked.txt");
-  });
-
-  it("refuses what needs the user's confirmation if the client cannot ask", async () => {
-    const place = project();
-    const { client } = await start(place, { era });
-    writeFileSync(place.path("untracked.txt"), "kept\n");
-    const answer = await client.callTool({ name: "call_tool", arguments: { name: "git_clean" } });
-    expect(answer.isError).toBe(true);
-    expect(place.git("status", "--porcelain")).toBe("?? untracked.txt\n");
   });
 
   it("lets a server ask the client's model", async () => {
@@ -137,28 +236,6 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => 
     }
   });
 
-  it("passes on progress", async () => {
-    const place = project();
-    mkdirSync(place.path("from"));
-    for (let index = 0; index < 30; index++)
-      writeFileSync(place.path("from", `${index}.txt`), "text\n");
-    const { client, received } = await start(place, { era });
-    const copy = { source: place.path("from"), destination: place.path("to") };
-    const answer = await client.callTool(
-      { name: "call_tool", arguments: { name: "copy_file", arguments: copy } },
-      { onprogress: () => undefined },
-    );
-    expect(answer.isError, textOf(answer)).not.toBe(true);
-    // The SDK does not pass on reports that arrive together with the answer.
-    const reports = received.flatMap((message) =>
-      "method" in message && message.method === "notifications/progress"
-        ? [Number(message.params?.progress)]
-        : [],
-    );
-    expect(reports.length).toBeGreaterThan(0);
-    expect(reports).toEqual(reports.toSorted((a, b) => a - b));
-  });
-
   it("reads resources of all servers, and lists more of them once their servers run", async () => {
     const place = project();
     const { client, received } = await start(place, { era });
@@ -184,70 +261,6 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => 
     );
     expect(templates).toEqual(
       expect.arrayContaining(["git://{repo}/status", "memory://entity/{name}"]),
-    );
-  });
-
-  it("prompts and completes", async () => {
-    const place = project();
-    place.git("branch", "topic");
-    writeFileSync(place.path("a.txt"), "two\n");
-    const { client } = await start(place, { era });
-    expect((await client.listPrompts()).prompts.map(({ name }) => name)).toContain(
-      "review_changes",
-    );
-    const prompt = await client.getPrompt({ name: "review_changes", arguments: {} });
-    expect(prompt.messages.length).toBeGreaterThan(0);
-    const { completion } = await client.complete({
-      ref: { type: "ref/prompt", name: "review_changes" },
-      argument: { name: "branch", value: "to" },
-    });
-    expect(completion.values).toEqual(["topic"]);
-    await expect(client.getPrompt({ name: "review_change" })).rejects.toThrow("review_changes");
-  });
-
-  it("keeps the failure of a server that cannot work to its own tools", async () => {
-    const { client } = await start(project(), { era });
-    const failed = await client.callTool({ name: "query", arguments: { sql: "select 1" } });
-    expect(failed.isError).toBe(true);
-    expect(textOf(failed)).toContain("No database is configured.");
-    expect((await client.callTool({ name: "git_log", arguments: {} })).isError).not.toBe(true);
-  });
-
-  it("cancels a call in its server", async () => {
-    const place = project();
-    const { client } = await start(place, {
-      era,
-      elicit: () => new Promise(() => undefined),
-    });
-    writeFileSync(place.path("untracked.txt"), "kept\n");
-    const cancelled = new AbortController();
-    const call = client.callTool(
-      { name: "call_tool", arguments: { name: "git_clean" } },
-      { signal: cancelled.signal },
-    );
-    setImmediate(() => cancelled.abort());
-    await expect(call).rejects.toThrow();
-    expect((await client.callTool({ name: "git_status", arguments: {} })).isError).not.toBe(true);
-    rmSync(place.path("untracked.txt"));
-  });
-
-  it("answers a hundred calls of all servers at once", async () => {
-    const place = project();
-    const { client } = await start(place, { era });
-    const calls = [
-      { name: "git_status", arguments: {} },
-      { name: "read_text_file", arguments: { path: place.path("a.txt") } },
-      { name: "search_nodes", arguments: { query: "nothing" } },
-      { name: "find_tools", arguments: { query: "branch" } },
-    ];
-    const all = Array.from(
-      { length: 100 },
-      (_, index) => calls[index % calls.length] ?? { name: "" },
-    );
-    const answers = await Promise.all(all.map((call) => client.callTool(call)));
-    expect(answers.filter(({ isError }) => isError === true)).toEqual([]);
-    expect(answers.filter((_, index) => index % 4 === 1).map(textOf)).toEqual(
-      Array.from({ length: 25 }, () => expect.stringContaining("one\n")),
     );
   });
 });

@@ -22,9 +22,17 @@ const ends: (() => void | Promise<void>)[] = [];
 
 /** Ends what the tests of a file have started. Called once at the top of the file. */
 export function cleanUp(): void {
-  afterEach(async () => {
-    for (const end of ends.splice(0).reverse()) await end();
-  });
+  afterEach(() => end(ends.splice(0)));
+}
+
+async function end(endings: typeof ends): Promise<void> {
+  for (const each of endings.reverse()) await each();
+}
+
+/** Takes what has been started out of the clean-up after each test. Returns what ends it, for `beforeAll` to return. */
+export function keep(): () => Promise<void> {
+  const kept = ends.splice(0);
+  return () => end(kept);
 }
 
 /** A project in a new folder, which is removed after the test. */
