@@ -145,7 +145,7 @@ class PatientClient extends Client {
   override callTool(
     ...[params, options]: Parameters<Client["callTool"]>
   ): ReturnType<Client["callTool"]> {
-    return super.callTool(params, { timeout: 600_000, ...options });
+    return super.callTool(params, { timeout: 300_000, ...options });
   }
 }
 

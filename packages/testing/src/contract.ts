@@ -96,6 +96,8 @@ const PASSES = (
 /** How many resources of its data a server must describe. */
 const MAX_RESOURCES = 20;
 const MAX_TOKENS = 4_000;
+/** For a test that calls every tool. A call that hangs ends by the client's own limit. */
+const EVERY_TOOL = { timeout: 600_000 };
 
 /**
  * The suite that every server passes. It uses the server only through a client, in memory and as the built process, in
@@ -219,27 +221,31 @@ export function contract(options: ContractOptions): void {
       expect(server.tools.map(({ name }) => name)).toEqual(expect.arrayContaining([...slim]));
     });
 
-    it("gives every tool an output schema with --answers typed, and answers accordingly", async () => {
-      const { world, connected } = await enter("memory", { args: ["--answers", "typed"] });
-      const { client } = connected;
-      for (const tool of (await client.listTools()).tools) {
-        expect(tool.outputSchema, tool.name).toMatchObject({ type: "object" });
-        if (tool.annotations?.readOnlyHint !== true) continue;
-        const isText = tools.find(({ name }) => name === tool.name)?.outputSchema === undefined;
-        if (!isText) continue;
-        await prepare(world, connected, tool.name);
-        // The client checks the answer against the schema. Those of data tools are the same without the option.
-        const answer = await client.callTool({
-          name: tool.name,
-          arguments: { ...world.calls[tool.name] },
-        });
-        succeed(tool.name, answer, connected);
-        const text: unknown = Object(answer.structuredContent).content;
-        if (typeof text !== "string") continue;
-        const blocks = answer.content.filter(({ type }) => type === "text");
-        expect(text, tool.name).toBe(textOf({ ...answer, content: blocks }));
-      }
-    });
+    it(
+      "gives every tool an output schema with --answers typed, and answers accordingly",
+      EVERY_TOOL,
+      async () => {
+        const { world, connected } = await enter("memory", { args: ["--answers", "typed"] });
+        const { client } = connected;
+        for (const tool of (await client.listTools()).tools) {
+          expect(tool.outputSchema, tool.name).toMatchObject({ type: "object" });
+          if (tool.annotations?.readOnlyHint !== true) continue;
+          const isText = tools.find(({ name }) => name === tool.name)?.outputSchema === undefined;
+          if (!isText) continue;
+          await prepare(world, connected, tool.name);
+          // The client checks the answer against the schema. Those of data tools are the same without the option.
+          const answer = await client.callTool({
+            name: tool.name,
+            arguments: { ...world.calls[tool.name] },
+          });
+          succeed(tool.name, answer, connected);
+          const text: unknown = Object(answer.structuredContent).content;
+          if (typeof text !== "string") continue;
+          const blocks = answer.content.filter(({ type }) => type === "text");
+          expect(text, tool.name).toBe(textOf({ ...answer, content: blocks }));
+        }
+      },
+    );
 
     it("describes every prompt, argument and resource", () => {
       for (const prompt of rest.prompts) {
@@ -300,24 +306,28 @@ export function contract(options: ContractOptions): void {
       const called = isWhole ? server.tools : oneOfEachEffect(server);
       const isCalled = (tool: { name: string }) => called.some(({ name }) => name === tool.name);
 
-      it("gives the same answer twice for every read-only tool, within the budget, without changing the world", async () => {
-        const { world, connected } = await enter(via, { era, elicit });
-        const before = await world.fingerprint();
-        for (const tool of (await connected.client.listTools()).tools) {
-          if (tool.annotations?.readOnlyHint !== true || !isCalled(tool)) continue;
-          await prepare(world, connected, tool.name);
-          const call = { name: tool.name, arguments: { ...world.calls[tool.name] } };
-          const first = await connected.client.callTool(call);
-          checkAnswer(tool, first, connected);
-          const second = await connected.client.callTool(call);
-          expect(
-            world.stable(JSON.stringify(second.content)),
-            `${tool.name} answered the same call differently. Sort what it returns; replace times and ids in stable of test/fixture.ts`,
-          ).toBe(world.stable(JSON.stringify(first.content)));
-          if (via === "memory") keepAnswer(world, call, first);
-        }
-        expect(await world.fingerprint(), CHANGED).toBe(before);
-      });
+      it(
+        "gives the same answer twice for every read-only tool, within the budget, without changing the world",
+        EVERY_TOOL,
+        async () => {
+          const { world, connected } = await enter(via, { era, elicit });
+          const before = await world.fingerprint();
+          for (const tool of (await connected.client.listTools()).tools) {
+            if (tool.annotations?.readOnlyHint !== true || !isCalled(tool)) continue;
+            await prepare(world, connected, tool.name);
+            const call = { name: tool.name, arguments: { ...world.calls[tool.name] } };
+            const first = await connected.client.callTool(call);
+            checkAnswer(tool, first, connected);
+            const second = await connected.client.callTool(call);
+            expect(
+              world.stable(JSON.stringify(second.content)),
+              `${tool.name} answered the same call differently. Sort what it returns; replace times and ids in stable of test/fixture.ts`,
+            ).toBe(world.stable(JSON.stringify(first.content)));
+            if (via === "memory") keepAnswer(world, call, first);
+          }
+          expect(await world.fingerprint(), CHANGED).toBe(before);
+        },
+      );
 
       // Each gets its own world and, over stdio, its own process.
       const changing = called.filter(({ effect }) => effect !== "read");
@@ -364,7 +374,7 @@ export function contract(options: ContractOptions): void {
 
       if (!isWhole) return;
 
-      it("keeps large answers within the budget", async () => {
+      it("keeps large answers within the budget", EVERY_TOOL, async () => {
         const { world, connected } = await enter(via, { era, elicit });
         for (const [name, args] of Object.entries(world.large ?? {})) {
           const result = await connected.client.callTool({ name, arguments: { ...args } });
@@ -380,33 +390,41 @@ export function contract(options: ContractOptions): void {
         }
       });
 
-      it("explains errors: unknown arguments with the expected ones, failures with a next step", async () => {
-        const { world, connected } = await enter(via, { era, elicit });
-        for (const { name } of server.tools) {
-          const args = { ...world.calls[name], surely_unknown: 1 };
-          const result = await connected.client.callTool({ name, arguments: args });
-          expect(
-            result.isError,
-            `${name} takes unknown arguments: use z.strictObject for its input`,
-          ).toBe(true);
-          expect(textOf(result), name).toContain('unknown argument "surely_unknown"');
-        }
-        for (const [name, args] of Object.entries(world.failures ?? {})) {
-          const result = await connected.client.callTool({ name, arguments: { ...args } });
-          fail(name, result, connected);
-        }
-      });
-
-      it("refuses the arguments that the judge makes from each schema, and names what is wrong", async () => {
-        const { connected } = await enter(via, { era, elicit });
-        for (const tool of (await connected.client.listTools()).tools) {
-          for (const one of hostileCases(tool, 0).filter(({ isLarge }) => !isLarge)) {
-            const args = JSON.parse(one.args);
-            const result = await connected.client.callTool({ name: tool.name, arguments: args });
-            noProblems(`${tool.name}, ${one.name}`, refusalProblems(one, { ...result }));
+      it(
+        "explains errors: unknown arguments with the expected ones, failures with a next step",
+        EVERY_TOOL,
+        async () => {
+          const { world, connected } = await enter(via, { era, elicit });
+          for (const { name } of server.tools) {
+            const args = { ...world.calls[name], surely_unknown: 1 };
+            const result = await connected.client.callTool({ name, arguments: args });
+            expect(
+              result.isError,
+              `${name} takes unknown arguments: use z.strictObject for its input`,
+            ).toBe(true);
+            expect(textOf(result), name).toContain('unknown argument "surely_unknown"');
           }
-        }
-      });
+          for (const [name, args] of Object.entries(world.failures ?? {})) {
+            const result = await connected.client.callTool({ name, arguments: { ...args } });
+            fail(name, result, connected);
+          }
+        },
+      );
+
+      it(
+        "refuses the arguments that the judge makes from each schema, and names what is wrong",
+        EVERY_TOOL,
+        async () => {
+          const { connected } = await enter(via, { era, elicit });
+          for (const tool of (await connected.client.listTools()).tools) {
+            for (const one of hostileCases(tool, 0).filter(({ isLarge }) => !isLarge)) {
+              const args = JSON.parse(one.args);
+              const result = await connected.client.callTool({ name: tool.name, arguments: args });
+              noProblems(`${tool.name}, ${one.name}`, refusalProblems(one, { ...result }));
+            }
+          }
+        },
+      );
 
       it("continues after calls that were cancelled at once", async () => {
         const { world, connected } = await enter(via, { era, elicit });
