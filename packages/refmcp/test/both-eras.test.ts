@@ -8,7 +8,7 @@ import { cleanUp, keep, type Project, project, start, textOf } from "./project.t
 
 cleanUp();
 
-describe("one session", () => {
+describe("a shared session", () => {
   let place: Project;
   let connected: Connected;
   beforeAll(async () => {
@@ -107,7 +107,7 @@ describe("one session", () => {
   });
 });
 
-describe("a session of its own", () => {
+describe("a separate session", () => {
   it("refuses what needs the user's confirmation if the client cannot ask", async () => {
     const place = project();
     const { client } = await start(place);
