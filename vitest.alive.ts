@@ -1,17 +1,19 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
-/** Each worker's file is named for its process and contains the test that it runs. */
-const FOLDER = join(process.cwd(), ".refmcp", "alive");
+/** Each run's folder is named for its process: several tasks run in a package at once. */
+const RUNS = join(process.cwd(), ".refmcp", "alive");
+/** In the run's own process: each worker's file is named for its process and contains the test that it runs. */
+const FOLDER = join(RUNS, String(process.pid));
 const BEAT_MS = 1_000;
 
 /** In a worker: shows once a second that it runs, which a worker in an endless loop can't. */
 export class Heartbeat {
-  readonly #file = join(FOLDER, String(process.pid));
+  readonly #file = join(RUNS, String(process.ppid), String(process.pid));
   test = "(loading a file)";
 
   constructor() {
-    mkdirSync(FOLDER, { recursive: true });
+    mkdirSync(dirname(this.#file), { recursive: true });
     this.beat();
     setInterval(() => this.beat(), BEAT_MS).unref();
     process.once("exit", () => rmSync(this.#file, { force: true }));
@@ -24,7 +26,7 @@ export class Heartbeat {
   }
 }
 
-/** Forgets the workers of earlier runs. */
+/** Forgets this run's workers, or at its start those of an earlier run whose process had the same number. */
 export function forgetWorkers(): void {
   rmSync(FOLDER, { recursive: true, force: true });
 }

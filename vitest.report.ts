@@ -59,6 +59,7 @@ export class SuiteReport implements Reporter {
   onInit(vitest: Vitest): void {
     this.#silentMs = vitest.config.testTimeout + GRACE_MS;
     forgetWorkers();
+    process.once("exit", forgetWorkers);
   }
 
   onTestRunStart(files: readonly unknown[]): void {

@@ -11,6 +11,9 @@ import { ROOT, serverNames } from "../scripts/lib/setup.mjs";
 
 export { ROOT };
 
+/** The time limit of tests and hooks that download packages or compile. */
+export const INSTALL_MS = 600_000;
+
 /** The published packages that are not servers, in `packages`. */
 export const LIBRARIES: readonly string[] = ["boundary", "core", "launch", "testing"];
 

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../conformance/clients.ts";
 import { inWorld } from "../conformance/ready.ts";
 import { type Fields, fieldsAt } from "../protocol/revisions.ts";
-import { useWorld } from "../servers.ts";
+import { INSTALL_MS, useWorld } from "../servers.ts";
 import type { ForeignClient } from "./clients.ts";
 import { drive, foreignLog, preload, quietEnvironment, recorded } from "./drive.ts";
 
@@ -79,7 +79,7 @@ export function testClients(
       tools.set(server, await peer.list("tools"));
       await peer.close();
     }
-  });
+  }, INSTALL_MS);
   afterAll(async () => {
     for (const [name, server] of listening) expect((await server.stop()).code, name).toBe(0);
     site.closeAllConnections();

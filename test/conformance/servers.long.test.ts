@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type HttpProcess, startHttp } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Fields, fieldsAt } from "../protocol/revisions.ts";
-import { serverBin, useWorld } from "../servers.ts";
+import { INSTALL_MS, serverBin, useWorld } from "../servers.ts";
 import { connect } from "./clients.ts";
 import { passesGeneric, REQUIREMENTS } from "./expectations.ts";
 import { fetchProgram, type Program } from "./programs.ts";
@@ -18,7 +18,7 @@ beforeAll(async () => {
   suite = await fetchProgram("suite");
   inspector = await fetchProgram("inspector");
   home = await mkdtemp(join(tmpdir(), "refmcp-inspector-"));
-});
+}, INSTALL_MS);
 afterAll(() => rm(home, { recursive: true, force: true }));
 
 it("finds servers", () => {

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tarballOf } from "../release/release.ts";
 import {
   answersInBothEras,
+  INSTALL_MS,
   LIBRARIES,
   ROOT,
   SERVERS,
@@ -68,7 +69,7 @@ async function dependenciesOf(name: string): Promise<string> {
   return JSON.stringify([dependencies, optionalDependencies, peers]);
 }
 
-describe.each(SERVERS)("the packed %s server", (name) => {
+describe.each(SERVERS)("the packed %s server", { timeout: INSTALL_MS }, (name) => {
   it("installs into an empty folder and answers a call in both eras, started by npx", async () => {
     const home = await homeOf(name);
     const world = await serverWorld(name);
@@ -101,7 +102,7 @@ describe.each(SERVERS)("the packed %s server", (name) => {
   });
 });
 
-describe("the packed refmcp", () => {
+describe("the packed refmcp", { timeout: INSTALL_MS }, () => {
   it("installs with its servers into an empty folder, and answers calls of several in both eras", async () => {
     const servers = await Promise.all(SERVERS.map((name) => tarballOf(`server-${name}`)));
     const home = await install([...servers, await tarballOf("refmcp")]);
@@ -134,7 +135,7 @@ describe("the packed refmcp", () => {
   });
 });
 
-describe.each(SERVERS)("the Dockerfile of the %s server", (name) => {
+describe.each(SERVERS)("the Dockerfile of the %s server", { timeout: INSTALL_MS }, (name) => {
   const text = () => readFile(join(serverFolder(name), "Dockerfile"), "utf8");
 
   it("has no error and no warning", async () => {

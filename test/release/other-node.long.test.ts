@@ -9,15 +9,13 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cloneWorkspace } from "../new/clone.ts";
-import { ROOT, serverBin } from "../servers.ts";
+import { INSTALL_MS, ROOT, serverBin } from "../servers.ts";
 import { callText, startBundle } from "./bundle-kit.ts";
 import { bundleOf } from "./release.ts";
 
 const execute = promisify(execFile);
 /** The oldest version that bundles with native modules support, and a newer one, both from the npm registry. */
 const VERSIONS = ["22.14.0", "24.21.0"] as const;
-/** Only for tests that hang: downloads on a slow machine take long. */
-const LONG = 1_200_000;
 let folder = "";
 const nodes = new Map<string, string>();
 
@@ -33,7 +31,7 @@ beforeAll(async () => {
     expect((await execute(node, ["--version"])).stdout.trim()).toBe(`v${version}`);
     nodes.set(version, node);
   }
-}, LONG);
+}, INSTALL_MS);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const nodeOf = (version: string) => {
@@ -52,7 +50,7 @@ describe("a bundle made on this Node.js", () => {
       expect(await unpackExtension({ mcpbPath, outputDir: place, silent: true })).toBe(true);
       unpacked.set(name, place);
     }
-  }, LONG);
+  }, INSTALL_MS);
 
   const start = async (
     name: string,
@@ -129,33 +127,37 @@ describe("a server", () => {
     },
   );
 
-  it("in a clone is installed on Node.js 24 without a compiler, with a SQLite that runs", async () => {
-    const clone = await cloneWorkspace({ whole: true });
-    try {
-      const { packageManager } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
-      const path = `${dirname(nodeOf("24.21.0"))}${delimiter}${process.env.PATH}`;
-      // npx wants a folder of global programs, which the package "node" lacks.
-      const prefix = await mkdtemp(join(folder, "prefix-"));
-      await mkdir(join(prefix, "lib"));
-      const env = {
-        ...process.env,
-        PATH: path,
-        npm_config_prefix: prefix,
-        CC: "false",
-        CXX: "false",
-      };
-      const install = ["-y", packageManager, "install", "--frozen-lockfile", "--prefer-offline"];
-      const options = { cwd: clone.root, env, maxBuffer: 64 * 1_048_576 };
-      const { stdout, stderr } = await execute("npx", install, options);
-      expect(stdout + stderr).not.toMatch(/gyp|prebuild-install/);
-      const code =
-        "new (require('better-sqlite3'))(':memory:').prepare('SELECT 7 * 6').pluck().get()";
-      const cwd = join(clone.root, "servers", "sqlite");
-      expect((await execute(nodeOf("24.21.0"), ["-p", code], { cwd })).stdout).toBe("42\n");
-    } finally {
-      await clone.dispose();
-    }
-  });
+  it(
+    "in a clone is installed on Node.js 24 without a compiler, with a SQLite that runs",
+    async () => {
+      const clone = await cloneWorkspace({ whole: true });
+      try {
+        const { packageManager } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+        const path = `${dirname(nodeOf("24.21.0"))}${delimiter}${process.env.PATH}`;
+        // npx wants a folder of global programs, which the package "node" lacks.
+        const prefix = await mkdtemp(join(folder, "prefix-"));
+        await mkdir(join(prefix, "lib"));
+        const env = {
+          ...process.env,
+          PATH: path,
+          npm_config_prefix: prefix,
+          CC: "false",
+          CXX: "false",
+        };
+        const install = ["-y", packageManager, "install", "--frozen-lockfile", "--prefer-offline"];
+        const options = { cwd: clone.root, env, maxBuffer: 64 * 1_048_576 };
+        const { stdout, stderr } = await execute("npx", install, options);
+        expect(stdout + stderr).not.toMatch(/gyp|prebuild-install/);
+        const code =
+          "new (require('better-sqlite3'))(':memory:').prepare('SELECT 7 * 6').pluck().get()";
+        const cwd = join(clone.root, "servers", "sqlite");
+        expect((await execute(nodeOf("24.21.0"), ["-p", code], { cwd })).stdout).toBe("42\n");
+      } finally {
+        await clone.dispose();
+      }
+    },
+    INSTALL_MS,
+  );
 
   it.for([
     ["memory", "memory_stats"],

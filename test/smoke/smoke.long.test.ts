@@ -7,24 +7,22 @@ import type { World } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NODES, nodeProgram } from "../../scripts/lib/npm-programs.mjs";
 import { tarballOf } from "../release/release.ts";
-import { answersInBothEras, SERVERS, serverWorld } from "../servers.ts";
+import { answersInBothEras, INSTALL_MS, SERVERS, serverWorld } from "../servers.ts";
 
 const execute = promisify(execFile);
 
 /** The versions of Node.js that the packed servers run on, from the npm registry; `pnpm smoke 24` takes one of them. */
 const VERSIONS = nodesToTry(process.env["REFMCP_SMOKE_NODES"]);
-/** Long enough for downloads and a compiler on a slow machine; only for tests that hang. */
-const LONG = 1_200_000;
 const worlds = new Map<string, World>();
 let folder = "";
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "refmcp-smoke-"));
-}, LONG);
+}, INSTALL_MS);
 afterAll(async () => {
   for (const world of worlds.values()) await world.dispose();
   await rm(folder, { recursive: true, force: true });
-}, LONG);
+}, INSTALL_MS);
 
 /** The requested versions, or those that neither the release path (20 and 24) nor `test/packed` (the one that runs this) has. */
 function nodesToTry(asked: string | undefined): number[] {
@@ -65,7 +63,7 @@ describe.each(VERSIONS)("on Node.js %s", (version) => {
       cwd: home,
       env,
     });
-  }, LONG);
+  }, INSTALL_MS);
 
   it("is that version", async () => {
     const { stdout } = await execute(node, ["--version"]);
@@ -74,7 +72,7 @@ describe.each(VERSIONS)("on Node.js %s", (version) => {
 
   it.each(SERVERS)(
     "the packed %s server starts and answers in both eras",
-    { timeout: LONG },
+    { timeout: INSTALL_MS },
     async (name) => {
       const bin = join(home, "node_modules", "@refmcp", `server-${name}`, "dist", "bin.js");
       await answersInBothEras(await worldOf(name), { command: node, args: [bin], cwd: home });

@@ -2,7 +2,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { beforeAll, describe, expect, it } from "vitest";
 import { NODES, nodeProgram } from "../../scripts/lib/npm-programs.mjs";
-import { ROOT, SERVERS, serverFolder, useWorld } from "../servers.ts";
+import { INSTALL_MS, ROOT, SERVERS, serverFolder, useWorld } from "../servers.ts";
 
 /** A reading tool of each server that uses its worker, if it has one. */
 const TOOLS: Readonly<Record<string, string>> = {
@@ -14,7 +14,6 @@ const TOOLS: Readonly<Record<string, string>> = {
   postgres: "query",
   sqlite: "read_query",
 };
-const LONG = 300_000;
 
 /** Node.js 24 runs TypeScript without a build, workers too. */
 describe.each(SERVERS)("node servers/%s/src/bin.ts", (name) => {
@@ -23,9 +22,9 @@ describe.each(SERVERS)("node servers/%s/src/bin.ts", (name) => {
 
   beforeAll(async () => {
     if ("24" in NODES) ({ program: node } = await nodeProgram(24));
-  }, LONG);
+  }, INSTALL_MS);
 
-  it("answers from the sources", { timeout: LONG }, async (ctx) => {
+  it("answers from the sources", { timeout: INSTALL_MS }, async (ctx) => {
     ctx.skip(node === "", "needs Node.js 24, which npm does not have for this platform");
     const tool = TOOLS[name] ?? Object.keys(world().calls)[0] ?? "";
     const client = new Client({ name: "refmcp-test", version: "1" });
