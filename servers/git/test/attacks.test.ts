@@ -1,202 +1,45 @@
-import { execFile } from "node:child_process";
-import { existsSync, rmSync } from "node:fs";
-import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { tools } from "../src/tools/index.ts";
-import { EVERYTHING } from "./bases.ts";
-import { git } from "./fixture.ts";
-import { type Found, type Matrix, matrix, REMOTE } from "./matrix.ts";
-import { canary } from "./traps.ts";
-import { VECTORS, type Vector } from "./vectors.ts";
+import { testAttacks } from "./attacks.ts";
+import { callOf } from "./matrix.ts";
+import { VECTORS } from "./vectors.ts";
 
-const execute = promisify(execFile);
-const REFUSALS =
-  /^error (unsafe_config|protocol_not_allowed|host_not_allowed|remote_unreachable|bad_url)/;
+/** One trap for each mechanism by which a repository makes git run a program. */
+const TRAPS: ReadonlySet<string> = new Set([
+  "core.fsmonitor in config.worktree",
+  "hooks",
+  "textconv",
+  "clean and smudge filter",
+  "filter through includeIf onbranch",
+  "gpg.program with commit.gpgSign",
+  "merge driver",
+  "branch.mergeOptions",
+  "editor and sequence editor",
+  "pager and aliases",
+  "configuration of a submodule",
+  "promisor remote with uploadpack",
+  "core.alternateRefsCommand",
+  "remote uploadpack, receivepack and ssh",
+  "url.insteadOf ext::",
+  "credential.helper",
+]);
 
-let ours: Matrix;
-/** The outcome of every call in a repository without traps. */
-let twin: Map<string, Found>;
-beforeAll(async () => {
-  ours = await matrix();
-  twin = await ours.run(
-    ours.place.path("twin"),
-    EVERYTHING,
-    () => undefined,
-    () => undefined,
-  );
-});
-afterAll(() => ours.dispose());
+const TOOLS = [
+  "git_diff",
+  "git_add",
+  "git_commit",
+  "git_checkout",
+  "git_merge",
+  "git_stash",
+  "git_fetch",
+];
 
-/** The vector's own program, which logs that it was run, and by whom. */
-const trapOf = (vector: Vector) =>
-  canary(ours.place.path("evil", vector.name.replaceAll(/\W/g, "-")));
-
-/** Sets the traps, all in one repository. */
-const plantAll =
-  (vectors: readonly Vector[]) =>
-  (root: string): void => {
-    for (const vector of vectors) vector.plant(root, trapOf(vector).program);
-  };
-
-/** Which traps were triggered since the last check. */
-function triggered(vectors: readonly Vector[]): string[] {
-  return vectors
-    .filter((vector) => {
-      const { log } = trapOf(vector);
-      const ran = existsSync(log);
-      rmSync(log, { force: true });
-      return ran;
-    })
-    .map(({ name }) => name);
-}
-
-/** The tools that each kind of payload can affect; the others never get that far. */
-const TOOLS: Readonly<Record<Load["kind"], readonly string[] | undefined>> = {
-  any: undefined,
-  filter: tools.map(({ name }) => name).filter((name) => !REMOTE.has(name) && name !== "git_clone"),
-  refused: [
-    ...REMOTE,
-    ...tools.filter(({ effect }) => effect === "read").map(({ name }) => name),
-    "git_checkout",
+// All traps and all tools are in attacks.long.test.ts.
+testAttacks({
+  vectors: VECTORS.filter(({ name }) => TRAPS.has(name)),
+  calls: [
+    ...TOOLS.map(callOf),
+    { tool: "git_status", args: {} },
+    { tool: "git_show", args: { revision: "partial:gone.txt" } },
+    { tool: "git_fetch", args: { remote: "login" } },
+    { tool: "git_fetch", args: { remote: "ssh" } },
   ],
-};
-
-/** A diff lists the files whose filter did not run. */
-const withoutNote = (outcome: string): string =>
-  outcome.replace(/; Filters that did not run .*?unchanged/, "");
-
-interface Load {
-  readonly kind: "any" | "filter" | "refused";
-  readonly keys: Map<string, string>;
-  readonly vectors: Vector[];
-}
-
-/**
- * Groups of vectors that fit into one repository: they don't set the same key to different values, and none makes tools refuse
- * that the others need.
- */
-function loads(): Load[] {
-  const found: Load[] = [];
-  for (const vector of VECTORS) {
-    const root = ours.copy(vector.base ?? EVERYTHING, ours.place.path("look"), false, false);
-    const before = keysOf(root);
-    vector.plant(root, trapOf(vector).program);
-    const keys = new Map([...keysOf(root)].filter(([key, value]) => before.get(key) !== value));
-    const kind = vector.filter ? "filter" : vector.refusedRemote ? "refused" : "any";
-    const isFree = (load: Load) =>
-      load.kind === kind &&
-      [...keys].every(([key, value]) => (load.keys.get(key) ?? value) === value);
-    const load: Load = found.find(isFree) ?? { kind, keys: new Map(), vectors: [] };
-    if (load.vectors.length === 0) found.push(load);
-    load.vectors.push(vector);
-    for (const [key, value] of keys) load.keys.set(key, value);
-  }
-  return found;
-}
-
-function keysOf(root: string): Map<string, string> {
-  const lines = git(root, "config", "--local", "--list", "-z").split("\0");
-  return new Map(lines.map((line) => [line.split("\n", 1)[0] ?? "", line]));
-}
-
-/** The problems in a repository with these traps: executed programs, and answers that differ from the twin's. */
-async function faults(
-  name: string,
-  vectors: readonly Vector[],
-  only?: readonly string[],
-): Promise<Map<string, string>> {
-  const wrong = new Map<string, string>();
-  const noteExecution = (call: string): void => {
-    const ran = triggered(vectors);
-    if (ran.length > 0) wrong.set(call, `executed: ${ran.join(", ")}`);
-  };
-  const got = await ours.run(
-    ours.place.path(name),
-    EVERYTHING,
-    plantAll(vectors),
-    noteExecution,
-    only,
-  );
-  for (const [call, { outcome, state }] of got) {
-    const expected = twin.get(call);
-    const tool = call.split(" ", 1)[0] ?? "";
-    if (vectors.some(({ filter }) => filter) && outcome.startsWith("error filter_needed")) continue;
-    if (
-      vectors.some(({ refusedRemote }) => refusedRemote) &&
-      REMOTE.has(tool) &&
-      REFUSALS.test(outcome)
-    )
-      continue;
-    if (
-      wrong.has(call) ||
-      (withoutNote(outcome) === expected?.outcome && String(state) === String(expected.state))
-    )
-      continue;
-    const mine = [outcome, ...state].join("\n").split("\n");
-    const theirs = [expected?.outcome, ...(expected?.state ?? [])].join("\n").split("\n");
-    const [here, there] = [
-      mine.filter((line) => !theirs.includes(line)),
-      theirs.filter((line) => !mine.includes(line)),
-    ];
-    wrong.set(call, `${here.join("\n")}\ninstead of\n${there.join("\n")}`);
-  }
-  return wrong;
-}
-
-/** The vector that makes a tool's answer wrong, or several if only their combination does. */
-async function culprits(tool: string, vectors: readonly Vector[]): Promise<readonly Vector[]> {
-  if (vectors.length < 2) return vectors;
-  const half = vectors.length >> 1;
-  for (const part of [vectors.slice(0, half), vectors.slice(half)])
-    if ((await faults("bisect", part, [tool])).size > 0) return culprits(tool, part);
-  return vectors;
-}
-
-describe("the trap repository", () => {
-  it("has a twin without traps in which every tool works", () => {
-    const failed = [...twin].filter(
-      ([call, { outcome }]) => outcome.startsWith("error") && !/partial|locked/.test(call),
-    );
-    expect(failed.map(([call, { outcome }]) => `${call} ${outcome.split("\n", 1)[0]}`)).toEqual([]);
-    for (const [call, { outcome }] of twin)
-      if (/^git_(fetch|push)/.test(call) && !/locked|partial/.test(call))
-        expect(outcome, call).toMatch(
-          /refs\/(heads|remotes)\/|origin\/feature is at|"updated":\[\]/,
-        );
-  });
-
-  it("contains traps, each of which plain git falls into", async () => {
-    const missed: string[] = [];
-    const [version = ""] = /\d[\d.]*/.exec(git(ours.place.folder, "--version")) ?? [];
-    const isHere = ({ since = "" }: Vector) =>
-      since.localeCompare(version, "en", { numeric: true }) <= 0;
-    for (const vector of VECTORS.filter(isHere)) {
-      const root = ours.copy(vector.base ?? EVERYTHING, ours.place.path("victim"), false);
-      vector.setup?.(root);
-      vector.plant(root, trapOf(vector).program);
-      const env = { PATH: process.env.PATH, HOME: ours.place.home, GIT_TERMINAL_PROMPT: "0" };
-      // Not synchronously, because the remote is in this process. The command may fail; only what it ran counts.
-      for (const command of vector.triggers)
-        await execute("git", command, { cwd: root, env }).catch(() => undefined);
-      if (triggered([vector]).length === 0) missed.push(vector.name);
-    }
-    expect(missed).toEqual([]);
-  });
-
-  // A test for each kind: together they outlast the time limit on a slow machine.
-  describe.each(["any", "filter", "refused"] as const)("with vectors of kind %s", (kind) => {
-    it("makes no tool execute anything, and every response equals that of the twin", async () => {
-      const found: string[] = [];
-      const group = loads().filter((load) => load.kind === kind);
-      expect(group).not.toEqual([]);
-      for (const { vectors } of group) {
-        for (const [call, what] of await faults("hostile", vectors, TOOLS[kind])) {
-          const tool = call.split(" ", 1)[0] ?? "";
-          const names = (await culprits(tool, vectors)).map(({ name }) => name).join(" + ");
-          found.push(`${call} with ${names}: ${what}`);
-        }
-      }
-      expect(found).toEqual([]);
-    });
-  });
 });

@@ -1,10 +1,10 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { overridesFor, parseConfig } from "../src/repository/run/config.ts";
 import { OVERRIDDEN, PLAIN, REFUSED, SAFE, TRAPPED } from "./config-keys.ts";
 import { callTool, codeOf, git, sampleRepository } from "./fixture.ts";
-import { canary } from "./traps.ts";
+import { canary, configText } from "./traps.ts";
 import { cloned, over, place, useTestDirectory } from "./upstream.ts";
 import { VECTORS } from "./vectors.ts";
 
@@ -28,43 +28,51 @@ describe("the configuration keys that git documents", () => {
     expect(documented.filter((key) => !known.some((pattern) => pattern.test(key)))).toEqual([]);
   });
 
-  it.each(Object.entries(TRAPPED))("are set by the trap listed for them: %s", (name, keys) => {
-    const vector = VECTORS.find((one) => one.name === name);
+  it("are set by the trap listed for them", () => {
     const root = sampleRepository(place.path("repo"));
     git(root, "remote", "set-url", "origin", "http://127.0.0.1/x.git");
     git(root, "remote", "add", "login", "http://127.0.0.1/y.git");
-    vector?.plant(root, canary(place.path("evil")).program);
-    // hasconfig: is a condition in the name of another key.
-    const set = git(root, "config", "--local", "--list", "--name-only").split("\n");
-    for (const key of keysIn(keys)) {
-      const pattern = patternOf(
-        key.startsWith("hasconfig:") ? `includeIf.${key}:<glob>.path` : key,
-      );
-      expect(
-        set.some((one) => pattern.test(one)),
-        key,
-      ).toBe(true);
+    const { program } = canary(place.path("evil"));
+    const config = join(root, ".git", "config");
+    const before = readFileSync(config);
+    for (const [name, keys] of Object.entries(TRAPPED)) {
+      writeFileSync(config, before);
+      VECTORS.find((vector) => vector.name === name)?.plant(root, program);
+      // hasconfig: is a condition in the name of another key.
+      const set = git(root, "config", "--local", "--list", "--name-only").split("\n");
+      for (const key of keysIn(keys)) {
+        const pattern = patternOf(
+          key.startsWith("hasconfig:") ? `includeIf.${key}:<glob>.path` : key,
+        );
+        expect(
+          set.some((setKey) => pattern.test(setKey)),
+          `${name}: ${key}`,
+        ).toBe(true);
+      }
     }
   });
 
-  it.each(keysIn(OVERRIDDEN))("are overridden: %s", (key) => {
-    const name = exampleOf(key).replace(/[^.]*$/, (variable) => variable.toLowerCase());
-    const entry = `local\0file:/c\0${name.replace(/^[^.]*/, (section) => section.toLowerCase())}\n/evil\0`;
-    const pairs = overridesFor(parseConfig(Buffer.from(entry)));
-    const [, value = "/evil"] =
-      pairs.find(([one]) => one.toLowerCase() === name.toLowerCase()) ?? [];
-    expect(value).not.toBe("/evil");
+  it("are overridden", () => {
+    for (const key of keysIn(OVERRIDDEN)) {
+      const name = exampleOf(key).replace(/[^.]*$/, (variable) => variable.toLowerCase());
+      const entry = `local\0file:/c\0${name.replace(/^[^.]*/, (section) => section.toLowerCase())}\n/evil\0`;
+      const pairs = overridesFor(parseConfig(Buffer.from(entry)));
+      const [, value = "/evil"] =
+        pairs.find(([pairKey]) => pairKey.toLowerCase() === name.toLowerCase()) ?? [];
+      expect(value, key).not.toBe("/evil");
+    }
   });
 
   it("are refused by the tools that talk to remotes", async () => {
     const { root, server } = await cloned();
     const before = server.requests.length;
+    const config = join(root, ".git", "config");
+    const plain = readFileSync(config, "utf8");
     for (const key of keysIn(REFUSED).map(exampleOf)) {
-      git(root, "config", key, "x");
+      writeFileSync(config, plain + configText([[key, "x"]]));
       expect(await codeOf(callTool(over(), "git_fetch", { repo_path: root })), key).toBe(
         "unsafe_config",
       );
-      git(root, "config", "--unset", key);
     }
     expect(server.requests.length).toBe(before);
   });

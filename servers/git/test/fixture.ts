@@ -1,12 +1,17 @@
 import { execFileSync } from "node:child_process";
 import {
-  cpSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -86,6 +91,22 @@ export function write(root: string, path: string, content: string | Uint8Array):
   writeFileSync(file, content);
 }
 
+/** Copies a directory with its times and symlinks. Node.js 20's `cpSync` needs five times the CPU time. */
+export function copyDirectory(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const source = join(from, entry.name);
+    const target = join(to, entry.name);
+    if (entry.isDirectory()) copyDirectory(source, target);
+    else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
+    else {
+      copyFileSync(source, target);
+      const { atime, mtime } = statSync(source);
+      utimesSync(target, atime, mtime);
+    }
+  }
+}
+
 /** Writes files and commits them at a date in January 2024. */
 export function commitFiles(
   root: string,
@@ -121,13 +142,13 @@ function appText(changes: Readonly<Record<string, string>> = {}): string {
  */
 export function sampleRepository(root: string): string {
   sampleTemplate ??= makeSampleTemplate();
-  cpSync(sampleTemplate, root, { recursive: true, preserveTimestamps: true });
+  copyDirectory(sampleTemplate, root);
   // The copies have other inodes than in the index.
   git(root, "update-index", "-q", "--refresh");
   return root;
 }
 
-/** Created once for each test file: a copy is cheaper than 25 runs of git. */
+/** Created once for each process: a copy is cheaper than 25 runs of git. */
 let sampleTemplate: string | undefined;
 
 function makeSampleTemplate(): string {

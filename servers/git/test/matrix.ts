@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import {
   appendFileSync,
-  cpSync,
   existsSync,
   readdirSync,
   readFileSync,
@@ -14,6 +13,7 @@ import { tools } from "../src/tools/index.ts";
 import {
   type Arguments,
   callTool,
+  copyDirectory,
   emptyRepository,
   git,
   gitOver,
@@ -27,7 +27,7 @@ import { serveGit } from "./http-server.ts";
 import { executable } from "./traps.ts";
 
 /** One call of the matrix. */
-interface ToolCall {
+export interface ToolCall {
   readonly tool: string;
   readonly args: Arguments;
 }
@@ -131,6 +131,9 @@ export const REMOTE: ReadonlySet<string> = new Set([
   "git_push_force_with_lease",
 ]);
 
+/** A call of the tool that works and reaches the traps. */
+export const callOf = (tool: string): ToolCall => ({ tool, args: ARGUMENTS[tool] ?? {} });
+
 const NEW_DIRECTORY_TOOLS: ReadonlySet<string> = new Set([
   "git_init",
   "git_clone",
@@ -149,13 +152,13 @@ export interface Matrix {
    * A fresh repository `repo` in the folder, always under the same name, and its upstream next to the folder.
    */
   copy(base: Base, folder: string, dirty: boolean, withUpstream?: boolean): string;
-  /** The outcome of every call, or of some tools' calls, each in its own copy; reading tools share one. */
+  /** The outcome of each call, each in its own copy; reading tools share one. */
   run(
     folder: string,
     base: Base,
+    calls: readonly ToolCall[],
     plant: (root: string) => void,
     check: (call: string) => void,
-    only?: readonly string[],
   ): Promise<Map<string, Found>>;
   dispose(): Promise<void>;
 }
@@ -201,12 +204,8 @@ export async function matrix(): Promise<Matrix> {
     return root;
   };
 
-  const run: Matrix["run"] = async (folder, base, plant, check, only) => {
+  const run: Matrix["run"] = async (folder, base, calls, plant, check) => {
     const found = new Map<string, Found>();
-    const calls = [
-      ...tools.map(({ name }): ToolCall => ({ tool: name, args: ARGUMENTS[name] ?? {} })),
-      ...(base.calls ?? []),
-    ].filter(({ tool }) => only?.includes(tool) ?? true);
     const isReading = ({ tool }: ToolCall) =>
       tools.find(({ name }) => name === tool)?.effect === "read";
     // Planting takes dozens of processes, so it is done once; the calls get copies.
@@ -246,11 +245,7 @@ export async function matrix(): Promise<Matrix> {
 function replace(folder: string, source: string, suffixes: readonly string[]): void {
   for (const suffix of suffixes) {
     rmSync(folder + suffix, { recursive: true, force: true });
-    cpSync(source + suffix, folder + suffix, {
-      recursive: true,
-      preserveTimestamps: true,
-      verbatimSymlinks: true,
-    });
+    copyDirectory(source + suffix, folder + suffix);
   }
 }
 

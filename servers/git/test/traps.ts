@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { commitFiles, emptyRepository, git, gitWith, write } from "./fixture.ts";
 
@@ -53,7 +53,23 @@ export function set(
   root: string,
   ...pairs: readonly (readonly [key: string, value: string])[]
 ): void {
-  for (const [key, value] of pairs) git(root, "config", "--local", key, value);
+  // Of most keys the last value counts. Of several URLs it is the first, so git replaces those.
+  const isUrl = ([key]: readonly [string, string]) => /^remote\..*\.url$/.test(key);
+  appendFileSync(join(root, ".git", "config"), configText(pairs.filter((pair) => !isUrl(pair))));
+  for (const [key, value] of pairs.filter(isUrl)) git(root, "config", "--local", key, value);
+}
+
+/** Lines of a configuration file that set these keys; writing them needs no process. */
+export function configText(pairs: readonly (readonly [key: string, value: string])[]): string {
+  const quote = (text: string) => `"${text.replaceAll(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`;
+  return pairs
+    .map(([key, value]) => {
+      const [, section = "", subsection, name = ""] =
+        /^([^.]+)(?:\.(.*))?\.([^.]+)$/s.exec(key) ?? [];
+      const header = subsection === undefined ? section : `${section} ${quote(subsection)}`;
+      return `[${header}]\n\t${name} = ${quote(value)}\n`;
+    })
+    .join("");
 }
 
 /** Writes a hook of every kind that runs the program. */
@@ -108,7 +124,10 @@ export function submodule(root: string): void {
   mkdirSync(join(root, ".git", "modules"), { recursive: true });
   renameSync(join(inner, ".git"), join(root, ".git", "modules", "sub"));
   writeFileSync(join(inner, ".git"), "gitdir: ../.git/modules/sub\n");
-  git(root, "config", "-f", ".git/modules/sub/config", "core.worktree", "../../../sub");
+  appendFileSync(
+    join(root, ".git", "modules", "sub", "config"),
+    configText([["core.worktree", "../../../sub"]]),
+  );
   // ignore = none makes git always examine it.
   write(root, ".gitmodules", '[submodule "sub"]\n\tpath = sub\n\turl = ./sub\n\tignore = none\n');
   git(root, "add", "sub", ".gitmodules");

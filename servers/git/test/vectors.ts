@@ -1,9 +1,9 @@
-import { writeFileSync } from "node:fs";
+import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BEHIND_LOGIN, BORROWING, LOCKED, OVER_SSH, PARTIAL, SUBMODULE } from "./bases.ts";
 import { commitFiles, git, write } from "./fixture.ts";
 import type { Base } from "./matrix.ts";
-import { hooksInto, promisor, set } from "./traps.ts";
+import { configText, hooksInto, promisor, set } from "./traps.ts";
 
 /** A way in which a repository makes git execute a program. */
 export interface Vector {
@@ -197,14 +197,13 @@ export const VECTORS: readonly Vector[] = [
     name: "configuration of a submodule",
     base: SUBMODULE,
     plant(root, program) {
-      const config = ["config", "-f", ".git/modules/sub/config"];
-      for (const key of [
-        "core.fsmonitor",
-        "filter.inner.clean",
-        "filter.inner.process",
-        "diff.external",
-      ])
-        git(root, ...config, key, program);
+      setInSubmodule(
+        root,
+        ["core.fsmonitor", program],
+        ["filter.inner.clean", program],
+        ["filter.inner.process", program],
+        ["diff.external", program],
+      );
       hooksInto(join(root, ".git", "modules", "sub", "hooks"), program);
       set(
         root,
@@ -220,8 +219,12 @@ export const VECTORS: readonly Vector[] = [
     name: "submodule opened by .gitmodules",
     base: SUBMODULE,
     plant(root, program) {
-      for (const key of ["core.fsmonitor", "filter.inner.clean", "filter.inner.process"])
-        git(root, "config", "-f", ".git/modules/sub/config", key, program);
+      setInSubmodule(
+        root,
+        ["core.fsmonitor", program],
+        ["filter.inner.clean", program],
+        ["filter.inner.process", program],
+      );
       hooksInto(join(root, ".git", "modules", "sub", "hooks"), program);
     },
     triggers: [["status"]],
@@ -458,15 +461,15 @@ export const VECTORS: readonly Vector[] = [
     name: "hook of the configuration",
     since: "2.54",
     plant(root, program) {
-      set(root, ["hook.evil.command", program]);
-      for (const event of [
-        "pre-commit",
-        "post-commit",
-        "post-checkout",
-        "post-merge",
-        "reference-transaction",
-      ])
-        git(root, "config", "--add", "hook.evil.event", event);
+      set(
+        root,
+        ["hook.evil.command", program],
+        ["hook.evil.event", "pre-commit"],
+        ["hook.evil.event", "post-commit"],
+        ["hook.evil.event", "post-checkout"],
+        ["hook.evil.event", "post-merge"],
+        ["hook.evil.event", "reference-transaction"],
+      );
     },
     triggers: [["commit", "--allow-empty", "-m", "x"]],
   },
@@ -493,15 +496,24 @@ export const VECTORS: readonly Vector[] = [
     name: "remote of a submodule as a command",
     base: SUBMODULE,
     plant(root, program) {
-      const config = ["config", "-f", ".git/modules/sub/config"];
-      git(root, ...config, "remote.origin.url", `ext::${program} x`);
-      git(root, ...config, "protocol.ext.allow", "always");
+      setInSubmodule(
+        root,
+        ["remote.origin.url", `ext::${program} x`],
+        ["protocol.ext.allow", "always"],
+      );
       set(root, ["fetch.recurseSubmodules", "true"], ["push.recurseSubmodules", "on-demand"]);
       set(root, ["submodule.sub.active", "true"]);
     },
     triggers: [["fetch", "--recurse-submodules", "origin"]],
   },
 ];
+
+function setInSubmodule(
+  root: string,
+  ...pairs: readonly (readonly [key: string, value: string])[]
+): void {
+  appendFileSync(join(root, ".git", "modules", "sub", "config"), configText(pairs));
+}
 
 /** The URL of the remote that requires a login. */
 function loginOf(root: string): string {
