@@ -186,7 +186,7 @@ describe("git_add with hunks", () => {
     expect(git(root, "diff", "--cached")).toBe("");
   });
 
-  it("of random edits equals applying exactly these changes (200 files)", async () => {
+  it("of random edits equals applying exactly these changes (60 files)", async () => {
     let seed = 33;
     const random = (below: number): number => {
       seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
@@ -212,10 +212,10 @@ describe("git_add with hunks", () => {
       );
     };
     const before = new Map(
-      Array.from({ length: 200 }, (_, index) => [`f${index}`, text(random(40))]),
+      Array.from({ length: 60 }, (_, index) => [`f${index}`, text(random(40))]),
     );
     const bytes = (lines: readonly string[]) => Buffer.from(lines.join(""), "latin1");
-    const { root, at, staged } = repositoryWith(
+    const { root, at } = repositoryWith(
       Object.fromEntries([...before].map(([path, lines]) => [path, bytes(lines)])),
     );
     const after = new Map([...before].map(([path, lines]) => [path, edit(lines)]));
@@ -229,9 +229,9 @@ describe("git_add with hunks", () => {
       if (cursor === undefined) break;
       page = await at("git_diff_unstaged", { cursor });
     }
-    expect(chosen.length).toBeGreaterThan(150);
-    for (let start = 0; start < chosen.length; start += 200)
-      await at("git_add", { hunks: chosen.slice(start, start + 200) });
+    expect(chosen.length).toBeGreaterThan(50);
+    for (let start = 0; start < chosen.length; start += 40)
+      await at("git_add", { hunks: chosen.slice(start, start + 40) });
     // What is staged and what is left together are all changes, and each side is complete.
     const left = idsIn((await at("git_diff_unstaged", { context_lines: 1 })).text);
     expect(chosen.filter((id) => left.includes(id))).toEqual([]);
@@ -244,7 +244,8 @@ describe("git_add with hunks", () => {
       Buffer.from(execFileSync("git", ["diff", "--binary"], { cwd: root })),
     );
     git(root, "apply", "--cached", "../rest.patch");
-    for (const [path, lines] of after) expect(staged(path).equals(bytes(lines)), path).toBe(true);
+    // The files are as written (above), and the index now equals them.
+    expect(git(root, "diff-files", "--patch")).toBe("");
     expect(rest.length).toBeLessThan(patch.length);
   });
 });

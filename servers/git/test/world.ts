@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
-import { cpSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { World } from "@refmcp/testing";
 import {
   commitFiles,
+  copyDirectory,
   emptyRepository,
   git,
+  gitWith,
   makeDirty,
   type Scratch,
   sampleRepository,
@@ -43,7 +45,7 @@ function template(): Scratch {
   git(repo, "update-ref", "refs/remotes/origin/main", "v0.9");
   git(repo, "update-ref", "refs/remotes/origin/feature", "conflicting");
   git(upstream, "update-ref", "refs/heads/main", "v0.9");
-  cpSync(repo, tidy, { recursive: true });
+  copyDirectory(repo, tidy);
   makeDirty(repo);
   bigRepository(made.path("big"));
   modularRepository(made.path("modular"), git(tidy, "rev-parse", "v0.9").trim());
@@ -73,11 +75,16 @@ function bigRepository(root: string): void {
   for (let index = 0; index < 250; index++)
     write(root, `folder-${index % 10}/a-rather-long-name-of-a-file-${index}.txt`, line.repeat(5));
   git(root, "add", "-A");
-  for (let index = 0; index < 60; index++)
-    commitFiles(root, `Commit ${index}\n\n${line.repeat(10)}`, {}, 1);
+  const date = "2024-01-01T12:00:00+00:00";
+  const dates = { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date };
+  for (let index = 0; index < 60; index++) {
+    const message = `Commit ${index}\n\n${line.repeat(10)}`;
+    gitWith(root, dates, "commit", "--quiet", "--allow-empty", "-m", message);
+  }
+  const head = git(root, "rev-parse", "HEAD").trim();
   for (let index = 0; index < 150; index++) {
-    git(root, "update-ref", `refs/heads/a-rather-long-name-of-a-branch-for-work/${index}`, "HEAD");
-    git(root, "update-ref", `refs/tags/a-rather-long-name-of-a-tag-for-a-release/${index}`, "HEAD");
+    write(root, `.git/refs/heads/a-rather-long-name-of-a-branch-for-work/${index}`, `${head}\n`);
+    write(root, `.git/refs/tags/a-rather-long-name-of-a-tag-for-a-release/${index}`, `${head}\n`);
   }
   commitFiles(
     root,
@@ -94,7 +101,7 @@ function bigRepository(root: string): void {
 export async function world(): Promise<World> {
   const source = template();
   const place = scratch();
-  cpSync(source.folder, place.folder, { recursive: true, preserveTimestamps: true });
+  copyDirectory(source.folder, place.folder);
   const server = await serveGit(place.folder);
   const url = `http://user:${SECRET}@127.0.0.1:${server.port}/upstream.git`;
   for (const root of ["repo", "tidy", "modular", "ci"])
