@@ -3,14 +3,13 @@
 // pure-JavaScript dependency are inside. Next to dist/, THIRD_PARTY_NOTICES has their licenses and sbom.cdx.json lists them
 // (CycloneDX).
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { cyclonedxEsbuildPlugin } from "@cyclonedx/cyclonedx-esbuild";
 import { build } from "esbuild";
 import { indexFolders } from "./generate/index-files.mjs";
 import { fasterLinkedom } from "./linkedom.mjs";
-import { bundledPackages, notices } from "./notices.mjs";
+import { bundledPackages, copiedFiles, notices } from "./notices.mjs";
 import { buildViews, writeViews } from "./views.mjs";
 
 /** @type {import("./generate/surface.mjs").Manifest} */
@@ -163,11 +162,8 @@ const comments = outputFiles
   .filter(({ path }) => path.endsWith(".LEGAL.txt"))
   .map(({ text }) => text);
 const owner = `${manifest.name} ${manifest.version}`;
-// Files whose content the code has in another form, such as the letters of a font.
-const require = createRequire(join(process.cwd(), "package.json"));
-const files = (manifest.bundledFrom ?? []).map((file) => require.resolve(file));
-const packages = bundledPackages([...Object.keys(metafile.inputs), ...files]);
-const thirdParty = await notices(owner, packages, comments);
+const inputs = Object.keys(metafile.inputs);
+const thirdParty = await notices(owner, bundledPackages(inputs), comments, copiedFiles(inputs));
 // Only now, so that sources that do not build leave the last bundle unchanged.
 await rm("dist", { recursive: true, force: true });
 await mkdir("dist");

@@ -2,10 +2,11 @@
 // the named servers, else all) as a host would, over stdio on real input in temporary folders, and ends with an entry
 // to paste. It fails if a demo does not do what it promises.
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { build, install, ROOT, serverNames } from "./lib/setup.mjs";
+import { build, compiled, install, ROOT, serverNames } from "./lib/setup.mjs";
 import { importSource } from "./lib/sources.mjs";
 
 const verbose = process.argv.includes("--verbose");
@@ -17,8 +18,8 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-await install();
-await build();
+await install({ tools: false });
+await build({ wait: false });
 
 const { bold, dim, green, play, print, red, yellow } = await import("./lib/demo.mjs");
 const marks = { passed: green("✓"), failed: red("✗"), skipped: yellow("–") };
@@ -33,7 +34,14 @@ const live = process.stdout.isTTY === true && !verbose;
 const clear = () => live && process.stdout.write("\r\u001b[2K");
 /** @type {import("./lib/demo.mjs").Outcome[]} */
 const outcomes = [];
-for (const name of named.length > 0 ? named : all) {
+/** Whether a server needs an addon that may still compile. @param {string} name */
+const needsAddon = (name) =>
+  "better-sqlite3" in
+  (JSON.parse(readFileSync(join(ROOT, "servers", name, "package.json"), "utf8")).dependencies ??
+    {});
+const chosen = named.length > 0 ? named : all;
+for (const name of [...chosen].sort((a, b) => Number(needsAddon(a)) - Number(needsAddon(b)))) {
+  if (needsAddon(name)) await compiled();
   const module = await import(pathToFileURL(join(ROOT, "servers", name, "demo.mjs")).href);
   if (live) process.stdout.write(dim(`  ${name} …`));
   /** @param {string} line */
@@ -51,6 +59,8 @@ for (const name of named.length > 0 ? named : all) {
   );
   if (reason !== undefined) print(reason.replaceAll(/^/gm, "    "));
 }
+
+await compiled();
 
 /** @param {keyof typeof marks} state */
 const of = (state) => outcomes.filter((outcome) => outcome.state === state);

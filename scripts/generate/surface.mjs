@@ -18,7 +18,6 @@
  * @property {Record<string, string>} [dependencies]
  * @property {Record<string, string>} [optionalDependencies]
  * @property {Record<string, string>} [peerDependencies]
- * @property {string[]} [bundledFrom]
  * @property {{ exampleArguments?: string[], container?: { packages?: string[], env?: Record<string, string> } }} [refmcp]
  */
 /** @typedef {Described & { folder: string, manifest: Manifest }} Server what `--describe` prints, with the package's manifest */

