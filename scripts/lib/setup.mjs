@@ -110,10 +110,11 @@ async function installedFingerprint() {
  */
 export async function build({ wait = true } = {}) {
   const missing = unmade();
-  // better-sqlite3 compiles on one core, which takes longest.
-  if (missing.length > 0) scripts = pnpm(["rebuild", ...missing], { quiet: true });
+  // better-sqlite3 takes longest: one core for most of it.
+  if (missing.length > 0)
+    scripts = pnpm(["rebuild", ...missing], { quiet: true, env: { ...process.env, JOBS: "2" } });
   await step("Building the servers", () =>
-    turbo(["run", "build"], { quiet: true, yields: missing.length > 0 }),
+    turbo(["run", "build"], { quiet: true, yields: missing.includes("better-sqlite3") }),
   );
   if (wait) await compiled();
 }
