@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { nodeBoundByPermissions } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { searchNodes } from "../src/graph/search/search.ts";
 import { openSqliteStore } from "../src/graph/store/sqlite-store.ts";
 import type { Store } from "../src/graph/store/store.ts";
@@ -49,12 +49,21 @@ const facts = (index: number) => [
   `writes about ${index} comets`,
 ];
 
-async function filled(): Promise<Store> {
-  const store = await openSqliteStore(file);
+let template = "";
+beforeAll(async () => {
+  template = await mkdtemp(join(tmpdir(), "refmcp-memory-filled-"));
+  const store = await openSqliteStore(join(template, "memory.db"));
   await create(
     store,
     Array.from({ length: 1_500 }, (_, index) => entity(`Person ${index}`, "person", facts(index))),
   );
+  await store.close();
+});
+afterAll(() => rm(template, { recursive: true, force: true }));
+
+async function filled(): Promise<Store> {
+  await cp(template, folder, { recursive: true });
+  const store = await openSqliteStore(file);
   await forget(store, ["Person 7"]);
   return store;
 }

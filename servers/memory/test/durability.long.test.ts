@@ -1,2 +1,2 @@
-// The same writers and kills, five times as many.
+// The same writers and kills, ten times as many.
 import "./durability.test.ts";

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSqliteStore } from "../src/graph/store/sqlite-store.ts";
 import { startServer } from "./process.ts";
+import { isLong } from "./rows.ts";
 
-/** `npm test` makes a fifth of the tries of durability.long.test.ts. */
-const LESS = process.env.REFMCP_LONG === "1" ? 1 : 5;
+/** `npm test` makes a tenth of the tries of durability.long.test.ts. */
+const LESS = isLong ? 1 : 10;
 
 let folder = "";
 let file = "";

@@ -1,8 +1,8 @@
 import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
-import { startPostgres } from "@refmcp/embedded-postgres/testing";
+import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
 import { connectInMemory, connectStdio } from "@refmcp/testing";
 import { Client } from "pg";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Memory } from "../src/graph/thread/memory.ts";
 import { server } from "../src/server.ts";
 import { BIN } from "./process.ts";
@@ -21,46 +21,13 @@ async function statsOf(store: string): Promise<string> {
 }
 
 describe("PostgreSQL", () => {
-  it("serves two processes from one graph, and never shows the password", async () => {
-    const postgres = await startPostgres();
-    try {
-      const first = await connectStdio(BIN, { args: ["--store", postgres.url] });
-      const second = await connectStdio(BIN, {
-        era: "legacy",
-        env: { REFMCP_MEMORY_STORE: postgres.url },
-      });
-      await first.client.callTool({
-        name: "create_entities",
-        arguments: fact("shared", ["a NUL \0 inside"]),
-      });
-      const found = await second.client.callTool({
-        name: "open_nodes",
-        arguments: { names: ["shared"] },
-      });
-      expect(found.structuredContent).toMatchObject({
-        entities: [{ observations: ["a NUL \0 inside"] }],
-      });
-      const stats = await first.client.callTool({ name: "memory_stats", arguments: {} });
-      expect(stats.structuredContent).toMatchObject({ store: "postgres", total: { entities: 1 } });
-      const { password } = new URL(postgres.url);
-      await first.close();
-      await second.close();
-      expect(JSON.stringify([first.received, second.received]) + first.stderr()).not.toContain(
-        password,
-      );
-      const wrong = postgres.url.replace(password, "wrong-secret");
-      const refused = await statsOf(wrong);
-      expect(refused).toMatch(/refused the connection \(user or password\)/);
-      expect(refused).not.toContain("wrong-secret");
-    } finally {
-      await postgres.stop();
-    }
-    const gone = await statsOf(postgres.url);
-    expect(gone).toMatch(/is unreachable \(ECONNREFUSED\)/);
+  let postgres: TestPostgres;
+  beforeAll(async () => {
+    postgres = await startPostgres();
   });
+  afterAll(() => postgres?.stop());
 
   it("ends the statements of cancelled calls, even if all connections wait for a lock", async () => {
-    const postgres = await startPostgres();
     const engine = new Memory(
       { kind: "postgres", space: "s", url: postgres.url },
       createPathGuard(new DirectoryAllowlist({ configured: [], mode: "off" })),
@@ -107,8 +74,41 @@ describe("PostgreSQL", () => {
       await locking.end();
       await watching.end();
       await engine.close();
-      await postgres.stop();
     }
+  });
+
+  it("serves two processes from one graph, and never shows the password", async () => {
+    const first = await connectStdio(BIN, { args: ["--store", postgres.url] });
+    const second = await connectStdio(BIN, {
+      era: "legacy",
+      env: { REFMCP_MEMORY_STORE: postgres.url },
+    });
+    await first.client.callTool({
+      name: "create_entities",
+      arguments: fact("shared", ["a NUL \0 inside"]),
+    });
+    const found = await second.client.callTool({
+      name: "open_nodes",
+      arguments: { names: ["shared"] },
+    });
+    expect(found.structuredContent).toMatchObject({
+      entities: [{ observations: ["a NUL \0 inside"] }],
+    });
+    const stats = await first.client.callTool({ name: "memory_stats", arguments: {} });
+    expect(stats.structuredContent).toMatchObject({ store: "postgres", total: { entities: 1 } });
+    const { password } = new URL(postgres.url);
+    await first.close();
+    await second.close();
+    expect(JSON.stringify([first.received, second.received]) + first.stderr()).not.toContain(
+      password,
+    );
+    const wrong = postgres.url.replace(password, "wrong-secret");
+    const refused = await statsOf(wrong);
+    expect(refused).toMatch(/refused the connection \(user or password\)/);
+    expect(refused).not.toContain("wrong-secret");
+    await postgres.stop();
+    const gone = await statsOf(postgres.url);
+    expect(gone).toMatch(/is unreachable \(ECONNREFUSED\)/);
   });
 
   it("refuses an invalid URL without repeating it", async () => {

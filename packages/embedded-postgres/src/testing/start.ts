@@ -1,11 +1,12 @@
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chown, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { Client } from "pg";
 import { freePort, programsOf } from "../cluster.ts";
-import { privateFolder, userFor } from "../data-directory.ts";
+import { isWindows, privateFolder, userFor } from "../data-directory.ts";
 import { Supervisor } from "../supervisor.ts";
 import { findBinaries } from "./programs.ts";
 
@@ -50,14 +51,68 @@ export async function startPostgres(options: StartOptions = {}): Promise<TestPos
   return { ...(await databasesOn(url, stop)), restart };
 }
 
+/** A data directory that initdb made, and the password of its superuser. */
+interface Cluster {
+  readonly data: string;
+  readonly password: string;
+}
+
+/** By the folder of the binaries: initdb takes twenty times as long as a copy of its result. */
+const templates = new Map<string, Promise<Cluster>>();
+
+/** The template of this process, which ends with it. */
+function templateOf(bin: string): Promise<Cluster> {
+  const known = templates.get(bin);
+  if (known !== undefined) return known;
+  const made = (async () => {
+    const user = await userFor(undefined);
+    const folder = await privateFolder(user);
+    const supervisor = new Supervisor([folder], user);
+    try {
+      await supervisor.started;
+      return await initialize(bin, folder, supervisor);
+    } catch (error) {
+      templates.delete(bin);
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+      supervisor.end();
+      throw error;
+    }
+  })();
+  templates.set(bin, made);
+  return made;
+}
+
+/** Runs initdb in a private folder. */
+async function initialize(bin: string, folder: string, supervisor: Supervisor): Promise<Cluster> {
+  const user = await userFor(undefined);
+  const { step } = programsOf(bin, folder, user, supervisor);
+  const data = join(folder, "data");
+  const password = randomBytes(18).toString("base64url");
+  const secret = join(folder, "password");
+  await writeFile(secret, password, { mode: 0o600 });
+  if (user !== undefined) await chown(secret, user.uid, user.gid);
+  const authentication = ["-U", "refmcp", "--pwfile", secret, "-A", "scram-sha-256"];
+  await step("initdb", ["-D", data, ...authentication, "-E", "UTF8", "--locale=C", "-N"]);
+  return { data, password };
+}
+
+/** A data directory in a private folder. */
+async function clusterIn(folder: string, bin: string, supervisor: Supervisor): Promise<Cluster> {
+  if (isWindows) return await initialize(bin, folder, supervisor);
+  const template = await templateOf(bin);
+  const data = join(folder, "data");
+  const user = await userFor(undefined);
+  await promisify(execFile)("cp", ["-R", template.data, data], { cwd: folder, ...user });
+  return { ...template, data };
+}
+
 /** A server with its own data, whose superuser has a password. */
 async function startServer(bin: string, given: Readonly<Record<string, string>>) {
   const user = await userFor(undefined);
   const folder = await privateFolder(user);
   const supervisor = new Supervisor([folder], user);
-  const { step, serve } = programsOf(bin, folder, user, supervisor);
-  const data = join(folder, "data");
-  const password = randomBytes(18).toString("base64url");
+  const { serve } = programsOf(bin, folder, user, supervisor);
+  let cluster: Cluster;
   let server: ChildProcess | undefined;
   let port: number | undefined;
 
@@ -65,7 +120,7 @@ async function startServer(bin: string, given: Readonly<Record<string, string>>)
   async function start(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const tried = port ?? (await freePort());
-      const { child, said, isReady } = await serve(data, {
+      const { child, said, isReady } = await serve(cluster.data, {
         listen_addresses: "127.0.0.1",
         port: tried,
         unix_socket_directories: "",
@@ -105,18 +160,14 @@ async function startServer(bin: string, given: Readonly<Record<string, string>>)
 
   try {
     await supervisor.started;
-    const secret = join(folder, "password");
-    await writeFile(secret, password, { mode: 0o600 });
-    if (user !== undefined) await chown(secret, user.uid, user.gid);
-    const authentication = ["-U", "refmcp", "--pwfile", secret, "-A", "scram-sha-256"];
-    await step("initdb", ["-D", data, ...authentication, "-E", "UTF8", "--locale=C", "-N"]);
+    cluster = await clusterIn(folder, bin, supervisor);
     await start();
   } catch (error) {
     await stop();
     throw error;
   }
   return {
-    url: `postgres://refmcp:${password}@127.0.0.1:${port}/postgres`,
+    url: `postgres://refmcp:${cluster.password}@127.0.0.1:${port}/postgres`,
     stop,
     async restart() {
       await halt();

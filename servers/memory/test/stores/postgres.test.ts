@@ -5,15 +5,21 @@ import { addObservations } from "../../src/graph/change/create.ts";
 import { searchNodes } from "../../src/graph/search/search.ts";
 import { openPostgresStore } from "../../src/graph/store/postgres-store.ts";
 import type { Store } from "../../src/graph/store/store.ts";
-import { budget, create, entity } from "./help.ts";
+import { isLong } from "../rows.ts";
+import { budget, create, entity, type StoreMaker } from "./help.ts";
 import { storeSuite } from "./suite.ts";
 
-storeSuite("a graph in PostgreSQL", async () => {
-  const postgres = await startPostgres();
+let postgres: TestPostgres | undefined;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres?.stop());
+
+const makeMaker = async (): Promise<StoreMaker> => {
   const spaces = new Map<Store, string>();
   let count = 0;
   const open = async (space: string) => {
-    const store = await openPostgresStore(postgres.url, space);
+    const store = await openPostgresStore(postgres?.url ?? "", space);
     spaces.set(store, space);
     return store;
   };
@@ -23,17 +29,12 @@ storeSuite("a graph in PostgreSQL", async () => {
       return open(`s${count}`);
     },
     again: (store: Store) => open(spaces.get(store) ?? "none"),
-    dispose: () => postgres.stop(),
+    dispose: async () => undefined,
   };
-});
+};
+storeSuite("a graph in PostgreSQL", makeMaker, isLong);
 
 describe("a store in PostgreSQL", () => {
-  let postgres: TestPostgres | undefined;
-  beforeAll(async () => {
-    postgres = await startPostgres();
-  });
-  afterAll(() => postgres?.stop());
-
   it("cancels a running statement when the call stops, and answers the next call", async () => {
     const store = await openPostgresStore(postgres?.url ?? "", "cancel");
     const running = async () => {
@@ -103,12 +104,6 @@ describe("a store in PostgreSQL", () => {
 });
 
 describe("PostgreSQL with few privileges", () => {
-  let postgres: TestPostgres | undefined;
-  beforeAll(async () => {
-    postgres = await startPostgres();
-  });
-  afterAll(() => postgres?.stop());
-
   async function as(url: string, ...statements: string[]): Promise<void> {
     const client = new Client({ connectionString: url });
     await client.connect();

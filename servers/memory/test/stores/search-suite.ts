@@ -6,7 +6,10 @@ import { updateEntities } from "../../src/graph/change/update.ts";
 import { type SearchQuery, searchNodes } from "../../src/graph/search/search.ts";
 import { budget, create, entity, erase, forget, type Given, relate, relation } from "./help.ts";
 
-export function searchSuite(given: Given): void {
+export function searchSuite(given: Given, isWhole: boolean): void {
+  const ifWhole = (name: string, test: () => Promise<void>): void => {
+    if (isWhole) it(name, test);
+  };
   const page = (query: string, more: Partial<SearchQuery> = {}) =>
     searchNodes(given.store, {
       query,
@@ -59,7 +62,7 @@ export function searchSuite(given: Given): void {
         ]);
     });
 
-    it("ranks an exact name first, then names, types, observations", async () => {
+    ifWhole("ranks an exact name first, then names, types, observations", async () => {
       await create(given.store, [
         entity("in facts", "t", ["he saw a comet over the lake that night"]),
         entity("in type", "comet"),
@@ -110,7 +113,7 @@ export function searchSuite(given: Given): void {
       expect(await search("_thing")).toEqual(['say "hi"']);
     });
 
-    it("filters by type and time, and lists the newest for an empty query", async () => {
+    ifWhole("filters by type and time, and lists the newest for an empty query", async () => {
       await create(given.store, [entity("A", "person", ["blue"]), entity("B", "place", ["blue"])]);
       await new Promise((resolve) => setTimeout(resolve, 15));
       const after = Date.now();
@@ -124,7 +127,7 @@ export function searchSuite(given: Given): void {
       expect(await search(" ", { types: ["place"] })).toEqual(["B"]);
     });
 
-    it("pages, each match once, and refuses a cursor from another query", async () => {
+    ifWhole("pages, each match once, and refuses a cursor from another query", async () => {
       const entities = Array.from({ length: 45 }, (_, index) =>
         entity(`item ${index}`, "t", [index % 2 === 0 ? "even" : "uneven"]),
       );
@@ -156,7 +159,7 @@ export function searchSuite(given: Given): void {
       });
     });
 
-    it("falls back to some of the words, most matches first", async () => {
+    ifWhole("falls back to some of the words, most matches first", async () => {
       await create(given.store, [
         entity("Ada", "person", ["works at Acme"]),
         entity("Bo", "person", ["works in the garden"]),
@@ -167,7 +170,7 @@ export function searchSuite(given: Given): void {
       expect(found.note).toContain('Nothing matches "paris"');
     });
 
-    it("also compares meanings with a model, and erases vectors of erased facts", async () => {
+    ifWhole("also compares meanings with a model, and erases vectors of erased facts", async () => {
       const { store } = given;
       const about = (text: string) => Int8Array.of(/sea|tide/.test(text) ? 127 : -127, -128, 0);
       store.model = { hash: "h", embed: about };
@@ -196,7 +199,7 @@ export function searchSuite(given: Given): void {
       ).toEqual([about("noon"), about("invoice")]);
     });
 
-    it("shows what matches and how much more there is", async () => {
+    ifWhole("shows what matches and how much more there is", async () => {
       const facts = Array.from({ length: 30 }, (_, index) => `fact ${index}`);
       await create(given.store, [
         entity("hub", "t", [...facts, `needle ${"x".repeat(400)}`]),
@@ -210,7 +213,7 @@ export function searchSuite(given: Given): void {
       expect(found.total).toBe(1);
     });
 
-    it("shows the fact that answers, of people with 50 to 300 facts", async () => {
+    ifWhole("shows the fact that answers, of people with 50 to 300 facts", async () => {
       const rooms = [
         "kitchen",
         "attic",
@@ -296,61 +299,73 @@ export function searchSuite(given: Given): void {
       ]);
     });
 
-    it("fills an answer with the best whole facts of the best entities, 100 characters for each of limit", async () => {
-      const about = (name: string, count: number) =>
-        Array.from(
-          { length: count },
-          (_, index) => `${name} sailed to island ${index}, ${"far away ".repeat(8)}.`,
+    ifWhole(
+      "fills an answer with the best whole facts of the best entities, 100 characters for each of limit",
+      async () => {
+        const about = (name: string, count: number) =>
+          Array.from(
+            { length: count },
+            (_, index) => `${name} sailed to island ${index}, ${"far away ".repeat(8)}.`,
+          );
+        const [mira, tomas] = [about("Mira", 60), about("Tomas", 60)];
+        await create(given.store, [
+          entity("Mira", "person", mira),
+          entity("Tomas", "person", tomas),
+        ]);
+        for (const limit of [20, 50]) {
+          const { entities } = await page("to which islands did Mira sail", { limit });
+          const shown = entities.flatMap(({ observations = [] }) => observations);
+          const characters = shown.join("").length;
+          expect(characters).toBeLessThanOrEqual(100 * limit);
+          expect(characters).toBeGreaterThan(100 * limit - 120);
+          expect([...mira, ...tomas]).toEqual(expect.arrayContaining(shown));
+          // All of the person match alike: the newest first.
+          expect(entities[0]).toMatchObject({ name: "Mira", observation_count: 60 });
+          expect(shown.slice(0, 5)).toEqual(mira.toReversed().slice(0, 5));
+        }
+      },
+    );
+
+    ifWhole(
+      "lends a share of a match to the turns before and after it, of the same call only",
+      async () => {
+        const turns = (...texts: string[]) =>
+          texts.map((text, index) => entity(`${text[0]}${index}`, "turn", [text]));
+        await create(
+          given.store,
+          turns("a: what about the heron", "a: blue paint", "a: nothing", "a: nothing at all"),
         );
-      const [mira, tomas] = [about("Mira", 60), about("Tomas", 60)];
-      await create(given.store, [entity("Mira", "person", mira), entity("Tomas", "person", tomas)]);
-      for (const limit of [20, 50]) {
-        const { entities } = await page("to which islands did Mira sail", { limit });
-        const shown = entities.flatMap(({ observations = [] }) => observations);
-        const characters = shown.join("").length;
-        expect(characters).toBeLessThanOrEqual(100 * limit);
-        expect(characters).toBeGreaterThan(100 * limit - 120);
-        expect([...mira, ...tomas]).toEqual(expect.arrayContaining(shown));
-        // All of the person match alike: the newest first.
-        expect(entities[0]).toMatchObject({ name: "Mira", observation_count: 60 });
-        expect(shown.slice(0, 5)).toEqual(mira.toReversed().slice(0, 5));
-      }
-    });
+        await create(
+          given.store,
+          turns("b: nothing", "b: blue paint", "b: nothing", "b: nothing at all"),
+        );
+        // The turn after a question is its answer.
+        expect(await search("blue heron")).toEqual(["a1", "a0", "b1"]);
+        expect(await search("blue")).toEqual(["b1", "a1"]);
+      },
+    );
 
-    it("lends a share of a match to the turns before and after it, of the same call only", async () => {
-      const turns = (...texts: string[]) =>
-        texts.map((text, index) => entity(`${text[0]}${index}`, "turn", [text]));
-      await create(
-        given.store,
-        turns("a: what about the heron", "a: blue paint", "a: nothing", "a: nothing at all"),
-      );
-      await create(
-        given.store,
-        turns("b: nothing", "b: blue paint", "b: nothing", "b: nothing at all"),
-      );
-      // The turn after a question is its answer.
-      expect(await search("blue heron")).toEqual(["a1", "a0", "b1"]);
-      expect(await search("blue")).toEqual(["b1", "a1"]);
-    });
+    ifWhole(
+      "ranks an entity that is about the words before one that has them in one fact",
+      async () => {
+        const about = Array.from({ length: 12 }, (_, index) => [
+          `heron ${index}`,
+          `water ${index}`,
+          `canal ${index}`,
+        ]);
+        const unrelated = Array.from({ length: 20 }, (_, index) =>
+          entity(`unrelated ${index}`, "t", ["water"]),
+        );
+        await create(given.store, [
+          ...unrelated,
+          entity("about", "t", about.flat()),
+          entity("once", "t", ["heron canal", "nothing else"]),
+        ]);
+        expect(await search("heron canal")).toEqual(["about", "once"]);
+      },
+    );
 
-    it("ranks an entity that is about the words before one that has them in one fact", async () => {
-      const about = Array.from({ length: 12 }, (_, index) => [
-        `heron ${index}`,
-        `water ${index}`,
-        `canal ${index}`,
-      ]);
-      const unrelated = Array.from({ length: 20 }, (_, index) =>
-        entity(`unrelated ${index}`, "t", ["water"]),
-      );
-      await create(given.store, [
-        ...unrelated,
-        entity("about", "t", about.flat()),
-        entity("once", "t", ["heron canal", "nothing else"]),
-      ]);
-      expect(await search("heron canal")).toEqual(["about", "once"]);
-    });
-
-    it("lends no match to the facts next to it when entities are compared", async () => {
+    ifWhole("lends no match to the facts next to it when entities are compared", async () => {
       await create(given.store, [
         entity("apart", "t", ["heron", "x", "y", "z", "blue"]),
         entity("near", "t", ["heron", "blue", "x", "y", "z"]),
@@ -360,7 +375,7 @@ export function searchSuite(given: Given): void {
       expect(await search("blue heron")).toEqual(["apart too", "near", "apart"]);
     });
 
-    it("ranks the turns of a speaker before those that mention the name", async () => {
+    ifWhole("ranks the turns of a speaker before those that mention the name", async () => {
       const turns = ["Ada: I fixed the boat", "Bo: Hey Ada, nice boat", "Bo: good night"];
       await create(
         given.store,
@@ -397,7 +412,7 @@ export function searchSuite(given: Given): void {
       expect(await search("violet")).toEqual(["Ada"]);
     });
 
-    it("stays correct if a word is in more rows than are ranked", async () => {
+    ifWhole("stays correct if a word is in more rows than are ranked", async () => {
       const crowd = Array.from({ length: 11_000 }, (_, index) =>
         entity(`c${index}`, "crowd", ["common one", "common two"]),
       );

@@ -1,0 +1,2 @@
+// The whole suite of stores.
+import "./postgres.test.ts";
