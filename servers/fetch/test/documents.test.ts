@@ -2,6 +2,7 @@ import { epub, openDocumentFile } from "@refmcp/documents/testing";
 import { describe, expect, it } from "vitest";
 import { officeFile, relations } from "./files.ts";
 import { failureOf, fetched, run, site, texts, webOf } from "./lab.ts";
+import { itLong } from "./rows.ts";
 
 /** The text that is read from a file, whatever type the site declares. */
 async function read(body: Buffer, args: Record<string, unknown> = {}): Promise<string> {
@@ -138,44 +139,47 @@ const line = (words: string, style = ""): string =>
 const tree = (root: string, shapes: string): string =>
   `<p:${root} ${SLIDE}><p:cSld><p:spTree>${shapes}</p:spTree></p:cSld></p:${root}>`;
 
-it("a presentation has its slides in their order: titles, lists, tables, charts, pictures' texts and notes", async () => {
-  const points = (...values: readonly string[]): string =>
-    values.map((value, index) => `<c:pt idx="${index}"><c:v>${value}</c:v></c:pt>`).join("");
-  const shown = await read(
-    officeFile("ppt/presentation.xml", "presentationml.presentation", {
-      "ppt/presentation.xml": `<p:presentation ${SLIDE}><p:sldIdLst><p:sldId id="2" r:id="rId2"/><p:sldId id="1" r:id="rId1"/></p:sldIdLst></p:presentation>`,
-      "ppt/_rels/presentation.xml.rels": relations({
-        rId1: ["slide", "slides/slide1.xml"],
-        rId2: ["slide", "/ppt/slides/slide2.xml"],
+itLong(
+  "a presentation has its slides in their order: titles, lists, tables, charts, pictures' texts and notes",
+  async () => {
+    const points = (...values: readonly string[]): string =>
+      values.map((value, index) => `<c:pt idx="${index}"><c:v>${value}</c:v></c:pt>`).join("");
+    const shown = await read(
+      officeFile("ppt/presentation.xml", "presentationml.presentation", {
+        "ppt/presentation.xml": `<p:presentation ${SLIDE}><p:sldIdLst><p:sldId id="2" r:id="rId2"/><p:sldId id="1" r:id="rId1"/></p:sldIdLst></p:presentation>`,
+        "ppt/_rels/presentation.xml.rels": relations({
+          rId1: ["slide", "slides/slide1.xml"],
+          rId2: ["slide", "/ppt/slides/slide2.xml"],
+        }),
+        "ppt/slides/slide2.xml": tree(
+          "sld",
+          shape("title", line("The river")) +
+            shape("body", line("bends"), line("a little", 'lvl="1"'), line("and on")) +
+            shape("ftr", line("FOOTER")) +
+            '<p:grpSp><p:pic><p:nvPicPr><p:cNvPr id="3" name="p" descr="A grey mill"/></p:nvPicPr></p:pic></p:grpSp>',
+        ),
+        "ppt/slides/_rels/slide2.xml.rels": relations({
+          rId1: ["notesSlide", "../notesSlides/n.xml"],
+        }),
+        "ppt/notesSlides/n.xml": tree("notes", shape("body", line("Speak slowly."))),
+        "ppt/slides/slide1.xml": tree(
+          "sld",
+          '<p:graphicFrame><a:graphic><a:graphicData><c:chart r:id="rId1"/></a:graphicData></a:graphic></p:graphicFrame><p:graphicFrame><a:graphic><a:graphicData><a:tbl><a:tr><a:tc><a:txBody><a:p><a:r><a:t>Bread</a:t></a:r></a:p></a:txBody></a:tc><a:tc><a:txBody><a:p><a:r><a:t>€ 3</a:t></a:r></a:p></a:txBody></a:tc></a:tr></a:tbl></a:graphicData></a:graphic></p:graphicFrame>',
+        ),
+        "ppt/slides/_rels/slide1.xml.rels": relations({ rId1: ["chart", "../charts/chart1.xml"] }),
+        "ppt/charts/chart1.xml": `<c:chartSpace ${SLIDE}><c:chart><c:title><a:p><a:r><a:t>Loaves</a:t></a:r></a:p></c:title><c:ser><c:tx>${points("Rye")}</c:tx><c:cat>${points("2025", "2026")}</c:cat><c:val>${points("7", "9")}</c:val></c:ser></c:chart></c:chartSpace>`,
       }),
-      "ppt/slides/slide2.xml": tree(
-        "sld",
-        shape("title", line("The river")) +
-          shape("body", line("bends"), line("a little", 'lvl="1"'), line("and on")) +
-          shape("ftr", line("FOOTER")) +
-          '<p:grpSp><p:pic><p:nvPicPr><p:cNvPr id="3" name="p" descr="A grey mill"/></p:nvPicPr></p:pic></p:grpSp>',
-      ),
-      "ppt/slides/_rels/slide2.xml.rels": relations({
-        rId1: ["notesSlide", "../notesSlides/n.xml"],
-      }),
-      "ppt/notesSlides/n.xml": tree("notes", shape("body", line("Speak slowly."))),
-      "ppt/slides/slide1.xml": tree(
-        "sld",
-        '<p:graphicFrame><a:graphic><a:graphicData><c:chart r:id="rId1"/></a:graphicData></a:graphic></p:graphicFrame><p:graphicFrame><a:graphic><a:graphicData><a:tbl><a:tr><a:tc><a:txBody><a:p><a:r><a:t>Bread</a:t></a:r></a:p></a:txBody></a:tc><a:tc><a:txBody><a:p><a:r><a:t>€ 3</a:t></a:r></a:p></a:txBody></a:tc></a:tr></a:tbl></a:graphicData></a:graphic></p:graphicFrame>',
-      ),
-      "ppt/slides/_rels/slide1.xml.rels": relations({ rId1: ["chart", "../charts/chart1.xml"] }),
-      "ppt/charts/chart1.xml": `<c:chartSpace ${SLIDE}><c:chart><c:title><a:p><a:r><a:t>Loaves</a:t></a:r></a:p></c:title><c:ser><c:tx>${points("Rye")}</c:tx><c:cat>${points("2025", "2026")}</c:cat><c:val>${points("7", "9")}</c:val></c:ser></c:chart></c:chartSpace>`,
-    }),
-  );
-  expect(shown).toContain(
-    "## The river\n\n- bends\n  - a little\n- and on\n\nA grey mill\n\n### Notes\n\nSpeak slowly.\n\n## Slide 2\n\nLoaves",
-  );
-  expect(shown).toContain("|  | Rye |\n| --- | --- |\n| 2025 | 7 |\n| 2026 | 9 |");
-  expect(shown).toContain("| Bread | € 3 |");
-  expect(shown).not.toContain("FOOTER");
-});
+    );
+    expect(shown).toContain(
+      "## The river\n\n- bends\n  - a little\n- and on\n\nA grey mill\n\n### Notes\n\nSpeak slowly.\n\n## Slide 2\n\nLoaves",
+    );
+    expect(shown).toContain("|  | Rye |\n| --- | --- |\n| 2025 | 7 |\n| 2026 | 9 |");
+    expect(shown).toContain("| Bread | € 3 |");
+    expect(shown).not.toContain("FOOTER");
+  },
+);
 
-it("OpenDocument files and EPUB books become Markdown", async () => {
+itLong("OpenDocument files and EPUB books become Markdown", async () => {
   const cell = (text: string) => `<table:table-cell><text:p>${text}</text:p></table:table-cell>`;
   const row = `<table:table-row>${cell("Bread")}${cell("3")}</table:table-row>`;
   const texts = await Promise.all(

@@ -67,6 +67,8 @@ export async function site(
   return made;
 }
 
+const usedPorts = new Set<number>();
+
 /** The same, closed by hand. */
 export async function openSite(
   pages: Record<string, Answer>,
@@ -82,7 +84,13 @@ export async function openSite(
   };
   const server: Server =
     tls === undefined ? createServer(listener) : createSecureServer(tls, listener);
-  const port = await listening(server, address, wanted);
+  let port = await listening(server, address, wanted);
+  // The shared `Web` would return the pages of an earlier site at the same port.
+  while (wanted === 0 && usedPorts.has(port)) {
+    await new Promise((resolve) => server.close(resolve));
+    port = await listening(server, address);
+  }
+  usedPorts.add(port);
   return {
     origin: `${tls === undefined ? "http" : "https"}://${address}:${port}`,
     host: `${address}:${port}`,
@@ -170,11 +178,28 @@ export async function web(options: Partial<WebOptions> = {}): Promise<Web> {
   return opened;
 }
 
-/** The `Web` of a server that may access these sites. */
-export const webOf = (
+/** A new `Web` of a server that may access these sites. */
+export const newWebOf = (
   sites: readonly Pick<Site, "host">[],
   options: Partial<WebOptions> = {},
 ): Promise<Web> => web({ allowHost: sites.map(({ host }) => host), ...options });
+
+let shared: Promise<Web> | undefined;
+
+/**
+ * The `Web` of a server that may access these sites. Without options it is the same for all tests of this process,
+ * because starting its threads takes longer than reading a page.
+ */
+export function webOf(
+  sites: readonly Pick<Site, "host">[],
+  options: Partial<WebOptions> = {},
+): Promise<Web> {
+  const isShared = process.platform === "linux" && Object.keys(options).length === 0;
+  if (!isShared || sites.some(({ host }) => !host.startsWith(`${HOST}:`)))
+    return newWebOf(sites, options);
+  shared ??= Web.open({ ...DEFAULTS, allowHost: [HOST] }, () => undefined);
+  return shared;
+}
 
 /** Runs a tool as the server would, its arguments checked and defaulted. */
 export async function run(

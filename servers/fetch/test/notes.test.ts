@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readMarkdown } from "./lab.ts";
 import { prose } from "./pages/write.ts";
+import { sized } from "./rows.ts";
 
 /** A mark in the text, and the note at the page's end, as different programs write them. */
 const SHAPES: Readonly<Record<string, readonly [mark: string, note: string]>> = {
@@ -94,7 +95,7 @@ describe("footnotes are marked [^1], with their text at the end", () => {
       `<main><p>${prose(6, 4)}</p><p>See <a href="#c1">1</a>.</p><h2 id="c1">1 Wheels</h2><p>${prose(6, 5)}</p></main>`,
     );
     expect(chapters).not.toContain("[^");
-    const links = '<a href="#a"><b>1</b></a>'.repeat(2_000);
+    const links = '<a href="#a"><b>1</b></a>'.repeat(sized(2_000));
     const many = await readMarkdown(
       `<p>${links}</p><div><p id="a">${links.replaceAll("#a", "#b")}</p></div><p id="b">LAST</p>`,
     );

@@ -7,6 +7,7 @@ import { chromium } from "playwright-core";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { Renderer } from "../src/page/download/browser.ts";
 import { failureOf, fetched, HOST, openSite, run, site, texts, webOf } from "./lab.ts";
+import { isLong, someOf } from "./rows.ts";
 
 const AGENT = "refmcp-test";
 const never = new AbortController().signal;
@@ -30,6 +31,11 @@ const withBrowser = (name: string, test: () => Promise<void>): void =>
     if (missing !== undefined) context.skip(missing);
     await test();
   });
+
+/** Rendering leaves the server in its next version, so `npm test` keeps only its defenses. */
+const longWithBrowser = (name: string, test: () => Promise<void>): void => {
+  if (isLong) withBrowser(name, test);
+};
 
 function rendererFor(
   allowHosts: readonly string[],
@@ -59,7 +65,7 @@ const WRITES =
   "document.getElementById('app').innerHTML = '<main><h1>The mill</h1><p>' + 'It grinds. '.repeat(40) + '</p></main>'";
 
 describe("with --render", () => {
-  withBrowser(
+  longWithBrowser(
     "a page that is empty without JavaScript is read in a browser, others are not",
     async () => {
       const lab = await site({
@@ -145,7 +151,7 @@ const CHANNELS: Readonly<Record<string, string>> = {
 };
 
 describe("a page in the browser", () => {
-  for (const [name, html] of Object.entries(CHANNELS))
+  for (const [name, html] of someOf(6, Object.entries(CHANNELS)))
     withBrowser(
       `reaches no address of this machine by ${name}, and would without the guard`,
       async () => {
@@ -162,7 +168,7 @@ describe("a page in the browser", () => {
       },
     );
 
-  withBrowser("sends nothing by WebRTC", async () => {
+  longWithBrowser("sends nothing by WebRTC", async () => {
     const stun = createSocket("udp4");
     let packets = 0;
     stun.on("message", () => (packets += 1));

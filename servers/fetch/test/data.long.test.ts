@@ -1,0 +1,2 @@
+// Hostile pages four times as large.
+import "./data.test.ts";

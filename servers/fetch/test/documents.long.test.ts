@@ -1,0 +1,2 @@
+// Presentations, OpenDocument and EPUB, too.
+import "./documents.test.ts";

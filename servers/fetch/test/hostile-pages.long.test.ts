@@ -1,0 +1,2 @@
+// Pages four times as large.
+import "./hostile-pages.test.ts";

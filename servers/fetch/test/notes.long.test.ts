@@ -1,0 +1,2 @@
+// With more links.
+import "./notes.test.ts";

@@ -1,0 +1,2 @@
+// All of rendering in a browser.
+import "./render.test.ts";
