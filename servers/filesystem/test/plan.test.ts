@@ -6,6 +6,7 @@ import copyFile from "../src/tools/copy-file.ts";
 import listChanges from "../src/tools/list-changes.ts";
 import moveFile from "../src/tools/move-file.ts";
 import undoChange from "../src/tools/undo-change.ts";
+import { itLong } from "./rows.ts";
 import { type Scratch, scratch } from "./scratch.ts";
 import { snapshot } from "./tree.ts";
 import { use } from "./use.ts";
@@ -23,35 +24,38 @@ async function pictures({ at, put }: Scratch, count: number): Promise<void> {
 }
 
 describe("patterns", () => {
-  it("arranges 300 pictures by month in two calls with few tokens, and undoes it in one", async () => {
-    const place = await scratch();
-    const { files, root, list } = place;
-    await pictures(place, 300);
-    const before = await snapshot(root);
-    const request = { source: "Pictures/*.jpg", destination: "Pictures/{mtime:yyyy-MM}/$0" };
-    const preview = String(await use(moveFile, files, { ...request, dryRun: true }));
-    expect(preview).toContain(
-      "Would move 300 files into 24 directories (24 created). Nothing was changed.",
-    );
-    expect(preview).toContain('"." → "2024-03": 13 files, "IMG_0002.jpg" … "IMG_0290.jpg"');
-    expect(await snapshot(root)).toEqual(before);
-    const done = String(await use(moveFile, files, request));
-    expect(done).toMatch(
-      /Moved 300 files into 24 directories \(24 created\)\. Change \w+-\w+\.\]$/,
-    );
-    expect(await list("Pictures/2025-12")).toHaveLength(12);
-    const calls = JSON.stringify(request).length * 2 + preview.length + done.length;
-    expect(calls / 3.5).toBeLessThan(3_000);
+  itLong(
+    "arranges 300 pictures by month in two calls with few tokens, and undoes it in one",
+    async () => {
+      const place = await scratch();
+      const { files, root, list } = place;
+      await pictures(place, 300);
+      const before = await snapshot(root);
+      const request = { source: "Pictures/*.jpg", destination: "Pictures/{mtime:yyyy-MM}/$0" };
+      const preview = String(await use(moveFile, files, { ...request, dryRun: true }));
+      expect(preview).toContain(
+        "Would move 300 files into 24 directories (24 created). Nothing was changed.",
+      );
+      expect(preview).toContain('"." → "2024-03": 13 files, "IMG_0002.jpg" … "IMG_0290.jpg"');
+      expect(await snapshot(root)).toEqual(before);
+      const done = String(await use(moveFile, files, request));
+      expect(done).toMatch(
+        /Moved 300 files into 24 directories \(24 created\)\. Change \w+-\w+\.\]$/,
+      );
+      expect(await list("Pictures/2025-12")).toHaveLength(12);
+      const calls = JSON.stringify(request).length * 2 + preview.length + done.length;
+      expect(calls / 3.5).toBeLessThan(3_000);
 
-    const listed = String(await use(listChanges, files, {}));
-    expect(listed.split("\n")).toHaveLength(2);
-    expect(listed).toContain("and 299 more");
-    const undone = await use(undoChange, files, { id: changeOf(done) });
-    expect(undone).toContain("300 steps undone.");
-    expect(await snapshot(root)).toEqual(before);
-    await use(undoChange, files, { id: changeOf(undone) });
-    expect(await list("Pictures/2025-12")).toHaveLength(12);
-  });
+      const listed = String(await use(listChanges, files, {}));
+      expect(listed.split("\n")).toHaveLength(2);
+      expect(listed).toContain("and 299 more");
+      const undone = await use(undoChange, files, { id: changeOf(done) });
+      expect(undone).toContain("300 steps undone.");
+      expect(await snapshot(root)).toEqual(before);
+      await use(undoChange, files, { id: changeOf(undone) });
+      expect(await list("Pictures/2025-12")).toHaveLength(12);
+    },
+  );
 
   it("fills captures, names, extensions and times into the destination", async () => {
     const { files, put, at, list } = await scratch();

@@ -4,6 +4,7 @@ import jpeg from "@jimp/js-jpeg";
 import png from "@jimp/js-png";
 import { imageSize } from "image-size";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { itLong } from "../../test/rows.ts";
 import { type Scratch, scratch } from "../../test/scratch.ts";
 import { use } from "../../test/use.ts";
 import readMediaFile from "./read-media-file.ts";
@@ -102,27 +103,30 @@ const RED = [
 const BLUE = [expect.toSatisfy((red) => red > 120), expect.toSatisfy((green) => green > 120)];
 
 describe("an image too large for a response", () => {
-  it("is scaled and rotated by its EXIF data, and the response gives the original size", async () => {
-    const place = await scratch();
-    const photo = await noisy(3000, 2000).getBuffer("image/jpeg", { quality: 97 });
-    expect(photo.length).toBeGreaterThan(3_750_000);
-    await place.put("a.jpg", turned(photo, 6));
-    const { image, bytes, text, mime } = await shown(place, "a.jpg");
-    expect(imageSize(bytes ?? Buffer.of())).toMatchObject({
-      width: 1333,
-      height: 2000,
-      type: "jpg",
-    });
-    expect(mime).toBe("image/jpeg");
-    expect(text).toMatch(
-      /^\[Scaled to 1,333 × 2,000 pixels \(image\/jpeg\) from 2,000 × 3,000 \(.* MiB\)\.\]$/,
-    );
-    // Rotated clockwise, the left side is on top.
-    for (const x of [20, 80]) {
-      expect(colorAt(image, x, 20).slice(0, 2)).toEqual(RED);
-      expect(colorAt(image, x, 80).slice(0, 2)).toEqual(BLUE);
-    }
-  });
+  itLong(
+    "is scaled and rotated by its EXIF data, and the response gives the original size",
+    async () => {
+      const place = await scratch();
+      const photo = await noisy(3000, 2000).getBuffer("image/jpeg", { quality: 97 });
+      expect(photo.length).toBeGreaterThan(3_750_000);
+      await place.put("a.jpg", turned(photo, 6));
+      const { image, bytes, text, mime } = await shown(place, "a.jpg");
+      expect(imageSize(bytes ?? Buffer.of())).toMatchObject({
+        width: 1333,
+        height: 2000,
+        type: "jpg",
+      });
+      expect(mime).toBe("image/jpeg");
+      expect(text).toMatch(
+        /^\[Scaled to 1,333 × 2,000 pixels \(image\/jpeg\) from 2,000 × 3,000 \(.* MiB\)\.\]$/,
+      );
+      // Rotated clockwise, the left side is on top.
+      for (const x of [20, 80]) {
+        expect(colorAt(image, x, 20).slice(0, 2)).toEqual(RED);
+        expect(colorAt(image, x, 80).slice(0, 2)).toEqual(BLUE);
+      }
+    },
+  );
 
   it("stays a transparent PNG if that is small; noise becomes a JPEG on white", async () => {
     const place = await scratch();

@@ -14,6 +14,7 @@ import {
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
+import { itLong } from "../../../test/rows.ts";
 import { scratch } from "../../../test/scratch.ts";
 
 const run = promisify(execFile);
@@ -108,39 +109,42 @@ async function mutate(
   }
 }
 
-it("turns 50 random trees into what git has: edits, renames, copies, modes, endings and names", async () => {
-  const { files, root, outside } = await scratch();
-  const git = await repository(outside);
-  const random = randomNumbers(31);
-  const seen = new Set<string>();
-  for (let round = 0; round < 50; round++) {
-    const before = await filesOf(root);
-    await mutate(outside, random, round);
-    await git("add", "-A");
-    const patch = await git("diff", "--cached", "-M", "-C", "--find-copies-harder");
-    await git("commit", "-q", "--allow-empty", "-m", "x");
-    if (patch === "") continue;
-    const dry = await files.applyPatch({ path: root, patch, dryRun: true });
-    expect(await filesOf(root)).toEqual(before);
-    const {
-      files: done,
-      stopped,
-      receipt,
-    } = await files.applyPatch({ path: root, patch, dryRun: false });
-    expect(stopped).toBeUndefined();
-    expect(await filesOf(root), patch).toEqual(await filesOf(outside));
-    expect(dry.files.length).toBe(done.length);
-    for (const { action, executable } of done) seen.add(action).add(`executable ${executable}`);
-    if (round % 5 !== 4) continue;
-    await files.undo(receipt?.changeId ?? "");
-    expect(await filesOf(root)).toEqual(before);
-    await files.applyPatch({ path: root, patch, dryRun: false });
-  }
-  const modes = isWindows ? [] : ["executable true", "executable false"];
-  expect([...seen]).toEqual(
-    expect.arrayContaining(["create", "edit", "delete", "rename", "copy", ...modes]),
-  );
-});
+itLong(
+  "turns 50 random trees into what git has: edits, renames, copies, modes, endings and names",
+  async () => {
+    const { files, root, outside } = await scratch();
+    const git = await repository(outside);
+    const random = randomNumbers(31);
+    const seen = new Set<string>();
+    for (let round = 0; round < 50; round++) {
+      const before = await filesOf(root);
+      await mutate(outside, random, round);
+      await git("add", "-A");
+      const patch = await git("diff", "--cached", "-M", "-C", "--find-copies-harder");
+      await git("commit", "-q", "--allow-empty", "-m", "x");
+      if (patch === "") continue;
+      const dry = await files.applyPatch({ path: root, patch, dryRun: true });
+      expect(await filesOf(root)).toEqual(before);
+      const {
+        files: done,
+        stopped,
+        receipt,
+      } = await files.applyPatch({ path: root, patch, dryRun: false });
+      expect(stopped).toBeUndefined();
+      expect(await filesOf(root), patch).toEqual(await filesOf(outside));
+      expect(dry.files.length).toBe(done.length);
+      for (const { action, executable } of done) seen.add(action).add(`executable ${executable}`);
+      if (round % 5 !== 4) continue;
+      await files.undo(receipt?.changeId ?? "");
+      expect(await filesOf(root)).toEqual(before);
+      await files.applyPatch({ path: root, patch, dryRun: false });
+    }
+    const modes = isWindows ? [] : ["executable true", "executable false"];
+    expect([...seen]).toEqual(
+      expect.arrayContaining(["create", "edit", "delete", "rename", "copy", ...modes]),
+    );
+  },
+);
 
 it("refuses binary files, symlinks, files in the way and files named twice, and changes nothing", async () => {
   const { files, root, outside, put, read } = await scratch();

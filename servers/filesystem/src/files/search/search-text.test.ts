@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { open, readdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
+import { someOf } from "../../../test/rows.ts";
 import { keepSwapping } from "../../../test/swapper.ts";
 import { lines, searcherOf } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
@@ -186,7 +187,7 @@ describe("text search", () => {
       "good/y": "needle\n".repeat(3),
     });
     const search = searcherOf(tree);
-    const bombs = ["(a+)+$", "(a|aa)+b", "(.*a){20}x", "([a-z]+)*=", "(?:a*)*b"];
+    const bombs = someOf(3, ["(a+)+$", "(a|aa)+b", "(.*a){20}x", "([a-z]+)*=", "(?:a*)*b"]);
     const refused = Promise.all(
       bombs.map((pattern, index) =>
         expect(search({ pattern, path: index === 0 ? "bad/x" : "bad" })).rejects.toMatchObject({

@@ -64,7 +64,7 @@ describe("ThreadPool", () => {
     const controller = new AbortController();
     const running = count(forever, controller.signal);
     const ended = expect(running).rejects.toThrow("taken back");
-    await worked(300);
+    await worked(100);
     controller.abort(new Error("taken back"));
     await ended;
   });
@@ -75,7 +75,7 @@ describe("ThreadPool", () => {
     const controller = new AbortController();
     const running = Array.from({ length: pool.width + 2 }, () => count(forever, controller.signal));
     const ended = Promise.allSettled(running);
-    await worked(300);
+    await worked(100);
     controller.abort(new Error("taken back"));
     const results = await ended;
     expect(
@@ -91,7 +91,7 @@ describe("ThreadPool", () => {
     const { tree, pool, count } = await poolWith({}, "(x+x+)+y");
     await writeFile(tree.at("large"), "x".repeat(400_000));
     const running = expect(count(forever, never)).rejects.toThrow("ended");
-    await worked(300);
+    await worked(100);
     await pool.close();
     await running;
   });

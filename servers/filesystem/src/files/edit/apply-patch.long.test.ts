@@ -1,0 +1,2 @@
+// Fifty random trees.
+import "./apply-patch.test.ts";

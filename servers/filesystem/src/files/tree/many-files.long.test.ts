@@ -1,0 +1,2 @@
+// 100,000 files.
+import "./many-files.test.ts";

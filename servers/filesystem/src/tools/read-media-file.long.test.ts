@@ -1,0 +1,2 @@
+// Photos of a camera, too.
+import "./read-media-file.test.ts";

@@ -1,0 +1,2 @@
+// Hundreds of files, too.
+import "./plan.test.ts";
