@@ -1,8 +1,6 @@
-import type { Era } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { ask, change, labs, undo as undoOf } from "./asking.ts";
 import type { Lab } from "./lab.ts";
-import { talk } from "./session.ts";
 
 const enter = labs();
 const SCHEMA = `
@@ -186,21 +184,6 @@ describe.each([
     expect((await ask(here, "SELECT count(*) FROM orders")).rows).toEqual([[4]]);
   });
 });
-
-it.each<Era>(["legacy", "modern"])(
-  "a loss is refused in a session that can't ask, %s era",
-  async (era) => {
-    const here = await enter();
-    const server = await talk(["--db-path", here.file, "--allow-write", "--no-undo"], { era });
-    const write = (query: string) => server.call("write_query", { query });
-    expect((await write("DELETE FROM orders WHERE id = 1")).text).toMatch(
-      /DELETE of 1 row of orders.*--confirm never/s,
-    );
-    expect((await write("INSERT INTO orders VALUES (9, 1, 1)")).isError).toBe(false);
-    expect((await ask(here, "SELECT count(*) FROM orders")).rows).toEqual([[4]]);
-    await server.close();
-  },
-);
 
 describe("a transaction", () => {
   it("is all or nothing, however it ends", async () => {

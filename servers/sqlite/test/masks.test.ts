@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { someOf } from "./rows.ts";
 import { type Talk, talk } from "./session.ts";
 
 /** Two databases that differ only in masked values, of the same length. */
@@ -227,7 +228,7 @@ const REFUSED = [
 ];
 
 describe("two databases that differ only in masked values give the same answers", () => {
-  it.each(ANSWERED)("%s", async (sql) => {
+  it.each(someOf(8, ANSWERED))("%s", async (sql) => {
     const { text, isError } = await same("reader", "read_query", { query: sql });
     expect(isError, text).toBe(false);
     expect(text).toContain("Masked by this server, so always NULL");
@@ -235,7 +236,7 @@ describe("two databases that differ only in masked values give the same answers"
       expect((await same("reader", "explain", { sql })).isError).toBe(false);
   });
 
-  it.each(REFUSED)("and refuse: %s", async (sql) => {
+  it.each(someOf(8, REFUSED))("and refuse: %s", async (sql) => {
     const { text, isError } = await same("reader", "read_query", { query: sql });
     expect(isError, text).toBe(true);
     if (!sql.startsWith("PRAGMA") && !sql.startsWith("EXPLAIN"))
@@ -276,20 +277,22 @@ describe("two databases that differ only in masked values give the same answers"
       `SELECT EXISTS (SELECT 1 FROM ${from} WHERE ${column} IN (SELECT email FROM guesses))`,
     (from) => `SELECT * FROM ${from} LIMIT 1`,
   ];
-  it.each([
-    ["users", "email"],
-    ["main.users", "email"],
-    ["main.users", "kept"],
-    ["contacts", "address"],
-    ["main.contacts", "address"],
-    ["outer_view", "a"],
-    ["accounts", "password"],
-    ["main.accounts", "password"],
-    ["keyed", "password"],
-    ["docs", "email"],
-    ["own", "password"],
-    ["(SELECT * FROM users WHERE age > 1)", "email"],
-  ] as const)("in every clause: %s", async (from, column) => {
+  it.each(
+    someOf(4, [
+      ["users", "email"],
+      ["main.users", "email"],
+      ["main.users", "kept"],
+      ["contacts", "address"],
+      ["main.contacts", "address"],
+      ["outer_view", "a"],
+      ["accounts", "password"],
+      ["main.accounts", "password"],
+      ["keyed", "password"],
+      ["docs", "email"],
+      ["own", "password"],
+      ["(SELECT * FROM users WHERE age > 1)", "email"],
+    ] as const),
+  )("in every clause: %s", async (from, column) => {
     for (const clause of CLAUSES)
       await same("reader", "read_query", { query: clause(from, column) });
   });
@@ -549,78 +552,82 @@ describe("changes that are undone", () => {
 const write = (...statements: string[]) => same("writer", "execute", { statements, dry_run: true });
 
 describe("changes", () => {
-  it.each([
-    "UPDATE users SET name = email",
-    "UPDATE users SET name = 'x' WHERE email LIKE 'a%'",
-    "UPDATE users SET name = 'x', age = 2 WHERE id IN (1, email = 'x')",
-    "UPDATE users SET name = low",
-    "UPDATE users SET name = users.'email'",
-    "UPDATE users SET name = 'x' RETURNING *",
-    "UPDATE users SET name = 'x' RETURNING email",
-    "UPDATE users SET name = 'x' RETURNING id, email = 'ada@aaaa'",
-    "UPDATE users SET name = 'x' RETURNING (email)",
-    "UPDATE users SET (name, age) = (email, 1)",
-    "UPDATE notes SET text = (SELECT max(email) FROM users)",
-    "UPDATE notes SET text = u.email FROM users u WHERE u.id = user_id",
-    "UPDATE notes SET text = (SELECT address FROM contacts)",
-    "UPDATE notes SET text = 'x' FROM users NATURAL JOIN guesses",
-    "UPDATE guesses SET n = 2",
-    "DELETE FROM users WHERE email < 'm'",
-    "DELETE FROM users RETURNING *",
-    "DELETE FROM users RETURNING [email]",
-    "DELETE FROM notes WHERE user_id IN (SELECT id FROM users WHERE email < 'm')",
-    "DELETE FROM notes WHERE user_id = (SELECT id FROM users ORDER BY email LIMIT 1)",
-    "DELETE FROM keyed WHERE rowid > 100",
-    "DELETE FROM keyed RETURNING rowid",
-    "INSERT INTO notes (text) SELECT email FROM users",
-    "INSERT INTO notes (user_id) SELECT id FROM users ORDER BY email",
-    "INSERT INTO notes (text) SELECT password FROM own",
-    "INSERT INTO mails (mail) VALUES ('ada@aaaa')",
-    "INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = email",
-    "INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = 'y' WHERE email < 'm'",
-    "INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = 'y' RETURNING email",
-    "INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = 'y' RETURNING *",
-    "REPLACE INTO users SELECT id, name, email, age FROM users",
-    "CREATE TABLE copied AS SELECT * FROM users",
-    "CREATE TABLE copied AS SELECT id FROM contacts WHERE address < 'm'",
-    "CREATE TABLE referring (e TEXT REFERENCES users (email))",
-    "CREATE INDEX i ON users (abs(length(email)))",
-    "CREATE UNIQUE INDEX i ON users (substr(email, 1, 1))",
-    "CREATE TRIGGER t AFTER UPDATE ON guesses BEGIN INSERT INTO notes (text) SELECT address FROM made_later; END",
-    "CREATE TRIGGER t AFTER UPDATE ON users BEGIN INSERT INTO notes (text) VALUES (OLD.email); END",
-    "CREATE VIRTUAL TABLE f USING fts5(email, content='users')",
-    "ALTER TABLE users RENAME COLUMN email TO visible",
-    "ALTER TABLE users RENAME TO visible",
-    "ALTER TABLE 'users' ADD COLUMN more TEXT AS (email)",
-    "ALTER TABLE docs RENAME TO visible",
-  ])("that could read masked values are refused: %s", async (sql) => {
+  it.each(
+    someOf(8, [
+      "UPDATE users SET name = email",
+      "UPDATE users SET name = 'x' WHERE email LIKE 'a%'",
+      "UPDATE users SET name = 'x', age = 2 WHERE id IN (1, email = 'x')",
+      "UPDATE users SET name = low",
+      "UPDATE users SET name = users.'email'",
+      "UPDATE users SET name = 'x' RETURNING *",
+      "UPDATE users SET name = 'x' RETURNING email",
+      "UPDATE users SET name = 'x' RETURNING id, email = 'ada@aaaa'",
+      "UPDATE users SET name = 'x' RETURNING (email)",
+      "UPDATE users SET (name, age) = (email, 1)",
+      "UPDATE notes SET text = (SELECT max(email) FROM users)",
+      "UPDATE notes SET text = u.email FROM users u WHERE u.id = user_id",
+      "UPDATE notes SET text = (SELECT address FROM contacts)",
+      "UPDATE notes SET text = 'x' FROM users NATURAL JOIN guesses",
+      "UPDATE guesses SET n = 2",
+      "DELETE FROM users WHERE email < 'm'",
+      "DELETE FROM users RETURNING *",
+      "DELETE FROM users RETURNING [email]",
+      "DELETE FROM notes WHERE user_id IN (SELECT id FROM users WHERE email < 'm')",
+      "DELETE FROM notes WHERE user_id = (SELECT id FROM users ORDER BY email LIMIT 1)",
+      "DELETE FROM keyed WHERE rowid > 100",
+      "DELETE FROM keyed RETURNING rowid",
+      "INSERT INTO notes (text) SELECT email FROM users",
+      "INSERT INTO notes (user_id) SELECT id FROM users ORDER BY email",
+      "INSERT INTO notes (text) SELECT password FROM own",
+      "INSERT INTO mails (mail) VALUES ('ada@aaaa')",
+      "INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = email",
+      "INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = 'y' WHERE email < 'm'",
+      "INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = 'y' RETURNING email",
+      "INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = 'y' RETURNING *",
+      "REPLACE INTO users SELECT id, name, email, age FROM users",
+      "CREATE TABLE copied AS SELECT * FROM users",
+      "CREATE TABLE copied AS SELECT id FROM contacts WHERE address < 'm'",
+      "CREATE TABLE referring (e TEXT REFERENCES users (email))",
+      "CREATE INDEX i ON users (abs(length(email)))",
+      "CREATE UNIQUE INDEX i ON users (substr(email, 1, 1))",
+      "CREATE TRIGGER t AFTER UPDATE ON guesses BEGIN INSERT INTO notes (text) SELECT address FROM made_later; END",
+      "CREATE TRIGGER t AFTER UPDATE ON users BEGIN INSERT INTO notes (text) VALUES (OLD.email); END",
+      "CREATE VIRTUAL TABLE f USING fts5(email, content='users')",
+      "ALTER TABLE users RENAME COLUMN email TO visible",
+      "ALTER TABLE users RENAME TO visible",
+      "ALTER TABLE 'users' ADD COLUMN more TEXT AS (email)",
+      "ALTER TABLE docs RENAME TO visible",
+    ]),
+  )("that could read masked values are refused: %s", async (sql) => {
     const { text, isError } = await write(sql);
     expect(isError, text).toBe(true);
     expect(text).toMatch(/masked/i);
   });
 
-  it.each([
-    "UPDATE users SET email = 'new@new' WHERE id = 2 RETURNING id, name",
-    "UPDATE users SET name = name || '!', email = NULL WHERE age > 1",
-    "UPDATE users SET age = age + 1",
-    "INSERT INTO users (id, name, email, age) VALUES (9, 'Grace', 'new@new', 85) RETURNING id",
-    "INSERT INTO main.users AS u (name, email) VALUES ('Grace', 'new@new')",
-    "INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = 'new@new'",
-    "INSERT INTO accounts (name, password) VALUES ('new', 'x')",
-    "UPDATE accounts SET city = 'Rome'",
-    "DELETE FROM notes",
-    "DELETE FROM notes WHERE user_id IN (SELECT id FROM users WHERE age > 50)",
-    "INSERT INTO notes (text) SELECT name FROM users WHERE age > 1",
-    "CREATE TABLE copied AS SELECT id, name FROM users WHERE age > 1",
-    "CREATE VIEW way AS SELECT email FROM users",
-    "REPLACE INTO users (id, name, age) VALUES (1, 'Ada', 36)",
-    "UPDATE OR REPLACE users SET age = 1, email = 'new@new' WHERE id = 2",
-    "DELETE FROM users WHERE age = 40",
-    "UPDATE keyed SET name = 'x'",
-    "UPDATE logins SET kind = 'x' WHERE kind = 'calm'",
-    "ANALYZE",
-    "DROP TABLE notes",
-  ])("that don't read them run: %s", async (sql) => {
+  it.each(
+    someOf(8, [
+      "UPDATE users SET email = 'new@new' WHERE id = 2 RETURNING id, name",
+      "UPDATE users SET name = name || '!', email = NULL WHERE age > 1",
+      "UPDATE users SET age = age + 1",
+      "INSERT INTO users (id, name, email, age) VALUES (9, 'Grace', 'new@new', 85) RETURNING id",
+      "INSERT INTO main.users AS u (name, email) VALUES ('Grace', 'new@new')",
+      "INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = 'new@new'",
+      "INSERT INTO accounts (name, password) VALUES ('new', 'x')",
+      "UPDATE accounts SET city = 'Rome'",
+      "DELETE FROM notes",
+      "DELETE FROM notes WHERE user_id IN (SELECT id FROM users WHERE age > 50)",
+      "INSERT INTO notes (text) SELECT name FROM users WHERE age > 1",
+      "CREATE TABLE copied AS SELECT id, name FROM users WHERE age > 1",
+      "CREATE VIEW way AS SELECT email FROM users",
+      "REPLACE INTO users (id, name, age) VALUES (1, 'Ada', 36)",
+      "UPDATE OR REPLACE users SET age = 1, email = 'new@new' WHERE id = 2",
+      "DELETE FROM users WHERE age = 40",
+      "UPDATE keyed SET name = 'x'",
+      "UPDATE logins SET kind = 'x' WHERE kind = 'calm'",
+      "ANALYZE",
+      "DROP TABLE notes",
+    ]),
+  )("that don't read them run: %s", async (sql) => {
     const { text, isError } = await write(sql);
     expect(isError, text).toBe(false);
   });

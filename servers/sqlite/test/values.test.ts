@@ -1,7 +1,16 @@
-import { describe, expect, it } from "vitest";
+import Sqlite from "better-sqlite3";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ask, change, labs } from "./asking.ts";
+import { type Lab, lab } from "./lab.ts";
 
 const enter = labs();
+
+/** For the tests that only read. */
+let here: Lab;
+beforeAll(async () => {
+  here = await lab();
+});
+afterAll(() => here?.dispose());
 
 describe("values", () => {
   it.each<readonly [sql: string, value: unknown, type: string]>([
@@ -27,7 +36,6 @@ describe("values", () => {
     ["zeroblob(1025)", { $blob: 1025 }, "BLOB"],
     ["json('{\"a\": [1, 2]}')", '{"a":[1,2]}', "TEXT"],
   ])("%s comes back exactly", async (sql, value, type) => {
-    const here = await enter();
     const { rows, columns } = await ask(here, `SELECT ${sql} AS x`);
     expect(rows).toEqual([[value]]);
     expect(columns).toEqual([{ name: "x", type }]);
@@ -94,7 +102,6 @@ describe("values", () => {
     [{ $blob: 5_000 }, "params[0] is an object"],
     [{ base64: "no base64!" }, "params[0] is not valid base64"],
   ])("that SQLite cannot take exactly are refused: %#", async (value, message) => {
-    const here = await enter();
     await expect(ask(here, "SELECT ?", { params: [value] })).rejects.toMatchObject({
       kind: "invalid",
       message: expect.stringContaining(message),
@@ -109,9 +116,12 @@ describe("values", () => {
     const near = [-1n, 0n, 1n]
       .map((step) => BigInt(digits) + step)
       .filter((n) => BigInt.asIntN(64, n) === n);
-    const here = await enter({
-      sql: `CREATE TABLE ids (id INTEGER PRIMARY KEY); ${near.map((n) => `INSERT INTO ids VALUES (${n});`).join("")}`,
-    });
+    const database = new Sqlite(here.file);
+    const inserts = near.map((n) => `INSERT INTO ids VALUES (${n});`);
+    database.exec(
+      `DROP TABLE IF EXISTS ids; CREATE TABLE ids (id INTEGER PRIMARY KEY); ${inserts.join("")}`,
+    );
+    database.close();
     const isSafe = Number.isSafeInteger(Number(digits));
     const params = [isSafe ? Number(digits) : digits];
     for (const place of isSafe ? ["?"] : ["?", "CAST(? AS INTEGER)"])
@@ -124,7 +134,6 @@ describe("values", () => {
   });
 
   it("must match the statement's parameters", async () => {
-    const here = await enter();
     await expect(ask(here, "SELECT ?, ?", { params: [1] })).rejects.toMatchObject({
       kind: "invalid",
     });
@@ -147,7 +156,6 @@ describe("values", () => {
     ["SELECT hex(:data) -- :not ?", [{ base64: "AP8=" }], ["00FF"]],
     ["SELECT '?' || ?", ["x"], ["?x"]],
   ])("are bound by number and by name: %s", async (sql, params, row) => {
-    const here = await enter();
     expect((await ask(here, sql, { params })).rows).toEqual([row]);
   });
 
@@ -158,7 +166,6 @@ describe("values", () => {
     ["SELECT :a, ?", [1, 2], "mixes ? with named parameters"],
     ["SELECT :a", [{ a: [1] }], "parameter a is a list"],
   ])("that do not fit are explained: %s", async (sql, params, message) => {
-    const here = await enter();
     await expect(ask(here, sql, { params })).rejects.toMatchObject({
       kind: "invalid",
       message: expect.stringContaining(message),
@@ -191,14 +198,12 @@ describe("values", () => {
     ["SELECT * FROM usrs", "Did you mean users?"],
     ['SELECT id FROM users WHERE name = "Ada"', 'no such column: "Ada" (position 35: '],
   ])("errors say where: %s", async (sql, message) => {
-    const here = await enter();
     await expect(ask(here, sql)).rejects.toMatchObject({
       message: expect.stringContaining(message),
     });
   });
 
   it("errors say where, after thousands of equal tokens", async () => {
-    const here = await enter();
     const asked = ask(here, `SELECT ${"1, ".repeat(20_000)}, 2`);
     await expect(asked).rejects.toMatchObject({
       message: expect.stringContaining("(position 60008: "),
@@ -206,7 +211,6 @@ describe("values", () => {
   });
 
   it("that are huge or deeply nested are truncated, or refused with SQLite's error", async () => {
-    const here = await enter();
     const { rows, truncated_by } = await ask(here, "SELECT printf('%.*c', 50000000, 'é')");
     expect(truncated_by).toBe("cell");
     expect(String(rows?.[0]?.[0])).toMatch(/^é+… \(8192 of \d+ bytes\)$/);

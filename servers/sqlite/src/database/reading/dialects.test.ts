@@ -1,10 +1,18 @@
-import { expect, it } from "vitest";
+import { fakeCall } from "@refmcp/testing";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Lab, lab } from "../../../test/lab.ts";
 import { labs } from "../../../test/tools.ts";
 import { passReading } from "../gate/gate.ts";
 import { written } from "./names.ts";
 import { query } from "./query.ts";
 
 const enter = labs();
+
+let here: Lab;
+beforeAll(async () => {
+  here = await lab();
+});
+afterAll(() => here?.dispose());
 
 it.each([
   ["SELECT name FROM users WHERE name »ILIKE 'a%'", /Write LIKE/],
@@ -18,7 +26,8 @@ it.each([
   ["SELECT name FROM users WHERE id = »ANY(ARRAY[1, 2])", /a IN/],
   ["SELECT name FROM users WHERE name »~ 'x'", /GLOB/],
 ])("SQL of another database gets a hint at its place: %s", async (marked, hint) => {
-  const { databases, call } = await enter();
+  const { databases } = here;
+  const call = fakeCall();
   const asked = { sql: marked.replace("»", ""), params: [], format: "rows" as const };
   const { budget, signal } = call;
   const failed = expect(query(databases, { ...asked, budget, signal })).rejects;
@@ -36,7 +45,8 @@ it("statements that show a schema elsewhere name the tool", () => {
 });
 
 it("a text that contains foreign SQL gets no hint for it", async () => {
-  const { databases, call } = await enter();
+  const { databases } = here;
+  const call = fakeCall();
   const asked = {
     sql: "SELECT 'ILIKE ::', nme FROM users -- now(",
     params: [],
