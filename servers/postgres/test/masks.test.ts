@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { statisticsOf } from "../src/database/copy/statistics.ts";
 import { Masks } from "../src/database/gate/masks.ts";
 import { type Lab, lab, naive } from "./lab.ts";
+import { someOf } from "./rows.ts";
 import { type Talk, talk } from "./session.ts";
 
 /** Two databases that differ only in masked values, of the same length. */
@@ -257,7 +258,7 @@ const REFUSED = [
 ];
 
 describe("two databases that differ only in masked values give the same answers", () => {
-  it.each(ANSWERED)("%s", async (sql) => {
+  it.each(someOf(8, ANSWERED))("%s", async (sql) => {
     const { text, isError } = await same("reader", "query", { sql });
     expect(isError, text).toBe(false);
     expect(text).toContain("Masked by this server, so always NULL");
@@ -266,7 +267,7 @@ describe("two databases that differ only in masked values give the same answers"
     await same("superuser", "query", { sql });
   });
 
-  it.each(REFUSED)("and refuse: %s", async (sql) => {
+  it.each(someOf(8, REFUSED))("and refuse: %s", async (sql) => {
     for (const by of ["reader", "superuser"] as const)
       expect((await same(by, "query", { sql })).isError, sql).toBe(true);
     expect((await same("reader", "pg_explain", { sql, analyze: true })).isError).toBe(true);
@@ -328,7 +329,7 @@ describe("two databases that differ only in masked values give the same answers"
     ["(SELECT * FROM users WHERE age > 1) q", "email"],
     ["(users CROSS JOIN (SELECT 1 AS one) r)", "email"],
   ] as const;
-  it.each(SOURCES)("in every clause: %s", async (from, column) => {
+  it.each(someOf(4, SOURCES))("in every clause: %s", async (from, column) => {
     for (const clause of CLAUSES) {
       const sql = clause(from, column);
       const { text, isError } = await same("reader", "query", { sql });
@@ -599,86 +600,90 @@ const write = (...statements: string[]) =>
   same("writer", "pg_execute", { statements: statements.map((sql) => ({ sql })), dry_run: true });
 
 describe("changes", () => {
-  it.each([
-    "UPDATE users SET name = email",
-    "UPDATE users SET name = upper(users.email) WHERE id = 1",
-    "UPDATE users SET name = 'x' WHERE email LIKE 'a%'",
-    "UPDATE users AS u SET name = (SELECT u.email)",
-    "UPDATE users SET name = users::text",
-    "UPDATE users SET name = to_json(users)::text",
-    "UPDATE users SET name = users.mail",
-    "UPDATE users SET name = 'x' RETURNING *",
-    "UPDATE users SET name = 'x' RETURNING email",
-    "UPDATE users SET name = 'x' RETURNING users",
-    "UPDATE users SET name = 'x' RETURNING users.row_to_json",
-    "UPDATE users SET name = low",
-    "UPDATE users SET name = 'x' RETURNING old.email",
-    "UPDATE users SET name = 'x' RETURNING old",
-    "UPDATE users SET name = 'x' RETURNING WITH (OLD AS before) before",
-    "UPDATE users SET email[1] = 'x'",
-    "UPDATE notes SET text = u.email FROM users u WHERE u.id = user_id",
-    "UPDATE notes SET text = (SELECT max(address) FROM contacts)",
-    "UPDATE notes SET text = c FROM users AS u(a, b, c, d, e)",
-    "UPDATE notes SET text = 'x' FROM users JOIN guesses USING (email)",
-    "UPDATE notes SET text = 'x' FROM users NATURAL JOIN guesses",
-    "UPDATE guesses SET n = 2",
-    "UPDATE ruled SET id = 2",
-    "DELETE FROM users WHERE email < 'm'",
-    "DELETE FROM users WHERE users > ROW(1, 'a', 'm', 1, 'x')::users",
-    "DELETE FROM users RETURNING email",
-    "DELETE FROM notes USING users WHERE email < 'm'",
-    "INSERT INTO notes (id, text) SELECT id + 100, email FROM users",
-    "INSERT INTO guesses (email) SELECT * FROM (TABLE users) x",
-    "INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = users.email",
-    "INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = 'y' WHERE users.email < 'm'",
-    "INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = 'y' RETURNING email",
-    "WITH d AS (DELETE FROM users RETURNING *) SELECT * FROM d",
-    "MERGE INTO users u USING guesses g ON u.email = g.email WHEN MATCHED THEN UPDATE SET name = 'hit'",
-    "MERGE INTO notes n USING users u ON n.user_id = u.id WHEN MATCHED THEN UPDATE SET text = u.email",
-    "CREATE TABLE copied AS SELECT * FROM users",
-    "SELECT * INTO copied FROM users",
-    "CREATE TABLE children () INHERITS (users)",
-    "CREATE TABLE likewise (LIKE users INCLUDING ALL)",
-    "CREATE TABLE referring (e text REFERENCES users (email))",
-    "CREATE VIEW way AS SELECT email FROM users",
-    "CREATE FUNCTION way() RETURNS text LANGUAGE sql AS 'SELECT max(email) FROM users'",
-    "CREATE INDEX ON users ((1 / (length(email) - 8)))",
-    "CREATE UNIQUE INDEX ON users ((left(email, 1)))",
-    "CREATE TRIGGER t AFTER UPDATE ON users FOR EACH ROW EXECUTE FUNCTION f()",
-    "CREATE RULE r AS ON UPDATE TO notes DO ALSO SELECT email FROM users",
-    "ALTER TABLE users RENAME COLUMN email TO visible",
-    "ALTER TABLE users RENAME TO visible",
-    "ALTER TABLE users SET SCHEMA crm",
-    "ALTER TABLE users ADD CHECK (email < 'm')",
-    "ALTER TABLE users ADD COLUMN copied text GENERATED ALWAYS AS (email) STORED",
-    "ALTER TABLE users ALTER COLUMN email TYPE int USING email::int",
-    "ALTER TABLE crm.people DETACH PARTITION crm.people_low",
-    "ALTER SCHEMA crm RENAME TO visible",
-    "CREATE POLICY p ON users USING (email < 'm')",
-    "DO $$ BEGIN RAISE NOTICE '%', (SELECT max(email) FROM users); END $$",
-    "REFRESH MATERIALIZED VIEW stored",
-    "CREATE MATERIALIZED VIEW m AS SELECT email FROM users",
-    "EXPLAIN ANALYZE UPDATE users SET name = 'x' WHERE email < 'm'",
-    "EXPLAIN (ANALYZE) DELETE FROM notes USING contacts WHERE address < 'm'",
-    "SELECT mail_of(1)",
-  ])("that could read masked values are refused: %s", async (sql) => {
+  it.each(
+    someOf(8, [
+      "UPDATE users SET name = email",
+      "UPDATE users SET name = upper(users.email) WHERE id = 1",
+      "UPDATE users SET name = 'x' WHERE email LIKE 'a%'",
+      "UPDATE users AS u SET name = (SELECT u.email)",
+      "UPDATE users SET name = users::text",
+      "UPDATE users SET name = to_json(users)::text",
+      "UPDATE users SET name = users.mail",
+      "UPDATE users SET name = 'x' RETURNING *",
+      "UPDATE users SET name = 'x' RETURNING email",
+      "UPDATE users SET name = 'x' RETURNING users",
+      "UPDATE users SET name = 'x' RETURNING users.row_to_json",
+      "UPDATE users SET name = low",
+      "UPDATE users SET name = 'x' RETURNING old.email",
+      "UPDATE users SET name = 'x' RETURNING old",
+      "UPDATE users SET name = 'x' RETURNING WITH (OLD AS before) before",
+      "UPDATE users SET email[1] = 'x'",
+      "UPDATE notes SET text = u.email FROM users u WHERE u.id = user_id",
+      "UPDATE notes SET text = (SELECT max(address) FROM contacts)",
+      "UPDATE notes SET text = c FROM users AS u(a, b, c, d, e)",
+      "UPDATE notes SET text = 'x' FROM users JOIN guesses USING (email)",
+      "UPDATE notes SET text = 'x' FROM users NATURAL JOIN guesses",
+      "UPDATE guesses SET n = 2",
+      "UPDATE ruled SET id = 2",
+      "DELETE FROM users WHERE email < 'm'",
+      "DELETE FROM users WHERE users > ROW(1, 'a', 'm', 1, 'x')::users",
+      "DELETE FROM users RETURNING email",
+      "DELETE FROM notes USING users WHERE email < 'm'",
+      "INSERT INTO notes (id, text) SELECT id + 100, email FROM users",
+      "INSERT INTO guesses (email) SELECT * FROM (TABLE users) x",
+      "INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = users.email",
+      "INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = 'y' WHERE users.email < 'm'",
+      "INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = 'y' RETURNING email",
+      "WITH d AS (DELETE FROM users RETURNING *) SELECT * FROM d",
+      "MERGE INTO users u USING guesses g ON u.email = g.email WHEN MATCHED THEN UPDATE SET name = 'hit'",
+      "MERGE INTO notes n USING users u ON n.user_id = u.id WHEN MATCHED THEN UPDATE SET text = u.email",
+      "CREATE TABLE copied AS SELECT * FROM users",
+      "SELECT * INTO copied FROM users",
+      "CREATE TABLE children () INHERITS (users)",
+      "CREATE TABLE likewise (LIKE users INCLUDING ALL)",
+      "CREATE TABLE referring (e text REFERENCES users (email))",
+      "CREATE VIEW way AS SELECT email FROM users",
+      "CREATE FUNCTION way() RETURNS text LANGUAGE sql AS 'SELECT max(email) FROM users'",
+      "CREATE INDEX ON users ((1 / (length(email) - 8)))",
+      "CREATE UNIQUE INDEX ON users ((left(email, 1)))",
+      "CREATE TRIGGER t AFTER UPDATE ON users FOR EACH ROW EXECUTE FUNCTION f()",
+      "CREATE RULE r AS ON UPDATE TO notes DO ALSO SELECT email FROM users",
+      "ALTER TABLE users RENAME COLUMN email TO visible",
+      "ALTER TABLE users RENAME TO visible",
+      "ALTER TABLE users SET SCHEMA crm",
+      "ALTER TABLE users ADD CHECK (email < 'm')",
+      "ALTER TABLE users ADD COLUMN copied text GENERATED ALWAYS AS (email) STORED",
+      "ALTER TABLE users ALTER COLUMN email TYPE int USING email::int",
+      "ALTER TABLE crm.people DETACH PARTITION crm.people_low",
+      "ALTER SCHEMA crm RENAME TO visible",
+      "CREATE POLICY p ON users USING (email < 'm')",
+      "DO $$ BEGIN RAISE NOTICE '%', (SELECT max(email) FROM users); END $$",
+      "REFRESH MATERIALIZED VIEW stored",
+      "CREATE MATERIALIZED VIEW m AS SELECT email FROM users",
+      "EXPLAIN ANALYZE UPDATE users SET name = 'x' WHERE email < 'm'",
+      "EXPLAIN (ANALYZE) DELETE FROM notes USING contacts WHERE address < 'm'",
+      "SELECT mail_of(1)",
+    ]),
+  )("that could read masked values are refused: %s", async (sql) => {
     const { text, isError } = await write(sql);
     expect(isError, text).toBe(true);
     expect(text).not.toMatch(/does not exist|internal|syntax/i);
   });
 
-  it.each([
-    "UPDATE users SET email = 'new@new' WHERE id = 2 RETURNING id, name",
-    "UPDATE users SET name = name || '!', email = NULL",
-    "INSERT INTO users (id, name, email, age) VALUES (9, 'Grace', 'new@new', 85) RETURNING id",
-    "INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = 'new@new'",
-    "DELETE FROM notes USING users u WHERE u.id = notes.user_id AND u.age > 50",
-    "UPDATE notes SET text = u.name FROM users u WHERE u.id = user_id RETURNING text",
-    "INSERT INTO notes (id, text) SELECT id + 100, name FROM users",
-    "CREATE TABLE copied AS SELECT id, name FROM users",
-    "SELECT * FROM users",
-    "DELETE FROM notes",
-  ])("that don't read them run: %s", async (sql) => {
+  it.each(
+    someOf(4, [
+      "UPDATE users SET email = 'new@new' WHERE id = 2 RETURNING id, name",
+      "UPDATE users SET name = name || '!', email = NULL",
+      "INSERT INTO users (id, name, email, age) VALUES (9, 'Grace', 'new@new', 85) RETURNING id",
+      "INSERT INTO users (id, name) VALUES (1, 'x') ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = 'new@new'",
+      "DELETE FROM notes USING users u WHERE u.id = notes.user_id AND u.age > 50",
+      "UPDATE notes SET text = u.name FROM users u WHERE u.id = user_id RETURNING text",
+      "INSERT INTO notes (id, text) SELECT id + 100, name FROM users",
+      "CREATE TABLE copied AS SELECT id, name FROM users",
+      "SELECT * FROM users",
+      "DELETE FROM notes",
+    ]),
+  )("that don't read them run: %s", async (sql) => {
     const { text, isError } = await write(sql);
     expect(isError, text).toBe(false);
   });

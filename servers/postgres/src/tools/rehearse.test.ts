@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Lab, lab } from "../../test/lab.ts";
+import { someOf } from "../../test/rows.ts";
 import { type Talk, talk } from "../../test/session.ts";
 
 interface Step {
@@ -139,7 +140,7 @@ const KNOWN: readonly (readonly [
   ["CREATE TABLE fresh (id int PRIMARY KEY, v int NOT NULL)", undefined, undefined, undefined],
 ];
 
-it.for(KNOWN)("%s", async ([sql, lock, work, safer]) => {
+it.for(someOf(5, KNOWN))("%s", async ([sql, lock, work, safer]) => {
   const { ok, statements } = await rehearse(sql);
   const [step] = statements;
   if (sql.includes("ALTER total TYPE")) {

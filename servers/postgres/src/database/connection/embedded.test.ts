@@ -17,6 +17,7 @@ import { packaged, startCluster } from "@refmcp/embedded-postgres";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import manifest from "../../../package.json" with { type: "json" };
+import { isLong, itLong } from "../../../test/rows.ts";
 import { type Talk, talk, talkToProcess } from "../../../test/session.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -72,7 +73,7 @@ function isRunning(pid: number): boolean {
 }
 
 describe("--embedded", () => {
-  it("rests between calls: its writers wake up every ten seconds at most", async () => {
+  itLong("rests between calls: its writers wake up every ten seconds at most", async () => {
     const server = await talk(args("--embedded"));
     const { rows } = await sql(
       server,
@@ -86,33 +87,36 @@ describe("--embedded", () => {
     ]);
   });
 
-  it.each(["in memory", "in a directory"])("imports and exports 20,000 rows, %s", async (where) => {
-    const given = where === "in memory" ? args("--embedded") : kept();
-    const csv = `id,name\n${Array.from({ length: 20_000 }, (_, n) => `${n},name ${n} grün 🙂`).join("\n")}\n`;
-    await writeFile(join(folder, "names.csv"), csv);
-    const server = await talk(given);
-    await server.data("pg_execute", {
-      statements: ["CREATE TABLE names (id int PRIMARY KEY, name text)"],
-    });
-    expect(await server.data("pg_import_csv", { path: "names.csv", table: "names" })).toMatchObject(
-      {
+  it.each(isLong ? ["in memory", "in a directory"] : ["in a directory"])(
+    "imports and exports 20,000 rows, %s",
+    async (where) => {
+      const given = where === "in memory" ? args("--embedded") : kept();
+      const csv = `id,name\n${Array.from({ length: 20_000 }, (_, n) => `${n},name ${n} grün 🙂`).join("\n")}\n`;
+      await writeFile(join(folder, "names.csv"), csv);
+      const server = await talk(given);
+      await server.data("pg_execute", {
+        statements: ["CREATE TABLE names (id int PRIMARY KEY, name text)"],
+      });
+      expect(
+        await server.data("pg_import_csv", { path: "names.csv", table: "names" }),
+      ).toMatchObject({
         rows: 20_000,
         committed: true,
-      },
-    );
-    expect(
-      await server.data("pg_export", { sql: "SELECT * FROM names ORDER BY id", path: "out.csv" }),
-    ).toMatchObject({ rows: 20_000 });
-    expect(await readFile(join(folder, "out.csv"), "utf8")).toBe(csv);
-    await server.close();
-    expect(await readdir(temporary)).toEqual([]);
+      });
+      expect(
+        await server.data("pg_export", { sql: "SELECT * FROM names ORDER BY id", path: "out.csv" }),
+      ).toMatchObject({ rows: 20_000 });
+      expect(await readFile(join(folder, "out.csv"), "utf8")).toBe(csv);
+      await server.close();
+      expect(await readdir(temporary)).toEqual([]);
 
-    const again = await talk(given);
-    const count = await again.call("query", { sql: "SELECT count(*), max(name) FROM names" });
-    if (where === "in memory") expect(count.text).toContain("42P01");
-    else expect(JSON.parse(count.text)).toMatchObject({ rows: [[20_000, "name 9999 grün 🙂"]] });
-    await again.close();
-  });
+      const again = await talk(given);
+      const count = await again.call("query", { sql: "SELECT count(*), max(name) FROM names" });
+      if (where === "in memory") expect(count.text).toContain("42P01");
+      else expect(JSON.parse(count.text)).toMatchObject({ rows: [[20_000, "name 9999 grün 🙂"]] });
+      await again.close();
+    },
+  );
 
   it("queries, pages, describes, refuses and times out like any other PostgreSQL", async () => {
     const server = await talk(args("--embedded"));
@@ -214,7 +218,7 @@ describe("when the embedded database ends on its own", () => {
     await server.close();
   });
 
-  it.each(["--embedded", "--embedded-dir"])(
+  it.each(isLong ? ["--embedded", "--embedded-dir"] : ["--embedded-dir"])(
     "nothing is left when the server is killed (%s)",
     async (option) => {
       const given = option === "--embedded" ? args("--embedded") : kept();
@@ -385,28 +389,31 @@ describe("the binaries", () => {
     expect(new Map(Object.entries(manifest.peerDependencies)).get(name)).toBe(version);
   });
 
-  it("run from a private copy if the folder is closed or npm's install scripts did not run", async () => {
-    // As npx has them for root, and as npm 12 installs them.
-    const cache = join(folder, "cache");
-    await mkdir(cache, { mode: 0o700 });
-    const native = join(cache, "native");
-    await cp(packaged(manifest), native, { recursive: true, verbatimSymlinks: true });
-    const links: readonly { target: string }[] = existsSync(join(native, "pg-symlinks.json"))
-      ? JSON.parse(await readFile(join(native, "pg-symlinks.json"), "utf8"))
-      : [];
-    for (const { target } of links) await rm(join(cache, target), { force: true });
-    const cluster = await startCluster({ directory: undefined, maxConnections: 2, native });
-    const client = new pg.Client({
-      host: cluster.host,
-      port: cluster.port,
-      user: cluster.user,
-      database: cluster.database,
-      password: cluster.password,
-    });
-    await client.connect();
-    expect((await client.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
-    await client.end();
-    await cluster.stop();
-    expect(await readdir(temporary)).toEqual([]);
-  });
+  itLong(
+    "run from a private copy if the folder is closed or npm's install scripts did not run",
+    async () => {
+      // As npx has them for root, and as npm 12 installs them.
+      const cache = join(folder, "cache");
+      await mkdir(cache, { mode: 0o700 });
+      const native = join(cache, "native");
+      await cp(packaged(manifest), native, { recursive: true, verbatimSymlinks: true });
+      const links: readonly { target: string }[] = existsSync(join(native, "pg-symlinks.json"))
+        ? JSON.parse(await readFile(join(native, "pg-symlinks.json"), "utf8"))
+        : [];
+      for (const { target } of links) await rm(join(cache, target), { force: true });
+      const cluster = await startCluster({ directory: undefined, maxConnections: 2, native });
+      const client = new pg.Client({
+        host: cluster.host,
+        port: cluster.port,
+        user: cluster.user,
+        database: cluster.database,
+        password: cluster.password,
+      });
+      await client.connect();
+      expect((await client.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+      await client.end();
+      await cluster.stop();
+      expect(await readdir(temporary)).toEqual([]);
+    },
+  );
 });

@@ -1,0 +1,2 @@
+// In memory and in a directory, and all of its settings.
+import "./embedded.test.ts";

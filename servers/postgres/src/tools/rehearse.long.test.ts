@@ -1,0 +1,2 @@
+// All statements.
+import "./rehearse.test.ts";

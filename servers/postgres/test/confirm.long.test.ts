@@ -1,0 +1,2 @@
+// In both eras of the protocol.
+import "./confirm.test.ts";

@@ -1,0 +1,2 @@
+// All rows of the matrices.
+import "./masks.test.ts";

@@ -1,0 +1,2 @@
+// More kills.
+import "./undo-limits.test.ts";
