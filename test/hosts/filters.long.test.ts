@@ -74,7 +74,7 @@ describe("a tool that hosts cannot handle", () => {
       tool: tool(
         object({ a: { type: "string" } }, { anyOf: [{ type: "object", required: ["a"] }] }),
       ),
-      hosts: ["Claude Desktop", "Claude Code", "VS Code with GPT-4", "VS Code with Gemini"],
+      hosts: ["Claude Desktop", "VS Code with GPT-4", "VS Code with Gemini"],
     },
     {
       what: "an array without items",
@@ -90,14 +90,7 @@ describe("a tool that hosts cannot handle", () => {
     {
       what: "a long name",
       tool: tool(object({}), `a_${"very_".repeat(12)}long_name`),
-      hosts: [
-        "Claude Desktop",
-        "VS Code with GPT-4",
-        "VS Code with Gemini",
-        "Cursor",
-        "Codex",
-        "Gemini CLI",
-      ],
+      hosts: ["Claude Desktop", "VS Code with GPT-4", "VS Code with Gemini", "Cursor", "Codex"],
     },
     {
       what: "a long description of a property",

@@ -18,27 +18,25 @@ interface HostFilter {
 
 const COMBINERS = ["oneOf", "anyOf", "allOf"];
 
-/** The Messages API allows tool names of at most 128 characters, Claude Desktop 64. */
-function anthropic(host: string, longest: number, source: string): HostFilter {
-  return {
-    host,
-    sources: [source, "https://github.com/anthropics/claude-code/issues/710"],
-    apply(server, { name, description, inputSchema }) {
-      const full = longest === 128 ? `mcp__${server}__${name}` : name;
-      if (!new RegExp(`^[a-zA-Z0-9_-]{1,${longest}}$`).test(full))
-        throw new Error(`the name ${full}`);
-      const combiner = COMBINERS.find((keyword) => keyword in inputSchema);
-      if (combiner !== undefined) throw new Error(`the schema has ${combiner} at the top level`);
-      if (inputSchema.type !== "object") throw new Error("the schema is not an object");
-      eachSchema(inputSchema, (schema) => {
-        for (const key of Object.keys(fieldsAt(schema, "properties"))) {
-          if (!/^[a-zA-Z0-9_.-]{1,64}$/.test(key)) throw new Error(`the property name ${key}`);
-        }
-      });
-      return { name: full, description: description.slice(0, 2048), inputSchema };
-    },
-  };
-}
+const claudeDesktop: HostFilter = {
+  host: "Claude Desktop",
+  sources: [
+    "https://modelcontextprotocol.io/docs/develop/connect-local-servers (its check of names)",
+    "https://github.com/anthropics/claude-code/issues/710",
+  ],
+  apply(_server, { name, description, inputSchema }) {
+    if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) throw new Error(`the name ${name}`);
+    const combiner = COMBINERS.find((keyword) => keyword in inputSchema);
+    if (combiner !== undefined) throw new Error(`the schema has ${combiner} at the top level`);
+    if (inputSchema.type !== "object") throw new Error("the schema is not an object");
+    eachSchema(inputSchema, (schema) => {
+      for (const key of Object.keys(fieldsAt(schema, "properties"))) {
+        if (!/^[a-zA-Z0-9_.-]{1,64}$/.test(key)) throw new Error(`the property name ${key}`);
+      }
+    });
+    return { name, description: description.slice(0, 2048), inputSchema };
+  },
+};
 
 /** GPT-4 supports neither bounds nor formats nor defaults. */
 const NOT_FOR_GPT4 = new Set([
@@ -140,25 +138,6 @@ const codex: HostFilter = {
   },
 };
 
-const gemini: HostFilter = {
-  host: "Gemini CLI",
-  sources: [
-    "https://geminicli.com/docs/tools/mcp-server",
-    "https://github.com/google-gemini/gemini-cli/blob/main/packages/core/src/tools/mcp-tool.ts",
-  ],
-  apply(server, tool) {
-    const inputSchema = mapSchema(tool.inputSchema, (schema) => {
-      const { $schema: _, additionalProperties: __, default: preset, ...kept } = schema;
-      // A default along with alternatives is dropped for Vertex AI.
-      const hasChoice = COMBINERS.some((keyword) => keyword in schema);
-      return hasChoice || !("default" in schema) ? kept : { ...kept, default: preset };
-    });
-    const full = `mcp_${server}_${tool.name}`.replace(/[^a-zA-Z0-9_\-.:]/g, "_");
-    const name = full.length > 63 ? `${full.slice(0, 30)}...${full.slice(-30)}` : full;
-    return { ...tool, name, inputSchema };
-  },
-};
-
 /** VS Code turns nullable types into OpenAPI's keyword for the Gemini models. */
 const vscodeGemini: HostFilter = {
   host: "VS Code with Gemini",
@@ -178,19 +157,7 @@ const vscodeGemini: HostFilter = {
 };
 
 /** The documented behavior of hosts. */
-export const FILTERS: readonly HostFilter[] = [
-  anthropic(
-    "Claude Desktop",
-    64,
-    "https://modelcontextprotocol.io/docs/develop/connect-local-servers (its check of names)",
-  ),
-  anthropic("Claude Code", 128, "https://code.claude.com/docs/en/mcp"),
-  vscode,
-  vscodeGemini,
-  cursor,
-  codex,
-  gemini,
-];
+export const FILTERS: readonly HostFilter[] = [claudeDesktop, vscode, vscodeGemini, cursor, codex];
 
 /** A copy of a schema with `change` applied to every schema inside, then to itself. */
 function mapSchema(schema: Fields, change: (schema: Fields) => Fields): Fields {
