@@ -6,13 +6,6 @@ import { type Browser, chromium, type FrameLocator, type Page } from "playwright
 import { afterAll, beforeAll, expect } from "vitest";
 import { ensureBrowser } from "../../servers/playwright/test/browser.mjs";
 
-/** Draws text alike on all machines with the same fonts. */
-const SAME_TEXT = [
-  "--font-render-hinting=none",
-  "--disable-lcd-text",
-  "--force-color-profile=srgb",
-];
-
 /** Only what hangs takes this long, in milliseconds; Playwright's own limit is 30 seconds. */
 const HANGS_MS = 600_000;
 
@@ -48,12 +41,8 @@ export interface Look {
   readonly theme?: "light" | "dark";
   /** Pixels of the frame. */
   readonly width?: number;
-  /** Variables of the host's style, such as `--font-sans`. */
-  readonly variables?: Readonly<Record<string, string>>;
   /** Whether the host saves files for views. */
   readonly downloads?: boolean;
-  /** CSS that is added to the view's page, for fonts that look the same on every machine. */
-  readonly css?: string;
 }
 
 /** A view in its host, with its requests to the host. */
@@ -80,7 +69,6 @@ export function useViews(): (
     browser = await chromium.launch({
       executablePath,
       chromiumSandbox: false,
-      args: SAME_TEXT,
       timeout: HANGS_MS,
     });
     const { outputFiles } = await build({
@@ -96,7 +84,7 @@ export function useViews(): (
   return async (client, call, result, given = "light") => {
     if (browser === undefined) throw new Error("The browser has not been started.");
     const look: Look = typeof given === "string" ? { theme: given } : given;
-    const { theme = "light", width = 640, css = "" } = look;
+    const { theme = "light", width = 640 } = look;
     const page = await browser.newPage({
       viewport: { width: width + 60, height: 600 },
       colorScheme: theme,
@@ -126,11 +114,7 @@ export function useViews(): (
     const { contents } = await client.readResource({ uri: ui.resourceUri });
     const [html] = contents;
     if (html === undefined || !("text" in html)) throw new Error(`${ui.resourceUri} is not a page`);
-    // The view's own policy allows no fonts, since it loads none.
-    const styled = html.text
-      .replace("default-src 'none'", css === "" ? "$&" : "$&; font-src data:")
-      .replace("</head>", () => (css === "" ? "</head>" : `<style>${css}</style></head>`));
-    const shown = [styled, { ...look, theme, width }, call.arguments, result].map((value) =>
+    const shown = [html.text, { ...look, theme, width }, call.arguments, result].map((value) =>
       JSON.stringify(value),
     );
     await page.evaluate(`showView(${shown.join(", ")})`);

@@ -4,7 +4,6 @@ import { AppBridge, PostMessageTransport } from "@modelcontextprotocol/ext-apps/
 interface PageLook {
   readonly theme: "light" | "dark";
   readonly width: number;
-  readonly variables?: Record<string, string>;
   readonly downloads?: boolean;
 }
 
@@ -16,7 +15,7 @@ declare global {
   }
 }
 
-window.showView = async (html, { theme, width, variables, downloads = false }, given, result) => {
+window.showView = async (html, { theme, width, downloads = false }, given, result) => {
   const frame = document.createElement("iframe");
   frame.setAttribute("sandbox", "allow-scripts");
   frame.style.cssText = `width:${width}px;height:0;border:0`;
@@ -36,7 +35,6 @@ window.showView = async (html, { theme, width, variables, downloads = false }, g
       theme,
       displayMode: "inline",
       availableDisplayModes: ["inline", "fullscreen"],
-      ...(variables === undefined ? {} : { styles: { variables: variables as never } }),
     },
   });
   bridge.oncalltool = async (params) => (await window.fromView("tools/call", params)) as never;

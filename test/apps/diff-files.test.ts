@@ -5,8 +5,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serverBin } from "../servers.ts";
 import { shopRepository } from "./data/repository.ts";
-import { connectApps, type Look, useViews } from "./host.ts";
-import { expectPicture, LOOKS } from "./pictures.ts";
+import { connectApps, useViews } from "./host.ts";
 
 describe("a diff of 30 files", () => {
   const show = useViews();
@@ -21,27 +20,12 @@ describe("a diff of 30 files", () => {
     await client.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const shownFor = async (given: Record<string, unknown>, look: Look = {}) => {
+  const shownFor = async (given: Record<string, unknown>) => {
     const call = { name: "git_diff", arguments: { target: "HEAD~1..HEAD", ...given } };
-    const shown = await show(client, call, await client.callTool(call), look);
+    const shown = await show(client, call, await client.callTool(call), { width: 720 });
     await shown.view.getByRole("status").filter({ hasText: "file" }).waitFor();
     return shown;
   };
-
-  it.each(LOOKS)("looks as in the picture: $name", async ({ name, look }) => {
-    const shown = await shownFor({}, look);
-    await expectPicture(shown, `diff-${name}`);
-    await shown.page.close();
-  });
-
-  it.each(["light", "dark"] as const)("looks as in the picture side by side: %s", async (theme) => {
-    const themed = LOOKS.find(({ look }) => look.theme === theme)?.look;
-    const paths = ["src/stores/order-store.ts", "tests/test_orders.py"];
-    const shown = await shownFor({ paths }, { ...themed, width: 1_100 });
-    await shown.view.locator("table.split").first().waitFor();
-    await expectPicture(shown, `diff-split-${theme}`);
-    await shown.page.close();
-  });
 
   it("lists all files with their counts, folds them, and goes to files and changes", async () => {
     const shown = await shownFor({ context_lines: 20 });
