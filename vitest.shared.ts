@@ -1,6 +1,5 @@
 import { pbkdf2Sync } from "node:crypto";
 import { readFileSync, statfsSync } from "node:fs";
-import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
 import { SuiteReport } from "./vitest.report.ts";
@@ -8,8 +7,6 @@ import { SuiteReport } from "./vitest.report.ts";
 // The long matrices are `*.long.test.ts`. They run where they are asked for: `vitest run .long` runs those of a
 // package, `vitest run FILE.long.test.ts` one of them.
 const isLong = process.argv.slice(2).some((argument) => argument.includes(".long"));
-
-const isServer = basename(dirname(process.cwd())) === "servers";
 
 /**
  * Tests write much and keep nothing. In memory that takes half the system time; it is used where there is room, and where
@@ -49,11 +46,7 @@ export default defineConfig({
     hookTimeout: limit,
     // `expect.poll` waits for an event. It ends before its test, so that it can say what it waited for.
     expect: { poll: { timeout: limit * 0.8 } },
-    // A server's own run checks its wording, too.
-    include: [
-      "**/*.test.ts",
-      ...(isServer && !isLong ? ["../../test/structure/wording.test.ts"] : []),
-    ],
+    include: ["**/*.test.ts"],
     alias: {
       "@refmcp/launch/worker-file": fileURLToPath(
         new URL("vitest.worker-file.ts", import.meta.url),
