@@ -1,0 +1,4 @@
+import { SERVERS } from "../servers.ts";
+import { testObservation } from "./observe.ts";
+
+testObservation(SERVERS);

@@ -1,0 +1,4 @@
+import { SERVERS } from "../servers.ts";
+import { testReplicas } from "./replicas.ts";
+
+testReplicas(SERVERS);
