@@ -11,7 +11,8 @@ import { build, install, ROOT, turboQuietly } from "./lib/setup.mjs";
 // setup.mjs has already removed --no-system-packages.
 const given = process.argv.slice(2);
 const forTurbo = given.filter((argument) => argument !== "--all");
-const TASKS = ["typecheck", "test", ...(given.includes("--all") ? ["test:long"] : [])];
+const TASKS = ["typecheck", "test", "test:documents", "test:protocol", "test:http"];
+if (given.includes("--all")) TASKS.push("test:long");
 
 /** @typedef {import("../vitest.report.ts").Report} Report */
 /** @typedef {{ id: string, task: string, directory: string, isCached: boolean, report: string, progress: string, result?: Report }} Suite */
@@ -122,7 +123,7 @@ async function plan() {
         ROOT,
         directory,
         ".refmcp",
-        task === "test:long" ? "report-long" : "report",
+        task.replace(/^test/, "report").replace(":", "-"),
       );
       const isCached = cache.status === "HIT";
       return {
@@ -176,7 +177,7 @@ function showProgress() {
 
 /** @param {Suite} suite */
 function nameOf({ directory, task }) {
-  return task === "test:long" ? `${directory} (long)` : directory;
+  return task === "test" ? directory : `${directory} (${task.replace("test:", "")})`;
 }
 
 /** Parses a JSON file; undefined if it is missing or currently being written. @param {string} path */

@@ -38,8 +38,15 @@ export function serverBin(name: string): string {
   return join(serverFolder(name), "dist", "bin.js");
 }
 
+let described: ReturnType<typeof describeServers> | undefined;
+
 /** What the generated files are made of: what each server prints about itself, with its package.json. */
-export function describedServers() {
+export function describedServers(): ReturnType<typeof describeServers> {
+  described ??= describeServers();
+  return described;
+}
+
+function describeServers() {
   return Promise.all(
     SERVERS.map(async (name) => {
       const folder = serverFolder(name);

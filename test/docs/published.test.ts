@@ -58,13 +58,7 @@ function decoded(link: string) {
 }
 
 it("every page with instructions has both forms", () => {
-  const pages = [
-    ...PAGES,
-    "docs/faq.md",
-    "docs/http.md",
-    "docs/judge.md",
-    "docs/migration.md",
-  ].sort();
+  const pages = [...PAGES, "docs/http.md", "docs/judge.md", "docs/migration.md"].sort();
   expect([...before.keys()].sort()).toEqual(pages);
   expect([...after.keys()].sort()).toEqual(pages);
   expect(before.get("docs/migration.md")).toContain('"args": ["/path/to/refmcp/servers/');

@@ -1,12 +1,8 @@
-import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { SERVERS, serverBin, serverFolder } from "../servers.ts";
-
-const execute = promisify(execFile);
+import { describedServers, SERVERS, serverFolder } from "../servers.ts";
 
 interface Described {
   readonly skills: readonly { readonly name: string; readonly description: string }[];
@@ -17,10 +13,8 @@ interface Described {
 }
 
 async function describedBy(server: string): Promise<Described> {
-  const { stdout } = await execute(process.execPath, [serverBin(server), "--describe"], {
-    maxBuffer: 2 ** 26,
-  });
-  return JSON.parse(stdout);
+  const servers = await describedServers();
+  return servers.find(({ name }) => name === server);
 }
 
 describe.each(SERVERS)("the skills of the %s server", (server) => {

@@ -1,5 +1,5 @@
-import type { Recorder } from "../protocol/recorder.ts";
-import { type Fields, fieldsAt, listAt } from "../protocol/revisions.ts";
+import type { Recorder } from "./recorder.ts";
+import { type Fields, fieldsAt, listAt } from "./revisions.ts";
 
 /** A connection to the probe server, and what opened it. */
 export interface Talk {

@@ -1,5 +1,5 @@
-import { CAPABILITIES, CLIENT_INFO, metaOf } from "../protocol/client.ts";
-import { type Fields, MODERN, type Revision } from "../protocol/revisions.ts";
+import { CAPABILITIES, CLIENT_INFO, metaOf } from "./client.ts";
+import { type Fields, MODERN, type Revision } from "./revisions.ts";
 
 /** Determines the content of a cell, at the endpoint of a server. */
 type Look = (url: URL, revision: Revision) => Promise<string>;

@@ -2,13 +2,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startHttp } from "@refmcp/testing";
 import { beforeAll, describe, expect, it } from "vitest";
-import { CAPABILITIES, likelyAnswer } from "../protocol/client.ts";
-import { probeLauncher } from "../protocol/probe.ts";
-import { Recorder } from "../protocol/recorder.ts";
-import { REVISIONS, type Revision } from "../protocol/revisions.ts";
 import { ROOT } from "../servers.ts";
-import { HTTP_ROWS } from "./protocol-http.ts";
-import { STDIO_ROWS } from "./protocol-rows.ts";
+import { CAPABILITIES, likelyAnswer } from "./client.ts";
+import { HTTP_ROWS } from "./page-http.ts";
+import { STDIO_ROWS } from "./page-rows.ts";
+import { probeLauncher } from "./probe.ts";
+import { Recorder } from "./recorder.ts";
+import { REVISIONS, type Revision } from "./revisions.ts";
 
 const launch = probeLauncher();
 /** The content of the page by row and revision. */
