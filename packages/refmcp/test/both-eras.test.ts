@@ -105,24 +105,21 @@ describe("a shared session", () => {
       Array.from({ length: 25 }, () => expect.stringContaining("one\n")),
     );
   });
-});
 
-describe("a separate session", () => {
   it("refuses what needs the user's confirmation if the client cannot ask", async () => {
-    const place = project();
-    const { client } = await start(place);
+    const { client } = connected;
     writeFileSync(place.path("untracked.txt"), "kept\n");
     const answer = await client.callTool({ name: "call_tool", arguments: { name: "git_clean" } });
     expect(answer.isError).toBe(true);
     expect(place.git("status", "--porcelain")).toBe("?? untracked.txt\n");
+    rmSync(place.path("untracked.txt"));
   });
 
   it("passes on progress", async () => {
-    const place = project();
     mkdirSync(place.path("from"));
     for (let index = 0; index < 30; index++)
       writeFileSync(place.path("from", `${index}.txt`), "text\n");
-    const { client, received } = await start(place);
+    const { client, received } = connected;
     const copy = { source: place.path("from"), destination: place.path("to") };
     const answer = await client.callTool(
       { name: "call_tool", arguments: { name: "copy_file", arguments: copy } },
@@ -140,10 +137,9 @@ describe("a separate session", () => {
   });
 
   it("prompts and completes", async () => {
-    const place = project();
     place.git("branch", "topic");
     writeFileSync(place.path("a.txt"), "two\n");
-    const { client } = await start(place);
+    const { client } = connected;
     expect((await client.listPrompts()).prompts.map(({ name }) => name)).toContain(
       "review_changes",
     );
@@ -156,23 +152,58 @@ describe("a separate session", () => {
     expect(completion.values).toEqual(["topic"]);
     await expect(client.getPrompt({ name: "review_change" })).rejects.toThrow("review_changes");
   });
+});
 
-  it("cancels a call in its server", async () => {
+it("a call is cancelled in its server", async () => {
+  const place = project();
+  const { client } = await start(place, {
+    elicit: () => new Promise(() => undefined),
+  });
+  writeFileSync(place.path("untracked.txt"), "kept\n");
+  const cancelled = new AbortController();
+  const call = client.callTool(
+    { name: "call_tool", arguments: { name: "git_clean" } },
+    { signal: cancelled.signal },
+  );
+  setImmediate(() => cancelled.abort());
+  await expect(call).rejects.toThrow();
+  expect((await client.callTool({ name: "git_status", arguments: {} })).isError).not.toBe(true);
+  rmSync(place.path("untracked.txt"));
+});
+
+it("lets a server ask the client's model", async () => {
+  const web = createServer((_, response) => {
+    response.setHeader("content-type", "text/html");
+    response.end(
+      "<title>Tea</title><h1>Tea</h1><p>Green tea is brewed at 80 degrees Celsius for two minutes.</p>",
+    );
+  });
+  await new Promise<void>((listening) => void web.listen(0, "127.0.0.1", listening));
+  const { port }: AddressInfo = Object(web.address());
+  try {
     const place = project();
     const { client } = await start(place, {
-      elicit: () => new Promise(() => undefined),
+      args: [place.folder, "--fetch.allow-host", "127.0.0.1", "--fetch.ignore-robots-txt"],
+      sample: () => ({
+        role: "assistant",
+        model: "test",
+        content: { type: "text", text: "At 80 degrees." },
+      }),
     });
-    writeFileSync(place.path("untracked.txt"), "kept\n");
-    const cancelled = new AbortController();
-    const call = client.callTool(
-      { name: "call_tool", arguments: { name: "git_clean" } },
-      { signal: cancelled.signal },
-    );
-    setImmediate(() => cancelled.abort());
-    await expect(call).rejects.toThrow();
-    expect((await client.callTool({ name: "git_status", arguments: {} })).isError).not.toBe(true);
-    rmSync(place.path("untracked.txt"));
-  });
+    const answer = await client.callTool({
+      name: "call_tool",
+      arguments: {
+        name: "fetch_many",
+        arguments: {
+          urls: [`http://127.0.0.1:${port}/`],
+          question: "How hot is green tea brewed?",
+        },
+      },
+    });
+    expect(textOf(answer)).toContain("At 80 degrees.");
+  } finally {
+    web.close();
+  }
 });
 
 describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => {
@@ -198,42 +229,6 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => 
     expect(place.git("status", "--porcelain")).toBe("");
     expect(asked).toHaveLength(2);
     expect(asked[0]).toContain("untracked.txt");
-  });
-
-  it("lets a server ask the client's model", async () => {
-    const web = createServer((_, response) => {
-      response.setHeader("content-type", "text/html");
-      response.end(
-        "<title>Tea</title><h1>Tea</h1><p>Green tea is brewed at 80 degrees Celsius for two minutes.</p>",
-      );
-    });
-    await new Promise<void>((listening) => void web.listen(0, "127.0.0.1", listening));
-    const { port }: AddressInfo = Object(web.address());
-    try {
-      const place = project();
-      const { client } = await start(place, {
-        era,
-        args: [place.folder, "--fetch.allow-host", "127.0.0.1", "--fetch.ignore-robots-txt"],
-        sample: () => ({
-          role: "assistant",
-          model: "test",
-          content: { type: "text", text: "At 80 degrees." },
-        }),
-      });
-      const answer = await client.callTool({
-        name: "call_tool",
-        arguments: {
-          name: "fetch_many",
-          arguments: {
-            urls: [`http://127.0.0.1:${port}/`],
-            question: "How hot is green tea brewed?",
-          },
-        },
-      });
-      expect(textOf(answer)).toContain("At 80 degrees.");
-    } finally {
-      web.close();
-    }
   });
 
   it("reads resources of all servers, and lists more of them once their servers run", async () => {

@@ -540,7 +540,7 @@ const isOfDefaults = ({ rule }: { rule: RuleId }) => rule !== "tool-tokens";
 const isVia = (via: Via) => PASSES.some((pass) => pass.via === via);
 
 const oneOfEachEffect = ({ tools }: AnyServer): AnyServer["tools"] =>
-  EFFECTS.flatMap((effect) => tools.find((tool) => tool.effect === effect) ?? []);
+  EFFECTS.flatMap((effect) => tools.findLast((tool) => tool.effect === effect) ?? []);
 
 function none(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(problems.join("\n"));

@@ -76,8 +76,8 @@ describe("a file that can be changed", () => {
   it("has 5 MB, and the rest of it stays", async () => {
     const { io, file } = await makeHome();
     const history = Array.from(
-      { length: 50_000 },
-      (_, index) => `    { "n": ${index}, "text": "${"x".repeat(80)}" }`,
+      { length: 10_000 },
+      (_, index) => `    { "n": ${index}, "text": "${"x".repeat(480)}" }`,
     );
     const text = `{\n  "history": [\n${history.join(",\n")}\n  ]\n}\n`;
     expect(text.length).toBeGreaterThan(5_000_000);
