@@ -1,4 +1,13 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 
 /** Each run's folder is named for its process: several tasks run in a package at once. */
@@ -10,10 +19,13 @@ const BEAT_MS = 1_000;
 /** In a worker: shows once a second that it runs, which a worker in an endless loop can't. */
 export class Heartbeat {
   readonly #file = join(RUNS, String(process.ppid), String(process.pid));
+  /** Stays open: a test may give up the right to open it. */
+  readonly #descriptor: number;
   test = "(loading a file)";
 
   constructor() {
     mkdirSync(dirname(this.#file), { recursive: true });
+    this.#descriptor = openSync(this.#file, "w");
     this.beat();
     setInterval(() => this.beat(), BEAT_MS).unref();
     process.once("exit", () => rmSync(this.#file, { force: true }));
@@ -22,7 +34,8 @@ export class Heartbeat {
   /** With the test's name, so that it is known which one doesn't return. */
   beat(test = this.test): void {
     this.test = test;
-    writeFileSync(this.#file, test);
+    ftruncateSync(this.#descriptor);
+    writeSync(this.#descriptor, test, 0);
   }
 }
 

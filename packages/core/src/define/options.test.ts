@@ -66,8 +66,8 @@ describe("defineOptions", () => {
     const two = ["ask", "never"] as const;
     // @ts-expect-error "no" is none of the values
     defineOptions({ confirm: { type: "enum", values: two, default: "no", description } });
-    // @ts-expect-error "no" is none of the values
     defineOptions({
+      // @ts-expect-error "no" is none of the values
       sets: { type: "enum", list: true, values: two, default: ["no"], description },
     });
     // @ts-expect-error a list's default is a list
