@@ -37,7 +37,7 @@ async function whileSwapping(
 }
 
 /** Reads and writes while another process swaps part of the path for a link that leads outside. */
-export function resistsSwaps(count: { reads: number; writes: number }): void {
+export function resistsSwaps(count: { reads: number; writes: number; timeoutMs?: number }): void {
   describe("swapped during an operation", () => {
     let top = "";
     let root = "";
@@ -71,44 +71,52 @@ export function resistsSwaps(count: { reads: number; writes: number }): void {
         }),
       );
 
-    it(`a file for a link: ${count.reads.toLocaleString("en-US")} reads show no outside content (CVE-2025-53109)`, async () => {
-      await writeFile(join(root, "file.txt"), "honest");
-      const seen = { honest: 0, refused: 0, leaked: 0 };
-      const target = join(outside, "secret.txt");
-      const swaps = await whileSwapping(join(root, "file.txt"), "file", target, async () => {
-        // At least this many, and until both outcomes occurred, which proves a real race.
-        const isOneSided = () => seen.leaked === 0 && (seen.honest === 0 || seen.refused === 0);
-        for (let i = 0; i < count.reads || isOneSided(); i += LANES) {
-          for (const { text } of await calls("read_text_file", () => ({ path: "file.txt" }))) {
-            if (text.includes(SECRET)) seen.leaked += 1;
-            else if (text.startsWith("honest")) seen.honest += 1;
-            else seen.refused += 1;
+    it(
+      `a file for a link: ${count.reads.toLocaleString("en-US")} reads show no outside content (CVE-2025-53109)`,
+      async () => {
+        await writeFile(join(root, "file.txt"), "honest");
+        const seen = { honest: 0, refused: 0, leaked: 0 };
+        const target = join(outside, "secret.txt");
+        const swaps = await whileSwapping(join(root, "file.txt"), "file", target, async () => {
+          // At least this many, and until both outcomes occurred, which proves a real race.
+          const isOneSided = () => seen.leaked === 0 && (seen.honest === 0 || seen.refused === 0);
+          for (let i = 0; i < count.reads || isOneSided(); i += LANES) {
+            for (const { text } of await calls("read_text_file", () => ({ path: "file.txt" }))) {
+              if (text.includes(SECRET)) seen.leaked += 1;
+              else if (text.startsWith("honest")) seen.honest += 1;
+              else seen.refused += 1;
+            }
           }
-        }
-      });
-      expect(seen.leaked).toBe(0);
-      expect(swaps).toBeGreaterThan(100);
-    });
+        });
+        expect(seen.leaked).toBe(0);
+        expect(swaps).toBeGreaterThan(100);
+      },
+      count.timeoutMs,
+    );
 
-    it(`a folder for a link: ${count.writes.toLocaleString("en-US")} writes change nothing through it`, async () => {
-      await mkdir(join(root, "folder"));
-      let written = 0;
-      let refused = 0;
-      const swaps = await whileSwapping(join(root, "folder"), "directory", outside, async () => {
-        for (let i = 0; i < count.writes || written === 0 || refused === 0; i += LANES) {
-          const made = await calls("write_file", (lane) => ({
-            path: `folder/new-${lane}.txt`,
-            content: `${i}`,
-          }));
-          for (const { failed } of made) {
-            if (failed) refused += 1;
-            else written += 1;
+    it(
+      `a folder for a link: ${count.writes.toLocaleString("en-US")} writes change nothing through it`,
+      async () => {
+        await mkdir(join(root, "folder"));
+        let written = 0;
+        let refused = 0;
+        const swaps = await whileSwapping(join(root, "folder"), "directory", outside, async () => {
+          for (let i = 0; i < count.writes || written === 0 || refused === 0; i += LANES) {
+            const made = await calls("write_file", (lane) => ({
+              path: `folder/new-${lane}.txt`,
+              content: `${i}`,
+            }));
+            for (const { failed } of made) {
+              if (failed) refused += 1;
+              else written += 1;
+            }
           }
-        }
-      });
-      expect(await readdir(outside)).toEqual(["secret.txt"]);
-      expect(await readFile(join(outside, "secret.txt"), "utf8")).toBe(SECRET);
-      expect(swaps).toBeGreaterThan(100);
-    });
+        });
+        expect(await readdir(outside)).toEqual(["secret.txt"]);
+        expect(await readFile(join(outside, "secret.txt"), "utf8")).toBe(SECRET);
+        expect(swaps).toBeGreaterThan(100);
+      },
+      count.timeoutMs,
+    );
   });
 }

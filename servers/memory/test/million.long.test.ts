@@ -72,4 +72,4 @@ it("a graph of a million observations is written, searched, read and changed lik
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-});
+}, 600_000);

@@ -47,4 +47,4 @@ it("lists, describes and completes 10,000 tables in complete pages", async () =>
     await close();
     await world.dispose();
   }
-});
+}, 600_000);

@@ -55,7 +55,7 @@ const LESS = process.env.REFMCP_LONG === "1" ? 1 : 10;
 /** In memory if possible, since every write goes to the disk twice. */
 const place = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
-describe("while another process swaps links", () => {
+describe("while another process swaps links", LESS === 1 ? { timeout: 600_000 } : {}, () => {
   let workspace: Workspace;
   let guard: PathGuard;
   const swappers: Swapper[] = [];
