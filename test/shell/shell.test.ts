@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Bundle, bundleProbe } from "../bundle.ts";
-import { SERVERS, serverBin } from "../servers.ts";
+import { serverBin } from "../servers.ts";
 
 interface Ended {
   readonly stdout: string;
@@ -269,17 +269,15 @@ describe("completion", () => {
   });
 });
 
-describe.each(SERVERS)("the %s server in a shell", (name) => {
-  it("lists its tools and shows the arguments of each", async () => {
-    const listed = await shell(serverBin(name), ["tools", "--json"]);
-    const tools: { name: string }[] = JSON.parse(listed.stdout);
-    expect(tools.length).toBeGreaterThan(0);
-    const first = tools[0]?.name ?? "";
-    expect((await shell(serverBin(name), ["tools", first])).stdout).toContain(`call ${first}`);
-  });
-});
-
 describe("the filesystem server in a shell", () => {
+  it("lists its tools and shows the arguments of each", async () => {
+    const listed = await shell(serverBin("filesystem"), ["tools", "--json"]);
+    const names = JSON.parse(listed.stdout).map(({ name }: { name: string }) => name);
+    expect(names).toContain("read_text_file");
+    const one = await shell(serverBin("filesystem"), ["tools", "read_text_file"]);
+    expect(one.stdout).toContain("call read_text_file");
+  });
+
   it("stays below the working directory if none is given", async () => {
     const folder = mkdtempSync(join(tmpdir(), "refmcp-shell-"));
     try {
