@@ -1,0 +1,4 @@
+import { testMalformed } from "./malformed.ts";
+import { REVISIONS } from "./revisions.ts";
+
+testMalformed(REVISIONS);
