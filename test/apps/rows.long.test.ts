@@ -1,0 +1,3 @@
+import { POSTGRES, testRows } from "./rows.ts";
+
+testRows([POSTGRES]);
