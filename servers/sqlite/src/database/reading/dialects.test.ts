@@ -1,4 +1,3 @@
-import { fakeCall } from "@refmcp/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Lab, lab } from "../../../test/lab.ts";
 import { labs } from "../../../test/tools.ts";
@@ -7,6 +6,7 @@ import { written } from "./names.ts";
 import { query } from "./query.ts";
 
 const enter = labs();
+const call = { budget: 20_000, signal: new AbortController().signal };
 
 let here: Lab;
 beforeAll(async () => {
@@ -27,7 +27,6 @@ it.each([
   ["SELECT name FROM users WHERE name »~ 'x'", /GLOB/],
 ])("SQL of another database gets a hint at its place: %s", async (marked, hint) => {
   const { databases } = here;
-  const call = fakeCall();
   const asked = { sql: marked.replace("»", ""), params: [], format: "rows" as const };
   const { budget, signal } = call;
   const failed = expect(query(databases, { ...asked, budget, signal })).rejects;
@@ -46,7 +45,6 @@ it("statements that show a schema elsewhere name the tool", () => {
 
 it("a text that contains foreign SQL gets no hint for it", async () => {
   const { databases } = here;
-  const call = fakeCall();
   const asked = {
     sql: "SELECT 'ILIKE ::', nme FROM users -- now(",
     params: [],
