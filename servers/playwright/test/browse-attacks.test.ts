@@ -111,7 +111,7 @@ describe("browser sessions under attack", () => {
   });
 
   it("are ended by their own page only: one that spins, one that uses all memory", async () => {
-    const hasty = await session({ args: ["--toolsets", "browse", "--timeout-ms", "40000"] });
+    const hasty = await session({ args: ["--toolsets", "browse", "--timeout-ms", "15000"] });
     await hasty.good("pw_browse_open", { url: `${web.url}/spins` });
     await open("eats");
     await open("fine");

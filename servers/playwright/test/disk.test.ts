@@ -10,6 +10,7 @@ import { ensureBrowser } from "./browser.mjs";
 import { mounted } from "./disks.ts";
 import { project } from "./fixture.ts";
 import { page, type Site } from "./lab.ts";
+import { isLong, rowsOf } from "./long.ts";
 import { folderOf, session, site } from "./session.ts";
 import { makeTester } from "./testers.ts";
 
@@ -47,7 +48,7 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
   };
 
   // The last one has room for the trace, and not for a copy of it without secrets.
-  for (const kilobytes of [4, 40, 550])
+  for (const kilobytes of rowsOf([40, 4, 550], 1))
     it(`of ${kilobytes} kB costs no verdict, and keeps nothing half-written or with a secret`, async (ctx) => {
       const folder = await mounted(ctx, join(await folderOf("full"), "runs"), `size=${kilobytes}k`);
       const lab = await makeTester({ runs: new RunStore({ folder }) });
@@ -78,31 +79,32 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
       );
     });
 
-  it("keeps the verdicts of specs, and names the attachments that were not kept", async (ctx) => {
-    const { executablePath } = await ensureBrowser();
-    const use = { launchOptions: { executablePath }, trace: "on", screenshot: "on" };
-    const home = await project(await folderOf("specs"), {
-      "playwright.config.js": `export default { use: ${JSON.stringify(use)} };\n`,
-      "page.spec.js": `import { expect, test } from "playwright/test";
+  if (isLong)
+    it("keeps the verdicts of specs, and names the attachments that were not kept", async (ctx) => {
+      const { executablePath } = await ensureBrowser();
+      const use = { launchOptions: { executablePath }, trace: "on", screenshot: "on" };
+      const home = await project(await folderOf("specs"), {
+        "playwright.config.js": `export default { use: ${JSON.stringify(use)} };\n`,
+        "page.spec.js": `import { expect, test } from "playwright/test";
 test("heading", async ({ page }) => {
   await page.goto("${web.url}");
   expect(await page.textContent("h1")).toBe("Other " + process.env.PW_SECRET_PIN);
 });
 `,
+      });
+      process.env.PW_SECRET_PIN = SECRET;
+      onTestFinished(() => void delete process.env.PW_SECRET_PIN);
+      const talk = await session({ args: ["--project", home] });
+      const folder = await mounted(ctx, talk.runs, "size=12k");
+      const { data, text } = await talk.good("pw_run_specs");
+      expect(data).toMatchObject({ passed: false, summary: "1 failed" });
+      const kept = join(folder, String(data.run_id));
+      for (const name of await readdir(kept)) await expectWhole(join(kept, name));
+      expect(text).toContain(`note: not kept in ${kept}: `);
+      expect(data.notes).toEqual([
+        expect.stringMatching(/: (?:\S+, )*1-heading-trace\.zip .*\(no space left on device\)/),
+      ]);
     });
-    process.env.PW_SECRET_PIN = SECRET;
-    onTestFinished(() => void delete process.env.PW_SECRET_PIN);
-    const talk = await session({ args: ["--project", home] });
-    const folder = await mounted(ctx, talk.runs, "size=12k");
-    const { data, text } = await talk.good("pw_run_specs");
-    expect(data).toMatchObject({ passed: false, summary: "1 failed" });
-    const kept = join(folder, String(data.run_id));
-    for (const name of await readdir(kept)) await expectWhole(join(kept, name));
-    expect(text).toContain(`note: not kept in ${kept}: `);
-    expect(data.notes).toEqual([
-      expect.stringMatching(/: (?:\S+, )*1-heading-trace\.zip .*\(no space left on device\)/),
-    ]);
-  });
 
   it("leaves no part of a baseline or a saved state", async (ctx) => {
     const folder = await mounted(ctx, join(await folderOf("full"), "disk"), "size=8k");

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MAX_DOWNLOAD_BYTES } from "../src/browser/session/downloads.ts";
 import { NetworkPolicy } from "../src/browser/session/policy.ts";
 import { page } from "./lab.ts";
-import { session, site } from "./session.ts";
+import { isLong, rowsOf } from "./long.ts";
+import { sharedSession, site } from "./session.ts";
 import { makeTester, type TestTester } from "./testers.ts";
 
 let lab: TestTester;
@@ -53,7 +54,10 @@ describe.concurrent("tabs", () => {
         `${closing}<input onkeydown="window.close()"><script>onkeydown = () => close()</script>`,
       ),
     });
-    for (const step of ["click button 'Done'", "press Escape", "press Escape on textbox"]) {
+    for (const step of rowsOf(
+      ["click button 'Done'", "press Escape", "press Escape on textbox"],
+      2,
+    )) {
       const steps = ["click button 'Sign in'", "switch to new tab", "expect h1 is 'In'", step];
       const report = await lab.run({ url, steps, assertions: ["h1 is 'Shop'"] });
       expect(report, step).toMatchObject({
@@ -90,7 +94,10 @@ describe.concurrent("tabs", () => {
       "/in": page(`<h1>In</h1><input oninput="window.close()">`),
       "/typed": good,
     });
-    for (const step of ["type 'abcdef' into textbox", "fill textbox with 'abc'", "type 'abcdef'"]) {
+    for (const step of rowsOf(
+      ["type 'abcdef' into textbox", "fill textbox with 'abc'", "type 'abcdef'"],
+      1,
+    )) {
       const steps = ["click button 'Sign in'", "switch to new tab", "focus textbox", step];
       const report = await lab.run({ url, steps, assertions: ["h1 is 'Shop'"] });
       expect(report.notes, step).toEqual([`tab 2 opened: ${url}/in (closed)`]);
@@ -109,7 +116,7 @@ describe.concurrent("tabs", () => {
     const click = ["click button 'Done'", "click button 'Next'"];
     // A key is not refused by a tab that is closing, but lost: one of several runs shows it.
     const press = ["press x", "press y"];
-    const runs = [click, press, press, press, press, press].map(async (last) => {
+    const runs = rowsOf([click, press, press, press, press, press], 2).map(async (last) => {
       const steps = ["click button 'Sign in'", "switch to new tab", ...last];
       return (await lab.run({ url, steps, assertions: ["h1 is 'Paid'"] })).passed;
     });
@@ -145,7 +152,10 @@ describe.concurrent("tabs", () => {
 
   it("reach no forbidden host and no file", async () => {
     const denied = await site({ "*": good }, "127.0.0.3");
-    for (const to of [denied.url, "file:///etc/passwd", "view-source:file:///etc/passwd"]) {
+    for (const to of rowsOf(
+      [denied.url, "file:///etc/passwd", "view-source:file:///etc/passwd"],
+      2,
+    )) {
       const { url } = await site({
         "/": page(`<h1>Good</h1>${button("go", `window.open('${to}')`)}`),
       });
@@ -263,7 +273,7 @@ describe.concurrent("mocked requests", () => {
   });
 
   it("accept only files that the server may read", async () => {
-    const talk = await session();
+    const talk = await sharedSession();
     const root = join(talk.folder, "root");
     await writeFile(join(root, "users.json"), '["Ada"]');
     await writeFile(join(talk.folder, "private.json"), '["root"]');
@@ -307,85 +317,86 @@ describe.concurrent("mocked requests", () => {
   });
 });
 
-describe.concurrent("saved states", () => {
-  const shop = () =>
-    site({
-      "/": (request, response) => {
-        const isKnown = (request.headers.cookie ?? "").includes("token-0123456789abcdef");
-        response
-          .writeHead(200, { "content-type": "text/html" })
-          .end(page(`<h1>${isKnown ? "Hello Ada" : "Stranger"}</h1>`));
-      },
-      "/in": (_, response) =>
-        void response
-          .writeHead(200, {
-            "content-type": "text/html",
-            "set-cookie": "sid=token-0123456789abcdef; HttpOnly",
-          })
-          .end(
-            page(
-              "<h1>In</h1><p></p><script>localStorage.token = 'local-0123456789abcdef'</script>",
+if (isLong)
+  describe.concurrent("saved states", () => {
+    const shop = () =>
+      site({
+        "/": (request, response) => {
+          const isKnown = (request.headers.cookie ?? "").includes("token-0123456789abcdef");
+          response
+            .writeHead(200, { "content-type": "text/html" })
+            .end(page(`<h1>${isKnown ? "Hello Ada" : "Stranger"}</h1>`));
+        },
+        "/in": (_, response) =>
+          void response
+            .writeHead(200, {
+              "content-type": "text/html",
+              "set-cookie": "sid=token-0123456789abcdef; HttpOnly",
+            })
+            .end(
+              page(
+                "<h1>In</h1><p></p><script>localStorage.token = 'local-0123456789abcdef'</script>",
+              ),
             ),
-          ),
+      });
+
+    it("let a later run start signed in; their tokens are in no answer or artifact", async () => {
+      const { url } = await shop();
+      const before = await lab.run({ url, assertions: ["h1 is 'Stranger'"] });
+      expect(before.passed).toBe(true);
+      const first = await lab.run({ url: `${url}/in`, steps: ["save state 'ada'"] });
+      expect(first.failed_step).toBeUndefined();
+      const report = await lab.run({
+        url,
+        steps: ["use state 'ada'", "goto /in", "expect h1 is 'In'", "goto /"],
+        assertions: ["h1 is 'Hello Ada'", "h1 is 'x' within 100ms"],
+        evidence: ["screenshot", "trace", "har", "network"],
+      });
+      expect(report.assertions[0]).toMatchObject({ passed: true });
+      const { unpack } = await import("../src/browser/store/zip.ts");
+      for (const { name, path } of report.artifacts ?? []) {
+        const parts = name.endsWith(".zip")
+          ? [...(await unpack(path)).values()]
+          : [await readFile(path)];
+        for (const part of parts)
+          expect(Buffer.from(part).includes("0123456789abcdef"), `${name} contains a token`).toBe(
+            false,
+          );
+      }
+      const folder = join(lab.folder, "states");
+      expect(await readdir(folder)).toEqual(["ada.json"]);
+      expect(await readFile(join(folder, "ada.json"), "utf8")).toContain("token-0123456789abcdef");
+      if (process.platform !== "win32") {
+        expect((await stat(folder)).mode & 0o077).toBe(0);
+        expect((await stat(join(folder, "ada.json"))).mode & 0o077).toBe(0);
+      }
     });
 
-  it("let a later run start signed in; their tokens are in no answer or artifact", async () => {
-    const { url } = await shop();
-    const before = await lab.run({ url, assertions: ["h1 is 'Stranger'"] });
-    expect(before.passed).toBe(true);
-    const first = await lab.run({ url: `${url}/in`, steps: ["save state 'ada'"] });
-    expect(first.failed_step).toBeUndefined();
-    const report = await lab.run({
-      url,
-      steps: ["use state 'ada'", "goto /in", "expect h1 is 'In'", "goto /"],
-      assertions: ["h1 is 'Hello Ada'", "h1 is 'x' within 100ms"],
-      evidence: ["screenshot", "trace", "har", "network"],
+    it("that were never saved are reported before a browser is used", async () => {
+      const { url, hits } = await shop();
+      await expect(lab.run({ url, steps: ["use state 'nobody'"] })).rejects.toMatchObject({
+        kind: "not_found",
+        code: "state",
+        hint: expect.stringContaining("save state 'nobody'"),
+      });
+      expect(hits).toEqual([]);
+      expect(existsSync(join(lab.folder, "states", "nobody.json"))).toBe(false);
     });
-    expect(report.assertions[0]).toMatchObject({ passed: true });
-    const { unpack } = await import("../src/browser/store/zip.ts");
-    for (const { name, path } of report.artifacts ?? []) {
-      const parts = name.endsWith(".zip")
-        ? [...(await unpack(path)).values()]
-        : [await readFile(path)];
-      for (const part of parts)
-        expect(Buffer.from(part).includes("0123456789abcdef"), `${name} contains a token`).toBe(
-          false,
-        );
-    }
-    const folder = join(lab.folder, "states");
-    expect(await readdir(folder)).toEqual(["ada.json"]);
-    expect(await readFile(join(folder, "ada.json"), "utf8")).toContain("token-0123456789abcdef");
-    if (process.platform !== "win32") {
-      expect((await stat(folder)).mode & 0o077).toBe(0);
-      expect((await stat(join(folder, "ada.json"))).mode & 0o077).toBe(0);
-    }
-  });
 
-  it("that were never saved are reported before a browser is used", async () => {
-    const { url, hits } = await shop();
-    await expect(lab.run({ url, steps: ["use state 'nobody'"] })).rejects.toMatchObject({
-      kind: "not_found",
-      code: "state",
-      hint: expect.stringContaining("save state 'nobody'"),
+    it("reach no host while they are loaded", async () => {
+      const { url } = await shop();
+      await fence.run({ url: `${url}/in`, steps: ["save state 'there'"] });
+      const path = join(fence.folder, "states", "there.json");
+      const denied = await site({ "*": good }, "127.0.0.3");
+      const state = JSON.parse(await readFile(path, "utf8"));
+      state.origins.push({ origin: denied.url, localStorage: [{ name: "a", value: "b" }] });
+      await writeFile(path, JSON.stringify(state));
+      expect(
+        await fence.run({ url, steps: ["use state 'there'"], assertions: ["h1 is 'Hello Ada'"] }),
+      ).toMatchObject({ passed: true });
+      expect(denied.connections()).toBe(0);
     });
-    expect(hits).toEqual([]);
-    expect(existsSync(join(lab.folder, "states", "nobody.json"))).toBe(false);
   });
-
-  it("reach no host while they are loaded", async () => {
-    const { url } = await shop();
-    await fence.run({ url: `${url}/in`, steps: ["save state 'there'"] });
-    const path = join(fence.folder, "states", "there.json");
-    const denied = await site({ "*": good }, "127.0.0.3");
-    const state = JSON.parse(await readFile(path, "utf8"));
-    state.origins.push({ origin: denied.url, localStorage: [{ name: "a", value: "b" }] });
-    await writeFile(path, JSON.stringify(state));
-    expect(
-      await fence.run({ url, steps: ["use state 'there'"], assertions: ["h1 is 'Hello Ada'"] }),
-    ).toMatchObject({ passed: true });
-    expect(denied.connections()).toBe(0);
-  });
-});
 
 describe.concurrent("network evidence", () => {
   it("has both bodies, bounded and without secrets", async () => {

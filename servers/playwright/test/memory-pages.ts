@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Connected, connectStdio } from "@refmcp/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -92,6 +93,7 @@ export function testMemoryPages(
       const healthy = await run(fine, ["h1 is 'Good'", "no console errors"], 60_000);
       expect(healthy.text).toMatch(/^All checks passed/);
       others += 1;
+      await sleep(2_000);
     }
     const { data, text } = await running;
     expect(data).toMatchObject({

@@ -1,12 +1,13 @@
 import { createServer as createTcp } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { page, type Site } from "./lab.ts";
+import { isLong, rowsOf } from "./long.ts";
 import { site } from "./session.ts";
-import { makeTester, type TestTester } from "./testers.ts";
+import { makeTester, ownBrowser, type TestTester } from "./testers.ts";
 
 let lab: TestTester;
 beforeAll(async () => {
-  lab = await makeTester();
+  lab = await makeTester({ launch: ownBrowser });
 });
 afterAll(() => lab?.close());
 
@@ -28,15 +29,16 @@ describe("pages that do not behave", () => {
         "<h1>Good</h1><script>setTimeout(() => { console.log('soon'); setTimeout(() => { while (true) {} }) }, 100)</script>",
       ),
     });
-    for (const request of [
-      { url, assertions: ["h1 is 'Good'"] },
-      { url: `${url}/later`, assertions: ["h1 is 'Other'"] },
+    const requests = [
       {
         url: `${url}/later`,
         steps: ["wait for console contains 'soon'"],
         evidence: ["screenshot", "trace"] as const,
       },
-    ]) {
+      { url, assertions: ["h1 is 'Good'"] },
+      { url: `${url}/later`, assertions: ["h1 is 'Other'"] },
+    ];
+    for (const request of rowsOf(requests, 2)) {
       const found = await lab.failure({ timeoutMs: 1_500, ...request });
       expect(found).toMatchObject({ kind: "timeout", message: expect.stringContaining("1500 ms") });
       expect(found.data).toMatchObject({ passed: false, durationMs: expect.any(Number) });
@@ -57,13 +59,14 @@ describe("pages that do not behave", () => {
     await expectNextRunToPass();
   });
 
-  it("a page that spins does not disturb runs at the same time", async () => {
-    const spinning = await site({ "/": page("<h1>Good</h1><script>while (true) {}</script>") });
-    const slow = lab.run({ ...good, url: fine.url, steps: ["wait for 2s"] });
-    const failed = await lab.failure({ ...good, url: spinning.url, timeoutMs: 1_000 });
-    expect(failed.kind).toBe("timeout");
-    expect((await slow).passed).toBe(true);
-  });
+  if (isLong)
+    it("a page that spins does not disturb runs at the same time", async () => {
+      const spinning = await site({ "/": page("<h1>Good</h1><script>while (true) {}</script>") });
+      const slow = lab.run({ ...good, url: fine.url, steps: ["wait for 2s"] });
+      const failed = await lab.failure({ ...good, url: spinning.url, timeoutMs: 1_000 });
+      expect(failed.kind).toBe("timeout");
+      expect((await slow).passed).toBe(true);
+    });
 
   it("patterns with catastrophic backtracking elsewhere run in linear time", async () => {
     const { url } = await site({ "/": page(`<h1>${"a".repeat(50_000)}!</h1>`) });
@@ -114,7 +117,7 @@ describe("pages that do not behave", () => {
     const dialogs = await lab.run({ url: `${url}/dialogs`, ...{ assertions: good.assertions } });
     expect(dialogs.passed).toBe(true);
     expect(dialogs.notes?.length).toBeLessThan(10);
-    for (const path of ["/popups", "/requests", "/downloads"]) {
+    for (const path of rowsOf(["/requests", "/downloads", "/popups"], 1)) {
       const report = await lab.run({
         url: url + path,
         assertions: good.assertions,
@@ -129,15 +132,16 @@ describe("pages that do not behave", () => {
     }
   });
 
-  it("endless dialogs stop at the deadline", async () => {
-    const { url } = await site({
-      "/": page("<h1>Good</h1><script>setTimeout(() => { while (true) alert(1) }, 50)</script>"),
+  if (isLong)
+    it("endless dialogs stop at the deadline", async () => {
+      const { url } = await site({
+        "/": page("<h1>Good</h1><script>setTimeout(() => { while (true) alert(1) }, 50)</script>"),
+      });
+      expect((await lab.failure({ url, steps: ["wait for 5s"], timeoutMs: 2_000 })).kind).toBe(
+        "timeout",
+      );
+      await expectNextRunToPass();
     });
-    expect((await lab.failure({ url, steps: ["wait for 5s"], timeoutMs: 2_000 })).kind).toBe(
-      "timeout",
-    );
-    await expectNextRunToPass();
-  });
 
   it("a renderer crash is reported, and the next run works", async () => {
     const { url } = await site({ "/": page("<h1>Good</h1>") });

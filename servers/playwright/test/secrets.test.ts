@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Secrets } from "../src/browser/secrets/secrets.ts";
 import { unpack } from "../src/browser/store/zip.ts";
 import { page } from "./lab.ts";
+import { rowsOf } from "./long.ts";
 import { site } from "./session.ts";
 import { makeTester, type TestTester } from "./testers.ts";
 
@@ -136,11 +137,12 @@ describe("secrets", () => {
     const fill = (url: string, ...steps: string[]) =>
       bound.run({ url, steps: [...steps, "wait for network idle"] });
     try {
-      for (const steps of [
+      const ways = [
         ["fill label 'Name' with secret 'PIN'"],
         ["focus label 'Name'", "type secret 'PIN'"],
         ["type secret 'PIN' into 'Name'"],
-      ]) {
+      ];
+      for (const steps of rowsOf(ways, 2)) {
         expect(await fill(mine.url, ...steps)).toMatchObject({ passed: true });
         expect(mine.hits.join()).toContain("hunter2-bound");
         await expect(fill(other.url, ...steps)).rejects.toMatchObject({

@@ -58,23 +58,50 @@ export async function folderOf(name: string): Promise<string> {
   return folder;
 }
 
+/** How a session is opened. */
+export interface SessionOptions extends ConnectOptions {
+  /** False for tools that need no browser: none is started. */
+  readonly hasBrowser?: boolean;
+}
+
 /** Opens a session that is closed, with its browser and folder, after the tests of the file. */
-export async function session(options: ConnectOptions = {}): Promise<Session> {
-  const { executablePath } = await ensureBrowser();
+export async function session(options: SessionOptions = {}): Promise<Session> {
   const folder = await folderOf("session");
+  const opened = await openIn(folder, options);
+  open.push(() => opened.connected.close());
+  return opened;
+}
+
+let common: Promise<Session> | undefined;
+
+/**
+ * A session with all tools, which the test files of this worker share, since starting a server and its browser takes
+ * longer than most calls. It is not for a test that depends on the number of runs or processes, or on secrets.
+ */
+export function sharedSession(): Promise<Session> {
+  common ??= mkdtemp(join(tmpdir(), "refmcp-playwright-shared-")).then((folder) =>
+    openIn(folder, { args: ["--toolsets", "default,browse", "--allow-evaluate"] }),
+  );
+  return common;
+}
+
+async function openIn(folder: string, options: SessionOptions): Promise<Session> {
+  const { executablePath } = await ensureBrowser();
   const [runs, baselines, root] = ["runs", "baselines", "root"].map((name) => join(folder, name));
   if (runs === undefined || baselines === undefined || root === undefined)
     throw new Error("no folders");
   await mkdir(root);
   const args = [
-    ["--executable-path", executablePath],
+    // A refused connection costs less than a browser.
+    options.hasBrowser === false
+      ? ["--ws-endpoint", "ws://127.0.0.1:1"]
+      : ["--executable-path", executablePath],
     ["--output-dir", runs],
     ["--baseline-dir", baselines],
     ["--root", root],
     options.args ?? [],
   ].flat();
   const connected = await connectInMemory(server, { ...options, args });
-  open.push(() => connected.close());
   const call: Session["call"] = async (name, given = {}, signal) =>
     answerOf(
       await connected.client.callTool(

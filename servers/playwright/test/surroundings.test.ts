@@ -7,6 +7,7 @@ import { ensureBrowser } from "./browser.mjs";
 import { mounted } from "./disks.ts";
 import { project } from "./fixture.ts";
 import { page } from "./lab.ts";
+import { isLong } from "./long.ts";
 import { answerOf, folderOf, site } from "./session.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -22,21 +23,25 @@ async function start(bin: string, options: NonNullable<Parameters<typeof connect
     answerOf(await connected.client.callTool({ name, arguments: args }));
 }
 
-describe("a server in a folder with a comma in its name", () => {
-  it("lists and runs specs", async () => {
-    const folder = join(await folderOf("comma"), "sub, dir");
-    await mkdir(folder);
-    for (const name of ["dist", "package.json"])
-      await cp(here(`../${name}`), join(folder, name), { recursive: true });
-    await symlink(here("../node_modules"), join(folder, "node_modules"), "junction");
-    const spec = 'import { test } from "playwright/test";\ntest("one", () => {});\n';
-    const home = await project(await folderOf("project"), { "one.spec.js": spec });
-    const call = await start(join(folder, "dist", "bin.js"), { args: ["--project", home] });
-    const listed = await call("pw_list_specs");
-    expect(listed.data.tests, listed.text).toEqual(["one.spec.js:2 one"]);
-    expect((await call("pw_run_specs")).data).toMatchObject({ passed: true, summary: "1 passed" });
+if (isLong)
+  describe("a server in a folder with a comma in its name", () => {
+    it("lists and runs specs", async () => {
+      const folder = join(await folderOf("comma"), "sub, dir");
+      await mkdir(folder);
+      for (const name of ["dist", "package.json"])
+        await cp(here(`../${name}`), join(folder, name), { recursive: true });
+      await symlink(here("../node_modules"), join(folder, "node_modules"), "junction");
+      const spec = 'import { test } from "playwright/test";\ntest("one", () => {});\n';
+      const home = await project(await folderOf("project"), { "one.spec.js": spec });
+      const call = await start(join(folder, "dist", "bin.js"), { args: ["--project", home] });
+      const listed = await call("pw_list_specs");
+      expect(listed.data.tests, listed.text).toEqual(["one.spec.js:2 one"]);
+      expect((await call("pw_run_specs")).data).toMatchObject({
+        passed: true,
+        summary: "1 passed",
+      });
+    });
   });
-});
 
 describe.runIf(process.platform === "linux")("a HOME in which no folder can be created", () => {
   /** A test, and its screenshot as the server shows it afterwards. */
@@ -71,16 +76,18 @@ describe.runIf(process.platform === "linux")("a HOME in which no folder can be c
     return start(here("../dist/bin.js"), { ...given, args, env });
   }
 
-  it("below a file: artifacts are kept in a temporary folder", async () => {
-    const home = join(await folderOf("home"), "file");
-    await writeFile(home, "");
-    await expectVerdict(await inHome(home, await folderOf("tmp")), home);
-  });
+  if (isLong)
+    it("below a file: artifacts are kept in a temporary folder", async () => {
+      const home = join(await folderOf("home"), "file");
+      await writeFile(home, "");
+      await expectVerdict(await inHome(home, await folderOf("tmp")), home);
+    });
 
-  it("on a read-only disk: artifacts are kept in a temporary folder", async (ctx) => {
-    const home = await mounted(ctx, join(await folderOf("home"), "home"), "ro");
-    await expectVerdict(await inHome(home, await folderOf("tmp")), home);
-  });
+  if (isLong)
+    it("on a read-only disk: artifacts are kept in a temporary folder", async (ctx) => {
+      const home = await mounted(ctx, join(await folderOf("home"), "home"), "ro");
+      await expectVerdict(await inHome(home, await folderOf("tmp")), home);
+    });
 
   it("without permissions: artifacts are kept in a temporary folder", async () => {
     const [home, temporary] = [await folderOf("home"), await folderOf("tmp")];
@@ -94,21 +101,22 @@ describe.runIf(process.platform === "linux")("a HOME in which no folder can be c
     expect((await stat(join(temporary, folder))).mode & 0o077).toBe(0);
   });
 
-  it("and no temporary folder either: the verdict, and what was not kept", async () => {
-    const file = join(await folderOf("home"), "file");
-    await writeFile(file, "");
-    const { executablePath } = await ensureBrowser();
-    const call = await start(here("../dist/bin.js"), {
-      args: ["--executable-path", executablePath, "--output-dir", join(file, "runs")],
+  if (isLong)
+    it("and no temporary folder either: the verdict, and what was not kept", async () => {
+      const file = join(await folderOf("home"), "file");
+      await writeFile(file, "");
+      const { executablePath } = await ensureBrowser();
+      const call = await start(here("../dist/bin.js"), {
+        args: ["--executable-path", executablePath, "--output-dir", join(file, "runs")],
+      });
+      const { url } = await site({ "/": page("<h1>Good</h1>") });
+      const asked = { url, assertions: ["h1 is 'Good'"], evidence: ["screenshot", "har", "trace"] };
+      const { data, text } = await call("pw_run_test", asked);
+      expect(data, text).toMatchObject({ passed: true, artifacts: [] });
+      expect(Object(data).notes).toEqual([
+        `not kept in ${join(file, "runs", String(data.run_id))}: home.png, home.trace.zip, home.har, report.json (not a directory); --output-dir chooses another folder`,
+      ]);
     });
-    const { url } = await site({ "/": page("<h1>Good</h1>") });
-    const asked = { url, assertions: ["h1 is 'Good'"], evidence: ["screenshot", "har", "trace"] };
-    const { data, text } = await call("pw_run_test", asked);
-    expect(data, text).toMatchObject({ passed: true, artifacts: [] });
-    expect(Object(data).notes).toEqual([
-      `not kept in ${join(file, "runs", String(data.run_id))}: home.png, home.trace.zip, home.har, report.json (not a directory); --output-dir chooses another folder`,
-    ]);
-  });
 });
 
 describe.runIf(process.platform === "linux")("a browser that cannot start here", () => {

@@ -7,7 +7,7 @@ import { type Session, session } from "../../test/session.ts";
 
 let talk: Session;
 beforeAll(async () => {
-  talk = await session();
+  talk = await session({ hasBrowser: false });
   for (const id of ["20260101-000000-aaaaaaaa", "20260102-000000-bbbbbbbb"]) {
     await mkdir(join(talk.runs, id), { recursive: true });
     await writeFile(

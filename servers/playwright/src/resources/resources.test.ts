@@ -2,6 +2,7 @@ import type { Era } from "@refmcp/testing";
 import { PNG } from "pngjs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { page, type Site } from "../../test/lab.ts";
+import { rowsOf } from "../../test/long.ts";
 import { type Session, session, site } from "../../test/session.ts";
 
 let web: Site;
@@ -9,7 +10,7 @@ beforeAll(async () => {
   web = await site({ "/": page("<h1>Docs</h1>") });
 });
 
-describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
+describe.each<Era>(rowsOf(["modern", "legacy"], 1))("resources, %s era", (era) => {
   let talk: Session;
   let runId: string;
   const changes: string[] = [];

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { page, SHOP } from "../../test/lab.ts";
-import { folderOf, type Session, session, site } from "../../test/session.ts";
+import { folderOf, type Session, sharedSession, site } from "../../test/session.ts";
 import { CALL, makeDrivers } from "../../test/testers.ts";
 import { Sessions } from "../browser/driver/sessions.ts";
 import { RunStore } from "../browser/store/runs.ts";
@@ -9,7 +9,7 @@ let url: string;
 let talk: Session;
 beforeAll(async () => {
   url = (await site({ "/": SHOP, "/next": page("<h1>Next</h1>") })).url;
-  talk = await session({ args: ["--toolsets", "default,browse", "--allow-evaluate"] });
+  talk = await sharedSession();
 });
 
 const open = (name: string) => talk.good("pw_browse_open", { session: name, url });

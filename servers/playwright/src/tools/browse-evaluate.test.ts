@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { page, SHOP } from "../../test/lab.ts";
-import { type Session, session, site } from "../../test/session.ts";
+import { type Session, sharedSession, site } from "../../test/session.ts";
 
 let url: string;
 let talk: Session;
 beforeAll(async () => {
   url = (await site({ "/": SHOP, "/next": page("<h1>Next</h1>") })).url;
-  talk = await session({ args: ["--toolsets", "default,browse", "--allow-evaluate"] });
+  talk = await sharedSession();
 });
 
 const open = (name: string) => talk.good("pw_browse_open", { session: name, url });

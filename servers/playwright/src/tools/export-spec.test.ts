@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { page, SHOP } from "../../test/lab.ts";
-import { type Session, session, site } from "../../test/session.ts";
+import { type Session, sharedSession, site } from "../../test/session.ts";
 
 let talk: Session;
 beforeAll(async () => {
-  talk = await session();
+  talk = await sharedSession();
 });
 
 describe("pw_export_spec", () => {
@@ -150,7 +150,7 @@ describe("pw_export_spec", () => {
 
   it("writes a session: what succeeded, with its checks in place, also after it was closed", async () => {
     const { url } = await site({ "/": SHOP, "/next": page("<h1>Next</h1>") });
-    const shop = await session({ args: ["--toolsets", "default,browse", "--allow-evaluate"] });
+    const shop = talk;
     const act = (...steps: string[]) => ({ session: "shop", steps });
     await shop.good("pw_browse_open", {
       ...{ url, device: "dark" },

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { page, type Site } from "../../test/lab.ts";
-import { type Session, session, site } from "../../test/session.ts";
+import { type Session, session, sharedSession, site } from "../../test/session.ts";
 
 let web: Site;
 let talk: Session;
@@ -15,7 +15,7 @@ beforeAll(async () => {
       "<button></button><script>document.querySelector('button').textContent = innerWidth</script>",
     ),
   });
-  talk = await session();
+  talk = await sharedSession();
 });
 
 describe("pw_inspect_page", () => {

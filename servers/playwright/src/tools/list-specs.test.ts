@@ -12,7 +12,7 @@ beforeAll(async () => {
     "many.spec.js": SPEC,
     "other.spec.js": 'import { test } from "playwright/test";\ntest("other", () => {});\n',
   });
-  talk = await session({ args: ["--project", home] });
+  talk = await session({ args: ["--project", home], hasBrowser: false });
 });
 
 describe("pw_list_specs", () => {
@@ -41,7 +41,7 @@ describe("pw_list_specs", () => {
     const nothing = await talk.call("pw_list_specs", { grep: "no such title" });
     expect(nothing.isError).toBe(true);
     expect(nothing.text).toContain("No test of the project matches");
-    const without = await (await session()).call("pw_list_specs");
+    const without = await (await session({ hasBrowser: false })).call("pw_list_specs");
     expect(without.isError).toBe(true);
     expect(without.text).toContain("--project");
   });

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { ensureBrowser } from "../../test/browser.mjs";
 import { project } from "../../test/fixture.ts";
 import { page } from "../../test/lab.ts";
+import { rowsOf } from "../../test/long.ts";
 import { isRunning } from "../../test/processes.ts";
 import { folderOf, type Session, session, site } from "../../test/session.ts";
 
@@ -101,11 +102,12 @@ describe("pw_run_specs", () => {
   });
 
   it("treats no argument as an option of the command", async () => {
-    for (const given of [
+    const attempts = [
+      { files: ["-x"], grep: "$(touch x)" },
       { files: ["--version"] },
       { grep: "--help" },
-      { files: ["-x"], grep: "$(touch x)" },
-    ]) {
+    ];
+    for (const given of rowsOf(attempts, 1)) {
       const answer = await talk.call("pw_run_specs", given);
       expect(answer.isError).toBe(true);
       expect(answer.text).toContain("No test of the project matches");

@@ -7,7 +7,7 @@ import { type Session, session } from "../../test/session.ts";
 
 let talk: Session;
 beforeAll(async () => {
-  talk = await session();
+  talk = await session({ hasBrowser: false });
   const run = join(talk.runs, "one");
   await mkdir(run, { recursive: true });
   await writeFile(join(run, "home.png"), picture(3_000, 200, [10, 20, 30]));

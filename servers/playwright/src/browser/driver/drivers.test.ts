@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { page } from "../../../test/lab.ts";
+import { isLong } from "../../../test/long.ts";
 import { descendantsOf } from "../../../test/processes.ts";
 import { site } from "../../../test/session.ts";
 import { CALL, makeDrivers, requestOf } from "../../../test/testers.ts";
@@ -42,14 +43,15 @@ async function lab() {
 }
 
 describe.runIf(process.platform === "linux")("runs at the same time", () => {
-  it("share a process and a browser if they have no steps", async () => {
-    const { run, processes, arrived, respond } = await lab();
-    const runs = Promise.all([run(), run(), run()]);
-    await arrived(3);
-    expect(processes()).toHaveLength(1);
-    respond();
-    expect((await runs).map(({ passed }) => passed)).toEqual([true, true, true]);
-  });
+  if (isLong)
+    it("share a process and a browser if they have no steps", async () => {
+      const { run, processes, arrived, respond } = await lab();
+      const runs = Promise.all([run(), run(), run()]);
+      await arrived(3);
+      expect(processes()).toHaveLength(1);
+      respond();
+      expect((await runs).map(({ passed }) => passed)).toEqual([true, true, true]);
+    });
 
   it("have a process each if they have steps, and the end of one costs only its own verdict", async () => {
     const { run, processes, arrived, respond, repeated } = await lab();
@@ -67,40 +69,43 @@ describe.runIf(process.platform === "linux")("runs at the same time", () => {
     expect(repeated()).toBe(0);
   });
 
-  it("are each repeated alone if their common process ends", async () => {
-    const { run, processes, arrived, respond, repeated } = await lab();
-    const runs = Promise.all([run(), run()]);
-    await arrived(2);
-    const [shared] = processes();
-    killed(shared?.pid ?? 0);
-    await arrived(4);
-    expect(processes().filter(({ pid }) => pid !== shared?.pid)).toHaveLength(2);
-    respond();
-    expect((await runs).map(({ passed }) => passed)).toEqual([true, true]);
-    expect(repeated()).toBe(2);
-  });
+  if (isLong)
+    it("are each repeated alone if their common process ends", async () => {
+      const { run, processes, arrived, respond, repeated } = await lab();
+      const runs = Promise.all([run(), run()]);
+      await arrived(2);
+      const [shared] = processes();
+      killed(shared?.pid ?? 0);
+      await arrived(4);
+      expect(processes().filter(({ pid }) => pid !== shared?.pid)).toHaveLength(2);
+      respond();
+      expect((await runs).map(({ passed }) => passed)).toEqual([true, true]);
+      expect(repeated()).toBe(2);
+    });
 
-  it("are repeated alone if a check failed while their process did not respond", async () => {
-    const { run, processes, arrived, respond, repeated } = await lab();
-    const runs = Promise.all([run(), run()]);
-    await arrived(2);
-    const [shared] = processes();
-    process.kill(shared?.pid ?? 0, "SIGSTOP");
-    await sleep(400);
-    process.kill(shared?.pid ?? 0, "SIGCONT");
+  if (isLong)
+    it("are repeated alone if a check failed while their process did not respond", async () => {
+      const { run, processes, arrived, respond, repeated } = await lab();
+      const runs = Promise.all([run(), run()]);
+      await arrived(2);
+      const [shared] = processes();
+      process.kill(shared?.pid ?? 0, "SIGSTOP");
+      await sleep(400);
+      process.kill(shared?.pid ?? 0, "SIGCONT");
+      respond("Bad");
+      await arrived(4);
+      respond();
+      expect((await runs).map(({ passed }) => passed)).toEqual([true, true]);
+      expect(repeated()).toBe(2);
+    });
+});
+
+if (isLong)
+  it("a failed check is the verdict if no other run could have disturbed it", async () => {
+    const { run, arrived, respond, repeated } = await lab();
+    const running = run();
+    await arrived(1);
     respond("Bad");
-    await arrived(4);
-    respond();
-    expect((await runs).map(({ passed }) => passed)).toEqual([true, true]);
-    expect(repeated()).toBe(2);
+    expect((await running).passed).toBe(false);
+    expect(repeated()).toBe(0);
   });
-});
-
-it("a failed check is the verdict if no other run could have disturbed it", async () => {
-  const { run, arrived, respond, repeated } = await lab();
-  const running = run();
-  await arrived(1);
-  respond("Bad");
-  expect((await running).passed).toBe(false);
-  expect(repeated()).toBe(0);
-});

@@ -8,9 +8,18 @@ import { chromium } from "playwright";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { ensureBrowser } from "../../../test/browser.mjs";
 import { openGuard, page, type Site } from "../../../test/lab.ts";
+import { isLong, rowsOf } from "../../../test/long.ts";
 import { descendantsOf, isRunning } from "../../../test/processes.ts";
 import { folderOf, site } from "../../../test/session.ts";
-import { CALL, launchOptions, makeDrivers, makeTester, requestOf } from "../../../test/testers.ts";
+import {
+  CALL,
+  launchOptions,
+  makeDrivers,
+  makeTester,
+  ownBrowser,
+  requestOf,
+  sharedBrowser,
+} from "../../../test/testers.ts";
 import { parseScript } from "../language/script.ts";
 import { playwright } from "../library.ts";
 import { SecretsInRun } from "../secrets/secrets.ts";
@@ -304,35 +313,37 @@ describe("one browser", () => {
 
   it("is replaced after a number of runs, without a failed run", async () => {
     const { started, run } = await counted({ calls: 2 });
-    for (let n = 0; n < 5; n++) expect((await run()).passed).toBe(true);
-    expect(started).toHaveLength(3);
+    for (let n = 0; n < 3; n++) expect((await run()).passed).toBe(true);
+    expect(started).toHaveLength(2);
   });
 
-  it("is replaced after the questions that its driver still has", async () => {
-    const { drivers, run } = await counted({ calls: 1 });
-    let isRunning = true;
-    const running = run().finally(() => {
-      isRunning = false;
+  if (isLong)
+    it("is replaced after the questions that its driver still has", async () => {
+      const { drivers, run } = await counted({ calls: 1 });
+      let isRunning = true;
+      const running = run().finally(() => {
+        isRunning = false;
+      });
+      const ask = async () => {
+        while (isRunning) expect(await drivers.devices([])).toHaveLength(1);
+      };
+      await Promise.all([ask(), ask(), ask(), running]);
+      expect((await running).passed).toBe(true);
     });
-    const ask = async () => {
-      while (isRunning) expect(await drivers.devices([])).toHaveLength(1);
-    };
-    await Promise.all([ask(), ask(), ask(), running]);
-    expect((await running).passed).toBe(true);
-  });
 
-  it("that does not start leaves one process to ask", async () => {
-    const processes = () =>
-      descendantsOf(process.pid).filter(({ command }) => command.includes(OF_A_DRIVER));
-    const before = processes().length;
-    const drivers = await makeDrivers({}, undefined, { executablePath: "/nowhere/chrome" });
-    open.push(drivers);
-    for (let n = 0; n < 3; n++) {
-      expect(await drivers.devices([])).toHaveLength(1);
-      await expect.poll(() => drivers.browsers()).toEqual([]);
-    }
-    expect(processes()).toHaveLength(before + 1);
-  });
+  if (isLong)
+    it("that does not start leaves one process to ask", async () => {
+      const processes = () =>
+        descendantsOf(process.pid).filter(({ command }) => command.includes(OF_A_DRIVER));
+      const before = processes().length;
+      const drivers = await makeDrivers({}, undefined, { executablePath: "/nowhere/chrome" });
+      open.push(drivers);
+      for (let n = 0; n < 3; n++) {
+        expect(await drivers.devices([])).toHaveLength(1);
+        await expect.poll(() => drivers.browsers()).toEqual([]);
+      }
+      expect(processes()).toHaveLength(before + 1);
+    });
 
   it("is replaced if it ended between two runs", async () => {
     const { drivers, started, run } = await counted({});
@@ -348,9 +359,9 @@ describe("one browser", () => {
 
   it("whose spare page was killed while idle gives the next run another page", async () => {
     const before = new Set(descendantsOf(process.pid).map(({ pid }) => pid));
-    const tester = await makeTester();
+    const tester = await makeTester({ launch: ownBrowser });
     onTestFinished(() => tester.close());
-    for (const isNoticed of [true, false]) {
+    for (const isNoticed of rowsOf([false, true], 1)) {
       await tester.tester.contexts.prewarm();
       const pages = descendantsOf(process.pid).filter(
         ({ pid, command, state }) =>
@@ -366,7 +377,7 @@ describe("one browser", () => {
   it("with a context that closes slowly finishes its other runs, but gets no new ones", async () => {
     let isFit = true;
     const contexts = new Contexts({
-      launch: () => launch(launchOptions()),
+      launch: sharedBrowser,
       unfit: () => {
         isFit = false;
       },
@@ -386,7 +397,7 @@ describe("one browser", () => {
 
   // Playwright's newPage fails then, or is never settled: for 4 of 348 browsers under load.
   it("that ends while a context is created fails that context at once", async () => {
-    const launched = launch(launchOptions());
+    const launched = ownBrowser();
     const contexts = new Contexts({ launch: () => launched, ignoreHttpsErrors: false });
     const [device] = await devicesOf([]);
     if (device === undefined) throw new Error("no device");
@@ -413,7 +424,7 @@ describe("one browser", () => {
   });
 
   it("that ended is not taken for a page that closed itself, although Playwright reports the page first", async () => {
-    const lab = await makeTester();
+    const lab = await makeTester({ launch: ownBrowser });
     onTestFinished(() => lab.close());
     const { options, contexts } = lab.tester;
     const url = new URL(web.url);
@@ -436,13 +447,14 @@ describe("one browser", () => {
     expect(await explained(new Error("closed"), session)).toMatchObject({ message: gone });
   });
 
-  it("is stopped when idle, and started again on demand", async () => {
-    const { drivers, started, run } = await counted({ quietMs: 50, idleMs: 100 });
-    await run();
-    await expect.poll(() => drivers.browsers()).toEqual([]);
-    expect((await run()).passed).toBe(true);
-    expect(started).toHaveLength(2);
-  });
+  if (isLong)
+    it("is stopped when idle, and started again on demand", async () => {
+      const { drivers, started, run } = await counted({ quietMs: 50, idleMs: 100 });
+      await run();
+      await expect.poll(() => drivers.browsers()).toEqual([]);
+      expect((await run()).passed).toBe(true);
+      expect(started).toHaveLength(2);
+    });
 
   it("is not started again after the server closes", async () => {
     const { drivers, run } = await counted({});

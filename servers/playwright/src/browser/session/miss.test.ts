@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => lab.close());
 
 describe("a miss says what is there instead", () => {
-  it.each([
+  it.concurrent.each([
     [
       "click button 'Sav draft'",
       "nothing matches button 'Sav draft'; the nearest: button 'Save draft', button 'Save all', button 'Close'",

@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { ensureBrowser } from "../../../test/browser.mjs";
 import { page } from "../../../test/lab.ts";
+import { isLong, rowsOf } from "../../../test/long.ts";
 import { folderOf, site } from "../../../test/session.ts";
 import { launchOptions, makeTester, type TestTester } from "../../../test/testers.ts";
 import { launch } from "../driver/launch.ts";
@@ -75,40 +76,46 @@ describe("a page whose thread is busy after loading", () => {
     },
   ];
 
-  it.each([
-    ["that is idle until a timer throws", script(LATE)],
-    ["that is idle until a worker's message", script(WORKER)],
-    ["that throws from a timer", script(BUSY)],
-    ["that sets the timer when it is free again", script(BUSY_FIRST)],
-    ["that replaced the functions to wait with", script(BUSY + PATCHED)],
-    ["in a frame", page("<h1>Good</h1><iframe src='/busy'></iframe>")],
-    [
-      "in a frame that is added later",
-      script(`addEventListener("load", () => setTimeout(() => {
+  it.each(
+    rowsOf(
+      [
+        ["that is idle until a timer throws", script(LATE)],
+        ["that is idle until a worker's message", script(WORKER)],
+        ["that replaced the functions to wait with", script(BUSY + PATCHED)],
+        ["in a frame", page("<h1>Good</h1><iframe src='/busy'></iframe>")],
+        ["that throws from a timer", script(BUSY)],
+        ["that sets the timer when it is free again", script(BUSY_FIRST)],
+        [
+          "in a frame that is added later",
+          script(`addEventListener("load", () => setTimeout(() => {
       const frame = document.createElement("iframe"); frame.src = "/busy"; document.body.append(frame);
     }, 20));`),
-    ],
-  ])("%s does not pass", async (_, body) => {
+        ],
+      ],
+      4,
+    ),
+  )("%s does not pass", async (_, body) => {
     const { url } = await site({ "/": body, "/busy": script(BUSY) });
     expect((await lab.run({ url, assertions })).assertions).toEqual(failed);
   });
 
-  it("in a frame with a separate process does not pass", async () => {
-    const other = await site({ "/busy": script(BUSY) }, "127.0.0.2");
-    const { url } = await site({
-      "/": page(`<h1>Good</h1><iframe src="${other.url}/busy"></iframe>`),
+  if (isLong)
+    it("in a frame with a separate process does not pass", async () => {
+      const other = await site({ "/busy": script(BUSY) }, "127.0.0.2");
+      const { url } = await site({
+        "/": page(`<h1>Good</h1><iframe src="${other.url}/busy"></iframe>`),
+      });
+      const isolated = await isolatingBrowser();
+      const tester = await makeTester({
+        launch: () => launch(launchOptions({ cdpEndpoint: isolated.endpoint })),
+      });
+      try {
+        expect((await tester.run({ url, assertions })).assertions).toEqual(failed);
+      } finally {
+        await tester.close();
+        await isolated.end();
+      }
     });
-    const isolated = await isolatingBrowser();
-    const tester = await makeTester({
-      launch: () => launch(launchOptions({ cdpEndpoint: isolated.endpoint })),
-    });
-    try {
-      expect((await tester.run({ url, assertions })).assertions).toEqual(failed);
-    } finally {
-      await tester.close();
-      await isolated.end();
-    }
-  });
 
   /** What a page recorded whose requests never end, with almost no time to become quiet. */
   const settle = async (code: string, waitUntil: "load" | "domcontentloaded" = "load") => {
@@ -155,11 +162,16 @@ describe("a page whose thread is busy after loading", () => {
 });
 
 describe("a request that stays open", () => {
-  it.each([
-    ["EventSource", "new EventSource('/open')", "text/event-stream"],
-    ["long poll", "fetch('/open')", undefined],
-    ["streamed response", "fetch('/open').then((answer) => answer.text())", "text/plain"],
-  ])("%s does not keep the network busy", async (_, code, type) => {
+  it.each(
+    rowsOf(
+      [
+        ["EventSource", "new EventSource('/open')", "text/event-stream"],
+        ["long poll", "fetch('/open')", undefined],
+        ["streamed response", "fetch('/open').then((answer) => answer.text())", "text/plain"],
+      ],
+      2,
+    ),
+  )("%s does not keep the network busy", async (_, code, type) => {
     const { url } = await site({
       "/": script(code),
       "/open": (_request, response) => {
@@ -193,42 +205,53 @@ describe("a request that stays open", () => {
   const post = (path: string, body = "") =>
     `fetch(${JSON.stringify(path)}, { method: "POST", body: '${body}' })`;
 
-  it.each([
-    ["Engine.IO", "fetch('/socket.io/?EIO=4&transport=polling&t=x&sid=abc')"],
-    ["SockJS", post("/echo/042/k3w1hbqb/xhr")],
-    ["a stream of SockJS", post("/echo/042/k3w1hbqb/xhr_streaming")],
-    ["Bayeux", post("/bayeux", '[{"channel":"/meta/connect","clientId":"a"}]')],
-    [
-      "SignalR",
-      "fetch('/hub?id=a', { headers: { 'X-SignalR-User-Agent': 'Microsoft SignalR/8.0' } })",
-    ],
-    ["SignalR of ASP.NET", "fetch('/signalr/poll?transport=longPolling&connectionToken=a')"],
-    ["CouchDB", "fetch('/db/_changes?feed=longpoll&since=now')"],
-  ])("is not waited for where its protocol names it a long poll: %s", async (_, code) => {
+  it.each(
+    rowsOf(
+      [
+        ["Engine.IO", "fetch('/socket.io/?EIO=4&transport=polling&t=x&sid=abc')"],
+        ["SockJS", post("/echo/042/k3w1hbqb/xhr")],
+        ["a stream of SockJS", post("/echo/042/k3w1hbqb/xhr_streaming")],
+        ["Bayeux", post("/bayeux", '[{"channel":"/meta/connect","clientId":"a"}]')],
+        [
+          "SignalR",
+          "fetch('/hub?id=a', { headers: { 'X-SignalR-User-Agent': 'Microsoft SignalR/8.0' } })",
+        ],
+        ["SignalR of ASP.NET", "fetch('/signalr/poll?transport=longPolling&connectionToken=a')"],
+        ["CouchDB", "fetch('/db/_changes?feed=longpoll&since=now')"],
+      ],
+      1,
+    ),
+  )("is not waited for where its protocol names it a long poll: %s", async (_, code) => {
     expect(await isWaitedFor(code)).toBe(false);
   });
 
-  it.each([
-    ["a request that may be late data", "fetch('/poll')"],
-    ["the start of an Engine.IO session", "fetch('/socket.io/?EIO=4&transport=polling&t=x')"],
-    ["a message to Engine.IO", post("/socket.io/?EIO=4&transport=polling&t=x&sid=abc", "40")],
-    ["a message to SockJS", post("/echo/042/k3w1hbqb/xhr_send", "[]")],
-    ["a message to Bayeux", post("/bayeux", '[{"channel":"/chat","data":{}}]')],
-    ["the start of a SignalR session", post("/hub/negotiate?id=a")],
-    ["all changes of a CouchDB", "fetch('/db/_changes?since=0')"],
-  ])("is waited for: %s", async (_, code) => {
+  it.each(
+    rowsOf(
+      [
+        ["a request that may be late data", "fetch('/poll')"],
+        ["the start of an Engine.IO session", "fetch('/socket.io/?EIO=4&transport=polling&t=x')"],
+        ["a message to Engine.IO", post("/socket.io/?EIO=4&transport=polling&t=x&sid=abc", "40")],
+        ["a message to SockJS", post("/echo/042/k3w1hbqb/xhr_send", "[]")],
+        ["a message to Bayeux", post("/bayeux", '[{"channel":"/chat","data":{}}]')],
+        ["the start of a SignalR session", post("/hub/negotiate?id=a")],
+        ["all changes of a CouchDB", "fetch('/db/_changes?since=0')"],
+      ],
+      1,
+    ),
+  )("is waited for: %s", async (_, code) => {
     expect(await isWaitedFor(code)).toBe(true);
   });
 
-  it("leaves time for a verdict where the page's clock is slow", async () => {
-    // Each round blocks the thread, and requests never end for long: by the page's clock, 3 s take 20 s.
-    const { url } = await site({
-      "/": script(`setInterval(() => { ${block(450)} fetch("/data"); }, 1)`),
-      "/data": (_, response) => void setTimeout(() => response.end(), 300),
+  if (isLong)
+    it("leaves time for a verdict where the page's clock is slow", async () => {
+      // Each round blocks the thread, and requests never end for long: by the page's clock, 3 s take 20 s.
+      const { url } = await site({
+        "/": script(`setInterval(() => { ${block(450)} fetch("/data"); }, 1)`),
+        "/data": (_, response) => void setTimeout(() => response.end(), 300),
+      });
+      const report = await lab.run({ url, assertions: ["no console errors"], timeoutMs: 5_000 });
+      expect(report).toMatchObject({ passed: true });
     });
-    const report = await lab.run({ url, assertions: ["no console errors"], timeoutMs: 5_000 });
-    expect(report).toMatchObject({ passed: true });
-  });
 });
 
 it("a page with scripts disabled gets no errors from our timers", async () => {

@@ -1,0 +1,1 @@
+import "./launch.test.ts";

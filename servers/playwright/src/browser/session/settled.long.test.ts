@@ -1,0 +1,1 @@
+import "./settled.test.ts";

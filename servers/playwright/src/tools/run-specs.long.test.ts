@@ -1,0 +1,1 @@
+import "./run-specs.test.ts";

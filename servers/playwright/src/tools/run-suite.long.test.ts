@@ -1,0 +1,1 @@
+import "./run-suite.test.ts";

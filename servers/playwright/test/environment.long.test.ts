@@ -1,0 +1,1 @@
+import "./environment.test.ts";

@@ -1,0 +1,532 @@
+import type { ServerResponse } from "node:http";
+import { page, type Site, serve } from "./lab.ts";
+
+const BODY = `
+<style>
+  #tip { visibility: hidden } nav:hover + #tip { visibility: visible } .clock { width: 200px; height: 20px; overflow: hidden }
+  #log, #late, #loads, #size, #zone { height: 40px; margin: 0; overflow: hidden }
+  #card, #done { width: 80px; height: 30px; background: #ddd }
+</style>
+<header>
+  <h1 id="top" class="big title" style="color: rgb(1, 2, 3)">Docs &amp;   guides</h1>
+  <nav aria-label="Main"><a href="/docs" title="the docs">Docs</a> <a href="/next">Next</a></nav>
+  <p id="tip">A tip</p>
+</header>
+<main>
+  <p role="status">Saved</p><p hidden id="ghost">Ghost</p><p class="clock"></p>
+  <ul><li>one</li><li>two</li><li>three</li></ul><ol><li>uno</li></ol>
+  <form onsubmit="say('sent'); return false">
+    <label>Email <input name="email" placeholder="you@example.com" value="ada@example.com"></label>
+    <label>Password <input type="password" oninput="say('length ' + this.value.length)"></label>
+    <label><input type="checkbox" id="agree" checked> I agree</label>
+    <label><input type="checkbox"> News</label>
+    <label><input type="radio" id="radio" checked> Radio</label>
+    <label>Fixed <input id="fixed" readonly value="r"></label>
+    <label>Off <input id="off" disabled></label>
+    <label>None <input id="none"></label>
+    <label>Color <select onchange="say('color ' + this.value)"><option>Red<option selected>Blue</select></label>
+    <label>Fruit <select multiple onchange="say('fruit ' + this.selectedOptions.length)"><option>Fig<option>Kiwi</select></label>
+    <label>File <input type="file" onchange="say('file ' + this.files[0].name)"></label>
+    <button type="button" data-testid="save" onclick="say('click')" ondblclick="say('double')"
+      oncontextmenu="say('right'); return false">Save</button>
+    <button type="button" disabled>Send</button><button>Submit</button>
+    <button type="button" onclick="say('name ' + prompt('Name?'))">Ask</button>
+    <button type="button" onclick="say('sure ' + confirm('Sure?'))">Sure</button>
+  </form>
+  <p><button type="button" onclick="fetch('/api/users').then((got) => got.text(), () => 'failed').then((text) => say('users ' + text))">Users</button>
+    <button type="button" onclick="window.open('/docs')">Open</button>
+    <button type="button" onclick="say('time ' + new Date().toISOString().slice(0, 13))">Time</button>
+    <button type="button" onclick="navigator.geolocation.getCurrentPosition(({ coords }) => say('at ' + coords.latitude), () => say('at no place'))">Where</button></p>
+  <p id="zone"></p>
+  <img src="/pixel.svg" alt="A pixel" width="10" height="10">
+  <iframe title="Inner" srcdoc="<h2>Inside</h2><button onclick='this.textContent = &quot;Pressed&quot;'>Inner</button>" height="80"></iframe>
+  <button type="button" aria-pressed="true">Bold</button><button type="button" aria-pressed="false">Slim</button>
+  <details open><summary>More</summary><p>Text</p></details><details><summary>Less</summary></details>
+  <label>Must <input id="must" required></label><img alt="Blank" width="5" height="5">
+  <button type="button" aria-label="Go on" onclick="say('went on')">»</button>
+  <p id="card" draggable="true" onclick="say('at ' + event.offsetX)">Card</p>
+  <p id="done" ondragover="event.preventDefault()" ondrop="say('dropped')">Done</p>
+  <p id="log"></p><p id="late"></p><p id="loads"></p><p id="size"></p>
+  <div style="height: 1200px"></div>
+</main>
+<footer>The end</footer>
+<script>
+  document.cookie = "theme=dark"; localStorage.theme = "dark";
+  const at = (id) => document.getElementById(id);
+  const say = (text) => { at("log").textContent += text + "; "; };
+  const measure = () => { at("size").textContent = innerWidth + "x" + innerHeight; };
+  onresize = measure; measure();
+  setTimeout(() => { at("late").textContent = "here now"; }, 300);
+  sessionStorage.loads = Number(sessionStorage.loads ?? 0) + 1;
+  at("loads").textContent = "loaded " + sessionStorage.loads;
+  document.querySelector(".clock").textContent = String(Math.random());
+  const { timeZone, locale } = Intl.DateTimeFormat().resolvedOptions();
+  at("zone").textContent = timeZone + " " + locale;
+  fetch("/api/log", { method: "POST", body: "a visit to the docs" });
+  const report = document.createElement("a");
+  Object.assign(report, { href: "/report.csv", download: "report.csv" }).click();
+  setTimeout(() => alert("Welcome on board"), 10);
+  console.log("ready to go"); fetch("/api/items?page=1"); at("none").focus();
+  if (location.search === "?bad") {
+    for (const end = performance.now() + 200; performance.now() < end;);
+    document.body.insertAdjacentHTML("beforeend",
+      '<p style="width: 3000px; height: 5px" class="wide">x</p><img alt="" src="/missing.png"><button class="nameless"></button>');
+    console.error("it hurts"); console.warn("take care"); fetch("/api/broken");
+    addEventListener("load", () => setTimeout(() => { throw new Error("late and bad"); }, 50));
+  }
+</script>`;
+
+const answer =
+  (status: number, type: string, body: string) => (_: unknown, response: ServerResponse) =>
+    void response.writeHead(status, { "content-type": type }).end(body);
+
+/** The page that has something for every form of the language, and what it loads. */
+export function formsSite(): Promise<Site> {
+  return serve({
+    "/": page(BODY),
+    "/docs": page("<h1>The docs</h1>"),
+    "/next": page("<h1>Next</h1>"),
+    "/api/items": answer(200, "application/json", '{"items":["Lamp"]}'),
+    "/api/users": answer(200, "application/json", "3 of them"),
+    "/api/log": answer(200, "application/json", "{}"),
+    "/report.csv": answer(200, "text/csv", "lamp,3"),
+    "/api/broken": answer(500, "application/json", "{}"),
+    "/echo": (request, response) =>
+      void response
+        .writeHead(200, { "content-type": "text/html" })
+        .end(page(`<h1>${request.headers["x-test"]}</h1>`)),
+    "/pixel.svg": answer(
+      200,
+      "image/svg+xml",
+      '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"></svg>',
+    ),
+  });
+}
+
+/** An assertion that passes on the page, one that fails, and the actual value in its message. */
+export type CheckForm = readonly [holds: string, fails: string, actual: string];
+
+/** The forms of assertions. */
+export const CHECKS: readonly CheckForm[] = [
+  // The page.
+  ["title is 'Docs'", "title is 'Other'", 'the title is "Docs"'],
+  ["title is not 'Other'", "title is not 'Docs'", 'the title is "Docs"'],
+  ["title contains 'oc'", "title contains 'docs'", 'the title is "Docs"'],
+  ["title matches /^d/i", "title matches /^d/", 'the title is "Docs"'],
+  ["title does not match /x/", "title does not match /D/", 'the title is "Docs"'],
+  ["url contains '127.0.0.1'", "url contains '/docs'", "the url is"],
+  ["url does not contain 'docs'", "url does not contain '127'", "the url is"],
+  ["url matches /\\/$/", "url matches /^https:/", "the url is"],
+  ["url is not 'x'", "url is 'x'", "the url is"],
+  ["status is 200", "status is 404", "the status is 200"],
+  ["status 2xx", "status 4xx", "the status is 200"],
+  // A text.
+  ["h1 is 'Docs & guides'", "h1 is 'Docs'", 'its text is "Docs & guides"'],
+  ["h1 equals 'Docs & guides'", "h1 is not 'Docs & guides'", 'its text is "Docs & guides"'],
+  ["h1 contains 'Docs'", "h1 contains 'docs'", 'its text is "Docs & guides"'],
+  ["h1 does not contain 'x'", "h6 does not contain 'x'", "nothing matches h6"],
+  ["h1 matches /^Docs/", "h1 does not match /^Docs/", "its text is"],
+  ["h1 not contains “x”", "h1 doesn't contain “Docs”", "its text is"],
+  [
+    "li in ol contains 'uno'",
+    "li contains 'two'",
+    "li matches 4 elements. Choose one: text exactly 'one'",
+  ],
+  ["#late contains 'here' within 20s", "#late contains 'there' within 20ms", "its text is"],
+  ["expect h1 contains 'Docs'", "expect h1 contains 'x'", 'its text is "Docs & guides"'],
+  // A state.
+  ["h1 is visible", "#ghost is visible", "it is hidden"],
+  ["h6 is not visible", "h1 is not visible", "it is visible"],
+  ["#ghost is hidden", "h1 is hidden", "it is visible"],
+  ["h1 is not hidden", "#ghost is not hidden", "it is hidden"],
+  ["button 'Save' is enabled", "button 'Send' is enabled", "it is disabled"],
+  ["button 'Send' is not enabled", "button 'Save' is not enabled", "it is enabled"],
+  ["button 'Send' is disabled", "button 'Save' is disabled", "it is enabled"],
+  ["'I agree' is checked", "'News' is checked", "it is unchecked"],
+  ["'News' is not checked", "#agree is not checked", "it is checked"],
+  ["'News' is unchecked", "#agree is unchecked", "it is checked"],
+  ["label 'Email' is editable", "label 'Fixed' is editable", "it is read-only"],
+  ["label 'Fixed' is readonly", "label 'Email' is readonly", "it is editable"],
+  ["#none is focused", "#off is focused", "it is not focused"],
+  ["#none has focus", "#off has focus", "it is not focused"],
+  ["#none is empty", "#fixed is empty", "it is not empty"],
+  ["h1 is in viewport", "footer is in viewport", "it is outside the viewport"],
+  ["alt 'A pixel' is loaded", "alt 'Blank' is loaded", "it is not loaded"],
+  ["label 'Radio' is selected", "'News' is selected", "it is not selected"],
+  [
+    "`option:last-child` in label 'Color' is selected",
+    "first option in label 'Color' is selected",
+    "it is not selected",
+  ],
+  ["first details is expanded", "last details is expanded", "it is not expanded"],
+  ["last details is collapsed", "h6 is collapsed", "nothing matches h6"],
+  ["button 'Bold' is pressed", "button 'Slim' is pressed", "it is not pressed"],
+  ["button 'Slim' is not pressed", "button 'Bold' is not pressed", "it is pressed"],
+  ["label 'Must' is required", "label 'Email' is required", "it is not required"],
+  ["#must is invalid", "label 'Email' is invalid", "it is not invalid"],
+  // Existence.
+  ["h1 exists", "h6 exists", "nothing matches"],
+  ["h6 does not exist", "li does not exist", "4 elements match"],
+  // A property.
+  [
+    "label 'Email' has value 'ada@example.com'",
+    "label 'Email' has value contains 'bob'",
+    'its value is "ada@example.com"',
+  ],
+  ["label 'Color' has selected 'Blue'", "'Color' has selected 'Red'", 'its text is "Blue"'],
+  ["h1 has text 'Docs & guides'", "h1 has text 'x'", "its text is"],
+  ["h1 has class 'big'", "h1 has class 'small'", 'its class is "big title"'],
+  ["h1 has class is not 'small'", "h1 has class is not 'big'", 'its class is "big title"'],
+  ["h1 has id 'top'", "h1 has id 'bottom'", 'its id is "top"'],
+  ["label 'Email' has name 'email'", "label 'Email' has name 'mail'", "its attribute name is"],
+  ["field 'Email' contains 'ada'", "field 'Email' is 'ada'", 'its value is "ada@example.com"'],
+  ["link 'Docs' has attribute href", "link 'Docs' has attribute rel", "it has no attribute rel"],
+  [
+    "link 'Docs' has attribute 'href' '/docs'",
+    "link 'Docs' has attribute href contains 'y'",
+    "/docs",
+  ],
+  ["h1 has style 'color' 'rgb(1, 2, 3)'", "h1 has style color is 'red'", "rgb(1, 2, 3)"],
+  // A number.
+  ["li count is 4", "li count is 3", "the count is 4"],
+  ["count of li in ul is 3", "count of li in ul at least 4", "the count is 3"],
+  ["li count at least 4", "li has count 5", "the count is 4"],
+  ["li count at most 4", "li count <= 3", "the count is 4"],
+  ["li count < 5", "li count less than 4", "the count is 4"],
+  ["li count more than 3", "li count > 4", "the count is 4"],
+  // Targets.
+  ["first li is 'one'", "last li is 'three'", 'its text is "uno"'],
+  ["last li is 'uno'", "first li is 'two'", 'its text is "one"'],
+  ["nth 2 li in ul is 'two'", "nth 2 li in ol exists", "nothing matches"],
+  ["'Saved' is visible", "'Lost' is visible", "nothing matches"],
+  ["status contains 'Saved'", "alert exists", "nothing matches"],
+  ["heading 'Docs' exists", "heading 'News' exists", "nothing matches"],
+  ["text 'one' exists", "text 'four' exists", "nothing matches"],
+  ["label 'Fixed' exists", "label 'Broken' exists", "nothing matches"],
+  ["placeholder 'you@' exists", "placeholder 'me@' exists", "nothing matches"],
+  ["alt 'A pixel' exists", "alt 'A line' exists", "nothing matches"],
+  ["title 'the docs' is 'Docs'", "title 'no docs' exists", "nothing matches"],
+  ["h2 in frame 'Inner' is 'Inside'", "h3 in frame 'Inner' exists", "nothing matches"],
+  ["heading in frame 'Inner' exists", "h2 in frame 'Outer' exists", "nothing matches"],
+  [
+    "button exactly 'Save' is visible",
+    "button exactly 'save' exists",
+    "nothing matches button exactly 'save'",
+  ],
+  ["exactly 'Saved' is visible", "exactly 'Sav' exists", "nothing matches exactly 'Sav'"],
+  ["label exactly 'Email' exists", "label exactly 'email' exists", "nothing matches"],
+  ["navigation 'Main' exists", "link 'Docs' in nav in footer exists", "there is no nav in footer"],
+  ["testid 'save' is 'Save'", "testid 'send' exists", "nothing matches"],
+  [
+    "element 'save' is 'Save'",
+    "element 'send button' exists",
+    "nothing matches element 'send button'",
+  ],
+  ["link 'Docs' in navigation 'Main' exists", "link 'Docs' in footer exists", "nothing matches"],
+  ["`ul > li:nth-child(2)` is 'two'", "`ul > li:nth-child(9)` exists", "nothing matches"],
+  [
+    "li containing 'two' is 'two'",
+    "li containing 'four' exists",
+    "nothing matches li containing 'four'",
+  ],
+  [
+    "button 'Save' in main containing 'Email' is visible",
+    "button in main containing 'Nowhere' exists",
+    "nothing",
+  ],
+  [
+    "heading 'Docs' level 1 is visible",
+    "heading level 3 exists",
+    "nothing matches heading level 3",
+  ],
+  [
+    'nav matches aria snapshot \'- navigation "Main":\\n  - link "Docs"\'',
+    'nav matches aria snapshot \'- navigation "Main":\\n  - link "News"\'',
+    'its snapshot is "- navigation \\"Main\\"',
+  ],
+  // The negation of a check.
+  ["not h6 exists", "not h1 exists", "1 element matches"],
+  ["not li count is 3", "not li count is 4", "the count is 4"],
+  ["not status is 404", "not status is 200", "the status is 200"],
+  // The network, and absence.
+  ["request to **/api/items*", "request to **/api/none", "requests matches"],
+  ["request to '/pixel.svg'", "request to '/line.svg'", "requests matches"],
+  [
+    "response /api/items* status is 200",
+    "response /api/items* status is 404 within 3s",
+    "with status 200",
+  ],
+  ["request to POST /api/log", "request to GET /api/log", "requests matches"],
+  [
+    "request to /api/log contains 'a visit'",
+    "request to /api/log contains 'two'",
+    'last body is "a visit',
+  ],
+  [
+    "response /api/items contains 'Lamp'",
+    "response /api/items contains 'Chair'",
+    'last body is "{',
+  ],
+  ["download 'report.csv'", "download '*.pdf'", 'downloads: "report.csv" '],
+  ["download 're*.csv'", "download 'other.csv'", 'downloads: "report.csv" '],
+  ["dialog message is 'Welcome on board'", "dialog message contains 'Bye'", "alert, said"],
+  [
+    "response of **/pixel.svg has status 2xx",
+    "response of **/pixel.svg has status 5xx within 3s",
+    "with status 200",
+  ],
+  [
+    "response /api/items* has header 'content-type' contains 'json'",
+    "response /api/items* has header 'content-type' contains 'html'",
+    'its value is "application/json"',
+  ],
+  [
+    "response /api/items* has header Content-Type",
+    "response /api/items* has header X-None",
+    "no response has this header",
+  ],
+  ["cookie 'theme' is 'dark'", "cookie 'theme' is 'light'", "its value is different"],
+  ["cookie 'theme' exists", "cookie 'sid' exists", 'no cookie has this name; there are "theme"'],
+  ["cookie 'sid' does not exist", "cookie 'theme' does not exist", "it exists"],
+  [
+    "localStorage 'theme' is not 'light'",
+    "localStorage 'theme' contains 'light'",
+    'its value is "dark"',
+  ],
+  ["localStorage 'theme' exists", "localStorage 'lang' exists", "no item has this name"],
+  ["console contains 'ready'", "console contains 'steady'", "ready to go"],
+  ["no h6", "no li", '4 elements match, the first with the text "one"'],
+  ["no h6 within 20s", "no li within 20ms", "4 elements match"],
+  ["no requests to **/ads/**", "no requests to **/api/*", "2 matched"],
+  // Quality.
+  ["response time under 20s", "response time under 0.01ms", "it is "],
+  ["load time under 20s", "load time is under 0.01ms", "it is "],
+  ["fcp under 1m", "fcp below 0.01ms", "it is "],
+  ["ttfb under 20s", "ttfb under 0.01ms", "it is "],
+  ["lcp under 20s", "lcp under 0.01ms", "it is "],
+  ["cls under 1", "cls under 0", "it is 0.0"],
+  ["page weight under 1 MB", "page weight under 1 kB", "it is 0.0"],
+];
+
+/** Checks that pass on the page and fail on its bad version (`/?bad`). */
+export const ABSENCES: readonly CheckForm[] = [
+  ["no console errors", "no console errors", 'the first: "it hurts'],
+  ["no console warnings", "no console warnings", '1 console warning, the first: "take care'],
+  ["no page errors", "no page errors", '1 page error, the first: "Error: late and bad'],
+  ["no failed requests", "no failed requests", '2 failed requests, the first: "GET http'],
+  ["no broken images", "no broken images", "/missing.png"],
+  ["no horizontal overflow", "no horizontal overflow", 'px too wide, by "p.wide"'],
+  [
+    "no critical a11y violations",
+    "no critical a11y violations",
+    "button-name (critical) at .nameless",
+  ],
+  ["no serious a11y violations", "no serious a11y violations", "button-name (critical)"],
+  ["no moderate a11y violations in ul", "no moderate a11y violations", "button-name (critical)"],
+  ["tbt under 20s", "tbt under 1ms", "it is "],
+  [
+    "no minor accessibility violations in nav",
+    "no a11y violations in .nameless",
+    "button-name (critical)",
+  ],
+];
+
+/** A placeholder for the path of an uploadable file. */
+export const FILE = "FILE";
+
+/** Steps, and an assertion that passes afterwards. */
+export interface StepForm {
+  readonly steps: readonly string[];
+  readonly effect: string;
+}
+
+/** Steps for the page's environment, in an order in which all work one after the other. */
+export const AROUND: readonly StepForm[] = [
+  {
+    steps: [
+      "time zone 'Pacific/Auckland'",
+      "locale 'de-DE'",
+      "geolocation 52.5, 13.4",
+      "grant permission 'notifications'",
+      "clock at '2026-12-24T18:00:00Z'",
+      "mock GET /api/users with 200 'nobody'",
+      "set cookie 'early' to 'yes'",
+      "set localStorage 'early' to 'yes'",
+      "throttle cpu 1.5x",
+      "throttle network to fast 4g",
+    ],
+    effect: "#zone is 'Pacific/Auckland de-DE'",
+  },
+  { steps: [], effect: "localStorage 'early' is 'yes'" },
+  { steps: ["set localStorage 'late' to 'yes'"], effect: "localStorage 'late' is 'yes'" },
+  { steps: ["set cookie 'late' to 'yes'"], effect: "cookie 'late' is 'yes'" },
+  { steps: [], effect: "cookie 'early' exists" },
+  { steps: ["click button 'Users'"], effect: "#log contains 'users nobody;'" },
+  { steps: ["click button 'Where'"], effect: "#log contains 'at 52.5;'" },
+  { steps: ["fast forward 5m", "fast forward 5m"], effect: "h1 is visible" },
+  { steps: ["click button 'Time'"], effect: "#log contains 'time 2026-12-24T18;'" },
+  {
+    steps: [
+      "delay /api/users by 50ms on the 9th request",
+      `use har '${FILE}'`,
+      "click button 'Users'",
+    ],
+    effect: "#log contains 'time 2026-12-24T18; users nobody;'",
+  },
+  {
+    steps: ["block /api/users", "offline", "online", "click button 'Users'"],
+    effect: "#log contains 'users failed;'",
+  },
+  { steps: ["save state 'visitor'", "use state 'visitor'"], effect: "h1 is visible" },
+  {
+    steps: ["click button 'Open'", "switch to new tab"],
+    effect: "h1 is 'The docs'",
+  },
+  {
+    steps: ["switch to tab 1"],
+    effect: "h1 contains 'guides'",
+  },
+  {
+    steps: ["switch to tab 2", "close tab"],
+    effect: "h1 contains 'guides'",
+  },
+  {
+    steps: ["type 'abc' into #none"],
+    effect: "#none has value 'abc'",
+  },
+  { steps: ["set header 'X-Test' to 'yes'", "goto /echo"], effect: "h1 is 'yes'" },
+];
+
+/** The other steps, also in a working order. */
+export const STEPS: readonly StepForm[] = [
+  {
+    steps: ["click button 'Inner' in frame 'Inner'"],
+    effect: "button in frame 'Inner' is 'Pressed'",
+  },
+  {
+    steps: ["click button 'Save'"],
+    effect: "#log contains 'click;'",
+  },
+  {
+    steps: ["double click testid 'save'"],
+    effect: "#log contains 'double;'",
+  },
+  {
+    steps: ["right click button 'Save'"],
+    effect: "#log contains 'right;'",
+  },
+  {
+    steps: ["fill label 'Email' with 'bob@example.com'"],
+    effect: "'Email' has value 'bob@example.com'",
+  },
+  {
+    steps: ["fill 'Password' with secret 'PASSWORD'"],
+    effect: "#log contains 'length 14;'",
+  },
+  {
+    steps: ["clear placeholder 'you@example.com'"],
+    effect: "'Email' is empty",
+  },
+  {
+    steps: ["focus 'None'"],
+    effect: "#none is focused",
+  },
+  { steps: ["type 'hello'"], effect: "#none has value 'hello'" },
+  { steps: ["press Control+A", "press Delete"], effect: "#none is empty" },
+  {
+    steps: ["press Enter on 'Email'"],
+    effect: "#log contains 'sent;'",
+  },
+  {
+    steps: ["uncheck 'I agree'"],
+    effect: "#agree is unchecked",
+  },
+  {
+    steps: ["check 'I agree'"],
+    effect: "#agree is checked",
+  },
+  {
+    steps: ["select 'Red' in label 'Color'"],
+    effect: "#log contains 'color Red;'",
+  },
+  {
+    steps: ["select 'Fig' and 'Kiwi' from label 'Fruit'"],
+    effect: "#log contains 'fruit 2;'",
+  },
+  {
+    steps: [`upload '${FILE}' to label 'File'`],
+    effect: "#log contains 'file notes.txt;'",
+  },
+  {
+    steps: ["hover nav"],
+    effect: "#tip is visible",
+  },
+  {
+    steps: ["drag #card to #done"],
+    effect: "#log contains 'dropped;'",
+  },
+  {
+    steps: ["accept dialog with 'Ada'", "click button 'Ask'"],
+    effect: "#log contains 'name Ada;'",
+  },
+  {
+    steps: ["accept dialog", "click button 'Sure'"],
+    effect: "#log contains 'sure true;'",
+  },
+  {
+    steps: ["dismiss dialog", "click button 'Sure'"],
+    effect: "#log contains 'sure false;'",
+  },
+  {
+    steps: ["scroll to footer"],
+    effect: "footer is in viewport",
+  },
+  { steps: ["scroll to top"], effect: "footer is not in viewport" },
+  { steps: ["scroll bottom"], effect: "footer is in viewport" },
+  { steps: ["scroll to top", "scroll down by 2000px"], effect: "footer is in viewport" },
+  { steps: ["scroll up"], effect: "h1 is visible" },
+  {
+    steps: ["click #card at 5, 6"],
+    effect: "#log contains 'at 5;'",
+  },
+  { steps: ["click at 1, 1"], effect: "h1 is visible" },
+  {
+    steps: ["click 'Go on'"],
+    effect: "#log contains 'went on;'",
+  },
+  { steps: ["viewport 390x844"], effect: "#size is '390x844'" },
+  {
+    steps: ["screenshot", "screenshot 'menu' of nav"],
+    effect: "nav is visible",
+  },
+  {
+    steps: ["expect h1 contains 'Docs'"],
+    effect: "h1 is visible",
+  },
+  { steps: ["wait for 10ms", "wait 0.01s", "wait for h1"], effect: "h1 is visible" },
+  {
+    steps: ["wait for #late contains 'here'"],
+    effect: "#late is 'here now'",
+  },
+  {
+    steps: ["wait for load", "wait for network idle"],
+    effect: "h1 is visible",
+  },
+  {
+    steps: ["reload"],
+    effect: "#loads is 'loaded 2'",
+  },
+  {
+    steps: ["goto /next"],
+    effect: "url contains '/next'",
+  },
+  {
+    steps: ["go back"],
+    effect: "#loads is 'loaded 3'",
+  },
+  {
+    steps: ["go forward"],
+    effect: "url contains '/next'",
+  },
+  { steps: ["open '/docs'"], effect: "h1 is 'The docs'" },
+];

@@ -1,0 +1,1 @@
+import "./misbehaviour.test.ts";

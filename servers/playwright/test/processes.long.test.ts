@@ -1,0 +1,1 @@
+import "./processes.test.ts";

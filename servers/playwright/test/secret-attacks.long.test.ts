@@ -1,0 +1,3 @@
+import { testSecretAttacks } from "./secret-attacks.ts";
+
+testSecretAttacks();

@@ -1,0 +1,1 @@
+import "./secrets.test.ts";

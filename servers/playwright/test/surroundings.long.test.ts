@@ -1,0 +1,1 @@
+import "./surroundings.test.ts";
