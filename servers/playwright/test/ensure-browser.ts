@@ -16,7 +16,7 @@ export default async function setup({ config }: TestProject): Promise<() => Prom
     process.stderr.write(`${error.message}\n`);
   });
   const { TMPDIR = tmpdir() } = config.env;
-  const folder = await mkdtemp(join(TMPDIR, "refmcp-playwright-tests-"));
+  const folder = await mkdtemp(join(TMPDIR, "refmcp-pw-"));
   process.env.REFMCP_TEST_FOLDER = folder;
   return () => rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }

@@ -346,10 +346,11 @@ describe("one browser", () => {
     });
 
   it("is replaced if it ended between two runs", async () => {
+    const before = new Set(descendantsOf(process.pid).map(({ pid }) => pid));
     const { drivers, started, run } = await counted({});
     await run();
-    const ended = descendantsOf(process.pid).filter(({ command }) =>
-      /--remote-debugging-pipe/.test(command),
+    const ended = descendantsOf(process.pid).filter(
+      ({ pid, command }) => !before.has(pid) && /--remote-debugging-pipe/.test(command),
     );
     for (const { pid } of ended) killed(pid);
     await expect.poll(() => drivers.browsers()).toEqual([]);
