@@ -13,6 +13,8 @@ import { ABSENCES, AROUND, CHECKS, FILE, formsSite, STEPS, type StepForm } from 
 import { SHOP, type Site, serve } from "./lab.ts";
 
 const require = createRequire(import.meta.url);
+/** Playwright runs all specs, more than a minute on an idle machine. */
+const MAX_MS = 600_000;
 let site: Site;
 let folder: string;
 let home: string;
@@ -95,70 +97,78 @@ const stepsOf = (forms: readonly StepForm[]) =>
     .flatMap((form) => [...form.steps, `expect ${form.effect}`])
     .map((text) => text.replace(FILE, "notes.txt"));
 
-it("specs of every form pass with the real playwright test, and fail if the check does", async () => {
-  await exported({
-    holds: { assertions: CHECKS.slice(0, 60).map(([holds]) => holds) },
-    also: { assertions: [...CHECKS.slice(60), ...ABSENCES].map(([holds]) => holds) },
-    opposite: { assertions: OPPOSITES.slice(0, 60) },
-    others: { assertions: OPPOSITES.slice(60) },
-    pictures: { assertions: ["screenshot of ul matches baseline 'list'"] },
-    around: { steps: stepsOf(AROUND) },
-    steps: { steps: stepsOf(STEPS) },
-  });
-  // The first run creates the baselines, as a person would.
-  await playwrightTest("--update-snapshots=all", "pictures");
-  expect(await playwrightTest()).toEqual({
-    passed: true,
-    output: expect.stringContaining("7 passed"),
-  });
-
-  await exported({
-    wrong: { assertions: ["h1 contains 'x' within 100ms"] },
-    negated: { assertions: ["not h1 exists within 100ms"] },
-    counted: { assertions: ["not li count is 4 within 100ms"] },
-    bad: { steps: ["goto /?bad"], assertions: ["no critical a11y violations"] },
-  });
-  const failed = await playwrightTest("wrong", "negated", "counted", "bad");
-  expect(failed).toEqual({ passed: false, output: expect.stringContaining("4 failed") });
-});
-
-it("the spec of a session passes with the real playwright test, on any host, and fails if the page is broken", async () => {
-  const shop = await serve({ "/": SHOP, "/next": SHOP.replace("Lamps", "Next") });
-  const broken = await serve({ "/": SHOP.replace('+= "<li>', '+= "<p>'), "/next": SHOP });
-  const args = ["--executable-path", browser.executablePath, "--toolsets", "default,browse"];
-  const { client, close } = await connectInMemory(server, { args });
-  const call = async (name: string, given: Record<string, unknown>) => {
-    const { content, isError } = await client.callTool({ name, arguments: given });
-    const [block] = content;
-    if (isError === true || block?.type !== "text") throw new Error(JSON.stringify(content));
-    return block.text;
-  };
-  try {
-    await call("pw_browse_open", { url: shop.url, device: "iPhone 15", steps: ["wait for h1"] });
-    const steps = ["fill 'Name' with 'Desk lamp'", "click 'Missing' in nav", "click 'Add'"];
-    await call("pw_browse_act", { steps });
-    const assertions = [
-      "li count is 1",
-      "first li is 'Desk lamp'",
-      "no page errors",
-      "h1 is 'x' within 10ms",
-    ];
-    await call("pw_browse_act", { steps: ["click 'Add'"], assertions });
-    await call("pw_browse_act", {
-      steps: ["goto /next"],
-      assertions: ["h1 is 'Next'", "no failed requests"],
+it(
+  "specs of every form pass with the real playwright test, and fail if the check does",
+  async () => {
+    await exported({
+      holds: { assertions: CHECKS.slice(0, 60).map(([holds]) => holds) },
+      also: { assertions: [...CHECKS.slice(60), ...ABSENCES].map(([holds]) => holds) },
+      opposite: { assertions: OPPOSITES.slice(0, 60) },
+      others: { assertions: OPPOSITES.slice(60) },
+      pictures: { assertions: ["screenshot of ul matches baseline 'list'"] },
+      around: { steps: stepsOf(AROUND) },
+      steps: { steps: stepsOf(STEPS) },
     });
-    const code = await call("pw_export_spec", { session: "main", title: "session" });
-    expect(code).toContain(`baseURL: "${shop.url}"`);
-    await writeFile(join(home, "session.spec.ts"), code);
-    expect(await playwrightTest("session")).toEqual({
+    // The first run creates the baselines, as a person would.
+    await playwrightTest("--update-snapshots=all", "pictures");
+    expect(await playwrightTest()).toEqual({
       passed: true,
-      output: expect.stringContaining("1 passed"),
+      output: expect.stringContaining("7 passed"),
     });
-    await writeFile(join(home, "session.spec.ts"), code.replace(shop.url, broken.url));
-    expect((await playwrightTest("session")).output).toContain("toHaveCount");
-  } finally {
-    await close();
-    await Promise.all([shop.close(), broken.close()]);
-  }
-});
+
+    await exported({
+      wrong: { assertions: ["h1 contains 'x' within 100ms"] },
+      negated: { assertions: ["not h1 exists within 100ms"] },
+      counted: { assertions: ["not li count is 4 within 100ms"] },
+      bad: { steps: ["goto /?bad"], assertions: ["no critical a11y violations"] },
+    });
+    const failed = await playwrightTest("wrong", "negated", "counted", "bad");
+    expect(failed).toEqual({ passed: false, output: expect.stringContaining("4 failed") });
+  },
+  MAX_MS,
+);
+
+it(
+  "the spec of a session passes with the real playwright test, on any host, and fails if the page is broken",
+  async () => {
+    const shop = await serve({ "/": SHOP, "/next": SHOP.replace("Lamps", "Next") });
+    const broken = await serve({ "/": SHOP.replace('+= "<li>', '+= "<p>'), "/next": SHOP });
+    const args = ["--executable-path", browser.executablePath, "--toolsets", "default,browse"];
+    const { client, close } = await connectInMemory(server, { args });
+    const call = async (name: string, given: Record<string, unknown>) => {
+      const { content, isError } = await client.callTool({ name, arguments: given });
+      const [block] = content;
+      if (isError === true || block?.type !== "text") throw new Error(JSON.stringify(content));
+      return block.text;
+    };
+    try {
+      await call("pw_browse_open", { url: shop.url, device: "iPhone 15", steps: ["wait for h1"] });
+      const steps = ["fill 'Name' with 'Desk lamp'", "click 'Missing' in nav", "click 'Add'"];
+      await call("pw_browse_act", { steps });
+      const assertions = [
+        "li count is 1",
+        "first li is 'Desk lamp'",
+        "no page errors",
+        "h1 is 'x' within 10ms",
+      ];
+      await call("pw_browse_act", { steps: ["click 'Add'"], assertions });
+      await call("pw_browse_act", {
+        steps: ["goto /next"],
+        assertions: ["h1 is 'Next'", "no failed requests"],
+      });
+      const code = await call("pw_export_spec", { session: "main", title: "session" });
+      expect(code).toContain(`baseURL: "${shop.url}"`);
+      await writeFile(join(home, "session.spec.ts"), code);
+      expect(await playwrightTest("session")).toEqual({
+        passed: true,
+        output: expect.stringContaining("1 passed"),
+      });
+      await writeFile(join(home, "session.spec.ts"), code.replace(shop.url, broken.url));
+      expect((await playwrightTest("session")).output).toContain("toHaveCount");
+    } finally {
+      await close();
+      await Promise.all([shop.close(), broken.close()]);
+    }
+  },
+  MAX_MS,
+);

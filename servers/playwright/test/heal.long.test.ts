@@ -63,7 +63,7 @@ async function heal(given: Record<string, unknown>) {
 const specsOf = () =>
   Promise.all(["tasks-page.js", "tasks.spec.js"].map((name) => readFile(join(home, name), "utf8")));
 
-describe("pw_heal of a spec", () => {
+describe("pw_heal of a spec", { timeout: 600_000 }, () => {
   it("changes the locators where they are written, with a patch that can be applied, and writes it if asked", async () => {
     html = HOME;
     const green = await heal({ file: "tasks.spec.js:3" });
