@@ -41,7 +41,8 @@ export class Heartbeat {
 
 /** Forgets this run's workers, or at its start those of an earlier run whose process had the same number. */
 export function forgetWorkers(): void {
-  rmSync(FOLDER, { recursive: true, force: true });
+  // A worker may write once more in between.
+  rmSync(FOLDER, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
 }
 
 /**
