@@ -142,7 +142,7 @@ const keyOf = ({ of }: Attack) =>
   JSON.stringify(
     ["page", "secrets", "write", "step", "later page", "later step", "later check"].map(of),
   );
-/** An attack that needs no run of its own. */
+/** An attack that does not need a separate run. */
 const isPlain = (attack: Attack) =>
   !isCall(attack) && keyOf(attack) === keyOf({ attack: "", of: () => [] });
 const shared = new Map<string, Promise<Out[][]>>();
@@ -312,7 +312,7 @@ const lasting = (text: string): string =>
 /**
  * Tests attacks of docs/secret-attacks.md.
  *
- * @param names some of them; those that need no run of their own are always made.
+ * @param names some of them; those that do not need a separate run are always made.
  */
 export function testSecretAttacks(names?: ReadonlySet<string>): void {
   const chosen = ATTACKS.filter(

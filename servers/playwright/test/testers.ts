@@ -39,7 +39,7 @@ export const launchOptions = (given: Partial<LaunchOptions> = {}): LaunchOptions
   ...given,
 });
 
-/** A browser of its own, for a tester that harms or inspects its browser. */
+/** A separate browser, for a tester that harms or inspects its browser. */
 export async function ownBrowser(): Promise<Launched> {
   const { executablePath } = await ensureBrowser();
   return launch(launchOptions({ executablePath }));
