@@ -49,7 +49,7 @@ export const limit = fields.limit(TARGETS, 500);
 /** The share of an answer's budget for a snapshot. */
 export const lookOf = ({ budget }: { readonly budget: number }, max = TARGETS) => ({
   limit: max,
-  budget: budget * 0.75,
+  budget: budget * 0.7,
 });
 
 export const seen = {

@@ -41,7 +41,7 @@ export async function inspectPage(
     devices: [device ?? start.devices?.[0] ?? "desktop"],
     evidence: ["screenshot" as const],
     timeoutMs: call.leftMs,
-    look: { limit, budget: budget * 0.75 },
+    look: { limit, budget: budget * 0.7 },
   };
   const report = await tester.run(request, call).catch((error: unknown) => {
     // The data of a failed run does not fit an inspection.
