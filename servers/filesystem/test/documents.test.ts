@@ -1,7 +1,7 @@
-import { open, truncate } from "node:fs/promises";
+import { open, rm, truncate } from "node:fs/promises";
 import { deflateSync } from "node:zlib";
 import { docx, docxOf, epub, pdf, pdfOf, pptx, xlsx, zip } from "@refmcp/documents/testing";
-import { expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { withFile } from "../src/files/open-path.ts";
 import { Documents, splitPart } from "../src/files/read/documents.ts";
 import { ThreadPool } from "../src/files/threads/thread-pool.ts";
@@ -10,15 +10,25 @@ import readMultipleFiles from "../src/tools/read-multiple-files.ts";
 import readTextFile from "../src/tools/read-text-file.ts";
 import searchText from "../src/tools/search-text.ts";
 import writeFile from "../src/tools/write-file.ts";
-import { scratch } from "./scratch.ts";
+import { isLong } from "./rows.ts";
+import { openScratch } from "./scratch.ts";
 import { makeTree } from "./tree.ts";
 import { texts, use } from "./use.ts";
 
-/** A directory with a server's operations on it, whose threads end with the test. */
+/** One directory for all tests, since a thread that converts documents takes a second to start. */
+let shared: Awaited<ReturnType<typeof openScratch>>;
+beforeAll(async () => {
+  shared = await openScratch();
+});
+afterAll(async () => {
+  await shared.files.close();
+  await shared.dispose();
+});
+
+/** The directory with a server's operations on it, empty. */
 async function folder() {
-  const made = await scratch();
-  onTestFinished(() => made.files.close());
-  return made;
+  for (const name of await shared.list()) await rm(shared.at(name), { recursive: true });
+  return shared;
 }
 
 it("reads documents by lines, and says how to read a part", async () => {
@@ -93,7 +103,6 @@ it("explains why a document cannot be read, and keeps working after a bomb", asy
   const { files, put } = await folder();
   const read = (path: string) => files.readText(path, { maxChars: 1_000 });
   const bombs = {
-    "zeros.docx": zip({ "word/document.xml": "0".repeat(101_000_000) }),
     "deep.docx": docxOf("<w:p>".repeat(100_000)),
     "cells.xlsx": xlsx({ S: { A1: "x", XFD1048576: "y" } }),
     "locked.docx": Buffer.concat([
@@ -101,6 +110,8 @@ it("explains why a document cannot be read, and keeps working after a bomb", asy
       Buffer.alloc(600),
       Buffer.from("EncryptedPackage", "utf16le"),
     ]),
+    // packages/documents has it, too.
+    ...(isLong ? { "zeros.docx": zip({ "word/document.xml": "0".repeat(101_000_000) }) } : {}),
   };
   for (const [name, bytes] of Object.entries(bombs)) {
     await put(name, bytes);
@@ -112,13 +123,16 @@ it("explains why a document cannot be read, and keeps working after a bomb", asy
   await put("fine.docx", docx("Hello"));
   expect((await read("fine.docx")).text).toContain("Hello");
   // A search reports them, and finds the rest.
-  expect(await use(searchText, files, { pattern: "Hello" })).toMatch(
-    /^fine\.docx\n2:Hello\n\[1 line in 1 file\. 4 documents could not be read; read_text_file says why: cells\.xlsx, deep\.docx, locked\.docx, zeros\.docx\. Paths/,
+  const names = Object.keys(bombs).sort();
+  const answer = String(await use(searchText, files, { pattern: "Hello" }));
+  expect(answer.startsWith("fine.docx\n2:Hello\n[1 line in 1 file. ")).toBe(true);
+  expect(answer).toContain(
+    `1 file. ${names.length} documents could not be read; read_text_file says why: ${names.join(", ")}. Paths`,
   );
 });
 
 it("stops a PDF whose streams need too much memory, and converts the next one", async () => {
-  const stream = deflateSync(Buffer.alloc(400_000_000, " "), { level: 1 }).toString("latin1");
+  const stream = deflateSync(Buffer.alloc(200_000_000, " "), { level: 1 }).toString("latin1");
   const bomb = pdfOf([
     "<< /Type /Catalog /Pages 2 0 R >>",
     "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",

@@ -1,17 +1,14 @@
 import { createHash } from "node:crypto";
 import {
-  lstat,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  readlink,
-  realpath,
-  rm,
-  symlink,
-  utimes,
-  writeFile,
-} from "node:fs/promises";
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { mkdir, mkdtemp, realpath, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
@@ -56,15 +53,16 @@ export async function world(): Promise<World> {
     join(root, "large.txt"),
     Array.from({ length: 20_000 }, (_, i) => `line ${i + 1} of many\n`).join(""),
   );
+  // Thousands of files in the tests of every tool: without a turn of the event loop for each.
   for (let i = 0; i < 1_500; i++) {
     const path = join(root, "many", `entry-${String(i).padStart(5, "0")}.txt`);
-    await writeFile(path, `entry ${i}\n`);
-    await utimes(path, 1_600_000_000, 1_600_000_000);
+    writeFileSync(path, `entry ${i}\n`);
+    utimesSync(path, 1_600_000_000, 1_600_000_000);
   }
   // Names without digits, since a tree shows names that differ only in digits as one line.
   for (let i = 0; i < 700; i++) {
     const name = String(1_000 + i).replace(/\d/g, (digit) => "abcdefghij"[Number(digit)] ?? "");
-    await writeFile(join(root, "node_modules", "lib", `module-${name}.js`), "");
+    writeFileSync(join(root, "node_modules", "lib", `module-${name}.js`), "");
   }
   // Files where the trash would be: so there is none, and a deletion without a journal asks.
   await mkdir(journal);
@@ -143,7 +141,7 @@ export async function world(): Promise<World> {
       search_files: { path: ".", pattern: "*.txt", limit: 1000 },
       search_text: { path: ".", pattern: "line", limit: 1000 },
     },
-    fingerprint: () => fingerprint(root),
+    fingerprint: async () => fingerprint(root),
     stable: (text) =>
       text
         .replaceAll(root, "/world/project")
@@ -153,7 +151,7 @@ export async function world(): Promise<World> {
         .replaceAll(changeId, "<change>")
         .replace(/\b[0-9a-z]{9}-[0-9a-f]{6}\b/g, "<change>")
         .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "2026-01-01T00:00:00Z"),
-    dispose: () => rm(top, { recursive: true, force: true }),
+    dispose: async () => rmSync(top, { recursive: true, force: true }),
   };
 }
 
@@ -182,14 +180,14 @@ async function changeSomething(root: string, journal: string): Promise<string> {
 }
 
 /** A digest of names, types, modes, times of change and contents below a folder. */
-async function fingerprint(folder: string): Promise<string> {
+function fingerprint(folder: string): string {
   const hash = createHash("sha256");
-  for (const name of (await readdir(folder, { recursive: true })).sort()) {
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).sort()) {
     const path = join(folder, name);
-    const stat = await lstat(path);
+    const stat = lstatSync(path);
     hash.update(`${name} ${stat.mode} ${stat.mtimeMs} ${stat.ino}\n`);
-    if (stat.isFile()) hash.update(await readFile(path));
-    if (stat.isSymbolicLink()) hash.update(await readlink(path));
+    if (stat.isFile()) hash.update(readFileSync(path));
+    if (stat.isSymbolicLink()) hash.update(readlinkSync(path));
   }
   return hash.digest("hex");
 }

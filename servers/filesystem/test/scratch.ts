@@ -31,16 +31,26 @@ export interface Scratch {
   another(options?: { journal?: boolean }): Files;
 }
 
-/**
- * Call it inside a test or a hook of one.
- *
- * @param options.trash false: files stand where the trash would be, so nothing can be moved there.
- */
-export async function scratch(
-  options: { journal?: boolean; writable?: boolean; trash?: boolean; homeTrash?: string } = {},
-): Promise<Scratch> {
+interface ScratchOptions {
+  readonly journal?: boolean;
+  readonly writable?: boolean;
+  /** false: files stand where the trash would be, so nothing can be moved there. */
+  readonly trash?: boolean;
+  readonly homeTrash?: string;
+}
+
+/** Call it inside a test or a hook of one. */
+export async function scratch(options: ScratchOptions = {}): Promise<Scratch> {
+  const { dispose, ...made } = await openScratch(options);
+  onTestFinished(dispose);
+  return made;
+}
+
+/** The same for several tests; `dispose` removes it. */
+export async function openScratch(
+  options: ScratchOptions = {},
+): Promise<Scratch & { dispose(): Promise<void> }> {
   const top = await realpath(await mkdtemp(join(tmpdir(), "refmcp-files-")));
-  onTestFinished(() => rm(top, { recursive: true, force: true }));
   const [root, outside, state] = [join(top, "root"), join(top, "outside"), join(top, "state")];
   await mkdir(root);
   await mkdir(outside);
@@ -60,6 +70,7 @@ export async function scratch(
     openFiles({ guard, journal, homeTrash, journalDirectories: [state], maxReadChars: 80_000 });
   const at = (...parts: string[]) => join(root, ...parts);
   return {
+    dispose: () => rm(top, { recursive: true, force: true }),
     root,
     outside,
     state,

@@ -12,7 +12,7 @@ describe("editTogether", () => {
       return state % below;
     };
     const word = (length: number) => Array.from({ length }, () => "ab\n"[next(3)]).join("");
-    for (let round = 0; round < 20_000; round++) {
+    for (let round = 0; round < 6_000; round++) {
       const text = word(20 + next(60));
       const edits: Edit[] = Array.from({ length: 2 + next(2) }, () => {
         const start = next(text.length - 8);
@@ -79,7 +79,7 @@ describe("editText", () => {
       return (state >>> 8) % below;
     };
     const word = (length: number) => Array.from({ length }, () => "ab\n"[next(3)]).join("");
-    for (let round = 0; round < 2_000; round++) {
+    for (let round = 0; round < 500; round++) {
       const text = word(next(80));
       const edits: Edit[] = [{ oldText: word(1 + next(3)), newText: word(next(4)) }];
       const options = { replace_all: true, skipMissing: true };
@@ -92,16 +92,16 @@ describe("editText", () => {
     }
   });
 
-  it("replaces two million places in one line of 16 MB", () => {
-    const text = "needle, ".repeat(2_000_000);
+  it("replaces a million places in one line of 8 MB", () => {
+    const text = "needle, ".repeat(1_000_000);
     const edits = [{ oldText: "needle", newText: "pin" }];
     const {
       text: edited,
       regions,
       replacements,
     } = editText("f", text, edits, { replace_all: true });
-    expect(replacements).toBe(2_000_000);
-    expect(edited).toBe("pin, ".repeat(2_000_000));
+    expect(replacements).toBe(1_000_000);
+    expect(edited).toBe("pin, ".repeat(1_000_000));
     const diff = unifiedDiff("f", text, edited, regions, 10_000);
     expect(diff).toMatchObject({ added: 1, removed: 1, hiddenHunks: 0 });
     expect(diff.text.length).toBeLessThan(10_000);

@@ -44,17 +44,17 @@ describe("parts", () => {
   it("merges large files piece by piece, all or nothing", async () => {
     const { files, at, put, read, list } = await scratch();
     const line = "a line with an ä and more\r\n";
-    await put("large", line.repeat(200_000));
-    const parts = [{ path: at("large") }, { path: at("large"), from: 199_999 }, { text: "end" }];
+    await put("large", line.repeat(60_000));
+    const parts = [{ path: at("large") }, { path: at("large"), from: 59_999 }, { text: "end" }];
     const written = await files.write(request(at("out"), { parts, transform: ["upper"] }));
     const whole = await read("out");
-    expect(whole.length).toBe(line.length * 200_002 + 3);
-    expect(whole === `${line.toUpperCase().repeat(200_002)}END`).toBe(true);
-    expect(written).toMatchObject({ created: true, size: (line.length + 1) * 200_002 + 3 });
+    expect(whole.length).toBe(line.length * 60_002 + 3);
+    expect(whole === `${line.toUpperCase().repeat(60_002)}END`).toBe(true);
+    expect(written).toMatchObject({ created: true, size: (line.length + 1) * 60_002 + 3 });
     // Not valid after the first pieces.
     await writeFile(
       at("bad"),
-      Buffer.concat([Buffer.from(line.repeat(100_000)), Buffer.from([0xc3, 0x28])]),
+      Buffer.concat([Buffer.from(line.repeat(60_000)), Buffer.from([0xc3, 0x28])]),
     );
     const bad = request(at("out"), { parts: [{ path: at("bad") }] });
     await expect(files.write(bad)).rejects.toMatchObject({ kind: "invalid" });

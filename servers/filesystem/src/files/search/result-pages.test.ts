@@ -28,7 +28,7 @@ describe("pages of text", () => {
           ({ path, lines, matches }) =>
             matches?.map(({ line }) => `${path}:${line}`) ?? [`${path}=${lines}`],
         );
-      for (const limit of [1, 4, 7, 23]) {
+      for (const limit of [1, 7]) {
         const paged: string[] = [];
         let cursor: string | undefined;
         do {

@@ -117,10 +117,10 @@ describe("what counts as text", () => {
     ]);
   });
 
-  it("searches a line of 40 MB, including where chunks meet", async () => {
+  it("searches a line of 10 MB, including where chunks meet", async () => {
     const tree = await makeTree({});
     const file = await open(tree.at("huge"), "w");
-    const part = Buffer.alloc(8 * 1024 * 1024, "a");
+    const part = Buffer.alloc(2 * 1024 * 1024, "a");
     for (let i = 0; i < 5; i++) {
       await file.write(part);
       await file.write(i === 1 ? "needle-one" : i === 4 ? "needle-two\nnext needle" : "");
@@ -147,7 +147,7 @@ describe("lines that contain the texts of a match", () => {
     };
     const word = (length: number) => Array.from({ length }, () => "abé\n\r"[next(5)]).join("");
     let found = 0;
-    for (let round = 0; round < 500; round++) {
+    for (let round = 0; round < 200; round++) {
       const filler = () => "xyz ö\n".repeat(next(3_000)).slice(0, -next(2));
       const text = Buffer.from(
         Array.from({ length: next(6) }, () => word(next(20)) + filler()).join(""),
@@ -171,7 +171,7 @@ describe("lines that contain the texts of a match", () => {
       expect(some).toEqual(all);
       found += some?.lines.length ?? 0;
     }
-    expect(found).toBeGreaterThan(300);
+    expect(found).toBeGreaterThan(100);
   });
 
   it("are decoded alone, and keep their numbers", () => {

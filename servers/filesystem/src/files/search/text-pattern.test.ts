@@ -164,7 +164,7 @@ describe("the texts that every match contains", () => {
       Array.from({ length: next(9) }, () => "ab."[next(3)]).join(""),
     );
     let checked = 0;
-    for (let round = 0; round < 2_000; round++) {
+    for (let round = 0; round < 500; round++) {
       const text = Array.from({ length: 1 + next(5) }, () => parts[next(parts.length)]).join("");
       const { needles, source, flags } = textPattern(text, { literal: false, ignoreCase: false });
       const regex = new RegExp(source, flags);
@@ -177,6 +177,6 @@ describe("the texts that every match contains", () => {
         checked += needles.length;
       }
     }
-    expect(checked).toBeGreaterThan(1_000);
+    expect(checked).toBeGreaterThan(300);
   });
 });

@@ -1,0 +1,2 @@
+// Larger sizes and more rows.
+import "./edit.test.ts";

@@ -1,0 +1,2 @@
+// All bombs.
+import "./documents.test.ts";
