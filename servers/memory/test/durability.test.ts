@@ -7,8 +7,12 @@ import { openSqliteStore } from "../src/graph/store/sqlite-store.ts";
 import { startServer } from "./process.ts";
 import { isLong } from "./rows.ts";
 
-/** `npm test` makes a tenth of the tries of durability.long.test.ts. */
-const LESS = isLong ? 1 : 10;
+/** `npm test` makes fewer tries than durability.long.test.ts. */
+const WRITERS = isLong ? 4 : 2;
+const WRITES = isLong ? 500 : 50;
+const KILLS = isLong ? 100 : 5;
+/** How many of the kills are while the file is being created. */
+const EARLY_KILLS = isLong ? 20 : 1;
 
 let folder = "";
 let file = "";
@@ -50,11 +54,13 @@ describe("no acknowledged write is lost", () => {
     expect((await namesKept()).size).toBe(20);
   });
 
-  it("by four processes that write at the same time", async () => {
-    const servers = await Promise.all([0, 1, 2, 3].map(() => startServer(["--file", file])));
+  it("by processes that write at the same time", async () => {
+    const servers = await Promise.all(
+      Array.from({ length: WRITERS }, () => startServer(["--file", file])),
+    );
     await Promise.all(
       servers.map(async (server, process) => {
-        for (let index = 0; index < 500 / LESS; index++) {
+        for (let index = 0; index < WRITES; index++) {
           const { isError, text } = await server.call(
             "create_entities",
             person(`p${process}-${index}`),
@@ -64,18 +70,18 @@ describe("no acknowledged write is lost", () => {
       }),
     );
     await Promise.all(servers.map((server) => server.stop()));
-    expect((await namesKept()).size).toBe(2_000 / LESS);
+    expect((await namesKept()).size).toBe(WRITERS * WRITES);
   });
 
   it("by kills during writes", async () => {
     const acknowledged: string[] = [];
-    for (let round = 0; round < 100 / LESS; round++) {
+    for (let round = 0; round < KILLS; round++) {
       const server = await startServer(["--file", file]);
       const killIn = (milliseconds: number) =>
         setTimeout(() => server.child.kill("SIGKILL"), milliseconds);
       // The first rounds are killed while the file is being created, the others during writes after some acknowledged ones.
-      const sure = round < 20 / LESS ? 0 : 1 + (round % 8);
-      if (sure === 0) killIn(round * 2 * LESS);
+      const sure = round < EARLY_KILLS ? 0 : 1 + (round % 8);
+      if (sure === 0) killIn(isLong ? round * 2 : 20);
       try {
         for (let index = 0; ; index++) {
           if (sure > 0 && index === sure) killIn(round % 10);
@@ -91,7 +97,7 @@ describe("no acknowledged write is lost", () => {
         await once(server.child, "exit");
       expect(server.child.signalCode).toBe("SIGKILL");
     }
-    expect(acknowledged.length).toBeGreaterThanOrEqual(80 / LESS);
+    expect(acknowledged.length).toBeGreaterThanOrEqual(KILLS - EARLY_KILLS);
     const kept = await namesKept();
     expect(acknowledged.filter((name) => !kept.has(name))).toEqual([]);
     // Index and rows agree: acknowledged writes are also found, and the file is intact.

@@ -9,9 +9,15 @@ import { exportGraph } from "../src/graph/transfer/export.ts";
 
 const SECRET = "hunter2-planted-secret";
 
-/** A small circle of people in a separate memory, and a directory for imports and exports. */
-export async function world(): Promise<World> {
-  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-world-"));
+const crowd = Array.from({ length: 3_000 }, (_, index) => ({
+  name: `Reader ${index}`,
+  entityType: "reader",
+  observations: [`has read page ${index} of the notes and found it hard to follow in places`],
+}));
+
+/** The file of a memory with a small circle of people, and a crowd. */
+async function filledFile(): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-template-"));
   const file = join(folder, "memory.db");
   const store = await openSqliteStore(file);
   const facts = { action: "create_entities", source: "the fixture" };
@@ -34,13 +40,22 @@ export async function world(): Promise<World> {
     ],
     { ...facts, action: "create_relations", on_missing: "error" },
   );
-  const crowd = Array.from({ length: 3_000 }, (_, index) => ({
-    name: `Reader ${index}`,
-    entityType: "reader",
-    observations: [`has read page ${index} of the notes and found it hard to follow in places`],
-  }));
   await createEntities(store, crowd, { ...facts, on_conflict: "error" });
   await store.close();
+  const bytes = await readFile(file);
+  await rm(folder, { recursive: true, force: true });
+  return bytes;
+}
+
+/** Filled once for all tests of the process; each gets a copy. */
+let filled: Promise<Buffer> | undefined;
+
+/** A small circle of people in a separate memory, and a directory for imports and exports. */
+export async function world(): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-world-"));
+  const file = join(folder, "memory.db");
+  filled ??= filledFile();
+  await writeFile(file, await filled, { mode: 0o600 });
   const official = join(folder, "official.jsonl");
   await writeFile(
     official,

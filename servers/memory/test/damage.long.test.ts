@@ -1,0 +1,2 @@
+// Every kind of damage.
+import "./damage.test.ts";

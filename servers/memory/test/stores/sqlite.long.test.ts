@@ -1,0 +1,2 @@
+// The large graphs, too.
+import "./sqlite.test.ts";
