@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startHttp } from "@refmcp/testing";
-import { beforeAll, describe, expect, it } from "vitest";
+import { type HttpProcess, startHttp } from "@refmcp/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROOT } from "../servers.ts";
 import { CAPABILITIES, likelyAnswer } from "./client.ts";
 import { HTTP_ROWS } from "./page-http.ts";
@@ -43,6 +43,12 @@ it("docs/protocol.md has a row for everything that is checked, and no other", ()
   for (const [row, cells] of said) expect([...cells.keys()], row).toEqual([...REVISIONS]);
 });
 
+let listening: HttpProcess;
+beforeAll(async () => {
+  listening = await startHttp(launch().file);
+});
+afterAll(() => listening?.stop());
+
 describe.each(REVISIONS)("docs/protocol.md, %s", (revision) => {
   it("describes what is supported over stdio", async () => {
     const asked: string[] = [];
@@ -65,15 +71,9 @@ describe.each(REVISIONS)("docs/protocol.md, %s", (revision) => {
   });
 
   it("describes what is supported over Streamable HTTP", async () => {
-    const { file } = launch();
-    const listening = await startHttp(file);
     const found: Record<string, string> = {};
-    try {
-      for (const [row, look] of Object.entries(HTTP_ROWS))
-        found[row] = await look(listening.url, revision);
-    } finally {
-      await listening.stop();
-    }
+    for (const [row, look] of Object.entries(HTTP_ROWS))
+      found[row] = await look(listening.url, revision);
     expect(saidOf(revision, Object.keys(HTTP_ROWS))).toEqual(found);
   });
 });

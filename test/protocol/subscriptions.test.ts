@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { conversation } from "./conversation.ts";
 import { probeLauncher } from "./probe.ts";
 import { Recorder } from "./recorder.ts";
 import { type Fields, fieldsAt, LEGACY_REVISIONS, MODERN, type Revision } from "./revisions.ts";
@@ -49,29 +50,30 @@ describe.each(LEGACY_REVISIONS)("%s, subscriptions", (revision) => {
     expect(await recorder.finish()).toEqual([]);
   });
 
-  it("of an unencoded URI bring updates of the encoded one", async () => {
-    const recorder = await opened(revision);
-    expect(await recorder.request("resources/subscribe", { uri: RAW })).toHaveProperty("result");
-    expect(await touch(recorder, RAW, "watcher")).toMatchObject([
-      { method: "notifications/resources/updated" },
-    ]);
-    expect(await recorder.finish()).toEqual([]);
-  });
+  describe("of one connection", () => {
+    const talk = conversation(() => launch("--roots", "off"), revision);
 
-  it("notify that the list of resources changed", async () => {
-    const recorder = await opened(revision);
-    expect(await touch(recorder)).toMatchObject([
-      { method: "notifications/resources/list_changed" },
-    ]);
-    expect(await recorder.finish()).toEqual([]);
-  });
+    it("of an unencoded URI bring updates of the encoded one", async () => {
+      const { recorder } = talk;
+      expect(await recorder.request("resources/subscribe", { uri: RAW })).toHaveProperty("result");
+      expect(await touch(recorder, RAW, "watcher")).toMatchObject([
+        { method: "notifications/resources/updated" },
+      ]);
+    });
 
-  it.each(["probe://item/missing", "nothing://there"])("of %s are refused", async (uri) => {
-    const recorder = await opened(revision);
-    const error = fieldsAt(await recorder.request("resources/subscribe", { uri }), "error");
-    expect([-32602, -32002]).toContain(error.code);
-    expect(error.data).toEqual({ uri });
-    expect(await recorder.finish()).toEqual([]);
+    it("notify that the list of resources changed", async () => {
+      const { recorder } = talk;
+      expect(await touch(recorder)).toMatchObject([
+        { method: "notifications/resources/list_changed" },
+      ]);
+    });
+
+    it.each(["probe://item/missing", "nothing://there"])("of %s are refused", async (uri) => {
+      const { recorder } = talk;
+      const error = fieldsAt(await recorder.request("resources/subscribe", { uri }), "error");
+      expect([-32602, -32002]).toContain(error.code);
+      expect(error.data).toEqual({ uri });
+    });
   });
 });
 

@@ -1,52 +1,25 @@
-import { execFile, execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Bundle, bundleProbe } from "../bundle.ts";
+import { describe, expect, it } from "vitest";
 import { serverBin } from "../servers.ts";
+import { shell, useProbe } from "./shell.ts";
 
-interface Ended {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly code: number | null;
-}
-
-/** Runs a built server with these words in a directory, with `input` as its stdin. */
-function shell(
-  file: string,
-  words: readonly string[],
-  { cwd = tmpdir(), input = "" } = {},
-): Promise<Ended> {
-  return new Promise((resolve) => {
-    const child = execFile(process.execPath, [file, ...words], { cwd }, (_error, stdout, stderr) =>
-      resolve({ stdout, stderr, code: child.exitCode }),
-    );
-    child.stdin?.end(input);
-  });
-}
-
-let probe: Bundle;
-beforeAll(async () => {
-  probe = await bundleProbe();
-});
-afterAll(() => probe?.remove());
+const probe = useProbe();
 
 describe("call", () => {
   it.each([
     [["probe_echo", "--text", "ab", "--times=2", "--tone", "loud"], "ABAB\n"],
-    [["probe_say", "ab"], "ab\n"],
     [["probe_echo", "--args", '{"text":"--odd"}'], "--odd\n"],
-    [["probe_echo", "--text", "7"], "7\n"],
     [["probe_count", "--by", "3"], '{\n  "count": 3,\n  "inner": {\n    "kept": true\n  }\n}\n'],
-    [["probe_link"], "See it.\nprobe://count  count\n"],
   ])("%j prints the tool's text on stdout", async (words, stdout) => {
-    expect(await shell(probe.file, ["call", ...words])).toEqual({ stdout, stderr: "", code: 0 });
+    expect(await shell(probe().file, ["call", ...words])).toEqual({ stdout, stderr: "", code: 0 });
   });
 
   it("reads the arguments from stdin, and prints the full result as JSON", async () => {
-    const ended = await shell(probe.file, ["call", "probe_count", "--args", "-", "--json"], {
+    const ended = await shell(probe().file, ["call", "probe_count", "--args", "-", "--json"], {
       input: '{"by": 2}',
     });
     expect(JSON.parse(ended.stdout)).toMatchObject({ structuredContent: { count: 2 } });
@@ -60,69 +33,48 @@ describe("call", () => {
       2,
       "probe_echo has no argument --txt. Did you mean --text?",
     ],
-    [["call", "probe_echo", "--text"], 2, "--text needs a value."],
-    [["call", "probe_echo", "a", "b"], 2, 'Unexpected argument "b"'],
-    [["call", "probe_echo", "--args", "[1]"], 2, "--args takes a JSON object"],
     [["call", "probe_echo"], 2, "probe_echo needs --text. See node "],
-    [["call", "probe_echo", "a", "--format", "xml"], 2, "--format takes one of text, json, table."],
     [["list-tools"], 2, 'Unknown command "list-tools". Did you mean: node '],
-    [["toosl"], 2, " tools? For a directory of that name, write ./toosl."],
     [
       ["call", "probe_eco"],
       2,
       'Unknown tool "probe_eco" in this command. Did you mean probe_echo?',
     ],
-    [["call", "probe_write"], 2, 'Unknown tool "probe_write"'],
-    [["call"], 2, "call needs a tool"],
     [["read", "probe://nothing"], 2, "probe://nothing"],
-    [["completion", "csh"], 2, "completion takes one of bash, zsh, fish."],
     [["--http", "0", "tools"], 2, "--http runs until stopped"],
-    [["--oops", "tools"], 2, "Unknown option --oops."],
   ])("%j prints the error on stderr, and exits with %i", async (words, code, message) => {
-    const ended = await shell(probe.file, words);
+    const ended = await shell(probe().file, words);
     expect(ended).toMatchObject({ stdout: "", code });
     expect(ended.stderr).toContain(message);
   });
 
   it("shows its help, and how it was started", async () => {
     const [help, word, call] = await Promise.all([
-      shell(probe.file, ["--help"]),
-      shell(probe.file, ["help"]),
-      shell(probe.file, ["call", "--help"]),
+      shell(probe().file, ["--help"]),
+      shell(probe().file, ["help"]),
+      shell(probe().file, ["call", "--help"]),
     ]);
     expect(word).toEqual(help);
     // Relative to the working directory, which is above it.
-    const started = `node ${relative(tmpdir(), probe.file)}`;
+    const started = `node ${relative(tmpdir(), probe().file)}`;
     expect(help.stdout).toContain(`Usage: ${started} [options]`);
     expect(call).toMatchObject({ stderr: "", code: 0 });
     expect(call.stdout).toContain(`Usage: ${started} call TOOL`);
     expect(call.stdout).toContain("probe_echo");
   });
 
-  it("prints data as a table", async () => {
-    const { stdout } = await shell(probe.file, [
-      "call",
-      "probe_count",
-      "--by",
-      "3",
-      "--format",
-      "table",
-    ]);
-    expect(stdout).toBe('name   value\n-----  -------------\ncount  3\ninner  {"kept":true}\n');
-  });
-
   it("accepts the server's options before the command", async () => {
-    const ended = await shell(probe.file, ["--allow-write", "call", "probe_write", "--help"]);
+    const ended = await shell(probe().file, ["--allow-write", "call", "probe_write", "--help"]);
     expect(ended.code).toBe(0);
     expect(ended.stdout).toContain("call probe_write");
   });
 
   it("refuses without a terminal, and asks on one", async () => {
-    const alone = await shell(probe.file, ["call", "probe_wipe"]);
+    const alone = await shell(probe().file, ["call", "probe_wipe"]);
     expect(alone).toMatchObject({ stdout: "", code: 1 });
     expect(alone.stderr).toContain("needs the user's confirmation");
     if (process.platform !== "linux") return;
-    const command = `${process.execPath} ${probe.file} call probe_wipe`;
+    const command = `${process.execPath} ${probe().file} call probe_wipe`;
     const terminal = spawn("script", ["-qec", command, "/dev/null"], { stdio: "pipe" });
     terminal.stdin.write("y\ntidying\n");
     const seen = await text(terminal.stdout);
@@ -134,18 +86,12 @@ describe("call", () => {
 describe("on a terminal", () => {
   /** A command on a separate terminal. */
   const onTerminal = (words: string, input: "ignore" | "pipe" = "ignore") =>
-    spawn("script", ["-qec", `${process.execPath} ${probe.file} ${words}`, "/dev/null"], {
+    spawn("script", ["-qec", `${process.execPath} ${probe().file} ${words}`, "/dev/null"], {
       stdio: [input, "pipe", "ignore"],
     });
 
-  it("shows the progress of a long call, and removes it before the answer", async (ctx) => {
-    if (process.platform !== "linux") return ctx.skip("needs script(1) of util-linux");
-    const seen = await text(onTerminal("call probe_slow --ms 2000").stdout ?? process.stdin);
-    expect(seen).toContain("\r\u001b[K[██████████░░░░░░░░░░] 1 of 2 half\r\u001b[K");
-  });
-
   it("says what a server waits for that is started by hand, and not to a host", async (ctx) => {
-    const byHost = await shell(probe.file, []);
+    const byHost = await shell(probe().file, []);
     expect(byHost.stderr).toBe("");
     if (process.platform !== "linux") return ctx.skip("needs script(1) of util-linux");
     const terminal = onTerminal("", "pipe");
@@ -157,36 +103,7 @@ describe("on a terminal", () => {
     });
     await new Promise((resolve) => terminal.on("close", resolve));
     expect(seen).toContain("waits for an MCP client on stdin, as a host starts it.");
-    expect(seen).toContain(`node ${probe.file} tools, call TOOL or --help`);
-  });
-});
-
-describe("--print-config", () => {
-  it.each([
-    [[], "Warning: this entry has no directory, so the server can only use the folders"],
-    [
-      ["/path/to/your/project"],
-      "Warning: /path/to/your/project is a placeholder. Use the path of your own directory.",
-    ],
-    [["/nonexistent-refmcp"], "Warning: /nonexistent-refmcp does not exist."],
-  ])("warns about %j", async (words, warning) => {
-    const { stdout, stderr, code } = await shell(serverBin("filesystem"), [
-      ...words,
-      "--print-config",
-      "zed",
-    ]);
-    expect(stderr.split("\n")[0]).toContain(warning);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toHaveProperty("context_servers.filesystem");
-  });
-
-  it("does not warn about a directory that exists, nor of one that the server does not need", async () => {
-    const [given, optional] = await Promise.all([
-      shell(serverBin("filesystem"), [tmpdir(), "--print-config", "zed"]),
-      shell(serverBin("memory"), ["--print-config", "zed"]),
-    ]);
-    expect(given.stderr).toMatch(/^Zed: /);
-    expect(optional.stderr).toMatch(/^Zed: /);
+    expect(seen).toContain(`node ${probe().file} tools, call TOOL or --help`);
   });
 });
 
@@ -196,7 +113,7 @@ describe("text from outside", () => {
   const json = JSON.stringify({ text: hidden });
 
   it("reaches a file or a pipe unchanged", async () => {
-    const { stdout } = await shell(probe.file, ["call", "probe_echo", "--args", json]);
+    const { stdout } = await shell(probe().file, ["call", "probe_echo", "--args", json]);
     expect(stdout).toBe(`${hidden}\n`);
   });
 
@@ -214,8 +131,8 @@ describe("text from outside", () => {
         );
       const files = serverBin("filesystem");
       const seen = await Promise.all([
-        onTerminal(probe.file, "call", "probe_echo", "--args", `'${json}'`),
-        onTerminal(probe.file, "call", "probe_echo", "--json", "--args", `'${json}'`),
+        onTerminal(probe().file, "call", "probe_echo", "--args", `'${json}'`),
+        onTerminal(probe().file, "call", "probe_echo", "--json", "--args", `'${json}'`),
         onTerminal(files, "call", "read_text_file", "a.txt"),
         onTerminal(files, "read", `file://${folder}/a.txt`),
         onTerminal(files, "call", "read_text_file", `'${hidden}'`),
@@ -233,39 +150,11 @@ describe("text from outside", () => {
 
 describe("read", () => {
   it("prints a resource", async () => {
-    expect(await shell(probe.file, ["read", "probe://count"])).toEqual({
+    expect(await shell(probe().file, ["read", "probe://count"])).toEqual({
       stdout: "0",
       stderr: "",
       code: 0,
     });
-  });
-});
-
-describe("completion", () => {
-  /** What bash offers for a line. */
-  const offers = (script: string, line: string) =>
-    execFileSync(
-      "bash",
-      [
-        "-c",
-        `${script}\nCOMP_WORDS=(${line} ""); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); $(complete -p | sed 's/.*-F \\([^ ]*\\).*/\\1/'); printf '%s\\n' "\${COMPREPLY[@]}"`,
-      ],
-      { encoding: "utf8" },
-    )
-      .split("\n")
-      .filter((word) => word !== "");
-
-  it("offers commands, tools, arguments and their values in bash", async () => {
-    const { stdout } = await shell(probe.file, ["completion", "bash"]);
-    expect(offers(stdout, "probe")).toEqual(
-      expect.arrayContaining(["call", "tools", "--read-only"]),
-    );
-    expect(offers(stdout, "probe --read-only call")).toContain("probe_echo");
-    expect(offers(stdout, "probe call probe_echo")).toEqual(
-      expect.arrayContaining(["--text", "--tone", "--json"]),
-    );
-    expect(offers(stdout, "probe call probe_echo --tone")).toEqual(["plain", "loud"]);
-    expect(offers(stdout, "probe completion")).toEqual(["bash", "zsh", "fish"]);
   });
 });
 

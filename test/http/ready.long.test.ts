@@ -1,0 +1,4 @@
+import { SERVERS } from "../servers.ts";
+import { testReady } from "./ready.ts";
+
+testReady(SERVERS);
