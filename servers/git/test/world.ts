@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { World } from "@refmcp/testing";
 import {
@@ -21,6 +21,9 @@ import { PATCH } from "./matrix.ts";
 export const ALL_TOOLS = ["--toolsets", "read,write,extra,remote,danger"];
 
 const SECRET = "sesame-open";
+/** What is the address of the upstream in the template. */
+const ORIGIN = "http://origin.invalid/";
+const WITH_ORIGIN = ["repo", "tidy", "modular", "ci"];
 let templates: Scratch | undefined;
 let known: ReadonlySet<string> = new Set();
 
@@ -50,6 +53,8 @@ function template(): Scratch {
   bigRepository(made.path("big"));
   modularRepository(made.path("modular"), git(tidy, "rev-parse", "v0.9").trim());
   git(made.folder, "clone", "--quiet", "--depth=1", "--template=", `file://${upstream}`, "ci");
+  for (const root of WITH_ORIGIN) git(made.path(root), "config", "remote.origin.url", ORIGIN);
+  git(tidy, "worktree", "add", "--quiet", "-b", "linked", made.path("linked"), "v0.9");
   known = new Set(
     [repo, upstream].flatMap((root) =>
       git(root, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split("\n"),
@@ -57,6 +62,12 @@ function template(): Scratch {
   );
   templates = made;
   return made;
+}
+
+function replaceIn(file: string, from: string, to: string): void {
+  const text = readFileSync(file, "utf8");
+  if (!text.includes(from)) throw new Error(`${file} does not contain ${from}`);
+  writeFileSync(file, text.replace(from, to));
 }
 
 /** Has a submodule `lib`, whose remote is the upstream, and which is not checked out. */
@@ -104,18 +115,10 @@ export async function world(): Promise<World> {
   copyDirectory(source.folder, place.folder);
   const server = await serveGit(place.folder);
   const url = `http://user:${SECRET}@127.0.0.1:${server.port}/upstream.git`;
-  for (const root of ["repo", "tidy", "modular", "ci"])
-    git(place.path(root), "config", "remote.origin.url", url);
-  git(
-    place.path("tidy"),
-    "worktree",
-    "add",
-    "--quiet",
-    "-b",
-    "linked",
-    place.path("linked"),
-    "v0.9",
-  );
+  // Without processes of git, which would take longer than all else.
+  for (const root of WITH_ORIGIN) replaceIn(place.path(root, ".git", "config"), ORIGIN, url);
+  for (const file of ["linked/.git", "tidy/.git/worktrees/linked/gitdir"])
+    replaceIn(place.path(file), source.folder, place.folder);
   const repo = { repo_path: "repo" };
   const tidy = { repo_path: "tidy" };
   const big = { repo_path: "big" };

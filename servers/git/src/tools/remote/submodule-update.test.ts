@@ -20,6 +20,7 @@ import {
   git,
   write,
 } from "../../../test/fixture.ts";
+import { itLong } from "../../../test/rows.ts";
 import { canary, hooksInto, set } from "../../../test/traps.ts";
 import { cloned, over, place, useTestDirectory } from "../../../test/upstream.ts";
 
@@ -69,7 +70,7 @@ describe("git_submodule_update", () => {
     expect(await codeOf(update(root, { paths: ["src"] }))).toBe("bad_path");
   });
 
-  it("loses no changes and no commits in a submodule", async () => {
+  itLong("loses no changes and no commits in a submodule", async () => {
     const { root, inner } = await withSubmodule();
     await update(root);
     const lib = join(root, "lib");
@@ -86,7 +87,7 @@ describe("git_submodule_update", () => {
     expect([before, git(lib, "rev-parse", recovery).trim()]).toEqual([mine, mine]);
   });
 
-  it("leaves files alone that are where a submodule belongs", async () => {
+  itLong("leaves files alone that are where a submodule belongs", async () => {
     const { root } = await withSubmodule();
     write(root, "lib/mine.txt", "mine\n");
     expect(await codeOf(update(root))).toBe("path_exists");
@@ -102,7 +103,7 @@ describe("a hostile submodule", () => {
     register(root, url, "lib", name, commit);
   }
 
-  it("contacts nothing at a URL that is more than that (CVE-2018-17456)", async () => {
+  itLong("contacts nothing at a URL that is more than that (CVE-2018-17456)", async () => {
     const urls = {
       "-u./payload": "bad_url",
       "--upload-pack=touch ran": "bad_url",
@@ -123,7 +124,7 @@ describe("a hostile submodule", () => {
     }
   });
 
-  it("has no name that leads elsewhere (CVE-2018-11235, CVE-2025-48384)", async () => {
+  itLong("has no name that leads elsewhere (CVE-2018-11235, CVE-2025-48384)", async () => {
     const { root, first } = await withSubmodule();
     for (const name of ["../../evil", "a/../../x", ".git/x", "-x", "a\rb", "x/.GIT"]) {
       replace(root, "../inner.git", name, first);
@@ -144,7 +145,7 @@ describe("a hostile submodule", () => {
     expect(readdirSync(join(root, "elsewhere"))).toEqual([]);
   });
 
-  it("has no git directory inside another one's (CVE-2019-1387)", async () => {
+  itLong("has no git directory inside another one's (CVE-2019-1387)", async () => {
     const { root, first } = await withSubmodule();
     register(root, "../inner.git", "other", "lib/hooks", first);
     const error = await failureOf(update(root));
@@ -152,7 +153,7 @@ describe("a hostile submodule", () => {
     expect(existsSync(join(root, ".git", "modules", "lib", "hooks"))).toBe(false);
   });
 
-  it("does not make the repository itself its git directory", async () => {
+  itLong("does not make the repository itself its git directory", async () => {
     const { root } = await withSubmodule();
     mkdirSync(join(root, "lib"));
     writeFileSync(join(root, "lib", ".git"), "gitdir: ../.git\n");

@@ -1,0 +1,2 @@
+// Every attack.
+import "./submodule-update.test.ts";
