@@ -56,7 +56,7 @@ describe.concurrent("tabs", () => {
     });
     for (const step of rowsOf(
       ["click button 'Done'", "press Escape", "press Escape on textbox"],
-      2,
+      1,
     )) {
       const steps = ["click button 'Sign in'", "switch to new tab", "expect h1 is 'In'", step];
       const report = await lab.run({ url, steps, assertions: ["h1 is 'Shop'"] });
@@ -266,8 +266,8 @@ describe.concurrent("mocked requests", () => {
     expect(await h1()).toBe('its text is "3 users"');
     const asked = hits.length;
     expect(await h1("mock GET /api/users with '[]'")).toBe('its text is "0 users"');
-    expect(await h1("mock **/users with 500")).toBe('its text is "none"');
     expect(await h1("block /api/users")).toBe('its text is "none"');
+    if (isLong) expect(await h1("mock **/users with 500")).toBe('its text is "none"');
     expect(hits.slice(asked).filter((path) => path.startsWith("/api"))).toEqual([]);
     expect(await h1("mock POST /api/users with '[]'")).toBe('its text is "3 users"');
   });

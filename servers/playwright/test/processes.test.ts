@@ -61,12 +61,6 @@ async function gone(
 }
 
 describe.runIf(process.platform === "linux")("no process is left", () => {
-  it("after the client closed the connection", async () => {
-    const { server, browser } = await busy();
-    await server.close();
-    await gone([...browser, { pid: server.pid, command: "the server" }]);
-  });
-
   it.each(rowsOf(["SIGKILL", "SIGTERM", "SIGINT"] as const, 1))(
     "after %s in the middle of a run",
     async (signal) => {
@@ -77,7 +71,7 @@ describe.runIf(process.platform === "linux")("no process is left", () => {
     },
   );
 
-  it("after the browser was killed; the run reports it and the next one works", async () => {
+  it("after the browser was killed; the run reports it and the next one works, until the client closes the connection", async () => {
     const { server, web, running, browser } = await busy();
     const main = browser.filter(({ command }) => command.includes("--remote-debugging-pipe"));
     for (const { pid, command } of main)
@@ -87,9 +81,13 @@ describe.runIf(process.platform === "linux")("no process is left", () => {
     expect(nextRun.text).toMatch(/^All checks passed/);
     // With the process that drove it.
     await gone(browser);
+    const last = run(server, `${web.url}/last`, ["wait for 60s"]).catch(() => undefined);
+    await expect.poll(() => web.hits.includes("/last")).toBe(true);
     const second = descendantsOf(server.pid);
+    expect(second.some(({ command }) => command.includes("--type=renderer"))).toBe(true);
     await server.close();
-    await gone(second);
+    await gone([...second, { pid: server.pid, command: "the server" }]);
+    await last;
   });
 
   if (isLong)

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { page } from "../../test/lab.ts";
 import { session, site } from "../../test/session.ts";
+import "./inspect-page.test.ts";
 
 it("inspects a page that responds after 41 seconds, since its call may take longer", async () => {
   const web = await site({

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { page, type Site } from "../../test/lab.ts";
+import { isLong } from "../../test/long.ts";
 import { type Session, session, sharedSession, site } from "../../test/session.ts";
 
 let web: Site;
@@ -56,6 +57,7 @@ describe("pw_inspect_page", () => {
     const few = await talk.good("pw_inspect_page", { url: `${web.url}/crowd`, limit: 10 });
     expect(few.data.targets).toHaveLength(10);
     expect(few.data.not_shown).toBe(290);
+    if (!isLong) return;
     const tight = await session({ args: ["--max-answer-chars", "4000"] });
     const { data } = await tight.good("pw_inspect_page", { url: `${web.url}/crowd`, limit: 500 });
     expect(JSON.stringify(data).length).toBeLessThan(4_000);

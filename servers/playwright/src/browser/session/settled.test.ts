@@ -92,7 +92,7 @@ describe("a page whose thread is busy after loading", () => {
     }, 20));`),
         ],
       ],
-      4,
+      3,
     ),
   )("%s does not pass", async (_, body) => {
     const { url } = await site({ "/": body, "/busy": script(BUSY) });

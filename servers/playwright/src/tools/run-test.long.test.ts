@@ -1,0 +1,1 @@
+import "./run-test.test.ts";
