@@ -1,6 +1,4 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { pathToFileURL } from "node:url";
 import type { Connected } from "@refmcp/testing";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -169,41 +167,6 @@ it("a call is cancelled in its server", async () => {
   await expect(call).rejects.toThrow();
   expect((await client.callTool({ name: "git_status", arguments: {} })).isError).not.toBe(true);
   rmSync(place.path("untracked.txt"));
-});
-
-it("lets a server ask the client's model", async () => {
-  const web = createServer((_, response) => {
-    response.setHeader("content-type", "text/html");
-    response.end(
-      "<title>Tea</title><h1>Tea</h1><p>Green tea is brewed at 80 degrees Celsius for two minutes.</p>",
-    );
-  });
-  await new Promise<void>((listening) => void web.listen(0, "127.0.0.1", listening));
-  const { port }: AddressInfo = Object(web.address());
-  try {
-    const place = project();
-    const { client } = await start(place, {
-      args: [place.folder, "--fetch.allow-host", "127.0.0.1", "--fetch.ignore-robots-txt"],
-      sample: () => ({
-        role: "assistant",
-        model: "test",
-        content: { type: "text", text: "At 80 degrees." },
-      }),
-    });
-    const answer = await client.callTool({
-      name: "call_tool",
-      arguments: {
-        name: "fetch_many",
-        arguments: {
-          urls: [`http://127.0.0.1:${port}/`],
-          question: "How hot is green tea brewed?",
-        },
-      },
-    });
-    expect(textOf(answer)).toContain("At 80 degrees.");
-  } finally {
-    web.close();
-  }
 });
 
 describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => {
