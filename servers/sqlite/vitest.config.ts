@@ -1,1 +1,5 @@
-export { default } from "../../vitest.shared.ts";
+import { mergeConfig } from "vitest/config";
+import shared from "../../vitest.shared.ts";
+
+// Most tests wait for a process of SQLite's. By default, Vitest uses one worker on two cores.
+export default mergeConfig(shared, { test: { maxWorkers: 2 } });

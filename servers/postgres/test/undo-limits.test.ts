@@ -7,7 +7,7 @@ import { startPostgres } from "@refmcp/embedded-postgres/testing";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { naive } from "./lab.ts";
-import { isLong } from "./rows.ts";
+import { isLong, itLong } from "./rows.ts";
 import { talk, talkToProcess } from "./session.ts";
 import { undoing } from "./undoing.ts";
 
@@ -277,7 +277,7 @@ describe("undo", () => {
     expect(await content("t", "s")).toEqual(before);
   });
 
-  it("restores 50,000 rows", async () => {
+  itLong("restores 50,000 rows", async () => {
     const { world, change, undo } = await undoing(
       "CREATE TABLE t (id int PRIMARY KEY, x text); INSERT INTO t SELECT n, 'row ' || n FROM generate_series(1, 50000) n",
     );

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { connectStdio } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { labs } from "./asking.ts";
+import { itLong } from "./rows.ts";
 import { talk } from "./session.ts";
 
 const enter = labs();
@@ -91,7 +92,7 @@ describe("--tools-file", () => {
     await close();
   });
 
-  it("accepts a map of tools in JSON, and YAML documents", async () => {
+  itLong("accepts a map of tools in JSON, and YAML documents", async () => {
     for (const [text, more] of [
       [MAP, []],
       [DOCUMENTS, ["--allow-write"]],

@@ -9,6 +9,7 @@ import { describe, expect, it } from "vitest";
 import { Runners } from "../src/database/connection/runners.ts";
 import { listTables } from "../src/database/reading/catalog.ts";
 import { ask, ENDLESS, labs } from "./asking.ts";
+import { itLong, someOf } from "./rows.ts";
 
 const enter = labs();
 
@@ -62,7 +63,7 @@ describe.runIf(process.platform === "linux")("idle runners", () => {
     return { server, pid, runners };
   };
 
-  it("sleep, and so does their server: no timer polls", async () => {
+  itLong("sleep, and so does their server: no timer polls", async () => {
     const { server, pid, runners } = await start((await enter()).file);
     const all = [String(pid), ...runners];
     // Node.js itself has work for a moment after a start, and runners close their files after a second.
@@ -75,7 +76,7 @@ describe.runIf(process.platform === "linux")("idle runners", () => {
     await server.close();
   });
 
-  it("end with a server that was killed", async () => {
+  itLong("end with a server that was killed", async () => {
     const { server, pid, runners } = await start((await enter()).file);
     process.kill(pid, "SIGKILL");
     await expect.poll(() => runners.every(hasEnded)).toBe(true);
@@ -160,7 +161,7 @@ describe.runIf(process.platform === "linux")("the number of processes", () => {
     expect(await runnersAlive()).toBe(1);
   });
 
-  it("is at most three with many long ones: two that work and a spare", async () => {
+  itLong("is at most three with many long ones: two that work and a spare", async () => {
     await expect.poll(runnersAlive).toBe(0);
     const here = await enter({ timeoutMs: 3_600_000 });
     const controller = new AbortController();
@@ -233,12 +234,20 @@ describe("jobs in one frame with a job that takes long", () => {
     await expect(stuck).rejects.toThrow("enough");
   });
 
-  it.each([
-    ["its time limit", {}, 200, ENDLESS, "timeout"],
-    // Less than it takes to report which job is running.
-    ["a short time limit", {}, 10, ENDLESS, "timeout"],
-    ["its memory limit", { memory: 150 }, 20_000, "SELECT hex(randomblob(300000000))", "too_large"],
-  ])("are answered when %s ends the process", async (_why, options, timeoutMs, sql, kind) => {
+  it.each(
+    someOf(3, [
+      ["its time limit", {}, 200, ENDLESS, "timeout"],
+      // Less than it takes to report which job is running.
+      ["a short time limit", {}, 10, ENDLESS, "timeout"],
+      [
+        "its memory limit",
+        { memory: 150 },
+        20_000,
+        "SELECT hex(randomblob(300000000))",
+        "too_large",
+      ],
+    ] as const),
+  )("are answered when %s ends the process", async (_why, options, timeoutMs, sql, kind) => {
     const here = await enter(options);
     await ask(here, "SELECT 0");
     const answers = [1, 2, sql, 4, 5].map((what, at) =>
@@ -317,7 +326,7 @@ describe("jobs in one frame with a job that takes long", () => {
   });
 });
 
-it("a sort counts as memory instead of filling the disk", async () => {
+itLong("a sort counts as memory instead of filling the disk", async () => {
   const here = await enter({ memory: 150 });
   const sql = `WITH RECURSIVE t(n, x) AS (SELECT 1, hex(randomblob(500)) UNION ALL SELECT n + 1, hex(randomblob(500)) FROM t WHERE n < 400000)
     SELECT x FROM t ORDER BY x LIMIT 1 OFFSET 300000`;

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { afterEach, describe, expect, it, type TestContext } from "vitest";
 import { exportRows, importCsv } from "../src/database/transfer/transfer.ts";
 import { ask } from "./asking.ts";
+import { isLong, someOf } from "./rows.ts";
 import { labs } from "./tools.ts";
 
 const run = promisify(execFile);
@@ -66,7 +67,7 @@ describe("a file of many pieces", () => {
     ]);
   });
 
-  it.each(["FAIL", "ROLLBACK", "ABORT"])(
+  it.each(isLong ? ["FAIL", "ROLLBACK", "ABORT"] : ["ROLLBACK"])(
     "adds nothing if a trigger raises %s in its middle",
     async (how) => {
       const trigger = `CREATE TRIGGER t BEFORE INSERT ON users WHEN new.id = 777 BEGIN SELECT RAISE(${how}, 'no 777'); END`;
@@ -81,10 +82,12 @@ describe("a file of many pieces", () => {
     },
   );
 
-  it.each([
-    ["a\n1\n\n", [["1"], [null]]],
-    ["a\n1", [["1"]]],
-  ])("of one column has a NULL for an empty line: %j", async (text, rows) => {
+  it.each(
+    someOf<readonly [string, unknown]>(2, [
+      ["a\n1\n\n", [["1"], [null]]],
+      ["a\n1", [["1"]]],
+    ]),
+  )("of one column has a NULL for an empty line: %j", async (text, rows) => {
     const { databases, folder, call, ...here } = await enter(
       undefined,
       "CREATE TABLE one (a TEXT)",

@@ -6,7 +6,7 @@ import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { ask, change, labs, undo } from "./asking.ts";
 import type { Lab } from "./lab.ts";
-import { someOf } from "./rows.ts";
+import { itLong, someOf } from "./rows.ts";
 
 const enter = labs();
 
@@ -317,7 +317,7 @@ describe("an undo", () => {
     database.close();
   });
 
-  it("restores 50,000 deleted rows without a question", async () => {
+  itLong("restores 50,000 deleted rows without a question", async () => {
     const here = await enter({
       sql: "CREATE TABLE big (id INTEGER PRIMARY KEY, x, y); WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 50000) INSERT INTO big SELECT n, 'row ' || n, n / 3.0 FROM t",
     });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Lab, lab } from "../../test/lab.ts";
-import { someOf } from "../../test/rows.ts";
+import { itLong, someOf } from "../../test/rows.ts";
 import { type Talk, talk } from "../../test/session.ts";
 
 interface Step {
@@ -140,7 +140,7 @@ const KNOWN: readonly (readonly [
   ["CREATE TABLE fresh (id int PRIMARY KEY, v int NOT NULL)", undefined, undefined, undefined],
 ];
 
-it.for(someOf(5, KNOWN))("%s", async ([sql, lock, work, safer]) => {
+it.for(someOf(10, KNOWN))("%s", async ([sql, lock, work, safer]) => {
   const { ok, statements } = await rehearse(sql);
   const [step] = statements;
   if (sql.includes("ALTER total TYPE")) {
@@ -199,55 +199,64 @@ it("shows how the schema changes, for a file of several statements, and leaves t
   expect((await rehearse("DROP VIEW big")).changes).toEqual(["- view public.big"]);
 });
 
-it("stops at the first failure, with its position, and says what was rehearsed before it", async () => {
-  const { ok, statements, changes } = await rehearse(
-    "ALTER TABLE orders ADD a int",
-    "ALTER TABLE orders ADD b nosuchtype",
-    "DROP TABLE empty",
-  );
-  expect(ok).toBe(false);
-  expect(statements).toHaveLength(2);
-  expect(statements[1]?.error).toMatch(/type "nosuchtype" does not exist.*position/);
-  expect(changes).toEqual(["+ column public.orders.a: integer"]);
-});
+itLong(
+  "stops at the first failure, with its position, and says what was rehearsed before it",
+  async () => {
+    const { ok, statements, changes } = await rehearse(
+      "ALTER TABLE orders ADD a int",
+      "ALTER TABLE orders ADD b nosuchtype",
+      "DROP TABLE empty",
+    );
+    expect(ok).toBe(false);
+    expect(statements).toHaveLength(2);
+    expect(statements[1]?.error).toMatch(/type "nosuchtype" does not exist.*position/);
+    expect(changes).toEqual(["+ column public.orders.a: integer"]);
+  },
+);
 
-it("names what can't be rehearsed without rows, and CONCURRENTLY among other statements", async () => {
-  const { ok, statements, notes } = await rehearse(
-    "ALTER TABLE orders ADD FOREIGN KEY (customer_id) REFERENCES customers NOT VALID",
-    "INSERT INTO orders (id, customer_id) VALUES (1, 1)",
-    "CREATE INDEX CONCURRENTLY ON orders (note)",
-    "VACUUM orders",
-  );
-  expect(ok).toBe(true);
-  expect(statements[1]?.skipped).toMatch(/not run: the copy has no rows/);
-  expect(statements[2]?.warnings?.[0]?.safer).toBe("Run it alone, in its own call");
-  expect(statements[3]?.skipped).toMatch(/VACUUM/);
-  expect(notes).toBeUndefined();
-  const locked = await rehearse("ALTER TABLE orders ADD x int");
-  expect(locked.notes).toEqual([expect.stringContaining("lock_timeout")]);
-});
+itLong(
+  "names what can't be rehearsed without rows, and CONCURRENTLY among other statements",
+  async () => {
+    const { ok, statements, notes } = await rehearse(
+      "ALTER TABLE orders ADD FOREIGN KEY (customer_id) REFERENCES customers NOT VALID",
+      "INSERT INTO orders (id, customer_id) VALUES (1, 1)",
+      "CREATE INDEX CONCURRENTLY ON orders (note)",
+      "VACUUM orders",
+    );
+    expect(ok).toBe(true);
+    expect(statements[1]?.skipped).toMatch(/not run: the copy has no rows/);
+    expect(statements[2]?.warnings?.[0]?.safer).toBe("Run it alone, in its own call");
+    expect(statements[3]?.skipped).toMatch(/VACUUM/);
+    expect(notes).toBeUndefined();
+    const locked = await rehearse("ALTER TABLE orders ADD x int");
+    expect(locked.notes).toEqual([expect.stringContaining("lock_timeout")]);
+  },
+);
 
-it("knows that PostgreSQL refuses CONCURRENTLY for an index of a partitioned table", async () => {
-  for (const sql of [
-    "CREATE INDEX CONCURRENTLY ON paid (amount)",
-    "DROP INDEX CONCURRENTLY paid_id",
-  ]) {
-    await expect(db.admin(sql)).rejects.toThrow(/partitioned/);
-    const { ok, statements } = await rehearse(sql);
-    expect([ok, statements[0]?.error]).toEqual([
-      false,
-      expect.stringMatching(/CONCURRENTLY.*is partitioned/),
+itLong(
+  "knows that PostgreSQL refuses CONCURRENTLY for an index of a partitioned table",
+  async () => {
+    for (const sql of [
+      "CREATE INDEX CONCURRENTLY ON paid (amount)",
+      "DROP INDEX CONCURRENTLY paid_id",
+    ]) {
+      await expect(db.admin(sql)).rejects.toThrow(/partitioned/);
+      const { ok, statements } = await rehearse(sql);
+      expect([ok, statements[0]?.error]).toEqual([
+        false,
+        expect.stringMatching(/CONCURRENTLY.*is partitioned/),
+      ]);
+    }
+    expect((await rehearse("CREATE INDEX CONCURRENTLY ON paid_1 (amount)")).ok).toBe(true);
+    const { statements } = await rehearse("CREATE INDEX ON paid (amount)", "DROP INDEX paid_id");
+    expect(statements.map(({ warnings }) => warnings?.[0]?.safer)).toEqual([
+      expect.stringMatching(/^CREATE INDEX ON ONLY paid \(amount\); .*ATTACH PARTITION$/),
+      expect.not.stringContaining("DROP INDEX CONCURRENTLY"),
     ]);
-  }
-  expect((await rehearse("CREATE INDEX CONCURRENTLY ON paid_1 (amount)")).ok).toBe(true);
-  const { statements } = await rehearse("CREATE INDEX ON paid (amount)", "DROP INDEX paid_id");
-  expect(statements.map(({ warnings }) => warnings?.[0]?.safer)).toEqual([
-    expect.stringMatching(/^CREATE INDEX ON ONLY paid \(amount\); .*ATTACH PARTITION$/),
-    expect.not.stringContaining("DROP INDEX CONCURRENTLY"),
-  ]);
-});
+  },
+);
 
-it("warns if a constraint is validated while the lock that added it is held", async () => {
+itLong("warns if a constraint is validated while the lock that added it is held", async () => {
   const add = "ALTER TABLE orders ADD CONSTRAINT positive CHECK (total > 0) NOT VALID";
   const validate = "ALTER TABLE orders VALIDATE CONSTRAINT positive";
   const { statements } = await rehearse(add, validate);
@@ -265,7 +274,7 @@ it("warns if a constraint is validated while the lock that added it is held", as
   await db.admin("ALTER TABLE orders DROP CONSTRAINT positive");
 });
 
-it("checks the names of changes of rows, and changes none", async () => {
+itLong("checks the names of changes of rows, and changes none", async () => {
   const { statements } = await rehearse("UPDATE orders SET stat = 'old' WHERE id = 1");
   expect(statements[0]?.error).toMatch(/column "stat" of relation "orders" does not exist/);
   // It would fill the disk.
@@ -275,7 +284,7 @@ it("checks the names of changes of rows, and changes none", async () => {
   expect(filled).toMatchObject({ ok: true, statements: [{ skipped: expect.any(String) }] });
 });
 
-it("warns about partitioned tables", async () => {
+itLong("warns about partitioned tables", async () => {
   await db.admin(`CREATE TABLE parts (id int) PARTITION BY RANGE (id); CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (9000);
     INSERT INTO parts SELECT n FROM generate_series(1, 5000) n; ANALYZE parts`);
   const { statements } = await rehearse(

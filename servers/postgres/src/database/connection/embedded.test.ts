@@ -118,7 +118,7 @@ describe("--embedded", () => {
     },
   );
 
-  it("queries, pages, describes, refuses and times out like any other PostgreSQL", async () => {
+  itLong("queries, pages, describes, refuses and times out like any other PostgreSQL", async () => {
     const server = await talk(args("--embedded"));
     await server.data("pg_execute", {
       statements: [
@@ -205,18 +205,21 @@ describe("when the embedded database ends on its own", () => {
     await expect.poll(() => readdir(temporary)).toEqual([]);
   });
 
-  it("if idle, the next call reports it, and committed data in a directory is kept", async () => {
-    const server = await talk(kept());
-    await server.data("pg_execute", { statements: ["CREATE TABLE notes AS SELECT 7 AS id"] });
-    const pid = await postmaster(join(folder, "data", "data"));
-    process.kill(pid, "SIGKILL");
-    await expect.poll(() => server.connected.stderr()).toContain("ended by SIGKILL");
-    const { text, isError } = await server.call("query", { sql: "SELECT id FROM notes" });
-    expect(isError).toBe(true);
-    expect(text).toContain(`stopped; everything committed is kept in ${join(folder, "data")}`);
-    expect((await sql(server, "SELECT id FROM notes")).rows).toEqual([[7]]);
-    await server.close();
-  });
+  itLong(
+    "if idle, the next call reports it, and committed data in a directory is kept",
+    async () => {
+      const server = await talk(kept());
+      await server.data("pg_execute", { statements: ["CREATE TABLE notes AS SELECT 7 AS id"] });
+      const pid = await postmaster(join(folder, "data", "data"));
+      process.kill(pid, "SIGKILL");
+      await expect.poll(() => server.connected.stderr()).toContain("ended by SIGKILL");
+      const { text, isError } = await server.call("query", { sql: "SELECT id FROM notes" });
+      expect(isError).toBe(true);
+      expect(text).toContain(`stopped; everything committed is kept in ${join(folder, "data")}`);
+      expect((await sql(server, "SELECT id FROM notes")).rows).toEqual([[7]]);
+      await server.close();
+    },
+  );
 
   it.each(isLong ? ["--embedded", "--embedded-dir"] : ["--embedded-dir"])(
     "nothing is left when the server is killed (%s)",
@@ -258,8 +261,18 @@ describe("when the embedded database ends on its own", () => {
 });
 
 describe("the role", () => {
-  it("can't reach files, programs, other servers or the superuser, even in text that the gate can't check", async () => {
+  it("is the only one that can connect, over a private socket, and can't reach files, programs, other servers or the superuser, even in text that the gate can't check", async () => {
     const server = await talk([...args("--embedded"), "--confirm", "never"]);
+    const settings = "SELECT current_setting('listen_addresses'), current_user, session_user";
+    expect((await sql(server, settings)).rows).toEqual([
+      [process.platform === "win32" ? "127.0.0.1" : "", "refmcp", "refmcp"],
+    ]);
+    const host = await clusterFolder();
+    if (process.platform !== "win32") {
+      expect((await stat(host)).mode & 0o777).toBe(0o700);
+      const superuser = new pg.Client({ host, user: "postgres", database: "postgres" });
+      await expect(superuser.connect()).rejects.toMatchObject({ code: "28000" });
+    }
     const proof = join(temporary, "proof");
     await server.data("pg_execute", { statements: ["CREATE TABLE lines (line text)"] });
     for (const attack of [
@@ -291,21 +304,6 @@ describe("the role", () => {
     }
     expect(existsSync(proof)).toBe(false);
     expect((await sql(server, "SELECT count(*) FROM lines")).rows).toEqual([[0]]);
-    await server.close();
-  });
-
-  it("is the only one that can connect, over a socket in a private folder; no port is open", async () => {
-    const server = await talk(args("--embedded"));
-    const settings = "SELECT current_setting('listen_addresses'), current_user, session_user";
-    expect((await sql(server, settings)).rows).toEqual([
-      [process.platform === "win32" ? "127.0.0.1" : "", "refmcp", "refmcp"],
-    ]);
-    const host = await clusterFolder();
-    if (process.platform !== "win32") {
-      expect((await stat(host)).mode & 0o777).toBe(0o700);
-      const superuser = new pg.Client({ host, user: "postgres", database: "postgres" });
-      await expect(superuser.connect()).rejects.toMatchObject({ code: "28000" });
-    }
     await server.close();
   });
 });
@@ -370,7 +368,7 @@ describe("the directory", () => {
     },
   );
 
-  it.runIf(isRoot)("of another user is used as that user, for root", async () => {
+  it.runIf(isRoot && isLong)("of another user is used as that user, for root", async () => {
     const directory = join(folder, "data");
     await mkdir(directory);
     await chown(directory, 65_534, 65_534);

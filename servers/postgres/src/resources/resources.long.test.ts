@@ -1,0 +1,2 @@
+// All tests of resources.
+import "./resources.test.ts";

@@ -1,0 +1,2 @@
+// All attacks.
+import "./attacks.test.ts";

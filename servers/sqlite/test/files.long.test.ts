@@ -1,0 +1,2 @@
+// All tests of files.
+import "./files.test.ts";

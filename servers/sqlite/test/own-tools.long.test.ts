@@ -1,0 +1,2 @@
+// All tests of tools from files.
+import "./own-tools.test.ts";

@@ -1,0 +1,2 @@
+// All tests of processes.
+import "./processes.test.ts";

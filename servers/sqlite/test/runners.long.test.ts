@@ -1,0 +1,2 @@
+// All tests of runners.
+import "./runners.test.ts";

@@ -1,0 +1,2 @@
+// All transfers.
+import "./transfers.test.ts";
