@@ -7,7 +7,7 @@ import { connectStdio, nodeBoundByPermissions } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { ask, change, ENDLESS, labs } from "./asking.ts";
-import { isLong, someOf } from "./rows.ts";
+import { itLong, someOf } from "./rows.ts";
 
 const enter = labs();
 const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
@@ -104,29 +104,27 @@ describe("the journal of a killed process", () => {
   });
 });
 
-describe.runIf(isLong)("two servers on one file", () => {
-  it("write at the same time without losing data", async () => {
-    const here = await enter();
-    const args = ["--db-path", here.file, "--undo-dir", here.state, "--allow-write"];
-    const servers = await Promise.all([1, 2].map(() => connectStdio(BIN, { args })));
-    const inserted = servers.flatMap((server, at) =>
-      Array.from({ length: 20 }, async (_, n) => {
-        const query = "INSERT INTO orders (user_id, total) VALUES (1, ?)";
-        const result = await server.client.callTool({
-          name: "write_query",
-          arguments: { query, params: [at * 100 + n] },
-        });
-        // On a slow machine two seconds may be too short to get the lock, which is reported.
-        if (result.isError === true) expect(JSON.stringify(result.content)).toContain("has locked");
-        return result.isError === true ? 0 : 1;
-      }),
-    );
-    const count = (await Promise.all(inserted)).reduce<number>((sum, one) => sum + one, 0);
-    expect(count).toBeGreaterThan(0);
-    expect((await ask(here, "SELECT count(*) FROM orders")).rows).toEqual([[3 + count]]);
-    expect((await ask(here, "PRAGMA integrity_check")).rows).toEqual([["ok"]]);
-    await Promise.all(servers.map((server) => server.close()));
-  });
+itLong("two servers on one file write at the same time without losing data", async () => {
+  const here = await enter();
+  const args = ["--db-path", here.file, "--undo-dir", here.state, "--allow-write"];
+  const servers = await Promise.all([1, 2].map(() => connectStdio(BIN, { args })));
+  const inserted = servers.flatMap((server, at) =>
+    Array.from({ length: 20 }, async (_, n) => {
+      const query = "INSERT INTO orders (user_id, total) VALUES (1, ?)";
+      const result = await server.client.callTool({
+        name: "write_query",
+        arguments: { query, params: [at * 100 + n] },
+      });
+      // On a slow machine two seconds may be too short to get the lock, which is reported.
+      if (result.isError === true) expect(JSON.stringify(result.content)).toContain("has locked");
+      return result.isError === true ? 0 : 1;
+    }),
+  );
+  const count = (await Promise.all(inserted)).reduce<number>((sum, one) => sum + one, 0);
+  expect(count).toBeGreaterThan(0);
+  expect((await ask(here, "SELECT count(*) FROM orders")).rows).toEqual([[3 + count]]);
+  expect((await ask(here, "PRAGMA integrity_check")).rows).toEqual([["ok"]]);
+  await Promise.all(servers.map((server) => server.close()));
 });
 
 describe("a read-only directory", () => {
