@@ -9,7 +9,7 @@ import { ThreadPool } from "../threads/thread-pool.ts";
 import { drawTree } from "./directory-tree.ts";
 import { listDirectory, searchNames } from "./listings.ts";
 
-const MANY = isLong ? 100_000 : 8_000;
+const MANY = isLong ? 100_000 : 20_000;
 
 it(`serves ${MANY} files, in one directory and in many, and answers other calls at the same time`, async () => {
   const { root, guard, at, ...rest } = await makeTree({ "needle.txt": "needle\n" });
