@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { failureOf, fetched, run, site, webOf } from "./lab.ts";
+import { isLong } from "../../../vitest.long.ts";
+import { failureOf, fetched, run, site, sized, webOf } from "./lab.ts";
 import { prose } from "./pages/write.ts";
-import { isLong, sized } from "./rows.ts";
 
 const ld = (value: unknown) =>
   `<script type="application/ld+json">${JSON.stringify(value)}</script>`;

@@ -1,8 +1,8 @@
 import { epub, openDocumentFile } from "@refmcp/documents/testing";
 import { describe, expect, it } from "vitest";
+import { isLong, itLong } from "../../../vitest.long.ts";
 import { officeFile, relations } from "./files.ts";
 import { failureOf, fetched, run, site, texts, webOf } from "./lab.ts";
-import { isLong, itLong } from "./rows.ts";
 
 /** The text that is read from a file, whatever type the site declares. */
 async function read(body: Buffer, args: Record<string, unknown> = {}): Promise<string> {

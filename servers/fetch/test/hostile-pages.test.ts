@@ -2,8 +2,8 @@ import type { Worker } from "node:worker_threads";
 import { workerFile } from "@refmcp/launch/worker-file";
 import { fakeCall } from "@refmcp/testing";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { failureOf, fetched, newWebOf, run, site } from "./lab.ts";
-import { sized, someOf } from "./rows.ts";
+import { someOf } from "../../../vitest.long.ts";
+import { failureOf, fetched, newWebOf, run, site, sized } from "./lab.ts";
 
 /** HTML that hangs, overflows or blows up a DOM. */
 const HOSTILE: Readonly<Record<string, string>> = {

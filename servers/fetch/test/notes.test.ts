@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readMarkdown } from "./lab.ts";
+import { readMarkdown, sized } from "./lab.ts";
 import { prose } from "./pages/write.ts";
-import { sized } from "./rows.ts";
 
 /** A mark in the text, and the note at the page's end, as different programs write them. */
 const SHAPES: Readonly<Record<string, readonly [mark: string, note: string]>> = {

@@ -7,11 +7,11 @@ import { dirname, join } from "node:path";
 import { nodeBoundByPermissions } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { someOf } from "../../../vitest.long.ts";
 import { searchNodes } from "../src/graph/search/search.ts";
 import { openSqliteStore } from "../src/graph/store/sqlite-store.ts";
 import type { Store } from "../src/graph/store/store.ts";
 import { BIN, startServer } from "./process.ts";
-import { someOf } from "./rows.ts";
 import { budget, create, entity, forget } from "./stores/help.ts";
 
 let folder = "";

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { isLong } from "../../../vitest.long.ts";
 import { openSqliteStore } from "../src/graph/store/sqlite-store.ts";
 import { startServer } from "./process.ts";
-import { isLong } from "./rows.ts";
 
 /** `npm test` makes fewer tries than durability.long.test.ts. */
 const WRITERS = isLong ? 4 : 2;

@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PNG } from "pngjs";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { isLong, rowsOf } from "../../../vitest.long.ts";
 import { BaselineStore } from "../src/browser/store/baselines.ts";
 import { RunStore } from "../src/browser/store/runs.ts";
 import { StateStore } from "../src/browser/store/states.ts";
@@ -10,7 +11,6 @@ import { ensureBrowser } from "./browser.mjs";
 import { mounted } from "./disks.ts";
 import { project } from "./fixture.ts";
 import { page, type Site } from "./lab.ts";
-import { isLong, rowsOf } from "./long.ts";
 import { folderOf, session, site } from "./session.ts";
 import { makeTester } from "./testers.ts";
 

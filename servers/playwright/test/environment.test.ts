@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isLong, rowsOf } from "../../../vitest.long.ts";
 import { MAX_DOWNLOAD_BYTES } from "../src/browser/session/downloads.ts";
 import { NetworkPolicy } from "../src/browser/session/policy.ts";
 import { page } from "./lab.ts";
-import { isLong, rowsOf } from "./long.ts";
 import { sharedSession, site } from "./session.ts";
 import { makeTester, type TestTester } from "./testers.ts";
 

@@ -6,9 +6,9 @@ import { dirname, join } from "node:path";
 import type { World } from "@refmcp/testing";
 import { strToU8, zipSync } from "fflate";
 import { PNG } from "pngjs";
+import { isLong } from "../../../vitest.long.ts";
 import { ensureBrowser } from "./browser.mjs";
 import { page, serve } from "./lab.ts";
-import { isLong } from "./long.ts";
 import { untimed } from "./untimed.ts";
 
 const SECRET = "hunter2-planted-secret";

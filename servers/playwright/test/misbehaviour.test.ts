@@ -1,7 +1,7 @@
 import { createServer as createTcp } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { isLong, rowsOf } from "../../../vitest.long.ts";
 import { page, type Site } from "./lab.ts";
-import { isLong, rowsOf } from "./long.ts";
 import { site } from "./session.ts";
 import { makeTester, ownBrowser, type TestTester } from "./testers.ts";
 

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type Connected, connectStdio } from "@refmcp/testing";
 import { afterEach, describe, expect, it } from "vitest";
+import { isLong, rowsOf } from "../../../vitest.long.ts";
 import { ensureBrowser } from "./browser.mjs";
 import { project } from "./fixture.ts";
 import { page } from "./lab.ts";
-import { isLong, rowsOf } from "./long.ts";
 import { descendantsOf, isRunning } from "./processes.ts";
 import { answerOf, folderOf, site } from "./session.ts";
 

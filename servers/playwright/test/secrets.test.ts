@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { PNG } from "pngjs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { rowsOf } from "../../../vitest.long.ts";
 import { Secrets } from "../src/browser/secrets/secrets.ts";
 import { unpack } from "../src/browser/store/zip.ts";
 import { page } from "./lab.ts";
-import { rowsOf } from "./long.ts";
 import { site } from "./session.ts";
 import { makeTester, type TestTester } from "./testers.ts";
 

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Connected, connectStdio } from "@refmcp/testing";
 import { afterEach, describe, expect, it } from "vitest";
+import { isLong } from "../../../vitest.long.ts";
 import { ensureBrowser } from "./browser.mjs";
 import { mounted } from "./disks.ts";
 import { project } from "./fixture.ts";
 import { page } from "./lab.ts";
-import { isLong } from "./long.ts";
 import { answerOf, folderOf, site } from "./session.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));

@@ -1,7 +1,7 @@
 import type { Era } from "@refmcp/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { isLong } from "../../../vitest.long.ts";
 import { type Lab, lab } from "./lab.ts";
-import { isLong } from "./rows.ts";
 import { talk } from "./session.ts";
 
 let world: Lab;

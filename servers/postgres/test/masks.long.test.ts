@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { someOf } from "../../../vitest.long.ts";
 import { statisticsOf } from "../src/database/copy/statistics.ts";
 import { Masks } from "../src/database/gate/masks.ts";
 import { type Lab, lab, naive } from "./lab.ts";
-import { someOf } from "./rows.ts";
 import { type Talk, talk } from "./session.ts";
 
 /** Two databases that differ only in masked values, of the same length. */

@@ -6,8 +6,8 @@ import { promisify } from "node:util";
 import { startPostgres } from "@refmcp/embedded-postgres/testing";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { isLong, itLong } from "../../../vitest.long.ts";
 import { naive } from "./lab.ts";
-import { isLong, itLong } from "./rows.ts";
 import { talk, talkToProcess } from "./session.ts";
 import { undoing } from "./undoing.ts";
 

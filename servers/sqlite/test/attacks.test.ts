@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { someOf } from "../../../vitest.long.ts";
 import { describeTable } from "../src/database/reading/describe.ts";
 import { ask, change, ENDLESS, labs } from "./asking.ts";
-import { someOf } from "./rows.ts";
 
 const enter = labs();
 

@@ -1,8 +1,8 @@
 import type { Era } from "@refmcp/testing";
 import { beforeEach, describe, expect, it } from "vitest";
+import { isLong } from "../../../vitest.long.ts";
 import { ask, change, labs } from "./asking.ts";
 import type { Lab } from "./lab.ts";
-import { isLong } from "./rows.ts";
 import { talk } from "./session.ts";
 
 const enter = labs();

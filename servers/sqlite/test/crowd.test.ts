@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { isLong } from "../../../vitest.long.ts";
 import { lab } from "./lab.ts";
-import { isLong } from "./rows.ts";
 import { talk } from "./session.ts";
 
 const TABLES = isLong ? 10_000 : 2_000;

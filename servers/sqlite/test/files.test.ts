@@ -13,12 +13,12 @@ import {
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
+import { isLong } from "../../../vitest.long.ts";
 import { databaseInfo, listTables } from "../src/database/reading/catalog.ts";
 import { describeTable } from "../src/database/reading/describe.ts";
 import { exportRows } from "../src/database/transfer/transfer.ts";
 import { ask, change, labs } from "./asking.ts";
 import type { Lab } from "./lab.ts";
-import { isLong } from "./rows.ts";
 import { talk } from "./session.ts";
 
 const enter = labs();

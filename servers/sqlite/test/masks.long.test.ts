@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { someOf } from "./rows.ts";
+import { someOf } from "../../../vitest.long.ts";
 import { type Talk, talk } from "./session.ts";
 
 /** Two databases that differ only in masked values, of the same length. */

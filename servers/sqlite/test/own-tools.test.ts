@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { connectStdio } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
+import { itLong } from "../../../vitest.long.ts";
 import { labs } from "./asking.ts";
-import { itLong } from "./rows.ts";
 import { talk } from "./session.ts";
 
 const enter = labs();

@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { connectStdio, nodeBoundByPermissions } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
+import { itLong, someOf } from "../../../vitest.long.ts";
 import { ask, change, ENDLESS, labs } from "./asking.ts";
-import { itLong, someOf } from "./rows.ts";
 
 const enter = labs();
 const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));

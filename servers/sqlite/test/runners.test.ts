@@ -6,10 +6,10 @@ import { promisify } from "node:util";
 import type { ToolError } from "@refmcp/boundary/answer";
 import { connectStdio } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
+import { itLong, someOf } from "../../../vitest.long.ts";
 import { Runners } from "../src/database/connection/runners.ts";
 import { listTables } from "../src/database/reading/catalog.ts";
 import { ask, ENDLESS, labs } from "./asking.ts";
-import { itLong, someOf } from "./rows.ts";
 
 const enter = labs();
 

@@ -3,9 +3,9 @@ import { copyFile, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it, type TestContext } from "vitest";
+import { isLong, someOf } from "../../../vitest.long.ts";
 import { exportRows, importCsv } from "../src/database/transfer/transfer.ts";
 import { ask } from "./asking.ts";
-import { isLong, someOf } from "./rows.ts";
 import { labs } from "./tools.ts";
 
 const run = promisify(execFile);

@@ -4,9 +4,9 @@ import { fileURLToPath } from "node:url";
 import { connectStdio } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
+import { isLong } from "../../../vitest.long.ts";
 import { change, labs, undo } from "./asking.ts";
 import type { Lab } from "./lab.ts";
-import { isLong } from "./rows.ts";
 
 const enter = labs();
 const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
+import { itLong, someOf } from "../../../vitest.long.ts";
 import { ask, change, labs, undo } from "./asking.ts";
 import type { Lab } from "./lab.ts";
-import { itLong, someOf } from "./rows.ts";
 
 const enter = labs();
 

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { isLong } from "../../../../vitest.long.ts";
 import { makeWorkspace, readThrough, type Workspace } from "../../test/fixtures/boundary.ts";
 import { ToolError } from "../answer/errors.ts";
 import type { PathGuard } from "./path-guard.ts";
@@ -50,7 +51,7 @@ class Swapper {
 }
 
 /** `npm test` runs a tenth of what races.long.test.ts runs. */
-const LESS = process.env.REFMCP_LONG === "1" ? 1 : 10;
+const LESS = isLong ? 1 : 10;
 
 /** In memory if possible, since every write goes to the disk twice. */
 const place = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();

@@ -4,7 +4,7 @@ import jpeg from "@jimp/js-jpeg";
 import png from "@jimp/js-png";
 import { imageSize } from "image-size";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { itLong } from "../../test/rows.ts";
+import { itLong } from "../../../../vitest.long.ts";
 import { type Scratch, scratch } from "../../test/scratch.ts";
 import { use } from "../../test/use.ts";
 import readMediaFile from "./read-media-file.ts";

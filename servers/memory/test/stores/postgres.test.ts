@@ -1,11 +1,11 @@
 import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isLong } from "../../../../vitest.long.ts";
 import { addObservations } from "../../src/graph/change/create.ts";
 import { searchNodes } from "../../src/graph/search/search.ts";
 import { openPostgresStore } from "../../src/graph/store/postgres-store.ts";
 import type { Store } from "../../src/graph/store/store.ts";
-import { isLong } from "../rows.ts";
 import { budget, create, entity, type StoreMaker } from "./help.ts";
 import { storeSuite } from "./suite.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { isLong } from "../../../../vitest.long.ts";
 import { addObservations } from "../../src/graph/change/create.ts";
 import { undoChange } from "../../src/graph/change/history.ts";
 import { deleteObservations } from "../../src/graph/change/remove.ts";
 import { updateEntities } from "../../src/graph/change/update.ts";
 import { type SearchQuery, searchNodes } from "../../src/graph/search/search.ts";
-import { isLong } from "../rows.ts";
 import { budget, create, entity, erase, forget, type Given, relate, relation } from "./help.ts";
 
 export function searchSuite(given: Given, isWhole: boolean): void {

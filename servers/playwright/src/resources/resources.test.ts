@@ -1,8 +1,8 @@
 import type { Era } from "@refmcp/testing";
 import { PNG } from "pngjs";
 import { beforeAll, describe, expect, it } from "vitest";
+import { rowsOf } from "../../../../vitest.long.ts";
 import { page, type Site } from "../../test/lab.ts";
-import { rowsOf } from "../../test/long.ts";
 import { type Session, session, site } from "../../test/session.ts";
 
 let web: Site;

@@ -3,8 +3,8 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { PNG } from "pngjs";
 import { beforeAll, describe, expect, it } from "vitest";
+import { isLong, rowsOf } from "../../../../vitest.long.ts";
 import { page, type Site } from "../../test/lab.ts";
-import { isLong, rowsOf } from "../../test/long.ts";
 import { type Session, session, site } from "../../test/session.ts";
 
 interface Page {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { isLong } from "../../../../vitest.long.ts";
 import { page, type Site } from "../../test/lab.ts";
-import { isLong } from "../../test/long.ts";
 import { type Session, session, sharedSession, site } from "../../test/session.ts";
 
 let web: Site;

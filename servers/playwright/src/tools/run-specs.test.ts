@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { isLong, rowsOf } from "../../../../vitest.long.ts";
 import { ensureBrowser } from "../../test/browser.mjs";
 import { project } from "../../test/fixture.ts";
 import { page } from "../../test/lab.ts";
-import { isLong, rowsOf } from "../../test/long.ts";
 import { isRunning } from "../../test/processes.ts";
 import { folderOf, type Session, session, site } from "../../test/session.ts";
 

@@ -4,8 +4,8 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Era } from "@refmcp/testing";
 import { beforeAll, describe, expect, it } from "vitest";
+import { isLong, rowsOf } from "../../../../vitest.long.ts";
 import { page, type Site } from "../../test/lab.ts";
-import { isLong, rowsOf } from "../../test/long.ts";
 import { type Session, session, site } from "../../test/session.ts";
 
 let web: Site;

@@ -1,7 +1,7 @@
 import type { Era } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isLong, itLong } from "../../../../vitest.long.ts";
 import { type Lab, lab } from "../../test/lab.ts";
-import { isLong, itLong } from "../../test/rows.ts";
 import { talk, talkToProcess } from "../../test/session.ts";
 
 let world: Lab;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { itLong, someOf } from "../../../../vitest.long.ts";
 import { type Lab, lab } from "../../test/lab.ts";
-import { itLong, someOf } from "../../test/rows.ts";
 import { type Talk, talk } from "../../test/session.ts";
 
 interface Step {

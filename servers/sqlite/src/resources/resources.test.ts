@@ -2,8 +2,8 @@ import type { Connected, ConnectOptions, Era } from "@refmcp/testing";
 import { connectInMemory } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 import { afterEach, describe, expect, it } from "vitest";
+import { isLong, itLong } from "../../../../vitest.long.ts";
 import { type Lab, lab } from "../../test/lab.ts";
-import { isLong, itLong } from "../../test/rows.ts";
 import { server } from "../server.ts";
 
 const open: { dispose(): Promise<unknown> }[] = [];

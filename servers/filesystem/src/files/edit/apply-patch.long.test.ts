@@ -14,7 +14,7 @@ import {
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { itLong } from "../../../test/rows.ts";
+import { itLong } from "../../../../../vitest.long.ts";
 import { scratch } from "../../../test/scratch.ts";
 
 const run = promisify(execFile);

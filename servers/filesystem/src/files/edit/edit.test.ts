@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { applyPatch } from "diff";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { isLong } from "../../../test/rows.ts";
+import { isLong } from "../../../../../vitest.long.ts";
 import { type Scratch, scratch } from "../../../test/scratch.ts";
 import type { EditRequest } from "./edit.ts";
 import type { Edit } from "./edit-text.ts";

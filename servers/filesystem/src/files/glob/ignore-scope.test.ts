@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { someOf } from "../../../test/rows.ts";
+import { someOf } from "../../../../../vitest.long.ts";
 import { makeTree, type Tree } from "../../../test/tree.ts";
 import { walk } from "../tree/walk.ts";
 import { compileIgnoreLines, IgnoreScope, parseIgnoreLines } from "./ignore-scope.ts";

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { isLong } from "../../../test/rows.ts";
+import { isLong } from "../../../../../vitest.long.ts";
 import { type Scratch, scratch } from "../../../test/scratch.ts";
 import type { ReadTextOptions } from "./read-text.ts";
 import { factsLine } from "./read-text.ts";

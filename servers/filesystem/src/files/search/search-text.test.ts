@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { open, readdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { isLong, someOf } from "../../../test/rows.ts";
+import { isLong, someOf } from "../../../../../vitest.long.ts";
 import { keepSwapping } from "../../../test/swapper.ts";
 import { lines, searcherOf } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { someOf } from "../../../test/rows.ts";
+import { someOf } from "../../../../../vitest.long.ts";
 import { makeTree } from "../../../test/tree.ts";
 import { textPattern } from "../search/text-pattern.ts";
 import { ThreadPool } from "./thread-pool.ts";

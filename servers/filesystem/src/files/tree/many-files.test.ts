@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
-import { isLong } from "../../../test/rows.ts";
+import { isLong } from "../../../../../vitest.long.ts";
 import { searcherOf } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
 import { getInfo, infoAnswer } from "../read/info.ts";

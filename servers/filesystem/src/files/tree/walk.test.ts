@@ -2,7 +2,7 @@ import fs, { renameSync, symlinkSync, unlinkSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { isLong } from "../../../test/rows.ts";
+import { isLong } from "../../../../../vitest.long.ts";
 import { keepSwapping } from "../../../test/swapper.ts";
 import { makeTree, type Tree } from "../../../test/tree.ts";
 import { compileExclusion } from "../glob/glob.ts";

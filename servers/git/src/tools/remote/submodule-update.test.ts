@@ -11,6 +11,7 @@ import {
 import { join } from "node:path";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
+import { itLong } from "../../../../../vitest.long.ts";
 import {
   callTool,
   codeOf,
@@ -20,7 +21,6 @@ import {
   git,
   write,
 } from "../../../test/fixture.ts";
-import { itLong } from "../../../test/rows.ts";
 import { canary, hooksInto, set } from "../../../test/traps.ts";
 import { cloned, over, place, useTestDirectory } from "../../../test/upstream.ts";
 

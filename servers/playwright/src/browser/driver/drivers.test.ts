@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { isLong } from "../../../../../vitest.long.ts";
 import { page } from "../../../test/lab.ts";
-import { isLong } from "../../../test/long.ts";
 import { descendantsOf } from "../../../test/processes.ts";
 import { site } from "../../../test/session.ts";
 import { CALL, makeDrivers, requestOf } from "../../../test/testers.ts";

@@ -6,9 +6,9 @@ import { createInterface } from "node:readline";
 import { type Candidate, candidatesOf } from "@refmcp/boundary/browser";
 import { chromium } from "playwright";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { isLong, rowsOf } from "../../../../../vitest.long.ts";
 import { ensureBrowser } from "../../../test/browser.mjs";
 import { openGuard, page, type Site } from "../../../test/lab.ts";
-import { isLong, rowsOf } from "../../../test/long.ts";
 import { descendantsOf, isRunning } from "../../../test/processes.ts";
 import { folderOf, site } from "../../../test/session.ts";
 import {

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isLong } from "../../../../../vitest.long.ts";
 import { page, type Site } from "../../../test/lab.ts";
-import { isLong } from "../../../test/long.ts";
 import { sharedSession, site } from "../../../test/session.ts";
 import { makeTester, type TestTester } from "../../../test/testers.ts";
 import { exportSpec } from "../export/spec.ts";

@@ -16,8 +16,8 @@ import { join } from "node:path";
 import { packaged, startCluster } from "@refmcp/embedded-postgres";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { isLong, itLong } from "../../../../../vitest.long.ts";
 import manifest from "../../../package.json" with { type: "json" };
-import { isLong, itLong } from "../../../test/rows.ts";
 import { type Talk, talk, talkToProcess } from "../../../test/session.ts";
 
 const isRoot = process.getuid?.() === 0;
