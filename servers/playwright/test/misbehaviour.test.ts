@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { isLong, rowsOf } from "../../../vitest.long.ts";
 import { page, type Site } from "./lab.ts";
 import { site } from "./session.ts";
-import { makeTester, ownBrowser, type TestTester } from "./testers.ts";
+import { makeTester, type TestTester } from "./testers.ts";
 
 let lab: TestTester;
 beforeAll(async () => {
-  lab = await makeTester({ launch: ownBrowser });
+  lab = await makeTester();
 });
 afterAll(() => lab?.close());
 

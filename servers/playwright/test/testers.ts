@@ -2,7 +2,6 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { ToolError } from "@refmcp/boundary/answer";
-import type { BrowserContext } from "playwright";
 import { Drivers } from "../src/browser/driver/drivers.ts";
 import { type Launched, type LaunchOptions, launch } from "../src/browser/driver/launch.ts";
 import { Secrets } from "../src/browser/secrets/secrets.ts";
@@ -39,48 +38,17 @@ export const launchOptions = (given: Partial<LaunchOptions> = {}): LaunchOptions
   ...given,
 });
 
-/** A separate browser, for a tester that harms or inspects its browser. */
+/** Starts a browser. */
 export async function ownBrowser(): Promise<Launched> {
   const { executablePath } = await ensureBrowser();
   return launch(launchOptions({ executablePath }));
 }
 
-let common: Promise<Launched> | undefined;
-
-/**
- * The browser that all test files of this worker share, since starting one takes longer than most runs. A tester that
- * closes it closes only the contexts that it created.
- */
-export async function sharedBrowser(): Promise<Launched> {
-  common =
-    common?.then(
-      (launched) => (launched.browser.isConnected() ? launched : ownBrowser()),
-      ownBrowser,
-    ) ?? ownBrowser();
-  const launched = await common;
-  const contexts = new Set<BrowserContext>();
-  const parts = {
-    newContext: async (...given: Parameters<Launched["browser"]["newContext"]>) => {
-      const context = await launched.browser.newContext(...given);
-      contexts.add(context.once("close", () => contexts.delete(context)));
-      return context;
-    },
-    contexts: () => [...contexts],
-    close: async () => void (await Promise.all([...contexts].map((context) => context.close()))),
-  };
-  const browser = new Proxy(launched.browser, {
-    get(target, name) {
-      const part: unknown = Reflect.get(parts, name) ?? Reflect.get(target, name);
-      return typeof part === "function" && !(name in parts) ? part.bind(target) : part;
-    },
-  });
-  return { ...launched, browser };
-}
-
 /** The options of a tester, its guard open. */
 async function testerOptions(folder: string): Promise<TesterOptions> {
   return {
-    launch: sharedBrowser,
+    // Each has its own: a page that a browser cannot close holds up no other file.
+    launch: ownBrowser,
     policy: { guardFor: async () => openGuard },
     runs: new RunStore({ folder: join(folder, "runs") }),
     baselines: new BaselineStore(join(folder, "baselines")),

@@ -18,7 +18,6 @@ import {
   makeTester,
   ownBrowser,
   requestOf,
-  sharedBrowser,
 } from "../../../test/testers.ts";
 import { parseScript } from "../language/script.ts";
 import { playwright } from "../library.ts";
@@ -357,7 +356,7 @@ describe("one browser", () => {
 
   it("whose spare page was killed while idle gives the next run another page", async () => {
     const before = new Set(descendantsOf(process.pid).map(({ pid }) => pid));
-    const tester = await makeTester({ launch: ownBrowser });
+    const tester = await makeTester();
     onTestFinished(() => tester.close());
     for (const isNoticed of rowsOf([false, true], 1)) {
       await tester.tester.contexts.prewarm();
@@ -375,7 +374,7 @@ describe("one browser", () => {
   it("with a context that closes slowly finishes its other runs, but gets no new ones", async () => {
     let isFit = true;
     const contexts = new Contexts({
-      launch: sharedBrowser,
+      launch: ownBrowser,
       unfit: () => {
         isFit = false;
       },
@@ -422,7 +421,7 @@ describe("one browser", () => {
   });
 
   it("that ended is not taken for a page that closed itself, although Playwright reports the page first", async () => {
-    const lab = await makeTester({ launch: ownBrowser });
+    const lab = await makeTester();
     onTestFinished(() => lab.close());
     const { options, contexts } = lab.tester;
     const url = new URL(web.url);
