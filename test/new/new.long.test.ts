@@ -150,7 +150,9 @@ describe("npm test, of some packages", () => {
       ({ code, stdout }: { code: number; stdout: string }) => ({ code, stdout }),
     );
 
-  it("checks the types, runs each suite, where a missing snapshot fails, and closes with the counts", async () => {
+  it("checks the types, runs each suite, where a missing snapshot fails, and closes with the counts", {
+    timeout: LONG,
+  }, async () => {
     const { code, stdout } = await run(...SERVERS.map(([name]) => name));
     expect(stdout).toMatch(/^3 suites, [\w ]+ on \d+ cores?\.\n/);
     const passed = SERVERS.map(([name]) =>
@@ -164,7 +166,9 @@ describe("npm test, of some packages", () => {
     );
   });
 
-  it("ends with what was skipped and what failed, with file, name and reason, in plain text", async () => {
+  it("ends with what was skipped and what failed, with file, name and reason, in plain text", {
+    timeout: LONG,
+  }, async () => {
     const test = join(clone.root, folder, "test", "broken.test.ts");
     await writeFile(
       test,

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Session } from "./inside/tools.ts";
-import { bundledBin, type Line, onZ, windows } from "./wine.ts";
+import { bundledBin, type Line, onZ, START_MS, windows } from "./wine.ts";
 
 const FOLDER = "C:\\Müllers Daten 1";
 
@@ -53,7 +53,7 @@ describe.each(["memory", "sqlite"] as const)("the %s server with a file on Windo
       return { ...start, era: index === 0 ? "legacy" : "modern", calls: [call] };
     });
     lines = await there.run("tools", { sessions, ends: [] });
-  });
+  }, START_MS);
 
   it("keeps what it stored, also where the path has spaces and other letters", () => {
     const answers = lines.filter(({ event }) => event === "call");
@@ -67,7 +67,7 @@ describe("--http unix: on Windows", () => {
   beforeAll(async () => {
     const there = await windows();
     lines = await there.run("pipe", { bin: onZ(await bundledBin("fetch")), args: [] });
-  });
+  }, START_MS);
 
   it("listens on a named pipe", () => {
     expect(lines[0]).toEqual({

@@ -1,7 +1,7 @@
 import { cp, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { bundledBin, type Line, onZ, windows } from "./wine.ts";
+import { bundledBin, type Line, onZ, START_MS, windows } from "./wine.ts";
 
 const TOP = "C:\\Ünï Cödé";
 
@@ -71,7 +71,7 @@ describe("files on Windows", () => {
     await cp(join(bundled, "..", ".."), installed, { recursive: true });
     const bin = onZ(bundled);
     lines = await there.run("files", { bin, hostile: Object.keys(HOSTILE), inside: INSIDE });
-  });
+  }, START_MS);
 
   it.each(Object.entries(HOSTILE))("refuses %j for reading, writing and moving", (path, why) => {
     const answers = about("hostile").filter((line) => line.path === path);

@@ -4,7 +4,7 @@ import type { World } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serverBin, serverWorld } from "../servers.ts";
 import type { Session } from "./inside/tools.ts";
-import { bundledBin, inWine, type Line, onZ, windows } from "./wine.ts";
+import { bundledBin, inWine, type Line, onZ, START_MS, windows } from "./wine.ts";
 
 /** Options that enable the tools that need one. */
 const OPTIONS: Readonly<Record<string, readonly string[]>> = {
@@ -79,7 +79,7 @@ describe.each(Object.keys(OPTIONS))("the %s server on Windows", (server) => {
       for (const group of asked[era]) sessions.push(await session(era, group));
     const ends = ERAS.flatMap((era) => sessions.find((one) => one.era === era) ?? []);
     lines = await there.run("tools", { sessions, ends });
-  });
+  }, START_MS);
   afterAll(() => Promise.all(worlds.map((world) => world.dispose())));
 
   describe.each(ERAS)("with a client of the %s protocol", (era) => {

@@ -25,6 +25,9 @@ export interface Windows {
   run(program: string, input: unknown): Promise<Line[]>;
 }
 
+/** The limit of hooks that may install Wine, start it and run all calls of a file in it. */
+export const START_MS = 900_000;
+
 /** A line that a program in Wine printed. */
 export type Line = Readonly<Record<string, unknown>>;
 
