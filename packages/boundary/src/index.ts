@@ -32,5 +32,5 @@ export type {
   WriteOptions,
 } from "./paths/types.ts";
 export { whileHeld } from "./paths/while-held.ts";
-export { createTemporaryFile } from "./paths/write.ts";
+export { createTemporaryFile, requireOneName } from "./paths/write.ts";
 export { type KeyedLock, keyedLock, WaitingLine } from "./waiting-line.ts";

@@ -48,6 +48,10 @@ export const pathFailure = errorsOf({
     "Choose another path; list_changes and undo_change show and restore what it keeps.",
   ],
   special_file: ["denied", "Choose a regular file."],
+  several_links: [
+    "denied",
+    "Copy it to a new file, change the copy, then move the copy over this name.",
+  ],
   into_itself: ["invalid", "Choose a destination outside the directory being moved."],
   source_remains: ["conflict", "No data is lost: compare the two, then delete one."],
   is_directory: ["invalid", "Use the path of a file in it.", "@ is a directory, not a file."],

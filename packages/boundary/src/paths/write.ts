@@ -1,4 +1,4 @@
-import { type BigIntStats, renameSync, type Stats } from "node:fs";
+import { type BigIntStats, lstatSync, renameSync, type Stats } from "node:fs";
 import {
   access,
   constants,
@@ -14,7 +14,15 @@ import { openEntry, requireWritable, statEntry } from "./entries.ts";
 import { existingPart, explain, isInsideNow } from "./explain.ts";
 import { giveFreeName, isStill, temporaryName } from "./move.ts";
 import { openUnlinked } from "./open.ts";
-import { errorCode, isMissing, leadsOutside, pathError, specialFile } from "./path-errors.ts";
+import {
+  errorCode,
+  isMissing,
+  leadsOutside,
+  pathError,
+  pathFailure,
+  quote,
+  specialFile,
+} from "./path-errors.ts";
 import { fold, foldsCase } from "./resolve.ts";
 import {
   type GuardContext,
@@ -51,6 +59,7 @@ export async function updateFileAt<Result>(
           ];
           if (!isSame(one, other)) throw pathError("changed_meanwhile", path);
           await place.parent.verify();
+          requireOneName(existing.stat, path);
           return await work(handle, existing.stat);
         } finally {
           await handle.close();
@@ -144,7 +153,7 @@ async function writeInto(
     await temporary.handle.close();
     await parent.verify();
     if (checked !== undefined) {
-      await whileHeld(path, () => replaceChecked(temporary.entry, place, checked.identity));
+      await whileHeld(path, () => replaceChecked(temporary.entry, place, checked));
     } else if (options.mode === "create" || options.check !== undefined) {
       await giveFreeName(temporary, place.entry, path);
     } else {
@@ -158,11 +167,16 @@ async function writeInto(
   }
 }
 
+interface CheckedFile {
+  readonly stat: Stats;
+  readonly identity: Identity;
+}
+
 async function runCheck(
   { entry, path }: GuardedPlace,
   check: NonNullable<WriteOptions["check"]>,
   { opener }: GuardContext,
-): Promise<{ stat: Stats; identity: Identity } | undefined> {
+): Promise<CheckedFile | undefined> {
   let existing: GuardedFile;
   try {
     existing = await opener.openFile(entry, path);
@@ -172,17 +186,38 @@ async function runCheck(
     return undefined;
   }
   try {
+    const identity = await existing.handle.stat({ bigint: true });
     await check(existing);
-    return { stat: existing.stat, identity: await existing.handle.stat({ bigint: true }) };
+    return { stat: existing.stat, identity };
   } finally {
     await existing.handle.close();
   }
 }
 
-/** Nothing else in this process runs between the two calls, so what was checked is what is replaced. */
-function replaceChecked(temporary: string, { entry, path }: GuardedPlace, checked: Identity): void {
-  if (!isStill(entry, checked)) throw pathError("changed_meanwhile", path);
+/**
+ * Nothing else in this process runs between these calls, so what was checked is what is replaced. The size and time
+ * count too: another program may have written into the file, or a new file may have got the inode of a replaced one.
+ */
+function replaceChecked(
+  temporary: string,
+  { entry, path }: GuardedPlace,
+  { stat, identity }: CheckedFile,
+): void {
+  const now = lstatSync(entry, { throwIfNoEntry: false });
+  const isUnchanged = now?.size === stat.size && now.mtimeMs === stat.mtimeMs;
+  if (!isUnchanged || !isStill(entry, identity)) throw pathError("changed_meanwhile", path);
   renameSync(temporary, entry);
+}
+
+/**
+ * Refuses to change a file in place if it has another name, which may be outside the allowed directories.
+ *
+ * @throws ToolError `denied`.
+ */
+export function requireOneName({ nlink }: Stats, path: string): void {
+  if (nlink <= 1) return;
+  const what = `has ${nlink} hard links, and this would change the file under all of its names, which may be outside the allowed directories`;
+  throw pathFailure("several_links", `${quote(path)} ${what}.`);
 }
 
 /**
