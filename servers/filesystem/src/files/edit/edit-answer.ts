@@ -28,7 +28,7 @@ export function editAnswer(edited: Edited, dryRun: boolean): string {
 
 /** The diffs of many files as far as they fit, then one line for each of the other files. */
 export function editManyAnswer(
-  { files, stopped, receipt }: ChangedFiles<Edited>,
+  { files, receipt }: ChangedFiles<Edited>,
   { dryRun, maxChars }: { dryRun: boolean; maxChars: number },
 ): string {
   let remaining = maxChars;
@@ -40,20 +40,13 @@ export function editManyAnswer(
   const replaced = files.reduce((sum, { replacements }) => sum + replacements, 0);
   const places = `${counted(replaced, "place")} in ${counted(files.length, "file")}`;
   const done = dryRun ? `Would replace ${places}; nothing was changed.` : `Replaced ${places}.`;
-  return (
-    parts.join("") +
-    changedLines(dryRun ? left : files) +
-    line(done, ...stoppedFacts(stopped), ...receiptText(receipt))
-  );
+  return parts.join("") + changedLines(dryRun ? left : files) + line(done, ...receiptText(receipt));
 }
 
-export function patchAnswer(
-  { files, stopped, receipt }: ChangedFiles<Patched>,
-  dryRun: boolean,
-): string {
+export function patchAnswer({ files, receipt }: ChangedFiles<Patched>, dryRun: boolean): string {
   const count = counted(files.length, "file");
   const done = dryRun ? `The patch applies to ${count}; nothing was changed.` : `Changed ${count}.`;
-  return changedLines(files) + line(done, ...stoppedFacts(stopped), ...receiptText(receipt));
+  return changedLines(files) + line(done, ...receiptText(receipt));
 }
 
 export function compareAnswer(comparison: Comparison): string {
@@ -76,12 +69,4 @@ function changedLines(files: readonly Changed[]): string {
   });
   const more = files.length - MAX_NAMED;
   return lines.join("") + (more > 0 ? `… and ${grouped(more)} more.\n` : "");
-}
-
-function stoppedFacts(stopped: ChangedFiles<Changed>["stopped"]): string[] {
-  if (stopped === undefined) return [];
-  const { path, error } = stopped;
-  return [
-    `Stopped at ${oneLine(path)}: ${oneLine(error.message)} The remaining files are unchanged.`,
-  ];
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { startDeadline } from "@refmcp/boundary";
-import { grouped, ToolError } from "@refmcp/boundary/answer";
+import { grouped, type ToolError } from "@refmcp/boundary/answer";
 import { type ChangeContext, inGroup } from "../change/change-context.ts";
 import { checkExpected, readBefore, replaceContent } from "../change/replace-content.ts";
 import { takeBack } from "../change/undo-group.ts";
@@ -97,15 +97,14 @@ export async function readEditable(context: ChangeContext, path: string) {
 
 export interface ChangedFiles<File> {
   readonly files: readonly File[];
-  /** The file that could not be changed after the previous ones were, and why. */
-  readonly stopped: { readonly path: string; readonly error: ToolError } | undefined;
   readonly receipt: Receipt | undefined;
 }
 
 /**
- * Changes files in order, as one change. Stops at the first refusal, which is thrown if nothing has been changed yet.
+ * Changes files in order, as one change: all of them, or none if one fails.
  *
  * @param change receives the context in which it records what it changes.
+ * @throws ToolError of the file that could not be changed.
  */
 export async function changeInTurn<Step extends { readonly path: string }, File>(
   context: ChangeContext,
@@ -115,15 +114,8 @@ export async function changeInTurn<Step extends { readonly path: string }, File>
 ): Promise<ChangedFiles<File>> {
   const work = async (inside: ChangeContext) => {
     const files: File[] = [];
-    for (const step of steps) {
-      try {
-        files.push(await change(step, inside));
-      } catch (error) {
-        if (!(error instanceof ToolError) || files.length === 0) throw error;
-        return { files, stopped: { path: step.path, error } };
-      }
-    }
-    return { files, stopped: undefined };
+    for (const step of steps) files.push(await change(step, inside));
+    return { files };
   };
   if (dryRun) return { ...(await work(context)), receipt: undefined };
   return inGroup(
