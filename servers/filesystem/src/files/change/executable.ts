@@ -1,4 +1,5 @@
 import { fchmodSync } from "node:fs";
+import { requireOneName } from "@refmcp/boundary";
 import { withFile } from "../open-path.ts";
 import type { ChangeContext } from "./change-context.ts";
 
@@ -39,6 +40,7 @@ export function modeOf({ guard }: ChangeContext, path: string): Promise<number> 
 export function changeMode({ guard }: ChangeContext, path: string, expected: number, mode: number) {
   return withFile(guard, path, async ({ handle, stat }) => {
     if ((stat.mode & MODE) !== expected) return false;
+    requireOneName(stat, path);
     fchmodSync(handle.fd, mode);
     return true;
   });

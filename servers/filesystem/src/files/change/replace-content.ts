@@ -90,10 +90,6 @@ export interface Replacement {
   /** The content that was read; the file must be unchanged when it is replaced. */
   readonly before: Before | undefined;
   readonly createParents?: boolean;
-  /**
-   * If the new content begins with the entire old content (append), the length of the latter; then no image is needed.
-   */
-  readonly kept?: number | undefined;
   readonly undoes?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -107,7 +103,7 @@ export interface Replacement {
  */
 export async function replaceContent(
   { guard, record }: ChangeContext,
-  { action, path, bytes, before, createParents = false, kept, undoes, signal }: Replacement,
+  { action, path, bytes, before, createParents = false, undoes, signal }: Replacement,
 ): Promise<Receipt & { hash: string }> {
   const then = before?.stat;
   const hash = () => (bytes instanceof Streamed ? bytes.hash : hashOf(bytes));
@@ -131,8 +127,8 @@ export async function replaceContent(
             await recording.write({ kind: "created", path, after, parents }, sizes);
             return;
           }
-          if (kept === undefined) await recording.keep(existing, signal, before?.bytes);
-          await recording.write({ kind: "replaced", path, after, kept }, sizes);
+          await recording.keep(existing, signal, before?.bytes);
+          await recording.write({ kind: "replaced", path, after }, sizes);
         },
       });
       return {};
@@ -151,8 +147,9 @@ export async function replaceContent(
 /**
  * Appends to a file in place, at any size, and records only the previous length. The caller holds the path's lock.
  *
- * @param before the state that was read; the file must be unchanged.
- * @throws ToolError `conflict` if another program has changed the file since it was read.
+ * @param before the state that was read, if the file must be unchanged.
+ * @throws ToolError `conflict` if another program has changed the file since it was read; `denied` if it has several
+ * hard links.
  */
 export async function appendInPlace(
   { guard, record }: ChangeContext,
@@ -173,10 +170,7 @@ export async function appendInPlace(
         size: from + bytes.length,
         tail: hashOf(bytes),
       } as const;
-      await recording.write(
-        { kind: "replaced", path, after, kept: from },
-        { before: from, after: after.size },
-      );
+      await recording.write({ kind: "replaced", path, after }, { before: from, after: after.size });
       let written = 0;
       try {
         while (written < bytes.length) written += (await handle.write(bytes, written)).bytesWritten;

@@ -1,3 +1,4 @@
+import { fstatSync, ftruncateSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import type { GuardedDirectory } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
@@ -162,12 +163,9 @@ async function keysOf({ guard }: ChangeContext, effect: Effect): Promise<string[
   return [await entryPath(guard, effect.from), await entryPath(guard, effect.to)];
 }
 
-async function checkReplaced(
-  undoing: Undoing,
-  { path, after, kept }: Kind<"replaced">,
-): Promise<void> {
+async function checkReplaced(undoing: Undoing, { path, after }: Kind<"replaced">): Promise<void> {
   const { context, change, isSettled, signal } = undoing;
-  if (kept === undefined) await checkImage(undoing);
+  if (after.type !== "appended") await checkImage(undoing);
   if (isSettled) return;
   if (after.type === "appended") {
     const isSame = await withFile(context.guard, path, async (file) => {
@@ -183,23 +181,18 @@ async function checkReplaced(
 
 async function undoReplaced(undoing: Undoing, effect: Kind<"replaced">): Promise<Outcome> {
   if (effect.after.type === "appended") return cutAppended(undoing, effect.path, effect.after);
-  const { path, kept } = effect;
+  const { path } = effect;
   const { context, change, step, image, signal } = undoing;
   if (step.trash !== undefined) return restoreFromTrash(undoing, path);
-  // Only an appended file's bytes are needed; any other content was hashed piece by piece.
-  const max = kept === undefined ? 0 : context.journal.maxImageBytes;
-  const now = await readBefore(context, path, { max, hash: false, signal });
-  const bytes =
-    kept === undefined
-      ? await readFile(image).catch(imageMissing(change))
-      : now?.bytes?.subarray(0, kept);
-  if (bytes === undefined) throw changed(change, path);
+  // The content was hashed piece by piece.
+  const before = await readBefore(context, path, { max: 0, hash: false, signal });
+  const bytes = await readFile(image).catch(imageMissing(change));
   const replacement = {
     action: "undo",
     undoes: change.id,
     path,
     bytes,
-    before: now,
+    before,
     signal,
   } as const;
   const receipt = await replaceContent(context, replacement);
@@ -218,7 +211,9 @@ async function cutAppended(
       if (now.size !== size) throw changed(change, path);
       await recording.keepBytes(await readAt({ handle }, from, size - from));
       await recording.write({ kind: "cut", path, size: from }, { before: size, after: from });
-      await handle.truncate(from);
+      // Nothing else in this process runs between these calls; another program may have appended since.
+      if (fstatSync(handle.fd).size !== size) throw changed(change, path);
+      ftruncateSync(handle.fd, from);
       return `${named(path)} was restored to its previous content.`;
     }),
   );

@@ -117,15 +117,15 @@ async function diffOfStep(
 ): Promise<string | undefined> {
   const { effect, path } = step;
   let [before, after]: (Buffer | undefined)[] = [Buffer.alloc(0), Buffer.alloc(0)];
-  if (effect?.kind === "replaced" || effect?.kind === "created") {
+  if (effect?.kind === "replaced" && effect.after.type === "appended") {
+    const { from, size, tail } = effect.after;
+    after = (await contentNow(context, path))?.bytes?.subarray(0, size);
+    if (after === undefined || hashOf(after.subarray(from)) !== tail) return undefined;
+    before = after.subarray(0, from);
+  } else if (effect?.kind === "replaced" || effect?.kind === "created") {
     if (effect.after.type !== "file") return undefined;
     after = await contentAfter(context, id, path, effect.after.hash);
-    if (effect.kind === "replaced") {
-      before =
-        effect.kept === undefined
-          ? await imageOf(context, id, step)
-          : after?.subarray(0, effect.kept);
-    }
+    if (effect.kind === "replaced") before = await imageOf(context, id, step);
   } else if (effect?.kind === "removed") before = await imageOf(context, id, step);
   else return undefined;
   const texts = { before: await linesOf(before), after: await linesOf(after) };
@@ -134,10 +134,11 @@ async function diffOfStep(
   return (await diffSomewhere(context.threads, work, signal)).text;
 }
 
+const contentNow = (context: ChangeContext, path: string) =>
+  readBefore(context, path, { max: MAX_EDIT_BYTES, hash: false }).catch(() => undefined);
+
 async function contentAfter(context: ChangeContext, id: string, path: string, hash: string) {
-  const now = await readBefore(context, path, { max: MAX_EDIT_BYTES, hash: false }).catch(
-    () => undefined,
-  );
+  const now = await contentNow(context, path);
   if (now?.hash === hash) return now.bytes;
   for (const later of await context.journal.list({ below: path, limit: 100 })) {
     if (later.id <= id) break;

@@ -12,8 +12,8 @@ import {
 import { changeAnswer } from "../journal/list-changes.ts";
 import { failure, named } from "../messages.ts";
 import { lockPath, withFile } from "../open-path.ts";
-import { binary, formOf, sourceOf } from "../read/source.ts";
-import { decode, type Encoding, encode, type TextForm, textOf } from "../read/text-encoding.ts";
+import { binary, formOf, hashOf, sourceOf } from "../read/source.ts";
+import { decode, encode, type TextForm, textOf } from "../read/text-encoding.ts";
 import { withEnds } from "./changed-ranges.ts";
 import { diffSomewhere } from "./compare.ts";
 import { countLines, lineCounts } from "./diff.ts";
@@ -21,7 +21,7 @@ import { MAX_INLINE_BYTES } from "./edit.ts";
 import { checkParts, joined, type Part } from "./parts.ts";
 import { needsAllLines, type Transform, transformText } from "./transform.ts";
 
-/** Maximum bytes of a file that is appended to or compared by lines, since it is kept in memory. */
+/** Maximum bytes of a file that is compared by lines, and of parts to append, since they are kept in memory. */
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
 
 /** How many facts about parts an answer has. */
@@ -40,7 +40,7 @@ export interface WriteRequest {
 }
 
 /**
- * Writes a whole file, or appends to one, atomically. New content is UTF-8; appended text uses the file's
+ * Writes a whole file atomically, or appends to one in place. New content is UTF-8; appended text uses the file's
  * encoding and line endings.
  *
  * @returns `lines`: those added and removed, unknown if the previous content was binary or very large;
@@ -184,90 +184,84 @@ async function writeLocked(
   path: string,
   { mode, content, create_parents, expected_hash, signal }: WriteRequest & { content: string },
 ) {
-  const needs = { max: MAX_HELD_BYTES, hash: expected_hash !== undefined, signal };
+  const max = mode === "append" ? 0 : MAX_HELD_BYTES;
+  const needs = { max, hash: expected_hash !== undefined, signal };
   const before = await readBefore(context, path, needs);
   refuseExisting(path, mode, before);
   checkExpected(path, before, expected_hash);
-  if (mode === "append" && before !== undefined && before.bytes === undefined)
-    return appendToLarge(context, path, before, content);
+  if (mode === "append" && before !== undefined)
+    return appendTo(context, path, before, content, expected_hash !== undefined);
   const was = before?.bytes && (await textOf(before.bytes));
-  const next: Next =
-    mode === "append" && before?.bytes !== undefined
-      ? appended(path, before.bytes, was?.form, content)
-      : { bytes: Buffer.from(content, "utf8"), encoding: "utf-8" };
-  const { bytes, encoding, kept } = next;
+  const bytes = Buffer.from(content, "utf8");
   let lines = before === undefined ? countLines("", content) : undefined;
   if (was !== undefined) {
-    const form = { ...was.form, encoding, bom: kept !== undefined && was.form.bom };
+    const form = { ...was.form, encoding: "utf-8", bom: false } as const;
     const texts = { before: was.text, after: decode(bytes, form) };
     const work = { oldName: "", newName: "", ...texts, maxChars: 0 };
     const { added, removed } = await diffSomewhere(context.threads, work, signal);
     lines = { added, removed };
   }
-  const isSameEncoding = was?.form.encoding === encoding || before?.stat.size === 0;
+  const isSameEncoding = was?.form.encoding === "utf-8" || before?.stat.size === 0;
   const outcome = {
     path,
     created: before === undefined,
     size: bytes.length,
     sizeBefore: before?.stat.size,
     lines,
-    encoding,
+    encoding: "utf-8",
     encodingBefore: isSameEncoding ? undefined : was?.form.encoding,
   };
   if (before?.bytes?.equals(bytes))
     return { ...outcome, hash: before.hash ?? "", receipt: undefined };
-  const action = before === undefined ? "create" : mode === "append" ? "append" : "overwrite";
   const replacement = {
-    action,
+    action: before === undefined ? "create" : "overwrite",
     path,
     bytes,
     before,
     createParents: create_parents,
-    kept,
     signal,
   } as const;
   const { hash, ...receipt } = await replaceContent(context, replacement);
   return { ...outcome, hash, receipt };
 }
 
-/** Appends to a file that is too large to be read, in place. */
-async function appendToLarge(
+/**
+ * Appends in place, as `>>` does: other programs may have the file open, and add lines at the same time.
+ *
+ * @param isExpected whether the file must be the one in `before`.
+ */
+async function appendTo(
   context: ChangeContext,
   path: string,
   before: Before,
   content: string,
+  isExpected: boolean,
 ) {
-  const form = await withFile(context.guard, path, async (file) => formOf(await sourceOf(file)));
+  const [form, whole] = await withFile(context.guard, path, async (file) => {
+    const source = await sourceOf(file);
+    return [await formOf(source), source.whole] as const;
+  });
   const { addition, encoding } = additionTo(path, form, content);
+  const outcome = {
+    path,
+    created: false,
+    sizeBefore: before.stat.size,
+    lines: countLines("", content),
+    encoding,
+    encodingBefore: undefined,
+  };
+  if (addition.length === 0) {
+    const hash = whole && hashOf(whole);
+    return { ...outcome, size: before.stat.size, hash, receipt: undefined };
+  }
   const { size, receipt } = await appendInPlace(
     context,
     { action: "append", path },
     addition,
-    before.stat,
+    isExpected ? before.stat : undefined,
   );
-  return {
-    path,
-    created: false,
-    size,
-    sizeBefore: before.stat.size,
-    lines: { added: content.split("\n").length - (content.endsWith("\n") ? 1 : 0), removed: 0 },
-    encoding,
-    encodingBefore: undefined,
-    hash: undefined,
-    receipt,
-  };
-}
-
-interface Next {
-  readonly bytes: Buffer;
-  readonly encoding: Encoding;
-  /** The length of the previous content. */
-  readonly kept?: number;
-}
-
-function appended(path: string, bytes: Buffer, form: TextForm | undefined, content: string): Next {
-  const { addition, encoding } = additionTo(path, form, content);
-  return { bytes: Buffer.concat([bytes, addition]), encoding, kept: bytes.length };
+  const after = whole && Buffer.concat([whole, addition]);
+  return { ...outcome, size, hash: after?.length === size ? hashOf(after) : undefined, receipt };
 }
 
 /** Text to append, in the encoding and with the line endings of the file. */

@@ -39,7 +39,7 @@ export type State = z.output<typeof after>;
 /**
  * The effect of a change, with everything needed to undo it. Paths are absolute.
  *
- * - `replaced`: the previous content is the image, or the first `kept` bytes of the new content (append).
+ * - `replaced`: the previous content is the image; after an append, the first `from` bytes of the new content.
  * - `created`: a new entry, with its missing `parents`.
  * - `removed`: the entry is the image.
  * - `moved`: if `displaced`, the image is the entry that it replaced; if `uncovered`, it restored the entry that an
@@ -49,7 +49,7 @@ export type State = z.output<typeof after>;
  * - `made`, `unmade`: directories were created, or removed while empty.
  */
 const effect = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("replaced"), path, after, kept: z.number().optional() }),
+  z.object({ kind: z.literal("replaced"), path, after }),
   z.object({ kind: z.literal("created"), path, after, parents: directories }),
   z.object({ kind: z.literal("removed"), path }),
   z.object({
