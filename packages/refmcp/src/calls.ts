@@ -39,7 +39,7 @@ export function toolCalls(parts: {
     return new ToolError("not_found", `There is no tool ${show(name)}.`, {
       hint:
         near.length === 0
-          ? "find_tools finds tools by words."
+          ? "find_tools finds tools by words. If it is off by default, the user can start refmcp with more tools: --git.toolsets=all, for example."
           : `Did you mean ${near.join(" or ")}?`,
     });
   }

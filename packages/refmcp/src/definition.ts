@@ -17,7 +17,7 @@ const findTools = toolFor<ToolIndex>()({
       .string()
       .max(500)
       .optional()
-      .describe("What you want to do, for example: cherry-pick a commit."),
+      .describe("What you want to do, for example: see who last changed a line."),
     server: z.enum(SERVER_NAMES).optional().describe("Only this server's tools."),
     limit: z.int().min(1).max(20).default(5).describe("Maximum number of tools."),
   }),

@@ -131,7 +131,7 @@ export interface ServerSettings {
   readonly server: Installed;
   /** How to start its process. */
   readonly start: Start;
-  /** The options with which its tools are listed, and those of its process, which offers more of them. */
+  /** The options with which its tools are listed, and those of its process, which offers all that are on by default. */
   readonly listed: Values;
   readonly offered: Values;
 }
@@ -192,17 +192,17 @@ function serverSettings(
   );
   const own = { ...env, ...secrets };
   const isChosen = ["toolsets", "tools", "slim"].some((key) => key in values);
-  const readWith = (more: readonly string[]) =>
-    parseOptions(name, table, { argv: [...carried.args, ...(isChosen ? [] : more)], env: own });
-  const listed = readWith(["--slim"]);
-  const offered = readWith(["--toolsets=all"]);
+  const readWith = (...more: string[]) =>
+    parseOptions(name, table, { argv: [...carried.args, ...more], env: own });
+  const listed = isChosen ? readWith() : readWith("--slim");
+  const offered = readWith();
   if (!listed.ok) return listed.message;
   if (!offered.ok) return offered.message;
   return {
     server,
     start: {
       bin: server.bin,
-      args: [...carried.args, ...(isChosen ? [] : ["--toolsets=all"])],
+      args: carried.args,
       env: own,
     },
     listed: complete(listed.values),

@@ -28,7 +28,7 @@ describe("a shared session", () => {
       ]),
     );
     expect(names).toEqual([...new Set(names)].sort());
-    expect(names).not.toContain("git_cherry_pick");
+    expect(names).not.toContain("git_blame");
     expect(connected.client.getServerVersion()?.name).toBe("refmcp");
     expect(connected.client.getInstructions()).toContain("find_tools");
   });
@@ -42,12 +42,12 @@ describe("a shared session", () => {
   it("finds an unlisted tool with its schema, and calls it through call_tool with a typed answer", async () => {
     const found = await connected.client.callTool({
       name: "find_tools",
-      arguments: { query: "history of HEAD, reflog" },
+      arguments: { query: "list branches" },
     });
     const tools: unknown = Object(found.structuredContent).tools;
     expect(tools).toContainEqual(
       expect.objectContaining({
-        name: "git_reflog",
+        name: "git_branch",
         server: "git",
         effect: "read",
         inputSchema: expect.objectContaining({ type: "object" }),
@@ -55,20 +55,20 @@ describe("a shared session", () => {
     );
     const answer = await connected.client.callTool({
       name: "call_tool",
-      arguments: { name: "git_reflog", arguments: {} },
+      arguments: { name: "git_branch", arguments: {} },
     });
     expect(answer.structuredContent).toMatchObject({
-      entries: [{ action: "commit (initial): First" }],
+      branches: [{ name: "main" }],
     });
   });
 
   it("names similar tools for an unknown one", async () => {
     const answer = await connected.client.callTool({
       name: "call_tool",
-      arguments: { name: "git_refloog" },
+      arguments: { name: "git_blaem" },
     });
     expect(answer.isError).toBe(true);
-    expect(textOf(answer)).toContain("Did you mean git_reflog?");
+    expect(textOf(answer)).toContain("Did you mean git_blame?");
     await expect(connected.client.callTool({ name: "git_statuss", arguments: {} })).rejects.toThrow(
       "Did you mean git_status?",
     );
@@ -105,7 +105,7 @@ describe("a shared session", () => {
   });
 
   it("refuses what needs the user's confirmation if the client cannot ask", async () => {
-    const { client } = connected;
+    const { client } = await start(place, { args: [place.folder, "--git.toolsets=danger"] });
     writeFileSync(place.path("untracked.txt"), "kept\n");
     const answer = await client.callTool({ name: "call_tool", arguments: { name: "git_clean" } });
     expect(answer.isError).toBe(true);
@@ -155,6 +155,7 @@ describe("a shared session", () => {
 it("a call is cancelled in its server", async () => {
   const place = project();
   const { client } = await start(place, {
+    args: [place.folder, "--git.toolsets=read,danger"],
     elicit: () => new Promise(() => undefined),
   });
   writeFileSync(place.path("untracked.txt"), "kept\n");
@@ -176,6 +177,7 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => 
     let action: "accept" | "decline" = "decline";
     const { client } = await start(place, {
       era,
+      args: [place.folder, "--git.toolsets=danger"],
       elicit: ({ message }) => {
         asked.push(message);
         return action === "accept" ? { action, content: { confirm: true } } : { action };

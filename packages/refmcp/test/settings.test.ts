@@ -38,9 +38,9 @@ it("names of tools, prompts and skills are unique over all servers", () => {
 });
 
 it("directories go to the servers that access files", () => {
-  expect(argumentsOf(["project"], "git")).toEqual(["/work/project", "--toolsets=all"]);
+  expect(argumentsOf(["project"], "git")).toEqual(["/work/project"]);
   expect(argumentsOf(["project"], "filesystem")).toContain("/work/project");
-  expect(argumentsOf(["project"], "fetch")).toEqual(["--toolsets=all"]);
+  expect(argumentsOf(["project"], "fetch")).toEqual([]);
 });
 
 it("an option without a name applies to all servers, and one with a name to its server", () => {
@@ -65,7 +65,7 @@ it("exactly the chosen tools of a server are offered, and otherwise the most use
   expect(chosen.get("git")?.start.args).toEqual(["--toolsets=read"]);
   expect(chosen.get("git")?.listed).toMatchObject({ slim: false, toolsets: ["read"] });
   expect(chosen.get("memory")?.listed).toMatchObject({ slim: true });
-  expect(chosen.get("memory")?.offered).toMatchObject({ slim: false, toolsets: ["all"] });
+  expect(chosen.get("memory")?.offered).toMatchObject({ slim: false, toolsets: [] });
 });
 
 it("a secret reaches its server through the environment, never through arguments", () => {
