@@ -101,7 +101,7 @@ export class Shares {
   }
 }
 
-/** Beyond this many callers, those that have made no requests for a while are forgotten. */
+/** Beyond this many callers, those whose last request was more than a minute ago are forgotten. */
 const MAX_REMEMBERED = 1_000;
 
 /** Limits how many requests a caller makes (a token bucket each): a tenth of a minute's at once, then evenly. */
@@ -129,10 +129,14 @@ export class Rates {
     // More than the maximum at once, as in a batch, is possible if nothing else was requested.
     const missing = Math.min(requests, this.#atOnce) - left;
     if (missing > 0) return Math.ceil(missing / perMs / 1_000);
+    // The map is in the order of the last requests.
+    this.#callers.delete(owner);
     this.#callers.set(owner, { left: left - requests, at: now });
     if (this.#callers.size > MAX_REMEMBERED)
-      for (const [caller, { at }] of this.#callers)
-        if (now - at > 60_000) this.#callers.delete(caller);
+      for (const [caller, { at }] of this.#callers) {
+        if (now - at <= 60_000) break;
+        this.#callers.delete(caller);
+      }
     return 0;
   }
 }

@@ -13,7 +13,7 @@ export interface Authenticator {
   /** The caller, or a response that requests a token. */
   authenticate(authorization: string | undefined): Awaitable<Principal | Answer>;
   /** A response that requests a token with a further scope (MCP, "Step-Up Authorization"). */
-  stepUp(scope: string): Answer;
+  stepUp(scope: string, principal: Principal): Answer;
   /** The protected-resource metadata (RFC 9728) by path; empty without OAuth. */
   readonly metadata: ReadonlyMap<string, object>;
 }
@@ -62,6 +62,11 @@ async function oauthAuthenticator(
   const metadataUrl = new URL(WELL_KNOWN + audience.pathname.replace(/\/$/, ""), audience);
   metadataUrl.search = audience.search;
   const verify = createTokenVerifier(issuer, audience);
+  // A client may request exactly these scopes, so they include those of this server that its token already has.
+  const wider = (missing: readonly string[], held: readonly string[]) => {
+    const kept = supported.filter((scope) => held.includes(scope));
+    return challenge(lackOf(missing.join(" ")), [...scopes, ...kept, ...missing], metadataUrl);
+  };
   let logged: unknown;
   const document = {
     resource: urlText(audience),
@@ -72,7 +77,7 @@ async function oauthAuthenticator(
     ...(supported.length === 0 ? {} : { scopes_supported: supported }),
   };
   return {
-    stepUp: (scope) => challenge(lackOf(scope), [...scopes, scope], metadataUrl),
+    stepUp: (scope, { scopes: held = [] }) => wider([scope], held),
     metadata: new Map(
       [WELL_KNOWN, `${WELL_KNOWN}/mcp`, metadataUrl.pathname].map((path) => [path, document]),
     ),
@@ -82,7 +87,7 @@ async function oauthAuthenticator(
         if (token === undefined) return challenge(undefined, scopes, metadataUrl);
         const found = await verify(token);
         const missing = scopes.filter((scope) => !found.scopes.includes(scope));
-        if (missing.length > 0) throw lackOf(missing.join(" "));
+        if (missing.length > 0) return wider(missing, found.scopes);
         const { subject, clientId, expiresAt } = found;
         return {
           key: JSON.stringify([subject, clientId]),
@@ -139,7 +144,7 @@ function challenge(
       : { error: error.code, error_description: error.message };
   const parameters = {
     ...(error === undefined ? {} : what),
-    ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
+    ...(scopes.length === 0 ? {} : { scope: [...new Set(scopes)].join(" ") }),
     ...(metadata === undefined ? {} : { resource_metadata: metadata.href }),
   };
   const quoted = Object.entries(parameters).map(

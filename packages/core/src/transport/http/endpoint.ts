@@ -235,7 +235,7 @@ export class Endpoint {
       const problem = requestProblem(request, era);
       if (problem !== undefined) return rpcAnswer(400, problem, { id: request.id });
       const scope = missingScope(this.#service, principal, request);
-      if (scope !== undefined) return this.#stepUp(scope);
+      if (scope !== undefined) return this.#stepUp(scope, principal);
     }
     const count = requests.filter(({ method }) => method !== "subscriptions/listen").length;
     // Responses and cancellations are never refused, because running requests may be waiting for them.

@@ -129,7 +129,7 @@ describe("an OAuth 2.1 resource server", () => {
     const refused = await send("probe_count", {}, reader);
     expect(refused.status).toBe(403);
     expect(refused.headers.get("www-authenticate")).toMatch(
-      /error="insufficient_scope".* scope="mcp probe:change"/,
+      /error="insufficient_scope".* scope="mcp probe:read probe:change"/,
     );
     const nobody = bearer(await issuer.forge({ ...good(), scope: "mcp" }));
     const unread = { ...(await openSession(scoped.url, "2025-11-25", nobody)), ...nobody };

@@ -46,6 +46,11 @@ export function createTokenVerifier(
       // Other signed JWTs of the same issuer (an ID token, a logout token) are not access tokens.
       if (!/^(?:(?:application\/)?(?:at\+)?jwt)$/i.test(protectedHeader.typ ?? "JWT"))
         throw invalid(`The token's type is ${protectedHeader.typ}, not an access token type.`);
+      // Bound to a key of its client (RFC 9449, RFC 8705): unless that is checked, a stolen token would work.
+      if (payload.cnf !== undefined)
+        throw invalid(
+          "The token is bound to a key (cnf), which this server cannot check. Request one without DPoP or mTLS.",
+        );
       return accessTokenOf(payload);
     } catch (error) {
       throw refusalOf(error);
