@@ -11,6 +11,8 @@ export interface ByteSource {
 /** More entries are only counted. */
 const MAX_ENTRIES = 20_000;
 const MAX_DIRECTORY_BYTES = 64 * 1024 * 1024;
+/** Of a compressed text. */
+const MAX_TEXT_BYTES = 100_000_000;
 /** Of a compressed tar, which must be decompressed to be listed. */
 const MAX_TAR_BYTES = 2 * 1024 ** 3;
 const CHUNK = 1024 * 1024;
@@ -99,6 +101,27 @@ export async function tarDocument(source: ByteSource): Promise<Document> {
     if (reader.add(chunk)) break;
   }
   return listing("tar archive", reader.entries, reader.count);
+}
+
+/**
+ * The text of a compressed file, such as a rotated log.
+ *
+ * @throws DocumentError for one that is damaged, is not UTF-8 text, or decompresses to more than 100 MB.
+ */
+export async function gzipDocument(source: ByteSource): Promise<Document> {
+  const chunks: Buffer[] = [];
+  let total = 0;
+  for await (const chunk of gunzipped(source)) {
+    total += chunk.length;
+    if (total > MAX_TEXT_BYTES)
+      throw new DocumentError("it is larger than 100 MB when decompressed");
+    if (chunk.includes(0)) throw new DocumentError("its content is not text");
+    chunks.push(chunk);
+  }
+  return {
+    label: "gzip-compressed text",
+    parts: [{ name: "", text: Buffer.concat(chunks).toString("utf8") }],
+  };
 }
 
 function* chunksOf(source: ByteSource): Generator<Buffer> {

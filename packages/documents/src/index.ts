@@ -55,6 +55,7 @@ async function readDocument(
   // Each reader is loaded on first use.
   if (kind === "zip") return (await import("./archive.ts")).zipDocument(source);
   if (kind === "tar") return (await import("./archive.ts")).tarDocument(source);
+  if (kind === "gzip") return (await import("./archive.ts")).gzipDocument(source);
   if (source.size > MAX_DOCUMENT_BYTES)
     throw new DocumentError(`it is larger than ${MAX_DOCUMENT_BYTES / 1024 / 1024} MiB`);
   const bytes = source.read(0, source.size);

@@ -1,5 +1,14 @@
 /** How a document is read. */
-export type DocumentKind = "pdf" | "office" | "mail" | "mbox" | "notebook" | "rtf" | "zip" | "tar";
+export type DocumentKind =
+  | "pdf"
+  | "office"
+  | "mail"
+  | "mbox"
+  | "notebook"
+  | "rtf"
+  | "zip"
+  | "tar"
+  | "gzip";
 
 const KINDS: Readonly<Record<DocumentKind, string>> = {
   pdf: "pdf",
@@ -10,6 +19,7 @@ const KINDS: Readonly<Record<DocumentKind, string>> = {
   rtf: "rtf",
   zip: "zip jar war whl",
   tar: "tar tgz tar.gz",
+  gzip: "gz",
 };
 const BY_EXTENSION = new Map(
   Object.entries(KINDS).flatMap(([kind, extensions]) =>
@@ -21,11 +31,14 @@ const EXTENSION = new RegExp(
   `\\.(${[...BY_EXTENSION.keys()].map((one) => one.replace(".", "\\.")).join("|")})$`,
   "i",
 );
+/** A message in a Maildir: the time, the process, the host and perhaps the flags. */
+const MAILDIR = /(?:^|[/\\])\d{9,11}\.[\w+-]+\.[^/\\]+$/;
 
 /** What kind of document a file is by its name; undefined if none. Takes less than a microsecond. */
 export function documentKind(name: string): DocumentKind | undefined {
   const extension = EXTENSION.exec(name)?.[1];
-  return extension === undefined ? undefined : BY_EXTENSION.get(extension.toLowerCase());
+  if (extension !== undefined) return BY_EXTENSION.get(extension.toLowerCase());
+  return MAILDIR.test(name) ? "mail" : undefined;
 }
 
 /** Mail, notebooks and RTF are text files: what is too large to convert can still be read as text. */
@@ -47,6 +60,8 @@ export function hasSignature(kind: DocumentKind, start: Uint8Array): boolean {
       return /^(?:PK|MZ|#!)/.test(text);
     case "tar":
       return start.length >= 512 || text.startsWith("\x1f\x8b");
+    case "gzip":
+      return text.startsWith("\x1f\x8b");
     case "rtf":
       return text.startsWith("{\\rtf");
     case "notebook":

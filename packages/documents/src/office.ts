@@ -23,7 +23,8 @@ export async function officeDocument(bytes: Uint8Array): Promise<Document> {
     Object.keys(parts).some((name) => name.startsWith(folder));
   // Each is loaded on first use.
   if (has("word/")) {
-    const html = await (await import("./office/word.ts")).wordHtml(parts);
+    const { marginsHtml, wordHtml } = await import("./office/word.ts");
+    const html = (await wordHtml(parts)) + marginsHtml(parts);
     return { label: "Word document", parts: [{ name: "", html }], facts: factsOf(parts) };
   }
   if (has("xl/")) {

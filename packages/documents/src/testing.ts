@@ -74,9 +74,10 @@ export const twoPagePdf: Buffer = pdf(["The first page", "The second page"]);
 const WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
 
 /** A Word document of this body, in WordprocessingML. */
-export const docxOf = (body: string): Buffer =>
+export const docxOf = (body: string, others: Readonly<Record<string, string>> = {}): Buffer =>
   officeFile("word/document.xml", "wordprocessingml.document", {
     "word/document.xml": `<w:document ${WORD}><w:body>${body}</w:body></w:document>`,
+    ...others,
   });
 
 /** A Word document with a paragraph for each text. */

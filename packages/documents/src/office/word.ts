@@ -1,6 +1,6 @@
 import { strFromU8, strToU8, zipSync } from "fflate";
 import mammoth from "mammoth";
-import { checkDepth, type Parts } from "../xml.ts";
+import { all, checkDepth, escaped, type Parts, textIn, xmlOf } from "../xml.ts";
 
 /** Converts a text document to HTML. mammoth gets an archive built from the checked parts. */
 export async function wordHtml(parts: Parts): Promise<string> {
@@ -23,6 +23,24 @@ export async function wordHtml(parts: Parts): Promise<string> {
     .replace(/<input type="checkbox"( checked="checked")? \/>/g, (_, checked) =>
       checked ? "☒ " : "☐ ",
     );
+}
+
+const MARGINS = /^word\/(header|footer|comments)\d*\.xml$/;
+
+/** Headers, footers and comments, which mammoth leaves out: a paragraph for each different one. */
+export function marginsHtml(parts: Parts): string {
+  const lines = new Set<string>();
+  for (const name of Object.keys(parts).sort()) {
+    const kind = MARGINS.exec(name)?.[1];
+    const xml = kind === undefined ? undefined : xmlOf(parts, name);
+    if (xml === undefined) continue;
+    const label = kind === "comments" ? "Comment" : kind === "header" ? "Header" : "Footer";
+    for (const paragraph of all(xml, "w:p")) {
+      const text = all(paragraph, "w:t").map(textIn).join("");
+      if (text.trim() !== "") lines.add(`<p>${label}: ${escaped(text)}</p>`);
+    }
+  }
+  return [...lines].join("");
 }
 
 /** Characters around the parts of a formula, as in Unicode's linear format (Unicode Technical Note 28). */
