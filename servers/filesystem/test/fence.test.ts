@@ -9,12 +9,15 @@ import {
   realpath,
   rm,
   stat,
+  symlink,
   truncate,
   writeFile,
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { docxOf } from "@refmcp/documents/testing";
 import { type Connected, connectStdio, nodeBoundByPermissions } from "@refmcp/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
@@ -152,5 +155,70 @@ describe("a change of several files is made in all of them or in none", () => {
     expect(isError).toBe(true);
     expect(text).toContain("write-protected");
     expect(await contents()).toEqual(["old\n", "old\n", "old\n"]);
+  });
+});
+
+describe("a search finds text or says what it did not search", () => {
+  const search = (pattern: string) => call("search_text", { path: folder, pattern });
+
+  it("in symlinked files", async () => {
+    await mkdir(at("blobs"));
+    await mkdir(at("snapshot"));
+    await writeFile(at("blobs/1"), "the needle\n");
+    await symlink("../blobs/1", at("snapshot/model.txt"));
+    const found = await call("search_text", { path: at("snapshot"), pattern: "needle" });
+    expect(found.text).toContain("1 symlink was not followed");
+    const link = await call("search_text", { path: at("snapshot/model.txt"), pattern: "needle" });
+    expect(link.text).toContain("1:the needle");
+    const named = { path: at("snapshot"), pattern: "*", type: "file" };
+    expect((await call("search_files", named)).text).toContain("1 matching symlink");
+  });
+
+  it("in encoded mails of a Maildir", async () => {
+    const encoded = Buffer.from("Der Schlüssel liegt im Garten.\n").toString("base64");
+    const mail = [
+      "Return-Path: <ada@example.org>",
+      "From: Ada <ada@example.org>",
+      "Subject: =?utf-8?B?R2Vow6RsdGVy?=",
+      "MIME-Version: 1.0",
+      "Content-Type: text/plain; charset=utf-8",
+      "Content-Transfer-Encoding: base64",
+      "",
+      encoded,
+    ];
+    await mkdir(at("new"));
+    await writeFile(at("new/1764412345.M20046P2137V1.host"), mail.join("\n"));
+    expect((await search("Schlüssel")).text).toContain("Der Schlüssel liegt im Garten.");
+    expect((await search("Gehälter")).text).toContain("Subject: Gehälter");
+  });
+
+  it("in rotated logs, unless they are not text", async () => {
+    await writeFile(at("app.log.1.gz"), gzipSync("started\nout of memory\n"));
+    await writeFile(at("image.gz"), gzipSync(Buffer.from([1, 0, 2])));
+    const { text } = await search("out of memory");
+    expect(text).toContain("out of memory");
+    expect(text).toContain("1 document could not be read");
+    const read = await call("read_text_file", { path: at("app.log.1.gz") });
+    expect(read.text).toContain("started\nout of memory\n");
+  });
+
+  it("in headers, footers and comments of Word documents", async () => {
+    const p = (text: string) => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`;
+    const others = {
+      "word/header1.xml": `<w:hdr>${p("Confidential")}</w:hdr>`,
+      "word/footer1.xml": `<w:ftr>${p("Bank account 12")}</w:ftr>`,
+      "word/comments.xml": `<w:comments><w:comment>${p("Is this right?")}</w:comment></w:comments>`,
+    };
+    await writeFile(at("letter.docx"), docxOf(p("The body"), others));
+    for (const words of ["The body", "Confidential", "Bank account", "Is this right"])
+      expect((await search(words)).text).toContain(words);
+  });
+
+  it("and mentions ignored files only if there are some", async () => {
+    await writeFile(at("a.txt"), "text\n");
+    expect((await search("needle")).text).not.toContain("gnored");
+    await writeFile(at(".gitignore"), "*.log\n");
+    await writeFile(at("a.log"), "needle\n");
+    expect((await search("needle")).text).toContain("include_ignored=true");
   });
 });

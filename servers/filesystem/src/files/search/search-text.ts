@@ -89,7 +89,7 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
     const isLate = () => performance.now() >= documentsEnd;
     const done = reporter(request.progress);
     const search = { root, pattern, select, ignore, unread, later, isLate, done };
-    await findFiles({ ...search, ...deadline }, (path, lines) => {
+    const skipped = await findFiles({ ...search, ...deadline }, (path, lines) => {
       total.files += 1;
       total.lines += lines;
       const order = pages.after === undefined ? 1 : comparePaths(path, pages.after[0]);
@@ -102,7 +102,12 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
     if (pages.after !== undefined) return page;
     const hint = "Ignored files were not searched; include_ignored=true includes them.";
     const notes = [
-      ...(total.files === 0 && !include_ignored ? [hint] : []),
+      ...(total.files === 0 && skipped.ignored > 0 ? [hint] : []),
+      ...(skipped.links > 0
+        ? [
+            `${counted(skipped.links, "symlink was", "symlinks were")} not followed; give one as path to search its target.`,
+          ]
+        : []),
       ...(unread.length > 0
         ? [documentsNote(unread, "could not be read; read_text_file says why")]
         : []),
@@ -122,6 +127,7 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
    * @param request.later gets the paths of documents that are left for another search, once it `isLate`.
    * @param request.abort aborts the signal, so that nothing continues after a failure.
    * @param found gets a path below the root, and the number of matching lines.
+   * @returns what was not searched: ignored entries, and selected links.
    * @throws the error of a thread.
    */
   async function findFiles(
@@ -136,7 +142,7 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
       done: (files: number) => void;
     } & Pick<Deadline, "signal" | "abort">,
     found: (path: string, lines: number) => void,
-  ): Promise<void> {
+  ): Promise<{ ignored: number; links: number }> {
     const { root, pattern, select, ignore, unread, later, isLate, done, signal, abort } = request;
     const running = new Set<Promise<void>>();
     let batch = new FileBatch();
@@ -211,9 +217,12 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
 
     // Returned so that the walk waits if the threads are behind.
     const rest = () => (running.size >= pool.width + WAITING ? Promise.race(running) : undefined);
+    let links = 0;
+    let ignored = 0;
     try {
-      await walk(guard, root, { signal, ignore, rest }, (met) => {
+      const report = await walk(guard, root, { signal, ignore, rest }, (met) => {
         const { path, name, type } = met;
+        if (type === "link" && select(path, name)) links += 1;
         if (type !== "file" || !select(path, name)) return signal.aborted ? "stop" : undefined;
         const isDocument = documentKind(name) !== undefined;
         const files = isDocument ? new FileBatch() : batch;
@@ -222,6 +231,7 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
         else if (batch.isFull) send();
         return signal.aborted ? "stop" : undefined;
       });
+      ({ ignored } = report);
       if (!batch.isEmpty && !signal.aborted) send();
     } finally {
       batch.release();
@@ -229,6 +239,7 @@ export function textSearcher(guard: PathGuard, ignored: readonly string[], docum
       await Promise.all(running);
     }
     signal.throwIfAborted();
+    return { ignored, links };
   }
 
   return {

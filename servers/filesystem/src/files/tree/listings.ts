@@ -280,11 +280,16 @@ export async function searchNames(
     const page = keyedPage("search_files", query, request, comparePaths);
     const isFirst = page.after === undefined;
     let total = 0;
+    let links = 0;
     const done = reporter(request.progress);
     const visit = ({ path, name, type, parent }: Met): "stop" | undefined => {
       done(1);
-      if (wanted !== "any" && type !== wanted) return undefined;
+      if (wanted !== "any" && type !== wanted && type !== "link") return undefined;
       if (!glob.matches(path, name, type === "directory")) return undefined;
+      if (wanted !== "any" && type === "link") {
+        links += 1;
+        return undefined;
+      }
       const stat = byPath ? undefined : statOf(parent.entry(name));
       if (stat === undefined && !byPath) return undefined;
       total += 1;
@@ -327,6 +332,10 @@ export async function searchNames(
         `${entries} hidden by ignore rules or .git; include_ignored=true shows the ignored ones.`,
       );
     }
+    if (isFirst && links > 0)
+      notes.push(
+        `${counted(links, "matching symlink is", "matching symlinks are")} left out; type="any" includes them.`,
+      );
     if (isFirst && report.unreadable > 0) {
       notes.push(`${grouped(report.unreadable)} directories could not be read.`);
     }

@@ -36,6 +36,8 @@ export interface WalkReport {
   readonly last: string | undefined;
   /** Entries hidden by ignore rules; the contents of a hidden directory are not counted. */
   readonly hidden: number;
+  /** Of those, without `.git`. */
+  readonly ignored: number;
   readonly unreadable: number;
 }
 
@@ -114,6 +116,7 @@ export async function walk(
   const frames: Frame[] = [];
   let last: string | undefined;
   let hidden = 0;
+  let ignored = 0;
   let unreadable = 0;
 
   /** Visits entries of `frame` until it reaches a directory to descend into, is stopped, or has to check the clock. */
@@ -131,6 +134,7 @@ export async function walk(
       const isKept = isIgnored && type === "file" && options.keep?.(path, name) === true;
       if ((name === ".git" && git !== true) || (isIgnored && !isKept)) {
         hidden += 1;
+        if (isIgnored) ignored += 1;
         continue;
       }
       if (exclude?.hides(path, name, isDirectory)) continue;
@@ -174,7 +178,13 @@ export async function walk(
     });
   }
 
-  const report = (ended: WalkReport["ended"]): WalkReport => ({ ended, last, hidden, unreadable });
+  const report = (ended: WalkReport["ended"]): WalkReport => ({
+    ended,
+    last,
+    hidden,
+    ignored,
+    unreadable,
+  });
   try {
     enter(start, "", options.ignore, options.after?.split("/"));
     while (true) {
