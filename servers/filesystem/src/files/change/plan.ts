@@ -60,6 +60,7 @@ export async function plan(context: ChangeContext, request: PlanRequest): Promis
   const asked = await pairsOf(context, request);
   const problems: Problem[] = [];
   const checked: Checked[] = [];
+  const missing = missingParents(context);
   let unchanged = 0;
   const check = async (pair: Pair, work: () => Promise<void>) => {
     await work().catch((error: unknown) => {
@@ -70,7 +71,11 @@ export async function plan(context: ChangeContext, request: PlanRequest): Promis
   for (const pair of asked) {
     signal?.throwIfAborted();
     if (pair.from === pair.to) unchanged += 1;
-    else await check(pair, async () => void checked.push(await checkSource(context, pair, action)));
+    else
+      await check(
+        pair,
+        async () => void checked.push(await checkSource(context, pair, action, missing)),
+      );
   }
   const [first] = asked;
   if (first !== undefined && unchanged === asked.length)
@@ -84,7 +89,6 @@ export async function plan(context: ChangeContext, request: PlanRequest): Promis
       : new Map<string, Checked>();
   const targets = new Map<string, Checked>();
   const seen = new Map<string, Checked>();
-  const missing = missingParents(context);
   const parents = new Set<string>();
   const replaced = { count: 0, bytes: 0, path: "" };
   for (const one of checked) {
@@ -100,8 +104,9 @@ export async function plan(context: ChangeContext, request: PlanRequest): Promis
       const into = outerOf(one.toKey, sources);
       if (into !== undefined)
         throw together(`The destination is inside ${named(into.from)}, which is moved`);
-      for (const directory of await missing(dirname(one.to))) parents.add(directory);
-      if (one.fromKey === one.toKey || sources.has(one.toKey)) return;
+      const absent = await missing(dirname(one.to));
+      for (const directory of absent) parents.add(directory);
+      if (absent.length > 0 || one.fromKey === one.toKey || sources.has(one.toKey)) return;
       const { stat } =
         (await placeOf(context.guard, one.to, { write: true }).catch(orNothing)) ?? {};
       if (stat === undefined) return;
@@ -179,10 +184,16 @@ async function pairOf(
   return { from, to: /[/\\]$/.test(destination) ? join(to, basename(from)) : to };
 }
 
-async function checkSource({ guard }: ChangeContext, pair: Pair, action: string): Promise<Checked> {
+async function checkSource(
+  { guard }: ChangeContext,
+  pair: Pair,
+  action: string,
+  missing: ReturnType<typeof missingParents>,
+): Promise<Checked> {
   const source = await placeOf(guard, pair.from, { write: action === "move" });
   await ordinaryType(guard, source);
-  const target = await placeOf(guard, pair.to).catch(orNothing);
+  const absent = await missing(dirname(pair.to));
+  const target = absent.length > 0 ? undefined : await placeOf(guard, pair.to).catch(orNothing);
   return {
     ...pair,
     stat: source.stat,
@@ -205,15 +216,22 @@ function outerOf(key: string, pairs: ReadonlyMap<string, Checked>): Checked | un
   return undefined;
 }
 
-/** Finds the missing directories of a path, outermost first; each is looked up once. */
+/**
+ * Finds the missing directories of a path, outermost first; each is looked up once. What is in a missing one is not
+ * looked up, because the guard's `not_found` lists the nearest directory for similar names.
+ */
 function missingParents({ guard }: ChangeContext) {
   const known = new Map<string, readonly string[]>();
   return async function find(path: string): Promise<readonly string[]> {
     const before = known.get(path);
     if (before !== undefined) return before;
-    const directory = await guard.openDirectory(path).catch(orNothing);
+    const parent = dirname(path);
+    const isAbsent =
+      guard.contains(parent) &&
+      ((await find(parent)).length > 0 || (await placeOf(guard, path)).stat === undefined);
+    const directory = isAbsent ? undefined : await guard.openDirectory(path).catch(orNothing);
     await directory?.close();
-    const missing = directory === undefined ? [...(await find(dirname(path))), path] : [];
+    const missing = directory === undefined ? [...(await find(parent)), path] : [];
     known.set(path, missing);
     return missing;
   };
