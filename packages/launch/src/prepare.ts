@@ -152,7 +152,7 @@ function exists(file: string): Promise<boolean> {
 }
 
 /** What would keep a host from using a printed entry: lines for stderr. */
-async function entryWarnings(
+export async function entryWarnings(
   { directories }: Pick<ServerDefinition<never>, "directories">,
   table: OptionTable,
   options: Readonly<Record<string, unknown>>,

@@ -42,8 +42,9 @@ export async function serve(argv: readonly string[]): Promise<void> {
   if (typeof settings === "string") return refuse(settings);
   if (command.kind === "print-config" && options.printConfig !== undefined) {
     const { hostEntryOf } = await import("./print.ts");
+    const { entryWarnings } = await import("@refmcp/launch/internal/prepare");
     const { text, guidance } = hostEntryOf(options.printConfig, definition, all, given, ownFile());
-    process.stderr.write(guidance);
+    process.stderr.write((await entryWarnings(definition, all.table, given.values)) + guidance);
     stdout.write(text);
     return;
   }

@@ -1,7 +1,10 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { connectStdio } from "@refmcp/testing";
 import { expect, it } from "vitest";
-import { cleanUp, project, start, textOf } from "./project.ts";
+import { BIN, cleanUp, type Project, project, start, textOf } from "./project.ts";
 
 /** What the composed program promises, as a client over stdio sees it, however it is built. */
 
@@ -42,4 +45,39 @@ it("offers more of a server's tools if its option says so", async () => {
     arguments: { name: "git_push", arguments: {} },
   });
   expect(textOf(answer)).not.toContain("no tool");
+});
+
+/** Runs the program as at a terminal, with the hosts Cursor and Codex in the user's home. */
+function run({ env, folder }: Project, ...args: string[]) {
+  const home = env.HOME ?? "";
+  for (const directory of [".cursor", ".codex"])
+    mkdirSync(join(home, directory), { recursive: true });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], {
+    cwd: folder,
+    env: { ...env, PATH: process.env.PATH },
+    encoding: "utf8",
+  });
+  return { status, stdout, stderr, cursor: join(home, ".cursor", "mcp.json") };
+}
+
+it("setup writes nothing if a directory does not exist, and --print-config warns", () => {
+  const place = project();
+  const { status, stdout, stderr, cursor } = run(place, "setup", "missing", "--yes");
+  expect(status).toBe(2);
+  expect(stderr).toContain(`The directory ${place.path("missing")} does not exist`);
+  expect(stdout).not.toContain("✓");
+  expect(existsSync(cursor)).toBe(false);
+  const printed = run(place, "missing", "--print-config", "cursor");
+  expect(printed.stderr).toContain(`Warning: ${place.path("missing")} does not exist.`);
+});
+
+it("setup claims for no host that the host has been checked", () => {
+  const { status, stdout } = run(project(), "setup", ".", "--yes");
+  expect(status, stdout).toBe(0);
+  expect(stdout.match(/✓.*/g)).toEqual([
+    expect.stringMatching(/^✓ refmcp starts and has \d+ tools/),
+  ]);
+  expect(stdout).toMatch(
+    /hosts, which were not started:\n(?: {2}\S.*\n)* {2}Cursor: .+\n {2}Codex: /,
+  );
 });

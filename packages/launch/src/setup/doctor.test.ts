@@ -17,7 +17,7 @@ describe("runDoctor", () => {
     expect(await runSetup([io.cwd, "--yes"], io)).toBe(0);
     expect(await runDoctor([], io), output()).toBe(0);
     expect(output()).toContain("  ✓ refmcp starts and has 2 tools.");
-    expect(output().match(/refmcp starts/g)).toHaveLength(2);
+    expect(output().match(/ {2}✓ refmcp starts/g)).toHaveLength(2);
   });
 
   it.each([

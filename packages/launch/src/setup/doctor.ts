@@ -1,9 +1,14 @@
-import { existsSync, statSync } from "node:fs";
-import path from "node:path";
+import { existsSync } from "node:fs";
 import { DOCTOR_HELP, parseSetup } from "./command-line.ts";
 import { readConfigFile } from "./config-file.ts";
 import { FORMATS } from "./edit.ts";
-import { type EntryStart, type FoundEntry, findEntries, startOfEntry } from "./entries.ts";
+import {
+  absentDirectories,
+  type EntryStart,
+  type FoundEntry,
+  findEntries,
+  startOfEntry,
+} from "./entries.ts";
 import { SetupProblem } from "./formats/text-format.ts";
 import { processIo, type SetupIo } from "./io.ts";
 import { fileToWrite, type KnownHost, type KnownPlace, knownHosts } from "./known-hosts.ts";
@@ -158,7 +163,7 @@ async function checkEntry(
       warning(`${name} is also part of the entry for all servers. Remove one of them.`),
     );
   programs.push(`${scope} ${program}`);
-  for (const directory of missingDirectories(start))
+  for (const directory of absentDirectories(start))
     findings.push(broken(`${name}: the directory ${directory} does not exist.`));
   const projectDirectory = place.scope === "project" ? io.cwd : undefined;
   const key = JSON.stringify([start, projectDirectory]);
@@ -182,17 +187,4 @@ function programOf({ command, args }: EntryStart): string {
     if (/(?:^|[\\/])refmcp(?:@|[\\/]|\.cmd|$)/.test(word)) return "refmcp";
   }
   return command;
-}
-
-/** Directories in the arguments that do not exist. An option's value may be a file that is created later. */
-function missingDirectories({ args }: EntryStart): string[] {
-  return args.filter((word, index) => {
-    const isOptionValue =
-      args[index - 1]?.startsWith("--") === true && args[index - 1]?.includes("=") === false;
-    return (
-      path.isAbsolute(word) &&
-      !isOptionValue &&
-      statSync(word, { throwIfNoEntry: false }) === undefined
-    );
-  });
 }

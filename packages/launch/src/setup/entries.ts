@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
 import type { Json } from "../hosts/facts.ts";
 import { type Step, valueAt } from "./edit.ts";
 import { isRecord } from "./formats/text-format.ts";
@@ -53,6 +55,15 @@ export function startOfEntry(entry: { readonly [key: string]: unknown }): EntryS
     passed: PASSED_KEYS.flatMap((key) => textsOf(entry[key])),
     cwd: typeof entry.cwd === "string" ? entry.cwd : undefined,
   };
+}
+
+/** Directories in the arguments that do not exist. An option's value may be a file that is created later. */
+export function absentDirectories({ args }: EntryStart): string[] {
+  return args.filter((word, index) => {
+    const before = args[index - 1] ?? "";
+    const isOptionValue = before.startsWith("--") && !before.includes("=");
+    return path.isAbsolute(word) && !isOptionValue && !existsSync(word);
+  });
 }
 
 function textsOf(value: unknown): string[] {

@@ -111,7 +111,8 @@ describe.each([
 
     const after = new Map([...before.keys()].map((file) => [file, textOf(file)]));
     for (const { host, file } of all) {
-      expect(output()).toContain(`✓ ${host.title}: refmcp has 2 tools.`);
+      expect(output()).toContain("✓ refmcp starts and has 2 tools.");
+      expect(output()).toContain(`\n  ${host.title}: ${host.restart}\n`);
       const [old = "", text = ""] = [before.get(file), after.get(file)];
       const data = read(host, text);
       const start = startOfEntry(entryAt(data, entryPath(host, "refmcp")) ?? {});

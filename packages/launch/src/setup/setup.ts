@@ -3,13 +3,13 @@ import type { HostName } from "@refmcp/core/internal/define/common-options";
 import { parseSetup, type SetupCommand, setupHelp } from "./command-line.ts";
 import { bytesOf, ChangedMeanwhile, missingDirectories, writeConfigFile } from "./config-file.ts";
 import { FORMATS } from "./edit.ts";
-import { entryAt, entryPath, startOfEntry } from "./entries.ts";
+import { absentDirectories, type EntryStart, entryAt, entryPath, startOfEntry } from "./entries.ts";
 import { SetupProblem } from "./formats/text-format.ts";
 import { processIo, type SetupIo } from "./io.ts";
 import { fileToWrite, type KnownHost, type KnownPlace, knownHosts } from "./known-hosts.ts";
 import { type PlannedFile, planFile } from "./plan.ts";
 import { renderDiff } from "./show.ts";
-import { type Started, startAsHost } from "./start.ts";
+import { startAsHost } from "./start.ts";
 import { planUndo, UndoStore, undo } from "./undo.ts";
 
 const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
@@ -70,6 +70,13 @@ async function setUp(command: SetupCommand, io: SetupIo): Promise<number> {
   const changed = planned.filter(
     (one): one is PlannedFile => "after" in one && one.after !== one.file.text,
   );
+  const [absent] = planned.flatMap((one) =>
+    startsOf(one).flatMap(({ start }) => absentDirectories(start)),
+  );
+  if (absent !== undefined)
+    throw new SetupProblem(
+      `The directory ${absent} does not exist, so nothing was written. Create it, or name another one.`,
+    );
   for (const one of planned) io.output.write(`${describe(one)}\n`);
   if (command.dryRun) return EXIT.ok;
   if (
@@ -179,38 +186,51 @@ function isSameChange(seen: PlannedFile, now: PlannedFile): boolean {
   return JSON.stringify(seen.changes) === JSON.stringify(now.changes);
 }
 
+/** What a host's file starts for the entries of this set-up. */
+function startsOf(planned: Planned): { name: string; start: EntryStart }[] {
+  if ("problem" in planned) return [];
+  const { host, after, names } = planned;
+  const data = FORMATS[host.format].parse(after);
+  return names.flatMap((name) => {
+    const start = startOfEntry(entryAt(data, entryPath(host, name)) ?? {});
+    return start === undefined ? [] : [{ name, start }];
+  });
+}
+
+/** Starts what the hosts start, each different entry once, since only a host can tell whether it accepts its file. */
 async function report(
   planned: readonly Planned[],
   { project }: SetupCommand,
   io: SetupIo,
 ): Promise<number> {
-  const starts = new Map<string, Promise<Started>>();
+  const groups = new Map<string, { name: string; start: EntryStart; hosts: KnownHost[] }>();
   let hasFailed = false;
   for (const one of planned) {
-    const { host } = one;
     if ("problem" in one) {
       hasFailed = true;
-      io.output.write(`✗ ${host.title}: ${one.place.file} ${one.problem}\n`);
+      io.output.write(`✗ ${one.host.title}: ${one.place.file} ${one.problem}\n`);
       continue;
     }
     hasFailed ||= one.names.length === 0;
-    const data = FORMATS[host.format].parse(one.after);
-    for (const name of one.names) {
-      const start = startOfEntry(entryAt(data, entryPath(host, name)) ?? {});
-      if (start === undefined) continue;
-      // Hosts with the same entry start the same process.
-      const key = JSON.stringify(start);
-      const starting = starts.get(key) ?? startAsHost(start, io, project ? io.cwd : undefined);
-      starts.set(key, starting);
-      const result = await starting;
-      hasFailed ||= !result.ok;
-      io.output.write(
-        result.ok
-          ? `✓ ${host.title}: ${name} has ${count(result.tools, "tool")}. ${host.restart}\n`
-          : `✗ ${host.title}: ${name} does not start: ${result.cause}\n`,
-      );
-      if (result.ok && result.warning !== undefined) io.output.write(`  ! ${result.warning}\n`);
+    for (const { name, start } of startsOf(one)) {
+      const key = JSON.stringify([name, start]);
+      const group = groups.get(key) ?? { name, start, hosts: [] };
+      group.hosts.push(one.host);
+      groups.set(key, group);
     }
+  }
+  for (const { name, start, hosts } of groups.values()) {
+    const result = await startAsHost(start, io, project ? io.cwd : undefined);
+    hasFailed ||= !result.ok;
+    const titles = hosts.map(({ title }) => title).join(", ");
+    io.output.write(
+      result.ok
+        ? `✓ ${name} starts and has ${count(result.tools, "tool")}. Its entry is in the files of these hosts, which were not started:\n`
+        : `✗ ${name} does not start in ${titles}: ${result.cause}\n`,
+    );
+    if (!result.ok) continue;
+    if (result.warning !== undefined) io.output.write(`  ! ${result.warning}\n`);
+    for (const { title, restart } of hosts) io.output.write(`  ${title}: ${restart}\n`);
   }
   return hasFailed ? EXIT.failed : EXIT.ok;
 }
