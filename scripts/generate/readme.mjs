@@ -89,7 +89,7 @@ export async function rootParts(servers, state) {
     start: startPart(exampleOf(servers), state),
     hosts: await hostsPart(state),
     servers: await serversPart(servers, state),
-    tokens: await tokensPart(),
+    tokens: await tokensPart(servers),
     compared: await comparisonPart(),
   };
 }
@@ -161,21 +161,26 @@ const PEERS = [
   ["postgres", "@bytebase/dbhub"],
 ];
 
-/** What the tools of servers here and of published ones cost, as the judge recorded them in one run. */
-async function tokensPart() {
+/** What the tools of servers here cost, and those of published ones, as the judge recorded them. @param {Server[]} servers */
+async function tokensPart(servers) {
   /** @type {import("./judge-page.mjs").Figure[]} */
   const figures = JSON.parse(await readFile(FIGURES, "utf8"));
   const rows = PEERS.map(([ours, theirs]) => {
-    const [here, there] = [`refmcp ${ours}`, theirs].map((name) => {
-      const found = figures.find((figure) => figure.name === name);
-      if (found === undefined) throw new Error(`judge-figures.json has no figures of ${name}.`);
-      return found;
-    });
-    /** @param {typeof here} figure */
-    const shown = (figure) => `${thousands(figure?.tokens ?? 0)}, ${figure?.tools} tools`;
-    return [String(ours), shown(here), shown(there), `${theirs} ${there?.version}`];
+    const here = servers.find(({ name }) => name === ours);
+    const there = figures.find(({ name }) => name === theirs);
+    if (here === undefined || there === undefined)
+      throw new Error(`There are no figures of ${ours} and ${theirs}.`);
+    const tools = defaultTools(here);
+    /** @type {(tokens: number, count: number) => string} */
+    const shown = (tokens, count) => `${thousands(tokens)}, ${count} tools`;
+    return [
+      here.name,
+      shown(tokensOf(tools), tools.length),
+      shown(there.tokens, there.tools),
+      `${theirs} ${there.version}`,
+    ];
   });
-  return aligned(["Server", "Here", "There", "Recorded with"], rows);
+  return aligned(["Server", "Here", "There", "Compared with"], rows);
 }
 
 /** The table of all servers, and what they cost together. @param {Server[]} servers @param {State} state */

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type HttpProcess, startHttp } from "@refmcp/testing";
+import { type HttpProcess, rawSession, startHttp } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ROOT } from "../servers.ts";
+import { ROOT, SERVERS, serverBin } from "../servers.ts";
 import { CAPABILITIES, likelyAnswer } from "./client.ts";
 import { HTTP_ROWS } from "./page-http.ts";
 import { STDIO_ROWS } from "./page-rows.ts";
@@ -11,6 +11,7 @@ import { Recorder } from "./recorder.ts";
 import { REVISIONS, type Revision } from "./revisions.ts";
 
 const launch = probeLauncher();
+const CLIENT = { name: "test", version: "1" };
 /** The content of the page by row and revision. */
 const said = new Map<string, ReadonlyMap<string, string>>();
 
@@ -41,6 +42,23 @@ it("docs/protocol.md has a row for everything that is checked, and no other", ()
     [...Object.keys(STDIO_ROWS), ...Object.keys(HTTP_ROWS)].sort(),
   );
   for (const [row, cells] of said) expect([...cells.keys()], row).toEqual([...REVISIONS]);
+});
+
+it.each(SERVERS)("%s sends no log messages, as docs/protocol.md says", async (name) => {
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: CLIENT };
+  const { lines } = await rawSession(
+    serverBin(name),
+    [
+      { id: 1, method: "initialize", params },
+      { method: "notifications/initialized" },
+      { id: 2, method: "logging/setLevel", params: { level: "debug" } },
+    ]
+      .map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
+      .join(""),
+  );
+  const answers = lines.map((line) => JSON.parse(line));
+  expect(answers.find(({ id }) => id === 1).result.capabilities).not.toHaveProperty("logging");
+  expect(answers.find(({ id }) => id === 2).error.code).toBe(-32601);
 });
 
 let listening: HttpProcess;
