@@ -18,7 +18,7 @@ Search file contents | 100,000 files | search_text, ours, all files | median ms 
 Show a commit log of 50 entries | Milliseconds, minimum (median) | log, 50 commits | ours | log, 50 commits | peer | @cyanheads/git-mcp-server | ms | less
 Remember one more thing among 50,000 | 50,000 entities | create one entity, ms | here | create one entity, ms | official | official memory | ms | less
 Answer questions about 300 remembered facts | Answer within the first five | 300 facts, as a person asks (120) | here | 300 facts, as a person asks (120) | official | official memory | of 120 | more
-Extract the text of 41 web pages (F1) | Readability's test pages | here | F1 | readability | F1 | readability | | more
+Extract the text of Readability's 41 test pages, which we developed with (F1) | Readability's test pages | here | F1 | readability | F1 | readability | | more
 The same, against a second extractor | Readability's test pages | here | F1 | defuddle | F1 | defuddle | | more
 SQLite: one value | Milliseconds a call (minimum / median) | select 1 | ours, over stdio | select 1 | DBHub | DBHub | ms | less
 SQLite: one value, 32 calls at once | Milliseconds a call (minimum / median) | 32 in flight | ours, over stdio | 32 in flight | DBHub | DBHub | ms | less
