@@ -388,19 +388,28 @@ describe("archives", () => {
 
 it("knows documents by name and signature", () => {
   const kinds = Object.fromEntries(
-    ["a.docx", "B.PDF", "a.tar.gz", "a.gz", "a.doc.txt", "docx", "a.eml"].map((name) => [
-      name,
-      documentKind(name),
-    ]),
+    [
+      "a.docx",
+      "B.PDF",
+      "a.tar.gz",
+      "a.gz",
+      "a.doc.txt",
+      "docx",
+      "a.eml",
+      "1764412345.M2P1.host:2,S",
+      "2.1764412345.txt",
+    ].map((name) => [name, documentKind(name)]),
   );
   expect(kinds).toEqual({
     "a.docx": "office",
     "B.PDF": "pdf",
     "a.tar.gz": "tar",
-    "a.gz": undefined,
+    "a.gz": "gzip",
     "a.doc.txt": undefined,
     docx: undefined,
     "a.eml": "mail",
+    "1764412345.M2P1.host:2,S": "mail",
+    "2.1764412345.txt": undefined,
   });
   const isOne = (kind: DocumentKind, text: string) => hasSignature(kind, Buffer.from(text));
   expect([isOne("office", "PK.."), isOne("office", "text"), isOne("mail", "Notes\n")]).toEqual([

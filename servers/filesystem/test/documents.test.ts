@@ -196,8 +196,7 @@ it("leaves documents for the next search when the time for converting them is us
     return { total_files, notes };
   };
   const note = "2 documents not searched yet; repeat the call to continue: a.docx, b.docx.";
-  const hint = "Ignored files were not searched; include_ignored=true includes them.";
-  expect(await search(0)).toEqual({ total_files: 0, notes: [hint, note] });
+  expect(await search(0)).toEqual({ total_files: 0, notes: [note] });
   expect(await search(60_000)).toEqual({ total_files: 2, notes: undefined });
   // Those in memory need no time.
   expect(await search(0)).toEqual({ total_files: 2, notes: undefined });

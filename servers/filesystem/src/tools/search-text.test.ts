@@ -51,6 +51,9 @@ it("finds lines, files and counts, in all of the first directory by default", as
   // The whole extent of a match counts, and a match can be empty.
   expect(await search({ ...mails, pattern: ".*@x" })).toContain("\n1:From: ada@x\n");
   expect(await search({ ...mails, pattern: "y*$", glob: "*s.txt" })).toContain("\n1:\n2:\n3:\n");
+  expect(await search({ pattern: "absent" })).toBe("[0 lines in 0 files.]");
+  await put(".gitignore", "*.log\n");
+  await put("a.log", "absent\n");
   expect(await search({ pattern: "absent" })).toMatch(
     /^\[0 lines in 0 files\. Ignored files were not searched/,
   );
