@@ -174,9 +174,10 @@ class RunningCall implements Call {
 
   progress(done: number, total?: number, note?: string): void {
     if (this.#ended !== undefined) return;
-    const isReported = this.#request.reportProgress(done, total, note);
-    if (isReported && !this.#request.isTask && this.leftMs > this.#limits.timeoutMs)
-      this.#timer?.refresh();
+    this.#request.reportProgress(done, total, note);
+    // Also if the client does not show it: work that goes on must not be lost.
+    const until = this.#began + this.#limits.timeoutMs * (MAX_LIMITS - 1);
+    if (!this.#request.isTask && performance.now() < until) this.#timer?.refresh();
   }
 
   log(level: LoggingLevel, message: string): void {

@@ -16,8 +16,8 @@ export interface Call {
   readonly budget: number;
   /**
    * Milliseconds left before the call ends with an error (`--timeout-ms`), for work that can return partial results in
-   * time. If the client requested progress, each report restarts the limit, up to ten times in total; this is then the
-   * rest of the total.
+   * time. Each report of progress restarts the limit, up to ten times in total; if the client requested progress, this is
+   * the rest of the total.
    */
   readonly leftMs: number;
   /**

@@ -404,29 +404,24 @@ export class ClientRequest {
   }
 
   /** Reports progress to a client that requested it. It must increase (MCP, "Progress"), also across repeated runs. */
-  reportProgress(
-    progress: number,
-    total: number | undefined,
-    message: string | undefined,
-  ): boolean {
+  reportProgress(progress: number, total: number | undefined, message: string | undefined): void {
     const isWanted = this.wantsProgress || this.#task !== undefined;
-    if (!isWanted || !Number.isFinite(progress) || progress <= this.#progress) return false;
+    if (!isWanted || !Number.isFinite(progress) || progress <= this.#progress) return;
     this.#progress = progress;
     if (this.#task !== undefined) {
       const share = Number.isFinite(total) ? `${progress} of ${total}` : String(progress);
       this.#task.progressed(message ?? share);
-      return true;
+      return;
     }
     // The last report is always sent.
     this.#reports ??= new Rates(REPORTS_PER_MINUTE);
-    if (progress !== total && this.#reports.retryAfter("") > 0) return true;
+    if (progress !== total && this.#reports.retryAfter("") > 0) return;
     this.notify("notifications/progress", {
       progressToken: this.params._meta?.progressToken,
       progress,
       ...(Number.isFinite(total) ? { total } : {}),
       message,
     });
-    return true;
   }
 
   log(level: LoggingLevel, data: unknown): void {
