@@ -297,7 +297,7 @@ describe("the role", () => {
       "SET session_preload_libraries = '/tmp/any.so'",
     ]) {
       const { text, isError } = await server.call("pg_execute", {
-        statements: [`DO $outer$ BEGIN EXECUTE $inner$${attack}$inner$; END $outer$`],
+        statements: [`DO $outer$ BEGIN EXECUTE $inner$${attack}$inner$ || ''; END $outer$`],
       });
       expect(isError, attack).toBe(true);
       expect(text, attack).toMatch(/SQLSTATE (42501|0A000|25001)/);

@@ -1,10 +1,19 @@
-import { callOf, isDenied, isDeniedRelation, type Mention } from "./functions.ts";
+import {
+  callOf,
+  isDenied,
+  isDeniedRelation,
+  type Mention,
+  outlastsRollback,
+  runsText,
+} from "./functions.ts";
 import { type Token, tokensOf } from "./syntax.ts";
 
-/** What stored code names, and why it must not run in a read, if there is a reason. */
+/** What stored code names, and why it must not run, if there is a reason. */
 export interface Body {
   readonly mentions: ReadonlySet<Mention>;
   readonly reason: string | undefined;
+  /** Whether it certainly has effects that a rollback does not undo. */
+  readonly isCertain: boolean;
 }
 
 /** Commands that a function must not run in a read; the transaction stops those that write rows. */
@@ -22,17 +31,28 @@ const OPERATOR = /^[+\-*/<>=~!@#%^&|`?]+$/;
  * word before a parenthesis a function. It sees too much rather than too little, since there is no place for code to hide.
  *
  * @param hasStatements whether it is a body in SQL or PL/pgSQL, not an expression
+ * @param isChange whether a changing statement runs it
  */
-export async function readBody(text: string, hasStatements: boolean): Promise<Body> {
+export async function readBody(
+  text: string,
+  hasStatements: boolean,
+  isChange: boolean,
+): Promise<Body> {
   const mentions = new Set<Mention>();
   const reasons: string[] = [];
+  const isRefused = isChange ? outlastsRollback : isDenied;
+  let harm: string | undefined;
   const texts = [text];
   for (let next = texts.pop(); next !== undefined; next = texts.pop()) {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the scanner does not report them.
     const tokens = /[\0-\x08\x0e-\x1f]/.test(next) ? undefined : await tokensOf(next);
     // PostgreSQL decodes `U&"…"` later.
     if (tokens === undefined || tokens.some(({ text: one }) => /^u&/i.test(one)))
-      return { mentions, reason: "has code that can't be checked" };
+      return {
+        mentions,
+        reason: harm ?? "has code that can't be checked",
+        isCertain: harm !== undefined,
+      };
     for (const [at, token] of tokens.entries()) {
       const before = plain(tokens[at - 1]);
       const after = plain(tokens[at + 1]);
@@ -43,7 +63,8 @@ export async function readBody(text: string, hasStatements: boolean): Promise<Bo
       mentions.add(`type ${name}`).add(`relation ${name}`);
       const kind = after === "(" ? "function" : before === "." ? "attribute" : undefined;
       for (const one of kind === undefined ? [] : callOf(name, kind)) mentions.add(one);
-      if (kind !== undefined && isDenied(name)) reasons.push(`calls ${name}`);
+      if (kind !== undefined && isChange && runsText(name)) reasons.push(`calls ${name}`);
+      if (kind !== undefined && isRefused(name)) harm ??= `calls ${name}`;
       if (isDeniedRelation(name)) reasons.push(`reads ${name}`);
       const word = plain(token);
       const isFirst = hasStatements && (at === 0 || BEFORE.has(before));
@@ -57,7 +78,7 @@ export async function readBody(text: string, hasStatements: boolean): Promise<Bo
       }
     }
   }
-  return { mentions, reason: reasons[0] };
+  return { mentions, reason: harm ?? reasons[0], isCertain: harm !== undefined };
 }
 
 /** A token in lower case; empty if there is none. */

@@ -53,7 +53,8 @@ const DENIED_RELATIONS: ReadonlySet<string> = new Set(
 export const HARMLESS: ReadonlySet<string> = new Set(
   words(`uuid_generate_v1 uuid_generate_v1mc uuid_generate_v4 gen_random_bytes gen_salt normal_rand pg_stat_statements
     pg_stat_statements_info pgstattuple pgstattuple_approx pgstatindex pg_relpages pg_freespace pg_buffercache_pages
-    pg_buffercache_summary show_limit show_trgm timeofday`),
+    pg_buffercache_summary show_limit show_trgm timeofday
+    moddatetime insert_username autoinc check_primary_key check_foreign_key`),
 );
 
 /** PostgreSQL's functions that make a value of any type, whose checks and casts then run. */
@@ -94,7 +95,7 @@ export const IMPLIED: readonly Mention[] = words("= <> < > <= >= ~~ !~~ ~~* !~~*
 /** What a node of a syntax tree names. */
 export function mentionedBy(key: string, value: unknown): Mention[] {
   const tree = treeOf(value);
-  if (key === "FuncCall")
+  if (key.toLowerCase() === "funccall")
     return namesOf(tree.funcname)
       .slice(-1)
       .flatMap((name) => callOf(name));
@@ -145,6 +146,19 @@ export function harmlessMentions(key: string, value: unknown, isRefused = isDeni
 
 /** Not setval: it would take effect before the user is asked, and in a dry run. */
 const CHANGING = new Set(["nextval", "pg_notify"]);
+
+/** Functions of these lists whose effects a rollback undoes, and that run text as SQL. */
+const ROLLED_BACK =
+  /^(nextval|pg_notify|set_config|loread|lowrite|(be_)?lo_(?!export)\w+|pg_(try_)?advisory_\w+)$/;
+const RUNNING_TEXT = /_to_xml|^(ts_stat|ts_rewrite|crosstab|connectby|xpath_table)/;
+
+export const runsText = (name: string) => RUNNING_TEXT.test(name.toLowerCase());
+
+/** Whether the effects of a function, which the code of a change calls, certainly outlast a rollback. */
+export const outlastsRollback = (name: string) =>
+  (isDenied(name) || isDeniedExtension(name)) &&
+  !ROLLED_BACK.test(name.toLowerCase()) &&
+  !runsText(name);
 
 /** The functions that a changing statement must not call. */
 export const isDeniedInChange = (name: string) =>

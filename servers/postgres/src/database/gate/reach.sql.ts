@@ -1,5 +1,6 @@
 export default `-- What the objects of these kinds ($1) and names ($2) execute: "reason" if that alone refuses it, "body" with its
--- statements, "texts" with its expressions, and the names of the "functions", "operators" and "types" that it uses.
+-- statements, "texts" with its expressions, and the names of the "functions", "operators" and "types" that it uses. For a change ($3)
+-- also triggers, rules, defaults and all policies, here and where foreign keys lead.
 WITH asked AS (SELECT a.kind, a.name::name AS name FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS a (kind, name)),
 relation AS (
   SELECT a.kind, a.name AS asked, c.oid, c.relkind FROM asked a
@@ -9,7 +10,9 @@ relation AS (
 tree AS (
   WITH RECURSIVE below AS (
     SELECT oid AS root, oid FROM relation
-    UNION SELECT b.root, i.inhrelid FROM below b JOIN pg_catalog.pg_inherits i ON i.inhparent = b.oid)
+    UNION SELECT b.root, i.next FROM below b CROSS JOIN LATERAL (SELECT inhrelid AS next FROM pg_catalog.pg_inherits WHERE inhparent = b.oid
+      UNION ALL SELECT conrelid FROM pg_catalog.pg_constraint WHERE $3::bool AND contype = 'f' AND confrelid = b.oid AND (confdeltype IN ('c', 'n', 'd') OR confupdtype IN ('c', 'n', 'd')
+        OR EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = conrelid AND NOT tgisinternal AND tgtype & 32 <> 0))) i)
   SELECT root, oid FROM below
 ),
 -- Whose constant parts PostgreSQL computes when it plans a read of the table.
@@ -56,14 +59,21 @@ SELECT a.kind, a.name::text, pg_catalog.concat('operator ', o.oid::regoperator),
 FROM asked a JOIN pg_catalog.pg_operator o ON a.kind = 'operator' AND o.oprname = a.name AND o.oid >= 16384
 UNION ALL
 SELECT kind, asked::text, pg_catalog.concat('view ', oid::regclass), NULL, false, false, NULL, NULL, ARRAY[pg_catalog.pg_get_viewdef(oid)], NULL, NULL, NULL
-FROM relation WHERE relkind = 'v'
+FROM relation WHERE relkind = 'v' OR ($3 AND relkind = 'm')
   -- Whoever installs extensions as a superuser vouches for their views of statistics, whose functions are in C.
   AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension x ON x.oid = d.refobjid AND d.deptype = 'e'
     JOIN pg_catalog.pg_roles o ON o.oid = x.extowner AND o.rolsuper WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = relation.oid)
 UNION ALL
 SELECT r.kind, r.asked::text, pg_catalog.concat('policy ', pg_catalog.quote_ident(p.polname), ' on ', r.oid::regclass), NULL, false, false, NULL, NULL,
-  ARRAY[pg_catalog.pg_get_expr(p.polqual, p.polrelid)], NULL, NULL, NULL
-FROM relation r JOIN pg_catalog.pg_policy p ON p.polrelid = r.oid AND p.polcmd IN ('r', '*') AND p.polqual IS NOT NULL
+  pg_catalog.array_remove(ARRAY[pg_catalog.pg_get_expr(p.polqual, p.polrelid), pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid)], NULL), NULL, NULL, NULL
+FROM relation r JOIN pg_catalog.pg_policy p ON p.polrelid = r.oid AND ($3 OR (p.polcmd IN ('r', '*') AND p.polqual IS NOT NULL))
+UNION ALL
+SELECT r.kind, r.asked::text, pg_catalog.concat('table ', r.oid::regclass), NULL, false, false, NULL, NULL,
+  ARRAY(SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid) FROM tree t JOIN pg_catalog.pg_attrdef d ON d.adrelid = t.oid WHERE t.root = r.oid
+    UNION ALL SELECT pg_catalog.pg_get_ruledef(w.oid) FROM tree t JOIN pg_catalog.pg_rewrite w ON w.ev_class = t.oid AND w.ev_type <> '1' WHERE t.root = r.oid),
+  ARRAY(SELECT f.proname::text FROM tree t JOIN pg_catalog.pg_trigger g ON g.tgrelid = t.oid AND NOT g.tgisinternal AND g.tgenabled <> 'D'
+    JOIN pg_catalog.pg_proc f ON f.oid = g.tgfoid WHERE t.root = r.oid), NULL, NULL
+FROM relation r WHERE $3
 UNION ALL
 SELECT r.kind, r.asked::text, pg_catalog.concat('table ', r.oid::regclass), NULL, false, false, NULL, NULL, NULL,
   ARRAY(SELECT DISTINCT f.proname::text FROM planned p JOIN pg_catalog.pg_depend d ON d.classid = p.classid AND d.objid = p.objid
@@ -102,6 +112,7 @@ SELECT a.kind, a.name::text, 'cast or operator class of a type of PostgreSQL', N
   ARRAY(SELECT f.proname::text FROM pg_catalog.pg_cast c JOIN pg_catalog.pg_proc f ON f.oid = c.castfunc
       WHERE c.oid >= 16384 AND c.castsource < 16384 AND c.casttarget < 16384
     UNION SELECT f.proname::text FROM pg_catalog.pg_amproc s JOIN pg_catalog.pg_proc f ON f.oid = s.amproc
-      WHERE s.oid >= 16384 AND s.amproclefttype < 16384 AND s.amprocrighttype < 16384), NULL, NULL
+      WHERE s.oid >= 16384 AND s.amproclefttype < 16384 AND s.amprocrighttype < 16384
+    UNION SELECT f.proname::text FROM pg_catalog.pg_event_trigger e JOIN pg_catalog.pg_proc f ON f.oid = e.evtfoid WHERE $3 AND e.evtenabled <> 'D'), NULL, NULL
 FROM asked a WHERE a.kind = 'always'
 `;

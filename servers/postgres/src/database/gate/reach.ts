@@ -1,7 +1,7 @@
 import { oneLine } from "@refmcp/boundary/answer";
 import type { Connection } from "../driver/connection.ts";
 import { denied } from "../errors.ts";
-import { readBody } from "./bodies.ts";
+import { type Body, readBody } from "./bodies.ts";
 import FINGERPRINT from "./fingerprint.sql.ts";
 import {
   callOf,
@@ -10,6 +10,7 @@ import {
   isDenied,
   isDeniedExtension,
   type Mention,
+  outlastsRollback,
 } from "./functions.ts";
 import NAMES from "./names.sql.ts";
 import REACH from "./reach.sql.ts";
@@ -30,12 +31,10 @@ interface Reached {
   readonly types: readonly string[] | null;
 }
 
-/** An object with what it names, and why it must not run in a read, if there is a reason. */
-interface Judged {
+/** An object with what it names, and why it must not run, if there is a reason. */
+interface Judged extends Body {
   readonly object: string;
   readonly function: string | undefined;
-  readonly reason: string | undefined;
-  readonly mentions: ReadonlySet<Mention>;
 }
 
 type Rows = Pick<Connection, "rows">;
@@ -63,6 +62,8 @@ interface Catalog {
    * the types of its columns, which may change without the fingerprint.
    */
   readonly isStrict: boolean;
+  /** Set for a changing statement; a dry run must only reach code that can be checked. */
+  readonly change?: { readonly isDryRun: boolean };
 }
 
 /**
@@ -122,6 +123,30 @@ export class FunctionGate {
     if (path !== undefined) throw refusal(path);
   }
 
+  /**
+   * The same for a changing statement, in its transaction, which may have created what it reaches. A dry run and a change whose
+   * loss the user declines are rolled back, so they must not reach what that does not undo.
+   *
+   * @param blocks the code of DO statements
+   * @throws ToolError `denied`
+   */
+  async requireUndoable(
+    session: Rows,
+    { mentions, blocks }: { mentions: readonly Mention[]; blocks: readonly string[] },
+    isDryRun: boolean,
+  ): Promise<void> {
+    if (this.#allowed.has("*")) return;
+    const bodies = await Promise.all(blocks.map((text) => readBody(text, true, true)));
+    const refused = bodies.find(({ reason, isCertain }) => reason && (isCertain || isDryRun));
+    const known = { fingerprint: "", names: new Set<string>(), harmless: new Set<Mention>() };
+    const reached = [ALWAYS, ...mentions, ...bodies.flatMap((body) => [...body.mentions])];
+    const path =
+      refused === undefined
+        ? await this.#harmFrom(session, { ...known, isStrict: true, change: { isDryRun } }, reached)
+        : [{ object: "block", function: undefined, ...refused }];
+    if (path !== undefined) throw refusal(path, true);
+  }
+
   /** The current catalog; if it changed, what no statement names is judged again. */
   async #look(session: Rows): Promise<Catalog> {
     const found = await session.rows<{ kind: string; name: string }>(
@@ -138,7 +163,7 @@ export class FunctionGate {
     return this.#catalog;
   }
 
-  #mayRun({ names, isStrict }: Catalog, mention: Mention): boolean {
+  #mayRun({ names, isStrict, change }: Catalog, mention: Mention): boolean {
     const [, kind, name = ""] = /^(\w+) (.*)/s.exec(mention) ?? [];
     if (kind === "function" || kind === "attribute") {
       if (this.#allowed.has(name.toLowerCase())) return false;
@@ -146,6 +171,7 @@ export class FunctionGate {
     return (
       kind === "database" ||
       kind === "always" ||
+      change !== undefined ||
       names.has(mention) ||
       (isStrict && kind === "relation")
     );
@@ -165,9 +191,12 @@ export class FunctionGate {
       );
       waiting = [];
       for (const one of next) asked.add(one);
-      for (const [from, judged] of next.length === 0 ? [] : await judge(session, next)) {
+      const { change } = catalog;
+      const found = next.length === 0 ? [] : await judge(session, next, change !== undefined);
+      for (const [from, judged] of found) {
         const path = [...(paths.get(from) ?? []), judged];
-        if (judged.reason !== undefined) return path;
+        if (judged.reason !== undefined && (judged.isCertain || change?.isDryRun !== false))
+          return path;
         for (const one of judged.mentions) {
           if (paths.has(one)) continue;
           paths.set(one, path);
@@ -181,33 +210,39 @@ export class FunctionGate {
 }
 
 /** Judges the objects that are mentioned; a name may have several. */
-async function judge(session: Rows, asked: readonly Mention[]): Promise<[Mention, Judged][]> {
+async function judge(
+  session: Rows,
+  asked: readonly Mention[],
+  isChange: boolean,
+): Promise<[Mention, Judged][]> {
+  const isRefused = isChange ? outlastsRollback : isDenied;
   const parts = asked.map((one) => /^(\w+) (.*)/s.exec(one) ?? []);
   const found = await session.rows<Reached>(REACH, [
     parts.map(([, kind]) => kind),
     parts.map(([, , name]) => name),
+    isChange,
   ]);
   return await Promise.all(
     found.map(async (row): Promise<[Mention, Judged]> => {
       const bodies = [
-        ...(row.body === null ? [] : [await readBody(row.body, true)]),
-        ...(await Promise.all((row.texts ?? []).map((text) => readBody(text, false)))),
+        ...(row.body === null ? [] : [await readBody(row.body, true, isChange)]),
+        ...(await Promise.all((row.texts ?? []).map((text) => readBody(text, false, isChange)))),
       ];
       const { functions, operators, types } = row;
-      const own = functions?.find(isDenied);
-      const reason =
-        row.reason ??
-        (row.compiled && isDeniedExtension(row.function ?? "")
+      const own = functions?.find(isRefused);
+      const harm =
+        (row.compiled && (isChange ? isRefused : isDeniedExtension)(row.function ?? "")
           ? "is known for effects beyond table rows"
           : undefined) ??
-        (own === undefined ? undefined : `calls ${own}`);
+        (own === undefined ? undefined : `calls ${own}`) ??
+        bodies.find(({ isCertain }) => isCertain)?.reason;
+      const doubt = bodies.find(({ reason }) => reason !== undefined)?.reason;
       const isKnown = row.extension && row.compiled && HARMLESS.has(row.function ?? "");
       const judged = {
         object: row.object,
         function: row.function ?? undefined,
-        reason: isKnown
-          ? undefined
-          : (reason ?? bodies.find((one) => one.reason !== undefined)?.reason),
+        reason: isKnown ? undefined : (row.reason ?? harm ?? doubt),
+        isCertain: harm !== undefined,
         mentions: new Set<Mention>([
           ...bodies.flatMap(({ mentions }) => [...mentions]),
           ...(functions ?? []).flatMap((name) => callOf(name)),
@@ -221,7 +256,7 @@ async function judge(session: Rows, asked: readonly Mention[]): Promise<[Mention
 }
 
 /** @param path from what the statement names to what does harm */
-function refusal(path: readonly Judged[]) {
+function refusal(path: readonly Judged[], isChange = false) {
   const [first, ...rest] = path.map(({ object }) => oneLine(object));
   const used = rest
     .slice(-3)
@@ -235,6 +270,8 @@ function refusal(path: readonly Judged[]) {
       : `, or, if its effects are acceptable, ask the user to start the server with --allow-function ${oneLine(own)}`;
   return denied(
     `The ${first} is blocked: it ${[...used, does].join(", ")}.`,
-    `A read only runs code that a rollback undoes. Read the tables directly${allowing}.`,
+    isChange
+      ? `A dry run, and a change before the user confirms it, only run code that a rollback undoes. Change the tables directly${allowing}.`
+      : `A read only runs code that a rollback undoes. Read the tables directly${allowing}.`,
   );
 }
