@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import {
   type AllowedDirectories,
@@ -59,6 +59,12 @@ export class ChangeStore {
     return this.#options.enabled;
   }
 
+  /** For the answer about a change that is recorded. */
+  get copyNote(): string {
+    const { days } = this.#options;
+    return `A copy of the changed rows is kept on this computer for ${days} ${days === 1 ? "day" : "days"}, to undo this (--undo-days).`;
+  }
+
   /** Where to record the next change of a database; or the reason why it can't be recorded, for `uncoveredLoss`. */
   async slot(database: string): Promise<RecordSlot | { readonly reason: string }> {
     const opened = await this.#open(true);
@@ -81,6 +87,7 @@ export class ChangeStore {
   async list(database: string): Promise<RecordedChange[]> {
     const opened = await this.#open(false);
     if ("reason" in opened) return [];
+    this.#prune(opened.directory);
     const directory = join(opened.directory, nameOf(database));
     const found = namesIn(directory).flatMap(({ name, isPending }) => {
       const path = join(directory, name);
@@ -119,6 +126,12 @@ export class ChangeStore {
     return change;
   }
 
+  /** Erases what is too old, also if changes are no longer recorded. */
+  async prune(): Promise<void> {
+    const opened = await this.#open(false, true);
+    if ("directory" in opened) this.#prune(opened.directory);
+  }
+
   /** Erases the whole record. */
   async forget(): Promise<void> {
     const opened = await this.#open(false, true);
@@ -142,7 +155,7 @@ export class ChangeStore {
   #prune(root: string): void {
     this.#sincePrune = 0;
     const now = Date.now();
-    for (const database of readdirSync(root)) {
+    for (const database of existsSync(root) ? readdirSync(root) : []) {
       const directory = join(root, database);
       let count = 0;
       let bytes = 0;

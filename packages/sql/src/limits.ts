@@ -72,10 +72,10 @@ export const undoOptions = {
     type: "integer",
     min: 1,
     max: 3650,
-    default: 30,
+    default: 1,
     heading: "Safety",
     description:
-      "Days to keep a recorded change. At most 1,000 changes and 512 MB per database are kept.",
+      "Days to keep a recorded change, which has a copy of its rows; older ones are erased when the server is next used. At most 1,000 changes and 512 MB per database are kept.",
   },
   forgetChanges: {
     type: "flag",

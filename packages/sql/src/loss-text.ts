@@ -1,16 +1,26 @@
-import { grouped } from "@refmcp/boundary/answer";
+import { grouped, oneLine } from "@refmcp/boundary/answer";
 import type { TableCounts } from "./change-record.ts";
 
 /** `1 row`, `2,000 rows`. */
 export const rowCount = (rows: number) => `${grouped(rows)} ${rows === 1 ? "row" : "rows"}`;
 
+/** Characters of a statement that the user is shown. */
+const SHOWN_CHARS = 2_000;
+
+/** A statement as the user is shown it. */
+export function shownSql(sql: string): string {
+  const text = oneLine(sql.trim().replace(/\s*;$/, ""));
+  const rest = text.length - SHOWN_CHARS;
+  return rest <= 0 ? text : `${text.slice(0, SHOWN_CHARS)}… (${grouped(rest)} more characters)`;
+}
+
 /** What a change that is not recorded loses, or weakens. */
 export interface Loss {
   /** Inserting rows loses nothing. */
   readonly tables?: readonly TableCounts[];
-  /** Schema objects that are removed with their contents: `DROP TABLE users (3 rows)`. */
+  /** Statements that change the schema, with the rows that are lost: `DROP TABLE users (3 rows)`. */
   readonly objects?: readonly string[];
-  /** Protections that are weakened: `GRANT ALL on "users" to PUBLIC`. */
+  /** Protections that are weakened. */
   readonly weakened?: readonly string[];
   /** Why the rows can't be restored, if that is not obvious. */
   readonly reason?: string | undefined;
@@ -39,7 +49,7 @@ export function lossText({
 
 /** What the user agrees to, for a button, by the text of a loss: "Delete 5,000 rows of users". */
 export function lossAction(text: string): string | undefined {
-  const [, losses] = /^This cannot be undone: (.*?)(?: \([^()]*\))?\./s.exec(text) ?? [];
+  const [, losses] = /^This cannot be undone: (.*?)(?: \([^()]*\))?\.(?:$| )/s.exec(text) ?? [];
   const [first = "", ...more] = losses?.split("; ") ?? [];
   const [, verb, rest] = /^(DELETE|UPDATE|DROP) (?:of )?(.*)$/s.exec(first) ?? [];
   if (verb === undefined || rest === undefined) return undefined;

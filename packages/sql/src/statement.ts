@@ -54,14 +54,6 @@ export interface Statement {
   readonly count: number;
 }
 
-/** A schema object that a statement removes. */
-export interface Removal {
-  /** `DROP TABLE users`, `DROP COLUMN name of users with its contents`. */
-  readonly what: string;
-  /** The removed object, or the table of a removed column, as written. */
-  readonly table: string;
-}
-
 const VERBS: ReadonlySet<string> = new Set([
   "SELECT",
   "INSERT",
@@ -117,18 +109,11 @@ export function positionText(sql: string, index: number): string {
   return ` (position ${at + 1}: ${excerpt(sql, at)})`;
 }
 
-/** What a DROP or ALTER removes; undefined for other statements. */
-export function removalOf({ verb, tokens }: Statement): Removal | undefined {
-  const upper = tokens.map(({ kind, text }) => (kind === "word" ? text.toUpperCase() : text));
-  if (verb === "DROP") {
-    const table = nameAt(tokens, upper[2] === "IF" ? 4 : 2);
-    return { what: `DROP ${upper[1] ?? ""} ${table}`, table };
-  }
-  const drop = upper.indexOf("DROP");
-  if (verb !== "ALTER" || drop < 0) return undefined;
-  const at = upper[drop + 1] === "COLUMN" ? drop + 2 : drop + 1;
-  const table = nameAt(tokens, 2);
-  return { what: `DROP COLUMN ${nameAt(tokens, at)} of ${table} with its contents`, table };
+/** The table that a statement drops, or of which it drops a column, as written; undefined for other statements. */
+export function removedFrom({ verb, tokens }: Statement): string | undefined {
+  const words = tokens.map(({ kind, text }) => (kind === "word" ? text.toUpperCase() : text));
+  if (verb === "DROP" && words[1] === "TABLE") return nameAt(tokens, words[2] === "IF" ? 4 : 2);
+  return verb === "ALTER" && words.includes("DROP") ? nameAt(tokens, 2) : undefined;
 }
 
 /** The table that an INSERT, REPLACE, UPDATE or DELETE names, as written; undefined for other statements. */

@@ -210,9 +210,10 @@ export const changeOutput = z.object({
   tables: z.array(tableCounts).optional(),
   last_insert_rowid: z.string().optional(),
   loss: z.string().optional(),
-  undo: z.array(z.string()).optional(),
   /** To undo it; absent if nothing was recorded. */
   change_id: z.string().optional(),
+  /** That the record has a copy of the rows. */
+  note: z.string().optional(),
   truncated: z.boolean(),
   truncated_by: z.enum(["bytes", "cell"]).optional(),
   notices: z.array(z.string()).optional(),

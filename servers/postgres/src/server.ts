@@ -87,7 +87,7 @@ export const server = defineServer({
       enabled: undo,
       days: undoDays,
     });
-    if (forgetChanges) await changes.forget();
+    await (forgetChanges ? changes.forget() : changes.prune());
     return new Postgres(
       {
         ...limits,

@@ -300,8 +300,8 @@ describe("each layer alone", () => {
     for (const statement of ["ALTER ROLE clerk NOLOGIN", "DROP ROLE clerk"])
       await server.data("pg_execute", { statements: [statement] });
     expect(asked).toEqual([
-      expect.stringContaining('ALTER ROLE "clerk"'),
-      expect.stringContaining('DROP ROLE "clerk"'),
+      expect.stringContaining("ALTER ROLE clerk"),
+      expect.stringContaining("DROP ROLE clerk"),
     ]);
     expect(await world.admin("SELECT FROM pg_roles WHERE rolname = 'clerk'")).toEqual([]);
     await server.close();

@@ -76,7 +76,7 @@ it("changes data with --allow-write only, and asks before a loss", async () => {
   ]);
   expect(await wiping.call("own")).toMatchObject({
     isError: true,
-    text: expect.stringContaining('TRUNCATE "users" (3 rows)'),
+    text: expect.stringContaining("TRUNCATE users (3 rows)"),
   });
   await wiping.close();
   expect(await world.admin("SELECT count(*)::int AS n FROM users")).toEqual([{ n: 3 }]);

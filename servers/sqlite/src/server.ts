@@ -59,7 +59,7 @@ export const server = defineServer({
       hiddenAt(directories.map((directory) => join(directory, CHANGES_NAME))),
     );
     const changes = new ChangeStore({ directories, allowed: bound, enabled: undo, days: undoDays });
-    if (forgetChanges) await changes.forget();
+    await (forgetChanges ? changes.forget() : changes.prune());
     return new Databases({ ...rest, files, changes, guard: createPathGuard(bound) });
   },
   async ready(databases, signal) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ask, change, labs, undo as undoOf } from "./asking.ts";
+import { ask, change, labs } from "./asking.ts";
 import type { Lab } from "./lab.ts";
 
 const enter = labs();
@@ -32,7 +32,7 @@ const UNCOVERED: readonly Loss[] = [
     /DROP TABLE people \(2,500 rows\); DELETE of 20 rows of pets \(the same transaction/,
   ],
   ['DROP TABLE main."pets"', /DROP TABLE main\."pets" \(20 rows\)/],
-  ["ALTER TABLE pets DROP COLUMN owner", /DROP COLUMN owner of pets with its contents \(20 rows\)/],
+  ["ALTER TABLE pets DROP COLUMN owner", /ALTER TABLE pets DROP COLUMN owner \(20 rows\)/],
   [
     ["DELETE FROM pets WHERE id < 5", "DROP TABLE audit"],
     /DROP TABLE audit \(2,500 rows\); DELETE of 4 rows of pets/,
@@ -102,7 +102,6 @@ const HARMLESS: readonly (string | readonly string[])[] = [
   "DROP TABLE IF EXISTS missing",
   "DROP VIEW IF EXISTS missing",
   "CREATE TABLE more (x)",
-  "DROP TABLE more",
   "INSERT INTO notes VALUES ('four')",
   ["CREATE TABLE draft (x)", "INSERT INTO draft VALUES (1), (2)", "DROP TABLE draft"],
   "ALTER TABLE pets ADD COLUMN age",
@@ -152,27 +151,6 @@ describe.each([
     const here = await enter({ allowDdl: true, sql: SCHEMA, undo });
     for (const sql of HARMLESS)
       expect(await change(here, sql, { confirm }), String(sql)).toMatchObject({ committed: true });
-  });
-
-  it("does not include views and indexes, which come back", async () => {
-    const here = await enter({
-      allowDdl: true,
-      sql: `${SCHEMA} CREATE INDEX "pets owner" ON pets (owner);`,
-      undo,
-    });
-    const schema = async () =>
-      (await ask(here, "SELECT sql FROM sqlite_schema ORDER BY name")).rows;
-    const before = await schema();
-    const drops = [
-      "DROP VIEW main.names",
-      'DROP INDEX IF EXISTS "pets owner"',
-      "DROP TRIGGER purge",
-    ];
-    const dropped = await change(here, drops, { confirm });
-    expect(dropped.undo?.length).toBe(undo ? undefined : 3);
-    if (undo) await undoOf(here, dropped.change_id);
-    else await change(here, dropped.undo ?? []);
-    expect(await schema()).toEqual(before);
   });
 
   it("is a conflict if it changed while the user was asked", async () => {

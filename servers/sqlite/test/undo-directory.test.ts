@@ -67,21 +67,3 @@ it("is erased on request, and off with --no-undo", async () => {
   expect(await list("--forget-changes")).toEqual([]);
   expect(await readdir(here.state)).toEqual([]);
 });
-
-it("changes of the schema are undone only with --allow-ddl", async () => {
-  const here = await enter({ allowDdl: true });
-  const args = ["--db-path", here.file, "--undo-dir", here.state, "--allow-write"];
-  const first = await talk([...args, "--allow-ddl"]);
-  const { change_id } = await first.data("create_table", { query: "CREATE TABLE t (x)" });
-  await first.close();
-  const second = await talk(args);
-  expect((await second.call("undo_database_change", { change_id })).text).toMatch(
-    /changed the schema.*--allow-ddl/s,
-  );
-  await second.close();
-  const third = await talk([...args, "--allow-ddl"]);
-  expect(await third.data("undo_database_change", { change_id })).toMatchObject({
-    committed: true,
-  });
-  await third.close();
-});

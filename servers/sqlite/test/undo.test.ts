@@ -128,27 +128,10 @@ const CHANGES: readonly (string | readonly string[])[] = [
   "UPDATE docs SET body = 'three plums' WHERE id = 1",
   "DELETE FROM docs",
   ["DELETE FROM plain", "INSERT INTO plain VALUES (1, 'a'), (1, 'a'), (2, 'b')"],
-  "CREATE TABLE more (x)",
-  "CREATE TABLE more AS SELECT id, name FROM people",
-  [
-    "CREATE TABLE more AS SELECT 1 AS a UNION SELECT 2",
-    "UPDATE more SET a = 9 WHERE a = 1",
-    "INSERT INTO more VALUES (3)",
-  ],
-  "CREATE VIEW more AS SELECT * FROM people",
-  [
-    "DROP VIEW shown",
-    "DROP INDEX parts_ab",
-    "DROP TRIGGER emptying",
-    "INSERT INTO log VALUES ('empty')",
-  ],
-  "ALTER TABLE plain ADD COLUMN z DEFAULT 7",
-  "ALTER TABLE main.plain RENAME TO plainer",
-  'ALTER TABLE people RENAME COLUMN born TO "was born"',
-  ["CREATE TABLE draft (x)", "CREATE INDEX draft_x ON draft (x)", "DROP INDEX parts_low"],
   [
     `CREATE TRIGGER "now" AFTER INSERT ON log BEGIN DELETE FROM pets; END`,
     "INSERT INTO log VALUES (1)",
+    'DROP TRIGGER "now"',
   ],
   [
     "CREATE TABLE draft (x)",
@@ -279,27 +262,6 @@ describe("an undo", () => {
     await refused(deleted, /^Change \S+ was not undone\. Rows that were added .*UNIQUE/);
     await undo(here, named);
     await undo(here, deleted);
-
-    const table = await run("CREATE TABLE made (x)");
-    const rows = await run("INSERT INTO made VALUES (1)");
-    await refused(table, /would drop the table "made", which has 1 row/);
-    await undo(here, rows);
-    const column = await run("ALTER TABLE made ADD COLUMN y DEFAULT 5");
-    await refused(table, /table made was changed/);
-    await run("INSERT INTO made VALUES (1, 5)");
-    const value = await run("UPDATE made SET y = 6");
-    await refused(column, /would drop the column "y" of made, which has 1 row/);
-    await undo(here, value);
-    await undo(here, column);
-    const dropped = await run("DROP VIEW shown");
-    await run("CREATE VIEW shown AS SELECT 1 AS id, 2 AS name");
-    await refused(dropped, /view shown was changed/);
-    const filled = await run([
-      "CREATE TABLE filled (x PRIMARY KEY)",
-      "INSERT INTO filled VALUES (1), (2)",
-    ]);
-    await undo(here, (await undo(here, filled)).change_id);
-    expect(await run("DELETE FROM filled")).toBeDefined();
   });
 
   it("keeps full-text indexes of other tables in step", async () => {

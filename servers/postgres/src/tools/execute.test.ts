@@ -48,7 +48,7 @@ describe("pg_execute", () => {
       committed: true,
       loss: expect.stringContaining("7 rows"),
     });
-    expect(at().questions).toEqual([expect.stringContaining('DROP TABLE "old" (7 rows)')]);
+    expect(at().questions).toEqual([expect.stringContaining("DROP TABLE old (7 rows)")]);
   });
 
   it("returns all rows of RETURNING that fit, whatever else is in the transaction", async () => {
@@ -118,10 +118,11 @@ describe("pg_execute", () => {
     await at().data("pg_execute", {
       statements: ["CREATE INDEX CONCURRENTLY by_city ON customers (city)"],
     });
-    const dropped = await at().data("pg_execute", {
-      statements: ["DROP INDEX CONCURRENTLY by_city"],
-    });
-    expect(dropped.undo).toEqual([expect.stringContaining("CREATE INDEX by_city")]);
+    const asked = at().questions.length;
+    await at().data("pg_execute", { statements: ["DROP INDEX CONCURRENTLY by_city"] });
+    expect(at().questions.slice(asked)).toEqual([
+      expect.stringContaining("DROP INDEX CONCURRENTLY by_city"),
+    ]);
     expect(await at().sql("SELECT to_regclass('by_city') AS found")).toEqual([{ found: null }]);
     for (const sql of [
       "VACUUM customers",
@@ -189,7 +190,7 @@ describe("pg_execute", () => {
     const asked = at().questions.length;
     await at().data("pg_execute", { statements: ["ALTER SEQUENCE tickets RESTART WITH 100"] });
     expect(at().questions.slice(asked)).toEqual([
-      expect.stringContaining('ALTER SEQUENCE "tickets" RESTART'),
+      expect.stringContaining("ALTER SEQUENCE tickets RESTART WITH 100"),
     ]);
     expect(await at().sql("SELECT nextval('tickets')::int AS n")).toEqual([{ n: 100 }]);
     await at().sql("DROP SEQUENCE tickets");

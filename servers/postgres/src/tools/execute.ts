@@ -8,8 +8,8 @@ export default tool({
   name: "pg_execute",
   description:
     "Run changing SQL: one statement, or several in one transaction, all or nothing. " +
-    "Changed rows are recorded: pg_undo_change restores them. What can't be undone (DROP, TRUNCATE, rows that can't be recorded) and weaker protection (GRANT, " +
-    "policies, triggers off) need the user's confirmation. dry_run runs everything, reports and rolls back. VACUUM and CONCURRENTLY run alone. For reading use query.",
+    "Changed rows are recorded: pg_undo_change restores them. What is not (TRUNCATE, rows that can't be recorded), and changes of the schema or rights except " +
+    "CREATE of a free name and ADD, need the user's confirmation. dry_run runs everything, reports and rolls back. VACUUM and CONCURRENTLY run alone. For reading use query.",
   toolset: "data",
   input: z.strictObject({
     statements: statementsInput(params),

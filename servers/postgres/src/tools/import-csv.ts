@@ -29,6 +29,7 @@ export default tool({
     bytes: count,
     committed: z.boolean(),
     change_id: z.string().optional(),
+    note: z.string().optional(),
   }),
   run({ null_text: nullText, dry_run: dryRun, database: name, ...input }, postgres, call) {
     const at = postgres.at(name);

@@ -8,7 +8,7 @@ export default tool({
   name: "execute",
   aliases: ["run_transaction"],
   description:
-    "Run several changing statements in one transaction, all or none. Accepts the same statements as write_query. undo_database_change can undo it; what it can't, such as DROP TABLE, asks the user first.",
+    "Run several changing statements in one transaction, all or none. Accepts the same statements as write_query. undo_database_change restores their rows; what it can't restore asks the user first.",
   input: z.strictObject({ statements: statementsInput(params), database, dry_run: dryRun }),
   run: ({ statements, database, dry_run }, databases, call) =>
     runChanges(databases, { statements: withValues(statements), database, dryRun: dry_run }, call),

@@ -24,6 +24,7 @@ export default tool({
     bytes: z.number(),
     committed: z.boolean(),
     change_id: z.string().optional(),
+    note: z.string().optional(),
   }),
   run: ({ dry_run: dryRun, ...input }, databases, call) =>
     importCsv(databases, { ...input, dryRun }, call),

@@ -7,7 +7,7 @@ export default tool({
   ...undoChangeTool,
   name: "undo_database_change",
   description:
-    "Undo a change made through this server: its rows, those changed by triggers and cascades, and its schema changes. Nothing happens if one of them has changed since. An undo can be undone too, unless its note says otherwise.",
+    "Restore the rows that a change made through this server changed, also through triggers and cascades. Nothing happens if one of them has changed since. An undo can be undone too, unless its note says otherwise.",
   input: z.strictObject({ ...undoChangeArguments, database }),
   run: ({ change_id: id, dry_run: dryRun, database }, databases, call) =>
     undoChange(databases, { id, dryRun, database }, call),

@@ -19,6 +19,7 @@ it("changes rows, previews, and records the change", async () => {
     tables: [{ table: "users", inserted: 1, updated: 0, deleted: 0 }],
     last_insert_rowid: "9",
     change_id: expect.stringMatching(/^\w{9}-\w{6}$/),
+    note: expect.stringContaining("A copy of the changed rows"),
     truncated: false,
   });
   expect(await run({ query: "DELETE FROM users WHERE id = 9 RETURNING id, name" })).toMatchObject({

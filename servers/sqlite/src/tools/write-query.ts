@@ -8,7 +8,7 @@ export default tool({
   name: "write_query",
   title: "Write query",
   description:
-    "Run one INSERT, UPDATE, DELETE or REPLACE. With --allow-ddl also CREATE, ALTER and DROP. Supports RETURNING. undo_database_change can undo it; what it can't, such as DROP TABLE, asks the user first. For several related changes call execute.",
+    "Run one INSERT, UPDATE, DELETE or REPLACE. With --allow-ddl also CREATE, ALTER and DROP. Supports RETURNING. undo_database_change restores its rows; what it can't restore, DROP, and ALTER except ADD ask the user first. For several related changes call execute.",
   argumentAliases: { sql: "query" },
   input: z.strictObject({
     query: statement("UPDATE users SET name = ? WHERE id = ?"),

@@ -1,8 +1,8 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import { quoteIdentifier } from "@refmcp/sql";
+import { quoteIdentifier, shownSql } from "@refmcp/sql";
 import { isPrivileged } from "../connection/role.ts";
 import { denied } from "../errors.ts";
-import { harmlessMentions, isDeniedInChange } from "./functions.ts";
+import { harmlessMentions, isDeniedInChange, type Mention } from "./functions.ts";
 import {
   commandName,
   listOf,
@@ -17,24 +17,25 @@ import {
   walk,
 } from "./syntax.ts";
 
-/** What a statement destroys in addition to rows. */
+/** A statement that can't be undone, so the user is asked. */
 export interface Loss {
-  /** `DROP TABLE users`, `DROP COLUMN name`. */
+  /** Its text. */
   readonly what: string;
-  /** Quoted names of the dropped or truncated relations, whose rows are counted. */
+  /** The quoted names of the relations that it changes, drops or truncates. */
   readonly relations: readonly string[];
-  /** Nothing is lost if none of the relations exists, or if none has rows. */
+  /** Nothing is lost if none of the relations exists, or if none has rows; their rows are counted. */
   readonly losesNothingWithout?: "relations" | "rows";
-  /** Whether the definition alone restores it. */
-  readonly isUndoable?: boolean;
 }
 
 export interface Change {
   readonly sql: string;
   readonly command: string;
-  readonly losses: readonly Loss[];
-  /** The protections that it weakens: `GRANT ALL on "profiles" to PUBLIC`. */
-  readonly weakened: readonly string[];
+  readonly loss: Loss | undefined;
+  /** Whether it is CREATE OR REPLACE, so that the user is asked if it has replaced something. */
+  readonly replaces: boolean;
+  /** What it may reach, and the code of DO blocks, for the `FunctionGate`. */
+  readonly mentions: readonly Mention[];
+  readonly blocks: readonly string[];
   /** The quoted tables named in a DELETE or UPDATE. */
   readonly targets: readonly { readonly verb: "DELETE" | "UPDATE"; readonly relation: string }[];
   /** Whether it only reads and changes rows. */
@@ -81,6 +82,10 @@ const POWERS = /^(superuser|isreplication|bypassrls)$/;
 /** Statements that only read and change rows, unless they call functions. */
 const CHANGING_ROWS = /^(Select|Insert|Update|Delete|Merge|Explain|Call|Do)Stmt$/;
 const CREATING = /^Create(TableAs)?Stmt$/;
+/** Statements that need no question: they change rows, take a free name, add something or maintain what there is. All others ask. */
+const PASSING =
+  /^(Select|Insert|Update|Delete|Merge|Explain|Call|Do|Return|Notify|ConstraintsSet|Vacuum|Reindex|Create(TableAs|Schema|Seq|Enum|Range|Domain|Stats|Extension|Function|Trig|Role)?|CompositeType|View|Index|Define|Alter(Table|Enum|Domain))Stmt$/;
+const ADDING = /^AT_Add(Column|Constraint|Identity)$/;
 
 /**
  * Accepts one changing statement and determines what it would destroy.
@@ -96,17 +101,19 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
       hint: "Pass them as separate items of statements; they still run in one transaction.",
     });
   const [kind, statement] = only(treeOf(first.stmt));
-  const losses: Loss[] = [];
-  const weakened: string[] = [];
+  const text = textOf(Buffer.from(sql), first);
+  const mentions = new Set<Mention>();
+  const blocks: string[] = [];
   const targets: Change["targets"][number][] = [];
+  let asks = false;
   walk({ [kind]: statement }, (key, value) => {
     const reason = key.endsWith("Stmt") ? REFUSED[key] : undefined;
     if (reason !== undefined) throw denied(`${commandName(key)} is not allowed here.`, reason);
-    harmlessMentions(key, value, isDeniedInChange);
+    for (const one of harmlessMentions(key, value, isDeniedInChange)) mentions.add(one);
     const node = treeOf(value);
     if (ADMINISTRATION.test(key)) requireAllowAdmin(key, node, allowAdmin);
-    losses.push(...[LOSSES[key]?.(node) ?? []].flat());
-    weakened.push(...[WEAKENED[key]?.(node) || []].flat());
+    asks ||= needsQuestion(key, node);
+    if (key === "DoStmt") blocks.push(codeOf(node));
     const verb = key === "DeleteStmt" ? "DELETE" : key === "UpdateStmt" ? "UPDATE" : undefined;
     const relation = relationName(node.relation);
     if (verb !== undefined && relation !== undefined) targets.push({ verb, relation });
@@ -114,14 +121,16 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
   return {
     sql,
     command: commandName(kind),
-    losses,
-    weakened,
+    loss: asks ? { what: shownSql(text), ...relationsOf(kind, statement) } : undefined,
+    replaces: !asks && statement.replace === true,
+    mentions: [...mentions],
+    blocks,
     targets,
     changesRows: CHANGING_ROWS.test(kind),
     creates: CREATING.test(kind)
       ? relationName(statement.relation ?? treeOf(statement.into).rel)
       : undefined,
-    located: locatedOf(kind, statement, textOf(Buffer.from(sql), first)),
+    located: locatedOf(kind, statement, text),
     alone: aloneOf(kind, statement),
   };
 }
@@ -144,9 +153,7 @@ function aloneOf(kind: string, node: Tree): Change["alone"] {
       ? optionsOf(node.params).some(({ defname }) => defname === "concurrently")
       : (kind === "IndexStmt" || kind === "DropStmt") && node.concurrent === true;
   if (!isConcurrent) return undefined;
-  return {
-    relation: kind === "DropStmt" ? dropped(node).relations[0] : relationName(node.relation),
-  };
+  return { relation: relationsOf(kind, node).relations[0] };
 }
 
 /** @throws ToolError `denied` without --allow-admin, and for roles with access beyond their database. */
@@ -164,196 +171,52 @@ function requireAllowAdmin(key: string, node: Tree, allowAdmin: boolean): void {
   });
 }
 
-/** What the parts of a statement destroy in addition to rows. */
-const LOSSES: Readonly<Record<string, (node: Tree) => Loss | undefined>> = {
-  DropStmt: dropped,
-  TruncateStmt(node) {
-    const relations = listOf(node.relations).flatMap(
-      (item) => relationName(treeOf(item).RangeVar) ?? [],
-    );
-    const what = `TRUNCATE ${relations.join(", ")}${cascading(node)}`;
-    return { what, relations, ...(cascading(node) === "" ? { losesNothingWithout: "rows" } : {}) };
-  },
-  AlterTableCmd: altered,
-  DropOwnedStmt: () => ({ what: "DROP OWNED", relations: [] }),
-  DropRoleStmt: ({ roles }) => ({ what: `DROP ROLE ${rolesOf(roles).join(", ")}`, relations: [] }),
-  AlterRoleStmt: ({ role }) => ({
-    what: `ALTER ROLE ${rolesOf([role]).join(", ")}`,
-    relations: [],
-  }),
-  DoStmt: () => ({ what: "DO, a block of code with unpredictable effects", relations: [] }),
-  AlterSeqStmt: ({ sequence, options }) =>
-    optionsOf(options).some(({ defname }) => defname === "restart")
-      ? { what: `ALTER SEQUENCE ${relationName(sequence)} RESTART`, relations: [] }
-      : undefined,
-};
+/** Whether a part of a statement may lose or weaken something that is not recorded. */
+function needsQuestion(key: string, node: Tree): boolean {
+  if (key === "AlterTableCmd") return !ADDING.test(String(node.subtype));
+  if (!/^[A-Z]\w*Stmt$/.test(key)) return false;
+  if (key === "AlterEnumStmt") return node.oldVal !== undefined;
+  if (key === "AlterDomainStmt") return node.subtype !== "C";
+  // A function with its owner's rights, and a role that is a member of others.
+  const isStronger = optionsOf(node.options).some(
+    ({ defname, arg }) => defname === "addroleto" || (defname === "security" && isTrue(arg)),
+  );
+  return !PASSING.test(key) || (/^Create(Function|Role)Stmt$/.test(key) && isStronger);
+}
+
+/** The code of a DO statement. What is not in SQL or PL/pgSQL can't be checked. */
+function codeOf({ args }: Tree): string {
+  const values = new Map(
+    listOf(args).map((arg) => {
+      const { defname, arg: value } = treeOf(treeOf(arg).DefElem);
+      return [defname, treeOf(treeOf(value).String).sval];
+    }),
+  );
+  const language = String(values.get("language") ?? "plpgsql").toLowerCase();
+  return /^(plpgsql|sql)$/.test(language) ? String(values.get("as")) : "EXECUTE language";
+}
 
 /** Relations, which are looked up by name before they are dropped. */
 const RELATIONS = /^OBJECT_(TABLE|MATVIEW|VIEW|INDEX|SEQUENCE|FOREIGN_TABLE)$/;
-const UNDOABLE = /^OBJECT_(VIEW|INDEX)$/;
 
-function dropped(node: Tree): Loss {
-  const type = String(node.removeType ?? "");
-  const kind = type
-    .replace(/^OBJECT_/, "")
-    .replace("MATVIEW", "MATERIALIZED VIEW")
-    .replaceAll("_", " ");
-  const names = listOf(node.objects).map((item) => {
-    const { List, String: bare, ObjectWithArgs, TypeName } = treeOf(item);
-    const { sval } = treeOf(bare);
-    if (typeof sval === "string") return quoteIdentifier(sval);
-    const lists = [treeOf(List).items, treeOf(ObjectWithArgs).objname, treeOf(TypeName).names];
-    return quotedName(lists.flatMap(namesOf));
-  });
-  return {
-    what: `DROP ${kind} ${names.join(", ")}${cascading(node)}`,
-    relations: RELATIONS.test(type) ? names : [],
-    losesNothingWithout: "relations",
-    isUndoable: UNDOABLE.test(type) && cascading(node) === "",
-  };
+/** The relations that a statement changes, drops or truncates. */
+function relationsOf(kind: string, node: Tree): Omit<Loss, "what"> {
+  if (kind === "TruncateStmt") {
+    const relations = listOf(node.relations).flatMap(
+      (item) => relationName(treeOf(item).RangeVar) ?? [],
+    );
+    // With CASCADE, others may have rows.
+    const isAlone = node.behavior !== "DROP_CASCADE";
+    return { relations, losesNothingWithout: isAlone ? "rows" : "relations" };
+  }
+  if (kind !== "DropStmt") return { relations: [relationName(node.relation) ?? []].flat() };
+  if (!RELATIONS.test(String(node.removeType))) return { relations: [] };
+  const relations = listOf(node.objects).map((item) =>
+    quotedName(namesOf(treeOf(treeOf(item).List).items)),
+  );
+  return { relations, losesNothingWithout: "relations" };
 }
-
-function altered(node: Tree): Loss | undefined {
-  const name = typeof node.name === "string" ? quoteIdentifier(node.name) : "";
-  const what: Readonly<Record<string, string>> = {
-    AT_DropColumn: `DROP COLUMN ${name} with its contents`,
-    AT_AlterColumnType: `type change of ${name}, which may round or truncate values`,
-    AT_DropConstraint: `DROP CONSTRAINT ${name}`,
-    AT_DropExpression: `DROP EXPRESSION of ${name}`,
-    AT_DetachPartition: "DETACH PARTITION",
-  };
-  const found = what[String(node.subtype)];
-  return found === undefined ? undefined : { what: `${found}${cascading(node)}`, relations: [] };
-}
-
-const cascading = (node: Tree) => (node.behavior === "DROP_CASCADE" ? " CASCADE" : "");
 
 const optionsOf = (list: unknown): Tree[] => listOf(list).map((one) => treeOf(treeOf(one).DefElem));
 
 const isTrue = (arg: unknown) => treeOf(treeOf(arg).Boolean).boolval === true;
-
-/** Commands of ALTER TABLE that switch a protection off. */
-const SWITCHED_OFF: Readonly<Record<string, string>> = {
-  AT_DisableRowSecurity: "DISABLE ROW LEVEL SECURITY",
-  AT_NoForceRowSecurity: "NO FORCE ROW LEVEL SECURITY",
-  AT_DisableTrig: "DISABLE TRIGGER",
-  AT_DisableTrigAll: "DISABLE TRIGGER ALL",
-  AT_DisableTrigUser: "DISABLE TRIGGER USER",
-  AT_EnableReplicaTrig: "ENABLE REPLICA TRIGGER, which turns it off in ordinary sessions,",
-  AT_DisableRule: "DISABLE RULE",
-  AT_EnableReplicaRule: "ENABLE REPLICA RULE, which turns it off in ordinary sessions,",
-  AT_DropNotNull: "DROP NOT NULL",
-  AT_AlterConstraint: "ALTER CONSTRAINT",
-  AT_ChangeOwner: "OWNER",
-};
-
-/**
- * The protections that the parts of a statement weaken: they give others access, or turn off what checks or limits it. Each
- * returns `GRANT on "profiles" to PUBLIC`; undefined if it weakens nothing.
- */
-const WEAKENED: Readonly<Record<string, (node: Tree) => string | undefined | false>> = {
-  GrantStmt: (node) => granted(node, objectsOf(node)),
-  AlterDefaultPrivilegesStmt: (node) => granted(treeOf(node.action), "objects created later"),
-  GrantRoleStmt(node) {
-    const roles = listOf(node.granted_roles).map((one) => treeOf(treeOf(one).AccessPriv).priv_name);
-    return (
-      node.is_grant === true &&
-      `GRANT of the role ${roles.join(", ")} to ${rolesOf(node.grantee_roles).join(", ")}`
-    );
-  },
-  CreateRoleStmt: ({ options, role }) =>
-    optionsOf(options).some(({ defname }) => defname === "addroleto") &&
-    `CREATE ROLE ${role} as a member of others`,
-  AlterRoleSetStmt: ({ role }) => `ALTER ROLE ${rolesOf([role]).join("") || "ALL"} SET`,
-  AlterTableStmt: switchedOff,
-  AlterDomainStmt: ({ subtype, typeName }) =>
-    (subtype === "X" || subtype === "N") &&
-    `DROP of a constraint of the domain ${namesOf(typeName).join(".")}`,
-  AlterOwnerStmt: ({ objectType, object, newowner }) =>
-    `${kindOf(objectType)} ${objectName(object)}: owner ${rolesOf([newowner]).join("")}`,
-  ReassignOwnedStmt: ({ roles, newrole }) =>
-    `REASSIGN OWNED BY ${rolesOf(roles).join(", ")} to ${rolesOf([newrole]).join("")}`,
-  CreatePolicyStmt: (node) =>
-    node.permissive === true && `CREATE POLICY ${policyOf(node)}, which allows more rows`,
-  AlterPolicyStmt: (node) => `ALTER POLICY ${policyOf(node)}`,
-  CreateFunctionStmt: ({ options, funcname }) => definer(options, quotedName(namesOf(funcname))),
-  AlterFunctionStmt: ({ actions, func }) => definer(actions, objectName({ ObjectWithArgs: func })),
-  AlterEventTrigStmt: ({ tgenabled, trigname }) =>
-    tgenabled !== "O" && tgenabled !== "A" && `EVENT TRIGGER ${trigname} off`,
-};
-
-function granted(node: Tree, on: string): string | undefined {
-  const grantees = rolesOf(node.grantees);
-  if (node.is_grant !== true || grantees.length === 0) return undefined;
-  const privileges = listOf(node.privileges).map((one) =>
-    String(treeOf(treeOf(one).AccessPriv).priv_name).toUpperCase(),
-  );
-  return `GRANT ${privileges.join(", ") || "ALL"} on ${on} to ${grantees.join(", ")}`;
-}
-
-/** The roles of a list; not the current role, which keeps what it has. */
-function rolesOf(list: unknown): string[] {
-  return listOf(list).flatMap((one) => {
-    const { roletype, rolename } = treeOf(treeOf(one).RoleSpec ?? one);
-    if (roletype === "ROLESPEC_PUBLIC") return ["PUBLIC"];
-    return typeof rolename === "string" ? [quoteIdentifier(rolename)] : [];
-  });
-}
-
-function objectsOf(node: Tree): string {
-  const names = listOf(node.objects).map(objectName).join(", ");
-  const kind = kindOf(node.objtype);
-  if (node.targtype === "ACL_TARGET_ALL_IN_SCHEMA") return `every ${kind} in ${names}`;
-  return kind === "table" ? names : `${kind} ${names}`;
-}
-
-/** `OBJECT_FOREIGN_TABLE` → `foreign table`. */
-const kindOf = (type: unknown) =>
-  String(type).replace("OBJECT_", "").replaceAll("_", " ").toLowerCase();
-
-function objectName(object: unknown): string {
-  const [, content] = only(treeOf(object));
-  const { sval, items, objname } = content;
-  const names = typeof sval === "string" ? [sval] : namesOf(items ?? objname);
-  return relationName(content) ?? quotedName(names);
-}
-
-const policyOf = ({ policy_name, table }: Tree) =>
-  `${quoteIdentifier(String(policy_name))} on ${relationName(table) ?? ""}`;
-
-function definer(options: unknown, name: string): string | undefined {
-  const isDefiner = optionsOf(options).some(
-    ({ defname, arg }) => defname === "security" && isTrue(arg),
-  );
-  return isDefiner
-    ? `SECURITY DEFINER function ${name}, which runs with its owner's rights`
-    : undefined;
-}
-
-function switchedOff(node: Tree): string | undefined {
-  const found = listOf(node.cmds).flatMap((one) => {
-    const { subtype, name, newowner, def } = treeOf(treeOf(one).AlterTableCmd);
-    const kind = String(subtype);
-    const what = SWITCHED_OFF[kind];
-    const named = typeof name === "string" ? [quoteIdentifier(name)] : [];
-    if (what !== undefined) return [[what, ...named, ...rolesOf([newowner])].join(" ")];
-    if (kind !== "AT_SetRelOptions" && kind !== "AT_ResetRelOptions") return [];
-    // Options that make a view respect the row security of its tables.
-    return optionsOf(treeOf(treeOf(def).List).items).flatMap(({ defname, arg }) =>
-      /^security_/.test(String(defname)) && (kind === "AT_ResetRelOptions" || !isOn(arg))
-        ? [`${defname} off`]
-        : [],
-    );
-  });
-  return found.length === 0
-    ? undefined
-    : `${found.join(", ")} for ${relationName(node.relation) ?? ""}`;
-}
-
-/** Whether the value of an option turns it on; none does. */
-function isOn(arg: unknown): boolean {
-  const [kind = "", value] = only(treeOf(arg));
-  return (
-    kind === "" || /^(true|on|yes|1)$/i.test(String(value.sval ?? value.boolval ?? value.ival))
-  );
-}

@@ -126,6 +126,8 @@ export async function importCsv(
       requireColumns(columns, target.columns, target.name);
       const list = columns.map(quoteIdentifier).join(", ");
       const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
+      const reached = { mentions: [`relation ${target.relation}`] as const, blocks: [] };
+      await database.functions.requireUndoable(session, reached, dryRun);
       const earlier = await touched(session);
       const { locatable: _, ...begun } = await startOf(database, session, []);
       const { default: copyStreams } = await import("pg-copy-streams");
@@ -147,7 +149,6 @@ export async function importCsv(
         tables: without(now.tables, earlier.tables),
         weakened: (await changedProtection(session, earlier, now)) ? [PROTECTION_CHANGED] : [],
         places: { created: new Map(), deleted: new Map() },
-        changesSchema: false,
         ...begun,
         dryRun,
         confirm: (loss) => call.confirm(loss, lossAction(loss)),
@@ -159,7 +160,12 @@ export async function importCsv(
         bytes: size,
         committed: !dryRun,
       };
-      return { ...facts, ...(changeId === undefined ? {} : { change_id: changeId }) };
+      return {
+        ...facts,
+        ...(changeId === undefined
+          ? {}
+          : { change_id: changeId, note: database.changes?.copyNote }),
+      };
     });
   } finally {
     await file.handle.close();
@@ -191,13 +197,13 @@ function badHeader(path: string, what: string): ToolError {
 async function tableOf(session: Session, named: TableName) {
   const create = "Create it first with pg_execute and CREATE TABLE.";
   const { oid } = await findTable(session, named, "'r','p','f','v'", create);
-  const [found] = await session.rows<{ name: string; columns: string[] }>(
-    `SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname) AS name,
+  const [found] = await session.rows<{ name: string; relation: string; columns: string[] }>(
+    `SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname) AS name, c.relname::text AS relation,
        ARRAY(SELECT attname::text FROM pg_catalog.pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum) AS columns
      FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::text::oid`,
     [oid],
   );
-  return found ?? { name: named.table, columns: [] };
+  return found ?? { name: named.table, relation: named.table, columns: [] };
 }
 
 function requireColumns(given: readonly string[], known: readonly string[], table: string): void {

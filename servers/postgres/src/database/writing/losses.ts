@@ -29,35 +29,36 @@ interface Looked {
   readonly isChanged: boolean;
   readonly table: string;
   readonly holds: boolean;
-  readonly ddl: string | null;
 }
 
-/** How many rows the relations to drop or truncate have, and how to restore them. */
-export async function lookAt(session: Session, loss: Loss, made: ReadonlySet<string>) {
-  const { relations, losesNothingWithout, isUndoable = false } = loss;
-  const restoring: string[] = [];
-  let isNew = relations.length > 0;
+/**
+ * What a statement loses, with how many rows the relations to drop or truncate have; undefined if nothing.
+ *
+ * @param made the object ids of the relations that the same call created
+ */
+export async function lookAt(
+  session: Session,
+  { what, relations, losesNothingWithout }: Loss,
+  made: ReadonlySet<string>,
+): Promise<string | undefined> {
+  if (relations.length === 0) return what;
   let rows: number | undefined;
   let isChanged = false;
   const found = await session.rows<Looked & Record<string, unknown>>(
-    `SELECT oid::text AS id, pg_catalog.pg_stat_get_xact_tuples_deleted(oid) > 0 AS "isChanged", ${FULL_NAME} AS table, relkind IN ('r', 'm', 'p') AS holds, CASE relkind
-       WHEN 'v' THEN 'CREATE VIEW ' || oid::pg_catalog.regclass || ' AS ' || pg_catalog.pg_get_viewdef(oid)
-       WHEN 'i' THEN pg_catalog.pg_get_indexdef(oid) WHEN 'I' THEN pg_catalog.pg_get_indexdef(oid) END AS ddl
+    `SELECT oid::text AS id, pg_catalog.pg_stat_get_xact_tuples_deleted(oid) > 0 AS "isChanged", ${FULL_NAME} AS table, relkind IN ('r', 'm', 'p') AS holds
      FROM pg_catalog.unnest($1::text[]) WITH ORDINALITY named (name, place) JOIN pg_catalog.pg_class ON oid = pg_catalog.to_regclass(name) ORDER BY place`,
     [relations],
   );
   for (const one of found) {
-    isNew &&= made.has(one.id);
     isChanged ||= one.isChanged;
-    if (isUndoable && one.ddl !== null) restoring.push(one.ddl);
-    if (!one.holds) continue;
+    if (!one.holds || losesNothingWithout === undefined) continue;
     rows = (rows ?? 0) + (await countUpTo(session, one.table));
   }
   // TRUNCATE also clears the statistics of rows that were deleted before it.
   const isEmpty = losesNothingWithout === "rows" ? rows === 0 && !isChanged : found.length === 0;
-  const isNothing = losesNothingWithout !== undefined && relations.length > 0 && (isEmpty || isNew);
-  const what = rows === undefined ? loss.what : `${loss.what} (${rowCount(rows)})`;
-  return { what, rows, isNothing, restoring: restoring.length === found.length ? restoring : [] };
+  const isNew = found.length > 0 && found.every(({ id }) => made.has(id));
+  if (isNew || (losesNothingWithout !== undefined && isEmpty)) return undefined;
+  return rows === undefined ? what : `${what} (${rowCount(rows)})`;
 }
 
 const PROTECTING = "class attribute policy proc trigger constraint rewrite namespace default_acl"
@@ -121,6 +122,12 @@ export async function changedProtection(
   return found?.some !== false;
 }
 
+/** Whether a statement replaced a function, trigger or view. */
+export const hasReplaced = (before: Touched, after: Touched) =>
+  without(after.protection, before.protection).some(
+    ({ table, updated }) => updated > 0 && /pg_(proc|trigger|rewrite)$/.test(table),
+  );
+
 /** The difference to `earlier`; a renamed table counts as the same. */
 export function without(
   now: readonly TouchedTable[],
@@ -167,14 +174,10 @@ export async function changedElsewhere(
   return elsewhere;
 }
 
-/** How many rows a table has, up to one more than 1,000,000. @param condition counts only these rows */
-export async function countUpTo(
-  session: Session,
-  table: string,
-  condition = "true",
-): Promise<number> {
+/** How many rows a table has, up to one more than 1,000,000. */
+async function countUpTo(session: Session, table: string): Promise<number> {
   const [row] = await session.rows<{ count: number }>(
-    `SELECT pg_catalog.count(*)::float8 AS count FROM (SELECT FROM ${table} WHERE ${condition} LIMIT ${COUNTED + 1}) counted`,
+    `SELECT pg_catalog.count(*)::float8 AS count FROM (SELECT FROM ${table} LIMIT ${COUNTED + 1}) counted`,
   );
   return row?.count ?? 0;
 }

@@ -5,7 +5,6 @@ import { type ChangeWriter, type RecordedRow, RecordTooLarge } from "@refmcp/sql
 import { RECORD_BYTES, RECORD_ROWS } from "@refmcp/sql/change-record";
 import type { Database, Session } from "../connection/database.ts";
 import type { Row } from "../driver/values.ts";
-import { removingCreated } from "./created.ts";
 import type { TouchedTable } from "./losses.ts";
 import {
   addedBy,
@@ -59,8 +58,6 @@ export interface Recorded {
   readonly skipped: readonly string[];
   /** The id of the transaction; empty if it changed nothing. */
   readonly xid: string;
-  /** Statements that remove the schema objects that it created. */
-  readonly removing: readonly string[];
 }
 
 /** When this server started, which identifies it; in a form that does not depend on settings. */
@@ -84,7 +81,6 @@ export interface Start {
 interface Recording extends Start {
   readonly tables: readonly TouchedTable[];
   readonly places: Places;
-  readonly changesSchema: boolean;
 }
 
 interface Observer {
@@ -106,7 +102,7 @@ export async function record(
   database: Database,
   session: Session,
   writer: ChangeWriter,
-  { tables, places, changesSchema, ...start }: Recording,
+  { tables, places, ...start }: Recording,
 ): Promise<Recorded> {
   const all = await factsOf(
     session,
@@ -115,7 +111,6 @@ export async function record(
   if (!start.counts)
     throw new Unrecordable("the server doesn't count changed rows: track_counts is off");
   const skipped: string[] = [];
-  const removing: string[] = [];
   const xid = all[0]?.xid ?? (await transactionOf(session));
   const changed: (readonly [TableFacts, TouchedTable])[] = [];
   for (const table of tables) {
@@ -137,8 +132,6 @@ export async function record(
     return true;
   };
   const run = async (observer?: Observer) => {
-    if (changesSchema && observer !== undefined)
-      removing.push(...(await removingCreated(session, xid, observer.session)));
     for (const [known, table] of changed) {
       if (await addRecorded(known, table)) continue;
       const news = await newRows(
@@ -169,10 +162,9 @@ export async function record(
       updated + deleted > 0 || places.created.get(id)?.length !== inserted,
   );
   const facts = changed.map(([known]) => known);
-  if (xid !== "" && (needsObserver || changesSchema))
-    await observe(database, session, { xid, facts, ...start }, run);
+  if (xid !== "" && needsObserver) await observe(database, session, { xid, facts, ...start }, run);
   else await run();
-  return { facts, skipped, xid, removing };
+  return { facts, skipped, xid };
 }
 
 /** More inserted rows than this are recorded by their digest. */

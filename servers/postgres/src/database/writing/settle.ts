@@ -7,21 +7,12 @@ import type { TouchedTable } from "./losses.ts";
 import {
   MULTIXACTS,
   type Places,
-  type Recorded,
   record,
   STARTED,
   type Start,
   Unrecordable,
   written,
 } from "./record.ts";
-
-/** What PostgreSQL needs to undo a change, in the summary of its record. */
-export interface ChangeFacts extends Omit<Recorded, "removing"> {
-  /** Statements that restore or remove schema objects. */
-  readonly restore: readonly string[];
-  /** Statements of an undo that nothing can undo: the objects that they removed or restored stay so. */
-  readonly final?: readonly string[];
-}
 
 /** The tables, by their quoted names, of which RETURNING finds the changed rows. */
 type Locatable = ReadonlySet<string>;
@@ -53,14 +44,12 @@ export async function startOf(
 }
 
 interface Settling extends Start {
-  readonly changesSchema: boolean;
   readonly statements: readonly string[];
   readonly tables: readonly TouchedTable[];
   readonly places: Places;
-  /** Schema objects that are removed with their contents, and protections that are weakened. */
+  /** Statements that change the schema, and protections that are weakened. */
   readonly objects?: readonly string[];
   readonly weakened?: readonly string[];
-  readonly restore?: readonly string[];
   readonly dryRun: boolean;
   /** Asks the user; throws if the user declines or can't be asked. */
   confirm(loss: string): Promise<void>;
@@ -74,36 +63,19 @@ interface Settling extends Start {
 export async function settle(
   database: Database,
   session: Session,
-  {
-    tables,
-    objects = [],
-    weakened = [],
-    restore = [],
-    dryRun,
-    confirm,
-    statements,
-    ...given
-  }: Settling,
+  { tables, objects = [], weakened = [], dryRun, confirm, statements, ...given }: Settling,
 ): Promise<{ loss?: string | undefined; changeId?: string | undefined }> {
-  const recording =
-    tables.length > 0 || restore.length > 0 || given.changesSchema
-      ? await database.startRecord()
-      : undefined;
+  const recording = tables.length > 0 ? await database.startRecord() : undefined;
   const writer = typeof recording === "string" ? undefined : recording;
   let reason = typeof recording === "string" ? recording : undefined;
   try {
     let isEmpty = true;
     if (writer !== undefined) {
       try {
-        const { removing, ...facts } = await record(database, session, writer, {
-          tables,
-          ...given,
-        });
-        // What was created last goes first; then what was dropped comes back.
-        const undoing = { ...facts, restore: [...removing, ...restore] };
-        isEmpty = writer.tables.length === 0 && undoing.restore.length === 0;
+        const facts = await record(database, session, writer, { tables, ...given });
+        isEmpty = writer.tables.length === 0;
         if (!isEmpty && !dryRun)
-          written(() => writer.finish({ database: database.identity, statements, facts: undoing }));
+          written(() => writer.finish({ database: database.identity, statements, facts }));
       } catch (error) {
         if (!(error instanceof Unrecordable)) throw error;
         reason = error.message;

@@ -1,27 +1,16 @@
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import {
-  type Calling,
-  lossAction,
-  lossText,
-  type RecordedChange,
-  readRows as recordedRows,
-  rowCount,
-} from "@refmcp/sql";
+import { type Calling, type RecordedChange, readRows as recordedRows } from "@refmcp/sql";
 import * as z from "zod";
 import type { Database, Session } from "../connection/database.ts";
 import type { Row } from "../driver/values.ts";
-import { passWriting } from "../gate/write-gate.ts";
-import { countUpTo, lookAt } from "./losses.ts";
-import { transactionOf, Unrecordable, written } from "./record.ts";
+import { type Recorded, transactionOf, Unrecordable, written } from "./record.ts";
 import { countsOf, findRows, pairsOf, restoreRows, type Table } from "./restore-rows.ts";
-import { type ChangeFacts, commit } from "./settle.ts";
+import { commit } from "./settle.ts";
 import { factsOf, keyOf, type TableFacts } from "./tables.ts";
 
 const texts = z.array(z.string());
 const recorded = z.object({
   xid: z.string(),
-  restore: texts,
-  final: texts.default([]),
   skipped: texts,
   facts: z.array(z.object({ id: z.string(), name: z.string(), columns: texts, key: texts })),
 });
@@ -55,19 +44,11 @@ async function outcomeOf(session: Session, { facts }: RecordedChange): Promise<s
 export async function undoChange(
   database: Database,
   { id, dryRun }: { readonly id: string; readonly dryRun: boolean },
-  call: Pick<Calling, "signal" | "confirm">,
+  call: Pick<Calling, "signal">,
 ) {
   const change = await database.changes?.find(database.identity, id);
   if (change === undefined) throw new ToolError("not_found", "There is no record of changes.");
-  const { restore, final: done, facts, skipped } = recorded.parse(change.facts);
-  if (done.length > 0)
-    throw new ToolError(
-      "conflict",
-      `Change ${id} can't be undone, because it changed the schema: ${oneLine(done.join("; ").slice(0, 500))}.`,
-      {
-        hint: `Run the statements of change ${change.undoes} again; the list of changes has them.`,
-      },
-    );
+  const { facts, skipped } = recorded.parse(change.facts);
   const undoing = database.change(
     { signal: call.signal, times: 10, handlesRows: true },
     async (session) => {
@@ -94,7 +75,6 @@ export async function undoChange(
       const isRecorded = tables.every(({ added }) => added.length === 0);
       await findRows(session, id, tables, database.masks.isOn);
       await restoreRows(session, id, tables);
-      const { objects, again, final } = await restoreObjects(session, restore);
       const writer = isRecorded ? await database.startRecord() : undefined;
       if (typeof writer === "string") throw unrecorded(writer);
       try {
@@ -104,12 +84,10 @@ export async function undoChange(
             const swapped = { ...(after && { before: after }), ...(before && { after: before }) };
             written(() => writer?.add({ table: table.facts.name, key, ...swapped }));
           }
-        const undone: ChangeFacts = {
+        const undone: Recorded = {
           facts: tables.map((one) => one.facts),
           skipped: [],
           xid: await transactionOf(session),
-          restore: again,
-          final,
         };
         const statements = [`undo of ${id}`];
         if (!dryRun)
@@ -121,9 +99,6 @@ export async function undoChange(
             ? []
             : [`Rows inserted into ${skipped.join(", ")} remain: this role can't read them.`]),
           ...(isRecorded ? [] : ["The added rows are not recorded, so this undo can't be undone."]),
-          ...(final.length === 0
-            ? []
-            : ["This undo changes the schema, so it can't be undone itself."]),
         ];
         const answer = {
           undone: id,
@@ -132,8 +107,6 @@ export async function undoChange(
           ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
         };
         if (dryRun) return answer;
-        const loss = lossText({ objects });
-        if (loss !== undefined) await call.confirm(loss, lossAction(loss));
         const change_id = await commit(session, writer);
         return change_id === undefined ? answer : { ...answer, change_id };
       } catch (error) {
@@ -185,32 +158,6 @@ function current(
     });
   const places = found.places.map((at) => then.columns.indexOf(found.columns[at] ?? ""));
   return { ...found, places, columns: then.columns, key: then.key };
-}
-
-/** Runs the statements that restore or remove schema objects. @returns what is lost by that, and how to restore it */
-async function restoreObjects(session: Session, statements: readonly string[]) {
-  const objects: string[] = [];
-  const again: string[] = [];
-  const final: string[] = [];
-  await session.run("SET LOCAL search_path TO DEFAULT");
-  for (const sql of statements) {
-    const { losses } = await passWriting(sql, false);
-    const known = again.length;
-    for (const loss of losses) {
-      const { what, rows, restoring } = await lookAt(session, loss, new Set());
-      again.unshift(...restoring);
-      if (rows !== undefined && rows > 0) objects.push(what);
-    }
-    if (again.length === known) final.push(sql);
-    // As `removingCreated` writes it.
-    const [, table = "", column] = /^ALTER TABLE (.+) DROP COLUMN (.+)$/s.exec(sql) ?? [];
-    const values =
-      column === undefined ? 0 : await countUpTo(session, table, `${column} IS NOT NULL`);
-    if (values > 0)
-      objects.push(`DROP COLUMN ${column} of ${table} (${rowCount(values)} with a value)`);
-    await session.query({ text: sql, params: [] }, { chars: 1 });
-  }
-  return { objects, again, final };
 }
 
 /** The changes of a database, newest first; without those that PostgreSQL did not commit. */

@@ -1,5 +1,12 @@
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type Calling, type Changing, encodeRow, lossAction } from "@refmcp/sql";
+import {
+  type Calling,
+  type Changing,
+  encodeRow,
+  lossAction,
+  lossText,
+  shownSql,
+} from "@refmcp/sql";
 import type { Database, Session } from "../connection/database.ts";
 import type { Postgres } from "../connection/postgres.ts";
 import { rehearsalKey } from "../copy/rehearse.ts";
@@ -11,6 +18,7 @@ import {
   AT_LAST,
   changedElsewhere,
   changedProtection,
+  hasReplaced,
   lookAt,
   oidOf,
   PROTECTION_CHANGED,
@@ -30,8 +38,6 @@ interface Written {
   readonly outcomes: readonly Awaited<ReturnType<typeof runOne>>[];
   /** What was or would be destroyed, as shown to the user; undefined if nothing. */
   readonly loss: string | undefined;
-  /** Statements that restore what was dropped. */
-  readonly undo: readonly string[];
   readonly changeId: string | undefined;
   /** Includes rows changed by triggers, cascades and functions. */
   readonly tables: readonly TouchedTable[];
@@ -39,6 +45,7 @@ interface Written {
 }
 
 const MAX_TABLES = 100;
+const CODE = "DO, a block of code with unpredictable effects";
 const CASCADES = /drop cascades|truncate cascades/;
 
 /**
@@ -68,7 +75,7 @@ export async function runChanges(
       call.confirm([loss, ...(found === undefined ? [] : [found])].join(" "), lossAction(loss)),
   };
   const sql = changing.statements.map((one) => one.sql).join(" ");
-  const { committed, outcomes, loss, undo, changeId, tables, notices } = await withNearNames(
+  const { committed, outcomes, loss, changeId, tables, notices } = await withNearNames(
     write(at, writing),
     at,
     sql,
@@ -76,7 +83,7 @@ export async function runChanges(
   );
   const said = remarks(notices);
   const cut = { count: 0 };
-  let space = call.budget - 500 - JSON.stringify([tables, loss, undo, said]).length;
+  let space = call.budget - 500 - JSON.stringify([tables, loss, said]).length;
   let isShort = false;
   const results = outcomes.map(({ command, rowCount, columns, rows }) => {
     const facts = { command, ...(rowCount === undefined ? {} : { row_count: rowCount }) };
@@ -98,8 +105,7 @@ export async function runChanges(
     results,
     tables: tables.map(({ id: _, ...table }) => table),
     ...(loss === undefined ? {} : { loss }),
-    ...(undo.length === 0 ? {} : { undo: [...undo] }),
-    ...(changeId === undefined ? {} : { change_id: changeId }),
+    ...(changeId === undefined ? {} : { change_id: changeId, note: at.changes?.copyNote }),
     truncated: by !== undefined,
     ...(by === undefined ? {} : { truncated_by: by }),
     ...(said.length === 0 ? {} : { notices: said }),
@@ -121,24 +127,37 @@ async function write(database: Database, writing: Writing): Promise<Written> {
   const [first] = changes;
   if (first !== undefined && changes.some(({ alone }) => alone !== undefined))
     return await writeAlone(database, first, writing);
+  // What a block of code does may outlast a rollback, so nothing of it runs before the user agrees.
+  const blocks = changes.flatMap(({ blocks: [code], sql }) => (code === undefined ? [] : [sql]));
+  const codes = blocks.map((sql) => `${CODE}: ${shownSql(sql)}`);
+  const loss = lossText({ objects: codes });
+  if (loss !== undefined && !writing.dryRun) await writing.confirm(loss);
   return await database.change({ signal, timeoutMs }, async (session) => {
     const earlier = await touched(session);
     const { locatable, ...begun } = await startOf(database, session, changes);
     const places = { created: new Map<string, string[]>(), deleted: new Map<string, string[]>() };
     const outcomes: Written["outcomes"][number][] = [];
-    const objects: string[] = [];
-    const weakened = changes.flatMap((change) => change.weakened);
-    const undo: string[] = [];
+    const objects: string[] = writing.dryRun ? [...codes] : [];
+    const weakened: string[] = [];
     const made = new Set<string>();
     // Statements that change the schema themselves are judged by their text.
     const isMixed = changes.some(({ changesRows }) => !changesRows);
     let hasChangedProtection = false;
+    const reached = {
+      mentions: changes.flatMap(({ mentions }) => mentions),
+      blocks: changes.flatMap((change) => change.blocks),
+    };
+    if (!isMixed) await database.functions.requireUndoable(session, reached, writing.dryRun);
     for (const [index, change] of changes.entries()) {
-      const before = [];
-      for (const loss of change.losses) before.push(await lookAt(session, loss, made));
+      if (isMixed) {
+        const run = database.functions.requireUndoable(session, change, writing.dryRun);
+        await numbered(index, changes.length, run, change.sql);
+      }
+      const lost = change.loss === undefined ? undefined : await lookAt(session, change.loss, made);
       const isFree =
         change.creates !== undefined && (await oidOf(session, change.creates)) === undefined;
-      const mine = isMixed && change.changesRows ? await touched(session) : undefined;
+      const mine =
+        isMixed && (change.changesRows || change.replaces) ? await touched(session) : undefined;
       const { located, sql } = change;
       const isLocated = located !== undefined && locatable.has(located.relation);
       const text = isLocated ? located.sql : sql;
@@ -157,14 +176,13 @@ async function write(database: Database, writing: Writing): Promise<Written> {
         },
       );
       outcomes.push(await numbered(index, changes.length, run, sql));
-      if (mine !== undefined)
+      if (mine !== undefined && change.replaces) {
+        if (hasReplaced(mine, await touched(session))) objects.push(shownSql(change.sql));
+      } else if (mine !== undefined)
         hasChangedProtection ||= await changedProtection(session, mine, await touched(session));
       const created = isFree ? await oidOf(session, change.creates) : undefined;
       if (created !== undefined) made.add(created);
-      for (const { what, restoring, isNothing } of before) {
-        undo.push(...restoring);
-        if (!isNothing && restoring.length === 0) objects.push(what);
-      }
+      if (lost !== undefined) objects.push(lost);
     }
     const now = await touched(session, AT_LAST);
     if (!isMixed) hasChangedProtection = await changedProtection(session, earlier, now);
@@ -177,18 +195,15 @@ async function write(database: Database, writing: Writing): Promise<Written> {
     const { loss, changeId } = await settle(database, session, {
       ...writing,
       statements: changes.map(({ sql }) => sql),
-      changesSchema: isMixed,
       ...begun,
       places,
       tables: all,
       objects: [...objects, ...details],
       weakened,
-      restore: undo,
     });
     return {
       committed: !writing.dryRun,
       outcomes,
-      undo,
       changeId,
       tables: tables.slice(0, MAX_TABLES),
       notices,
@@ -201,7 +216,7 @@ async function write(database: Database, writing: Writing): Promise<Written> {
 async function writeAlone(
   database: Database,
   change: Change,
-  { statements, signal, timeoutMs, maxBytes, dryRun }: Writing,
+  { statements, signal, timeoutMs, maxBytes, dryRun, confirm }: Writing,
 ): Promise<Written> {
   const [statement, ...others] = statements;
   if (others.length > 0 || dryRun)
@@ -216,15 +231,22 @@ async function writeAlone(
       async (session) => {
         await session.openNone(database.limitOf(timeoutMs));
         earlier = await invalidIndexes(session, relation);
-        const undo: string[] = [];
-        for (const loss of change.losses)
-          undo.push(...(await lookAt(session, loss, new Set())).restoring);
+        const lost =
+          change.loss === undefined ? undefined : await lookAt(session, change.loss, new Set());
+        const loss = lossText({ objects: [lost ?? []].flat() });
+        if (loss !== undefined) await confirm(loss);
         const outcome = await runOne(database, session, change, statement?.params ?? [], {
           maxBytes,
         });
         const notices = noticesOf(database, session, [outcome]);
-        const nothing = { loss: undefined, changeId: undefined, tables: [] };
-        return { committed: true, outcomes: [outcome], undo, notices, ...nothing };
+        return {
+          committed: true,
+          outcomes: [outcome],
+          loss,
+          changeId: undefined,
+          tables: [],
+          notices,
+        };
       },
     );
   } catch (error) {

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, realpathSync } from "node:fs";
+import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import type { PathGuard } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import {
@@ -11,7 +11,7 @@ import {
   withNear,
 } from "@refmcp/sql";
 import { type IsMasked, maskTest } from "../gate/mask-facts.ts";
-import type { Recording } from "../writing/change.ts";
+import type { FileVersion, Recording } from "../writing/change.ts";
 import { Insights } from "../writing/insights.ts";
 import type { Place } from "./handle.ts";
 import { Leases, Runners } from "./runners.ts";
@@ -46,6 +46,8 @@ export class Databases {
   readonly watch: DataWatch;
   readonly results: ResultStore;
   readonly insights = new Insights();
+  /** Open files by their identity, for `versionOf`. */
+  readonly #headers = new Map<string, number>();
   /** Whether nobody may read the values of a column. */
   readonly isMasked: IsMasked;
 
@@ -65,9 +67,24 @@ export class Databases {
     return limitsOf(this.options, asked);
   }
 
-  /** What the record of changes knows a database by, however it is named. */
+  /** What the record of changes knows a database by, however it is named. A new file with an old name is another database. */
   identityOf({ file }: Place): string {
-    return existsSync(file) ? realpathSync.native(file) : file;
+    if (!existsSync(file)) return file;
+    const { ino, birthtimeNs } = statSync(file, { bigint: true });
+    return `${realpathSync.native(file)} ${ino} ${birthtimeNs}`;
+  }
+
+  /** The counters in the header of a database file: of commits, unless it is in WAL mode, and of schema changes. */
+  versionOf(place: Place): FileVersion | undefined {
+    const identity = this.identityOf(place);
+    if (!existsSync(place.file)) return undefined;
+    // Not closed: that would end the locks that other code of this process has on the file.
+    const file = this.#headers.get(identity) ?? openSync(place.file, "r");
+    this.#headers.set(identity, file);
+    const header = Buffer.alloc(44);
+    if (readSync(file, header, 0, 44, 0) < 44) return undefined;
+    const isWal = header[18] === 2;
+    return { commits: isWal ? 0 : header.readUInt32BE(24), schemas: header.readUInt32BE(40) };
   }
 
   /** The recorded changes of a database, newest first. @throws ToolError as `place` */
@@ -79,7 +96,7 @@ export class Databases {
   async recording(place: Place): Promise<Recording> {
     const database = this.identityOf(place);
     const slot = await this.options.changes.slot(database);
-    return "reason" in slot ? slot : { ...slot, database };
+    return "reason" in slot ? slot : { ...slot, database, version: this.versionOf(place) };
   }
 
   names(): string[] {

@@ -133,7 +133,7 @@ async function addRows(
   }: { file: GuardedFile; target: Target; delimiter: string; columns: readonly string[] },
   { dryRun, ...how }: { recording: Recording; isWatched: boolean; dryRun: boolean },
   call: Omit<Calling, "budget">,
-): Promise<{ rows: number; change_id?: string } | { unrecorded: string } | "watch"> {
+): Promise<{ rows: number; change_id?: string; note?: string } | { unrecorded: string } | "watch"> {
   const { signal } = call;
   const { size } = file.stat;
   const names = columns.map(quoteIdentifier).join(", ");
@@ -167,7 +167,8 @@ async function addRows(
         await call.confirm(measured.loss, lossAction(measured.loss));
       signal.throwIfAborted();
       const changeId = await ask("closeTable", { commit: !dryRun });
-      return { rows, ...(changeId === undefined ? {} : { change_id: changeId }) };
+      const note = databases.options.changes.copyNote;
+      return { rows, ...(changeId === undefined ? {} : { change_id: changeId, note }) };
     })
     .catch(async (error: unknown) => {
       await databases.recover(place);

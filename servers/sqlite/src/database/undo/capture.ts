@@ -94,26 +94,10 @@ export class Capture {
    */
   around<Value>(verb: string, work: () => Value): Value {
     if (verb !== "DROP") this.#stop();
-    const earlier = new Set(
-      this.#database.prepare("SELECT name FROM main.sqlite_schema").pluck().all(),
-    );
     const value = work();
     this.#stop();
     this.#watch();
-    if (verb === "CREATE" && !this.#isCounting)
-      for (const made of this.#watched) if (!earlier.has(made.name)) this.#keepAll(made);
     return value;
-  }
-
-  /** The rows of a new table: CREATE TABLE AS runs no triggers. */
-  #keepAll({ name, log, key }: Watched): void {
-    const keys = key.map((_, at) => `k${at}`).join(", ");
-    const isNew = key.map((one, at) => `k${at} = x.${one}`).join(" AND ");
-    if (shapeOf(this.#database, name) !== undefined)
-      this.#database.exec(
-        `INSERT INTO ${log} (${keys}, e) SELECT ${key.map((one) => `x.${one}`).join(", ")}, 0 FROM main.${quoteIdentifier(name)} x
-         WHERE NOT EXISTS (SELECT 1 FROM ${log} WHERE ${isNew})`,
-      );
   }
 
   /** Stops watching, but keeps what was seen. */

@@ -10,13 +10,7 @@ import type { Recording } from "../writing/change.ts";
 const facts = z.object({
   columns: z.record(z.string(), z.array(z.string())),
   indexes: z.array(z.string()),
-  schema: z
-    .object({
-      forward: z.array(z.string()),
-      backward: z.array(z.string()),
-      after: z.record(z.string(), z.string().nullable()),
-    })
-    .optional(),
+  version: z.object({ commits: z.number(), schemas: z.number() }).optional(),
 });
 
 /** Undoing a change takes longer than the change, and must not fail for that. */
@@ -38,10 +32,16 @@ export async function undoChange(
   const found = await databases.options.changes.find(databases.identityOf(place), id);
   const { path, tables: changed } = found;
   const job = { place, id, path, facts: facts.parse(found.facts), tables: changed, dryRun };
-  if (job.facts.schema !== undefined && !databases.options.allowDdl)
-    throw new ToolError("denied", `Change ${id} changed the schema, and undoing it would too.`, {
-      hint: "Ask the user to start the server with --allow-ddl.",
-    });
+  const { version: then = { commits: 0, schemas: 0 } } = job.facts;
+  const { commits, schemas } = databases.versionOf(place) ?? then;
+  // The change itself was one more.
+  const isOlder = then.commits > 0 && commits > 0 && commits <= then.commits;
+  if (isOlder || schemas < then.schemas)
+    throw new ToolError(
+      "conflict",
+      `Change ${id} was not undone: ${JSON.stringify(place.file)} now has the content of another or an older database.`,
+      { hint: "Nothing was changed. Restore rows with your own statements." },
+    );
   const timeoutMs = Math.max(databases.limits().timeoutMs, UNDO_MS);
   const attempt = (how: Recording) =>
     runStatement(databases, "undo", { ...job, recording: how }, { sql: "", signal, timeoutMs });

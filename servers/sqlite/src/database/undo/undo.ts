@@ -1,12 +1,10 @@
 import { type RecordedRow, readRows, type TableCounts } from "@refmcp/sql/change-record";
 import { quoteIdentifier } from "@refmcp/sql/names";
-import { removalOf, statementOf, tokenize } from "@refmcp/sql/statement";
 import type Database from "better-sqlite3";
 import { maskingOf } from "../gate/masks.ts";
 import { ChangeWatch, type Recording, type UndoFacts, whyNotRecorded } from "../writing/change.ts";
 import { digestBetween } from "./added.ts";
 import { rowsOf } from "./capture.ts";
-import { definitionsIn } from "./definitions.ts";
 import {
   asBytes,
   decodeValue,
@@ -57,50 +55,30 @@ export function undo(database: Database.Database, job: UndoJob) {
   let record: ReturnType<ChangeWatch["record"]>;
   try {
     const { facts, path } = job;
-    const { backward, forward } = facts.schema ?? { backward: [], forward: [] };
     const tables = new Tables(database, facts);
-    checkDefinitions(database, facts);
     checkRows(path, tables, maskingOf(database) !== undefined);
     const { names } = tables;
     const orphans = orphansIn(database, names);
     const watch = new ChangeWatch(
       database,
-      [
-        { sql: `DELETE INSERT ${names.map(quoteIdentifier).join(" ")}`, verb: "DELETE" },
-        ...backward.map((sql) => ({ sql, verb: statementOf(sql).verb })),
-      ],
+      [{ sql: `DELETE INSERT ${names.map(quoteIdentifier).join(" ")}`, verb: "DELETE" }],
       "reason" in job.recording ? job.recording.reason : undefined,
     );
-    const isDrop = (sql: string) => statementOf(sql).verb === "DROP";
-    const isTable = (sql: string) => /^create\s+(virtual\s+)?table\b/i.test(sql.trimStart());
-    const define = (sql: string) => {
-      checkEmpty(database, sql);
-      watch.follow({ sql, verb: statementOf(sql).verb }, () => database.exec(sql));
-    };
     const triggers = dropTriggers(database, names);
     if (job.tables.some(({ inserted, updated }) => inserted + updated > 0))
       for (const row of readRows(path)) if (row.after !== undefined) tables.get(row)?.remove(row);
-    for (const sql of triggers) database.exec(sql);
-    for (const sql of backward.filter(isDrop)) define(sql);
-    for (const sql of backward.filter(isTable)) define(sql);
-    const left = dropTriggers(database, names);
     if (job.tables.some(({ deleted, updated }) => deleted + updated > 0))
       for (const row of readRows(path)) if (row.before !== undefined) tables.get(row)?.restore(row);
     for (const index of facts.indexes) rebuild(database, index);
-    for (const sql of left) database.exec(sql);
-    for (const sql of backward.filter((sql) => !isDrop(sql) && !isTable(sql))) define(sql);
+    for (const sql of triggers) database.exec(sql);
     if (orphansIn(database, names) > orphans)
       throw new Refused({
         message: "Undoing it would leave rows whose foreign keys refer to nothing.",
         hint: "Nothing was changed. Undo the later changes of the related tables first.",
       });
-    const schema =
-      facts.schema === undefined
-        ? undefined
-        : { forward: backward, backward: forward, after: afterOf(database, facts) };
     const statements = [`undo of ${job.id}`];
     if (!("reason" in job.recording))
-      record = watch.record(job.recording, { statements, undoes: job.id, schema });
+      record = watch.record(job.recording, { statements, undoes: job.id });
     database.exec(job.dryRun ? "ROLLBACK" : "COMMIT");
     const changeId = job.dryRun ? undefined : record?.committed();
     return { committed: !job.dryRun, changeId, tables: record?.tables ?? watch.counts };
@@ -159,75 +137,6 @@ class Tables {
     this.#all.set(table, made);
     return made;
   }
-}
-
-function checkDefinitions(database: Database.Database, { schema }: UndoFacts): void {
-  const now = definitionsIn(database);
-  for (const [id, sql] of Object.entries(schema?.after ?? {}))
-    if (plainText(now(id)) !== plainText(sql))
-      throw new Refused({
-        message: `The ${id} was changed, dropped or created again since.`,
-        hint: "Nothing was changed. Undo its later changes first (newest first).",
-      });
-}
-
-/** A definition without the quotes that SQLite adds when it renames something. */
-const plainText = (sql: string | null) =>
-  sql === null
-    ? undefined
-    : tokenize(sql)
-        .map(({ kind, text }) => (kind === "name" ? text.slice(1, -1) : text))
-        .join(" ");
-
-/** Undoing a CREATE or ADD COLUMN must not lose what was added to it since. */
-function checkEmpty(database: Database.Database, sql: string): void {
-  const removal = removalOf(statementOf(sql));
-  if (removal === undefined) return;
-  const { what, table } = removal;
-  const column = /^DROP COLUMN (.*) of /s.exec(what)?.[1];
-  // Whether masked values are the default must not show.
-  const isMasked =
-    column !== undefined &&
-    maskingOf(database)?.isMasked(plainName(table), plainName(column)) === true;
-  const where =
-    column === undefined || isMasked
-      ? ""
-      : ` WHERE ${column} IS NOT ${defaultOf(database, table, column)}`;
-  const rows =
-    what.startsWith("DROP TABLE") || column !== undefined ? rowsOf(database, table + where) : 0;
-  if (rows === 0) return;
-  const thing = column === undefined ? `the table ${table}` : `the column ${column} of ${table}`;
-  throw new Refused({
-    message: `Undoing it would drop ${thing}, which has ${rows} ${rows === 1 ? "row" : "rows"} with data.`,
-    hint:
-      column === undefined
-        ? `Nothing was changed. Delete the rows first (which can be undone), or use DROP TABLE.`
-        : `Nothing was changed. Set the column to its default first (which can be undone), or use DROP COLUMN.`,
-  });
-}
-
-const plainName = (name: string) =>
-  name
-    .replace(/^main\./i, "")
-    .replace(/^["`[]|["`\]]$/g, "")
-    .replaceAll('""', '"');
-
-function defaultOf(database: Database.Database, table: string, column: string): string {
-  const value = database
-    .prepare<[string, string], string | null>(
-      "SELECT dflt_value FROM pragma_table_info(?) WHERE lower(name) = lower(?)",
-    )
-    .pluck()
-    .get(plainName(table), plainName(column));
-  return `(${value ?? "NULL"})`;
-}
-
-function afterOf(
-  database: Database.Database,
-  { schema }: UndoFacts,
-): Record<string, string | null> {
-  const now = definitionsIn(database);
-  return Object.fromEntries(Object.keys(schema?.after ?? {}).map((id) => [id, now(id)]));
 }
 
 function checkRows(path: string, tables: Tables, hidesKeys: boolean): void {

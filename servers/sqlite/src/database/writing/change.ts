@@ -14,7 +14,7 @@ import type Database from "better-sqlite3";
 import { type Progress, prepared } from "../connection/handle.ts";
 import { maskingOf, passMaskedChange } from "../gate/masks.ts";
 import { Capture } from "../undo/capture.ts";
-import { Definitions, type SchemaFacts } from "../undo/definitions.ts";
+import { Definitions } from "../undo/definitions.ts";
 
 /** A changing statement, as classified by its text. */
 export interface WriteStatement extends Bound {
@@ -26,7 +26,15 @@ export interface WriteStatement extends Bound {
 }
 
 /** Where to record a change, or why it can't be recorded. */
-export type Recording = { readonly reason: string } | (RecordSlot & { readonly database: string });
+export type Recording =
+  | { readonly reason: string }
+  | (RecordSlot & { readonly database: string; readonly version?: FileVersion | undefined });
+
+/** Two numbers in the header of a database file that only grow. */
+export interface FileVersion {
+  readonly commits: number;
+  readonly schemas: number;
+}
 
 export interface WriteJob {
   readonly statements: readonly WriteStatement[];
@@ -43,7 +51,8 @@ export interface UndoFacts {
   readonly columns: Readonly<Record<string, readonly string[]>>;
   /** Full-text indexes to rebuild. */
   readonly indexes: readonly string[];
-  readonly schema?: SchemaFacts | undefined;
+  /** The counters of the file before the change: see `versionOf`. */
+  readonly version?: FileVersion | undefined;
 }
 
 interface Returned {
@@ -113,9 +122,8 @@ function attempt(
     const committed = !job.dryRun && loss === job.agreedLoss;
     database.exec(committed ? "COMMIT" : "ROLLBACK");
     const changeId = committed ? record?.committed() : undefined;
-    const undo = record === undefined ? watch.inverse : [];
     const tables = record?.tables ?? [];
-    return { committed, loss, undo, changeId, tables, changes, lastRowId, returned };
+    return { committed, loss, changeId, tables, changes, lastRowId, returned };
   } finally {
     if (database.inTransaction) database.exec("ROLLBACK");
     record?.discard();
@@ -250,28 +258,18 @@ export class ChangeWatch {
     return this.#capture.counts();
   }
 
-  /** Statements that undo the changes of the schema. */
-  get inverse(): readonly string[] {
-    return this.#definitions?.facts()?.backward ?? [];
-  }
-
   /**
    * Writes the record, up to the commit; undefined if nothing was changed.
    *
-   * @param given what to show of the change; `schema` replaces what was found
+   * @param given what to show of the change
    * @throws an error for `whyNotRecorded`
    */
   record(
     recording: Recording,
-    {
-      schema = this.#definitions?.facts(),
-      ...given
-    }: Pick<ChangeSummary, "statements" | "undoes"> & {
-      readonly schema?: SchemaFacts | undefined;
-    },
+    given: Pick<ChangeSummary, "statements" | "undoes">,
   ): ChangeWriter | undefined {
     const { columns, indexes } = this.#capture;
-    const facts: UndoFacts = { columns, indexes: [...indexes], schema };
+    const facts = { columns, indexes: [...indexes] };
     return writeRecord(recording, this.#capture.rows(), { facts, ...given });
   }
 }
@@ -290,8 +288,9 @@ export function writeRecord(
   const writer = recorded(() => new ChangeWriter(recording));
   try {
     for (const row of rows) recorded(() => writer.add(row));
-    if (writer.tables.length > 0 || given.facts.schema !== undefined) {
-      recorded(() => writer.finish({ database: recording.database, ...given }));
+    if (writer.tables.length > 0) {
+      const { database, version } = recording;
+      recorded(() => writer.finish({ database, ...given, facts: { ...given.facts, version } }));
       return writer;
     }
   } catch (error) {

@@ -61,10 +61,11 @@ export async function runChanges(
   };
   // Measures the loss, and is rolled back if there is one: no lock is held while the user is asked about exactly this loss.
   const first = await attempt(undefined);
-  if (dryRun || first.loss === undefined) return shownChange(changes, first);
+  const { copyNote } = databases.options.changes;
+  if (dryRun || first.loss === undefined) return shownChange(changes, first, copyNote);
   await call.confirm(first.loss, lossAction(first.loss));
   const second = await attempt(first.loss);
-  if (second.committed) return shownChange(changes, second);
+  if (second.committed) return shownChange(changes, second, copyNote);
   const loss = second.loss ?? "nothing would be lost now";
   throw new ToolError("conflict", `The data changed while the user was being asked; now: ${loss}`, {
     hint: "Nothing was changed. Call again to ask again.",
@@ -91,8 +92,8 @@ function writeStatement({ sql, params, statement }: Change): WriteStatement {
 }
 
 /** The effect of changes, as `changeOutput`. */
-function shownChange(changes: readonly Change[], answer: Answer<"write">) {
-  const { committed, lastRowId, loss, undo, returned, changeId, tables } = answer;
+function shownChange(changes: readonly Change[], answer: Answer<"write">, note: string) {
+  const { committed, lastRowId, loss, returned, changeId, tables } = answer;
   const isShort = returned.some(({ more }) => more > 0);
   return {
     committed,
@@ -108,8 +109,7 @@ function shownChange(changes: readonly Change[], answer: Answer<"write">) {
     ...(tables.length === 0 ? {} : { tables }),
     ...(lastRowId === "0" ? {} : { last_insert_rowid: lastRowId }),
     ...(loss === undefined ? {} : { loss }),
-    ...(undo.length === 0 ? {} : { undo: [...undo] }),
-    ...(changeId === undefined ? {} : { change_id: changeId }),
+    ...(changeId === undefined ? {} : { change_id: changeId, note }),
     truncated: isShort,
     ...(isShort ? { truncated_by: "bytes" as const } : {}),
   };

@@ -1,0 +1,178 @@
+import { copyFile, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Connected, connectStdio } from "@refmcp/testing";
+import Sqlite from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+// What the built server promises a client that can't be asked, over stdio.
+
+let folder: string;
+let file: string;
+let state: string;
+const open: Connected[] = [];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "refmcp-sqlite-fence-"));
+  state = await mkdtemp(join(tmpdir(), "refmcp-sqlite-fence-state-"));
+  file = join(folder, "a.db");
+  database(file, "('Ada'), ('Mary'), ('Charles')");
+});
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+  for (const one of [folder, state]) await rm(one, { recursive: true, force: true });
+});
+
+function database(path: string, values: string): void {
+  const made = new Sqlite(path);
+  made.exec(`CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO people (name) VALUES ${values};
+    CREATE INDEX by_name ON people (name); CREATE VIEW names AS SELECT name FROM people;
+    CREATE TRIGGER upper AFTER INSERT ON people BEGIN SELECT 1; END; CREATE TABLE empty (x); CREATE TABLE pets (id, name);`);
+  made.close();
+}
+
+async function connect(...args: readonly string[]) {
+  const bin = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
+  const given = ["--db-path", file, "--root", folder, "--undo-dir", state];
+  const connected = await connectStdio(bin, {
+    args: [...given, "--allow-write", "--allow-ddl", ...args],
+  });
+  open.push(connected);
+  const call = async (name: string, given: Record<string, unknown>) => {
+    const result = await connected.client.callTool({ name, arguments: given });
+    const text = result.content.map((one) => (one.type === "text" ? one.text : "")).join("");
+    return { text, isError: result.isError === true };
+  };
+  const data = async (name: string, given: Record<string, unknown>) => {
+    const { text, isError } = await call(name, given);
+    expect(isError, text).toBe(false);
+    return JSON.parse(text);
+  };
+  return { call, data };
+}
+
+const read = (sql: string) => {
+  const opened = new Sqlite(file, { readonly: true });
+  const rows = opened.prepare(sql).raw().all();
+  opened.close();
+  return rows;
+};
+const schema = () => read("SELECT type, name, sql FROM sqlite_schema ORDER BY name");
+
+describe("a change of the schema", () => {
+  it("asks with its text, so nothing happens if nobody can be asked", async () => {
+    const before = schema();
+    const { call } = await connect();
+    for (const query of [
+      "DROP INDEX by_name",
+      "DROP VIEW names",
+      "DROP TRIGGER upper",
+      "DROP TABLE empty",
+      "DROP TABLE people",
+      "ALTER TABLE pets DROP COLUMN name",
+      "ALTER TABLE people RENAME TO persons",
+      "ALTER TABLE empty RENAME COLUMN x TO y",
+    ]) {
+      const { text, isError } = await call("write_query", { query });
+      expect(isError, text).toBe(true);
+      expect(text).toContain("This needs the user's confirmation");
+      expect(text).toContain(query);
+    }
+    expect(schema()).toEqual(before);
+  });
+
+  it("that takes a free name or adds something does not ask, and is not undone", async () => {
+    const { data } = await connect();
+    for (const query of [
+      "CREATE TABLE more (x)",
+      "CREATE TABLE copied AS SELECT * FROM people",
+      "CREATE VIEW seen AS SELECT 1 AS one",
+      "CREATE UNIQUE INDEX by_x ON more (x)",
+      "ALTER TABLE more ADD COLUMN y DEFAULT 1",
+      "DROP TABLE IF EXISTS nowhere",
+      "ANALYZE",
+    ])
+      expect(await data("write_query", { query })).not.toHaveProperty("change_id");
+    const statements = [
+      "CREATE TABLE draft (x)",
+      "INSERT INTO draft VALUES (1)",
+      "DROP TABLE draft",
+    ];
+    expect(await data("execute", { statements })).toMatchObject({ committed: true });
+  });
+});
+
+describe("an undo", () => {
+  it("restores rows and leaves tables, views and indexes as they are now", async () => {
+    const { data } = await connect();
+    const { change_id } = await data("execute", {
+      statements: ["CREATE TABLE n (x)", "DELETE FROM people WHERE id = 1"],
+    });
+    const other = new Sqlite(file);
+    other.exec("DROP TABLE n; CREATE TABLE n (y)");
+    other.close();
+    await data("undo_database_change", { change_id });
+    expect(read("SELECT count(*) FROM people")).toEqual([[3]]);
+    expect(read("SELECT sql FROM sqlite_schema WHERE name = 'n'")).toEqual([
+      ["CREATE TABLE n (y)"],
+    ]);
+  });
+
+  it.each([
+    [
+      "a new file",
+      async () => {
+        await rm(file);
+        database(file, "('Someone else')");
+      },
+    ],
+    [
+      "new content",
+      async () => {
+        database(join(folder, "b.db"), "('Someone else')");
+        await copyFile(join(folder, "b.db"), file);
+      },
+    ],
+  ])("never writes into another database with the same name: %s", async (_, replace) => {
+    const { data, call } = await connect();
+    const { change_id } = await data("write_query", { query: "DELETE FROM people WHERE id > 1" });
+    await replace();
+    const { text, isError } = await call("undo_database_change", { change_id });
+    expect(isError, text).toBe(true);
+    expect(text).toMatch(/of this database is recorded|content of another or an older database/);
+    expect(read("SELECT name FROM people")).toEqual([["Someone else"]]);
+  });
+});
+
+describe("the record of changes", () => {
+  it("is called a copy, and is gone after a day, also if changes are no longer recorded", async () => {
+    const { data } = await connect();
+    const { note } = await data("write_query", { query: "DELETE FROM people" });
+    expect(note).toMatch(/copy .* 1 day.*--undo-days/);
+    const records = async () =>
+      (await readdir(state, { recursive: true })).filter((name) => name.endsWith(".change"));
+    const [name = ""] = await records();
+    const yesterday = new Date(Date.now() - 25 * 3_600_000);
+    await utimes(join(state, name), yesterday, yesterday);
+    const later = await connect("--no-undo");
+    await later.data("list_tables", {});
+    expect(await records()).toEqual([]);
+  });
+});
+
+describe("an import", () => {
+  it("that makes progress does not end at the time limit of a call, without a progress token", async () => {
+    const first = await connect();
+    const query = "CREATE TABLE slow (name CHECK (length(hex(zeroblob(100000))) > 0))";
+    await first.data("write_query", { query });
+    const lines = Array.from({ length: 6_000 }, (_, at) => `${at} `.padEnd(300, "x"));
+    await writeFile(join(folder, "rows.csv"), `name\n${lines.join("\n")}\n`);
+    const given = { path: "rows.csv", table: "slow" };
+    const began = performance.now();
+    await first.data("import_csv", given);
+    // A third of what it takes here.
+    const limit = Math.max(200, Math.round((performance.now() - began) / 3));
+    const { data } = await connect("--timeout-ms", String(limit));
+    expect(await data("import_csv", given)).toMatchObject({ rows: 6_000, committed: true });
+  });
+});
