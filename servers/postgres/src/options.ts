@@ -87,7 +87,7 @@ export const options = defineOptions({
     list: true,
     heading: "Safety",
     description:
-      "Names of functions that reading statements may call although their effects may outlast a rollback or can't be checked, or * for all. Functions in SQL and PL/pgSQL that only read need no option.",
+      "Names of functions that reads, dry runs and changes may reach although their effects may outlast a rollback or can't be checked, or * for all. Functions in SQL and PL/pgSQL that only read need no option.",
   },
   ...undoOptions,
   ...maskOption,

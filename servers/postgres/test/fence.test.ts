@@ -195,7 +195,7 @@ describe("a change of the schema", () => {
 });
 
 describe("an undo", () => {
-  it("restores rows and leaves tables, views and indexes as they are now", async () => {
+  it("restores rows and does not change tables, views and indexes that others made since", async () => {
     const made = await server.data("pg_execute", {
       statements: [
         "CREATE TABLE n (x int)",

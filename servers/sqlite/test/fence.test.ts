@@ -103,7 +103,7 @@ describe("a change of the schema", () => {
 });
 
 describe("an undo", () => {
-  it("restores rows and leaves tables, views and indexes as they are now", async () => {
+  it("restores rows and does not change tables, views and indexes that others made since", async () => {
     const { data } = await connect();
     const { change_id } = await data("execute", {
       statements: ["CREATE TABLE n (x)", "DELETE FROM people WHERE id = 1"],
