@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, readdir, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -157,22 +157,5 @@ describe("the record of changes", () => {
     const later = await connect("--no-undo");
     await later.data("list_tables", {});
     expect(await records()).toEqual([]);
-  });
-});
-
-describe("an import", () => {
-  it("that makes progress does not end at the time limit of a call, without a progress token", async () => {
-    const first = await connect();
-    const query = "CREATE TABLE slow (name CHECK (length(hex(zeroblob(100000))) > 0))";
-    await first.data("write_query", { query });
-    const lines = Array.from({ length: 6_000 }, (_, at) => `${at} `.padEnd(300, "x"));
-    await writeFile(join(folder, "rows.csv"), `name\n${lines.join("\n")}\n`);
-    const given = { path: "rows.csv", table: "slow" };
-    const began = performance.now();
-    await first.data("import_csv", given);
-    // A third of what it takes here.
-    const limit = Math.max(200, Math.round((performance.now() - began) / 3));
-    const { data } = await connect("--timeout-ms", String(limit));
-    expect(await data("import_csv", given)).toMatchObject({ rows: 6_000, committed: true });
   });
 });
