@@ -4,7 +4,9 @@ import { expect, it } from "vitest";
 import { SERVERS } from "../servers.ts";
 import { cloneWorkspace } from "./clone.ts";
 
-it("pnpm new tool works in every server, whatever its toolsets and fixture", async () => {
+it("pnpm new tool works in every server, whatever its toolsets and fixture", {
+  timeout: 900_000,
+}, async () => {
   const clone = await cloneWorkspace({ whole: true });
   try {
     // One process for all, which writes the pages once.
