@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -173,6 +173,7 @@ describe("the commands for a clone", () => {
     const [command = ""] = /^node packages\/refmcp\/.*$/m.exec(before.get("README.md") ?? "") ?? [];
     const [, ...args] = command.split(" ");
     const home = await mkdtemp(join(tmpdir(), "refmcp-home-"));
+    await mkdir(join(home, "my-project"));
     try {
       const { stdout } = await execute(
         process.execPath,
