@@ -63,7 +63,7 @@ describe("a configuration that changes between two calls", () => {
     "the user's": (_, text) => appendFileSync(join(place.home, ".gitconfig"), text),
     "the user's in .config, which is new": (_, text) =>
       write(place.home, ".config/git/config", text),
-    "an included file, which is new": (root, text) => write(root, "included", text),
+    "an included file, which is new": (root, text) => write(root, ".git/included", text),
     "a condition that becomes true": (root) =>
       git(root, "symbolic-ref", "HEAD", "refs/heads/other"),
   };
@@ -72,11 +72,11 @@ describe("a configuration that changes between two calls", () => {
     const root = makeDirty(sampleRepository(place.path("repo")));
     git(root, "branch", "other");
     git(root, "config", "extensions.worktreeConfig", "true");
-    git(root, "config", "include.path", "../included");
-    git(root, "config", "includeIf.onbranch:other.path", "../elsewhere");
+    git(root, "config", "include.path", "included");
+    git(root, "config", "includeIf.onbranch:other.path", "elsewhere");
     const { over, processes } = logged(root);
     const { program, log } = canary(place.path("evil"));
-    if (name === "a condition that becomes true") write(root, "elsewhere", filter(program));
+    if (name === "a condition that becomes true") write(root, ".git/elsewhere", filter(program));
     await settle();
     await callTool(over, "git_status", {});
     await callTool(over, "git_show", { revision: "HEAD:src/app.ts" });
@@ -99,15 +99,16 @@ describe("a configuration that changes between two calls", () => {
   it("is refused if it now leads outside, or a link to it does", async () => {
     const { root, over } = insideAndOutside(place);
     const shown = () => callTool(over, "git_show", { repo_path: root, revision: "HEAD:README.md" });
-    write(root, "conf/more", "[core]\n\tabbrev = 8\n");
-    git(root, "config", "include.path", "../conf/more");
+    const conf = place.path("in", "conf");
+    write(conf, "more", "[core]\n\tabbrev = 8\n");
+    git(root, "config", "include.path", "../../conf/more");
     await settle();
     await shown();
     // The file itself is unchanged.
-    renameSync(join(root, "conf"), place.path("out", "conf"));
-    symlinkSync(place.path("out", "conf"), join(root, "conf"));
+    renameSync(conf, place.path("out", "conf"));
+    symlinkSync(place.path("out", "conf"), conf);
     expect(await codeOf(shown())).toBe("outside_roots");
-    rmSync(join(root, "conf"));
+    rmSync(conf);
     await shown();
     git(root, "config", "core.worktree", place.path("out"));
     expect(await codeOf(shown())).toBe("outside_roots");

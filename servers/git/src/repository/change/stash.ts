@@ -1,4 +1,3 @@
-import { sep } from "node:path";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { differing, refuseFilters } from "../open/filters.ts";
 import { pathBytes, pathsIn } from "../open/paths.ts";
@@ -89,7 +88,6 @@ export async function stashApply(
       hint: "git_list_refs with kind stashes or recovery lists what can be applied.",
     });
   }
-  if (untracked !== undefined) await refuseIncludes(repository);
   const added = async () =>
     untracked === undefined
       ? Buffer.alloc(0)
@@ -120,18 +118,3 @@ export async function stashApply(
 }
 
 const UNDO_POP = "The stash is kept: discard the changes with git_restore, then ";
-
-/** git restores untracked files in a separate process, after the stash may have changed the configuration itself. */
-async function refuseIncludes(repository: Repository): Promise<void> {
-  const { includes, worktree = "" } = await repository.prepared();
-  const { gitDir, commonDir } = repository.location;
-  const isBelow = (path: string, directory: string) => path.startsWith(directory + sep);
-  const found = includes.find(
-    (path) => isBelow(path, worktree) && !isBelow(path, gitDir) && !isBelow(path, commonDir),
-  );
-  if (found === undefined) return;
-  const message = `The stash contains untracked files, and the repository's configuration includes "${oneLine(found)}" from the working tree.`;
-  throw failure("unsafe_config", message, {
-    hint: "Applying the stash could change that file. The user can run git stash apply in a terminal.",
-  });
-}

@@ -1,8 +1,10 @@
+import { isUtf8 } from "node:buffer";
 import { type Dirent, readdirSync } from "node:fs";
-import { lstat, readFile, readlink, realpath, stat } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { lstat, readFile, realpath, stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { describeAllowed, type PathGuard } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { realOf } from "../run/config.ts";
 import { failure, outside } from "../run/errors.ts";
 import { pathText, records, stagedEntry } from "../run/text.ts";
 
@@ -19,34 +21,47 @@ export interface Location {
   readonly owned: boolean | undefined;
 }
 
-/** Directories in a git directory whose files git reads or writes by name, following links. */
-const DEEP = ["refs", "logs", "info", "rebase-merge", "rebase-apply", "sequencer"];
-/** Entries that git does not read; hooks are checked when they are about to run. */
-const NOT_OURS: ReadonlySet<string> = new Set(["hooks", "lfs", "annex"]);
+/**
+ * Entries of a git directory that git does not read, such as locks of Emacs, and those that are checked when they are used: hooks,
+ * and the git directories of submodules.
+ */
+const NOT_OURS = /^(hooks|modules|lfs|annex|\.#.*)$/;
 const MAX_ALTERNATES = 100;
+/** Of a file that leads to another directory. */
+const MAX_BYTES = 64 * 1024;
 
 /**
  * Finds the repository that `start` is in. Like git it walks up, but never above the allowed directory, and every
  * part must be inside the bound: the git directory that a `.git` file or link names, the common directory, the
- * objects and their alternates.
+ * objects and their alternates. What git never makes in these directories is refused.
  *
  * @param start a real directory inside the bound
- * @throws ToolError `not_a_repository`, `outside_roots`
+ * @throws ToolError `not_a_repository`, `outside_roots`, `unsafe_git_directory`
  */
 export async function locate(start: string, guard: PathGuard): Promise<Location> {
   const found = await findGitDir(start, guard);
   const gitDir = await inside(found.gitDir, "git directory", guard);
-  const common = await readFile(join(gitDir, "commondir"), "utf8").catch(() => undefined);
-  const commonDir =
-    common === undefined
-      ? gitDir
-      : await inside(resolve(gitDir, common.trim()), "common directory", guard);
+  refuseLinks(gitDir, NOT_OURS);
+  const commonDir = await commonDirOf(gitDir, guard);
+  if (commonDir !== gitDir) refuseLinks(commonDir, NOT_OURS);
+  // git also resolves the HEAD of every linked worktree.
+  for (const { name } of entriesOf(join(commonDir, "worktrees"))) {
+    const linked = join(commonDir, "worktrees", name);
+    const leads = await commonDirOf(linked, guard);
+    if (leads !== commonDir && leads !== linked)
+      throw unusual(join(linked, "commondir"), "leads to another repository");
+  }
   const [objects, owned] = await Promise.all([
     checkObjects(join(commonDir, "objects"), guard),
     isOwned([found.worktree ?? gitDir, found.entry, gitDir]),
-    ...[...new Set([gitDir, commonDir])].map((directory) => checkLinks(directory, guard)),
   ]);
   return { worktree: found.worktree, gitDir, commonDir, objects, owned };
+}
+
+async function commonDirOf(gitDir: string, guard: PathGuard): Promise<string> {
+  const file = join(gitDir, "commondir");
+  const text = await textIn(file);
+  return text === undefined ? gitDir : target(file, gitDir, text, "common directory", guard);
 }
 
 /** The working tree, the git directory, and the entry that names it: `.git`, or the git directory itself. */
@@ -58,10 +73,10 @@ async function findGitDir(start: string, guard: PathGuard) {
     const entry = join(directory, ".git");
     const stats = await lstat(entry).catch(() => undefined);
     if (stats?.isFile()) {
-      const text = await readFile(entry, "utf8");
-      const target = /^gitdir: (.+?)\r?\n?$/s.exec(text)?.[1];
-      if (target === undefined) throw notARepository(start, guard, "its .git file is damaged");
-      return { worktree: directory, gitDir: resolve(directory, target), entry };
+      const [, line] = /^gitdir: (.+)$/s.exec((await textIn(entry)) ?? "") ?? [];
+      if (line === undefined) throw notARepository(start, guard, "its .git file is damaged");
+      const gitDir = await target(entry, directory, line, "git directory", guard);
+      return { worktree: directory, gitDir, entry };
     }
     if (stats !== undefined && (stats.isSymbolicLink() || (await isGitDir(entry))))
       return { worktree: directory, gitDir: entry, entry };
@@ -112,25 +127,45 @@ async function checkObjects(objects: string, guard: PathGuard): Promise<readonly
   const waiting = [await inside(objects, "object directory", guard)];
   const seen = new Set<string>();
   for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-    if (seen.has(directory) || seen.size > MAX_ALTERNATES) continue;
+    if (seen.has(directory)) continue;
+    const file = join(directory, "info", "alternates");
+    if (seen.size === MAX_ALTERNATES) throw unusual(file, "leads to too many directories");
+    // The repository's own objects were checked with it.
+    if (seen.size > 0) refuseLinks(directory);
     seen.add(directory);
-    await checkLinksIn(directory, guard);
-    const list = await readFile(join(directory, "info", "alternates"), "utf8").catch(() => "");
-    for (const line of list.split("\n")) {
+    for (const line of ((await textIn(file)) ?? "").split("\n")) {
       if (line === "" || line.startsWith("#")) continue;
-      const alternate = resolve(
-        directory,
-        line.startsWith('"') ? line.slice(1, line.lastIndexOf('"')) : line,
-      );
-      if (
-        (await lstat(alternate).catch(() => undefined)) === undefined &&
-        !guard.contains(alternate)
-      )
-        throw outside("alternate object directory", guard);
-      waiting.push(await inside(alternate, "alternate object directory", guard));
+      if (line.startsWith('"')) throw unusual(file, "has a line in quotes");
+      waiting.push(await target(file, directory, line, "alternate object directory", guard));
     }
   }
   return [...seen];
+}
+
+/** The text of a file that leads to another directory; undefined if there is none. git reads its bytes, up to a NUL. */
+async function textIn(file: string): Promise<string | undefined> {
+  const stats = await lstat(file).catch(() => undefined);
+  if (stats === undefined) return undefined;
+  if (!stats.isFile() || stats.size > MAX_BYTES) throw unusual(file, "is not a small file");
+  const bytes = await readFile(file);
+  const text = bytes.toString("utf8").replace(/\n+$/, "");
+  if (isUtf8(bytes) && !/[^\n\P{Cc}]/u.test(text)) return text;
+  throw unusual(file, "is not plain text");
+}
+
+/** The real path that a line in a file names. */
+async function target(
+  file: string,
+  directory: string,
+  line: string,
+  what: string,
+  guard: PathGuard,
+): Promise<string> {
+  const path = isAbsolute(line) ? line : `${directory}${sep}${line}`;
+  const plain = await inside(resolve(path), what, guard);
+  // The system follows a link before a ".." behind it.
+  if ((await realpath(path).catch(() => plain)) === plain) return plain;
+  throw unusual(file, "leads through a link and back");
 }
 
 async function inside(path: string, what: string, guard: PathGuard): Promise<string> {
@@ -141,21 +176,17 @@ async function inside(path: string, what: string, guard: PathGuard): Promise<str
 }
 
 /**
- * No link in a git directory may lead out of the bound, to an existing file or one that would be created: git writes commit
- * messages through COMMIT_EDITMSG, and appends to logs/HEAD.
+ * Refuses links, pipes and devices, which git never makes in a git directory, but would follow to other files, or wait for.
+ *
+ * @param except names that are not looked at
  */
-async function checkLinks(gitDir: string, guard: PathGuard): Promise<void> {
-  await Promise.all([
-    checkLinksIn(gitDir, guard),
-    ...DEEP.map((name) => checkLinksIn(join(gitDir, name), guard, true)),
-  ]);
-}
-
-async function checkLinksIn(directory: string, guard: PathGuard, recursive = false): Promise<void> {
+function refuseLinks(directory: string, except?: RegExp): void {
   for (const entry of entriesOf(directory)) {
     const path = join(directory, entry.name);
-    if (entry.isSymbolicLink() && !NOT_OURS.has(entry.name)) await insideLink(path, guard);
-    else if (recursive && entry.isDirectory()) await checkLinksIn(path, guard, true);
+    if (except?.test(entry.name)) continue;
+    if (entry.isDirectory()) refuseLinks(path);
+    else if (entry.isSymbolicLink()) throw unusual(path, "is a symlink");
+    else if (!entry.isFile() && !entry.isSocket()) throw unusual(path, "is a pipe or device");
   }
 }
 
@@ -168,13 +199,37 @@ function entriesOf(directory: string): Dirent[] {
   }
 }
 
-async function insideLink(path: string, guard: PathGuard): Promise<void> {
-  const target = resolve(dirname(path), await readlink(path));
-  // A missing target could be created there.
-  const real = await realpath(path).catch(() => undefined);
-  const parent = await realpath(dirname(target)).catch(() => dirname(target));
-  if (!guard.contains(real ?? join(parent, basename(target))))
-    throw outside(`link "${oneLine(basename(path))}"`, guard);
+/**
+ * Refuses a configuration that is in a working tree, where a command could replace it before it starts other processes, which
+ * read it again. git checks nothing out below `.git`.
+ *
+ * @throws ToolError `unsafe_config`
+ */
+export function refuseInTree(
+  worktree: string,
+  { gitDir, commonDir }: Location,
+  includes: readonly string[],
+): void {
+  const files = [gitDir, commonDir, ...includes.map(realOf)];
+  const isPlain = (file: string) => relative(worktree, file).split(sep).includes(".git");
+  const found = isIn(gitDir, worktree)
+    ? gitDir
+    : files.find((file) => isIn(worktree, file) && !isPlain(file));
+  if (found === undefined) return;
+  const message = `The repository's configuration is in its working tree ("${oneLine(found)}"), where a command can change it.`;
+  throw failure("unsafe_config", message, {
+    hint: "git could then run a program that it names. The user can move it, or what it includes, into .git.",
+  });
+}
+
+function isIn(directory: string, path: string): boolean {
+  const below = relative(directory, path);
+  return below.split(sep)[0] !== ".." && !isAbsolute(below);
+}
+
+function unusual(path: string, why: string): ToolError {
+  const message = `"${oneLine(path)}" ${why}. git makes nothing like that in a git directory.`;
+  return failure("unsafe_git_directory", message);
 }
 
 /** Whether everything belongs to this process' user (CVE-2022-24765); git is asked if it does not. */

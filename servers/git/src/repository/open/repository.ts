@@ -18,7 +18,7 @@ import { failure, failureOf, outside } from "../run/errors.ts";
 import { askKept, MAX_KEPT_BYTES } from "../run/kept-cat-file.ts";
 import { type GitResult, together } from "../run/run-git.ts";
 import { linesOf, pathText, records } from "../run/text.ts";
-import { type Location, submodulesInIndex } from "./locate.ts";
+import { type Location, refuseInTree, submodulesInIndex } from "./locate.ts";
 import {
   type Arguments,
   environmentOf,
@@ -321,6 +321,7 @@ export class Repository {
     const { configuration, overrides, filters } = await this.#settings();
     const { entries, includes, state, isStale } = configuration;
     const worktree = this.#given.worktree ?? (await this.#worktreeOf(entries));
+    if (worktree !== undefined) refuseInTree(worktree, this.location, includes);
     // From git 2.54 on the refs may be elsewhere: reftable:///path.
     const [, refs] =
       /^[^:]*:\/\/(.*)$/s.exec(lastValue(entries, "extensions.refstorage") ?? "") ?? [];
@@ -404,8 +405,12 @@ export class Repository {
   }
 
   #place(worktree: string | undefined) {
-    const { gitDir } = this.location;
-    const env = { GIT_DIR: gitDir, ...(worktree === undefined ? {} : { GIT_WORK_TREE: worktree }) };
+    const { gitDir, commonDir } = this.location;
+    const env = {
+      GIT_DIR: gitDir,
+      ...(commonDir === gitDir ? {} : { GIT_COMMON_DIR: commonDir }),
+      ...(worktree === undefined ? {} : { GIT_WORK_TREE: worktree }),
+    };
     return { cwd: worktree ?? gitDir, signal: this.signal, env };
   }
 }

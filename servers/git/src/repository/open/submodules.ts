@@ -2,7 +2,7 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { type ConfigPair, STANDING } from "../run/config.ts";
 import { failure } from "../run/errors.ts";
-import { locate } from "./locate.ts";
+import { locate, refuseInTree } from "./locate.ts";
 import { Repository } from "./repository.ts";
 
 const MAX_SUBMODULES = 500;
@@ -45,7 +45,9 @@ export async function submoduleOverrides(repository: Repository): Promise<Config
         const hint = "Reading works; make changes in a clone without submodules.";
         throw failure("too_large", message, { hint });
       }
-      for (const [key, value] of (await submodule.prepared()).overrides) found.set(key, value);
+      const { overrides, includes } = await submodule.prepared();
+      refuseInTree(await repository.worktree(), submodule.location, includes);
+      for (const [key, value] of overrides) found.set(key, value);
       waiting.push(submodule);
     }
   }

@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { PathGuard } from "@refmcp/boundary";
+import { oneLine } from "@refmcp/boundary/answer";
 import { failure, failureOf, outside } from "./errors.ts";
 import { textOf } from "./text.ts";
 
@@ -356,7 +357,10 @@ function isInclude({ key }: ConfigEntry): boolean {
 }
 
 /** The file that an include names, relative to the file that contains the include. */
-async function includedPath({ value, origin }: ConfigEntry, run: RunGit): Promise<string> {
+async function includedPath(
+  { own, key, value, origin }: ConfigEntry,
+  run: RunGit,
+): Promise<string> {
   let named = value;
   if (/^(~|%\(prefix\)\/)/.test(value)) {
     const expanded = await run([
@@ -369,8 +373,16 @@ async function includedPath({ value, origin }: ConfigEntry, run: RunGit): Promis
     ]);
     if (expanded.code === 0) named = expanded.stdout.toString("utf8").replace(/\n$/, "");
   }
-  return resolve(dirname(origin), named);
+  if (own) return resolve(dirname(origin), named);
+  if (DOWN_AND_UP.test(named)) {
+    const message = `The repository's include (${key}) leads through "${oneLine(value)}".`;
+    throw failure("unsafe_config", message, { hint: "The user can write its path without /../ ." });
+  }
+  return resolve(realOf(dirname(origin)), named);
 }
+
+/** A ".." behind a name: if that is a link, the system goes up from where it leads. */
+const DOWN_AND_UP = /(^|\/)(?!\.{0,2}\/)[^/]*\/(.*\/)?\.\.(\/|$)/s;
 
 const MISSING = "missing";
 

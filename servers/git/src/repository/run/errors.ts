@@ -70,6 +70,8 @@ export const failure = errorsOf({
       "Use an https:// or ssh:// URL. The user can allow http and git with --protocols; remote helpers are never allowed, nor local paths, because git would run the hooks of the other repository.",
     push_rejected: "The branch may be protected. Push another branch and open a pull request.",
     unsafe_config: undefined,
+    unsafe_git_directory:
+      "The repository may be an attack. The user can inspect it in a terminal, or clone it again.",
     unsafe_operation: undefined,
     unsafe_submodule:
       "Names, paths and URLs of submodules come from .gitmodules, which anyone can commit: ask the user to check it.",
