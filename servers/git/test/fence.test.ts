@@ -364,4 +364,43 @@ describe("a git directory stops or uses nothing of the user's", () => {
     write(root, ".git/commondir", `${"/".repeat(2_000_000)}\n`);
     expect(await call("git_log", root)).toMatch(REFUSED);
   });
+
+  it.each(["--merge", "--apply"])(
+    "a rebase (%s) that came with the repository signs nothing",
+    async (kind) => {
+      const root = repository();
+      git(root, "checkout", "--quiet", "-b", "side");
+      commitFiles(root, "Side", { "a.txt": "side\n" });
+      git(root, "checkout", "--quiet", "main");
+      commitFiles(root, "Main", { "a.txt": "main\n" });
+      expect(() => git(root, "rebase", kind, "side")).toThrow();
+      write(root, "a.txt", "resolved\n");
+      git(root, "add", ".");
+      const state = kind === "--merge" ? "rebase-merge" : "rebase-apply";
+      write(root, `.git/${state}/gpg_sign_opt`, "-S\n");
+      const answer = await call("git_merge", root, { action: "continue" });
+      expect(existsSync(trap.log)).toBe(false);
+      expect(answer).toContain("unsafe_operation");
+      expect(() => git(root, "-c", "core.editor=:", "rebase", "--continue")).toThrow();
+      expect(existsSync(trap.log), "no trap").toBe(true);
+    },
+  );
+
+  it("a cherry-pick that came with the repository signs nothing", async () => {
+    const root = repository();
+    git(root, "checkout", "--quiet", "-b", "side");
+    commitFiles(root, "Side", { "a.txt": "side\n" });
+    commitFiles(root, "More", { "b.txt": "b\n" });
+    git(root, "checkout", "--quiet", "main");
+    commitFiles(root, "Main", { "a.txt": "main\n" });
+    expect(() => git(root, "cherry-pick", "side~1", "side")).toThrow();
+    write(root, "a.txt", "resolved\n");
+    git(root, "add", ".");
+    write(root, ".git/sequencer/opts", "[options]\n\tgpg-sign = \n");
+    const answer = await call("git_merge", root, { action: "continue" });
+    expect(existsSync(trap.log)).toBe(false);
+    expect(answer).toContain("unsafe_operation");
+    expect(() => git(root, "-c", "core.editor=:", "cherry-pick", "--continue")).toThrow();
+    expect(existsSync(trap.log), "no trap").toBe(true);
+  });
 });

@@ -11,7 +11,7 @@ import { operationOf } from "../read/operation.ts";
 import { emptyTree } from "../read/show.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import type { GitResult } from "../run/run-git.ts";
-import { counted, firstNames, notesFrom } from "../run/text.ts";
+import { counted, firstNames, notesFrom, records } from "../run/text.ts";
 import { conflictedPaths, refuseConflicts } from "./commit.ts";
 import { conflictFields, conflictReport } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
@@ -225,10 +225,12 @@ export async function endOperation(
 const STEPS =
   /^(pick|p|reword|r|edit|e|squash|s|fixup|f|drop|d|revert|label|l|reset|t|merge|m|update-ref|u|noop|break|b|#.*)?$/;
 /** git's own merge strategies; any other is a program called git-merge-NAME. */
-const STRATEGIES = /^(ort|recursive|resolve|octopus|ours|subtree)?$/;
+const STRATEGY = /^options\.strategy\n(ort|recursive|resolve|octopus|ours|subtree)?\s*$/;
+/** The user's own key. */
+const SIGNATURE = /^options\.gpg-sign\n$/;
 
 /**
- * An operation that came with the repository, or was started with `--exec`, can specify programs.
+ * An operation that came with the repository, or was started with `--exec` or `--gpg-sign`, can specify programs.
  *
  * @throws ToolError `unsafe_operation`
  */
@@ -236,17 +238,21 @@ async function refusePrograms(repository: Repository, operation: string): Promis
   const { gitDir } = repository.location;
   const read = (name: string) => readFile(join(gitDir, name), "utf8").catch(() => "");
   const list = (await read("rebase-merge/git-rebase-todo")).split("\n");
-  const file = ["--no-includes", "--file", join(gitDir, "sequencer", "opts")];
-  const options = await repository.run(["config", ...file, "--get-all", "options.strategy"]);
-  const strategies = [
-    await read("rebase-merge/strategy"),
-    ...options.stdout.toString("utf8").split("\n"),
+  const file = ["--no-includes", "--file", join(gitDir, "sequencer", "opts"), "-z"];
+  const wanted = ["--get-regexp", "^options\\.(strategy|gpg-sign)$"];
+  const { stdout } = await repository.run(["config", ...file, ...wanted]);
+  const options = [
+    `options.strategy\n${await read("rebase-merge/strategy")}`,
+    ...records(stdout).map((record) => record.toString("utf8")),
   ];
+  const signs = (await signing(repository)).option === "--gpg-sign";
+  const keys = [await read("rebase-merge/gpg_sign_opt"), await read("rebase-apply/gpg_sign_opt")];
   const found =
     list.find((line) => !STEPS.test(line.trim().split(/\s/, 1)[0] ?? "")) ??
-    strategies.find((name) => !STRATEGIES.test(name.trim()));
+    options.find((option) => !STRATEGY.test(option) && !(signs && SIGNATURE.test(option))) ??
+    keys.find((key) => key !== "" && !(signs && key.trim() === "-S"));
   if (found === undefined) return;
-  const message = `The ${operation} in progress would run a program: ${oneLine(found.slice(0, 200))}`;
+  const message = `The ${operation} in progress would run a program or sign: ${oneLine(found.slice(0, 200))}`;
   throw failure("unsafe_operation", message, {
     hint: `Finish it in a terminal (git ${operation} --continue), or abort it with action: abort.`,
   });
