@@ -34,15 +34,10 @@ export async function stageSelected(
 ): Promise<void> {
   if (files === undefined && hunks === undefined) throw nothingNamed();
   await repository.worktree();
-  const ids = hunks ?? [];
-  const entries = await entriesOf(repository, {
-    ids,
-    from: "unstaged",
-    take: true,
-    untracked: true,
-  });
+  const chosen = { ids: hunks ?? [], from: "unstaged", take: true, untracked: true } as const;
+  const entries = hunks && (await entriesOf(repository, chosen));
   if (files !== undefined) await stage(repository, files);
-  if (entries.length > 0) await writeEntries(repository, entries);
+  if (entries !== undefined) await writeEntries(repository, entries);
 }
 
 const nothingNamed = () => failure("nothing_named", "Both files and hunks are missing.");
@@ -142,15 +137,14 @@ export async function unstage(
   const input = paths === undefined ? undefined : await pathBytes(repository, paths);
   const before = await stagedChanges(repository);
   const tree = await repository.run(["write-tree"]);
-  const entries = await entriesOf(repository, { ids: hunks ?? [], from: "staged", take: false });
+  const entries =
+    hunks && (await entriesOf(repository, { ids: hunks, from: "staged", take: false }));
   const reset = ["reset", "--quiet", ...(input === undefined ? [] : FROM_STDIN)];
-  if (hunks !== undefined) await writeEntries(repository, entries);
+  if (entries !== undefined) await writeEntries(repository, entries);
   else await repository.output(reset, "unstage the files", input === undefined ? {} : { input });
   const left = new Set((await stagedChanges(repository)).map((file) => file.path));
-  const changed = new Set(entries.map(({ path }) => path));
-  const gone = before.filter(({ path }) =>
-    hunks === undefined ? !left.has(path) : changed.has(path),
-  );
+  const changed = entries && new Set(entries.map(({ path }) => path));
+  const gone = before.filter(({ path }) => changed?.has(path) ?? !left.has(path));
   const list = fileNames(gone, budget - 500);
   if (tree.code !== 0 || gone.length === 0) return list;
   // The tree has the previous index.
