@@ -1,3 +1,4 @@
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Connected, connectStdio } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -56,5 +57,19 @@ describe("a file with more than a million changed lines", () => {
     expect(git(root, "diff", "--cached", "--name-only")).toBe("dump.sql\n");
     await call("git_reset", root);
     expect(git(root, "diff", "--cached", "--name-only")).toBe("");
+  });
+});
+
+describe("git_clean", () => {
+  it("says which files it did not delete: those whose names are not UTF-8", async () => {
+    const root = repository();
+    write(root, "new.txt", "new\n");
+    writeFileSync(Buffer.from(`${root}/caf\xe9`, "latin1"), "coffee\n");
+    const { data } = await call("git_clean", root);
+    expect(data).toMatchObject({ files: ["new.txt"], count: 1, done: "Deleted 1 untracked file." });
+    expect(JSON.stringify(data.notes)).toContain("caf\\\\351");
+    expect(question).toContain("Delete 1 untracked file ");
+    expect(readdirSync(root)).toHaveLength(3);
+    expect((await call("git_clean", root)).text).toContain("caf\\\\351");
   });
 });

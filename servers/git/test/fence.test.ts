@@ -34,7 +34,7 @@ beforeAll(async () => {
   git(place.folder, "config", "--global", "gpg.program", trap.program);
   server = await connectStdio(join(import.meta.dirname, "../dist/bin.js"), {
     args: [place.path("in"), ...ALL_TOOLS],
-    elicit: () => ({ action: "accept", content: {} }),
+    elicit: () => ({ action: "accept", content: { confirm: true } }),
   });
 });
 afterAll(async () => {

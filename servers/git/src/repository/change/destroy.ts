@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { lstat, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { oneLine, sized, type ToolError } from "@refmcp/boundary/answer";
@@ -11,7 +12,7 @@ import { currentBranch, isCheckedOut } from "../read/refs.ts";
 import { push } from "../remote/transfer.ts";
 import { badRevision, failure, failureOf, noCommits } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
-import { counted, firstNames, pathText, records } from "../run/text.ts";
+import { counted, firstNames, notesFrom, pathText, records } from "../run/text.ts";
 import { conflictedPaths } from "./commit.ts";
 import { conflictReport } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
@@ -83,10 +84,17 @@ export async function clean(
   const kind = query.ignored ? [] : ["--exclude-standard"];
   const list = ["ls-files", "--others", "-z", ...kind, "--", ...paths];
   const found = records(await repository.output(list, "list the untracked files"));
-  // A name that ends in a slash is a nested repository, which is never deleted; quoted ones cannot be named to git.
-  const files = [...new Set(found.filter((record) => record.at(-1) !== 47).map(pathText))].sort();
+  // A name that ends in a slash is a nested repository, which is never deleted.
+  const untracked = found.filter((record) => record.at(-1) !== 47);
+  const files = [...new Set(untracked.filter(isUtf8).map(pathText))].sort();
+  const others = untracked.filter((record) => !isUtf8(record)).map(pathText);
+  const note =
+    others.length > 0 && `Not deleted, because their names are not UTF-8: ${firstNames(others)}.`;
   if (files.length === 0)
-    throw failure("nothing_to_clean", "There are no untracked files to delete.");
+    throw failure(
+      "nothing_to_clean",
+      `There are no untracked files to delete. ${note || ""}`.trim(),
+    );
   const sizes = await Promise.all(
     files.map(async (file) => (await lstat(join(root, file)).catch(() => undefined))?.size ?? 0),
   );
@@ -116,6 +124,7 @@ export async function clean(
       ? `git_restore with source ${kept}, worktree true and these files`
       : "nothing was lost",
     ...listOf(files),
+    notes: notesFrom(note),
   };
 }
 
