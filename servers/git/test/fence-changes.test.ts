@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Connected, connectStdio } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -72,4 +72,118 @@ describe("git_clean", () => {
     expect(readdirSync(root)).toHaveLength(3);
     expect((await call("git_clean", root)).text).toContain("caf\\\\351");
   });
+});
+
+describe("an untracked file is never lost", () => {
+  /** The branch side has `.env`, a file `d/b` and a file `e`; here these are ignored: a file, a file `d` and a directory `e`. */
+  function ignored(): string {
+    const root = repository({ "a.txt": "a\n", ".gitignore": ".env\nd\ne\n" });
+    git(root, "checkout", "--quiet", "-b", "side");
+    write(root, ".env", "theirs\n");
+    write(root, "d/b", "theirs\n");
+    write(root, "e", "theirs\n");
+    git(root, "add", "--force", ".env", "d", "e");
+    git(root, "commit", "--quiet", "-m", "Side");
+    git(root, "checkout", "--quiet", "main");
+    commitFiles(root, "Main", { "a.txt": "main\n" });
+    return plant(root);
+  }
+  const FILES = { ".env": "SECRET\n", d: "SECRET\n", "e/x": "SECRET\n" };
+  function plant(root: string): string {
+    for (const [path, content] of Object.entries(FILES)) write(root, path, content);
+    return root;
+  }
+  const secrets = (root: string) =>
+    Object.keys(FILES).filter((path) => readFileSync(join(root, path), "utf8") === "SECRET\n");
+
+  it.each([
+    ["git_merge", { revision: "side" }],
+    ["git_merge", { revision: "side", squash: true }],
+    ["git_cherry_pick", { commits: ["side"] }],
+    ["git_rebase", { onto: "side" }],
+    ["git_stash_apply", {}],
+    ["git_revert", { commit: "HEAD" }],
+  ] as const)("by %s %o", async (tool, args) => {
+    const root = ignored();
+    if (tool === "git_stash_apply" || tool === "git_revert") {
+      for (const path of ["d", "e"]) rmSync(join(root, path), { recursive: true });
+      git(root, "checkout", "--quiet", "side", "--", ".env", "d/b", "e");
+      if (tool === "git_stash_apply") git(root, "stash", "push", "--quiet");
+      else {
+        git(root, "commit", "--quiet", "-m", "Add");
+        git(root, "rm", "-r", "--quiet", ".env", "d", "e");
+        git(root, "commit", "--quiet", "-m", "Remove");
+      }
+      plant(root);
+    }
+    const before = git(root, "rev-parse", "HEAD");
+    const { text } = await call(tool, root, args);
+    expect(secrets(root)).toEqual(Object.keys(FILES));
+    expect(text).toContain("would be overwritten: .env, d, e/x");
+    expect(git(root, "rev-parse", "HEAD")).toBe(before);
+  });
+
+  it("by a rebase of commits that add and remove it", async () => {
+    const root = repository({ "a.txt": "a\n" });
+    git(root, "branch", "onto");
+    commitFiles(root, "Add", { ".env": "public\n" });
+    git(root, "rm", "--quiet", ".env");
+    commitFiles(root, "Remove", { ".gitignore": ".env\n" });
+    git(root, "checkout", "--quiet", "onto");
+    commitFiles(root, "Onto", { "b.txt": "b\n" });
+    git(root, "checkout", "--quiet", "main");
+    write(root, ".env", "SECRET\n");
+    const { text } = await call("git_rebase", root, { onto: "onto" });
+    expect(readFileSync(join(root, ".env"), "utf8")).toBe("SECRET\n");
+    expect(text).toContain("would be overwritten: .env");
+  });
+
+  it("but one that the other side has not changed stops no merge", async () => {
+    const root = repository({ ".env": "old\n", "a.txt": "a\n" });
+    git(root, "checkout", "--quiet", "-b", "side");
+    commitFiles(root, "Side", { "b.txt": "b\n" });
+    git(root, "checkout", "--quiet", "main");
+    git(root, "rm", "--quiet", "--cached", ".env");
+    commitFiles(root, "Ignore it", { ".gitignore": ".env\n" });
+    write(root, ".env", "SECRET\n");
+    await call("git_merge", root, { revision: "side" });
+    expect(existsSync(join(root, "b.txt"))).toBe(true);
+    expect(readFileSync(join(root, ".env"), "utf8")).toBe("SECRET\n");
+  });
+
+  it("by git_reset_hard, which says so and keeps it", async () => {
+    const root = ignored();
+    write(root, "X", "SECRET\n");
+    git(root, "update-index", "--refresh");
+    git(root, "branch", "target", "side");
+    const head = git(root, "rev-parse", "HEAD").trim();
+    const { data } = await call("git_reset_hard", root, { revision: "target" });
+    expect(question).toContain("3 untracked files would be overwritten: .env, d, e/x.");
+    expect(data).toMatchObject({ count: 3, files: [".env", "d", "e/x"] });
+    const [, source = "", files = ""] =
+      /then git_restore with source (\S+) and files (.*)$/.exec(String(data.undo)) ?? [];
+    expect(JSON.stringify(data.notes)).toContain(source);
+    await call("git_reset_hard", root, { revision: head });
+    await call("git_restore", root, { source, files: JSON.parse(files) });
+    expect(secrets(root)).toEqual(Object.keys(FILES));
+  });
+});
+
+describe("git_worktree_remove", () => {
+  it.each(["--assume-unchanged", "--skip-worktree"])(
+    "refuses a file that git does not compare (%s)",
+    async (mark) => {
+      const root = repository();
+      const linked = `${root}-linked`;
+      git(root, "worktree", "add", "--quiet", "-b", "linked", linked);
+      git(linked, "update-index", mark, "a.txt");
+      write(linked, "a.txt", "SECRET\n");
+      const { text } = await call("git_worktree_remove", root, { path: linked });
+      expect(readFileSync(join(linked, "a.txt"), "utf8")).toBe("SECRET\n");
+      expect(text).toContain("a.txt");
+      git(linked, "update-index", `--no${mark.slice(1)}`, "a.txt");
+      const { data } = await call("git_worktree_remove", root, { path: linked });
+      expect(git(root, "show", `${data.recovery}:a.txt`)).toBe("SECRET\n");
+    },
+  );
 });

@@ -7,6 +7,7 @@ import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Caller, Repository } from "../open/repository.ts";
 import { commitOf, objectOf, refOf } from "../open/revisions.ts";
 import { changesOf, uncommittedPaths } from "../read/changed-files.ts";
+import { LOG_PLAIN } from "../read/commits.ts";
 import { operationOf } from "../read/operation.ts";
 import { currentBranch, isCheckedOut } from "../read/refs.ts";
 import { push } from "../remote/transfer.ts";
@@ -27,6 +28,7 @@ import {
   namesOf,
 } from "./recovery.ts";
 import { dropKept, refuseOther } from "./stash.ts";
+import { refuseUntracked, untrackedAmong, untrackedAt } from "./untracked.ts";
 
 const MAX_KEPT_BYTES = 512 * 1024 * 1024;
 
@@ -45,6 +47,7 @@ export async function resetHard(
     commitsOnlyIn(repository, head, [target]),
     uncommittedPaths(repository),
   ]);
+  const overwritten = await untrackedAt(repository, target);
   const operation = operationOf(repository);
   await refuseFilters(repository, () => differing(repository, target), target);
   await caller.confirm(
@@ -54,12 +57,19 @@ export async function resetHard(
       changes.length === 0
         ? "There are no uncommitted changes."
         : `Uncommitted changes in ${counted(changes.length, "file")} are discarded${namesOf(changes)}.`,
+      ...(overwritten.length === 0
+        ? []
+        : [
+            `${counted(overwritten.length, "untracked file")} would be overwritten${namesOf(overwritten)}.`,
+          ]),
       ...(operation === undefined ? [] : [`The ${operation} in progress is aborted.`]),
       "The lost changes are kept under a recovery ref.",
     ].join(" "),
   );
   const kept = await keepWorktree(repository, "reset-hard");
   const recovery = kept ?? (await keep(repository, "reset-hard", head));
+  const others =
+    overwritten.length > 0 && (await keepWorktree(repository, "reset-hard-untracked", overwritten));
   await repository.output(
     ["reset", "--hard", "--quiet", "--no-recurse-submodules", target],
     "reset",
@@ -69,8 +79,11 @@ export async function resetHard(
     before: head,
     after: target,
     recovery,
-    undo: `git_reset_hard with revision ${head}${kept ? `, then git_stash_apply with stash ${kept}` : ""}`,
-    ...listOf(changes),
+    undo: `git_reset_hard with revision ${head}${kept ? `, then git_stash_apply with stash ${kept}` : ""}${others ? `, then git_restore with source ${others} and files ${JSON.stringify(overwritten.slice(0, 100))}` : ""}`,
+    ...listOf([...changes, ...overwritten]),
+    notes: notesFrom(
+      others && `The untracked files that were overwritten are kept under ${others}.`,
+    ),
   };
 }
 
@@ -158,6 +171,15 @@ export async function rebase(
   const head = await commitOf(repository, "HEAD");
   const target = await commitOf(repository, onto);
   await refuseFilters(repository, () => differing(repository, target, head), target);
+  const own = ["log", ...LOG_PLAIN, "-z", "--format=", "--name-only", "--diff-filter=A"];
+  const added = await repository.paths(
+    [...own, "--no-renames", `${target}..${head}`, "--"],
+    "list the files",
+  );
+  refuseUntracked([
+    ...(await untrackedAt(repository, target)),
+    ...(await untrackedAmong(repository, added)),
+  ]);
   const moved = await commitsOnlyIn(repository, head, [target]);
   await caller.confirm(
     `Rebase ${oneLine(branch)} onto ${oneLine(onto)} (${target.slice(0, 10)})? This rewrites ${counted(moved.count, "commit")}${moved.list}. The old commits are kept under a recovery ref.`,

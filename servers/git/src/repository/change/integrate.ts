@@ -16,6 +16,7 @@ import { conflictedPaths, refuseConflicts } from "./commit.ts";
 import { conflictFields, conflictReport } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
 import { keepWorktree, notesOn } from "./recovery.ts";
+import { refuseUntracked, untrackedAt } from "./untracked.ts";
 
 /** What happens on conflicts: undo everything, or leave them in the files to resolve. */
 export type OnConflict = "abort" | "keep";
@@ -63,6 +64,8 @@ export async function merge(
     });
   }
   await refuseFilters(repository, () => differing(repository, before, theirs), theirs);
+  const base = await repository.run(["merge-base", before, theirs]);
+  refuseUntracked(await untrackedAt(repository, theirs, base.stdout.toString("utf8").trim()));
   const isAhead = async () =>
     (await repository.run(["merge-base", "--is-ancestor", before, theirs])).code === 0;
   const isPlain =
@@ -127,9 +130,10 @@ export async function replay(
   const before = await commitOf(repository, "HEAD");
   for (const oid of oids) {
     const [parent] = await repository.lookUp([`${oid}^${query.mainline ?? 1}`]);
-    await refuseFilters(repository, () =>
-      differing(repository, parent?.oid ?? emptyTree(oid), oid),
-    );
+    const [from, to] = [parent?.oid ?? emptyTree(oid), oid];
+    await refuseFilters(repository, () => differing(repository, from, to));
+    const sides = operation === "revert" ? ([from, to] as const) : ([to, from] as const);
+    refuseUntracked(await untrackedAt(repository, ...sides));
   }
   const hooks = await decideHooks(repository, HOOKS.replay, caller, query.skip_hooks);
   const mainline = query.mainline !== undefined && `--mainline=${query.mainline}`;

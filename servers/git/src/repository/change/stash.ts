@@ -10,6 +10,7 @@ import { conflictedPaths } from "./commit.ts";
 import { conflictReport } from "./conflicts.ts";
 import { refuseOperation } from "./integrate.ts";
 import { keep } from "./recovery.ts";
+import { refuseUntracked, untrackedAt } from "./untracked.ts";
 
 interface StashQuery {
   readonly message?: string | undefined;
@@ -95,6 +96,7 @@ export async function stashApply(
   const written = async () =>
     Buffer.concat([await differing(repository, `${oid}^1`, oid), await added()]);
   await refuseFilters(repository, written, oid);
+  refuseUntracked(await untrackedAt(repository, oid, `${oid}^1`));
   const result = await repository.run(
     ["stash", "apply", "--quiet", query.index && "--index", oid],
     {

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { refuseFilters } from "../open/filters.ts";
@@ -8,7 +10,7 @@ import { commitOf } from "../open/revisions.ts";
 import { uncommittedPaths } from "../read/changed-files.ts";
 import { checkRefName, worktrees } from "../read/refs.ts";
 import { failure, failureOf } from "../run/errors.ts";
-import { counted } from "../run/text.ts";
+import { counted, firstNames } from "../run/text.ts";
 import { checkedOutNotes, newDirectory, pathExists } from "./new-repository.ts";
 import { commitsOnlyIn, type Destroyed, keep, keepWorktree, listOf, namesOf } from "./recovery.ts";
 
@@ -117,6 +119,7 @@ export async function removeWorktree(
   if (path === undefined) return pruneWorktrees(repository, caller);
   const added = await linkedWorktree(repository, git, path);
   const directory = await added.worktree();
+  await refuseMarked(added, directory);
   const list = ["ls-files", "--modified", "--others", "--deduplicate", "--exclude-standard", "-z"];
   const touched = await added.paths(list, "list the changed files");
   const changed = await uncommittedPaths(added);
@@ -137,6 +140,18 @@ export async function removeWorktree(
     undo: `git_worktree_add with its branch${kept === undefined ? "" : `, then git_stash_apply there with stash ${kept}`}`,
     ...listOf(lost),
   };
+}
+
+/** git does not say whether such files have changed, so they could not be kept. */
+async function refuseMarked(added: Repository, directory: string): Promise<void> {
+  const entries = await added.paths(["ls-files", "-v", "-z"], "list the files");
+  const marked = entries.flatMap((entry) => (/^[a-zS] /.test(entry) ? entry.slice(2) : []));
+  const present = marked.filter((path) => existsSync(join(directory, path)));
+  if (present.length === 0) return;
+  const message = `git does not compare these files, which are marked assume-unchanged or skip-worktree: ${firstNames(present)}.`;
+  throw failure("local_changes", message, {
+    hint: "Their changes would be lost. The user can end that with git update-index --no-assume-unchanged or --no-skip-worktree.",
+  });
 }
 
 /** Removes git's records of worktrees whose directory is missing. Commits that only one of them has are kept. */
