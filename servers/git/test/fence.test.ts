@@ -365,6 +365,22 @@ describe("a git directory stops or uses nothing of the user's", () => {
     expect(await call("git_log", root)).toMatch(REFUSED);
   });
 
+  it("100,000 tags on one commit don't stop git_log and git_show", async () => {
+    const root = repository();
+    const head = git(root, "rev-parse", "HEAD").trim();
+    const tags = Array.from({ length: 100_000 }, (_, at) => `${head} refs/tags/t${100_000 + at}\n`);
+    write(
+      root,
+      ".git/packed-refs",
+      `# pack-refs with: peeled fully-peeled sorted \n${tags.join("")}`,
+    );
+    for (const tool of ["git_log", "git_show"]) {
+      const answer = await call(tool, root, { revision: "HEAD" });
+      expect(answer, tool).toContain("HEAD -> main, tag: t199999, tag: t199998");
+      expect(answer, tool).toContain("… 99,951 more");
+    }
+  });
+
   it.each(["--merge", "--apply"])(
     "a rebase (%s) that came with the repository signs nothing",
     async (kind) => {

@@ -91,13 +91,8 @@ export class Git {
     const program = await findGit(options.env);
     const place = { cwd: dirname(program), signal: new AbortController().signal };
     const system = systemFile(await spawnGit({ program, options }, place, STANDING, LIST_SYSTEM));
-    const [indexes, configurations, listings, commits] = [
-      new Map(),
-      new Map(),
-      new Map(),
-      new Map(),
-    ];
-    return { program, options, system, indexes, configurations, listings, commits };
+    const [indexes, configurations, listings] = [new Map(), new Map(), new Map()];
+    return { program, options, system, indexes, configurations, listings };
   }
 
   /** Ends what was started for later calls. */

@@ -1,5 +1,4 @@
 import type { PathGuard } from "@refmcp/boundary";
-import type { Stored } from "../read/commit-walk.ts";
 import {
   type ConfigEntry,
   type ConfigPair,
@@ -35,8 +34,6 @@ export interface Machine {
   readonly configurations: Map<string, Settings>;
   /** What `git for-each-ref` printed, by git directory and arguments. */
   readonly listings: Map<string, Listing>;
-  /** Commits that were read, by git directory and id. */
-  readonly commits: Map<string, Stored>;
   /** Where git looks for the system's configuration. */
   readonly system: string;
 }

@@ -90,7 +90,7 @@ export function parseRange(
 /** @throws ToolError `no_commits` for HEAD of an unborn branch, `bad_revision` with near names otherwise */
 async function explainMissing(repository: Repository, revision: string): Promise<never> {
   const refs = await repository.refs(
-    ["--format=%(refname:short)", "--count=2000"],
+    ["--format=%(refname:lstrip=2)", "--count=2000"],
     "list the refs",
   );
   if (/^(HEAD|@)$/.test(revision) && (await repository.head()) === undefined) throw noCommits();

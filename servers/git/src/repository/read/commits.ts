@@ -1,4 +1,4 @@
-import { clip, manyLines, oneLine } from "@refmcp/boundary/answer";
+import { clip, grouped, manyLines, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { counted, groups } from "../run/text.ts";
 
@@ -38,6 +38,8 @@ export interface Commit extends ShownCommit {
 
 /** Characters; git_show has the rest. */
 const MAX_MESSAGE = 1_000;
+/** Of a commit; git_list_refs has the rest. */
+const MAX_REFS = 50;
 const FIELDS = ["%H", "%an", "%ae", "%aI", "%P", "%D", "%B"];
 /** How many fields `LOG_FORMAT` prints. */
 export const LOG_FIELDS = FIELDS.length;
@@ -76,9 +78,14 @@ export function commitOfFields(fields: readonly string[], maxMessage = MAX_MESSA
     // From git 2.45 on Z.
     date: date.replace(/Z$/, "+00:00"),
     parents: parents.includes(" ") ? parents.split(" ") : undefined,
-    refs: refs === "" ? undefined : refs.split(", "),
+    refs: refs === "" ? undefined : firstRefs(refs.split(", ")),
     message: shown.length === message.length ? message : `${shown}…`,
   };
+}
+
+function firstRefs(refs: readonly string[]): string[] {
+  const rest = refs.length - MAX_REFS;
+  return [...refs.slice(0, MAX_REFS), ...(rest > 0 ? [`… ${grouped(rest)} more`] : [])];
 }
 
 /** How ids are shown. */

@@ -8,15 +8,12 @@ import type { Budget, Caller, Repository } from "../open/repository.ts";
 import { commitsOf, parseRange, shortIds } from "../open/revisions.ts";
 import { failure, noCommits } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
-import { groups, notesFrom } from "../run/text.ts";
+import { notesFrom } from "../run/text.ts";
 import { filesOf, signaturesOf } from "./commit-facts.ts";
-import { decorations, walk } from "./commit-walk.ts";
 import {
   blockOf,
   type Commit,
-  commitOfFields,
   LOG_ARGS,
-  LOG_FIELDS,
   LOG_FORMAT,
   type LogFormat,
   parseLog,
@@ -167,14 +164,6 @@ async function find(
   const numbered = (commits: Commit[]) => ({
     found: commits.map((commit, at) => ({ commit, end: skip + at + 1 })),
   });
-  const { author, grep, path, lines, since, until } = query;
-  const isPlain =
-    tips.length === 1 &&
-    ![author, grep, pickaxe, path, lines, since, until, query.follow].some(Boolean);
-  const shallow = isPlain ? await shallowCommits(repository) : undefined;
-  const walked =
-    isPlain && (await walk(repository, tips[0] ?? "", { skip, limit: limit + 1 }, shallow));
-  if (walked) return numbered(walked.map((fields) => commitOfFields(fields)));
   const [inside] = query.path === undefined ? [] : await pathsIn(repository, [query.path]);
   if (query.follow && inside === undefined) {
     const hint = "Pass path, the current path of one file; or omit follow.";
@@ -198,14 +187,8 @@ async function find(
   // Ignoring case would also apply to the pickaxe, which takes the text literally.
   const how = pickaxe ? [...filters.filter((arg) => arg !== IGNORE_CASE), `-S${pickaxe}`] : filters;
   const what = [query.follow ? "--follow" : "--no-follow", ...tips, "--", inside];
-  const refsOf = await decorations(repository, await shallowCommits(repository));
-  const format = refsOf === undefined ? LOG_FORMAT : LOG_FORMAT.replace("%D", "");
-  const args = ["log", ...LOG_ARGS, format, ...limits, ...how, ...what];
-  const printed = groups(await repository.output(args, "read the log"), LOG_FIELDS);
-  const decorated = printed.map((fields) =>
-    refsOf ? fields.with(5, refsOf(fields[0] ?? "")) : fields,
-  );
-  return numbered(decorated.map((fields) => commitOfFields(fields)));
+  const args = ["log", ...LOG_ARGS, LOG_FORMAT, ...limits, ...how, ...what];
+  return numbered(parseLog(await repository.output(args, "read the log")));
 }
 
 /**

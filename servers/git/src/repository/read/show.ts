@@ -7,8 +7,7 @@ import { checked, commitOf, objectOf } from "../open/revisions.ts";
 import { failure } from "../run/errors.ts";
 import { counted, fittingLines, linesOf, pathText, textOf } from "../run/text.ts";
 import { signatureIn, signaturesOf } from "./commit-facts.ts";
-import { walk } from "./commit-walk.ts";
-import { commitOfFields, headerOf, indented, LOG_ARGS, LOG_FORMAT, parseLog } from "./commits.ts";
+import { headerOf, indented, LOG_ARGS, LOG_FORMAT, parseLog } from "./commits.ts";
 import { type DiffFormat, type DiffText, diff } from "./diff.ts";
 import { linePager } from "./line-pager.ts";
 import { SHALLOW, shallowCommits } from "./log.ts";
@@ -55,12 +54,8 @@ export async function show(
   async function showCommit(oid: string, first: string | undefined): Promise<DiffText> {
     const boundary = await shallowCommits(repository);
     const max = messageBudget(budget);
-    const [fields] = (await walk(repository, oid, { skip: 0, limit: 1 }, boundary)) ?? [];
     const args = ["log", ...LOG_ARGS, LOG_FORMAT, "--max-count=1", oid, "--"];
-    const [commit] =
-      fields === undefined
-        ? parseLog(await repository.output(args, "read the commit"), max)
-        : [commitOfFields(fields, max)];
+    const [commit] = parseLog(await repository.output(args, "read the commit"), max);
     if (commit === undefined) throw new TypeError(`no commit ${oid}`);
     const signature = (await signaturesOf(repository, [oid])).get(oid);
     const header = headerOf({ ...commit, signature }, (id) => id);
