@@ -1,6 +1,6 @@
 import { Readability } from "@mozilla/readability";
 import { dateOf } from "../date.ts";
-import { flattenCode } from "./code.ts";
+import { writeFirst } from "./code.ts";
 import { HEADINGS, type PageDocument, type PageElement, textOf } from "./document.ts";
 
 /**
@@ -31,10 +31,18 @@ function anonymize(heading: PageElement): void {
 /** Readability searches these attributes in quadratic time. */
 const MAX_IMAGE_ATTRIBUTE = 1_000;
 
+/** Marks a heading of level 1. */
+const TITLE = "data-title";
+
 /** Extracts the main content with Readability. The document can't be used afterwards. */
 export function readArticle(document: PageDocument) {
-  flattenCode(document.body, document);
+  writeFirst(document.body, document);
   for (const heading of document.querySelectorAll(HEADINGS)) anonymize(heading);
+  // Readability drops sections by their ids, too; comments are an exception.
+  for (const section of document.querySelectorAll("section[id], div.section[id]"))
+    if (!/comment/i.test(section.id)) section.removeAttribute("id");
+  // It makes h2 of h1, but keeps attributes.
+  for (const title of document.querySelectorAll("h1")) title.setAttribute(TITLE, "");
   for (const image of document.querySelectorAll("img, picture, figure, video, audio, source"))
     for (const { name, value } of [...image.attributes])
       if (value.length > MAX_IMAGE_ATTRIBUTE && name !== "src") image.removeAttribute(name);
@@ -45,6 +53,11 @@ export function readArticle(document: PageDocument) {
     }).parse();
     if (!article?.content) return undefined;
     const { content, byline } = article;
+    for (const title of content.querySelectorAll(`h2[${TITLE}]`)) {
+      const heading = document.createElement("h1");
+      heading.append(...title.childNodes);
+      title.replaceWith(heading);
+    }
     const published = dateOf(article.publishedTime ?? undefined);
     return {
       content,

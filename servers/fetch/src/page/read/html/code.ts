@@ -1,4 +1,4 @@
-import { HEADINGS, type PageDocument, type PageElement } from "./document.ts";
+import { HEADINGS, type PageDocument, type PageElement, textOf } from "./document.ts";
 
 /** A `pre` with one of these is not only code. */
 const NOT_CODE =
@@ -9,10 +9,28 @@ const MARKS = ["span", "code", "em", "i", "b", "strong", "var"]
   .join(", ");
 
 /**
+ * Writes as text what Readability would drop: code, and the boxes of task lists. Removes permalinks of headings, which
+ * are known by the heading's id until Readability's preparation.
+ */
+export function writeFirst(root: PageElement, document: PageDocument): void {
+  flattenCode(root, document);
+  for (const box of root.querySelectorAll('li input[type="checkbox"]'))
+    box.replaceWith(document.createTextNode(box.hasAttribute("checked") ? "[x] " : "[ ] "));
+  for (const link of root.querySelectorAll(LINKS)) {
+    const heading = link.closest(HEADINGS);
+    if (heading !== null && link.getAttribute("href") === `#${heading.id}`)
+      if (textOf(link) !== textOf(heading)) link.remove();
+  }
+}
+
+/** Links in headings to places in the page. */
+const LINKS = HEADINGS.replaceAll(/h\d/g, '$& a[href^="#"]');
+
+/**
  * Replaces the markup of highlighted code with its text. Readability drops spans by their class, and mdream drops spans
  * that contain only whitespace, such as a line's indentation.
  */
-export function flattenCode(root: PageElement, document: PageDocument): void {
+function flattenCode(root: PageElement, document: PageDocument): void {
   // rustdoc describes a result's traits in the middle of a signature.
   for (const tip of root.querySelectorAll(`:is(${HEADINGS}) .notable-traits`)) tip.remove();
   // Doxygen writes code as one element for each line, with tooltips between them.
@@ -49,7 +67,7 @@ const LANGUAGE =
   /(?:^|\s)(rust|cpp|python|java|js|javascript|typescript|json|bash|sh|sql|html|css|xml|ruby|go)(?:\s|$)/;
 /** Highlighters' prefixes; "default" and "none" are not languages. */
 const PREFIXED =
-  /(?:^|\s)(?:language|lang|highlight|highlight-source|brush)[-:](?!(?:default|none|source)(?:\s|$))([\w+#.-]{1,30})/;
+  /(?:^|\s)(?:language|lang|highlight-(?:source|text)|highlight|brush)[-:](?!(?:default|none|source)(?:\s|$))([\w+#.-]{1,30})/;
 
 /** The language that the class of a block of code, or of one of the three elements around it, names. */
 function languageOf(code: PageElement): string | undefined {

@@ -1,5 +1,4 @@
 import { parseHTML } from "linkedom";
-import { slugOf } from "../outline.ts";
 import { replaceFormulas } from "./math.ts";
 import { asWritten } from "./verbatim.ts";
 
@@ -9,7 +8,7 @@ export type PageElement = NonNullable<ReturnType<PageDocument["querySelector"]>>
 /** Elements and roles that are navigation or otherwise not content. */
 const NAVIGATION =
   "nav, header, footer, aside, dialog, [role=navigation], [role=banner], [role=contentinfo], [role=search], [role=complementary], [role=menu], [role=menubar], [role=dialog], [role=alertdialog]";
-/** Words in a class or id that mark navigation, ads and similar. */
+/** Words in a class that mark navigation, ads and similar. An id marks nothing: `login` is also the name of a section. */
 const BOILERPLATE_WORDS = new Set(
   (
     "ad ads advert advertisement breadcrumb breadcrumbs consent cookie cookies copyright drawer footer gdpr login " +
@@ -76,26 +75,23 @@ export function removeNavigation(document: PageDocument, kept?: PageElement): vo
 }
 
 /**
- * The outermost elements whose class or id marks them as navigation, ads or similar.
+ * The outermost elements whose class marks them as navigation, ads or similar.
  *
- * @param isGenerated whether it is a generated reference, whose ids do not mark anything
  * @param chars the length of the page's text
  */
 export function boilerplateIn(
   document: PageDocument,
-  isGenerated: boolean,
   chars = textOf(document.body).length,
 ): PageElement[] {
   const most = chars * MAX_BOILERPLATE_SHARE;
   const found: PageElement[] = [];
   // In document order, so the descendants of a match come right after it.
-  for (const element of document.body.querySelectorAll("[class], [id]"))
+  for (const element of document.body.querySelectorAll("[class]"))
     if (
       !found.at(-1)?.contains(element) &&
-      isBoilerplate(element, isGenerated) &&
+      isBoilerplate(element) &&
       textOf(element).length < most &&
       !isTitle(element) &&
-      !isSection(element) &&
       element.closest("pre, dt") === null &&
       element.querySelector("pre") === null
     )
@@ -111,18 +107,7 @@ function isTitle(element: PageElement): boolean {
   );
 }
 
-/** Whether an id is the heading of its element: Sphinx gives "Sharing the code" the id "sharing-the-code", Django "s-sharing…". */
-function isSection(element: PageElement): boolean {
-  if (element.id === "") return false;
-  const heading = /^H[1-6]$/.test(element.tagName) ? element : element.querySelector(HEADINGS);
-  if (heading === null) return false;
-  const [id, title] = [element.id, textOf(heading).slice(0, 500)].map((name) =>
-    slugOf(name).replaceAll("-", ""),
-  );
-  return id === title || (element.id.startsWith("s-") && id === `s${title}`);
-}
-
-/** Generators of references, which have few paragraphs and sometimes little code, and whose ids name parts of a program. */
+/** Generators of references, which have few paragraphs and sometimes little code. */
 const REFERENCE = ["javadoc", "Doxygen", "rustdoc", "gi-docgen", "GTK-Doc", "DocBook"]
   .map((name) => `meta[name="generator"][content^="${name}"]`)
   .join(", ");
@@ -131,11 +116,9 @@ const REFERENCE = ["javadoc", "Doxygen", "rustdoc", "gi-docgen", "GTK-Doc", "Doc
 export const isReference = (document: PageDocument): boolean =>
   document.querySelector(REFERENCE) !== null;
 
-function isBoilerplate(element: PageElement, isGenerated: boolean): boolean {
+function isBoilerplate(element: PageElement): boolean {
   if (/^(?:BODY|MAIN|ARTICLE)$/.test(element.tagName)) return false;
-  // Ids such as "method.skip" and "skip(long)" name parts of a program.
-  const id = /[.(]/.test(element.id) || isGenerated ? "" : element.id;
-  const names = `${element.getAttribute("class") ?? ""} ${id}`.slice(0, 500);
+  const names: string = (element.getAttribute("class") ?? "").slice(0, 500);
   return names
     .replace(/[0-9a-f]{16,}/g, "")
     .replace(/([a-z])([A-Z])/g, "$1-$2")

@@ -153,7 +153,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
   const withoutNavigation = textOf(document.body);
   const hasNavigation = withoutNavigation.length < all.length;
   const content = mainOf(document);
-  const boilerplate = boilerplateIn(document, isGenerated, withoutNavigation.length);
+  const boilerplate = boilerplateIn(document, withoutNavigation.length);
   const contentChars =
     content === document.body ? withoutNavigation.length : textOf(content).length;
   const chars = boilerplate
@@ -184,9 +184,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
     return { ...about, text: convertElement(whole.body, whole, writing), extractor: "body" };
   }
   if (isTried) document.body.replaceWith(untouched);
-  for (const element of isTried
-    ? boilerplateIn(document, isGenerated, withoutNavigation.length)
-    : boilerplate)
+  for (const element of isTried ? boilerplateIn(document, withoutNavigation.length) : boilerplate)
     element.remove();
   const text = convertElement(mainOf(document), document, writing);
   return { ...about, text, extractor: hasNavigation ? "navigation removed" : "body" };
@@ -279,7 +277,6 @@ function selected(document: PageDocument, selector: string, writing: OutputOptio
 
 /** The visible part of a page that a fragment names, without the navigation around it. */
 function partAt(named: PageElement, document: PageDocument, writing: OutputOptions) {
-  const isGenerated = isReference(document);
   const place = document.createElement("a");
   place.setAttribute("name", "place");
   // An empty anchor may be hidden, while what follows is not.
@@ -288,8 +285,7 @@ function partAt(named: PageElement, document: PageDocument, writing: OutputOptio
   const element = named.isConnected ? named : place;
   if (!element.isConnected) return undefined;
   removeNavigation(document, element);
-  for (const around of boilerplateIn(document, isGenerated))
-    if (!around.contains(element)) around.remove();
+  for (const around of boilerplateIn(document)) if (!around.contains(element)) around.remove();
   const heading = reduceTo(element, document);
   // Line numbers, for example.
   if (!/\p{L}/u.test(textOf(document.body))) return undefined;

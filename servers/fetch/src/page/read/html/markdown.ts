@@ -1,5 +1,5 @@
 import { htmlToMarkdown } from "@mdream/js";
-import { flattenCode } from "./code.ts";
+import { writeFirst } from "./code.ts";
 import { HEADINGS, type PageDocument, type PageElement, textOf } from "./document.ts";
 import { writeNotes } from "./notes.ts";
 import { stripTags } from "./strip-tags.ts";
@@ -83,7 +83,7 @@ const MAX_QUOTES = 20;
 /** Replaces elements that have no Markdown equivalent or that mdream does not support. */
 export function simplify(root: PageElement, document: PageDocument): void {
   writeNotes(root, document);
-  flattenCode(root, document);
+  writeFirst(root, document);
   const names = new Set(Array.from(root.querySelectorAll("*"), ({ localName }) => localName));
   /** Elements that match a selector. For speed, skips parts with an element that does not occur in the page. */
   const all = (selector: string): PageElement[] => {
@@ -105,8 +105,6 @@ export function simplify(root: PageElement, document: PageDocument): void {
     for (let item = heading.closest("li"); item !== null && item !== root && root.contains(item); )
       item = unlist(item, renamed)?.closest("li") ?? null;
   if (names.has("div")) names.add("table").add("tr").add("td").add("th");
-  for (const box of all('li input[type="checkbox"]'))
-    box.replaceWith(document.createTextNode(box.hasAttribute("checked") ? "[x] " : "[ ] "));
   for (const element of all("sup"))
     element.replaceWith(...(superscript(element, document) ?? element.childNodes));
   for (const element of all(`${BARE}, sub`)) element.replaceWith(...element.childNodes);
@@ -182,7 +180,7 @@ function simplifyLink(link: PageElement): void {
   const text = (link.textContent ?? "").trim();
   const isInside = href.startsWith("#");
   const code = link.closest("code, pre");
-  if (isInside && /^[¶#§◆🔗ⓘ\s\u00a0]+$/u.test(link.textContent ?? "")) link.remove();
+  if (isInside && /^[¶#§◆🔗ⓘ\s\p{C}]+\ufe0f?$/u.test(link.textContent ?? "")) link.remove();
   else if (/^\[(?:src|source)\]$/.test(text) && link.closest(HEADINGS) !== null) link.remove();
   else if (/^run$/i.test(text) && (href.length > MAX_HREF || /[?&]code=/.test(href))) link.remove();
   else if (
