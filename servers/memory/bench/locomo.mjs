@@ -3,8 +3,10 @@
 // data is not part of this repository; it is data/locomo10.json in clones of snap-research/locomo or amazon-science/MemInsight:
 //   node servers/memory/bench/locomo.mjs PATH/locomo10.json
 //   REFMCP_CORPORA=FOLDER pnpm bench memory      (with FOLDER/locomo or FOLDER/MemInsight)
+// The ranking was tuned on these dialogs, but never on REALTALK (Lee and others, 2025), ten chats of real people. It is measured
+// as well if FOLDER/REALTALK is a clone of danny911kr/REALTALK: chats 1 to 5; the others are left alone, too.
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -89,6 +91,44 @@ function turnsOf({ conversation, qa }) {
       gold: idsOf(evidence).filter((id) => names.has(id)),
     }));
   return { sessions, questions: questions.filter(({ gold }) => gold.length > 0) };
+}
+
+/**
+ * Chats of REALTALK: two people, whose messages are their facts.
+ *
+ * @returns {Promise<Corpus[]>}
+ */
+async function realChats() {
+  const folder = join(process.env.REFMCP_CORPORA ?? "", "REALTALK", "data");
+  if (process.env.REFMCP_CORPORA === undefined || !existsSync(folder)) return [];
+  const files = (await readdir(folder)).filter((name) => /^Chat_[1-5]_/.test(name)).sort();
+  const chats = await Promise.all(files.map((name) => readFile(join(folder, name), "utf8")));
+  return chats.map((text) => {
+    /** @type {Record<string, any> & { qa: Dialog["qa"] }} */
+    const chat = JSON.parse(text);
+    /** @type {{ dia_id: string, speaker: string, clean_text: string }[][]} */
+    const sessions = Object.keys(chat)
+      .filter((key) => /^session_\d+$/.test(key))
+      .map((key) => chat[key]);
+    const texts = new Map(sessions.flat().map(({ dia_id, clean_text }) => [dia_id, clean_text]));
+    return {
+      sessions: sessions.map((turns) =>
+        [...new Set(turns.map(({ speaker }) => speaker))].map((name) => ({
+          name,
+          entityType: "person",
+          observations: turns.flatMap(({ speaker, clean_text }) =>
+            speaker === name && clean_text !== "" ? [clean_text] : [],
+          ),
+        })),
+      ),
+      questions: chat.qa
+        .map(({ question, evidence }) => ({
+          query: question,
+          gold: evidence.flatMap((id) => texts.get(id) || []),
+        }))
+        .filter(({ gold }) => gold.length > 0),
+    };
+  });
 }
 
 /** @param {string} file @returns {Promise<Searched>} */
@@ -190,6 +230,7 @@ export async function bench({ report, path = dataPath() }) {
         questions: all.flatMap(({ questions }) => questions),
       },
     ],
+    "REALTALK, a memory for each chat, two people": await realChats(),
   };
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-locomo-"));
   /** @param {string} name */
@@ -199,6 +240,7 @@ export async function bench({ report, path = dataPath() }) {
   const turns = [];
   try {
     for (const [name, corpora] of Object.entries(people)) {
+      if (corpora.length === 0) continue;
       const row = [name];
       for (const open of [() => plain({ tokenize: "unicode61" }), here(name)]) {
         const found = await answers(corpora, open);

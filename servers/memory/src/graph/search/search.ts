@@ -32,6 +32,8 @@ const CHARS_PER_ENTITY = 100;
 const MAX_SHORT = 10;
 /** With fewer characters left, no further observations are looked for. */
 const MIN_LEFT = 20;
+/** A question names at most this many entities; more only have a common word in their names. */
+const MAX_NAMED = 3;
 const SHOWN_RELATIONS = 50;
 const FRAME = 900;
 
@@ -80,7 +82,7 @@ export async function searchNodes(store: Store, search: SearchQuery) {
         : await rank(reader, search, found, enough, model);
     const chosen = ranked.slice(offset, offset + limit);
     const page = new Page(budget - FRAME);
-    const shown = await fill(reader, page, chosen, found.known, limit * CHARS_PER_ENTITY);
+    const shown = await fill(reader, page, chosen, found.known, limit * CHARS_PER_ENTITY, words);
     const hasRelations = (await reader.counts()).relations > 0;
     const related = hasRelations
       ? await reader.relationsOf(idsOf(shown), { limit: SHOWN_RELATIONS + 1 })
@@ -152,9 +154,10 @@ function wordNotes({ replaced, unknown }: Words, shown: readonly ShownEntity[]):
 }
 
 /**
- * Fills a page with entities and their best observations, in the order of the entities; returns those shown. Observations are
- * chosen by their own rank and their entity's until `characters` are used; entities with few, or without one that matches, also
- * show others, the newest first. The page ends after the last entity that got one.
+ * Fills a page with entities and their best observations, in the order of the entities; returns those shown. Entities that the
+ * query names get half of the space, for their observations that match, then their newest. The others are chosen by their own
+ * rank and their entity's until `characters` are used; entities with few, or without one that matches, also show others, the
+ * newest first. The page ends after the last entity that got one.
  */
 async function fill(
   reader: Reader,
@@ -162,6 +165,7 @@ async function fill(
   ranked: readonly RankedEntity[],
   words: readonly WeightedWord[],
   characters: number,
+  query: readonly string[],
 ): Promise<EntityRow[]> {
   const ids = ranked.map(({ entity }) => entity.id);
   const counts = await reader.observationCounts(ids);
@@ -170,12 +174,22 @@ async function fill(
     ids.map((id) => [id, []]),
   );
   let left = characters;
+  const seen = new Set<number>();
   const choose = (fact: ObservationRow) => {
+    if (seen.has(fact.id)) return;
     const text = snippet(fact.content, stems);
     if (text.length > left && left < characters) return;
     left -= text.length;
+    seen.add(fact.id);
     chosen.get(fact.entityId)?.push({ fact, text });
   };
+  const named = namedIn(ranked, query);
+  for (const { entity, facts: own } of named) {
+    const rest = left - characters / 2 / named.length;
+    for (const fact of own) if (left > rest) choose(fact);
+    const others = left > rest ? await reader.observationsOf([entity.id]) : [];
+    for (const fact of others.sort(newestFirst)) if (left > rest) choose(fact);
+  }
   const facts = ranked.flatMap(({ nameScore, facts: own }) =>
     own.map((fact) => ({ fact, value: nameScore + fact.score })),
   );
@@ -216,6 +230,16 @@ async function fill(
     shown.push(entity);
   }
   return shown;
+}
+
+/** The entities with the most words of the query in their names. */
+function namedIn(ranked: readonly RankedEntity[], query: readonly string[]): RankedEntity[] {
+  const best = Math.max(...ranked.map(({ nameScore }) => nameScore));
+  const named = ranked.filter(
+    ({ entity, nameScore }) =>
+      nameScore === best && wordsOf(fold(entity.name)).some((word) => query.includes(word)),
+  );
+  return named.length > MAX_NAMED ? [] : named;
 }
 
 interface Ranked {
