@@ -51,9 +51,8 @@ export async function expectSnapshot(
   expectedValue: string,
   isNot: boolean,
   timeout: number,
-  signal?: AbortSignal,
 ): Promise<void> {
-  const params = { expectedValue, isNot, timeout, signal };
+  const params = { expectedValue, isNot, timeout };
   const ask: unknown = Reflect.get(locator, "_expect");
   if (typeof ask !== "function")
     throw new TypeError("this version of Playwright cannot compare ARIA snapshots");

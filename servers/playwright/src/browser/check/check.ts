@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/boundary/answer";
+import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Page } from "playwright";
 import { type Elements, noteElement } from "../heal/elements.ts";
 import type { Assertion, CheckOf } from "../language/ast.ts";
@@ -34,6 +34,8 @@ export interface CheckScope extends Comparing {
 
 /** Default wait of an assertion without `within`. */
 const WAIT_MS = 5_000;
+/** Open requests that a note names. */
+const MAX_OPEN = 3;
 const PAUSES_MS = [0, 20, 50, 100, 100, 250];
 
 /**
@@ -74,6 +76,8 @@ export async function checkAll(
   const passed = early.filter((one) => isRepeated(one) && outcomes.get(one)?.passed === true);
   await Promise.all(passed.map((assertion) => decide(assertion, ONCE)));
   for (const assertion of late) await decide(assertion);
+  for (const { method, url } of scope.events.unanswered.slice(0, MAX_OPEN))
+    scope.events.notes.add(`checked while ${method} ${clip(oneLine(url), 200)} was still open`);
 }
 
 /** Checks one assertion as a step; also once the page has settled if it could have passed too early. */
@@ -83,28 +87,17 @@ export async function holds(assertion: Assertion, scope: CheckScope): Promise<Ou
   return outcomes.get(assertion) ?? until(assertion, scope);
 }
 
-/**
- * Waits until an assertion passes, times out, or can no longer pass; the last check decides. Absence is checked once, unless the assertion
- * has `within`.
- */
+/** Waits until an assertion passes or times out; the last check decides. Absence is checked once, unless the assertion has `within`. */
 export async function until(assertion: Assertion, scope: CheckScope): Promise<Outcome> {
-  const { page, settling } = scope;
+  const { page } = scope;
   const { check, within } = assertion;
   const waitMs = within ?? (isLate(check) ? ONCE : WAIT_MS);
-  // Once nothing on the page can change any more, one last look decides.
-  const [over, dormant] = [new AbortController(), new AbortController()];
-  if (waitMs !== ONCE)
-    void settling.dormant(over.signal).then((isDormant) => {
-      if (isDormant) dormant.abort();
-    });
   try {
-    return await untilOn(page, assertion, scope, waitMs, dormant.signal);
+    return await untilOn(page, assertion, scope, waitMs);
   } catch (error) {
     // The tab closed itself, so that another is current.
     if (error instanceof ToolError || scope.page === page) throw error;
     return until(assertion, scope);
-  } finally {
-    over.abort();
   }
 }
 
@@ -113,7 +106,6 @@ async function untilOn(
   { check, negated }: Assertion,
   scope: CheckScope,
   waitMs: number,
-  signal: AbortSignal,
 ): Promise<Outcome> {
   const { deadline } = scope;
   if (isElementCheck(check) && !(check.kind === "page" && secretsOn(page) !== undefined)) {
@@ -121,14 +113,7 @@ async function untilOn(
     // Repeated often enough, checks of an element's content would reveal a secret.
     if (plan.reads !== undefined && (await deadline.race(readsSecret(plan.on, scope))))
       return { passed: false, actual: "it is a field with a secret, so it is not read" };
-    const judge = async () => {
-      const outcome = await expectationOutcome(check, plan, page, waitMs, signal);
-      // Its last look can be older than the page's last change.
-      return outcome.passed || !signal.aborted
-        ? outcome
-        : expectationOutcome(check, plan, page, ONCE);
-    };
-    const outcome = await deadline.race(judge());
+    const outcome = await deadline.race(expectationOutcome(check, plan, page, waitMs));
     if (outcome.passed && "target" in check) {
       await noteFound(page, plan.on, check.target, scope.found).catch(() => undefined);
       await deadline.race(noteElement(scope.elements, check.target, locatorOf(page, plan.on)));
@@ -137,14 +122,13 @@ async function untilOn(
   }
   const ends = performance.now() + waitMs;
   for (let look = 0; ; look++) {
-    const isLast = waitMs === ONCE || signal.aborted;
     const outcome = await deadline.race(tolerant(check, scope));
     if (outcome === undefined)
       return { passed: false, actual: "the page navigates too fast to be checked" };
     const { actual } = outcome;
     const passed = outcome.passed !== negated;
     const left = ends - performance.now();
-    if (passed || left <= 0 || isLast) return { passed, actual };
+    if (passed || left <= 0 || waitMs === ONCE) return { passed, actual };
     await deadline.sleep(Math.min(left, PAUSES_MS[look] ?? PAUSES_MS.at(-1) ?? 100));
   }
 }

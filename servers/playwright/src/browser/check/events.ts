@@ -271,11 +271,11 @@ export async function absenceOutcome(
             ? said
             : `${said} (${line.url}:${line.line})`;
         });
-      return outcome(
-        level === "error" ? events.counts.errors : events.counts.warnings,
-        what,
-        lines,
-      );
+      if (level === "warning") return outcome(events.counts.warnings, what, lines);
+      // Every browser's console shows uncaught errors, too.
+      const { errors, pageErrors } = events.counts;
+      const thrown = events.pageErrors.map((text) => `uncaught ${text}`);
+      return outcome(errors + pageErrors, what, [...thrown, ...lines]);
     }
     case "page errors":
       return outcome(events.counts.pageErrors, what, events.pageErrors);

@@ -29,7 +29,6 @@ export interface Outcome {
  * Checks the page with Playwright's `expect`.
  *
  * @param timeout maximum wait in milliseconds.
- * @param signal ends the wait early.
  * @throws ToolError `invalid` for a selector that the browser rejects.
  */
 export async function expectationOutcome(
@@ -37,10 +36,9 @@ export async function expectationOutcome(
   plan: Expectation,
   page: Page,
   timeout: number,
-  signal?: AbortSignal,
 ): Promise<Outcome> {
   try {
-    await hold(plan, page, timeout, signal);
+    await hold(plan, page, timeout);
     return { passed: true, actual: "" };
   } catch (error) {
     const message = plain(error);
@@ -63,10 +61,9 @@ async function hold(
   { on, polls, not, matcher, args }: Expectation,
   page: Page,
   timeout: number,
-  signal: AbortSignal | undefined,
 ): Promise<void> {
   if (matcher === "toMatchAriaSnapshot")
-    return expectSnapshot(locatorOf(page, on), String(args[0]), not, timeout, signal);
+    return expectSnapshot(locatorOf(page, on), String(args[0]), not, timeout);
   const expect = expectation();
   const given = args.map((one) => (one instanceof RegExp ? unrun(one) : one));
   const check = async (all: object, options: readonly unknown[]) => {
@@ -77,9 +74,7 @@ async function hold(
     ]);
   };
   if (polls === undefined)
-    return check(expect(on.calls.length === 0 ? page : locatorOf(page, on)), [
-      { timeout, ...(signal === undefined ? {} : { signal }) },
-    ]);
+    return check(expect(on.calls.length === 0 ? page : locatorOf(page, on)), [{ timeout }]);
   const ends = performance.now() + timeout;
   for (;;) {
     const found = locatorOf(page, on);
@@ -88,7 +83,7 @@ async function hold(
       polls === "count" || count === 0
         ? count
         : await found.evaluate((one, css) => one.matches(css), polls.css, { timeout: ASK_MS });
-    const isLast = timeout === ONCE || performance.now() >= ends || signal?.aborted === true;
+    const isLast = timeout === ONCE || performance.now() >= ends;
     try {
       if (polls !== "count" && count === 0) throw new Error(NOT_FOUND);
       return await check(expect(value), []);

@@ -33,6 +33,8 @@ interface Pending {
   readonly resolve: (value: never) => void;
   readonly reject: (error: Error) => void;
   readonly call: Calling;
+  /** Called when the work on the page begins or goes on. */
+  readonly started: () => void;
 }
 
 /**
@@ -89,7 +91,7 @@ export class Driver {
   /**
    * Calls one of its methods.
    *
-   * @param maxMs after this time and a grace period without a reply it is ended.
+   * @param maxMs after this time and a grace period without a reply it is ended; a run's time begins when its page is open.
    * @throws what the method throws; ToolError `too_large`, `timeout` or `unavailable` if the driver was ended.
    */
   async call<Name extends Method>(
@@ -105,7 +107,12 @@ export class Driver {
     const late = new ToolError("timeout", `The run did not end within ${Math.round(maxMs)} ms.`, {
       hint: "The page keeps the browser's driver busy. Check less in one run, or fix the page.",
     });
-    let timer = setTimeout(() => this.kill(late), maxMs + GRACE_MS);
+    let timer: NodeJS.Timeout | undefined;
+    const started = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => this.kill(late), maxMs + GRACE_MS);
+    };
+    if (method !== "run") started();
     const cancel = () => {
       this.#send({ id, abort: packed(signal.reason) });
       clearTimeout(timer);
@@ -115,7 +122,7 @@ export class Driver {
     this.#watchMemory();
     try {
       return await new Promise<Awaited<ReturnType<Methods[Name]>>>((resolve, reject) => {
-        this.#calls.set(id, { resolve, reject, call });
+        this.#calls.set(id, { resolve, reject, call, started });
         if (this.#child.connected)
           this.#send({ id, method, given, endsAt: Date.now() + call.leftMs });
         else this.#fail();
@@ -179,8 +186,12 @@ export class Driver {
     if ("log" in reply) this.#host.log(reply.log);
     else if ("unfit" in reply) this.#needsReplacement = true;
     else if ("ask" in reply) void this.#upload(reply.ask, reply.path);
-    else if ("progress" in reply) this.#calls.get(reply.id)?.call.progress(...reply.progress);
-    else {
+    else if ("progress" in reply) {
+      const pending = this.#calls.get(reply.id);
+      if (reply.progress[2] !== undefined && pending?.call.signal.aborted === false)
+        pending.started();
+      pending?.call.progress(...reply.progress);
+    } else {
       const pending = this.#calls.get(reply.id);
       this.#calls.delete(reply.id);
       this.#delayMs = reply.delayMs;

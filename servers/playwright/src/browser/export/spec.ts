@@ -45,7 +45,8 @@ page.on("response", async (answer) => {
   consoleErrors: `const consoleErrors: string[] = [];
 page.on("console", (message) => {
   if (message.type() === "error" && !message.location().url.includes("/favicon.ico")) consoleErrors.push(message.text());
-});`,
+});
+page.on("pageerror", (error) => consoleErrors.push(error.message));`,
   consoleWarnings: `const consoleWarnings: string[] = [];
 page.on("console", (message) => {
   if (message.type() === "warning") consoleWarnings.push(message.text());
@@ -82,7 +83,7 @@ async function settled(page: Page, open: ReadonlySet<Request>) {
   await page.waitForLoadState("load");
   const requests = () => [...open].filter((one) => one.resourceType() !== "eventsource").length;
   // One that stays open, such as a long poll, is not waited for.
-  await expect.poll(requests, { timeout: 2_000 }).toBe(0).catch(() => undefined);
+  await expect.poll(requests, { timeout: 5_000 }).toBe(0).catch(() => undefined);
   await page.evaluate(() => new Promise((done) => setTimeout(() => setTimeout(done, 100), 200)));
 }
 `;

@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playw
 import type { Launched } from "../driver/launch.ts";
 import { browserGone } from "../errors.ts";
 import { DEFAULT_VIEWPORT, type Device } from "./devices.ts";
-import { RECORD_TIMERS } from "./dormant.ts";
+import { RECORD_TIMERS } from "./timers.ts";
 
 /** One run's browser context: its page, its proxy, and nothing from other runs. */
 export interface TestContext {
@@ -174,7 +174,7 @@ export class Contexts {
         ...(isProxied ? {} : { serviceWorkers: "block" }),
       });
       if (!isProxied) await guardFrom(context, proxy);
-      if (browser.browserType().name() === "chromium") await context.addInitScript(RECORD_TIMERS);
+      await context.addInitScript(RECORD_TIMERS);
       return { context, page: await context.newPage(), proxy };
     };
     try {

@@ -26,8 +26,9 @@ const MAX_REQUESTS = 5_000;
 const MAX_POPUPS = 4;
 const MAX_DIALOGS = 50;
 const LINE_CHARS = 1_000;
-/** How long a request counts as in progress, and one that stays open: a long poll, or a stream after its headers. */
+/** How long a request counts as in progress; one by a script; and one that stays open: a long poll, or a stream after its headers. */
 const OPEN_MS = 2_000;
+export const DATA_MS = 5_000;
 const STREAM_MS = 200;
 const URL_CHARS = 4_000;
 
@@ -46,8 +47,6 @@ export class PageEvents {
   readonly answers: { accept: boolean; text: string | undefined }[] = [];
   readonly tabs: Tabs;
   downloads: Downloads | undefined;
-  /** Whether a step replaced the page's clock, so that its timers are not the browser's. */
-  hasOtherClock = false;
   /** Resolves when the page's process has crashed. */
   readonly crashed: Promise<void>;
   /** Open requests, and until when each counts as in progress. */
@@ -216,6 +215,12 @@ export class PageEvents {
     return [...this.#open.values()].filter((until) => now < until).length;
   }
 
+  /** Requests of scripts without a response so far, except long polls. */
+  get unanswered(): RequestLine[] {
+    const open = [...this.#open.keys()].filter((one) => isData(one) && !isLongPoll(one));
+    return open.flatMap((one) => this.#lines.get(one) ?? []).filter(({ status }) => status === 0);
+  }
+
   /** Whether a message can arrive at any time: over a WebSocket, an EventSource or an open request. */
   get isListening(): boolean {
     return this.#hasSockets || this.#open.size > 0;
@@ -268,7 +273,7 @@ export class PageEvents {
     const isStream = request.resourceType() === "eventsource";
     // It connects again by itself.
     if (isStream) this.#hasSockets = true;
-    const openMs = isLongPoll(request) ? STREAM_MS : OPEN_MS;
+    const openMs = isLongPoll(request) ? STREAM_MS : isData(request) ? DATA_MS : OPEN_MS;
     this.#open.set(request, isStream ? 0 : performance.now() + openMs);
     const line: RequestLine = {
       url: this.#short(request.url(), URL_CHARS),
@@ -303,10 +308,12 @@ const hasRoom = ({ length }: readonly unknown[], before: number, most: number): 
 
 /** Whether a response may never end: a player reads it as needed, or a script, and its length is unknown. */
 function isStream(response: Response): boolean {
-  const type = response.request().resourceType();
-  if (type === "media") return true;
-  return /^(?:fetch|xhr)$/.test(type) && response.headers()["content-length"] === undefined;
+  if (response.request().resourceType() === "media") return true;
+  return isData(response.request()) && response.headers()["content-length"] === undefined;
 }
+
+/** Whether a script made a request. */
+const isData = (request: Request): boolean => /^(?:fetch|xhr)$/.test(request.resourceType());
 
 /** The tab whose main frame a request navigates. */
 function navigatedBy(request: Request): Page | undefined {

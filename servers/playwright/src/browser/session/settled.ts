@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BrowserContext, CDPSession, Frame, Page } from "playwright";
 import type { Deadline } from "./deadline.ts";
-import { Dormancy } from "./dormant.ts";
-import type { PageEvents } from "./page-events.ts";
+import { DATA_MS, type PageEvents } from "./page-events.ts";
+import { timersDueMs } from "./timers.ts";
 
 /** How long a page must be quiet (also after its load event) to count as settled, and the maximum wait for that. */
 const SETTLED = { quietMs: 80, afterLoadMs: 100, atMostMs: 3_000 };
@@ -42,13 +42,11 @@ type QuietTime = {
 export class Settling {
   readonly #events: PageEvents;
   readonly #clock: PageClock;
-  readonly #dormancy: Dormancy;
   #begun = () => {};
 
   constructor(page: Page, events: PageEvents) {
     this.#events = events;
     this.#clock = new PageClock(page.context());
-    this.#dormancy = new Dormancy(events, () => this.#clock.isAlone);
     // While the page is loading; if it fails, it is retried.
     this.#clock.attach(page).catch(() => undefined);
   }
@@ -66,7 +64,8 @@ export class Settling {
 
   /**
    * Waits until no request was in progress and no document changed for a while. Errors in that time are recorded, and
-   * those up to `afterLoadMs` after the load event even if the page is not quiet.
+   * those up to `afterLoadMs` after the load event even if the page is not quiet. With `afterLoadMs` it also waits for timers
+   * that are due soon, and longer for the data that scripts have requested.
    *
    * @returns false if the page was still active at the end.
    */
@@ -76,6 +75,8 @@ export class Settling {
   ): Promise<boolean> {
     const tickMs = quietMs / TICKS;
     let past = 0;
+    let awaitedMs = 0;
+    let hasAskedTimers = afterLoadMs === 0;
     const patience = performance.now() + SHARE * deadline.leftMs;
     let until = Math.min(performance.now() + SLOWEST * atMostMs, patience);
     while (past < atMostMs && performance.now() < until) {
@@ -83,12 +84,22 @@ export class Settling {
       const isIdle = () => this.#events.inFlight === 0 && this.#events.activity === activity;
       const began = performance.now();
       const pageMs = await deadline.race(this.#pass(tickMs, afterLoadMs, isIdle));
-      if (pageMs !== undefined && isIdle()) return true;
+      if (pageMs !== undefined && isIdle()) {
+        const dueMs = hasAskedTimers ? 0 : await deadline.race(timersDueMs(this.#events.page));
+        if (dueMs === 0) return true;
+        hasAskedTimers = true;
+        until = Math.min(until + SLOWEST * dueMs, patience);
+        await deadline.race(this.#inDocuments(() => this.#clock.tick(dueMs + tickMs, 1)));
+        continue;
+      }
       // There is no document, for example during a navigation, and so no page clock.
       if (pageMs === undefined) await deadline.sleep(tickMs);
       const tookMs = performance.now() - began;
-      // The time that a step delays a response is in addition.
-      if (afterLoadMs > 0 && this.#events.isDelayed) until = Math.min(until + tookMs, patience);
+      // The time that a step delays a response is in addition, and that for data.
+      const isAwaiting = awaitedMs < DATA_MS && this.#events.unanswered.length > 0;
+      if (isAwaiting) awaitedMs += tookMs;
+      if (afterLoadMs > 0 && (isAwaiting || this.#events.isDelayed))
+        until = Math.min(until + tookMs, patience);
       else past += pageMs ?? tookMs;
     }
     if (
@@ -99,15 +110,6 @@ export class Settling {
         "the page never settled, so checks of absence may have missed something",
       );
     return false;
-  }
-
-  /**
-   * Waits until nothing on the page can change any more by itself, so that waiting for anything else is pointless.
-   *
-   * @returns false if `stop` aborts first.
-   */
-  dormant(stop: AbortSignal): Promise<boolean> {
-    return this.#dormancy.until(stop);
   }
 
   /**

@@ -1,6 +1,6 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { NetworkGuard } from "@refmcp/boundary/forward-proxy";
-import type { Locator, Page } from "playwright";
+import type { Page } from "playwright";
 import { type CheckScope, holds, until } from "../check/check.ts";
 import { noteElement } from "../heal/elements.ts";
 import { parseTargetUrl } from "../language/address.ts";
@@ -205,7 +205,6 @@ async function act(plan: Act, scope: StepScope, timeout: number): Promise<void> 
 /** Executes a plan: one call of Playwright with a strict locator. */
 async function actOn(page: Page, plan: Act, scope: StepScope, timeout: number): Promise<void> {
   const { on, method, args, options, timed = false, target } = plan;
-  if (method.startsWith("clock.")) scope.events.hasOtherClock = true;
   const given = await Promise.all(args.map((one) => resolved(one, scope)));
   const [secret] = args.flatMap((one) =>
     typeof one === "object" && "secret" in one ? [String(one.secret)] : [],
@@ -222,11 +221,11 @@ async function actOn(page: Page, plan: Act, scope: StepScope, timeout: number): 
     return call(page, method, timed ? [...given, { timeout }] : given);
   }
   const locator = locatorOf(page, on);
-  const perform = async (signal: AbortSignal) => {
+  const perform = async () => {
     const { kind } = target.base;
     const isNoted = kind === "quoted" || kind === "field";
     if (isNoted || secret !== undefined || isMarked(target) || scope.elements !== undefined)
-      await locator.waitFor({ state: "attached", timeout, signal });
+      await locator.waitFor({ state: "attached", timeout });
     // If there are several, the step itself says so.
     if (isNoted) await noteFound(page, on, target, scope.found).catch(() => undefined);
     else if (isMarked(target)) await noteNamed(page, locator, target, scope).catch(() => undefined);
@@ -235,28 +234,10 @@ async function actOn(page: Page, plan: Act, scope: StepScope, timeout: number): 
     await checkEdit(page, locator, method, given);
     return Reflect.apply(Reflect.get(locator, method), locator, [
       ...given,
-      { ...options, timeout, signal },
+      { ...options, timeout },
     ]);
   };
-  await explained(page, target, unlessAbsent(locator, scope, perform));
-}
-
-/** Ends an action early if its element is not on a page that can no longer change by itself. */
-async function unlessAbsent(
-  locator: Locator,
-  { settling }: StepScope,
-  work: (signal: AbortSignal) => Promise<unknown>,
-): Promise<void> {
-  const [over, absent] = [new AbortController(), new AbortController()];
-  const looking = settling.dormant(over.signal).then(async (isDormant) => {
-    if (isDormant && (await locator.count()) === 0) absent.abort();
-  });
-  looking.catch(() => undefined);
-  try {
-    await work(absent.signal);
-  } finally {
-    over.abort();
-  }
+  await explained(page, target, perform());
 }
 
 async function checkEdit(...edit: Parameters<typeof refusedEdit>): Promise<void> {

@@ -37,6 +37,11 @@ import type { CheckResult, RunReport } from "./report.ts";
 /** The quiet time before a screenshot, where no check needs a longer one. */
 const BRIEF = { quietMs: 40, atMostMs: 500 };
 
+const SLOW_START =
+  "The browser did not start in this time: the machine is busy. Run it again, or raise --timeout-ms.";
+const LITTLE_TIME =
+  "The call had no more time left: it waited for other runs, or its own limit (--timeout-ms) is too short for this page. Run fewer tests at once, or raise that limit.";
+
 export interface DeviceRunOptions {
   readonly url: URL;
   readonly script: Script;
@@ -44,9 +49,10 @@ export interface DeviceRunOptions {
   /** Whether there are several devices, which names and files then include. */
   readonly matrix: boolean;
   readonly evidence: readonly EvidenceKind[];
+  /** From when the page is open. */
   readonly timeoutMs: number;
-  /** What to do if that was not enough, if it is less than the caller asked for. */
-  readonly lateHint?: string | undefined;
+  /** How much time the call has left. */
+  readonly leftMs: () => number;
   readonly signal: AbortSignal;
   /** Asks for a snapshot at the end. */
   readonly look?: Look | undefined;
@@ -95,12 +101,16 @@ export async function runOnDevice(
     },
   };
   const keepsDownloads = checksOf(script).some(({ kind }) => kind === "download");
-  const deadline = new Deadline(options.timeoutMs, signal, options.lateHint);
-  const opening = { ...options, steps: script.steps, artifacts, keepsDownloads, deadline };
-  const session = await openSession(opening, services).catch((error: unknown) => {
-    deadline.end();
-    throw error;
-  });
+  const starting = new Deadline(options.leftMs(), signal, SLOW_START);
+  const opening = { ...options, steps: script.steps, artifacts, keepsDownloads };
+  const session = await openSession({ ...opening, deadline: starting }, services).finally(
+    starting.end,
+  );
+  options.progress("opening the page");
+  const timeoutMs = Math.min(options.timeoutMs, options.leftMs());
+  const lateHint = timeoutMs < options.timeoutMs ? LITTLE_TIME : undefined;
+  const deadline = new Deadline(timeoutMs, signal, lateHint);
+  session.deadline = deadline;
   const outcomes: Outcomes = new Map();
   try {
     return await Promise.race([play(options, session, outcomes), session.ended]);
@@ -197,11 +207,7 @@ async function play(
     artifacts.notes.push(`incomplete evidence: ${reasonOf(error, "the page")}`);
   });
   const title = await titleOf(session, naming);
-  const notes = [
-    ...(passed ? [] : errorNotes(events)),
-    ...notesOf(session),
-    ...readingNotes(steps),
-  ];
+  const notes = [...errorNotes(events, passed), ...notesOf(session), ...readingNotes(steps)];
   return {
     assertions,
     passed,
@@ -215,11 +221,11 @@ async function play(
   };
 }
 
-/** Console errors are included if the run failed: they often explain it. */
-function errorNotes(events: PageEvents): string[] {
+/** Uncaught errors; console errors are included if the run failed: they often explain it. */
+function errorNotes(events: PageEvents, passed: boolean): string[] {
   const { console, pageErrors } = events;
   const errors = console
-    .filter(({ level }) => level === "error")
+    .filter(({ level }) => level === "error" && !passed)
     .map((line) => `console error: ${clip(oneLine(events.said(line)), 500)}`);
   const thrown = pageErrors.map((text) => `uncaught in the page: ${clip(oneLine(text), 300)}`);
   return [...thrown, ...errors].slice(0, 5);

@@ -59,8 +59,6 @@ interface ParsedTest {
   readonly devices: readonly Device[];
 }
 
-const LITTLE_TIME =
-  "The call had no more time left: it waited for other runs, or its own limit (--timeout-ms) is too short for this page. Run fewer tests at once, or raise that limit.";
 const BEAT_MS = 5_000;
 
 /** Runs tests in one browser, and stores their artifacts. */
@@ -143,10 +141,8 @@ export class Tester {
       call.progress(done + tookMs() / (tookMs() + request.timeoutMs), devices.length, note);
     const beat = setInterval(() => report(), BEAT_MS).unref();
     const runOn = async (device: Device) => {
-      const timeoutMs = Math.min(request.timeoutMs, workMs(call));
-      const lateHint = timeoutMs < request.timeoutMs ? LITTLE_TIME : undefined;
       const progress = (note: string) => report(matrix ? `${device.name}: ${note}` : note);
-      const { evidence, look, heal } = request;
+      const { evidence, look, heal, timeoutMs } = request;
       const { signal } = call;
       const deviceRun = await runOnDevice(
         {
@@ -157,7 +153,7 @@ export class Tester {
           evidence,
           look,
           timeoutMs,
-          lateHint,
+          leftMs: () => workMs(call),
           signal,
           folder,
           found,
