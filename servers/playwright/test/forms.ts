@@ -310,7 +310,11 @@ export const CHECKS: readonly CheckForm[] = [
 
 /** Checks that pass on the page and fail on its bad version (`/?bad`). */
 export const ABSENCES: readonly CheckForm[] = [
-  ["no console errors", "no console errors", 'the first: "it hurts'],
+  [
+    "no console errors",
+    "no console errors",
+    '2 console errors, the first: "uncaught Error: late and bad',
+  ],
   ["no console warnings", "no console warnings", '1 console warning, the first: "take care'],
   ["no page errors", "no page errors", '1 page error, the first: "Error: late and bad'],
   ["no failed requests", "no failed requests", '2 failed requests, the first: "GET http'],

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "playwright";
-import type { Target } from "../language/ast.ts";
+import type { CheckOf, Target } from "../language/ast.ts";
 import type { ElementCheck } from "../language/expectations.ts";
 import { textMatches } from "../language/matching.ts";
 import { type Expectation, ONCE } from "../language/plan.ts";
@@ -18,7 +18,7 @@ import {
 } from "../library.ts";
 import { refusedComparison } from "../secrets/guard.ts";
 import { missing } from "../session/miss.ts";
-import { locatorOf, targetOn } from "../session/targets.ts";
+import { countOf, locatorOf, targetOn } from "../session/targets.ts";
 
 export interface Outcome {
   readonly passed: boolean;
@@ -104,7 +104,10 @@ async function reason(
   target: Target | undefined,
 ): Promise<string> {
   const message = plain(error);
-  if (message.includes(NOT_FOUND) && target !== undefined) return missing(page, target);
+  if (message.includes(NOT_FOUND) && target !== undefined) {
+    const isHidden = check.kind === "state" && (await countOf(targetOn(page, target))) > 0;
+    return isHidden ? "it is hidden" : missing(page, target);
+  }
   const own = /^Error: (.*)$/m.exec(message)?.[1];
   if (own !== undefined) return shown(own, 300).slice(1, -1);
   const actual = actualOf(error);
@@ -122,24 +125,35 @@ async function reason(
       return `it is ${STATE_WORDS[String(actual)] ?? String(actual).replace(/^viewport ratio.*/, "in viewport")}`;
     case "count":
       return `the count is ${await locatorOf(page, plan.on).count()}`;
+    case "text":
     case "existence":
     case "no target": {
-      if (Number(actual) === 0) return missing(page, check.target);
-      const first = targetOn(page, check.target).first();
+      if (plan.matcher !== "toHaveCount") break;
+      if (Number(actual) === 0) return missing(page, missed(check));
+      const first = locatorOf(page, plan.on).first();
       const content = await first.textContent({ timeout: 1_000 }).catch(() => null);
       const found =
         Number(actual) === 1 ? "1 element matches" : `${actual} elements match, the first`;
       return `${found} with the text ${shown(content ?? "")}`;
     }
-    default:
-      if (actual === null || actual === "attribute not present") return `it has no ${plan.reads}`;
-      // Playwright compares values, attributes and patterns with the white space of the page.
-      if ("compare" in check && check.compare !== undefined && !check.compare.negated)
-        if (textMatches(text, check.compare))
-          return `its ${plan.reads} is ${withEscapes(text)}: its white space differs`;
-      return `its ${plan.reads} is ${shown(text)}`;
   }
+  if (actual === null || actual === "attribute not present") return `it has no ${plan.reads}`;
+  // Playwright compares values, attributes and patterns with the white space of the page.
+  if ("compare" in check && check.compare !== undefined && !check.compare.negated)
+    if (textMatches(text, check.compare))
+      return `its ${plan.reads} is ${withEscapes(text)}: its white space differs`;
+  return `its ${plan.reads} is ${shown(text)}`;
 }
+
+/** What is missing: a target, or a text of the page. */
+const missed = (check: CheckOf<"text" | "existence" | "no target">): Target =>
+  check.kind === "text"
+    ? {
+        base: { kind: "text", text: check.compare.value, exact: false },
+        pick: undefined,
+        inside: undefined,
+      }
+    : check.target;
 
 const STATE_WORDS: Readonly<Record<string, string>> = {
   notEmpty: "not empty",

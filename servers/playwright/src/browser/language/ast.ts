@@ -30,7 +30,7 @@ export type Base =
       isGuess?: boolean;
     }
   /** A field by its label or placeholder; without a text, any text field. */
-  | { kind: "field"; text: string | undefined; exact: boolean }
+  | { kind: "field"; text: string | undefined; exact: boolean; isGuess?: boolean }
   | {
       /** `quoted` is a bare string: text on the page, or what names a field or button if one is needed. */
       kind: "text" | "quoted" | "label" | "placeholder" | "alt" | "title" | "testid";

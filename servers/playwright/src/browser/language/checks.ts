@@ -1,8 +1,14 @@
 import { STATES, type State, type Target, type TextComparison } from "./ast.ts";
-import { type Argument, call, chainOf, expected, PAGE } from "./plan.ts";
+import { type Argument, call, chainOf, containing, expected, PAGE } from "./plan.ts";
 import { RECORDS } from "./records.ts";
 import { check, type Plan } from "./rows.ts";
 import { isBox } from "./target.ts";
+
+/** Whether a target is the whole page, whose text is what a reader sees of it. */
+export const isPage = ({ base, pick, containing, inside }: Target) =>
+  base.kind === "css" && base.css === "body" && (pick ?? containing ?? inside) === undefined;
+
+const VISIBLE = call("filter", { visible: true });
 
 const text = (on: Target, compare: TextComparison): Plan => ({
   on: chainOf(on),
@@ -31,7 +37,11 @@ const state = (target: Target, name: State, negated: boolean): Plan => {
   // A chosen radio button or checkbox is checked.
   if (name === "selected" && isBox(target)) return state(target, "checked", negated);
   const [meaning, how, not] = STATES[name];
-  const on = chainOf(target, meaning);
+  const all = chainOf(target, meaning);
+  // Of a text that is also in a hidden menu, the visible one counts.
+  const isSeen =
+    (name === "visible" || name === "hidden") && /^(?:quoted|text)$/.test(target.base.kind);
+  const on = isSeen ? { calls: [...all.calls, VISIBLE] } : all;
   if (not === undefined)
     return {
       on,
@@ -73,7 +83,8 @@ export const ELEMENTS = {
       {compare:contained} is in {what:page}
       (opens|open|goes to|go to) {compare:urlPart} => what=url
       (see|view) {compare:pageSlug} => what=url
-      page {what:page} {compare:compared}`,
+      page {what:page} {compare:compared}
+      {what:page} {compare:blank}`,
       expect: ({ what, compare }) => ({
         on: PAGE,
         matcher: what === "title" ? "toHaveTitle" : "toHaveURL",
@@ -92,8 +103,19 @@ export const ELEMENTS = {
         {target:texted} (text|label|caption) {compare:shown}
         ~ {target:described} {compare:shown}
         {target:texted} (with|has) [text|label|title|message|content] (of|as|:|is|equal to) {compare:wanted}
-      {target:texted} has (text|content|label|message) {compare:wanted}`,
-      expect: ({ target, compare }) => text(target, compare),
+      {target:texted} has (text|content|label|message) {compare:wanted}
+      page {target:body}contains [text|the text] {compare:holding}
+      page {target:body}not (contain|show|display|has|include) [text|the text] {compare:lacking}`,
+      expect: ({ target, compare }) =>
+        isPage(target) && compare.how === "contains"
+          ? {
+              on: { calls: [call("getByText", containing(compare.value)), VISIBLE] },
+              reads: "text",
+              matcher: "toHaveCount",
+              args: [0],
+              not: !compare.negated,
+            }
+          : text(target, compare),
     },
   ),
   "aria snapshot": check(
@@ -125,11 +147,10 @@ export const ELEMENTS = {
       {target:seen} appears => state=visible, negated=false
       {target:seen} disappears => state=hidden, negated=false
       {target:seen} not (appear|show|show up|display) => state=hidden, negated=false
-      page contains [the] {target:seen} => state=visible, negated=false
-      page not (contain|show|display|has|include) [the] {target:seen} => state=hidden, negated=false
+      page contains [the] {target:thing} => state=visible, negated=false
+      page not (contain|show|display|has|include) [the] {target:thing} => state=hidden, negated=false
       there not be {target:seen} => state=hidden, negated=false
       {target:popup} is (open|opened) => state=visible, negated=false
-      {target:popup} is (closed|not open) => state=hidden, negated=false
       focus is on {target} => state=focused, negated=false
       {target} is (in|the) focus => state=focused, negated=false
       text {target} {negated:be} {state}
@@ -167,11 +188,10 @@ export const ELEMENTS = {
     ["li count is 3", "li count at least 2"],
     {
       also: `number of {target} {compare:number}
-      (see|view|find|there|has|have|page has|page contains|be|contains|with) {compare:number} {target}
+      (there|has|have|page has|page contains|contains|with) {compare:number} {target}
       {target} has [a] (count|length) [of] {compare:number}
       {target.inside:around} (has|contains) {compare:number} {target}
-      (see|view|find|there|has|have|page has|page contains) {compare:number} {target:things}
-      {compare:number} {target:things} is (visible|displayed|shown|present|listed)
+      (there|has|have|page has|page contains) {compare:number} {target:things}
       (see|there|find) {compare:some}{target:plural}
       (see|there|find) all {compare:some}{target}
       count of {target} {compare:number}

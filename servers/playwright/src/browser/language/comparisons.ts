@@ -43,7 +43,7 @@ export const isSlug = (name: string) => /^[a-z][a-z-]*$/.test(name);
 
 /** The name in `the 'Sign in' page`. */
 export function pageNames(sentence: Sentence, at: number): Reading<string>[] {
-  const start = sentence.end(at, /(?:the|a|an|my|your)\s+(?:[\w-]+\s+(?=['"“]))?/iy) ?? at;
+  const start = sentence.end(at, /(?:the|a|an|my|your)\s+/iy) ?? at;
   const isQuoted = sentence.isString(start) || sentence.text.charAt(start) === "`";
   const names = isQuoted ? sentence.words(start) : sentence.unquoted(start, 4);
   return names.flatMap(({ value, at: next, cost }) => {
@@ -64,7 +64,6 @@ export function comparisons(
     how: (typeof COMPARING)[number][1],
     isNegated: boolean,
     isBare: boolean,
-    cost = 0,
   ) => {
     if (how === "matches") {
       found.push(
@@ -84,25 +83,19 @@ export function comparisons(
       ends: (text: string) => `${text}\\s*$`,
     };
     found.push(
-      ...made(
-        texts,
-        (value): TextComparison => {
-          const shared = { flags: "", negated: isNegated };
-          return how === "starts" || how === "ends"
-            ? { ...shared, how: "matches", value: pattern[how](spacedPattern(value)) }
-            : { ...shared, how, value };
-        },
-        cost,
-      ),
+      ...made(texts, (value): TextComparison => {
+        const shared = { flags: "", negated: isNegated };
+        return how === "starts" || how === "ends"
+          ? { ...shared, how: "matches", value: pattern[how](spacedPattern(value)) }
+          : { ...shared, how, value };
+      }),
     );
   };
   const verbs = (from: number, isNegated: boolean) => {
     for (const [pattern, how] of COMPARING) {
       const end = sentence.end(from, pattern);
       if (end === undefined) continue;
-      // `contains the page's slug 'x'`
-      const skipped = sentence.end(end, /(?:the|an?)\s+(?:[\w-]+\s+){1,3}(?=['"])/iy);
-      add(skipped ?? end, how, isNegated, false, skipped === undefined ? 0 : 1);
+      add(end, how, isNegated, false);
       break;
     }
   };

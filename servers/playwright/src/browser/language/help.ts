@@ -62,7 +62,7 @@ export const GRAMMAR = `# Assertions
 ${rowsOf(TABLES.checks)}
 
 A check waits up to 5 s, or for the time after within. Checks that begin with no, and quality checks, run last, once the page
-has settled: no request in progress, nothing about to run. Negative checks (not, hidden, disabled, unchecked, empty, does not
+has settled: no request in progress, no timer due within 2 s. Negative checks (not, hidden, disabled, unchecked, empty, does not
 exist) and counts must then still hold; the step wait for only waits for them. Each sentence is one call of Playwright's \`expect\` or of a strict locator, as pw_export_spec prints it: a target
 that matches several elements fails and lists them; only exists, count and no accept any number. A text
 comparison needs an element, also with not. Patterns are RE2: no look-around, no back-references. White space counts as one
@@ -85,8 +85,9 @@ element, such as dialog, option or table, is the role; \`dialog\` in backticks i
 |---|---|
 ${rowsOf(TABLES.steps)}
 
-Ordinary English works too: "I click on the 'Save' button", "the Email field should contain 'a@b.c'". The answer then has the
-sentence in the words above; one with two meanings is refused, and shows both. A check that something is absent needs a name in
+Ordinary English often works too: "I click on the 'Save' button", "the Email field should contain 'a@b.c'". The answer then has the
+sentence in the words above. No word is ignored: a sentence with one that can't be checked (after clicking, until, for 2s, is active,
+a color, a device) is refused, with the sentence to send; one with two meanings is refused, and shows both. A check that something is absent needs a name in
 quotes, a test id or CSS: words that only describe it would also pass if nothing has that name.
 
 Setup steps (mock, delay, use har, block, throttle, the steps for place and time except fast forward, set header, cookie

@@ -2,7 +2,7 @@ import { nearest } from "@refmcp/boundary/answer";
 import type { Base } from "./ast.ts";
 import { isRole, NAMED, NO_BEGINNING, NO_NAME, ROLES, STOP, TAGS } from "./elements.ts";
 import { quoted, type Reading, remembered, type Sentence } from "./reader.ts";
-import { BOX_BY, FRINGE, NAMED_BY, NOUNS, type Noun } from "./words.ts";
+import { BOX_BY, NAMED_BY, NOUNS, type Noun } from "./words.ts";
 
 /** The words that a target can begin with, for suggestions. */
 export const TARGET_WORDS: readonly string[] = [...TAGS, ...ROLES, ...NAMED];
@@ -216,23 +216,16 @@ export function quotedText(sentence: Sentence, at: number, taking: Taking): Read
   }
   const isContainer =
     taking === "container" || taking === "around" ? endingInNoun(text.value, taking) : undefined;
-  const fringe = sentence.end(text.at, FRINGE);
-  const all = [
-    ...after.map((one) => ({ ...one, cost: 0.1 })),
-    ...(fringe === undefined ? [] : nounsAt(sentence, fringe))
-      .filter(({ noun }) => noun !== "text" && noun !== "element")
-      .map((one) => ({ ...one, cost: 1 })),
-  ];
   if (/^\d+$/.test(text.value) && after.some(({ word }) => word.endsWith("s"))) return [];
   return [
     { ...text, value: isContainer ?? { kind: "quoted", text: text.value, exact: false } },
-    ...all.flatMap(({ cost, ...one }) => {
+    ...after.flatMap((one) => {
       // `'Users Table' table`
       const [, alone, last = ""] = /^(\S.*)\s([A-Z][a-z]+)$/.exec(text.value) ?? [];
       const name = alone !== undefined && last.toLowerCase() === one.word ? alone : text.value;
       const noun = { ...one, isOwn: false };
       const value = named(noun, name, false, taking);
-      return value === undefined ? [] : withLevel(sentence, { value, at: one.at, cost });
+      return value === undefined ? [] : withLevel(sentence, { value, at: one.at, cost: 0.1 });
     }),
   ];
 }
@@ -263,26 +256,18 @@ export function unquotedNames(sentence: Sentence, at: number, taking: Taking): R
         continue;
       if (noun.noun === "element" || noun.isOwn === true || (isNumber && noun.word.endsWith("s")))
         continue;
-      // `a large button labelled 'Save'`, `the index link Contact Us`
-      const by = sentence.end(noun.at, NAMED_BY) ?? noun.at;
-      if (sentence.isString(by)) {
-        for (const text of noun.noun === "text" && by > noun.at ? [] : sentence.quoted(by))
-          add(named(noun, text.value, false, taking), text.at, name.cost + 3);
-        continue;
-      }
-      if (!isTitle)
-        for (const text of sentence.unquoted(by, 3))
-          if (/^[A-Z]/.test(text.value) && isName(text.value, "any"))
-            add(named(noun, text.value, false, taking), text.at, name.cost + text.cost);
-      // `Settings tab link`, `Sign In submit button`
-      const alone = name.value.replace(/\s+(?:submit|reset|tab|action)$/, "");
+      if (sentence.isString(sentence.end(noun.at, NAMED_BY) ?? noun.at)) continue;
+      const value = named(noun, name.value, false, taking);
+      // `no empty links` would pass because no link has this name.
+      const isGuess = !isTitle && (value?.kind === "role" || value?.kind === "field");
+      const guess = isGuess ? { ...value, isGuess } : value;
       // `Welcome message` has this text; an `error message` has another, and a `footer logo` another name.
       if (
         isTitle ||
         !/^(?:text|img|part|heading)$/.test(noun.noun) ||
         /^(?:section|region)$/.test(noun.word)
       )
-        add(named(noun, alone, false, taking), noun.at, name.cost - 2);
+        add(guess, noun.at, name.cost - 2);
       else if (
         taking === "any" &&
         /^(?:img|part)$/.test(noun.noun) &&

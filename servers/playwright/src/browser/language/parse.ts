@@ -4,11 +4,12 @@ import { CHECKS } from "./checks.ts";
 import { TARGET_WORDS } from "./nouns.ts";
 import { type Args, compile, match, print } from "./pattern.ts";
 import { LanguageError, quoted, type Reading, remembered, Sentence, TIE } from "./reader.ts";
+import { refusal } from "./refused.ts";
 import type { Row } from "./rows.ts";
 import { SLOTS } from "./slots.ts";
 import { STEPS } from "./steps.ts";
 import { readTarget } from "./target.ts";
-import { ASSURING, ENDING, LEADS, WITHOUT } from "./words.ts";
+import { ASSURING, ENDING, LEADS } from "./words.ts";
 
 const STEP_EXAMPLE = "click button 'Save'";
 const CHECK_EXAMPLE = "h1 contains 'Docs'";
@@ -125,11 +126,7 @@ export const readAssertion = remembered(
   (sentence: Sentence, from: number): readonly Reading<Assertion>[] => {
     const readings: Reading<Assertion>[] = [];
     const end = sentence.text.length;
-    for (const { at: start, cost: lead } of beginnings(sentence, from, [
-      ...LEADS,
-      ASSURING,
-      WITHOUT,
-    ])) {
+    for (const { at: start, cost: lead } of beginnings(sentence, from, [...LEADS, ASSURING])) {
       const text = sentence.text.slice(start).trim();
       const read = (first: number, negated: boolean) =>
         readRows(sentence, checks, { at: first, cost: lead }, (check, next, cost) => {
@@ -143,17 +140,22 @@ export const readAssertion = remembered(
                 at: end,
                 cost: cost + more,
               });
-            else if (isRegionName(guess))
+            else if (isRegionName(guess.name))
               sentence.fail(
                 last,
-                `header, nav or another selector without quotes for a part of the page, or text ${quoted(guess)} for the text`,
+                `header, nav or another selector without quotes for a part of the page, or text ${quoted(guess.name)} for the text`,
                 { example: "text 'Oops' in header is not visible", isSure: true },
               );
-            else if (guess !== "")
+            else if (guess.name !== "")
               sentence.fail(
                 start,
-                `a name in quotes, testid '…', .… or #…, since this would also pass if nothing is called "${guess}"`,
-                { example: "testid 'toast' is hidden", isSure: true },
+                `a name in quotes, testid '…', .… or #…, since this would also pass if nothing is called "${guess.name}"`,
+                {
+                  example: guess.isNamed
+                    ? printAssertion({ text, negated, check, within: undefined })
+                    : "testid 'toast' is hidden",
+                  isSure: true,
+                },
               );
           };
           add(next, undefined);
@@ -173,10 +175,10 @@ export const readAssertion = remembered(
 
 const NOT = /not(?![\w-])\s*/iy;
 const WITHIN =
-  /(?:within|in\s+less\s+than|in\s+under|(?:after|before|in|for)(?=\s+["']?\d)|for\s+up\s+to)(?:\s+(?:the\s+next|at\s+most))?(?![\w-])\s*/iy;
+  /(?:within|in\s+less\s+than|in\s+under|in(?=\s+["']?\d))(?:\s+(?:the\s+next|at\s+most))?(?![\w-])\s*/iy;
 
 /** The words without quotes that name an element, in a check that passes without such an element. */
-function guessedAbsence(check: Check, negated: boolean): string | undefined {
+function guessedAbsence(check: Check, negated: boolean) {
   let target = "target" in check ? check.target : undefined;
   while (target !== undefined && !("isGuess" in target.base) && !isRegion(target.base))
     target = target.inside;
@@ -192,7 +194,9 @@ function guessedAbsence(check: Check, negated: boolean): string | undefined {
           ? !negated && (check.compare.how.startsWith("<") || check.compare.value === 0)
           : check.kind === "no target" && !negated;
   // For a selector in quotes, what to write is already known.
-  return isAbsent ? ("text" in base ? base.text : base.kind === "css" ? "" : "it") : undefined;
+  if (!isAbsent) return undefined;
+  const name = base.kind === "role" ? base.name : "text" in base ? base.text : "";
+  return { name: name ?? "it", isNamed: /^(?:role|field)$/.test(base.kind) && name !== undefined };
 }
 
 const isRegion = (base: Base) => base.kind === "quoted" && !base.exact && isRegionName(base.text);
@@ -279,7 +283,10 @@ function chosen<Meaning>(
   const least = Math.min(...readings.map(({ cost }) => cost));
   const best = readings.filter(({ cost }) => cost < least + TIE);
   const [first] = best;
-  if (first === undefined) throw problem(sentence.problem(), (one) => read(one).length > 0);
+  const isValid = (one: Sentence) => read(one).length > 0;
+  const refused = refusal(sentence.text, first !== undefined, (one) => isValid(new Sentence(one)));
+  if (refused !== undefined) throw refused;
+  if (first === undefined) throw problem(sentence.problem(), isValid);
   const [one = "", other] = new Set(best.map(({ value }) => print(value)));
   if (other === undefined) return first.value;
   throw new LanguageError(
@@ -313,7 +320,9 @@ function problem(
       ? undefined
       : suggestion(text, farthest, [...words, ...(isTarget ? TARGET_WORDS : [])], isValid);
   const said = near === undefined ? what : `${what} (did you mean ${near}?)`;
-  return new LanguageError(farthest, said, only?.example ?? example);
+  const head = text.slice(0, farthest).trim();
+  const isHead = farthest < text.length && head !== "" && isValid(new Sentence(head));
+  return new LanguageError(farthest, said, isHead ? head : (only?.example ?? example));
 }
 
 const either = (all: readonly string[]) =>

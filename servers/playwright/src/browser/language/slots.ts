@@ -108,7 +108,7 @@ const STATE_NAMES = Object.keys(STATES).filter((one): one is State => one in STA
 const stateLists = Object.fromEntries(STATE_NAMES.map((one) => [STATE_WORDS[one] ?? one, one]));
 
 const HOME = { how: "matches", value: "^[a-z]+:\\/\\/[^\\/]+\\/?(?:[?#].*)?$" } as const;
-const STILL = /(?:now|also|still|all|currently|initially|correctly|automatically)(?![\w-])/iy;
+const STILL = /(?:now|also|still|currently)(?![\w-])/iy;
 
 /** A slot with a comparison of texts. */
 const comparing = (
@@ -150,6 +150,8 @@ export const SLOTS = {
   } satisfies Slot<Target>,
   /** What people see: also named by its text alone, without quotes. */
   seen: targetSlot("named"),
+  /** What people see, but not a text. */
+  thing: targetSlot("named", ({ base }) => base.kind !== "quoted" && base.kind !== "text"),
   /** A text that people see. */
   said: {
     read: (sentence, at) =>
@@ -254,6 +256,18 @@ export const SLOTS = {
   /** A text that it is not, one that is contained, and one that it is, also without a verb. */
   unwanted: comparing((sentence, at) => as(sentence.words(at), { negated: true })),
   contained: comparing((sentence, at) => as(sentence.words(at), { how: "contains" })),
+  /** In quotes: what is in the page's text, and what is not. */
+  holding: comparing((sentence, at) => as(sentence.words(at, undefined, 0), { how: "contains" })),
+  lacking: comparing((sentence, at) =>
+    as(sentence.words(at, undefined, 0), { how: "contains", negated: true }),
+  ),
+  /** No text, or any. */
+  blank: patterned<TextComparison>(
+    "",
+    /is\s+(not\s+)?(?:empty|blank)(?![\w-])/iy,
+    ([, not]) => ({ how: "matches", value: "^\\s*$", flags: "", negated: not !== undefined }),
+    printComparison,
+  ),
   wanted: {
     read: (sentence, at) => [
       ...comparisons(sentence, at, false),

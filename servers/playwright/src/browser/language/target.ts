@@ -3,7 +3,6 @@ import { cssOf, nouns, quotedText, type Taking, unquotedNames } from "./nouns.ts
 import { best, made, quoted, type Reading, remembered, type Sentence } from "./reader.ts";
 import { selectors } from "./selectors.ts";
 import {
-  ADJECTIVE,
   ARTICLE,
   ATTRIBUTED,
   ATTRIBUTED_ELEMENT,
@@ -75,7 +74,7 @@ const TARGETS = {
   described: reader("described"),
 };
 
-/** Without a position, or `first`, `nth 2`, `third`; perhaps an adjective. The first name is a name. */
+/** Without a position, or `first`, `nth 2`, `third`. The first name is a name. */
 function picks(sentence: Sentence, start: number): Reading<Target["pick"]>[] {
   const all: Reading<Target["pick"]>[] = [{ value: undefined, at: start, cost: 0 }];
   const nth = sentence.take(start, NTH);
@@ -92,10 +91,7 @@ function picks(sentence: Sentence, start: number): Reading<Target["pick"]>[] {
       const end = sentence.end(start, pattern);
       if (end !== undefined) all.push({ value, at: end, cost: 0 });
     }
-  return all.flatMap((one) => {
-    const end = sentence.end(one.at, ADJECTIVE);
-    return end === undefined ? [one] : [one, { ...one, at: end, cost: 0.3 }];
-  });
+  return all;
 }
 
 /** `containing 'x'`; `with id 'x'`, which finds the element by itself. */

@@ -1,5 +1,5 @@
 import type { Role } from "./ast.ts";
-import { type NAMED, STOPS } from "./elements.ts";
+import type { NAMED } from "./elements.ts";
 
 // The words that people use in place of the language's own, as data for the reader.
 
@@ -129,10 +129,10 @@ export const COMPARING = vocabulary<"is" | "contains" | "matches" | "starts" | "
 /** Other words for the states of an element. */
 export const STATE_WORDS = {
   visible:
-    "visible|displayed|shown|present|displaying|showing|presented|displayed correctly|visible to the user|displayed on the page|there|on the page|on screen|available|rendered|appearing|seen|displayed properly|found|listed|appeared|rendered|existing|presented",
+    "visible|displayed|shown|present|displaying|showing|presented|visible to the user|displayed on the page|there|on the page|on screen|available|rendered|appearing|seen|found|listed|appeared|rendered|existing|presented",
   hidden: "hidden|invisible|gone|not there|dismissed|hidden from view|removed|absent",
-  enabled: "enabled|enable|clickable|active|activated",
-  disabled: "disabled|disable|inactive|greyed out|grayed out|deactivated|unclickable",
+  enabled: "enabled|enable|clickable|activated",
+  disabled: "disabled|disable|greyed out|grayed out|deactivated|unclickable",
   checked: "checked|ticked|turned on|switched on|marked checked|marked as checked",
   unchecked: "unchecked|unticked|not ticked|turned off|switched off",
   editable: "editable|writable",
@@ -140,7 +140,7 @@ export const STATE_WORDS = {
   focused: "focused|in focus|active element|the active element",
   empty: "empty|blank|cleared",
   "in viewport": "in viewport|in the viewport|within the viewport|in view",
-  loaded: "loaded|fully loaded|loaded correctly|loaded successfully",
+  loaded: "loaded|fully loaded",
   selected:
     "selected|chosen|preselected|pre-selected|selected by default|current|the current one|highlighted",
   expanded: "expanded|unfolded",
@@ -180,15 +180,7 @@ export const NTH = /(?:nth\s+(\d+)|(\d+)(?:st|nd|rd|th))(?![\w-])\s*/iy;
 
 /** Words before a name that add nothing: not before what follows a selector, since `a` is one. */
 export const ARTICLE =
-  /(?:(?:the|an|that|(?:my|your)(?=\s+['"“‘])|its|his|her|their|these|those|our|any|some)|(?:a|this)(?!\s+(?:is|are|has|have|in|exists?|does|contains?|matches|count|should|not|and|to|with|[^\w\s'"“‘])))\s+(?:(?:following|new|given|same|current|corresponding|appropriate|respective)\s+(?=['"“‘]))?/iy;
-/** How a thing looks, before its name; and words between a name in quotes and its noun. */
-export const ADJECTIVE =
-  /(?:big|large|small|tiny|blue|red|green|yellow|orange|white|black|gr[ae]y|purple|pink|bold)(?!\w)\s+(?=\S)/y;
-export const FRINGE = new RegExp(
-  String.raw`(?:\([\w ]+\)|(?:(?!${STOPS})[a-z][a-z-]*\s+){1,2})\s*`,
-  "y",
-);
-
+  /(?:(?:the|an|that|(?:my|your)(?=\s+['"“‘])|its|his|her|their|these|those|our|any|some)|(?:a|this)(?!\s+(?:is|are|has|have|in|exists?|does|contains?|matches|count|should|not|and|to|with|[^\w\s'"“‘])))\s+/iy;
 /** People's nouns for the elements of a page. `part`: what is clicked by its name. `{name} noun`, `noun {name}`. */
 export const NOUNS = vocabulary<
   Role | "field" | "search" | "text" | "part" | "placeholder" | "frame" | "element"
@@ -262,28 +254,22 @@ export const INSIDE =
 
 /** Words after a sentence that add nothing: `on the page`, `again`. */
 export const ENDING =
-  /(?:\([^()'"]*\)(?=[.\s]*$)|(?:in\s+order\s+to|so\s+that|so\s+as\s+to)\b[^'"]*$|to\s+(?:submit|save|create|open|proceed|continue|confirm|finish|complete|add|view|see|start|close|go|navigate|return|log|sign|edit|delete|update|send|apply|get|trigger|show|search|filter|upload|download|verify|reveal|expand|reset|cancel|load)\b[^'"]*$|(?:until|unless)\b[^'"]*$|(?:(?:on|in|at|from|of|to(?!\s+be\b)|within|inside|under|across)\s+(?:(?:the|this|that|my|our|a|an|its|their|current)\s+)?(?:['"“][^'"”]*['"”]\s+|(?:[\w'&/-]+\s+){0,5})(?:page|screen|site|website|app|application|browser|view|webpage|viewport|ui|interface|dashboard|homepage))|(?:again|now|too|also|as well|please|successfully|correctly|properly|immediately|once|first|then|here|there|twice a day|by default|at all|instead|as expected|manually|once more|to the user|to me|on it|for me|anymore|any more|any longer|only|yet|in the browser|to proceed|to continue|written|visibly)|(?:in|on|at)\s+(?:the\s+)?(?:top|bottom|upper|lower|left|right)(?:[\s-](?:left|right|hand))?(?:\s+\w+)?\s+(?:corner|side|area|of\s+the\s+page)|(?:for\s+(?:the|this|that)\s+(?:selected|current|given|same|chosen)|below\s+the|above\s+the|next\s+to\s+the)\b[^'"]*$|[-–—#@]+\s*\w+$|(?:during|expecting\s|(?:after|when|by)\s+\w+ing)\b[^'"]*$|[.!?;,:…]+)(?![\w-])\s*/iy;
+  /(?:(?:on|in)\s+(?:(?:the|this)\s+)?(?:page|screen)|please|again|now|too|also|then|[.!?;,:…]+)(?![\w-])\s*/iy;
 
 /** Subjects, modal verbs and other words before a sentence, which add nothing. */
 export const LEADS: readonly RegExp[] = [
   /(?:(?:[#*•▪●◦‣→✅✔☑✓]\uFE0F?)+|[-–—]\s|\[[ xX✓✔]?\]|\(?[a-z]\)|[a-z]\.(?=\s+\w+\s))\s*/y,
   /(?:the|an?)\s+/iy,
   /(?:is|are|am)\s+(?=\w+ing\b|click\b)/iy,
-  /(?:the\s+)?[\w-]+(?:\s[\w-]+)?\s+page\s+(?=(?:has|shows|displays|should|contains|must|will)\b)/iy,
-  /\(?(?:step\s*)?\d{1,3}\s*[.):](?:\s+|(?=\p{L}))/iuy,
+  /\(?(?:step\s*)?\d{1,3}[.):](?:\s+|(?=\p{L}))/iuy,
   /(?:given|when|then|and|but|so)\b:?(?:\s+that\b)?(?!\s*$)\s*/iy,
   /opens?\s+(?:the|a)\s+browser\s+and\s+/iy,
-  /(?:(?:on|in|at)\s+)?(?:the\s+)?[A-Za-z][\w'&-]*(?:\s[\w'&-]+){0,4}\s(?:page|screen)[:,]\s+/iy,
   /(?:step|scenario|test case|test|action|expected|expected results?|result|note|todo)\s*:\s*/iy,
-  /(?::user|(?:the|a|an|that|this)\s+(?:[\w-]+\s+)?(?:user|visitor|customer|tester|admin|member|client|person|system|application|app|website|site|test|browser)|users?|i|we|you|he|she|they)(?:'m|'ll|'d|'ve)?(?=\s)\s+/iy,
+  /(?::user|(?:the|a|an|that|this)\s+(?:user|visitor|customer|tester|admin|member|client|person|system|application|app|website|site|test|browser)|users?|i|we|you|he|she|they)(?:'m|'ll|'d|'ve)?(?=\s)\s+/iy,
   /(?:should|shall|must|can|could|will|would|may|need|needs|wants?|have|has|tr(?:y|ies)|attempts?|proceeds?|(?:am|is|are|be)\s+able|going|'d\s+like|would\s+like|(?:am|is|are)\s+going)(?:\s+(?:now|also|still|then|be\s+able))?\s+(?:to\s+)?(?!be\b|have\b|not\b)(?=\w)/iy,
-  /(?:(?:first|next|lastly),|please|now|also|finally|simply|just|then|afterwards|again|immediately|once\s+more|manually|successfully|to|able\s+to|let's|let\s+us|the\s+browser\s+should|go\s+ahead\s+and|use\s[\w\s]{1,20}\sto)(?=[\s,]),?\s+(?=\S)/iy,
+  /(?:(?:first|next|lastly),|please|now|also|finally|simply|just|then|afterwards|again|immediately|once\s+more|manually|successfully|to|able\s+to|let's|let\s+us|the\s+browser\s+should|go\s+ahead\s+and)(?=[\s,]),?\s+(?=\S)/iy,
   /(?:is|are)\s+(?=(?:the|there|text|element)\b)/iy,
-  /[^'"]{1,60}\bby\s+(?=(?:click|press|select|enter|tapp|typ)ing\b)/iy,
 ];
-/** `The page loads without errors` is about errors. */
-export const WITHOUT =
-  /[\w' -]{1,60}?\b(?:loads?|opens?|renders?|works?|appears?|starts?|(?:is|are)\s+(?:displayed|loaded|shown|rendered))\s+(?=with(?:out|\s+no)\b)/iy;
 /** What assertions begin with. */
 export const ASSURING =
   /(?:verif(?:y|ies)|checks?|asserts?|ensures?|makes?\s+sure|confirms?|validates?|expects?|tests?|sees?|double-check|it\s+should\s+be\s+that|be\s+sure|guarantees?)\b(?:\s+(?:that|if|whether|for|to\s+see\s+(?:that|if|whether)))?:?\s+(?:there\s+is\s+)?/iy;
