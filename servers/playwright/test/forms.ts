@@ -313,7 +313,7 @@ export const ABSENCES: readonly CheckForm[] = [
   [
     "no console errors",
     "no console errors",
-    '2 console errors, the first: "uncaught Error: late and bad',
+    'console errors, the first: "uncaught Error: late and bad',
   ],
   ["no console warnings", "no console warnings", '1 console warning, the first: "take care'],
   ["no page errors", "no page errors", '1 page error, the first: "Error: late and bad'],

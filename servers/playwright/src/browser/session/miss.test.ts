@@ -8,7 +8,7 @@ let lab: TestTester;
 let url: string;
 beforeAll(async () => {
   // Hints are left out where a secret of the run could be in a name.
-  lab = await makeTester({ stepMs: 600_000, secrets: new Secrets([]) });
+  lab = await makeTester({ stepMs: 3_000, secrets: new Secrets([]) });
   url = (
     await site({
       "/": page(`<main><h1>Orders</h1>
@@ -69,7 +69,10 @@ describe("a miss says what is there instead", () => {
   it("finds a button by its accessible name, and names no frame if none has the target", async () => {
     const { failed_step } = await lab.run({ url, steps: ["click 'Close'", "click 'Nameles'"] });
     expect(failed_step).toBe("click 'Nameles': nothing matches 'Nameles'");
-    const { assertions } = await lab.run({ url, assertions: ["button 'Clsoe' is visible"] });
+    const { assertions } = await lab.run({
+      url,
+      assertions: ["button 'Clsoe' is visible within 300ms"],
+    });
     expect(assertions[0]?.actual).toContain("the nearest: button 'Close'");
   });
 
