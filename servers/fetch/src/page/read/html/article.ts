@@ -31,9 +31,6 @@ function anonymize(heading: PageElement): void {
 /** Readability searches these attributes in quadratic time. */
 const MAX_IMAGE_ATTRIBUTE = 1_000;
 
-/** Marks a heading of level 1. */
-const TITLE = "data-title";
-
 /** Extracts the main content with Readability. The document can't be used afterwards. */
 export function readArticle(document: PageDocument) {
   writeFirst(document.body, document);
@@ -42,7 +39,7 @@ export function readArticle(document: PageDocument) {
   for (const section of document.querySelectorAll("section[id], div.section[id]"))
     if (!/comment/i.test(section.id)) section.removeAttribute("id");
   // It makes h2 of h1, but keeps attributes.
-  for (const title of document.querySelectorAll("h1")) title.setAttribute(TITLE, "");
+  for (const title of document.querySelectorAll("h1")) title.setAttribute("data-title", "");
   for (const image of document.querySelectorAll("img, picture, figure, video, audio, source"))
     for (const { name, value } of [...image.attributes])
       if (value.length > MAX_IMAGE_ATTRIBUTE && name !== "src") image.removeAttribute(name);
@@ -53,7 +50,7 @@ export function readArticle(document: PageDocument) {
     }).parse();
     if (!article?.content) return undefined;
     const { content, byline } = article;
-    for (const title of content.querySelectorAll(`h2[${TITLE}]`)) {
+    for (const title of content.querySelectorAll("h2[data-title]")) {
       const heading = document.createElement("h1");
       heading.append(...title.childNodes);
       title.replaceWith(heading);

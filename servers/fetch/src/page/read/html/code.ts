@@ -16,15 +16,11 @@ export function writeFirst(root: PageElement, document: PageDocument): void {
   flattenCode(root, document);
   for (const box of root.querySelectorAll('li input[type="checkbox"]'))
     box.replaceWith(document.createTextNode(box.hasAttribute("checked") ? "[x] " : "[ ] "));
-  for (const link of root.querySelectorAll(LINKS)) {
-    const heading = link.closest(HEADINGS);
-    if (heading !== null && link.getAttribute("href") === `#${heading.id}`)
-      if (textOf(link) !== textOf(heading)) link.remove();
-  }
+  for (const heading of root.querySelectorAll(HEADINGS))
+    for (const link of heading.querySelectorAll('a[href^="#"]'))
+      if (link.getAttribute("href") === `#${heading.id}` && textOf(link) !== textOf(heading))
+        link.remove();
 }
-
-/** Links in headings to places in the page. */
-const LINKS = HEADINGS.replaceAll(/h\d/g, '$& a[href^="#"]');
 
 /**
  * Replaces the markup of highlighted code with its text. Readability drops spans by their class, and mdream drops spans
