@@ -56,11 +56,20 @@ export function killBlockedWorkers(silentMs: number): string[] {
     const file = join(FOLDER, name);
     const { mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() };
     if (Date.now() - mtimeMs < silentMs) continue;
-    tests.push(readFileSync(file, "utf8"));
+    const test = readFileSync(file, "utf8");
     rmSync(file);
-    process.kill(Number(name), "SIGKILL");
+    if (kill(Number(name))) tests.push(test);
   }
   return tests;
+}
+
+/** Whether there was such a process: one that was ended by a signal could not remove its file. */
+function kill(pid: number): boolean {
+  try {
+    return process.kill(pid, "SIGKILL");
+  } catch {
+    return false;
+  }
 }
 
 function readFolder(): string[] {
