@@ -5,7 +5,7 @@ import { check, type Plan } from "./rows.ts";
 import { isBox } from "./target.ts";
 
 /** Whether a target is the whole page, whose text is what a reader sees of it. */
-export const isPage = ({ base, pick, containing, inside }: Target) =>
+const isPage = ({ base, pick, containing, inside }: Target) =>
   base.kind === "css" && base.css === "body" && (pick ?? containing ?? inside) === undefined;
 
 const VISIBLE = call("filter", { visible: true });

@@ -31,7 +31,7 @@ export const STRUCTURE =
   /^(?:body|div|ul|ol|li|dl|table|tbody|thead|tr|td|th|p|span|form|section|article|aside|fieldset|nav|main|header|footer|dialog|figure)$/;
 
 /** Words that end a selector or a name without quotes. */
-export const STOPS =
+const STOPS =
   "(?:is|isn't|are|aren't|was|equals?|contain(?:s|ing)?|includes?|match(?:es)?|exists?|does|doesn't|do|not|has|have|count|in|inside|within|masking|with|to|into|onto|on|from|at|as|level|should|must|will|can|starts?|begins?|ends?|appears?|disappears?|shows?|displays?|loads?|becomes?|be|under|over|less|more|and|until|for|of|reads?|says?)(?![\\w-])";
 export const STOP = new RegExp(`^${STOPS}`, "i");
 export const NAMED = [

@@ -285,7 +285,7 @@ function chosen<Meaning>(
   const [first] = best;
   const isValid = (one: Sentence) => read(one).length > 0;
   const refused = refusal(sentence.text, first !== undefined, (one) => isValid(new Sentence(one)));
-  if (refused !== undefined) throw refused;
+  if (refused !== undefined) throw new LanguageError(refused.at, refused.expected, refused.example);
   if (first === undefined) throw problem(sentence.problem(), isValid);
   const [one = "", other] = new Set(best.map(({ value }) => print(value)));
   if (other === undefined) return first.value;

@@ -1,5 +1,3 @@
-import { LanguageError } from "./reader.ts";
-
 interface Refused {
   /** Words outside quotes. */
   readonly pattern: RegExp;
@@ -44,7 +42,7 @@ const REFUSED: readonly Refused[] = [
   },
   {
     pattern: /\s(?:(?:after|by|on|whenever)\s+\S+ing|when|during|once)\b/i,
-    why: "nothing that is done before. Send that as a step of its own, and then this",
+    why: "nothing that is done before. Send that as a step before it, and then this",
   },
   {
     pattern: /\s(?:for|after)\s+(?:at\s+least\s+)?\d+\s*(?:ms|s|sec|seconds?|min|minutes?)\b/i,
@@ -85,19 +83,19 @@ const bareWords = (text: string): string =>
     "·".repeat(quoted.length),
   );
 
-/** Why a sentence is refused if it is one of these, with the sentence to send. */
+/** Why a sentence is refused if it is one of these: where, what is expected, and the sentence to send. */
 export function refusal(
   text: string,
   isRead: boolean,
   isSentence: (text: string) => boolean,
-): LanguageError | undefined {
+): { at: number; expected: string; example: string } | undefined {
   const bare = bareWords(text);
   for (const { pattern, why, send, rest = "", isSure = false } of REFUSED) {
     const found = isRead && !isSure ? null : pattern.exec(bare);
     if (found === null) continue;
     const instead = send ?? text.slice(0, found.index).trim() + rest;
     const at = found.index + (/\S/.exec(found[0])?.index ?? 0);
-    if (send !== undefined || isSentence(instead)) return new LanguageError(at, why, instead);
+    if (send !== undefined || isSentence(instead)) return { at, expected: why, example: instead };
   }
   return undefined;
 }
