@@ -73,7 +73,7 @@ export const tasks: readonly Task[] = [
         assertions: ["button count is 0 within 100ms"],
         evidence: [],
       }),
-    check: (answer) => /\b700\b/.test(answer),
+    check: (answer) => /\b250\b/.test(answer),
   },
   {
     name: "sign in with a secret",
