@@ -165,19 +165,21 @@ const PEERS = [
 async function tokensPart(servers) {
   /** @type {import("./judge-page.mjs").Figure[]} */
   const figures = JSON.parse(await readFile(FIGURES, "utf8"));
-  const rows = PEERS.map(([ours, theirs]) => {
+  const rows = PEERS.flatMap(([ours, theirs]) => {
     const here = servers.find(({ name }) => name === ours);
+    if (here === undefined) return [];
     const there = figures.find(({ name }) => name === theirs);
-    if (here === undefined || there === undefined)
-      throw new Error(`There are no figures of ${ours} and ${theirs}.`);
+    if (there === undefined) throw new Error(`There are no figures of ${theirs}.`);
     const tools = defaultTools(here);
     /** @type {(tokens: number, count: number) => string} */
     const shown = (tokens, count) => `${thousands(tokens)}, ${count} tools`;
     return [
-      here.name,
-      shown(tokensOf(tools), tools.length),
-      shown(there.tokens, there.tools),
-      `${theirs} ${there.version}`,
+      [
+        here.name,
+        shown(tokensOf(tools), tools.length),
+        shown(there.tokens, there.tools),
+        `${theirs} ${there.version}`,
+      ],
     ];
   });
   return aligned(["Server", "Here", "There", "Compared with"], rows);
