@@ -70,11 +70,13 @@ export class Databases {
   /** What the record of changes knows a database by, however it is named. A new file with an old name is another database. */
   identityOf({ file }: Place): string {
     if (!existsSync(file)) return file;
-    const { ino, birthtimeNs } = statSync(file, { bigint: true });
-    return `${realpathSync.native(file)} ${ino} ${birthtimeNs}`;
+    return `${realpathSync.native(file)} ${statSync(file, { bigint: true }).ino}`;
   }
 
-  /** The counters in the header of a database file: of commits, unless it is in WAL mode, and of schema changes. */
+  /**
+   * The counters in the header of a database file: of commits, unless it is in WAL mode, and of schema changes. And when it was
+   * created, since a new file may have an old inode, unless the file system shows the time of a change instead.
+   */
   versionOf(place: Place): FileVersion | undefined {
     const identity = this.identityOf(place);
     if (!existsSync(place.file)) return undefined;
@@ -84,7 +86,13 @@ export class Databases {
     const header = Buffer.alloc(44);
     if (readSync(file, header, 0, 44, 0) < 44) return undefined;
     const isWal = header[18] === 2;
-    return { commits: isWal ? 0 : header.readUInt32BE(24), schemas: header.readUInt32BE(40) };
+    const { birthtimeNs, ctimeNs, mtimeNs } = statSync(place.file, { bigint: true });
+    const isKnown = birthtimeNs !== ctimeNs && birthtimeNs !== mtimeNs;
+    return {
+      commits: isWal ? 0 : header.readUInt32BE(24),
+      schemas: header.readUInt32BE(40),
+      ...(isKnown && { created: String(birthtimeNs) }),
+    };
   }
 
   /** The recorded changes of a database, newest first. @throws ToolError as `place` */

@@ -10,7 +10,9 @@ import type { Recording } from "../writing/change.ts";
 const facts = z.object({
   columns: z.record(z.string(), z.array(z.string())),
   indexes: z.array(z.string()),
-  version: z.object({ commits: z.number(), schemas: z.number() }).optional(),
+  version: z
+    .object({ commits: z.number(), schemas: z.number(), created: z.string().optional() })
+    .optional(),
 });
 
 /** Undoing a change takes longer than the change, and must not fail for that. */
@@ -32,11 +34,12 @@ export async function undoChange(
   const found = await databases.options.changes.find(databases.identityOf(place), id);
   const { path, tables: changed } = found;
   const job = { place, id, path, facts: facts.parse(found.facts), tables: changed, dryRun };
-  const { version: then = { commits: 0, schemas: 0 } } = job.facts;
-  const { commits, schemas } = databases.versionOf(place) ?? then;
+  const { version: then = { commits: 0, schemas: 0, created: undefined } } = job.facts;
+  const { commits, schemas, created = then.created } = databases.versionOf(place) ?? then;
   // The change itself was one more.
   const isOlder = then.commits > 0 && commits > 0 && commits <= then.commits;
-  if (isOlder || schemas < then.schemas)
+  const isNew = then.created !== undefined && created !== then.created;
+  if (isOlder || isNew || schemas < then.schemas)
     throw new ToolError(
       "conflict",
       `Change ${id} was not undone: ${JSON.stringify(place.file)} now has the content of another or an older database.`,

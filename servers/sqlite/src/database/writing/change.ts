@@ -30,10 +30,11 @@ export type Recording =
   | { readonly reason: string }
   | (RecordSlot & { readonly database: string; readonly version?: FileVersion | undefined });
 
-/** Two numbers in the header of a database file that only grow. */
+/** Two numbers in the header of a database file that only grow, and when the file was created, in nanoseconds. */
 export interface FileVersion {
   readonly commits: number;
   readonly schemas: number;
+  readonly created?: string | undefined;
 }
 
 export interface WriteJob {
