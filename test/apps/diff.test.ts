@@ -92,17 +92,6 @@ describe("the diff of an edit", () => {
     await failed.page.close();
   });
 
-  it("of a patch shows the arguments of the call", async () => {
-    const patch = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n--- two\n+two\n";
-    const shown = await shownFor("apply_patch", { patch, path: ".", dryRun: true }, "dark");
-    await shown.view.getByText("The patch applies to 1 file").waitFor();
-    expect(await lines(shown, "removed")).toEqual(["-- two"]);
-    await shown.view.getByRole("button", { name: "Apply this change" }).click();
-    await shown.view.getByText("Changed 1 file").waitFor();
-    expect(readFileSync(file(), "utf8")).toBe("one\ntwo\nthree\n");
-    await shown.page.close();
-  });
-
   it("is shown for each change in the journal, page by page", async () => {
     for (const [oldText, newText] of [
       ["-- two", HOSTILE],

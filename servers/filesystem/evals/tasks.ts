@@ -166,12 +166,13 @@ export const tasks: readonly Task[] = [
     check: (answer) => answer.includes("large.txt"),
   },
   {
-    name: "apply a patch and compare",
-    prompt: "Apply this patch to the README, then show how it differs from the copy README.old.md.",
+    name: "compare a file with its copy",
+    prompt:
+      "Copy the README to README.old.md, call the project The project in the README, then show how the two differ.",
     async reference(call) {
       await call("copy_file", { source: "README.md", destination: "README.old.md" });
-      const patch = "--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-# A project\n+# The project\n";
-      await call("apply_patch", { patch });
+      const edits = [{ oldText: "# A project", newText: "# The project" }];
+      await call("edit_file", { path: "README.md", edits });
       return call("compare_files", { from: "README.old.md", to: "README.md" });
     },
     check: (answer) => answer.includes("+# The project"),

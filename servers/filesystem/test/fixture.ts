@@ -84,10 +84,6 @@ export async function world(): Promise<World> {
     args: [root, "--journal-dir", journal],
     secret: SECRET,
     calls: {
-      apply_patch: {
-        patch:
-          '--- a/src/main.ts\n+++ b/src/main.ts\n@@ -3 +3 @@\n-greet("world");\n+greet("all");\n',
-      },
       compare_files: { from: "README.md", to: "src/main.ts" },
       copy_file: { source: "README.md", destination: "docs.md" },
       create_directory: { path: "docs/guides" },
@@ -113,7 +109,6 @@ export async function world(): Promise<World> {
     },
     losses: { delete_file: { arguments: { path: "old.txt" }, options: ["--no-journal"] } },
     failures: {
-      apply_patch: { patch: "--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-# Another\n+# A\n" },
       compare_files: { from: "README.md", to: "leak.txt" },
       copy_file: { source: "missing.txt", destination: "b.txt" },
       create_directory: { path: "../elsewhere" },

@@ -1,8 +1,6 @@
 // What the solutions of the daily tasks share: places, and what a model does with the answers of the official server.
-import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 
 /** @typedef {import("../daily.mjs").Agent} Agent */
@@ -17,7 +15,6 @@ export const TEXTS = "Documents/Texts";
 export const BANK = "Documents/Bank";
 export const NOTES = "Documents/Notes";
 export const OFFICE = "Documents/Office";
-export const SITE = "Documents/Site";
 export const STUDENTS = "Documents/Students";
 export const LEGAL = "Documents/Legal";
 export const PAPERS = "Documents/Papers";
@@ -157,38 +154,6 @@ export function byAuthor(world) {
   return new Map(
     many.map(([author, names]) => [author.toLowerCase().replaceAll(/\W+/g, "_"), names]),
   );
-}
-
-/** A patch of git with a rename and two edits. @param {World} world */
-export function patchOf(world) {
-  const folder = mkdtempSync(join(tmpdir(), "patch-"));
-  try {
-    cpSync(join(world.original, SITE), folder, { recursive: true });
-    /** @param {string[]} args */
-    const git = (...args) => execFileSync("git", ["-C", folder, ...args], { encoding: "utf8" });
-    git("init", "-q");
-    git("config", "core.autocrlf", "false");
-    git("add", "-A");
-    git("-c", "user.name=a", "-c", "user.email=a@a.example", "commit", "-qm", "before");
-    const short = world.before(SITE).filter((name) => {
-      const lines = linesOf(readFileSync(join(folder, name), "utf8"));
-      return (
-        /^[\w. -]+$/.test(name) && lines.length > 15 && lines.every((line) => line.length < 150)
-      );
-    });
-    const [first = "", second = "", third = ""] = short;
-    for (const name of [first, second]) {
-      const lines = readFileSync(join(folder, name), "utf8").split("\n");
-      lines[7] = "/* changed on Monday */";
-      writeFileSync(join(folder, name), lines.join("\n"));
-    }
-    renameSync(join(folder, third), join(folder, `new ${third}`));
-    git("add", "-A");
-    const patch = git("diff", "--cached", "-M", "--no-color", "--no-ext-diff");
-    return { patch, first, second, third };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 /** The names of equal files in the downloads. @param {Agent} agent */

@@ -9,9 +9,7 @@ import {
   list,
   NOTES,
   namesakes,
-  patchOf,
   readAll,
-  SITE,
   STUDENTS,
   sameLines,
   sizes,
@@ -247,43 +245,6 @@ export const writing = [
         replace_all: true,
       },
     ],
-  },
-  {
-    name: "apply a git diff with a rename",
-    changes: true,
-    check(world) {
-      const { first, second, third } = patchOf(world);
-      const names = world.names(SITE);
-      const edited = [first, second].every(
-        (name) => world.text(`${SITE}/${name}`).split("\n")[7] === "/* changed on Monday */",
-      );
-      return edited && names.includes(`new ${third}`) && !names.includes(third);
-    },
-    async official(agent, world) {
-      const { patch, third } = patchOf(world);
-      for (const [, file = "", hunk = ""] of patch.matchAll(
-        /^\+\+\+ "?b\/(.*?)"?\t?\n@@.*\n((?:[-+ ].*\n?)*)/gm,
-      )) {
-        const side = (/** @type {string} */ mark) =>
-          hunk
-            .trimEnd()
-            .split("\n")
-            .filter((line) => line[0] !== mark)
-            .map((line) => line.slice(1))
-            .join("\n");
-        await agent.call("edit_file", {
-          path: agent.at(SITE, file),
-          edits: [{ oldText: side("+"), newText: side("-") }],
-        });
-      }
-      await agent.call("move_file", {
-        source: agent.at(SITE, third),
-        destination: agent.at(SITE, `new ${third}`),
-      });
-    },
-    commander: (agent, world) => agent.sh(SITE, `git apply - <<'END'\n${patchOf(world).patch}END`),
-    ours: (agent, world) =>
-      agent.call("apply_patch", { path: agent.at(SITE), patch: patchOf(world).patch }),
   },
   {
     name: "write a note in a new folder",

@@ -7,7 +7,6 @@ import { move } from "./change/move.ts";
 import { plan } from "./change/plan.ts";
 import { planQuestion, runPlan } from "./change/run-plan.ts";
 import { undo } from "./change/undo.ts";
-import { applyPatch } from "./edit/apply-patch.ts";
 import { compareFiles, diffOfChange } from "./edit/compare.ts";
 import { type EditManyRequest, edit, editMany } from "./edit/edit.ts";
 import { overwriteQuestion, write } from "./edit/write.ts";
@@ -114,7 +113,6 @@ export function openFiles(options: FilesOptions) {
     overwriteQuestion: bind(context, overwriteQuestion),
     edit: bind(context, edit),
     editMany: (request: EditManyRequest) => editMany(context, request, ignored),
-    applyPatch: bind(context, applyPatch),
     createDirectory: bind(context, createDirectory),
     move: bind(context, move),
     copy: bind(context, copy),

@@ -123,32 +123,6 @@ const ERRORS = {
     "Read it with read_text_file, passing encoding until the text looks right; then name it in the part, for example encoding: gbk, shift_jis or windows-1252.",
   ],
   no_content: ["invalid", "Give content, or parts."],
-  bad_patch: ["invalid", "Give a unified diff, as written by diff -u or git diff."],
-  binary_in_patch: [
-    "invalid",
-    "Leave it out of the patch, for example with git diff -- PATHS, and copy the file with copy_file.",
-  ],
-  special_in_patch: [
-    "invalid",
-    "Only files can be patched. Leave it out of the patch, or ask the user to run git apply.",
-  ],
-  twice_in_patch: [
-    "invalid",
-    "Apply the patch of one commit at a time, or combine them with git diff.",
-  ],
-  in_the_way: [
-    "conflict",
-    "Delete or move it first, or create the patch again from the current files.",
-  ],
-  not_patched: ["not_found", "Set path to the directory that the patch's paths are relative to."],
-  bad_hunk: [
-    "conflict",
-    "Read those lines with read_text_file and create the patch again, or use edit_file.",
-  ],
-  not_deleted: [
-    "denied",
-    "Use delete_file, which asks the user first if the file could not be restored.",
-  ],
 
   // Moving, copying and deleting
   exists: ["conflict", "Choose another name, or set overwrite to replace it."],

@@ -1,5 +1,4 @@
 // Written by `pnpm generate`.
-import applyPatch from "./apply-patch.ts";
 import compareFiles from "./compare-files.ts";
 import copyFile from "./copy-file.ts";
 import createDirectory from "./create-directory.ts";
@@ -21,7 +20,6 @@ import undoChange from "./undo-change.ts";
 import writeFile from "./write-file.ts";
 
 export const tools = [
-  applyPatch,
   compareFiles,
   copyFile,
   createDirectory,

@@ -1,5 +1,5 @@
-// Shows an edit, a patch, a comparison, or changes from the journal. A dry run of an edit or a patch can be applied
-// here, by the user's click.
+// Shows an edit, a comparison, or changes from the journal. A dry run of an edit can be applied here, by the user's
+// click.
 import { button, plain } from "../../../../packages/core/views/controls.ts";
 import { type DiffPart, diffPage, partOf } from "../../../../packages/core/views/diff.ts";
 import { element, Host, type ToolResult, textOf } from "../../../../packages/core/views/host.ts";
@@ -12,12 +12,7 @@ function partIn(result: ToolResult): DiffPart {
   const text = textOf(result);
   const start = text.lastIndexOf("\n[") + 1;
   if (result.isError || !text.startsWith("[", start)) throw new Error(text);
-  // A patch's answer only names its files; the diff is in the call.
-  const patch = typeof given.patch === "string" ? `${given.patch}\n` : "";
-  return partOf(
-    patch + text.slice(0, start),
-    text.slice(start).replace(/^\[| Hash \w+\.|\]$/g, ""),
-  );
+  return partOf(text.slice(0, start), text.slice(start).replace(/^\[| Hash \w+\.|\]$/g, ""));
 }
 
 function show(result: ToolResult, ...actions: HTMLElement[]): void {
@@ -40,12 +35,11 @@ function applyButton(): HTMLButtonElement {
     // Only a person's click counts, and only one.
     if (!event.isTrusted || apply.disabled) return;
     apply.disabled = true;
-    const tool = "patch" in given ? "apply_patch" : "edit_file";
     const failed = (error: Error) => ({
       isError: true,
       content: [{ type: "text", text: error.message }],
     });
-    const result = await host.callTool(tool, { ...given, dryRun: false }).catch(failed);
+    const result = await host.callTool("edit_file", { ...given, dryRun: false }).catch(failed);
     show(result);
     const outcome = result.isError ? "That failed:" : "It was applied:";
     await host.tellModel(

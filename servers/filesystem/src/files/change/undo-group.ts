@@ -6,7 +6,6 @@ import { counted, failure, named } from "../messages.ts";
 import { withPlace } from "../open-path.ts";
 import { type ChangeContext, inGroup } from "./change-context.ts";
 import { sameState, stateAt, stateOfImage } from "./entries.ts";
-import { modeOf } from "./executable.ts";
 import { checkStep, type Undoing, type UndoOptions, undoingsOf, undoStep } from "./undo.ts";
 
 /** How many steps that cannot be undone are named. */
@@ -115,13 +114,7 @@ async function checked(undoings: readonly Undoing[], change: Change) {
  * check covers it. Steps are visited newest first.
  */
 function settles(settled: Set<string>, { effect }: Step) {
-  // The check of a mode does not cover the content.
-  if (
-    effect === undefined ||
-    effect.kind === "made" ||
-    effect.kind === "unmade" ||
-    effect.kind === "mode"
-  )
+  if (effect === undefined || effect.kind === "made" || effect.kind === "unmade")
     return { isSettled: false, isFreed: false };
   const [path, left] =
     effect.kind === "moved" ? [effect.to, effect.from] : [effect.path, effect.path];
@@ -136,7 +129,6 @@ function settles(settled: Set<string>, { effect }: Step) {
  */
 async function wasNotMade({ context, step: { effect }, image, signal }: Undoing): Promise<boolean> {
   const { guard } = context;
-  if (effect?.kind === "mode") return (await modeOf(context, effect.path)) === effect.before;
   if (effect === undefined || effect.kind === "made" || effect.kind === "unmade") return false;
   if (effect.kind === "cut") return false;
   if (effect.kind === "removed")

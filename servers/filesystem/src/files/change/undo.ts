@@ -17,7 +17,6 @@ import { hashOf, readAt } from "../read/source.ts";
 import { type ChangeContext, removeEmpty, withParents } from "./change-context.ts";
 import { removeEntry, removeRecorded, restoreEntry } from "./delete.ts";
 import { contentOf, entriesOf, sameState, stateAt, stateOfEntry, stateOfImage } from "./entries.ts";
-import { changeMode, modeOf } from "./executable.ts";
 import { moveRecorded } from "./move.ts";
 import { appendInPlace, readBefore, replaceContent } from "./replace-content.ts";
 import { undoGroup } from "./undo-group.ts";
@@ -122,7 +121,6 @@ const UNDOERS: { [Name in Effect["kind"]]: Undoer<Name> } = {
   created: { check: checkCreated, undo: undoCreated },
   removed: { check: checkRemoved, undo: undoRemoved },
   moved: { check: checkMoved, undo: undoMoved },
-  mode: { check: checkMode, undo: undoMode },
   made: { check: checkMade, undo: undoMade },
   unmade: { check: async () => {}, undo: undoUnmade },
   cut: { check: checkCut, undo: undoCut },
@@ -344,22 +342,6 @@ async function undoMoved(
     );
     const back = displaced ? `, and the file it had replaced at ${named(to)} was restored` : "";
     return `${named(from)} was moved back${back}.`;
-  });
-}
-
-async function checkMode(
-  { context, change, isSettled }: Undoing,
-  { path, after }: Kind<"mode">,
-): Promise<void> {
-  if (!isSettled && (await modeOf(context, path)) !== after) throw changed(change, path);
-}
-
-async function undoMode(undoing: Undoing, { path, before, after }: Kind<"mode">): Promise<Outcome> {
-  const { context, change } = undoing;
-  return recordUndo(undoing, { path }, async (recording) => {
-    await recording.write({ kind: "mode", path, before: after, after: before });
-    if (!(await changeMode(context, path, after, before))) throw changed(change, path);
-    return `${named(path)} has its previous permissions.`;
   });
 }
 

@@ -12,7 +12,7 @@ const MAX_EXCERPT_LINES = 400_000;
 
 type Hunk = StructuredPatch["hunks"][number];
 
-export interface LineCounts {
+interface LineCounts {
   readonly added: number;
   readonly removed: number;
 }
@@ -245,7 +245,7 @@ function marked(mark: string, text: string): string[] {
   return lines;
 }
 
-export function countsOf(hunks: readonly Hunk[]): LineCounts {
+function countsOf(hunks: readonly Hunk[]): LineCounts {
   const lines = hunks.flatMap((hunk) => hunk.lines);
   return {
     added: lines.filter((line) => line.startsWith("+")).length,

@@ -1,16 +1,12 @@
 import { grouped, oneLine } from "@refmcp/boundary/answer";
 import { receiptText } from "../journal/list-changes.ts";
 import { counted } from "../messages.ts";
-import type { Patched } from "./apply-patch.ts";
 import type { Comparison } from "./compare.ts";
 import { lineCounts } from "./diff.ts";
-import type { ChangedFiles, Edited } from "./edit.ts";
+import type { Edited, EditedFiles } from "./edit.ts";
 
 /** How many files are listed individually if their diffs do not fit. */
 const MAX_NAMED = 100;
-
-type Changed = Pick<Patched, "path" | "added" | "removed"> &
-  Partial<Pick<Patched, "from" | "executable">>;
 
 /** The server's own line, in square brackets, which cannot be mistaken for a line of a diff. */
 const line = (...facts: readonly string[]) => `[${facts.join(" ")}]`;
@@ -28,7 +24,7 @@ export function editAnswer(edited: Edited, dryRun: boolean): string {
 
 /** The diffs of many files as far as they fit, then one line for each of the other files. */
 export function editManyAnswer(
-  { files, receipt }: ChangedFiles<Edited>,
+  { files, receipt }: EditedFiles,
   { dryRun, maxChars }: { dryRun: boolean; maxChars: number },
 ): string {
   let remaining = maxChars;
@@ -43,12 +39,6 @@ export function editManyAnswer(
   return parts.join("") + changedLines(dryRun ? left : files) + line(done, ...receiptText(receipt));
 }
 
-export function patchAnswer({ files, receipt }: ChangedFiles<Patched>, dryRun: boolean): string {
-  const count = counted(files.length, "file");
-  const done = dryRun ? `The patch applies to ${count}; nothing was changed.` : `Changed ${count}.`;
-  return changedLines(files) + line(done, ...receiptText(receipt));
-}
-
 export function compareAnswer(comparison: Comparison): string {
   const { text, forms, hiddenHunks, from, to } = comparison;
   const counts = `${lineCounts(comparison)}.`;
@@ -60,13 +50,10 @@ export function compareAnswer(comparison: Comparison): string {
 const hiddenFacts = (hunks: number) =>
   hunks === 0 ? [] : [`${counted(hunks, "hunk is", "hunks are")} not shown.`];
 
-function changedLines(files: readonly Changed[]): string {
-  const lines = files.slice(0, MAX_NAMED).map((file) => {
-    const { path, from, executable } = file;
-    const name = from === undefined ? oneLine(path) : `${oneLine(from)} → ${oneLine(path)}`;
-    const mode = executable === undefined ? "" : `, now ${executable ? "" : "not "}executable`;
-    return `${name}: ${lineCounts(file)}${mode}.\n`;
-  });
+function changedLines(files: readonly Edited[]): string {
+  const lines = files
+    .slice(0, MAX_NAMED)
+    .map((file) => `${oneLine(file.path)}: ${lineCounts(file)}.\n`);
   const more = files.length - MAX_NAMED;
   return lines.join("") + (more > 0 ? `… and ${grouped(more)} more.\n` : "");
 }

@@ -77,7 +77,7 @@ export async function edit(context: ChangeContext, request: EditRequest) {
  * @throws ToolError `invalid` for a binary file, or one that cannot be written back byte for byte, `too_large`
  * beyond 32 MiB.
  */
-export async function readEditable(context: ChangeContext, path: string) {
+async function readEditable(context: ChangeContext, path: string) {
   const before = await readBefore(context, path, { max: MAX_EDIT_BYTES, hash: false });
   if (before === undefined) return undefined;
   const { bytes, stat } = before;
@@ -95,35 +95,9 @@ export async function readEditable(context: ChangeContext, path: string) {
   return { before, bytes, form };
 }
 
-export interface ChangedFiles<File> {
-  readonly files: readonly File[];
+export interface EditedFiles {
+  readonly files: readonly Edited[];
   readonly receipt: Receipt | undefined;
-}
-
-/**
- * Changes files in order, as one change: all of them, or none if one fails.
- *
- * @param change receives the context in which it records what it changes.
- * @throws ToolError of the file that could not be changed.
- */
-export async function changeInTurn<Step extends { readonly path: string }, File>(
-  context: ChangeContext,
-  { path, dryRun }: { path: string; dryRun: boolean },
-  steps: readonly Step[],
-  change: (step: Step, inside: ChangeContext) => Promise<File>,
-): Promise<ChangedFiles<File>> {
-  const work = async (inside: ChangeContext) => {
-    const files: File[] = [];
-    for (const step of steps) files.push(await change(step, inside));
-    return { files };
-  };
-  if (dryRun) return { ...(await work(context)), receipt: undefined };
-  return inGroup(
-    context,
-    { action: "edit", path: await context.guard.resolve(path) },
-    work,
-    (group) => takeBack(context, group),
-  );
 }
 
 export interface EditManyRequest extends Omit<EditRequest, "expected_hash"> {
@@ -132,8 +106,9 @@ export interface EditManyRequest extends Omit<EditRequest, "expected_hash"> {
 }
 
 /**
- * Makes the same edits in all files below a directory that contain any of the texts. All results are computed before
- * the first file is changed; then each file is changed only if it has not changed since it was read.
+ * Makes the same edits in all files below a directory that contain any of the texts, as one change: in all of them, or
+ * in none if one fails. All results are computed before the first file is changed; then each file is changed only if it
+ * has not changed since it was read.
  *
  * @param ignored patterns of the `--ignore` option.
  * @throws ToolError as `edit` does, `not_found` if no file contains one of the texts, `too_large` for too many files.
@@ -142,10 +117,10 @@ export async function editMany(
   context: ChangeContext,
   request: EditManyRequest,
   ignored: readonly string[],
-): Promise<ChangedFiles<Edited>> {
+): Promise<EditedFiles> {
   const { edits, regex, dryRun, signal } = request;
   const unseen = new Set(edits);
-  const planned: { path: string; edited: Edited; again: EditRequest }[] = [];
+  const planned: { edited: Edited; again: EditRequest }[] = [];
   for (const path of await filesBelow(context, request, ignored)) {
     signal?.throwIfAborted();
     const before = await readBefore(context, path, { max: MAX_EDIT_BYTES, hash: false });
@@ -168,16 +143,21 @@ export async function editMany(
       throw tooMany(`more than ${MAX_CHANGED} of the files would change`);
     for (const [index, one] of found.entries())
       if (!edited.missing.includes(index)) unseen.delete(one);
-    planned.push({ path: edited.path, edited, again });
+    planned.push({ edited, again });
   }
   const [missing] = unseen;
   if (missing !== undefined) {
     const text = JSON.stringify(missing.oldText.slice(0, 120));
     throw failure("in_no_file", `No file contains oldText ${text}.`);
   }
-  return changeInTurn(context, request, planned, async ({ edited, again }, inside) =>
-    dryRun ? edited : edit(inside, again),
-  );
+  if (dryRun) return { files: planned.map(({ edited }) => edited), receipt: undefined };
+  const work = async (inside: ChangeContext) => {
+    const files: Edited[] = [];
+    for (const { again } of planned) files.push(await edit(inside, again));
+    return { files };
+  };
+  const subject = { action: "edit", path: await context.guard.resolve(request.path) } as const;
+  return inGroup(context, subject, work, (group) => takeBack(context, group));
 }
 
 async function filesBelow(

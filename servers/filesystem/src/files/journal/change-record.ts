@@ -14,7 +14,6 @@ const action = z.enum([
   "move",
   "copy",
   "delete",
-  "mode",
   "undo",
 ]);
 
@@ -44,7 +43,6 @@ export type State = z.output<typeof after>;
  * - `removed`: the entry is the image.
  * - `moved`: if `displaced`, the image is the entry that it replaced; if `uncovered`, it restored the entry that an
  *   earlier move had replaced.
- * - `mode`: the permissions of a file.
  * - `cut`: the end of the file was removed, which is the image; `size` bytes remain.
  * - `made`, `unmade`: directories were created, or removed while empty.
  */
@@ -60,7 +58,6 @@ const effect = z.discriminatedUnion("kind", [
     displaced: z.boolean(),
     uncovered: z.boolean(),
   }),
-  z.object({ kind: z.literal("mode"), path, before: z.number(), after: z.number() }),
   z.object({ kind: z.literal("made"), directories }),
   z.object({ kind: z.literal("unmade"), directories }),
   z.object({ kind: z.literal("cut"), path, size: z.number() }),
