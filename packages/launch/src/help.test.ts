@@ -165,11 +165,6 @@ describe("renderHelp", () => {
                                     the user.
 
       Operation
-        --metrics                   With --http, serve metrics for Prometheus at
-                                    /metrics, to authenticated callers.
-        --otlp                      Send metrics and traces over OTLP. The standard
-                                    OTEL_* environment variables configure the
-                                    exporter.
         --audit-log FILE            Append one JSON line per tool call to this file,
                                     or to stderr with -: caller, tool, effect,
                                     duration, size and outcome, never contents.

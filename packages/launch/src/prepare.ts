@@ -206,9 +206,9 @@ async function httpSettings(
     const alone = [authTokenEnv, oauthIssuer, oauthAudience, tlsCert].some(
       (given) => given !== undefined,
     );
-    const { sse, websocket, httpStateless, metrics } = options;
-    return alone || sse || websocket || httpStateless || metrics
-      ? "--auth-token-env, --oauth-issuer, --oauth-audience, --tls-cert, --sse, --websocket, --http-stateless and --metrics need --http ADDRESS; stdio serves only the host that started it."
+    const { sse, websocket, httpStateless } = options;
+    return alone || sse || websocket || httpStateless
+      ? "--auth-token-env, --oauth-issuer, --oauth-audience, --tls-cert, --sse, --websocket and --http-stateless need --http ADDRESS; stdio serves only the host that started it."
       : undefined;
   }
   const { HttpOptionError, readHttpSettings } = await import(

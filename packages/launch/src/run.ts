@@ -2,7 +2,6 @@ import { bind } from "@refmcp/core/internal/bind/server";
 import type { OptionTable } from "@refmcp/core/internal/define/options";
 import type { Servable } from "@refmcp/core/internal/define/server";
 import { protectStdout, StdioServer } from "@refmcp/core/internal/transport/stdio/stdio";
-import { observe } from "./observe.ts";
 import { serverOptions } from "./options.ts";
 import { shellWords } from "./parse-options.ts";
 import { clonedFile, prepare } from "./prepare.ts";
@@ -39,14 +38,16 @@ export async function run<Context, Table extends OptionTable>(
   }
   const { log, options } = runtime;
   const service = bind(runtime, taskStore);
-  const observed = await observe(service, options, http === undefined ? "pipe" : "tcp", log);
+  const { auditLog } = options;
+  const endAudit =
+    auditLog === undefined ? undefined : (await import("./audit.ts")).auditTo(auditLog, log);
   const shutDownWith = (closeTransport: (why: string) => Promise<void>, transportMs = 0) =>
     installShutdown({
       log,
       async close(why) {
         await closeTransport(why);
         await service.tasks.close();
-        await observed.close();
+        await endAudit?.();
         await runtime.close();
       },
       transportMs,
@@ -55,8 +56,7 @@ export async function run<Context, Table extends OptionTable>(
     const { serveHttp } = await import("@refmcp/core/internal/transport/http/serve");
     try {
       const { maxMessageBytes } = options;
-      const serving = await serveHttp(service, http, { maxMessageBytes, scrape: observed.scrape });
-      observed.gauges = () => serving.load;
+      const serving = await serveHttp(service, http, { maxMessageBytes });
       process.stderr.write(`refmcp-${definition.name} listens on ${serving.url}\n`);
       const { drainMs, callMs } = http;
       // A user who presses Ctrl+C waits for no load balancer.

@@ -57,7 +57,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set(
     )
     .map(([key]) => key)
     .filter((key) => key !== "logLevel")
-    .concat("metrics", "taskAfterMs", "taskTimeoutMs"),
+    .concat("taskAfterMs", "taskTimeoutMs"),
 );
 
 /** The options that this program shows under a short name, because a server is of little use without them. */

@@ -219,16 +219,6 @@ export const commonOptions = {
     },
   }),
   ...under("Operation", {
-    metrics: {
-      type: "flag",
-      description:
-        "With --http, serve metrics for Prometheus at /metrics, to authenticated callers.",
-    },
-    otlp: {
-      type: "flag",
-      description:
-        "Send metrics and traces over OTLP. The standard OTEL_* environment variables configure the exporter.",
-    },
     auditLog: {
       type: "string",
       valueName: "FILE",

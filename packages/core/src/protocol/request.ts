@@ -1,3 +1,4 @@
+import { channel } from "node:diagnostics_channel";
 import { JsonText } from "@refmcp/boundary/answer";
 import { type Icon, LOGGING_LEVELS, type LoggingLevel } from "../define/content.ts";
 import type { Effect } from "../define/effect.ts";
@@ -93,14 +94,22 @@ export interface Listener {
   resourcesChanged(): void;
 }
 
-/** What became of a request, for metrics, traces and the audit log; nothing of its contents. */
-export interface Outcome {
+/** The channel of `node:diagnostics_channel` that is told of every tool call that is over. */
+export const CALLS = "refmcp:call";
+const calls = channel(CALLS);
+
+/** What became of a tool call, for audits and metrics; nothing of its contents. */
+export interface CallOutcome {
+  /** The caller's key; "" without authentication. */
+  readonly principal: string;
+  /** The tool and what it may do; null if there is none of that name, which is the client's text. */
+  readonly tool: string | null;
+  readonly effect: Effect | null;
   /** From the message to its answer, in milliseconds. */
   readonly ms: number;
-  /** Characters of the answer. */
-  readonly characters: number;
+  readonly answer_characters: number;
   /** `tool_error`: a tool reported an error. A number: the code of a protocol error. */
-  readonly result: "ok" | "tool_error" | "cancelled" | number;
+  readonly outcome: "ok" | "tool_error" | "cancelled" | number;
 }
 
 export interface KnownTool {
@@ -133,8 +142,6 @@ export interface Service {
   tool(name: string): KnownTool | undefined;
   /** The OAuth scope for calling tools with this effect: `git:read`. */
   scopeFor(effect: Effect): string;
-  /** Told of every request that is over. */
-  observe?: (request: ClientRequest, outcome: Outcome) => void;
   readonly tasks: Tasks;
   /** Handles a client's notification in the legacy era: `notifications/initialized`, `…/roots/list_changed`. */
   notified?(method: string, client: Client): void;
@@ -218,8 +225,8 @@ export class ClientRequest {
   #whenAborted: (() => void)[] | undefined;
   #progress = Number.NEGATIVE_INFINITY;
   #reports: Rates | undefined;
-  /** When it began, in milliseconds of `performance.now()`; only if it is observed. */
-  readonly #began: number;
+  /** In milliseconds of `performance.now()`. */
+  readonly #began = performance.now();
 
   constructor({ id, method, params = {} }: RequestMessage, parts: RequestParts) {
     this.id = id;
@@ -230,7 +237,6 @@ export class ClientRequest {
     this.sink = parts.sink;
     this.#parts = parts;
     this.#bytes = parts.bytes;
-    this.#began = parts.service.observe === undefined ? 0 : performance.now();
     this.#count(1);
   }
 
@@ -366,12 +372,19 @@ export class ClientRequest {
 
   #finish(json: string | undefined, error?: RpcError, isToolError = false): void {
     this.isOver = true;
-    this.#parts.service.observe?.(this, {
-      ms: performance.now() - this.#began,
-      characters: json?.length ?? 0,
-      result:
-        json === undefined ? "cancelled" : (error?.code ?? (isToolError ? "tool_error" : "ok")),
-    });
+    if (calls.hasSubscribers && this.method === "tools/call") {
+      const tool = this.#parts.service.tool(String(this.params.name));
+      const outcome: CallOutcome = {
+        principal: this.client.principal?.key ?? "",
+        tool: tool?.name ?? null,
+        effect: tool?.effect ?? null,
+        ms: Math.round(performance.now() - this.#began),
+        answer_characters: json?.length ?? 0,
+        outcome:
+          json === undefined ? "cancelled" : (error?.code ?? (isToolError ? "tool_error" : "ok")),
+      };
+      calls.publish(outcome);
+    }
     if (this.#task === undefined) this.#parts.settled();
     if (this.#running === 0) this.#count(-1);
     this.sink.answer(json, error);

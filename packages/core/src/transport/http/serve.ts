@@ -60,11 +60,9 @@ export async function serveHttp(
   options: {
     readonly maxMessageBytes: number;
     readonly limits?: HttpLimits;
-    /** Answers an authenticated GET of `/metrics`. */
-    readonly scrape?: ((node: IncomingMessage, response: ServerResponse) => void) | undefined;
   },
 ): Promise<HttpServing> {
-  const { limits = HTTP_LIMITS, maxMessageBytes, scrape } = options;
+  const { limits = HTTP_LIMITS, maxMessageBytes } = options;
   const { log } = service;
   const access = createAccess(settings);
   const authenticator = await createAuthenticator(settings.auth, service);
@@ -119,18 +117,12 @@ export async function serveHttp(
     const document = node.method === "GET" ? authenticator.metadata.get(path) : undefined;
     if (document !== undefined)
       return jsonAnswer(200, document, { "cache-control": "max-age=3600" });
-    const isScrape = path === "/metrics" && node.method === "GET" && scrape !== undefined;
     const isKnown =
-      isScrape ||
       path === "/mcp" ||
       (sse !== undefined && (path === SSE_PATH || path === MESSAGES_PATH));
     if (!isKnown) return jsonAnswer(404, { error: "Not found. The endpoint is /mcp." });
     const principal = await authenticator.authenticate(node.headers.authorization);
     if ("status" in principal) return principal;
-    if (isScrape) {
-      scrape(node, reply.response);
-      return undefined;
-    }
     if (isEnding)
       return refuse(503, "The server is shutting down.", {
         "retry-after": "1",

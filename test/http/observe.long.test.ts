@@ -1,4 +1,0 @@
-import { SERVERS } from "../servers.ts";
-import { testObservation } from "./observe.ts";
-
-testObservation(SERVERS);

@@ -1,4 +1,0 @@
-import { testObservation } from "./observe.ts";
-
-// All are bundled alike; observe.long.test.ts has the others.
-testObservation(["filesystem"]);
