@@ -157,9 +157,6 @@ describe("renderHelp", () => {
                                     while /readyz returns 503 so that a load balancer
                                     can stop sending them. (0 to 600,000; default
                                     5,000)
-        --task-store-env NAME       Environment variable with the URL of a PostgreSQL
-                                    database that keeps tasks, so that every copy of
-                                    the server can report them.
         --http-state-key-env NAME   Environment variable with a secret shared by the
                                     processes behind a load balancer, for questions to
                                     the user.

@@ -7,7 +7,6 @@ import type { OptionTable } from "@refmcp/core/internal/define/options";
 import type { Servable, ServerDefinition } from "@refmcp/core/internal/define/server";
 import type { Tool } from "@refmcp/core/internal/define/tool";
 import { createLog } from "@refmcp/core/internal/log";
-import type { TaskStore } from "@refmcp/core/internal/protocol/tasks";
 import type { HttpSettings } from "@refmcp/core/internal/transport/http/settings";
 import { nearCommand } from "./near-command.ts";
 import { serverOptions } from "./options.ts";
@@ -27,7 +26,6 @@ export type Prepared<Context, Table extends OptionTable> =
       readonly kind: "run";
       readonly runtime: Runtime<Context, Table>;
       readonly http: HttpSettings | undefined;
-      readonly taskStore: TaskStore | undefined;
     }
   | Printed;
 
@@ -122,20 +120,7 @@ export async function prepare<Context, Table extends OptionTable>(
     });
     return print(text, (await entryWarnings(definition, all.table, options)) + guidance);
   }
-  const { taskStoreEnv } = options;
-  if (taskStoreEnv === undefined) return { kind: "run", runtime, http, taskStore: undefined };
-  const url = env[taskStoreEnv] ?? "";
-  if (!/^postgres(?:ql)?:\/\//.test(url))
-    return refuse(
-      `--task-store-env: the environment variable ${taskStoreEnv} must have the URL of a PostgreSQL database, postgres://….`,
-    );
-  const { PostgresTaskStore } = await import("./task-store.ts");
-  return {
-    kind: "run",
-    runtime,
-    http,
-    taskStore: new PostgresTaskStore(url, definition.name, log),
-  };
+  return { kind: "run", runtime, http };
 }
 
 /** The file that node runs in a clone; undefined for an installed package. */

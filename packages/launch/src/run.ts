@@ -31,13 +31,13 @@ export async function run<Context, Table extends OptionTable>(
     process.exitCode = prepared.exitCode;
     return;
   }
-  const { runtime, http, taskStore } = prepared;
+  const { runtime, http } = prepared;
   if (words !== undefined) {
     const { runShell } = await import("./shell/shell.ts");
     return runShell(runtime, words, stdout, await startOf(definition));
   }
   const { log, options } = runtime;
-  const service = bind(runtime, taskStore);
+  const service = bind(runtime);
   const { auditLog } = options;
   const endAudit =
     auditLog === undefined ? undefined : (await import("./audit.ts")).auditTo(auditLog, log);
@@ -46,7 +46,7 @@ export async function run<Context, Table extends OptionTable>(
       log,
       async close(why) {
         await closeTransport(why);
-        await service.tasks.close();
+        service.tasks.close();
         await endAudit?.();
         await runtime.close();
       },

@@ -81,7 +81,7 @@ export async function serve(argv: readonly string[]): Promise<void> {
     transportMs: SERVERS_MS,
     async close() {
       await server.close();
-      await service.tasks.close();
+      service.tasks.close();
       await Promise.all(peers.map((peer) => peer.close()));
     },
   });

@@ -22,7 +22,7 @@ export function serviceOf(parts: {
 }): Service {
   const { own, peers, listeners, log, limits } = parts;
   const router = new Router(peers);
-  const tasks = new Tasks({ log, afterMs: limits.taskAfterMs, limitMs: limits.taskTimeoutMs });
+  const tasks = new Tasks({ afterMs: limits.taskAfterMs, limitMs: limits.taskTimeoutMs });
   const methods = new Map<string, Handler>([
     ["tools/list", (request) => listTools(own, peers, request)],
     ["tools/call", toolCalls({ own, router, tasks, log })],

@@ -9,7 +9,7 @@ import type { Tool } from "../define/tool.ts";
 import { refuseCursor } from "../protocol/errors.ts";
 import { isObject } from "../protocol/messages.ts";
 import type { ClientRequest, Handler, KnownTool, Service } from "../protocol/request.ts";
-import { TASKS_EXTENSION, type TaskStore, Tasks, tasksNeeded } from "../protocol/tasks.ts";
+import { TASKS_EXTENSION, Tasks, tasksNeeded } from "../protocol/tasks.ts";
 import type {
   ClientCapabilities,
   Era,
@@ -51,19 +51,15 @@ function knownTools(tools: Runtime<unknown, OptionTable>["tools"]): Service["too
   };
 }
 
-/**
- * Binds a running server to the protocol: its definitions become the methods that clients call.
- *
- * @param store keeps tasks for several processes; without it, this process keeps its own.
- */
-export function bind<Context>(runtime: Runtime<Context, OptionTable>, store?: TaskStore): Service {
+/** Binds a running server to the protocol: its definitions become the methods that clients call. */
+export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
   const { definition, prompts, log } = runtime;
   const { name, title, version, websiteUrl } = definition;
   const findTool = toolsByName(runtime.tools);
   const findKnown = knownTools(runtime.tools);
   const scopeFor: Service["scopeFor"] = (effect) => `${name}:${effect}`;
   const { taskAfterMs, taskTimeoutMs } = runtime.options;
-  const tasks = new Tasks({ log, afterMs: taskAfterMs, limitMs: taskTimeoutMs, store });
+  const tasks = new Tasks({ afterMs: taskAfterMs, limitMs: taskTimeoutMs });
   const resources = new Resources(runtime);
   const hasResources = runtime.resources.length > 0 || definition.skills !== undefined;
   const hasPrompts = prompts.length > 0;

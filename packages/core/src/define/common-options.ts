@@ -205,12 +205,6 @@ export const commonOptions = {
       description:
         "How long calls are still accepted after SIGTERM, while /readyz returns 503 so that a load balancer can stop sending them.",
     },
-    taskStoreEnv: {
-      type: "string",
-      valueName: "NAME",
-      description:
-        "Environment variable with the URL of a PostgreSQL database that keeps tasks, so that every copy of the server can report them.",
-    },
     httpStateKeyEnv: {
       type: "string",
       valueName: "NAME",

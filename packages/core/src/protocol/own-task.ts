@@ -3,7 +3,7 @@ import type { ClientRequest, TaskWork } from "./request.ts";
 import { META, type RpcError } from "./wire.ts";
 
 /** A task's state. Times are in milliseconds of `Date.now()`. */
-export interface StoredTask {
+export interface TaskState {
   readonly id: string;
   /** The key of its caller; for others it does not exist. */
   readonly owner: string;
@@ -20,40 +20,29 @@ export interface StoredTask {
   readonly error?: RpcError | undefined;
 }
 
-/** What a client tells the process that runs a task. */
-export type TaskCommand =
-  | { readonly kind: "cancel" }
-  | { readonly kind: "update"; readonly inputResponses: Readonly<Record<string, unknown>> };
-
 /** How long a finished task is kept, in milliseconds. */
 export const KEPT_MS = 15 * 60_000;
 /** How often clients should ask for a task's state, and the time between two reports of its progress. */
 export const POLL_MS = 1_000;
 /** How long a person may take to answer a task's questions, in milliseconds. */
 const ANSWER_MS = 10 * 60_000;
-/** How long after a failure a state is stored again, in milliseconds. */
-const SAVE_AGAIN_MS = 5_000;
 
-export const isFinished = ({ status }: StoredTask): boolean =>
+export const isFinished = ({ status }: TaskState): boolean =>
   status !== "working" && status !== "input_required";
 
 interface TaskHooks {
   changed(): void;
-  save(state: StoredTask): Promise<void> | undefined;
-  notSaved(error: unknown): void;
   /** @param characters of its result. */
   finished(characters: number): void;
 }
 
 /** A task that this process runs or ran: the work of one call, and what it reports. */
 export class OwnTask implements TaskWork {
-  state: StoredTask;
+  state: TaskState;
   /** Of its result. */
   characters = 0;
   readonly #request: ClientRequest;
   readonly #hooks: TaskHooks;
-  /** Resolves once its state is stored. */
-  saved: Promise<void> | undefined;
   #rounds = 0;
   /** The open questions: the keys that the client sees, each once in a task's life, and those of the call. */
   readonly #open = new Map<string, string>();
@@ -64,7 +53,7 @@ export class OwnTask implements TaskWork {
   #questions: string[] = [];
   #ask: ((question: string) => void) | undefined;
 
-  constructor(state: StoredTask, request: ClientRequest, hooks: TaskHooks) {
+  constructor(state: TaskState, request: ClientRequest, hooks: TaskHooks) {
     this.state = state;
     this.#request = request;
     this.#hooks = hooks;
@@ -75,9 +64,8 @@ export class OwnTask implements TaskWork {
     return this.#request.owner;
   }
 
-  take(command: TaskCommand): void {
-    if (command.kind === "cancel") this.#request.end();
-    else this.#update(command.inputResponses);
+  cancel(): void {
+    this.#request.end();
   }
 
   close(): void {
@@ -123,7 +111,7 @@ export class OwnTask implements TaskWork {
     this.#late = setTimeout(() => this.#request.end(late), ANSWER_MS);
   }
 
-  #update(responses: Readonly<Record<string, unknown>>): void {
+  update(responses: Readonly<Record<string, unknown>>): void {
     const answered = Object.entries(responses).filter(([seen]) => this.#open.has(seen));
     if (answered.length === 0) return;
     for (const [seen, answer] of answered) {
@@ -171,7 +159,7 @@ export class OwnTask implements TaskWork {
       for (const question of this.#questions.splice(0)) this.#ask(question);
   }
 
-  #change(change: Partial<StoredTask>): void {
+  #change(change: Partial<TaskState>): void {
     if (isFinished(this.state)) return;
     const now = Date.now();
     this.state = { ...this.state, ...change, updatedAt: now };
@@ -185,25 +173,5 @@ export class OwnTask implements TaskWork {
       };
     }
     this.#hooks.changed();
-    this.#store();
-  }
-
-  #store(): void {
-    this.saved ??= this.#save()
-      .catch((error: unknown) => {
-        this.#hooks.notSaved(error);
-        setTimeout(() => this.#store(), SAVE_AGAIN_MS).unref();
-      })
-      .finally(() => {
-        this.saved = undefined;
-      });
-  }
-
-  /** Stores the newest state; changes during that are stored together. */
-  async #save(): Promise<void> {
-    for (let stored: StoredTask | undefined; stored !== this.state; ) {
-      stored = this.state;
-      await this.#hooks.save(stored);
-    }
   }
 }

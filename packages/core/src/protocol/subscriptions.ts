@@ -168,7 +168,7 @@ export class Streams {
     }
     const more = failed.length > 1 ? ` (and ${failed.length - 1} more)` : "";
     if (failed.length > 0) this.#service.log.warning(`Cannot watch ${failed[0]}${more}`);
-    const knownTasks = taskIds.length > 0 ? await this.#service.tasks.known(request, taskIds) : [];
+    const knownTasks = this.#service.tasks.known(request, taskIds);
     if (request.isOver) {
       await this.#release(watched.splice(0));
       return LATER;

@@ -118,8 +118,7 @@ export async function serveHttp(
     if (document !== undefined)
       return jsonAnswer(200, document, { "cache-control": "max-age=3600" });
     const isKnown =
-      path === "/mcp" ||
-      (sse !== undefined && (path === SSE_PATH || path === MESSAGES_PATH));
+      path === "/mcp" || (sse !== undefined && (path === SSE_PATH || path === MESSAGES_PATH));
     if (!isKnown) return jsonAnswer(404, { error: "Not found. The endpoint is /mcp." });
     const principal = await authenticator.authenticate(node.headers.authorization);
     if ("status" in principal) return principal;
