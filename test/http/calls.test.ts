@@ -14,6 +14,7 @@ it("a built server writes its audit log, and docs/http.md's module serves what i
   const folder = await mkdtemp(join(tmpdir(), "refmcp-calls-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const module = join(folder, "metrics.mjs");
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: It is a template in the module.
   const print = '.on("listening", () => console.error(`metrics ${server.address().port};`))';
   await writeFile(module, code.replace(".listen(9464", `${print}.listen(0`));
   const server = await startHttp(serverBin("filesystem"), {

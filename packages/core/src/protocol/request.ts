@@ -99,7 +99,7 @@ export const CALLS = "refmcp:call";
 const calls = channel(CALLS);
 
 /** What became of a tool call, for audits and metrics; nothing of its contents. */
-export interface CallOutcome {
+interface CallOutcome {
   /** The caller's key; "" without authentication. */
   readonly principal: string;
   /** The tool and what it may do; null if there is none of that name, which is the client's text. */
