@@ -159,7 +159,6 @@ export async function installLinks(server, { published }) {
     ...(launch.args.length === 0 && {
       goose: installLink("goose", launch),
       "lm-studio": installLink("lm-studio", launch),
-      kiro: installLink("kiro", launch),
     }),
   };
 }

@@ -248,7 +248,6 @@ const LINKED = {
   cursor: "Cursor",
   goose: "Goose",
   "lm-studio": "LM Studio",
-  kiro: "Kiro",
 };
 
 /** @type {(links: Record<string, string | undefined>, between: string) => string} */

@@ -173,16 +173,10 @@ describe("renderHelp", () => {
                                     exit.
         --print-config HOST         Print the configuration entry for a host, with the
                                     other options given, and exit; one of
-                                    claude-desktop, claude-code, vscode,
-                                    visual-studio, cursor, codex, gemini, antigravity,
-                                    copilot-cli, copilot-jetbrains, copilot-xcode,
-                                    copilot-eclipse, dev-container, zed, junie,
-                                    jetbrains-ai, opencode, kilo, cline, roo,
-                                    continue, goose, lm-studio, kiro, warp, amp,
-                                    factory, grok, vibe, crush, qwen, qoder, trae,
-                                    auggie, kimi, rovo, openhands, tabnine, bob,
-                                    devin, windsurf, docker-agent, anythingllm,
-                                    librechat, open-webui, or json for any other.
+                                    claude-desktop, claude-code, vscode, cursor,
+                                    codex, gemini, copilot-cli, zed, junie, opencode,
+                                    cline, goose, lm-studio, devin, or json for any
+                                    other.
         --version                   Print the version, and exit; also -v.
         --help                      Print this help, and exit; also -h.
 

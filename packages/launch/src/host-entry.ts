@@ -54,10 +54,7 @@ export function hostEntry(host: HostName, launch: ServerLaunch) {
   const format = facts.format ?? "json";
   const start = startOf(launch);
   // On Windows, `npx` is a batch file, which only a shell can start.
-  const windowsStart =
-    facts.findsNpxOnWindows === true
-      ? start
-      : { command: "cmd", args: ["/c", start.command, ...start.args] };
+  const windowsStart = { command: "cmd", args: ["/c", start.command, ...start.args] };
   return {
     host,
     title,
@@ -120,9 +117,9 @@ function variablesOf(facts: HostFacts, { env = [] }: ServerLaunch): EntryVariabl
 }
 
 function entryText(facts: HostFacts, launch: ServerLaunch, start: Launch): string {
-  const { key = "mcpServers", format, isList } = facts;
+  const { key = "mcpServers", format } = facts;
   const entry = serverEntry(facts, launch, start);
-  const servers: Json = isList === true ? [entry] : { [launch.serverKey]: entry };
+  const servers: Json = { [launch.serverKey]: entry };
   const file = [key].flat().reduceRight<Json>((inner, name) => ({ [name]: inner }), servers);
   if (format === "yaml") return yamlText(file);
   if (format === "toml") return stringify(file);
@@ -130,14 +127,13 @@ function entryText(facts: HostFacts, launch: ServerLaunch, start: Launch): strin
   return `${jsonText({ ...(inputs.length > 0 && { inputs }), ...Object(file) })}\n`;
 }
 
-/** YAML for objects and lists of one object; other values are JSON, which is also valid YAML. */
+/** YAML for objects; other values are JSON, which is also valid YAML. */
 function yamlText(value: Json, indent = ""): string {
-  const fields = Object.entries(value).map(([name, item]) => {
-    const [first] = isList(item) ? item : [item];
-    if (typeof first !== "object") return `${indent}${name}: ${JSON.stringify(item)}\n`;
-    const inner = yamlText(first, isList(item) ? `${indent}    ` : `${indent}  `);
-    return `${indent}${name}:\n${isList(item) ? inner.replace(/^ {2}(?=\S)|^( *) {2}(?=\S)/, "$1- ") : inner}`;
-  });
+  const fields = Object.entries(value).map(([name, item]) =>
+    typeof item !== "object" || isList(item)
+      ? `${indent}${name}: ${JSON.stringify(item)}\n`
+      : `${indent}${name}:\n${yamlText(item, `${indent}  `)}`,
+  );
   return fields.join("");
 }
 

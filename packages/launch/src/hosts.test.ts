@@ -37,14 +37,14 @@ describe.each(allHosts())("the facts of $id", (host) => {
 describe("overdueHosts", () => {
   const hosts = [
     { id: "zed", checked: "2026-08-27" },
-    { id: "amp", checked: "2026-11-27" },
+    { id: "devin", checked: "2026-11-27" },
   ] as const;
 
   it.each([
     ["2026-11-27", []],
     ["2026-11-28", ["zed"]],
     ["2027-02-27", ["zed"]],
-    ["2027-02-28", ["zed", "amp"]],
+    ["2027-02-28", ["zed", "devin"]],
   ])("on %s names %j", (today, overdue) => {
     expect(overdueHosts(today, hosts).map(({ id }) => id)).toEqual(overdue);
   });

@@ -180,17 +180,6 @@ describe("renderHostEntry", () => {
       expect(renderHostEntry("zed", owner, odd, { platform }).guidance).not.toMatch(/Windows|cmd/);
   });
 
-  it("names the dialog of a host without a file, and the files of a host that is not for this platform", () => {
-    expect(renderHostEntry("jetbrains-ai", owner, given, { platform: "linux" }).guidance).toMatch(
-      /^JetBrains AI Assistant: add this to Settings > Tools > AI Assistant > .*\nPress Apply afterwards\.\n/,
-    );
-    expect(
-      renderHostEntry("visual-studio", owner, given, { platform: "linux" }).guidance,
-    ).toContain(
-      "add this to .mcp.json (this project) or %USERPROFILE%\\.mcp.json (all your projects).",
-    );
-  });
-
   it("prints the common form for any other host", () => {
     const { text, guidance } = renderHostEntry("json", owner, given, { platform: "linux" });
     expect(JSON.parse(text)).toEqual({

@@ -1,15 +1,12 @@
 import {
-  braced,
   type HostFacts,
   inHome,
-  inProject,
   itself,
   on,
   onUnix,
   pageLink,
   queryValue,
   readBy,
-  SHELL_VARIABLES,
   unlessEmpty,
 } from "./facts.ts";
 
@@ -89,63 +86,6 @@ export const APPS = {
     notes: [
       "Program > Install > Edit mcp.json opens the file; its location depends on the version.",
     ],
-  },
-  anythingllm: {
-    title: "AnythingLLM Desktop",
-    documentation: "https://docs.anythingllm.com/mcp-compatibility/overview",
-    checked: "2026-09-25",
-    places: [
-      ...on(
-        "macOS",
-        "~/Library/Application Support/anythingllm-desktop/storage/plugins/anythingllm_mcp_servers.json",
-      ),
-      ...on(
-        "Windows",
-        "%APPDATA%\\anythingllm-desktop\\storage\\plugins\\anythingllm_mcp_servers.json",
-      ),
-      ...on("Linux", "~/.config/anythingllm-desktop/storage/plugins/anythingllm_mcp_servers.json"),
-    ],
-    restart: "Press Refresh on the Agent Skills page afterwards.",
-  },
-  librechat: {
-    title: "LibreChat",
-    documentation: "https://www.librechat.ai/docs/features/mcp",
-    sources: [
-      "https://www.librechat.ai/docs/configuration/librechat_yaml/object_structure/mcp_servers",
-    ],
-    checked: "2026-11-27",
-    places: inProject("librechat.yaml"),
-    format: "yaml",
-    secret: braced,
-    replaces: /\$\{|\{\{/,
-    restart: "Restart LibreChat afterwards.",
-    notes: [
-      "The file is in LibreChat's own folder. In a container, the paths of the entry are those in the container.",
-    ],
-  },
-  "open-webui": {
-    title: "Open WebUI",
-    documentation: "https://github.com/open-webui/mcpo",
-    sources: ["https://docs.openwebui.com/features/extensibility/mcp/"],
-    checked: "2026-11-27",
-    places: [],
-    dialog: "the file that you start mcpo with (mcpo --config FILE), which serves it to Open WebUI",
-    restart: "Restart mcpo afterwards, or start it with --hot-reload.",
-    notes: [
-      "Open WebUI itself connects to servers over HTTP only: start the server with --http, and add it under Settings > Admin > Integrations.",
-    ],
-  },
-  "docker-agent": {
-    title: "Docker Agent",
-    documentation: "https://docs.docker.com/ai/docker-agent/tools/mcp/",
-    checked: "2026-11-27",
-    places: inProject("agent.yaml"),
-    key: "mcps",
-    format: "yaml",
-    secret: (name) => `\${env.${name}}`,
-    replaces: SHELL_VARIABLES,
-    restart: "Start the agent again afterwards.",
-    notes: ["Add it to an agent's toolsets as well, with type: mcp, and the server's name as ref."],
   },
   json: {
     title: "Any other host",

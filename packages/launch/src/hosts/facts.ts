@@ -46,12 +46,10 @@ export interface HostFacts {
   readonly checked: string;
   /** All known configuration files, the preferred one of each scope and platform first. */
   readonly places: readonly HostPlace[];
-  /** Where a host without a configuration file takes the entry. */
+  /** Where the user enters it, if the host has no known file. */
   readonly dialog?: string;
   /** The key of the file that lists servers, or the keys on the way to it; default: `mcpServers`. */
   readonly key?: string | readonly string[];
-  /** Whether the file has a list of servers instead of an object. Each entry then contains the server's name. */
-  readonly isList?: true;
   /** Default: `json`. `jsonc` allows comments and trailing commas. */
   readonly format?: "json" | "jsonc" | "toml" | "yaml";
   /** Builds the entry of a server, if it differs from `command`, `args` and `env`. */
@@ -65,8 +63,6 @@ export interface HostFacts {
    * variables. A function gives the words of a command that takes the entry as JSON.
    */
   readonly adds?: string | ((serverKey: string, entry: HostEntryJson) => readonly string[]);
-  /** Whether the host starts programs through a shell on Windows, and so finds `npx`. */
-  readonly findsNpxOnWindows?: boolean;
   /** The link that installs a server, unless the host cannot install this one. */
   readonly link?: InstallLink;
   /** A link that works offline, in addition to one that needs the host's web site. */

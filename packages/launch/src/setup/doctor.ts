@@ -138,10 +138,7 @@ async function checkEntry(
 ): Promise<Finding[]> {
   const { name, entry, isRead } = found;
   if (!isRead) {
-    const where = found.path
-      .slice(0, -1)
-      .map((step) => (typeof step === "string" ? step : step.value))
-      .join(".");
+    const where = found.path.slice(0, -1).join(".");
     return [
       broken(
         `${name} is under ${where || "the top level"}, but ${host.title} reads entries under ${host.keyPath.join(".")}. Remove it and run refmcp setup --host ${host.id}.`,

@@ -9,7 +9,7 @@ import type { KnownHost } from "./known-hosts.ts";
 export interface FoundEntry {
   readonly name: string;
   /** Where it is in the file. */
-  readonly path: readonly Step[];
+  readonly path: readonly string[];
   readonly entry: { readonly [key: string]: unknown };
   /** Whether the host reads entries there. */
   readonly isRead: boolean;
@@ -31,11 +31,8 @@ const ENVIRONMENT_KEYS = ["env", "environment", "envs"];
 const PASSED_KEYS = ["env_vars", "env_keys"];
 
 /** Where the entry `name` of a host is in its file. */
-export function entryPath(
-  { keyPath, isList }: Pick<KnownHost, "keyPath" | "isList">,
-  name: string,
-): Step[] {
-  return [...keyPath, isList ? { field: "name", value: name } : name];
+export function entryPath({ keyPath }: Pick<KnownHost, "keyPath">, name: string): string[] {
+  return [...keyPath, name];
 }
 
 /** What an entry starts; undefined if it has no command (a server over HTTP). */
@@ -97,18 +94,12 @@ export function findEntries(
   const found: FoundEntry[] = [];
   const read = JSON.stringify(host.keyPath);
   const last = host.keyPath.at(-1);
-  function walk(node: unknown, path: readonly Step[]): void {
+  function walk(node: unknown, path: readonly string[]): void {
     if (path.length > 8) return;
-    if (Array.isArray(node)) {
-      for (const item of node) {
-        if (isRecord(item) && typeof item.name === "string")
-          visit(item, item.name, [...path, { field: "name", value: item.name }]);
-      }
-    } else if (isRecord(node)) {
-      for (const [key, item] of Object.entries(node)) visit(item, key, [...path, key]);
-    }
+    if (!isRecord(node)) return;
+    for (const [key, item] of Object.entries(node)) visit(item, key, [...path, key]);
   }
-  function visit(item: unknown, name: string, path: readonly Step[]): void {
+  function visit(item: unknown, name: string, path: readonly string[]): void {
     if (!isRecord(item) || !isOurs(item, ownFiles)) {
       walk(item, path);
       return;

@@ -20,7 +20,6 @@ export interface KnownPlace {
 /** A host with its files on this machine. */
 export interface KnownHost extends Pick<Host, "title" | "format" | "keyPath" | "restart"> {
   readonly id: HostName;
-  readonly isList: boolean;
   readonly places: readonly KnownPlace[];
 }
 
@@ -59,7 +58,6 @@ export function knownHosts(io: Machine, projectDirectory: string): KnownHost[] {
     format: host.format,
     keyPath: host.keyPath,
     restart: host.restart,
-    isList: host.isList === true,
     places: places.flatMap((place) => placesOf(place, host.id, io, projectDirectory, isShared)),
   }));
 }

@@ -18,8 +18,7 @@ function foreignFile(host: KnownHost, mine: string): string {
   const keys = host.keyPath;
   if (host.format === "toml") {
     const [name = ""] = keys;
-    const header = (server: string) =>
-      host.isList ? `[[${name}]]\nname = "${server}"` : `[${name}.${server}]`;
+    const header = (server: string) => `[${name}.${server}]`;
     const ours =
       mine === ""
         ? ""
@@ -32,24 +31,19 @@ function foreignFile(host: KnownHost, mine: string): string {
     const ours =
       mine === ""
         ? ""
-        : host.isList
-          ? `${indent}- name: refmcp\n${indent}  command: npx\n${indent}  args: [-y, refmcp, /old]\n`
-          : `${indent}refmcp:\n${indent}  cmd: npx\n${indent}  args: [-y, refmcp, /old]\n`;
-    const other = host.isList
-      ? `${indent}- name: other # why\n${indent}  command: 'uvx'\n`
-      : `${indent}other: # why\n${indent}  cmd: 'uvx'\n`;
+        : `${indent}refmcp:\n${indent}  cmd: npx\n${indent}  args: [-y, refmcp, /old]\n`;
+    const other = `${indent}other: # why\n${indent}  cmd: 'uvx'\n`;
     return `# mine\nGOOSE_MODEL:   x\n${above}${ours}${other}${indent}  # inside\n# after\nlast: {a: 1}\n`;
   }
   const isJsonc = host.format === "jsonc";
-  const item = (server: string, rest: string) =>
-    host.isList ? `{ "name": "${server}", ${rest} }` : `"${server}": { ${rest} }`;
+  const item = (server: string, rest: string) => `"${server}": { ${rest} }`;
   const command =
     host.id === "opencode"
       ? '"command": ["npx", "-y", "refmcp", "/old"]'
       : '"command": "npx", "args": ["-y", "refmcp", "/old"]';
   const ours = mine === "" ? "" : `${item("refmcp", `${command}, "alwaysAllow": ["a"]`)},\n\t\t`;
   const others = `${ours}${item("other", '"command":"uvx",   "env": {"KEY": "hunter2hunter2"}')}${isJsonc ? ", // why" : ""}`;
-  const servers = host.isList ? `[\n\t\t${others}\n\t]` : `{\n\t\t${others}\n\t}`;
+  const servers = `{\n\t\t${others}\n\t}`;
   const inner = keys
     .toReversed()
     .reduce(
@@ -92,7 +86,7 @@ describe.each([
   it.each(CONTENTS)("sets up every host with %s, and undoes it exactly", async (contents) => {
     const { io, output } = await makeHome({ platform });
     const all = filesOfScope(io, scope);
-    expect(all.length).toBeGreaterThan(10);
+    expect(all.length).toBeGreaterThan(8);
     const before = new Map<string, string | undefined>();
     for (const { host, file } of all) {
       if (before.has(file)) continue;
@@ -183,12 +177,12 @@ describe("what setup keeps", () => {
 
   it("undo removes directories that it created, and nothing that came later", async () => {
     const { io, home } = await makeHome();
-    await runSetup(["/", "--host", "kiro", "--yes"], io);
-    expect(existsSync(path.join(home, ".kiro", "settings", "mcp.json"))).toBe(true);
-    await writeFile(path.join(home, ".kiro", "other"), "");
+    await runSetup(["/", "--host", "junie", "--yes"], io);
+    expect(existsSync(path.join(home, ".junie", "mcp", "mcp.json"))).toBe(true);
+    await writeFile(path.join(home, ".junie", "other"), "");
     await runSetup(["--undo", "--yes"], io);
-    expect(existsSync(path.join(home, ".kiro", "settings"))).toBe(false);
-    expect(existsSync(path.join(home, ".kiro", "other"))).toBe(true);
+    expect(existsSync(path.join(home, ".junie", "mcp"))).toBe(false);
+    expect(existsSync(path.join(home, ".junie", "other"))).toBe(true);
   });
 
   it("leaves an entry of another program with the same name alone", async () => {

@@ -43,9 +43,7 @@ function inline(keys: readonly Key[]): SetupProblem {
 const lineEnd = (text: string) => (text.includes("\r\n") ? "\r\n" : "\n");
 
 function section(text: string, keys: readonly Key[], value: Json): string {
-  const nested = keys.reduceRight<Json>((inner, key) => {
-    return typeof key === "number" ? [inner] : { [key]: inner };
-  }, value);
+  const nested = keys.reduceRight<Json>((inner, key) => ({ [key]: inner }), value);
   return `${stringify(nested).trimEnd()}\n`.replaceAll("\n", lineEnd(text));
 }
 
@@ -57,19 +55,12 @@ interface Section {
 /** The sections of the table at `keys` and the tables in it; the comments before the next section are not part of it. */
 function sectionsOf(text: string, keys: readonly Key[]): Section[] {
   const found: Section[] = [];
-  const counts = new Map<string, number>();
   let current: Section | undefined;
   let offset = 0;
   for (const line of text.split(/(?<=\n)/)) {
     const header = headerOf(line);
     if (header !== undefined) {
-      const name = JSON.stringify(header.keys);
-      if (header.isItem) counts.set(name, (counts.get(name) ?? -1) + 1);
-      const full = header.keys.flatMap((key, index): Key[] => {
-        const count = counts.get(JSON.stringify(header.keys.slice(0, index + 1)));
-        return count === undefined ? [key] : [key, count];
-      });
-      current = keys.every((key, index) => full[index] === key)
+      current = keys.every((key, index) => header[index] === key)
         ? { start: offset, end: offset }
         : undefined;
       if (current !== undefined) found.push(current);
@@ -83,16 +74,15 @@ function sectionsOf(text: string, keys: readonly Key[]): Section[] {
 const isBlankOrComment = (line: string) => /^\s*(?:#|$)/.test(line);
 
 /** The keys of `[a.b]` or `[[a.b]]`. */
-function headerOf(line: string): { keys: string[]; isItem: boolean } | undefined {
+function headerOf(line: string): string[] | undefined {
   if (!/^\s*\[/.test(line)) return undefined;
   try {
     let node: unknown = parse(line);
     const keys: string[] = [];
-    const isItem = /^\s*\[\[/.test(line);
     for (;;) {
       if (Array.isArray(node)) node = node[0];
       const [key] = isRecord(node) ? Object.keys(node) : [];
-      if (key === undefined || !isRecord(node)) return { keys, isItem };
+      if (key === undefined || !isRecord(node)) return keys;
       keys.push(key);
       node = node[key];
     }

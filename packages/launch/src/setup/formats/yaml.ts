@@ -76,10 +76,7 @@ function itemAt(text: string, keys: readonly Key[]): { parent: Collection; item:
   const parent = nodeAt(text, keys.slice(0, -1));
   const key = keys.at(-1);
   const items: readonly Item[] = isCollection(parent) ? parent.items : [];
-  const item =
-    typeof key === "number"
-      ? items[key]
-      : items.find((one) => isPair(one) && isScalar(one.key) && one.key.value === key);
+  const item = items.find((one) => isPair(one) && isScalar(one.key) && one.key.value === key);
   if (!isCollection(parent) || item === undefined) throw unusual(keys);
   return { parent, item };
 }
@@ -114,26 +111,13 @@ const withLineEnd = (text: string) =>
 
 /** The lines of a new item. JSON values are also valid YAML. */
 function block(key: Key | undefined, value: Json, indent: string, text: string): string {
-  const lines =
-    typeof key === "number"
-      ? entriesOf(value, `${indent}  `).map((line, index) =>
-          index === 0 ? `${indent}- ${line.trimStart()}` : line,
-        )
-      : isRecord(value) || Array.isArray(value)
-        ? [`${indent}${scalar(key)}:`, ...entriesOf(value, `${indent}  `)]
-        : [`${indent}${scalar(key)}: ${JSON.stringify(value)}`];
+  const lines = isRecord(value)
+    ? [`${indent}${scalar(key)}:`, ...entriesOf(value, `${indent}  `)]
+    : [`${indent}${scalar(key)}: ${JSON.stringify(value)}`];
   return lines.map((line) => line + lineEnd(text)).join("");
 }
 
-function entriesOf(value: unknown, indent: string): string[] {
-  if (Array.isArray(value)) {
-    return value.flatMap((item) =>
-      entriesOf(item, `${indent}  `).map((line, index) =>
-        index === 0 ? `${indent}- ${line.trimStart()}` : line,
-      ),
-    );
-  }
-  if (!isRecord(value)) return [`${indent}${JSON.stringify(value)}`];
+function entriesOf(value: { [key: string]: unknown }, indent: string): string[] {
   return Object.entries(value).flatMap(([key, item]) => {
     const isNested =
       isRecord(item) && Object.values(item).some((inner) => typeof inner === "object");
@@ -153,15 +137,8 @@ function insertInFlow(text: string, keys: readonly Key[], parent: Collection, va
   const key = keys.at(-1);
   const holder = keys.slice(0, -1);
   if (parent.items.length === 0 && holder.length > 0 && itemAt(text, holder).parent.flow !== true)
-    return yamlFormat.replace(
-      text,
-      holder,
-      typeof key === "number" ? [value] : { [String(key)]: value },
-    );
-  const item =
-    typeof key === "number"
-      ? JSON.stringify(value)
-      : `${JSON.stringify(key)}: ${JSON.stringify(value)}`;
+    return yamlFormat.replace(text, holder, { [String(key)]: value });
+  const item = `${JSON.stringify(key)}: ${JSON.stringify(value)}`;
   const inside = text.slice(start, end - 1).trimEnd();
   const comma = parent.items.length === 0 || inside.endsWith(",") ? " " : ", ";
   return `${text.slice(0, start)}${inside}${comma}${item}${text.slice(start + inside.length)}`;
