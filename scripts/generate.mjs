@@ -1,24 +1,17 @@
 // `pnpm generate`: writes everything that follows from the servers' definitions and option tables: the folders'
-// indexes, the tables in the READMEs, docs/options.md, docs/errors.md, docs/hosts.md, docs/judge.md, docs/plugins.md and docs/size.md,
-// server.json for the MCP Registry, manifest.json and icon.png for MCP bundles, Dockerfiles, plugins and their marketplaces. With `--check` it writes nothing, and fails if
-// something is not current.
+// indexes, the tables in the READMEs, docs/hosts.md, docs/judge.md and docs/size.md, server.json for the MCP Registry, manifest.json
+// and icon.png for MCP bundles, Dockerfiles. With `--check` it writes nothing, and fails if something is not current.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { badgePicture, badgesOf } from "./generate/badges.mjs";
 import { bundleManifest } from "./generate/bundle-manifest.mjs";
 import { dockerfile } from "./generate/dockerfile.mjs";
-import { errorsPage } from "./generate/errors-page.mjs";
 import { icon } from "./generate/icon.mjs";
 import { indexFolders } from "./generate/index-files.mjs";
 import { judgeParts } from "./generate/judge-page.mjs";
-import { optionsPage } from "./generate/options-page.mjs";
 import { packageManifest } from "./generate/package-manifest.mjs";
 import { Pages } from "./generate/pages.mjs";
 import { pageParts } from "./generate/parts.mjs";
-import { marketplaces, pluginFiles, plugins } from "./generate/plugins.mjs";
-import { pluginsPage } from "./generate/plugins-page.mjs";
 import { registryEntry } from "./generate/registry-entry.mjs";
-import { sessionPicture } from "./generate/session-picture.mjs";
 import { isCurrent, measure, sizePage } from "./generate/size-page.mjs";
 import { command } from "./lib/bench-kit.mjs";
 import { isPublished } from "./lib/published.mjs";
@@ -47,19 +40,8 @@ for (const server of servers) {
   await pages.put(join(server.folder, "Dockerfile"), dockerfile(server));
   await pages.put(join(server.folder, "icon.png"), icon(server.icon));
 }
-await pages.put(join(ROOT, "docs", "options.md"), optionsPage(servers));
-await pages.put(join(ROOT, "docs", "errors.md"), await errorsPage());
-// A clone of core and one server, in which pnpm new is tested, has neither.
-if (["sqlite", "filesystem"].every((name) => names.includes(name)))
-  await pages.put(join(ROOT, "docs", "session.svg"), await sessionPicture());
-for (const badge of await badgesOf(servers))
-  await pages.put(join(ROOT, "docs", "badges", `${badge.file}.svg`), badgePicture(badge));
 const state = { published: await isPublished() };
 await pages.fill(join(ROOT, "docs", "judge.md"), await judgeParts(state));
-await pages.putFolder(join(ROOT, "plugins"), await pluginFiles(servers, state));
-for (const [file, list] of Object.entries(marketplaces(servers)))
-  await pages.putJson(join(ROOT, file), list);
-await pages.put(join(ROOT, "docs", "plugins.md"), pluginsPage(plugins(servers), state));
 const parts = await pageParts(servers, state);
 for (const [page, ofPage] of Object.entries(parts)) await pages.fill(join(ROOT, page), ofPage);
 

@@ -1,7 +1,7 @@
 // Writes generated files, or with `check` only notes which are not current.
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, relative } from "node:path";
 import { ROOT } from "../lib/setup.mjs";
 
 const MARKED = /(<!-- generated:(\w+) -->\n)[\s\S]*?(<!-- \/generated -->)/g;
@@ -58,24 +58,6 @@ export class Pages {
   async fill(page, parts) {
     if (!existsSync(page)) return;
     await this.put(page, filled(await readFile(page, "utf8"), parts, page));
-  }
-
-  /**
-   * Writes a folder that contains only generated files, and removes all others.
-   *
-   * @param {string} folder
-   * @param {ReadonlyMap<string, string | Uint8Array>} files path in the folder → content
-   */
-  async putFolder(folder, files) {
-    for (const [path, content] of files) await this.put(join(folder, path), content);
-    const wanted = new Set([...files.keys()].map((path) => join(folder, path)));
-    const present = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-    for (const entry of present) {
-      const file = join(entry.parentPath, entry.name);
-      if (entry.isDirectory() || wanted.has(file)) continue;
-      this.#stale.push(relative(ROOT, file).replaceAll("\\", "/"));
-      if (!this.#check) await rm(file);
-    }
   }
 
   /** Reports what was not current; returns false if that is a failure. */

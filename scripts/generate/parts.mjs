@@ -2,7 +2,6 @@
 import { hostParts } from "./host-pages.mjs";
 import { httpParts } from "./http-page.mjs";
 import { judgeParts } from "./judge-page.mjs";
-import { migrationParts } from "./migration.mjs";
 import { readmeParts, rootParts } from "./readme.mjs";
 
 /**
@@ -17,7 +16,6 @@ export async function pageParts(servers, state) {
     "docs/hosts.md": await hostParts(servers, state),
     "docs/http.md": httpParts(servers),
     "docs/judge.md": await judgeParts(state),
-    "docs/migration.md": await migrationParts(servers, state),
   };
   for (const server of servers)
     pages[`servers/${server.name}/README.md`] = await readmeParts(server, state);

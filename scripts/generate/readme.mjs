@@ -3,10 +3,6 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { importSource } from "../lib/sources.mjs";
-import { badgesOf } from "./badges.mjs";
-import { comparisonPart } from "./comparison.mjs";
-import { comparedPart, officialPart } from "./compatibility.mjs";
-import { FIGURES } from "./judge-page.mjs";
 import {
   allServers,
   exampleOf,
@@ -32,14 +28,12 @@ const CLONE = "git clone https://github.com/refmcp/refmcp.git\ncd refmcp";
  */
 export async function readmeParts(server, state) {
   return {
-    official: await officialPart(server),
     install: state.published ? await installPart(server) : await clonePart(server),
     options: optionsPart(server),
     tools: toolsPart(server),
     resources: resourcesPart(server),
     prompts: promptsPart(server),
     skills: skillsPart(server),
-    compared: await comparedPart(server),
     ...(await safetyParts(server)),
     ...(await languageParts(server)),
   };
@@ -80,17 +74,9 @@ async function languageParts({ folder, name }) {
 /** The parts of the root README, by name. @param {Server[]} servers @param {State} state */
 export async function rootParts(servers, state) {
   return {
-    badges: (await badgesOf(servers))
-      .map(
-        ({ file, label, value, link }) =>
-          `[![${label}: ${value}](docs/badges/${file}.svg)](${link})`,
-      )
-      .join("\n"),
     start: startPart(exampleOf(servers), state),
     hosts: await hostsPart(state),
     servers: await serversPart(servers, state),
-    tokens: await tokensPart(servers),
-    compared: await comparisonPart(),
   };
 }
 
@@ -148,41 +134,8 @@ async function hostsPart(state) {
   });
   return [
     ...blocks,
-    `[docs/hosts.md](docs/hosts.md) has all ${HOST_NAMES.length - 1} hosts, with every place of their files on macOS, Linux and Windows. [docs/plugins.md](docs/plugins.md) has the plugins, which bring the skills too.`,
+    `[docs/hosts.md](docs/hosts.md) has all ${HOST_NAMES.length - 1} hosts, with every place of their files on macOS, Linux and Windows, and [the plugin](docs/hosts.md#plugin), which brings the skills too.`,
   ].join("\n\n");
-}
-
-/** Which published server does the same work as a server here. */
-const PEERS = [
-  ["filesystem", "@modelcontextprotocol/server-filesystem"],
-  ["memory", "@modelcontextprotocol/server-memory"],
-  ["git", "@cyanheads/git-mcp-server"],
-  ["playwright", "@playwright/mcp"],
-  ["postgres", "@bytebase/dbhub"],
-];
-
-/** What the tools of servers here cost, and those of published ones, as the judge recorded them. @param {Server[]} servers */
-async function tokensPart(servers) {
-  /** @type {import("./judge-page.mjs").Figure[]} */
-  const figures = JSON.parse(await readFile(FIGURES, "utf8"));
-  const rows = PEERS.flatMap(([ours, theirs]) => {
-    const here = servers.find(({ name }) => name === ours);
-    if (here === undefined) return [];
-    const there = figures.find(({ name }) => name === theirs);
-    if (there === undefined) throw new Error(`There are no figures of ${theirs}.`);
-    const tools = defaultTools(here);
-    /** @type {(tokens: number, count: number) => string} */
-    const shown = (tokens, count) => `${thousands(tokens)}, ${count} tools`;
-    return [
-      [
-        here.name,
-        shown(tokensOf(tools), tools.length),
-        shown(there.tokens, there.tools),
-        `${theirs} ${there.version}`,
-      ],
-    ];
-  });
-  return aligned(["Server", "Here", "There", "Compared with"], rows);
 }
 
 /** The table of all servers, and what they cost together. @param {Server[]} servers @param {State} state */
@@ -286,9 +239,9 @@ async function installPart(server) {
   ].join("\n\n");
 }
 
-/** The server's own options; the common ones have a page. @param {Server} server */
+/** The server's own options. @param {Server} server */
 function optionsPart({ optionTable }) {
-  return `${optionTable}\nEvery server also has [the common options](../../docs/options.md): read-only mode, confirmation, the choice of tools, limits, HTTP.`;
+  return `${optionTable}\n${code("--help")} also lists the options of every server: read-only mode, confirmation, the choice of tools, limits, HTTP.`;
 }
 
 /** @param {Server} server */

@@ -52,11 +52,11 @@ describe.each(READY)("the entry that the %s server prints", (name) => {
 });
 
 /** Reads the entry as the host does: the command, its arguments and its variables. */
-function startOf({ id, format, keyPath, isList }: Host, text: string, name: string) {
+function startOf({ id, format, keyPath }: Host, text: string, name: string) {
   const file: unknown =
     format === "yaml" ? parseYaml(text) : format === "toml" ? parseToml(text) : JSON.parse(text);
   const servers = keyPath.reduce<unknown>((inner, key) => Object(inner)[key], file);
-  const entry = isList === true && Array.isArray(servers) ? servers[0] : Object(servers)[name];
+  const entry = Object(servers)[name];
   const { command, cmd = command, args = [], env, envs = env, environment = envs } = Object(entry);
   const [first, ...rest] = [cmd, ...args].flat().map(String);
   if (first === undefined) throw new Error(`The entry for ${id} starts nothing: ${text}`);

@@ -7,8 +7,6 @@ import { npmPackages } from "../../scripts/lib/npm-programs.mjs";
 /** The vendors' own programs, each in an exact version. All of them run without an account for what the tests ask. */
 const VENDORS = {
   claude: { name: "@anthropic-ai/claude-code", version: "2.1.332", bin: "claude" },
-  codex: { name: "@openai/codex", version: "0.171.0", bin: "codex" },
-  copilot: { name: "@github/copilot", version: "1.0.102", bin: "copilot" },
   gemini: { name: "@google/gemini-cli", version: "0.61.0", bin: "gemini" },
 } as const;
 export type VendorName = keyof typeof VENDORS;
@@ -42,7 +40,6 @@ export async function vendorOf(
   } catch (error) {
     return `needs ${packageName}@${version} from npm: ${String(error).split("\n", 1)[0]}`;
   }
-  // Codex refuses a home directory directly in the directory for temporary files.
   const home = await mkdtemp(join(tmpdir(), `refmcp-${name}-`));
   const project = join(home, "project");
   await mkdir(project);

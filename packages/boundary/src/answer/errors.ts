@@ -61,8 +61,7 @@ export type ErrorTable<Code extends string> = Readonly<
 /**
  * Keeps all error codes of a package in one table.
  *
- * @returns creates the error of a code; a hint in its options replaces the one in the table. Exported, its `table` is in
- *   docs/errors.md.
+ * @returns creates the error of a code; a hint in its options replaces the one in the table.
  */
 export function errorsOf<Code extends string>(table: ErrorTable<Code>) {
   const failure = (
