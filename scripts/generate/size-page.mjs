@@ -34,7 +34,10 @@ const PARTS = {
 };
 /** Other files, by the first pattern that matches. */
 const KINDS = /** @type {const} */ ([
-  ["generated", /(?:^|\/)(?:package|server|manifest|gemini-extension|tsconfig[.\w]*|turbo|biome)\.json$/],
+  [
+    "generated",
+    /(?:^|\/)(?:package|server|manifest|gemini-extension|tsconfig[.\w]*|turbo|biome)\.json$/,
+  ],
   ["generated", /^\.|\/surface\//],
   ["jsonSource", /\/src\/.*\.json$/],
   ["json", /\.json$/],
