@@ -1,5 +1,5 @@
 // `pnpm generate`: writes everything that follows from the servers' definitions and option tables: the folders'
-// indexes, the tables in the READMEs, docs/hosts.md, docs/judge.md and docs/size.md, server.json for the MCP Registry, manifest.json
+// indexes, the tables in the READMEs, docs/hosts.md and docs/size.md, server.json for the MCP Registry, manifest.json
 // and icon.png for MCP bundles, Dockerfiles. With `--check` it writes nothing, and fails if something is not current.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,7 +7,6 @@ import { bundleManifest } from "./generate/bundle-manifest.mjs";
 import { dockerfile } from "./generate/dockerfile.mjs";
 import { icon } from "./generate/icon.mjs";
 import { indexFolders } from "./generate/index-files.mjs";
-import { judgeParts } from "./generate/judge-page.mjs";
 import { packageManifest } from "./generate/package-manifest.mjs";
 import { Pages } from "./generate/pages.mjs";
 import { pageParts } from "./generate/parts.mjs";
@@ -41,7 +40,6 @@ for (const server of servers) {
   await pages.put(join(server.folder, "icon.png"), icon(server.icon));
 }
 const state = { published: await isPublished() };
-await pages.fill(join(ROOT, "docs", "judge.md"), await judgeParts(state));
 const parts = await pageParts(servers, state);
 for (const [page, ofPage] of Object.entries(parts)) await pages.fill(join(ROOT, page), ofPage);
 

@@ -1,7 +1,6 @@
 // The generated parts of all pages that people wrote.
 import { hostParts } from "./host-pages.mjs";
 import { httpParts } from "./http-page.mjs";
-import { judgeParts } from "./judge-page.mjs";
 import { readmeParts, rootParts } from "./readme.mjs";
 
 /**
@@ -15,7 +14,6 @@ export async function pageParts(servers, state) {
     "README.md": await rootParts(servers, state),
     "docs/hosts.md": await hostParts(servers, state),
     "docs/http.md": httpParts(servers),
-    "docs/judge.md": await judgeParts(state),
   };
   for (const server of servers)
     pages[`servers/${server.name}/README.md`] = await readmeParts(server, state);

@@ -8,7 +8,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {
   setup: () => import("@refmcp/launch/setup").then(({ runSetup }) => runSetup(rest)).then(exitWith),
   doctor: () =>
     import("@refmcp/launch/setup").then(({ runDoctor }) => runDoctor(rest)).then(exitWith),
-  judge: () => import("./judge.ts").then(({ judge }) => judge(rest)),
 };
 
 function exitWith(code: number): void {

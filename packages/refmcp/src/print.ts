@@ -27,7 +27,6 @@ const SECTIONS: HelpFacts["sections"] = {
       "SERVER [options]",
       `Run one server alone: git --help. Servers: ${SERVER_NAMES.join(", ")}. A directory with such a name is written ./git.`,
     ],
-    ["judge [options]", "Check any MCP server against the specification; judge --help shows how."],
   ],
 };
 

@@ -133,11 +133,9 @@ it("prints its version, and refuses options that no server has", async () => {
   expect(wrong.stderr).toContain("Did you mean --git.hooks?");
 });
 
-it("runs one server alone, and the judge", async () => {
+it("runs one server alone", async () => {
   const git = await rawSession(BIN, "", { args: ["git", "--version"] });
   expect(git.lines[0]).toMatch(/^@refmcp\/server-git \d/);
-  const judge = await rawSession(BIN, "", { args: ["judge", "--help"] });
-  expect(judge.lines[0]).toMatch(/^Usage: refmcp-judge/);
 });
 
 function isAlive(pid: number): boolean {

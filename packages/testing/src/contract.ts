@@ -13,14 +13,12 @@ import {
   type Era,
   rawSession,
 } from "./connect.ts";
-import { refusalProblems } from "./judge/answers.ts";
-import { hostileCases } from "./judge/hostile.ts";
-import { judge } from "./judge/judge.ts";
-import { RULES, type RuleId } from "./judge/rules.ts";
+import { hostileCases } from "./hostile.ts";
 import { layoutProblems, nameProblems } from "./layout.ts";
 import { checkOptionTable } from "./option-table.ts";
 import { withCheckedOutput } from "./output-keys.ts";
 import { listProblems, problemsOf, tokensOf, visibleOf } from "./portable.ts";
+import { refusalProblems } from "./refusals.ts";
 import {
   type Arguments,
   type Call,
@@ -28,7 +26,7 @@ import {
   DEFAULT_BUDGET,
   expectSnapshot,
   fail,
-  none as noProblems,
+  none,
   succeed,
   textOf,
 } from "./surface.ts";
@@ -96,6 +94,9 @@ const PASSES = (
 /** How many resources of its data a server must describe. */
 const MAX_RESOURCES = 20;
 const MAX_TOKENS = 4_000;
+/** The size of a large hostile call, and by how much all of them may raise the peak of a process's memory. */
+const LARGE_BYTES = 1_000_000;
+const MAX_MEMORY_MB = 250;
 /** For a test that calls every tool. A call that hangs ends by the client's own limit. */
 const EVERY_TOOL = { timeout: 600_000 };
 
@@ -194,12 +195,7 @@ export function contract(options: ContractOptions): void {
     });
 
     it("has only tools that follow the rules", () => {
-      none([
-        ...tools.flatMap(problemsOf),
-        ...listProblems(tools)
-          .filter(isOfDefaults)
-          .map(({ text }) => text),
-      ]);
+      none([...tools.flatMap(problemsOf), ...listProblems(tools)]);
       expect(tools).toHaveLength(server.tools.length);
     });
 
@@ -412,17 +408,22 @@ export function contract(options: ContractOptions): void {
       );
 
       it(
-        "refuses the arguments that the judge makes from each schema, and names what is wrong",
+        "refuses arguments that break each schema, large ones too, and names what is wrong",
         EVERY_TOOL,
         async () => {
           const { connected } = await enter(via, { era, elicit });
-          for (const tool of (await connected.client.listTools()).tools) {
-            for (const one of hostileCases(tool, 0).filter(({ isLarge }) => !isLarge)) {
+          const { client, pid } = connected;
+          const { tools: listed } = await client.listTools();
+          const peakBefore = peakOf(pid);
+          for (const tool of listed) {
+            for (const one of hostileCases(tool, via === "stdio" ? LARGE_BYTES : 0)) {
+              if (one.isLarge && via === "memory") continue;
               const args = JSON.parse(one.args);
-              const result = await connected.client.callTool({ name: tool.name, arguments: args });
-              noProblems(`${tool.name}, ${one.name}`, refusalProblems(one, { ...result }));
+              const result = await client.callTool({ name: tool.name, arguments: args });
+              none(refusalProblems(one, { ...result }), `${tool.name}, ${one.name}: `);
             }
           }
+          expect(peakOf(pid) - peakBefore, "Memory, in MB").toBeLessThan(MAX_MEMORY_MB);
         },
       );
 
@@ -495,59 +496,27 @@ export function contract(options: ContractOptions): void {
       const version = await rawSession(bin, "", { args: ["--version"] });
       expect(version.lines).toEqual([`${server.packageName} ${server.version}`]);
     });
-
-    if (!isVia("stdio")) return;
-    // In its own words and limits, but for times: they depend on the machine.
-    it("has no finding of refmcp-judge", async () => {
-      const world = await options.world();
-      open.push({ dispose: () => world.dispose() });
-      const reading = server.tools.filter(
-        ({ name, effect }) => effect === "read" && !world.before?.[name],
-      );
-      const { findings } = await judge({
-        target: {
-          command: [process.execPath, bin, ...world.args, ...allTools],
-          env: { ...world.env },
-          cwd: process.cwd(),
-        },
-        calls: Object.fromEntries(reading.map(({ name }) => [name, { ...world.calls[name] }])),
-        startMs: 600_000,
-        limits: {
-          requestMs: 600_000,
-          blockedMs: 600_000,
-          hostileMs: 600_000,
-          exitMs: 60_000,
-          firstMs: 600_000,
-        },
-      });
-      none(
-        findings
-          .filter(isOfDefaults)
-          .map(
-            ({ rule, where, sent, came }) => `${where}: ${came}\n  ${sent}\n  ${RULES[rule].next}`,
-          ),
-      );
-    });
   });
 }
 
 const CHANGED =
   "A tool with the effect read changed the world: make its effect add, change or destroy";
 
-/** The budget of tokens is that of the default toolsets, which has its own test. */
-const isOfDefaults = ({ rule }: { rule: RuleId }) => rule !== "tool-tokens";
-
 const isVia = (via: Via) => PASSES.some((pass) => pass.via === via);
 
 const oneOfEachEffect = ({ tools }: AnyServer): AnyServer["tools"] =>
   EFFECTS.flatMap((effect) => tools.findLast((tool) => tool.effect === effect) ?? []);
 
-function none(problems: readonly string[]): void {
-  if (problems.length > 0) throw new Error(problems.join("\n"));
-}
-
 function packageNameOf(folder: string): string {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).name;
+}
+
+/** The peak of a process's memory in MB, on Linux. */
+function peakOf(pid: number | undefined): number {
+  if (pid === undefined || process.platform !== "linux") return 0;
+  const [, kilobytes = 0] =
+    /^VmHWM:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kilobytes) / 1_024;
 }
 
 function openingAnd(request: unknown): string {

@@ -17,6 +17,5 @@ export {
 } from "./connect.ts";
 export { type ContractOptions, contract, type World } from "./contract.ts";
 export { type CallTool, evals, type Task } from "./evals.ts";
-export { CannotJudge, type JudgeOptions, judge, type Verdict } from "./judge/judge.ts";
 export { layoutProblems } from "./layout.ts";
 export { problemsOf, tokensOf } from "./portable.ts";

@@ -46,16 +46,6 @@ it("a choice whose values are not explained is a problem", () => {
   expect(problemsOf({ ...LIST, ...schemasOf({ input: listed }) })).toEqual([]);
 });
 
-it.each([
-  ["description", { description: "List the things and assert that they exist." }, "assert"],
-  ["title", { title: "Export things to a file" }, "Export things to a file"],
-  ["description", { description: "List what exec(code) returns." }, "exec("],
-])("a word that scanners misread is a problem in the %s: %o", (_where, words, shown) => {
-  const input = z.strictObject({ list: z.string().describe("Some.") });
-  const problems = problemsOf({ ...LIST, ...words, ...schemasOf({ input }) });
-  expect(problems).toEqual([expect.stringContaining(shown)]);
-});
-
 it("an object with any number of members is a problem", () => {
   const loose = z.looseObject({ name: z.string() });
   expect(problemsWith(loose)).toEqual([

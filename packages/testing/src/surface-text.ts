@@ -7,7 +7,7 @@ import type {
   Tool,
 } from "@modelcontextprotocol/client";
 import type { Tool as Definition } from "@refmcp/core/internal/define/tool";
-import { type Json, listOf, objectOf } from "./judge/link.ts";
+import { type Json, listOf, objectOf } from "./json.ts";
 
 /** Everything that a model sees of a server. */
 export interface Surface {

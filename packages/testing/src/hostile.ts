@@ -1,12 +1,10 @@
 // Arguments that every tool must refuse, generated from its listed schema. All of them break the schema: a required
 // argument has the wrong type, or is missing. So no tool runs, unless it does not check its arguments.
-import type { ListedTool } from "../portable.ts";
-import { type Json, listOf, objectOf } from "./link.ts";
-import { resolved, typesOf } from "./schema.ts";
+import { type Json, listOf, objectOf } from "./json.ts";
 
 export interface HostileCase {
   readonly name: string;
-  /** JSON text, because some values are nested too deep for `JSON.stringify`. */
+  /** JSON text. */
   readonly args: string;
   /** The wrong or missing arguments, of which an error should name one. */
   readonly wrong: readonly string[];
@@ -15,11 +13,15 @@ export interface HostileCase {
 }
 
 const MAX_ARGUMENTS = 12;
-const MAX_DEPTH = 100_000;
+/** A client of the SDK writes it with `JSON.stringify`. */
+const MAX_DEPTH = 2_000;
 const ODD = { "a NUL character": "\\u0000", "a lone surrogate": "\\ud800" };
 
 /** @param bytes about the size of a large message. */
-export function hostileCases(tool: ListedTool, bytes: number): HostileCase[] {
+export function hostileCases(
+  tool: { readonly inputSchema: object; readonly annotations?: object | undefined },
+  bytes: number,
+): HostileCase[] {
   const root = objectOf(tool.inputSchema);
   const listed = objectOf(root["properties"]);
   const required = listOf(root["required"])
@@ -98,4 +100,36 @@ function manyKeys(bytes: number): string {
 function deep(bytes: number): string {
   const depth = Math.min(MAX_DEPTH, Math.floor(bytes / 2));
   return "[".repeat(depth) + "]".repeat(depth);
+}
+
+/** A schema without its reference into the same document. */
+function resolved(schema: unknown, root: Json): Json {
+  let node = objectOf(schema);
+  for (let steps = 0; typeof node["$ref"] === "string" && steps < 10; steps += 1) {
+    const path = node["$ref"];
+    if (!path.startsWith("#")) return {};
+    let target: unknown = root;
+    for (const part of path
+      .slice(1)
+      .split("/")
+      .filter((one) => one !== ""))
+      target = objectOf(target)[part.replaceAll("~1", "/").replaceAll("~0", "~")];
+    node = objectOf(target);
+  }
+  return node;
+}
+
+function typesOf(schema: unknown, root: Json): readonly string[] {
+  const node = resolved(schema, root);
+  const own = [node["type"]].flat().filter((one): one is string => typeof one === "string");
+  const values = node["const"] === undefined ? listOf(node["enum"]) : [node["const"]];
+  const branches = [...listOf(node["anyOf"]), ...listOf(node["oneOf"])].flatMap((one) =>
+    typesOf(one, {}),
+  );
+  return own.length > 0 ? own : [...new Set([...values.map(typeOf), ...branches])];
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
 }
