@@ -13,11 +13,13 @@ import type { Router } from "./router.ts";
 /** Handles `tools/call`: this program's own tools here, all others in the process of their server. */
 export function toolCalls(parts: {
   readonly own: Service;
+  /** Whether there is `call_tool`. */
+  readonly findsTools: boolean;
   readonly router: Router;
   readonly tasks: Tasks;
   readonly log: Log;
 }): Handler {
-  const { own, router, tasks, log } = parts;
+  const { own, findsTools, router, tasks, log } = parts;
   const ownCall = own.methods.get("tools/call");
 
   /** The result of a call; what keeps it from running is a result too, for the model to read. */
@@ -33,8 +35,7 @@ export function toolCalls(parts: {
   }
 
   function unknown(request: ClientRequest, name: string): Error {
-    if (request.params.name !== CALL_TOOL.name)
-      return unknownName("tool", name, [CALL_TOOL.name, "find_tools", ...router.toolNames]);
+    if (request.params.name === name) return unknownName("tool", name, router.toolNames);
     const near = nearest(name, router.toolNames);
     return new ToolError("not_found", `There is no tool ${show(name)}.`, {
       hint:
@@ -47,7 +48,7 @@ export function toolCalls(parts: {
   return (request) => {
     const asked = String(request.params.name);
     if (own.tool(asked) !== undefined && ownCall !== undefined) return ownCall(request);
-    const params = asked === CALL_TOOL.name ? inner(request.params) : request.params;
+    const params = findsTools && asked === CALL_TOOL.name ? inner(request.params) : request.params;
     const name = String(params.name);
     const call = () => send(request, name, params);
     if (request.isTask) return call();

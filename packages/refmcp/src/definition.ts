@@ -10,7 +10,7 @@ const findTools = toolFor<ToolIndex>()({
   name: "find_tools",
   title: "Find tools",
   description:
-    "Search the tools of all servers by words, including tools that are not listed. Returns their input schemas; run one with call_tool. With server and without query, returns that server's instructions and the names of its tools.",
+    "Search the tools of all servers by words. Returns their input schemas; run one with call_tool. With server and without query, returns that server's instructions and the names of its tools.",
   effect: "read",
   input: z.object({
     query: z
@@ -107,8 +107,13 @@ export const CALL_TOOL: ListedTool = {
   },
 };
 
-/** The tools of this program itself, and its name in hosts. @param index is used at the first search. */
-export function definitionOf(index: () => Promise<ToolIndex>) {
+/**
+ * The tools of this program itself, and its name in hosts.
+ *
+ * @param findsTools whether it has `find_tools` and `call_tool`
+ * @param index is used at the first search
+ */
+export function definitionOf(findsTools: boolean, index: () => Promise<ToolIndex>) {
   return defineServer({
     name: "refmcp",
     packageName: manifest.name,
@@ -116,13 +121,15 @@ export function definitionOf(index: () => Promise<ToolIndex>) {
     version: manifest.version,
     description:
       "Files, git, web pages, memory, SQLite, PostgreSQL and browsers behind one connection.",
-    instructions: [
-      "The list has the most used tools of each server. For anything else, call find_tools with a few words, then call_tool with the name it returns.",
-      "find_tools with server alone returns how that server's tools work together.",
-    ].join("\n"),
+    instructions: findsTools
+      ? [
+          "Call find_tools with a few words, then call_tool with the name it returns.",
+          "find_tools with server alone returns how that server's tools work together.",
+        ].join("\n")
+      : "",
     directories: {},
     options: {},
-    tools: [findTools],
+    tools: findsTools ? [findTools] : [],
     open: index,
   });
 }

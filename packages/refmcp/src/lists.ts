@@ -37,22 +37,26 @@ export async function joined(
   return { [key]: lists.flat() };
 }
 
-/** The most used tools of all servers, and this program's own. */
+/** The tools of the servers that list theirs, and this program's own. */
 export async function listTools(
   own: Service,
+  findsTools: boolean,
   peers: readonly Peer[],
   request: ClientRequest,
 ): Promise<{ tools: ListedTool[] }> {
   refuseCursor(request.params.cursor);
   const lists = await Promise.all([
     entries<ListedTool>(own, "tools", request),
-    ...peers.map((peer) =>
-      peer.hasMoreTools
-        ? moreTools(peer, request)
-        : entries<ListedTool>(peer.listing, "tools", request),
-    ),
+    ...peers
+      .filter(({ isListed }) => isListed)
+      .map((peer) =>
+        peer.hasMoreTools
+          ? moreTools(peer, request)
+          : entries<ListedTool>(peer.listing, "tools", request),
+      ),
   ]);
-  return { tools: [CALL_TOOL, ...lists.flat()].toSorted((a, b) => (a.name < b.name ? -1 : 1)) };
+  const tools = [...(findsTools ? [CALL_TOOL] : []), ...lists.flat()];
+  return { tools: tools.toSorted((a, b) => (a.name < b.name ? -1 : 1)) };
 }
 
 /** The tools of a server with an option that adds some: only its process knows them. */

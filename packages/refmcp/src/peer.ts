@@ -35,13 +35,11 @@ export class Peer {
   readonly #links = new Set<Link>();
 
   constructor(settings: ServerSettings, log: Log, events: Omit<LinkEvents, "ended">) {
-    const { server, listed, offered } = settings;
+    const { server, options } = settings;
     const allowed = new DirectoryAllowlist({ configured: [], mode: "off" });
-    const runtime = (options: typeof listed) =>
-      new Runtime(server.definition, { options, allowed, log });
     this.name = server.name;
-    this.listing = bind(runtime(listed));
-    this.#offered = runtime(offered);
+    this.#offered = new Runtime(server.definition, { options, allowed, log });
+    this.listing = bind(this.#offered);
     this.#settings = settings;
     this.#events = events;
     this.#log = log;
@@ -59,6 +57,11 @@ export class Peer {
     return this.listing.instructions;
   }
 
+  /** Whether its tools are listed; otherwise only find_tools finds them. */
+  get isListed(): boolean {
+    return this.#settings.isListed;
+  }
+
   get isRunning(): boolean {
     return this.#link !== undefined;
   }
@@ -68,7 +71,7 @@ export class Peer {
     return this.#link?.pid;
   }
 
-  /** All tools that can be called, with their schemas; more than the list shows. */
+  /** All tools that can be called, with their schemas. */
   tools(): Promise<readonly ListedTool[]> {
     this.#tools ??= listedTools(this.#offered.tools);
     return this.#tools;
@@ -87,7 +90,7 @@ export class Peer {
   /** Whether an option adds tools that only its process knows. */
   get hasMoreTools(): boolean {
     const { option } = this.#settings.server.definition.moreTools ?? {};
-    return option !== undefined && this.#settings.offered[option] !== undefined;
+    return option !== undefined && this.#settings.options[option] !== undefined;
   }
 
   /** The names of its prompts. */

@@ -19,7 +19,7 @@ const SECTIONS: HelpFacts["sections"] = {
   "Options of one server": [
     [
       "--SERVER.OPTION VALUE",
-      "Any option of a server, with the server's name before it: --git.hooks off, --sqlite.allow-write. It overrides the same option without a name. With --SERVER.toolsets, tools or slim, exactly these tools of the server are offered.",
+      "Any option of a server, with the server's name before it: --git.hooks off, --sqlite.allow-write. It overrides the same option without a name.",
     ],
   ],
   Commands: [
@@ -57,13 +57,13 @@ export function hostEntryOf(
   });
 }
 
-/** The tools that are listed, server by server. */
+/** The tools that are offered, server by server. */
 export function toolTables(settings: readonly ServerSettings[]): string {
   const log = createLog("refmcp", "error");
   const allowed = new DirectoryAllowlist({ configured: [], mode: "off" });
   return settings
-    .map(({ server, listed }) => {
-      const { tools } = new Runtime(server.definition, { options: listed, allowed, log });
+    .map(({ server, options }) => {
+      const { tools } = new Runtime(server.definition, { options, allowed, log });
       return `${server.name}\n${renderToolTable(tools, process.stdout.columns)}`;
     })
     .join("\n");

@@ -27,7 +27,8 @@ export async function serve(argv: readonly string[]): Promise<void> {
   const all = allOptions(servers);
   const command = parseCommandLine(all, { argv, env: process.env });
   const peers: Peer[] = [];
-  const definition = definitionOf(async () => {
+  const findsTools = "given" in command && command.given.values.findTools === true;
+  const definition = definitionOf(findsTools, async () => {
     const { ToolIndex } = await import("./tool-index.ts");
     return new ToolIndex(peers);
   });
@@ -68,7 +69,14 @@ export async function serve(argv: readonly string[]): Promise<void> {
     allowed: new DirectoryAllowlist({ configured: [], mode: "off" }),
     log,
   });
-  const service = serviceOf({ own: bind(runtime), peers, listeners, log, limits: options });
+  const service = serviceOf({
+    own: bind(runtime),
+    findsTools,
+    peers,
+    listeners,
+    log,
+    limits: options,
+  });
   const server = new StdioServer(service, {
     input: process.stdin,
     output: stdout,

@@ -15,17 +15,18 @@ import { Router } from "./router.ts";
  */
 export function serviceOf(parts: {
   readonly own: Service;
+  readonly findsTools: boolean;
   readonly peers: readonly Peer[];
   readonly listeners: Set<Listener>;
   readonly log: Log;
   readonly limits: { readonly taskAfterMs: number; readonly taskTimeoutMs: number };
 }): Service {
-  const { own, peers, listeners, log, limits } = parts;
+  const { own, findsTools, peers, listeners, log, limits } = parts;
   const router = new Router(peers);
   const tasks = new Tasks({ afterMs: limits.taskAfterMs, limitMs: limits.taskTimeoutMs });
   const methods = new Map<string, Handler>([
-    ["tools/list", (request) => listTools(own, peers, request)],
-    ["tools/call", toolCalls({ own, router, tasks, log })],
+    ["tools/list", (request) => listTools(own, findsTools, peers, request)],
+    ["tools/call", toolCalls({ own, findsTools, router, tasks, log })],
     ["resources/list", (request) => listResources(peers, request)],
     ["resources/templates/list", (request) => joined(peers, "resourceTemplates", request)],
     [
@@ -45,7 +46,9 @@ export function serviceOf(parts: {
   return {
     ...own,
     identity: { ...own.identity, name: "refmcp" },
-    instructions: `${own.instructions}\nServers: ${peers.map(({ name }) => name).join(", ")}.`,
+    instructions: findsTools
+      ? `${own.instructions}\nServers: ${peers.map(({ name }) => name).join(", ")}.`
+      : peers.map(({ name, instructions }) => `# ${name}\n${instructions}`).join("\n\n"),
     methods,
     capabilities: (era, declared) =>
       joinCapabilities(

@@ -46,6 +46,12 @@ const OWN = defineOptions({
     heading: "Servers",
     description: `Only these servers: ${SERVER_NAMES.join(", ")}. Each starts at its first call.`,
   },
+  findTools: {
+    type: "flag",
+    heading: "Servers",
+    description:
+      "List only find_tools and call_tool, which find and run the tools of all servers, to save the model's context. The tools of a server for which you choose some (--git.toolsets=read) are listed too.",
+  },
 });
 
 /** Options of a server that make no sense behind another one, or are this program's own. */
@@ -131,9 +137,9 @@ export interface ServerSettings {
   readonly server: Installed;
   /** How to start its process. */
   readonly start: Start;
-  /** The options with which its tools are listed, and those of its process, which offers all that are on by default. */
-  readonly listed: Values;
-  readonly offered: Values;
+  readonly options: Values;
+  /** Whether its tools are listed. */
+  readonly isListed: boolean;
 }
 
 /**
@@ -191,13 +197,8 @@ function serverSettings(
     ),
   );
   const own = { ...env, ...secrets };
-  const isChosen = ["toolsets", "tools", "slim"].some((key) => key in values);
-  const readWith = (...more: string[]) =>
-    parseOptions(name, table, { argv: [...carried.args, ...more], env: own });
-  const listed = isChosen ? readWith() : readWith("--slim");
-  const offered = readWith();
-  if (!listed.ok) return listed.message;
-  if (!offered.ok) return offered.message;
+  const options = parseOptions(name, table, { argv: carried.args, env: own });
+  if (!options.ok) return options.message;
   return {
     server,
     start: {
@@ -205,8 +206,9 @@ function serverSettings(
       args: carried.args,
       env: own,
     },
-    listed: complete(listed.values),
-    offered: complete(offered.values),
+    options: complete(options.values),
+    isListed:
+      given.values.findTools !== true || ["toolsets", "tools", "slim"].some((key) => key in values),
   };
 }
 

@@ -15,22 +15,17 @@ describe("a shared session", () => {
     return keep();
   });
 
-  it("lists the most used tools of all servers with find_tools and call_tool", async () => {
+  it("lists the tools of all servers, and how they work together", async () => {
     const names = (await connected.client.listTools()).tools.map(({ name }) => name);
     expect(names).toEqual(
-      expect.arrayContaining([
-        "call_tool",
-        "find_tools",
-        "read_text_file",
-        "git_status",
-        "read_query",
-        "query",
-      ]),
+      expect.arrayContaining(["read_text_file", "git_status", "git_blame", "read_query", "query"]),
     );
     expect(names).toEqual([...new Set(names)].sort());
-    expect(names).not.toContain("git_blame");
+    expect(names).not.toContain("find_tools");
+    expect(names).not.toContain("call_tool");
     expect(connected.client.getServerVersion()?.name).toBe("refmcp");
-    expect(connected.client.getInstructions()).toContain("find_tools");
+    for (const name of ["fetch", "git", "sqlite"])
+      expect(connected.client.getInstructions()).toContain(`# ${name}\n`);
   });
 
   it("calls a listed tool, and gets the answer of its server unchanged", async () => {
@@ -39,8 +34,14 @@ describe("a shared session", () => {
     expect(answer.structuredContent).toMatchObject({ branch: "main", clean: true });
   });
 
-  it("finds an unlisted tool with its schema, and calls it through call_tool with a typed answer", async () => {
-    const found = await connected.client.callTool({
+  it("with --find-tools, finds a tool with its schema, and calls it through call_tool with a typed answer", async () => {
+    const { client } = await start(place, { args: [place.folder, "--find-tools"] });
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
+      "call_tool",
+      "find_tools",
+    ]);
+    expect(client.getInstructions()).toContain("find_tools");
+    const found = await client.callTool({
       name: "find_tools",
       arguments: { query: "list branches" },
     });
@@ -53,22 +54,19 @@ describe("a shared session", () => {
         inputSchema: expect.objectContaining({ type: "object" }),
       }),
     );
-    const answer = await connected.client.callTool({
+    const answer = await client.callTool({
       name: "call_tool",
       arguments: { name: "git_branch", arguments: {} },
     });
     expect(answer.structuredContent).toMatchObject({
       branches: [{ name: "main" }],
     });
+    const unknown = await client.callTool({ name: "call_tool", arguments: { name: "git_blaem" } });
+    expect(unknown.isError).toBe(true);
+    expect(textOf(unknown)).toContain("Did you mean git_blame?");
   });
 
   it("names similar tools for an unknown one", async () => {
-    const answer = await connected.client.callTool({
-      name: "call_tool",
-      arguments: { name: "git_blaem" },
-    });
-    expect(answer.isError).toBe(true);
-    expect(textOf(answer)).toContain("Did you mean git_blame?");
     await expect(connected.client.callTool({ name: "git_statuss", arguments: {} })).rejects.toThrow(
       "Did you mean git_status?",
     );
@@ -91,7 +89,7 @@ describe("a shared session", () => {
       { name: "git_status", arguments: {} },
       { name: "read_text_file", arguments: { path: place.path("a.txt") } },
       { name: "search_nodes", arguments: { query: "nothing" } },
-      { name: "find_tools", arguments: { query: "branch" } },
+      { name: "git_log", arguments: {} },
     ];
     const all = Array.from(
       { length: 100 },
@@ -107,7 +105,7 @@ describe("a shared session", () => {
   it("refuses what needs the user's confirmation if the client cannot ask", async () => {
     const { client } = await start(place, { args: [place.folder, "--git.toolsets=danger"] });
     writeFileSync(place.path("untracked.txt"), "kept\n");
-    const answer = await client.callTool({ name: "call_tool", arguments: { name: "git_clean" } });
+    const answer = await client.callTool({ name: "git_clean", arguments: {} });
     expect(answer.isError).toBe(true);
     expect(place.git("status", "--porcelain")).toBe("?? untracked.txt\n");
     rmSync(place.path("untracked.txt"));
@@ -120,7 +118,7 @@ describe("a shared session", () => {
     const { client, received } = connected;
     const copy = { source: place.path("from"), destination: place.path("to") };
     const answer = await client.callTool(
-      { name: "call_tool", arguments: { name: "copy_file", arguments: copy } },
+      { name: "copy_file", arguments: copy },
       { onprogress: () => undefined },
     );
     expect(answer.isError, textOf(answer)).not.toBe(true);
@@ -160,10 +158,7 @@ it("a call is cancelled in its server", async () => {
   });
   writeFileSync(place.path("untracked.txt"), "kept\n");
   const cancelled = new AbortController();
-  const call = client.callTool(
-    { name: "call_tool", arguments: { name: "git_clean" } },
-    { signal: cancelled.signal },
-  );
+  const call = client.callTool({ name: "git_clean", arguments: {} }, { signal: cancelled.signal });
   setImmediate(() => cancelled.abort());
   await expect(call).rejects.toThrow();
   expect((await client.callTool({ name: "git_status", arguments: {} })).isError).not.toBe(true);
@@ -184,7 +179,7 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => 
       },
     });
     writeFileSync(place.path("untracked.txt"), "lost?\n");
-    const call = { name: "call_tool", arguments: { name: "git_clean", arguments: {} } };
+    const call = { name: "git_clean", arguments: {} };
     const declined = await client.callTool(call);
     expect(declined.isError).toBe(true);
     expect(place.git("status", "--porcelain")).toBe("?? untracked.txt\n");

@@ -18,7 +18,13 @@ it("offers the tools of a server that are on by default when it runs alone, and 
   const alone = await connectStdio(GIT, { args: [place.folder], env: place.env });
   const expected = (await alone.client.listTools()).tools.map(({ name }) => name).sort();
   await alone.close();
-  const found = await client.callTool({ name: "find_tools", arguments: { server: "git" } });
+  const listed = (await client.listTools()).tools.map(({ name }) => name);
+  expect(listed.filter((name) => name.startsWith("git_")).sort()).toEqual(expected);
+  const searching = await start(place, { args: [place.folder, "--find-tools"] });
+  const found = await searching.client.callTool({
+    name: "find_tools",
+    arguments: { server: "git" },
+  });
   const tools: readonly { name: string }[] = Object(found.structuredContent).tools;
   expect(tools.map(({ name }) => name).sort()).toEqual(expected);
 
@@ -29,7 +35,8 @@ it("offers the tools of a server that are on by default when it runs alone, and 
   ];
   for (const call of calls) {
     expect(expected).not.toContain(call.name);
-    const answer = await client.callTool({ name: "call_tool", arguments: call });
+    await expect(client.callTool(call)).rejects.toThrow("nknown tool");
+    const answer = await searching.client.callTool({ name: "call_tool", arguments: call });
     expect(answer.isError).toBe(true);
     expect(textOf(answer)).toContain(`no tool "${call.name}"`);
   }
@@ -40,11 +47,8 @@ it("offers more of a server's tools if its option says so", async () => {
   const place = project();
   const args = [place.folder, "--git.toolsets=read,remote"];
   const { client } = await start(place, { args });
-  const answer = await client.callTool({
-    name: "call_tool",
-    arguments: { name: "git_push", arguments: {} },
-  });
-  expect(textOf(answer)).not.toContain("no tool");
+  const answer = await client.callTool({ name: "git_push", arguments: {} });
+  expect(textOf(answer)).not.toContain("nknown tool");
 });
 
 /** Runs the program as at a terminal, with the hosts Cursor and Codex in the user's home. */

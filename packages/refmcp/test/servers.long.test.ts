@@ -97,13 +97,10 @@ it("lets a server ask the client's model", async () => {
       }),
     });
     const answer = await client.callTool({
-      name: "call_tool",
+      name: "fetch_many",
       arguments: {
-        name: "fetch_many",
-        arguments: {
-          urls: [`http://127.0.0.1:${port}/`],
-          question: "How hot is green tea brewed?",
-        },
+        urls: [`http://127.0.0.1:${port}/`],
+        question: "How hot is green tea brewed?",
       },
     });
     expect(textOf(answer)).toContain("At 80 degrees.");

@@ -59,13 +59,16 @@ it("every option of every server can be given", () => {
       expect(Object.keys(table)).toContain(`${name}.${key}`);
 });
 
-it("exactly the chosen tools of a server are offered, and otherwise the most used ones are listed", () => {
+it("exactly the chosen tools of a server are offered, and they are listed with --find-tools too", () => {
   const chosen = settings(["--git.toolsets=read"]);
   if (typeof chosen === "string") throw new Error(chosen);
   expect(chosen.get("git")?.start.args).toEqual(["--toolsets=read"]);
-  expect(chosen.get("git")?.listed).toMatchObject({ slim: false, toolsets: ["read"] });
-  expect(chosen.get("memory")?.listed).toMatchObject({ slim: true });
-  expect(chosen.get("memory")?.offered).toMatchObject({ slim: false, toolsets: [] });
+  expect(chosen.get("git")).toMatchObject({ isListed: true, options: { toolsets: ["read"] } });
+  expect(chosen.get("memory")).toMatchObject({ isListed: true, options: { toolsets: [] } });
+  const found = settings(["--find-tools", "--git.toolsets=read"]);
+  if (typeof found === "string") throw new Error(found);
+  expect(found.get("git")?.isListed).toBe(true);
+  expect(found.get("memory")?.isListed).toBe(false);
 });
 
 it("a secret reaches its server through the environment, never through arguments", () => {
@@ -85,8 +88,8 @@ it("only the chosen servers are served", () => {
 it("the variables of the servers' own options work", () => {
   const all = settings([], { REFMCP_GIT_HOOKS: "off", REFMCP_SQLITE_DB_PATH: "/work/env.db" });
   if (typeof all === "string") throw new Error(all);
-  expect(all.get("git")?.offered).toMatchObject({ hooks: "off" });
-  expect(all.get("sqlite")?.offered).toMatchObject({ dbPath: "/work/env.db" });
+  expect(all.get("git")?.options).toMatchObject({ hooks: "off" });
+  expect(all.get("sqlite")?.options).toMatchObject({ dbPath: "/work/env.db" });
 });
 
 it("wrong values are refused with the name of their option", () => {
