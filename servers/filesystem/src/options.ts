@@ -51,6 +51,6 @@ export const options = defineOptions({
     type: "directory",
     heading: "Safety",
     description:
-      "Where to keep the journal, and what is deleted. Default: the user's state directory, and the system's trash.",
+      "Where to keep the journal, and what is deleted. Default: the user's state directory.",
   },
 });

@@ -47,15 +47,11 @@ export const server = defineServer({
   }) {
     const { createPathGuard, stateDirectories, withHidden } = await import("@refmcp/boundary");
     const { openFiles } = await import("./files/files.ts");
-    const { hiddenPlaces, homeTrash } = await import("./files/trash/trash.ts");
+    const { hiddenPlaces } = await import("./files/trash/trash.ts");
     const journalDirectories =
       journalDir === undefined ? stateDirectories("filesystem") : [journalDir];
-    const home = homeTrash();
-    const hidden = hiddenPlaces({ stateDirectories: journalDirectories, home });
     const files = openFiles({
-      guard: createPathGuard(withHidden(allowed, hidden)),
-      // A user who chooses where content is kept does not expect it anywhere else.
-      homeTrash: journalDir === undefined ? home : undefined,
+      guard: createPathGuard(withHidden(allowed, hiddenPlaces(journalDirectories))),
       journal,
       journalDays,
       maxReadChars,

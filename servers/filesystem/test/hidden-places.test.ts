@@ -19,7 +19,7 @@ it("no tool shows what the journal and the trash inside a root keep", async () =
     configured: [{ path: root, source: "argument" }],
     mode: "off",
   });
-  const hidden = hiddenPlaces({ stateDirectories: [state], home: undefined });
+  const hidden = hiddenPlaces([state]);
   const guard = createPathGuard(withHidden(allowed, hidden));
   const files = openFiles({
     guard,

@@ -36,7 +36,6 @@ interface ScratchOptions {
   readonly writable?: boolean;
   /** false: files stand where the trash would be, so nothing can be moved there. */
   readonly trash?: boolean;
-  readonly homeTrash?: string;
 }
 
 /** Call it inside a test or a hook of one. */
@@ -63,11 +62,10 @@ export async function openScratch(
     configured: [{ path: root, source: "argument", writable: options.writable ?? true }],
     mode: "narrow",
   });
-  const { homeTrash } = options;
-  const hidden = hiddenPlaces({ stateDirectories: [state], home: homeTrash });
+  const hidden = hiddenPlaces([state]);
   const guard = createPathGuard(withHidden(allowed, hidden));
   const another = ({ journal = true } = {}) =>
-    openFiles({ guard, journal, homeTrash, journalDirectories: [state], maxReadChars: 80_000 });
+    openFiles({ guard, journal, journalDirectories: [state], maxReadChars: 80_000 });
   const at = (...parts: string[]) => join(root, ...parts);
   return {
     dispose: () => rm(top, { recursive: true, force: true }),

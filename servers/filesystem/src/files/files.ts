@@ -38,8 +38,6 @@ export interface FilesOptions {
   readonly journalDays?: number;
   /** Candidates for the journal's directory, in order of preference; by default in the user's state directory. */
   readonly journalDirectories?: readonly string[];
-  /** The user's trash, for files on its file system; undefined for none. */
-  readonly homeTrash?: string | undefined;
   readonly maxReadChars: number;
   readonly ignored?: readonly string[];
 }
@@ -63,7 +61,6 @@ export function openFiles(options: FilesOptions) {
     allowed: guard.allowed,
     enabled: options.journal,
     maxDays: journalDays,
-    homeTrash: options.homeTrash,
   });
   const context: ChangeContext = {
     guard,

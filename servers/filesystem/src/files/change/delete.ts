@@ -82,7 +82,6 @@ export async function deletePlanned(
         leftover: await removeRecorded(context, recording, path, {
           bytes,
           signal,
-          isDeletion: true,
           mayBeLost: plan.final !== undefined,
         }),
       };
@@ -94,15 +93,13 @@ export async function deletePlanned(
 interface RemovalOptions {
   readonly bytes: number;
   readonly signal?: AbortSignal | undefined;
-  /** The user deletes it, rather than undoing its creation. */
-  readonly isDeletion: boolean;
   /** The user was asked, or there is nothing to lose. */
   readonly mayBeLost: boolean;
 }
 
 /**
- * Removes an entry and records it: into the system's trash if there is one and the user deletes something, otherwise
- * into the journal or, if it is too large for that or there is no journal, into our own trash.
+ * Removes an entry and records it: into the journal or, if it is too large for that or there is no journal, into a
+ * trash.
  *
  * @returns the path of an entry that the system refused to delete, if any.
  */
@@ -110,13 +107,11 @@ export async function removeRecorded(
   { guard, journal }: ChangeContext,
   recording: Recording,
   path: string,
-  { bytes, signal, isDeletion, mayBeLost }: RemovalOptions,
+  { bytes, signal, mayBeLost }: RemovalOptions,
 ): Promise<string | undefined> {
   const effect = { kind: "removed", path } as const;
   const realPath = await entryPath(guard, path);
-  const isForTrash =
-    (isDeletion && (await journal.trash.hasSystem(realPath))) ||
-    (await journal.whyFinal(realPath, bytes)) !== undefined;
+  const isForTrash = (await journal.whyFinal(realPath, bytes)) !== undefined;
   const place = isForTrash ? await recording.inTrash(realPath) : undefined;
   if (place !== undefined) {
     try {

@@ -240,7 +240,6 @@ async function restoreFromTrash(undoing: Undoing, path: string): Promise<Outcome
     await withFile(guard, path, (file) => recording.keep(file, signal));
     await recording.write({ kind: "replaced", path, after });
     await restoreEntry(guard, image, path, { overwrite: true, signal });
-    await context.journal.trash.restored(image);
     return `${named(path)} was restored to its previous content.`;
   });
 }
@@ -262,19 +261,8 @@ async function undoCreated(
   const { guard } = context;
   const bytes = after.type === "tree" ? after.bytes : "size" in after ? after.size : 0;
   return recordUndo(undoing, { path }, async (recording) => {
-    const final = isTakenBack
-      ? undefined
-      : await context.journal.whyLost(await entryPath(guard, path), bytes);
-    if (final !== undefined)
-      throw failure("not_removed", `${named(path)} was not removed: ${final}.`);
     if (isTakenBack) await removeEntry(guard, path, undefined, signal);
-    else
-      await removeRecorded(context, recording, path, {
-        bytes,
-        signal,
-        isDeletion: false,
-        mayBeLost: false,
-      });
+    else await removeRecorded(context, recording, path, { bytes, signal, mayBeLost: false });
     await removeEmpty(guard, parents);
     return `${named(path)} was removed.`;
   });
@@ -288,7 +276,7 @@ async function checkRemoved(undoing: Undoing, { path }: Kind<"removed">): Promis
 }
 
 async function undoRemoved(undoing: Undoing, { path }: Kind<"removed">): Promise<Outcome> {
-  const { context, step, image, signal } = undoing;
+  const { context, image, signal } = undoing;
   const { guard } = context;
   return recordUndo(undoing, { path }, (recording) =>
     withParents(guard, path, true, async (parents) => {
@@ -297,7 +285,6 @@ async function undoRemoved(undoing: Undoing, { path }: Kind<"removed">): Promise
         await recording.write({ kind: "created", path, after, parents });
       };
       await restoreEntry(guard, image, path, { ready, signal });
-      if (step.trash !== undefined) await context.journal.trash.restored(image);
       return `${named(path)} was restored.`;
     }),
   );
@@ -326,13 +313,10 @@ async function undoMoved(
   undoing: Undoing,
   { from, to, displaced, uncovered }: Kind<"moved">,
 ): Promise<Outcome> {
-  const { context, step, image, signal } = undoing;
+  const { context, image, signal } = undoing;
   const { guard } = context;
   return recordUndo(undoing, { path: to, destination: from }, async (recording) => {
-    const afterwards = async () => {
-      await restoreEntry(guard, image, to, { signal });
-      if (step.trash !== undefined) await context.journal.trash.restored(image);
-    };
+    const afterwards = () => restoreEntry(guard, image, to, { signal });
     // If the move had restored a file, that now goes back into the journal.
     const options = { overwrite: uncovered, ...(displaced ? { afterwards } : {}), signal };
     // The directory that it left may have been deleted since.

@@ -4,7 +4,7 @@ import { errorCode } from "@refmcp/boundary";
 import * as z from "zod";
 
 const ENTRY_NAME = /^([0-9a-z]{9}-[0-9a-f]{6})\.(\d+)(?:\.([0-9a-z]{9}-[0-9a-f]{6}))?\.json$/;
-/** What the name of an image in our own trash begins with: the id of its change. */
+/** What the name of an image in a trash begins with: the id of its change. */
 export const ENTRY_ID = /^[0-9a-z]{9}-[0-9a-f]{6}(?:\.\d+)?$/;
 const IMAGE_NAME = /^([0-9a-z]{9}-[0-9a-f]{6})\.image$/;
 /** The file in a journal that names its directory. */

@@ -47,8 +47,6 @@ export interface JournalOptions {
   readonly maxEntries?: number;
   readonly maxDays?: number;
   readonly maxImageBytes?: number;
-  /** The user's trash; undefined for none. */
-  readonly homeTrash?: string | undefined;
 }
 
 const MIB = 1024 * 1024;
@@ -69,7 +67,7 @@ const ENTRY_BYTES = 4_096;
  * file.
  */
 export class Journal {
-  readonly #options: Required<Omit<JournalOptions, "homeTrash">>;
+  readonly #options: Required<JournalOptions>;
   readonly trash: Trash;
   readonly maxImageBytes: number;
   /** Entries never change, so they are cached. */
@@ -83,9 +81,9 @@ export class Journal {
 
   constructor(options: JournalOptions) {
     this.#options = { ...DEFAULTS, ...options };
-    this.maxImageBytes = this.#options.maxImageBytes;
-    const { directories, allowed, maxDays, homeTrash: home } = { ...DEFAULTS, ...options };
-    this.trash = new Trash(allowed, maxDays, { stateDirectories: directories, home });
+    const { directories, allowed, maxDays, maxImageBytes } = this.#options;
+    this.maxImageBytes = maxImageBytes;
+    this.trash = new Trash(allowed, maxDays, directories);
   }
 
   /** See `RecordChange`. */

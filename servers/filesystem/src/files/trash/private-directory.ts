@@ -1,5 +1,5 @@
 import { constants, type Stats } from "node:fs";
-import { type FileHandle, lstat, mkdir, open } from "node:fs/promises";
+import { type FileHandle, lstat, open } from "node:fs/promises";
 import { join } from "node:path";
 import { ensureDirectory } from "@refmcp/boundary";
 
@@ -12,12 +12,10 @@ export interface PrivateDirectory {
   close(): Promise<void>;
 }
 
-export interface PrivateOptions {
+interface PrivateOptions {
   readonly create: boolean;
-  /** Leaves the mode of the directory, which belongs to the desktop, unchanged. */
+  /** Leaves the mode of the directory unchanged, which may be that of other programs. */
   readonly keepMode?: boolean;
-  /** The path to open, if it is below a directory that is already open. */
-  readonly at?: string;
 }
 
 /**
@@ -26,17 +24,17 @@ export interface PrivateOptions {
  */
 export async function privateDirectory(
   path: string,
-  { create, keepMode = false, at = path }: PrivateOptions,
+  { create, keepMode = false }: PrivateOptions,
 ): Promise<PrivateDirectory | undefined> {
   try {
-    if (create) await make(at, at === path);
-    const before = await lstat(at);
+    if (create) ensureDirectory(path, 0o700);
+    const before = await lstat(path);
     if (!before.isDirectory() || !isOurs(before)) return undefined;
     if (process.platform === "win32") {
       return { path, dev: before.dev, entry: (name) => join(path, name), close: async () => {} };
     }
     const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-    const handle = await open(at, flags);
+    const handle = await open(path, flags);
     const stat = await handle.stat();
     if (
       stat.ino !== before.ino ||
@@ -56,20 +54,6 @@ export async function privateDirectory(
   } catch {
     return undefined;
   }
-}
-
-/**
- * The shared trash at the top of a file system, `.Trash`, which an administrator created. The specification requires a
- * real directory with the sticky bit; otherwise anyone could redirect or replace what others delete.
- */
-export async function stickyDirectory(path: string): Promise<string | undefined> {
-  const stat = await lstat(path).catch(() => undefined);
-  return stat?.isDirectory() && (stat.mode & 0o1000) !== 0 ? path : undefined;
-}
-
-async function make(path: string, withParents: boolean): Promise<void> {
-  if (withParents) ensureDirectory(path, 0o700);
-  else await mkdir(path, { mode: 0o700 }).catch(() => {});
 }
 
 function isOurs({ uid }: Stats): boolean {

@@ -16,8 +16,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { scratch } from "../../../test/scratch.ts";
 import { snapshot } from "../../../test/tree.ts";
 import { openFiles } from "../files.ts";
-import { privateDirectory, stickyDirectory } from "./private-directory.ts";
-import { hiddenPlaces, homeTrash, Trash } from "./trash.ts";
+import { hiddenPlaces, Trash } from "./trash.ts";
 
 const LARGE = 120 * 1024 * 1024;
 
@@ -27,7 +26,7 @@ async function remove({ files }: Awaited<ReturnType<typeof scratch>>, path: stri
   return (await files.delete(plan)).receipt;
 }
 
-describe("our own trash", () => {
+describe("the trash", () => {
   it("takes files and directories of any size without asking, and gives them back unchanged", async () => {
     const place = await scratch();
     const { files, put, at, state } = place;
@@ -141,67 +140,6 @@ describe("our own trash", () => {
   });
 });
 
-describe.skipIf(process.platform === "win32")("the system's trash", () => {
-  it("gets what is deleted, with the information to restore it", async () => {
-    const { outside } = await scratch();
-    const home = join(outside, "Trash");
-    await mkdir(home, { mode: 0o700 });
-    const place = await scratch({ homeTrash: home });
-    const { files, at, put, root } = place;
-    await put("a b.txt", "one");
-    await put("dir/a b.txt", "two");
-    const before = await snapshot(root);
-    const ids = [await remove(place, at("a b.txt")), await remove(place, at("dir/a b.txt"))];
-    expect((await readdir(join(home, "files"))).sort()).toEqual(["a b.txt", "a b.txt.2"]);
-    const info = await readFile(join(home, "info", "a b.txt.2.trashinfo"), "utf8");
-    const encoded = at("dir/a b.txt").replace(" ", "%20");
-    expect(info).toMatch(
-      /^\[Trash Info\]\nPath=.*\nDeletionDate=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\n$/,
-    );
-    expect(info).toContain(`Path=${encoded}\n`);
-    for (const { changeId } of ids) await files.undo(changeId ?? "");
-    expect(await snapshot(root)).toEqual(before);
-    expect(await snapshot(home)).toEqual({ files: "directory", info: "directory" });
-  });
-
-  it("is not used if it is missing, a link, or writable by others", async () => {
-    const { outside } = await scratch();
-    const home = join(outside, "Trash");
-    const place = await scratch({ homeTrash: home });
-    await place.put("a", "a");
-    await remove(place, place.at("a"));
-    await mkdir(join(outside, "other"));
-    await symlink(join(outside, "other"), home);
-    await place.put("a", "a");
-    await remove(place, place.at("a"));
-    await rm(home);
-    await mkdir(home);
-    await chmod(home, 0o777);
-    await place.put("a", "a");
-    await remove(place, place.at("a"));
-    expect(await snapshot(outside)).toEqual({ Trash: "directory", other: "directory" });
-  });
-
-  it("at the top of a file system needs the sticky bit and must not be a link", async () => {
-    const { outside } = await scratch();
-    const path = join(outside, ".Trash");
-    await mkdir(path);
-    expect(await stickyDirectory(path)).toBeUndefined();
-    await chmod(path, 0o1777);
-    expect(await stickyDirectory(path)).toBe(path);
-    await symlink(path, join(outside, "link"));
-    expect(await stickyDirectory(join(outside, "link"))).toBeUndefined();
-    expect(await privateDirectory(join(outside, "link"), { create: true })).toBeUndefined();
-  });
-
-  it("is the desktop's, by platform", () => {
-    expect(homeTrash({ XDG_DATA_HOME: "/data" }, "linux")).toBe("/data/Trash");
-    expect(homeTrash({ XDG_DATA_HOME: "relative" }, "linux")).toMatch(/\.local\/share\/Trash$/);
-    expect(homeTrash({}, "darwin")).toMatch(/\.Trash$/);
-    expect(homeTrash({}, "win32")).toBeUndefined();
-  });
-});
-
 describe("journal and trash inside the root", () => {
   it.each(["proc", "portable"] as const)(
     "work, and no tool reaches them (%s)",
@@ -212,7 +150,7 @@ describe("journal and trash inside the root", () => {
         configured: [{ path: root, source: "argument" }],
         mode: "off",
       });
-      const hidden = hiddenPlaces({ stateDirectories: [state], home: undefined });
+      const hidden = hiddenPlaces([state]);
       const guard = createPathGuard(withHidden(allowed, hidden), verification);
       const files = openFiles({
         guard,

@@ -1,10 +1,8 @@
 import { constants, statSync } from "node:fs";
-import { access, link, lstat, readdir, rename, rm, unlink, writeFile } from "node:fs/promises";
-import { homedir } from "node:os";
-import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
+import { access, link, lstat, readdir, rename, rm, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import {
   type AllowedDirectories,
-  errorCode,
   type GuardedFile,
   type HiddenPlaces,
   hiddenAt,
@@ -12,39 +10,20 @@ import {
   within,
 } from "@refmcp/boundary";
 import { ENTRY_ID, idAt } from "../journal/entries.ts";
-import { type PrivateDirectory, privateDirectory, stickyDirectory } from "./private-directory.ts";
+import { type PrivateDirectory, privateDirectory } from "./private-directory.ts";
 
-/** The name of our trash in an allowed directory. */
-const OWN_NAME = ".refmcp-trash";
-/** The trash of any user at the top of a file system (XDG), and in a home directory of macOS. */
-const TRASH_NAMES = /(?:^|[\\/])\.(?:Trash(?:-\d+)?|refmcp-trash)(?:[\\/]|$)/;
+/** The name of a trash in an allowed directory. */
+const NAME = ".refmcp-trash";
+/** Also the desktop's, on Linux and macOS: a model must not read or change what a user deleted. */
+const TRASH_NAMES =
+  /(?:^|[\\/])(?:\.Trash(?:-\d+)?|\.refmcp-trash|\.local[\\/]share[\\/]Trash)(?:[\\/]|$)/;
 const DAY_MS = 86_400_000;
 
-export interface TrashOptions {
-  /** Directories that may contain the journal; our trash is next to it. */
-  readonly stateDirectories: readonly string[];
-  /** The user's trash, for files on its file system; undefined if the system's trash is not used on any. */
-  readonly home: string | undefined;
-}
-
-/** The trash of the desktop, which is used if it exists. */
-export function homeTrash(
-  environment: NodeJS.ProcessEnv = process.env,
-  platform: NodeJS.Platform = process.platform,
-): string | undefined {
-  if (platform === "win32") return undefined;
-  if (platform === "darwin") return join(homedir(), ".Trash");
-  const data = environment.XDG_DATA_HOME;
-  return join(
-    data !== undefined && isAbsolute(data) ? data : join(homedir(), ".local", "share"),
-    "Trash",
-  );
-}
-
 /** What no tool may access: the journal and every trash. */
-export function hiddenPlaces({ stateDirectories, home }: TrashOptions): HiddenPlaces {
-  const own = stateDirectories.flatMap((state) => [join(state, "journal"), join(state, "trash")]);
-  const below = hiddenAt(home === undefined ? own : [...own, home]);
+export function hiddenPlaces(stateDirectories: readonly string[]): HiddenPlaces {
+  const below = hiddenAt(
+    stateDirectories.flatMap((state) => [join(state, "journal"), join(state, "trash")]),
+  );
   return {
     paths: below.paths,
     hides: (realPath) =>
@@ -66,39 +45,31 @@ export interface TrashPlace {
 }
 
 /**
- * Where deleted files and large replaced ones are kept: on their own file system, so that nothing is copied and their
- * size does not matter. It is the system's trash if there is one on that file system (freedesktop.org Trash
- * specification 1.0, or `~/.Trash` on macOS), and otherwise our own, next to the journal or in the allowed directory.
+ * Where large files that are deleted or replaced are kept: on their own file system, so that nothing is copied and their
+ * size does not matter. It is next to the journal or in the allowed directory.
  */
 export class Trash {
-  readonly #options: TrashOptions;
+  readonly #stateDirectories: readonly string[];
   readonly #allowed: AllowedDirectories;
   readonly #days: number;
   readonly #swept = new Set<string>();
 
-  constructor(allowed: AllowedDirectories, days: number, options: TrashOptions) {
+  /** @param stateDirectories those that may contain the journal; the trash is next to it. */
+  constructor(allowed: AllowedDirectories, days: number, stateDirectories: readonly string[]) {
     this.#allowed = allowed;
     this.#days = days;
-    this.#options = options;
+    this.#stateDirectories = stateDirectories;
   }
 
-  /** Whether the system has a trash for the entry at an absolute real path. */
-  async hasSystem(realPath: string): Promise<boolean> {
-    const found = await this.#system(realPath);
-    await found?.close();
-    return found !== undefined;
-  }
-
-  /** Whether there is or can be any trash for the entry at an absolute real path. */
+  /** Whether there is or can be a trash for the entry at an absolute real path. */
   async accepts(realPath: string): Promise<boolean> {
     const dev = devOf(dirname(realPath));
     if (dev === undefined) return false;
-    if (await this.hasSystem(realPath)) return true;
-    for (const { path, top } of this.#ownCandidates(realPath)) {
-      const found = await openOwn(path, false);
+    for (const { path, top } of this.#candidates(realPath)) {
+      const found = await openTrash(path, false);
       await found?.close();
       if (found !== undefined && found.dev === dev) return true;
-      const parent = path === join(top, OWN_NAME) ? undefined : dirname(path);
+      const parent = path === join(top, NAME) ? undefined : dirname(path);
       const isSafe =
         parent === undefined || (await isFreePath(parent)) || (await isPrivate(parent));
       if (isSafe && (await isFreePath(path)) && devOf(top) === dev && (await isWritable(top)))
@@ -110,10 +81,21 @@ export class Trash {
   /**
    * Reserves a name for the entry at an absolute real path; undefined if there is no trash on its file system.
    *
-   * @param id the change, by which our own trash names its entries.
+   * @param name the id of the change, with which the name begins.
    */
-  async reserve(realPath: string, id: string): Promise<TrashPlace | undefined> {
-    return (await this.#reserveInSystem(realPath)) ?? (await this.#reserveInOwn(realPath, id));
+  async reserve(realPath: string, name: string): Promise<TrashPlace | undefined> {
+    const dev = devOf(dirname(realPath));
+    if (dev === undefined) return undefined;
+    for (const { path, top } of this.#candidates(realPath)) {
+      if (devOf(top) !== dev) continue;
+      const files = await openTrash(path, true);
+      if (files !== undefined && files.dev === dev) {
+        await this.#sweep(files);
+        return placeIn(files, name);
+      }
+      await files?.close();
+    }
+    return undefined;
   }
 
   /** Whether a recorded path is in a trash, and not a link to somewhere else. */
@@ -121,80 +103,10 @@ export class Trash {
     return this.#allowed.hidden?.hides(join(realPathOf(dirname(path)), basename(path))) === true;
   }
 
-  /** Forgets an entry that was restored. */
-  async restored(path: string): Promise<void> {
-    if (basename(dirname(path)) === "files") await rm(infoPath(path), { force: true });
-  }
-
-  /** Erases an entry of our own trash; the system's belongs to the user. */
+  /** Erases an entry. */
   async erase(path: string): Promise<void> {
     if (this.isTrash(path) && ENTRY_ID.test(basename(path)))
       await rm(path, { recursive: true, force: true });
-  }
-
-  async #reserveInSystem(realPath: string): Promise<TrashPlace | undefined> {
-    const trash = await this.#system(realPath);
-    if (trash === undefined) return undefined;
-    if (trash.info === undefined)
-      return placeIn(trash.files, await freeName(trash.files, realPath), []);
-    const { info, files, top } = trash;
-    const shown = top === undefined ? realPath : relative(top, realPath);
-    const path = shown.split(sep).map(encodeURIComponent).join("/");
-    const text = `[Trash Info]\nPath=${path}\nDeletionDate=${localTime(new Date())}\n`;
-    try {
-      for (let number = 1; ; number++) {
-        const name = `${basename(realPath)}${number === 1 ? "" : `.${number}`}`;
-        const entry = info.entry(`${name}.trashinfo`);
-        try {
-          // The specification: the info file reserves the name.
-          await writeFile(entry, text, { mode: 0o600, flag: "wx" });
-        } catch (error) {
-          if (errorCode(error) === "EEXIST" && number < 10_000) continue;
-          throw error;
-        }
-        if ((await lstat(files.entry(name)).catch(() => undefined)) === undefined) {
-          return placeIn(files, name, [info], entry);
-        }
-        await unlink(entry);
-      }
-    } catch (error) {
-      await trash.close();
-      // A name too long for the suffix, or a full disk: our own trash may still work.
-      if (errorCode(error) === undefined) throw error;
-      return undefined;
-    }
-  }
-
-  async #system(realPath: string): Promise<SystemTrash | undefined> {
-    const { home } = this.#options;
-    const dev = devOf(dirname(realPath));
-    if (dev === undefined || home === undefined) return undefined;
-    const inHome = await systemTrash(home, dev, process.platform === "darwin", undefined);
-    if (inHome !== undefined) return inHome;
-    const uid = process.getuid?.();
-    if (process.platform === "darwin" || uid === undefined) return undefined;
-    const top = topOf(dirname(realPath), dev);
-    const shared = await stickyDirectory(join(top, ".Trash"));
-    if (shared !== undefined) {
-      const found = await systemTrash(join(shared, String(uid)), dev, false, top, true);
-      if (found !== undefined) return found;
-    }
-    return systemTrash(join(top, `.Trash-${uid}`), dev, false, top);
-  }
-
-  async #reserveInOwn(realPath: string, id: string): Promise<TrashPlace | undefined> {
-    const dev = devOf(dirname(realPath));
-    if (dev === undefined) return undefined;
-    for (const { path, top } of this.#ownCandidates(realPath)) {
-      if (devOf(top) !== dev) continue;
-      const files = await openOwn(path, true);
-      if (files !== undefined && files.dev === dev) {
-        await this.#sweep(files);
-        return placeIn(files, id, []);
-      }
-      await files?.close();
-    }
-    return undefined;
   }
 
   /** Removes what is older than the journal keeps, once per directory. */
@@ -212,15 +124,15 @@ export class Trash {
    * Next to the journal, or at the top of the allowed directory: not below it, where another program could put a link
    * in the way.
    */
-  #ownCandidates(realPath: string): { path: string; top: string }[] {
-    const states = this.#options.stateDirectories.map((state) => ({
+  #candidates(realPath: string): { path: string; top: string }[] {
+    const states = this.#stateDirectories.map((state) => ({
       path: join(state, "trash"),
       top: nearest(state),
     }));
     const allowed = this.#allowed
       .directories()
       .filter((one) => one.writable && within(realPath, one.realPath));
-    return [...states, ...allowed.map(({ realPath: top }) => ({ path: join(top, OWN_NAME), top }))];
+    return [...states, ...allowed.map(({ realPath: top }) => ({ path: join(top, NAME), top }))];
   }
 }
 
@@ -235,73 +147,26 @@ async function isPrivate(path: string): Promise<boolean> {
   return found !== undefined;
 }
 
-/** Opens our trash. Next to the journal, nobody else may be able to replace it. */
-async function openOwn(path: string, create: boolean): Promise<PrivateDirectory | undefined> {
-  if (basename(path) !== OWN_NAME) {
+/** Opens a trash. Next to the journal, nobody else may be able to replace it. */
+async function openTrash(path: string, create: boolean): Promise<PrivateDirectory | undefined> {
+  if (basename(path) !== NAME) {
     if (create) await (await privateDirectory(dirname(path), { create, keepMode: true }))?.close();
     if (!(await isPrivate(dirname(path)))) return undefined;
   }
   return privateDirectory(path, { create });
 }
 
-interface SystemTrash {
-  readonly files: PrivateDirectory;
-  /** Undefined on macOS. */
-  readonly info: PrivateDirectory | undefined;
-  /** Of a trash at the top of a file system, whose paths are relative to it. */
-  readonly top: string | undefined;
-  close(): Promise<void>;
-}
-
-/** An existing trash of this user, on the file system `dev`. */
-async function systemTrash(
-  path: string,
-  dev: number,
-  isFlat: boolean,
-  top: string | undefined,
-  create = false,
-): Promise<SystemTrash | undefined> {
-  const trash = await privateDirectory(path, { create, keepMode: true });
-  if (trash === undefined) return undefined;
-  if (trash.dev === dev && isFlat)
-    return { files: trash, info: undefined, top, close: trash.close };
-  const open = (name: string) =>
-    privateDirectory(join(path, name), { create: true, keepMode: true, at: trash.entry(name) });
-  const files = trash.dev === dev ? await open("files") : undefined;
-  const info = files === undefined ? undefined : await open("info");
-  await trash.close();
-  const close = async () => {
-    await files?.close();
-    await info?.close();
-  };
-  if (files !== undefined && files.dev === dev && info !== undefined)
-    return { files, info, top, close };
-  await close();
-  return undefined;
-}
-
-function placeIn(
-  files: PrivateDirectory,
-  name: string,
-  others: readonly PrivateDirectory[],
-  info?: string,
-): TrashPlace {
+function placeIn(files: PrivateDirectory, name: string): TrashPlace {
   const at = files.entry(name);
-  const path = join(files.path, name);
   return {
-    path,
+    path: join(files.path, name),
     take: (entry) => rename(entry, at),
     async keep(file, copy) {
       if (await linked(file, at)) return;
       await copy(at);
     },
-    async discard() {
-      await rm(at, { recursive: true, force: true });
-      if (info !== undefined) await rm(info, { force: true });
-    },
-    async close() {
-      for (const one of [files, ...others]) await one.close();
-    },
+    discard: () => rm(at, { recursive: true, force: true }),
+    close: files.close,
   };
 }
 
@@ -325,24 +190,6 @@ export async function linked(
   return false;
 }
 
-async function freeName(files: PrivateDirectory, realPath: string): Promise<string> {
-  for (let number = 1; ; number++) {
-    const name = `${basename(realPath)}${number === 1 ? "" : ` ${number}`}`;
-    if ((await lstat(files.entry(name)).catch(() => undefined)) === undefined) return name;
-  }
-}
-
-function infoPath(path: string): string {
-  return join(dirname(dirname(path)), "info", `${basename(path)}.trashinfo`);
-}
-
-/** The highest directory around `path` on the same file system. */
-function topOf(path: string, dev: number): string {
-  let top = path;
-  while (dirname(top) !== top && devOf(dirname(top)) === dev) top = dirname(top);
-  return top;
-}
-
 function nearest(path: string): string {
   return devOf(path) !== undefined || dirname(path) === path ? path : nearest(dirname(path));
 }
@@ -360,10 +207,4 @@ async function isWritable(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** `2026-01-31T23:59:59` in local time, as the specification wants it. */
-function localTime(date: Date): string {
-  const shifted = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-  return shifted.toISOString().slice(0, 19);
 }
