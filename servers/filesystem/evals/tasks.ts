@@ -101,8 +101,9 @@ export const tasks: readonly Task[] = [
     prompt:
       "Write all.ts: the contents of src/greet.ts and then src/main.ts without its first line.",
     async reference(call) {
-      const parts = [{ path: "src/greet.ts" }, { path: "src/main.ts", from: 2 }];
-      return call("write_file", { path: "all.ts", parts });
+      await call("write_file", { path: "all.ts", parts: [{ path: "src/greet.ts" }] });
+      const parts = [{ path: "src/main.ts", from: 2 }];
+      return call("write_file", { path: "all.ts", parts, mode: "append" });
     },
     check: async (_answer, world) => {
       const [merged, one, other] = [

@@ -36,7 +36,7 @@ export const server = defineServer({
   skills: import.meta.url,
   views: import.meta.url,
   slim: ["read_text_file", "list_directory", "search_text", "write_file", "edit_file"],
-  slimOmits: ["parts", "transform", "expected_hash", "column"],
+  slimOmits: ["parts", "expected_hash", "column"],
   tools,
   resources,
   prompts,

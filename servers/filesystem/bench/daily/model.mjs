@@ -19,7 +19,6 @@ export const STUDENTS = "Documents/Students";
 export const LEGAL = "Documents/Legal";
 export const PAPERS = "Documents/Papers";
 export const INVOICES = "Documents/Invoices";
-export const CHAPTERS = `${TEXTS}/chapters`;
 export const LOG = "Logs/server.log";
 export const VIDEO = "Videos/trip.mov";
 export const OLD = new Date("2025-01-01T00:00:00Z");

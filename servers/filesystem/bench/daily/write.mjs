@@ -1,9 +1,6 @@
-// Daily tasks that write: merge, split, change and create texts.
-import { basename, join } from "node:path";
+// Daily tasks that write: split, change and create texts.
+import { join } from "node:path";
 import {
-  BANK,
-  CHAPTERS,
-  LEGAL,
   LOG,
   linesOf,
   list,
@@ -12,7 +9,6 @@ import {
   readAll,
   STUDENTS,
   sameLines,
-  sizes,
   TEXTS,
   write,
 } from "./model.mjs";
@@ -20,34 +16,12 @@ import {
 /** @typedef {import("../daily.mjs").Agent} Agent */
 /** @typedef {import("./world.mjs").World} World */
 
-const MONTHS = [1, 2, 3, 4, 5].map((month) => `${BANK}/statement-2025-0${month}.csv`);
 const NOVEL = `${TEXTS}/novel.txt`;
-const ADDRESSES = `${TEXTS}/addresses.txt`;
 const WORD = /\bJavaScript\b/g;
 const ENTRY = "2026-11-01T00:00:00Z INFO closed\n";
 
 /** @type {import("./world.mjs").Task[]} */
 export const writing = [
-  {
-    name: "merge five tables under one header",
-    changes: true,
-    check: (world) =>
-      world.text(`${BANK}/2025.csv`) === merged(MONTHS.map((file) => world.textBefore(file))),
-    async official(agent) {
-      await write(agent, `${BANK}/2025.csv`, merged([...(await readAll(agent, MONTHS)).values()]));
-    },
-    commander: [
-      BANK,
-      "(head -1 statement-2025-01.csv; tail -qn +2 statement-*.csv) > 2025.csv; wc -l 2025.csv",
-    ],
-    ours: [
-      "write_file",
-      {
-        path: `~/${BANK}/2025.csv`,
-        parts: MONTHS.map((path, i) => (i === 0 ? { path } : { path, from: 2 })),
-      },
-    ],
-  },
   {
     name: "split a text of 1,800 lines into three",
     changes: true,
@@ -96,104 +70,6 @@ export const writing = [
         parts: [{ path: `~/${NOVEL}`, from: 1_000, to: 1_200 }],
       },
     ],
-  },
-  {
-    name: "write ten texts in upper case into a new folder",
-    changes: true,
-    check: (world) =>
-      world
-        .before(CHAPTERS)
-        .every(
-          (name) =>
-            world.text(`${TEXTS}/upper/${name}`) ===
-            world.textBefore(`${CHAPTERS}/${name}`).toUpperCase(),
-        ),
-    async official(agent) {
-      const texts = await readAll(
-        agent,
-        (await list(agent, CHAPTERS)).map((name) => join(CHAPTERS, name)),
-      );
-      await agent.call("create_directory", { path: agent.at(TEXTS, "upper") });
-      for (const [file, text] of texts)
-        await write(agent, join(TEXTS, "upper", basename(file)), text.toUpperCase());
-    },
-    commander: [
-      CHAPTERS,
-      'mkdir ../upper && for f in *; do tr a-z A-Z < "$f" > ../upper/"$f"; done',
-    ],
-    async ours(agent) {
-      for (const name of await list(agent, CHAPTERS))
-        await agent.call("write_file", {
-          path: agent.at(TEXTS, "upper", name),
-          parts: [{ path: agent.at(CHAPTERS, name) }],
-          transform: ["upper"],
-          create_parents: true,
-        });
-    },
-  },
-  {
-    name: "sort a list of 800 lines and remove duplicates",
-    changes: true,
-    check: (world) =>
-      [byCode, byNumber].some(
-        (order) => world.text(ADDRESSES) === sorted(world.textBefore(ADDRESSES), order),
-      ),
-    async official(agent) {
-      await write(
-        agent,
-        ADDRESSES,
-        sorted(await agent.call("read_text_file", { path: agent.at(ADDRESSES) })),
-      );
-    },
-    commander: [TEXTS, "LC_ALL=C sort -u -o addresses.txt addresses.txt"],
-    ours: [
-      "write_file",
-      {
-        path: `~/${ADDRESSES}`,
-        parts: [{ path: `~/${ADDRESSES}` }],
-        transform: ["sort", "unique"],
-      },
-    ],
-  },
-  {
-    name: "merge the ten smallest texts of a folder, with their names",
-    changes: true,
-    check: (world) =>
-      smallest(world.all(LEGAL, world.original)).every(({ path }) =>
-        world.text("Old/all.txt").includes(world.textBefore(`${LEGAL}/${path}`).trimEnd()),
-      ),
-    async official(agent) {
-      const files = smallest(
-        (await sizes(agent, LEGAL)).map(({ name, size }) => ({ path: name, size })),
-      );
-      const texts = await readAll(
-        agent,
-        files.map(({ path }) => join(LEGAL, path)),
-      );
-      await write(
-        agent,
-        "Old/all.txt",
-        [...texts].map(([file, text]) => `${basename(file)}\n${text}`).join("\n"),
-      );
-    },
-    commander: [
-      LEGAL,
-      'ls -Sr | head -10 | sort | while read -r f; do echo "$f"; cat "$f"; done > ../../Old/all.txt',
-    ],
-    async ours(agent) {
-      const text = await agent.call("list_directory_with_sizes", { path: agent.at(LEGAL) });
-      const files = [...text.matchAll(/^\[FILE\] (\d+) \S+ (.*)$/gm)].map(
-        ([, size, path = ""]) => ({
-          path,
-          size: Number(size),
-        }),
-      );
-      const parts = smallest(files).flatMap(({ path }) => [
-        { text: `${path}\n` },
-        { path: join(LEGAL, path) },
-      ]);
-      return agent.call("write_file", { path: agent.at("Old/all.txt"), parts });
-    },
   },
   {
     name: "append a line to a log of 60 MB",
@@ -372,32 +248,14 @@ export const writing = [
   },
 ];
 
-/** @param {string[]} tables */
-const merged = (tables) =>
-  tables.map((text, i) => (i === 0 ? text : text.slice(text.indexOf("\n") + 1))).join("");
-
 /** @param {string} text @param {number} i */
 const third = (text, i) =>
   `${linesOf(text)
     .slice(600 * i, 600 * (i + 1))
     .join("\n")}\n`;
 
-const byNumber = new Intl.Collator("en", { numeric: true }).compare;
-/** @param {string} a @param {string} b */
-const byCode = (a, b) => Number(a > b) || -Number(a < b);
-
-/** @param {string} text */
-const sorted = (text, order = byCode) => `${[...new Set(linesOf(text))].sort(order).join("\n")}\n`;
-
 /** The same except for line endings, which the official server changes. @param {string} a @param {string} b */
 const same = (a, b) => a.replaceAll("\r", "") === b.replaceAll("\r", "");
-
-/** The ten smallest, by name. @template {{ path: string, size: number }} T @param {T[]} files */
-const smallest = (files) =>
-  files
-    .sort((a, b) => a.size - b.size)
-    .slice(0, 10)
-    .sort((a, b) => (a.path < b.path ? -1 : 1));
 
 /** Students with a good grade and test. @param {string[]} students each with all that is known */
 function qualified(students) {

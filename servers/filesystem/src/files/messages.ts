@@ -116,11 +116,11 @@ const ERRORS = {
   ],
   bad_part: [
     "invalid",
-    "Give path for a whole file, path with from and to for some of its lines (from 1), or text.",
+    "Give path, and from and to for some of its lines (from 1); for lines of another file, append in another call.",
   ],
   guessed_encoding: [
     "invalid",
-    "Read it with read_text_file, passing encoding until the text looks right; then name it in the part, for example encoding: gbk, shift_jis or windows-1252.",
+    "Read it with read_text_file, passing encoding until the text looks right; then write that text as content.",
   ],
   no_content: ["invalid", "Give content, or parts."],
 

@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { expectedHash, path, tool } from "../context.ts";
-import { TRANSFORMS } from "../files/edit/transform.ts";
 import { writeAnswer } from "../files/edit/write.ts";
 
 export default tool({
@@ -8,7 +7,7 @@ export default tool({
   title: "Write file",
   description:
     "Create a text file, replace its whole content, or append to it; to change a part use edit_file. " +
-    "parts merge, split or sort files without their text passing through you.",
+    "parts are lines of a file, whose text does not pass through you.",
   effect: "change",
   toolset: "write",
   input: z.strictObject({
@@ -17,26 +16,15 @@ export default tool({
     parts: z
       .array(
         z.strictObject({
-          path: z.string().optional(),
+          path: z.string(),
           from: z.int().min(1).max(1e9).optional().describe("First line, from 1."),
           to: z.int().min(1).max(1e9).optional().describe("Last line."),
-          encoding: z.string().optional().describe("If it is not UTF-8."),
-          text: z.string().optional(),
         }),
       )
       .min(1)
       .max(1000)
       .optional()
-      .describe(
-        "Instead of content: files (documents as text), lines of files and text, joined in order.",
-      ),
-    transform: z
-      .array(z.enum(TRANSFORMS))
-      .max(6)
-      .optional()
-      .describe(
-        "Change the text or its lines, in this order; trim: at line ends; sort: numbers by value.",
-      ),
+      .describe("Instead of content: lines of one file, joined in order."),
     mode: z
       .enum(["overwrite", "create", "append"])
       .default("overwrite")

@@ -1,104 +1,54 @@
-import type { GuardedFile } from "@refmcp/boundary";
+import type { GuardedFile, PathGuard } from "@refmcp/boundary";
 import { grouped } from "@refmcp/boundary/answer";
-import type { ChangeContext } from "../change/change-context.ts";
 import { counted, failure, named } from "../messages.ts";
-import { openDocument } from "../read/documents.ts";
 import { binary, chunksOf, formOf, sourceOf } from "../read/source.ts";
-import { type Encoding, type Eol, encodingNamed } from "../read/text-encoding.ts";
+import type { TextForm } from "../read/text-encoding.ts";
 
-type Context = Pick<ChangeContext, "guard" | "documents">;
-
-/** A piece of a new file: text, or lines of a file or document. */
+/** Lines of a file, which become lines of another one. All parts of a call are of the same file. */
 export interface Part {
-  readonly path?: string | undefined;
+  readonly path: string;
   /** The first line, from 1; by default the first one. */
   readonly from?: number | undefined;
   /** The last line; by default the last one of the file. */
   readonly to?: number | undefined;
-  /** The file's encoding, if it is not UTF-8 or UTF-16. */
-  readonly encoding?: string | undefined;
-  readonly text?: string | undefined;
+}
+
+interface PartsSource {
+  readonly file: GuardedFile;
+  readonly form: TextForm;
 }
 
 /**
- * Checks that every part can be read, before anything is written.
+ * Opens the file whose lines the parts are; the caller closes it.
  *
- * @returns the number of bytes to read at most.
- * @throws ToolError `invalid` for a part that is not exactly one of text and lines of a file, for a binary file, or for
- *   one whose encoding can only be guessed; and what the guard throws.
+ * @throws ToolError `invalid` for parts of different files, a binary file, or one whose encoding can only be guessed; and
+ *   what the guard throws.
  */
-export async function checkParts(context: Context, parts: readonly Part[], signal?: AbortSignal) {
-  let bytes = 0;
-  for (const part of parts) {
-    const { path, text, from = 1, to = from } = part;
-    if (
-      (path === undefined) === (text === undefined) ||
-      (text !== undefined && (part.from ?? part.to ?? part.encoding) !== undefined)
-    )
-      throw failure("bad_part", "Each part needs either path, with from and to, or text.");
+export async function openParts(guard: PathGuard, parts: readonly Part[]): Promise<PartsSource> {
+  const [{ path } = { path: "" }] = parts;
+  for (const { path: other, from = 1, to = from } of parts) {
+    if (other !== path) throw failure("bad_part", "All parts must be lines of the same file.");
     if (to < from)
       throw failure(
         "bad_part",
-        `The part of ${named(path ?? "")} ends (${to}) before it begins (${from}).`,
+        `The part of ${named(path)} ends (${to}) before it begins (${from}).`,
       );
-    if (text !== undefined) bytes += text.length;
-    else {
-      const { file, converted } = await openPart(context, part, signal);
-      bytes += converted?.length ?? file.stat.size;
-      await file.handle.close();
-    }
   }
-  return bytes;
-}
-
-interface OpenedPart {
-  readonly file: GuardedFile;
-  readonly encoding: Encoding;
-  readonly eol: Eol;
-  /** The text of a document. */
-  readonly converted?: Uint8Array;
-  /** How the bytes became text, if that is not obvious. */
-  readonly note?: string;
-}
-
-/** Opens the file of a part; the caller closes it. */
-async function openPart(
-  { guard, documents }: Context,
-  { path = "", encoding: label }: Part,
-  signal?: AbortSignal,
-): Promise<OpenedPart> {
-  const given = label === undefined ? undefined : encodingNamed(label);
-  const { file, part } = await openDocument(guard, path);
+  const file = await guard.openFile(path);
   try {
-    const form = await formOf(await sourceOf(file), given);
-    // Mail, notebooks and RTF are text already, so they are joined unchanged.
-    const isText = form !== undefined && part === undefined;
-    const document = isText
-      ? undefined
-      : await documents.textOf(file, { part, sniff: true, signal });
-    if (document !== undefined) {
-      const note = `${named(file.path)} was converted to text.`;
-      return { file, encoding: "utf-8", eol: "lf", converted: document.bytes, note };
-    }
+    const form = await formOf(await sourceOf(file));
     if (form === undefined)
       throw binary(
         file.path,
-        "Only text and documents can be parts; to copy other files use copy_file.",
+        "Only lines of text can be parts; to copy other files use copy_file.",
       );
-    const { encoding, eol, weak } = form;
-    if (weak === true) {
+    if (form.weak === true) {
       throw failure(
         "guessed_encoding",
-        `${named(file.path)} is not UTF-8, and its encoding can only be guessed (${encoding}); nothing was written.`,
+        `${named(file.path)} is not UTF-8, and its encoding can only be guessed (${form.encoding}); nothing was written.`,
       );
     }
-    const isClear = given !== undefined || encoding.startsWith("utf-");
-    return {
-      file,
-      encoding,
-      eol,
-      ...(isClear ? {} : { note: `${named(file.path)} was read as ${encoding}.` }),
-    };
+    return { file, form };
   } catch (error) {
     await file.handle.close();
     throw error;
@@ -106,40 +56,25 @@ async function openPart(
 }
 
 /**
- * The text of all parts in order, in pieces. Encodings are converted, the line endings of the first file apply to all,
- * and a part whose last line has no line ending gets one if another part follows.
+ * The text of all parts in order, in pieces, as UTF-8 and with the line endings of the file. A part whose last line has no
+ * line ending gets one if another part follows.
  *
  * @param notes gets what the caller should know about the parts.
  */
 export async function* joined(
-  context: Context,
+  { file, form: { encoding, eol } }: PartsSource,
   parts: readonly Part[],
   notes: Set<string>,
   signal?: AbortSignal,
 ): AsyncGenerator<string> {
-  let eol: Eol | undefined;
+  if (!encoding.startsWith("utf-")) notes.add(`${named(file.path)} was read as ${encoding}.`);
+  const end = eol === "crlf" ? "\r\n" : "\n";
   for (const [index, part] of parts.entries()) {
-    if (part.text !== undefined) {
-      yield part.text;
-      continue;
-    }
-    const { file, encoding, converted, note, ...form } = await openPart(context, part, signal);
-    try {
-      if (note !== undefined) notes.add(note);
-      if (eol === undefined || eol === "none") eol = form.eol;
-      const end = eol === "crlf" ? "\r\n" : "\n";
-      const pieces =
-        converted === undefined ? decoded(file, encoding, signal) : [textOf(converted)];
-      const { total, isEnded } = yield* linesOf(part, pieces, end);
-      if (total !== undefined) checkRange(file.path, part, total, notes);
-      if (!isEnded && index < parts.length - 1) yield end;
-    } finally {
-      await file.handle.close();
-    }
+    const { total, isEnded } = yield* linesOf(part, decoded(file, encoding, signal), end);
+    if (total !== undefined) checkRange(file.path, part, total, notes);
+    if (!isEnded && index < parts.length - 1) yield end;
   }
 }
-
-const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("utf8");
 
 /** @param total the lines of the file. @throws ToolError `invalid` for a part that begins past the end. */
 function checkRange(
@@ -191,7 +126,7 @@ async function* decoded(
  */
 async function* linesOf(
   { from = 1, to = Number.POSITIVE_INFINITY }: Part,
-  pieces: AsyncIterable<string> | Iterable<string>,
+  pieces: AsyncIterable<string>,
   end: string,
 ): AsyncGenerator<string, { total: number | undefined; isEnded: boolean }> {
   let line = 1;

@@ -1,4 +1,4 @@
-import { grouped, sized, ToolError } from "@refmcp/boundary/answer";
+import { sized, ToolError } from "@refmcp/boundary/answer";
 import type { ChangeContext } from "../change/change-context.ts";
 import { lossQuestion } from "../change/move.ts";
 import {
@@ -18,8 +18,7 @@ import { withEnds } from "./changed-ranges.ts";
 import { diffSomewhere } from "./compare.ts";
 import { countLines, lineCounts } from "./diff.ts";
 import { MAX_INLINE_BYTES } from "./edit.ts";
-import { checkParts, joined, type Part } from "./parts.ts";
-import { needsAllLines, type Transform, transformText } from "./transform.ts";
+import { joined, openParts, type Part } from "./parts.ts";
 
 /** Maximum bytes of a file that is compared by lines, and of parts to append, since they are kept in memory. */
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
@@ -30,9 +29,8 @@ const MAX_NOTES = 5;
 export interface WriteRequest {
   readonly path: string;
   readonly content?: string | undefined;
-  /** The content in pieces, which do not pass through the caller. */
+  /** Lines of a file, which do not pass through the caller. */
   readonly parts?: readonly Part[] | undefined;
-  readonly transform?: readonly Transform[] | undefined;
   readonly mode: "overwrite" | "create" | "append";
   readonly create_parents: boolean;
   readonly expected_hash?: string | undefined;
@@ -46,24 +44,26 @@ export interface WriteRequest {
  * @returns `lines`: those added and removed, unknown if the previous content was binary or very large;
  * `encodingBefore`, if it was different; `notes` about the parts; `receipt`: undefined if the file already had this content.
  * @throws ToolError `conflict` if the file is not the expected one, exists (`create`) or changes concurrently,
- * `invalid` for appending to a binary file, `too_large` for more than 32 MiB of lines to sort or to append to a large
- * file, and what the guard throws.
+ * `invalid` for appending to a binary file, `too_large` for more than 32 MiB of parts to append, and what the guard
+ * throws.
  */
 export async function write(context: ChangeContext, request: WriteRequest) {
   const { guard, locks } = context;
   const path = await guard.resolve(request.path);
   const work = async () => {
-    const { content, streamed, notes } = await contentOf(context, request);
+    const { text, pieces, notes, close } = await contentOf(context, request);
     const writing =
-      streamed === undefined
-        ? writeLocked(context, path, { ...request, content })
-        : writeStreamed(context, path, request, streamed);
-    const written = await writing.catch((error: unknown) => {
-      const isParentMissing = error instanceof ToolError && error.kind === "not_found";
-      if (!isParentMissing || request.create_parents) throw error;
-      throw failure("no_parent", error.message, { cause: error });
-    });
-    return { ...written, notes: [...notes] };
+      pieces === undefined
+        ? writeLocked(context, path, { ...request, content: text })
+        : writeStreamed(context, path, request, pieces);
+    const written = await writing
+      .catch((error: unknown) => {
+        const isParentMissing = error instanceof ToolError && error.kind === "not_found";
+        if (!isParentMissing || request.create_parents) throw error;
+        throw failure("no_parent", error.message, { cause: error });
+      })
+      .finally(close);
+    return { ...written, notes: [...notes].slice(0, MAX_NOTES) };
   };
   return locks.hold([await lockPath(guard, path)], work, request.signal);
 }
@@ -82,47 +82,43 @@ export async function overwriteQuestion(
   return lossQuestion(context, "Overwrite", path, before.stat.size);
 }
 
-/** The new content as a text or, if it is large, in pieces. */
-async function contentOf(
-  context: ChangeContext,
-  { content, parts, mode, transform = [], signal }: WriteRequest,
-): Promise<{ content: string; streamed?: AsyncIterable<string>; notes: ReadonlySet<string> }> {
-  const notes = new Set<string>();
-  if ((content === undefined) === (parts === undefined))
-    throw failure("no_content", "Exactly one of content and parts is required.");
-  const bytes =
-    parts === undefined ? (content?.length ?? 0) : await checkParts(context, parts, signal);
-  const pieces = parts === undefined ? [content ?? ""] : joined(context, parts, notes, signal);
-  const isHeld =
-    parts === undefined ||
-    bytes <= MAX_INLINE_BYTES ||
-    mode === "append" ||
-    needsAllLines(transform);
-  if (!isHeld) return { content: "", streamed: transformed(pieces, transform), notes };
-  let text = "";
-  for await (const piece of pieces) {
-    text += piece;
-    if (text.length > MAX_HELD_BYTES) {
-      const what = `More than ${sized(MAX_HELD_BYTES)} of text cannot be sorted or appended in one call.`;
-      throw failure("too_large", what, {
-        hint: "Do it in parts, or write the parts without transform to a new file.",
-      });
-    }
-  }
-  if (transform.length === 0) return { content: text, notes };
-  const work = { text, transforms: transform };
-  const isSmall = text.length <= MAX_INLINE_BYTES;
-  const changed = isSmall
-    ? transformText(work)
-    : await context.threads.run("transform", work, signal);
-  return { content: changed, notes };
+/** What is written: a text or, if it is a large one, its pieces. Call `close` afterwards. */
+interface Content {
+  readonly text: string;
+  readonly pieces?: AsyncIterable<string>;
+  readonly notes: ReadonlySet<string>;
+  close(): Promise<void>;
 }
 
-async function* transformed(
-  pieces: AsyncIterable<string> | Iterable<string>,
-  transforms: readonly Transform[],
-): AsyncGenerator<string> {
-  for await (const text of pieces) yield transformText({ text, transforms });
+async function contentOf(
+  { guard }: ChangeContext,
+  { content, parts, mode, signal }: WriteRequest,
+): Promise<Content> {
+  if ((content === undefined) === (parts === undefined))
+    throw failure("no_content", "Exactly one of content and parts is required.");
+  const notes = new Set<string>();
+  if (parts === undefined) return { text: content ?? "", notes, close: async () => {} };
+  const source = await openParts(guard, parts);
+  const close = () => source.file.handle.close();
+  const pieces = joined(source, parts, notes, signal);
+  if (source.file.stat.size > MAX_INLINE_BYTES && mode !== "append")
+    return { text: "", pieces, notes, close };
+  try {
+    let text = "";
+    for await (const piece of pieces) {
+      text += piece;
+      if (text.length > MAX_HELD_BYTES) {
+        const what = `More than ${sized(MAX_HELD_BYTES)} of text cannot be appended in one call.`;
+        throw failure("too_large", what, {
+          hint: "Append it in several calls, or write the parts to a new file.",
+        });
+      }
+    }
+    return { text, notes, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 /** Writes large content piece by piece; the previous content is not compared. */
@@ -273,12 +269,7 @@ function additionTo(path: string, form: TextForm | undefined, content: string) {
 
 export function writeAnswer(written: Awaited<ReturnType<typeof write>>): string {
   const { path, created, size, lines, hash, encoding, encodingBefore, notes, receipt } = written;
-  const more = notes.length - MAX_NOTES;
-  const noted = [
-    ...notes.slice(0, MAX_NOTES),
-    ...(more > 0 ? [`${grouped(more)} more parts are similar.`] : []),
-  ];
-  const hashed = [...(hash === undefined ? [] : [`Hash ${hash}.`]), ...noted]
+  const hashed = [...(hash === undefined ? [] : [`Hash ${hash}.`]), ...notes]
     .map((one) => ` ${one}`)
     .join("");
   if (receipt === undefined) return `${named(path)} already has this content.${hashed}`;

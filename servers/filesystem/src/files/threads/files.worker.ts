@@ -8,7 +8,6 @@ import { parentPort, workerData } from "node:worker_threads";
 import { ToolError } from "@refmcp/boundary/answer";
 import type { DiffWork } from "../edit/diff.ts";
 import type { EditWork } from "../edit/edit-text.ts";
-import type { TransformWork } from "../edit/transform.ts";
 import { type ConvertedDocument, type DocumentWork, searchable } from "../read/convert-document.ts";
 import { type FileStart, startOf } from "../read/file-starts.ts";
 import { filesIn } from "../search/file-batch.ts";
@@ -88,8 +87,6 @@ const kinds = {
   },
   extract: (work: ExtractWork) => extract(work, matcherOf(work.pattern)),
   edit: async (work: EditWork) => (await import("../edit/edit-text.ts")).editBytes(work),
-  transform: async (work: TransformWork) =>
-    (await import("../edit/transform.ts")).transformText(work),
   diff: async (work: DiffWork) => (await import("../edit/diff.ts")).diffTexts(work),
   document: async (work: DocumentWork) =>
     (await import("../read/convert-document.ts")).convertDocument(work),
