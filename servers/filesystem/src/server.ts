@@ -1,7 +1,6 @@
 import { defineServer } from "@refmcp/core";
 import manifest from "../package.json" with { type: "json" };
 import { options } from "./options.ts";
-import { prompts } from "./prompts/index.ts";
 import { resources } from "./resources/index.ts";
 import { tools } from "./tools/index.ts";
 
@@ -39,7 +38,6 @@ export const server = defineServer({
   slimOmits: ["parts", "expected_hash", "column"],
   tools,
   resources,
-  prompts,
   // Loaded with the first call, to keep startup fast.
   async open({
     options: { ignore, journal, journalDir, journalDays, forgetChanges, maxReadChars },
