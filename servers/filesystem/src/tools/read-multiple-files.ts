@@ -6,7 +6,7 @@ export default tool({
   name: "read_multiple_files",
   title: "Read text files",
   description:
-    "Read several text files or documents in one call. Long files are cut to a fair share of the response.",
+    "Read several text files or documents in one call. Those that do not fit are left for another call.",
   effect: "read",
   toolset: "read",
   input: z.strictObject({

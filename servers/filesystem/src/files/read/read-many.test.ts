@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { scratch } from "../../../test/scratch.ts";
-import { framed, sharesOf } from "./read-many.ts";
+import { framed } from "./read-many.ts";
 
 describe("readMany", () => {
   it("answers in order, with errors and successes mixed", async () => {
@@ -28,27 +28,27 @@ describe("readMany", () => {
     expect(answer.at(-1)).toBe(`${tag} end`);
   });
 
-  it("shares its budget fairly and says how to get the rest", async () => {
+  it("shows files in order as far as they fit, and says how to get the rest", async () => {
     const { files, put } = await scratch();
     const paths = [
       await put("small", "tiny\n"),
       await put("large", "a line of text\n".repeat(10_000)),
-      await put("wide", "x".repeat(100_000)),
+      await put("more", "x".repeat(1_000)),
     ];
     const many = await files.readMany(paths, { maxChars: 10_000 });
-    const lengths = many.files.map(({ part }) => part?.text.length ?? 0);
-    expect(lengths[0]).toBe(5);
-    expect(Math.abs((lengths[1] ?? 0) - (lengths[2] ?? 0))).toBeLessThan(20);
-    expect(many.files[1]?.part).toMatchObject({
-      next: { column: 1 },
-      totalLines: 10_000,
-      ends: false,
-    });
-    const wide = many.files[2]?.part;
-    expect(wide).toMatchObject({ next: { offset: 1, column: (lengths[2] ?? 0) + 1 } });
-    expect(wide?.missing).toEqual({ chars: 100_000 - (lengths[2] ?? 0), exact: true });
-    expect(framed(many).length).toBeLessThanOrEqual(10_000);
-    expect(framed(many)).toContain("Continue with offset=1 column=");
+    expect(many.files.map(({ path }) => path)).toEqual(paths.slice(0, 2));
+    expect(many.hidden).toBe(1);
+    expect(many.files[0]?.part?.text).toBe("tiny\n");
+    expect(many.files[1]?.part).toMatchObject({ next: { column: 1 }, totalLines: 10_000 });
+    const answer = framed(many);
+    expect(answer.length).toBeLessThanOrEqual(10_000);
+    expect(answer.length).toBeGreaterThan(9_000);
+    expect(answer).toMatch(/Lines 1–\d+ of 10,000\. Continue with offset=\d+\./);
+    expect(answer).toContain("[1 more files did not fit.");
+    const [wide] = (
+      await files.readMany([await put("wide", "x".repeat(100_000))], { maxChars: 10_000 })
+    ).files;
+    expect(wide?.part).toMatchObject({ next: { offset: 1 }, missing: { exact: true } });
   });
 
   it("shows 500 small files in four calls of the usual budget, and reads no more than it shows", async () => {
@@ -110,13 +110,5 @@ describe("readMany", () => {
     await expect(
       files.readMany(Array(100).fill(path), { maxChars: 5000, signal: cancelled }),
     ).rejects.toThrow("abort");
-  });
-});
-
-describe("sharesOf", () => {
-  it("gives short ones all they need and the others equal shares", () => {
-    expect(sharesOf([10, 1000, 500, 0], 300)).toEqual([10, 145, 145, 0]);
-    expect(sharesOf([10, 20], 300)).toEqual([10, 20]);
-    expect(sharesOf([], 300)).toEqual([]);
   });
 });
