@@ -34,12 +34,6 @@ export const options = defineOptions({
     description:
       "Also search by meaning, using the static embedding model in this directory (Model2Vec: model.safetensors and tokenizer.json). Needs the package @huggingface/tokenizers; nothing is downloaded.",
   },
-  notes: {
-    type: "directory",
-    heading: "Memory",
-    description:
-      "Keep one Markdown note for each entity in this directory, in the format of basic-memory and Obsidian. Edits of notes by people are read before each call, and changes by tools are written to the notes.",
-  },
   space: {
     type: "string",
     default: "default",

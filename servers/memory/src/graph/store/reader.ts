@@ -451,16 +451,6 @@ export class Reader {
     }));
   }
 
-  /** The values of all keys that begin with a prefix, by the rest of their keys. */
-  async metaFrom(prefix: string): Promise<Map<string, string>> {
-    const rows = await this.connection.all<{ key: string; value: string }>(
-      "SELECT key, value FROM meta WHERE substr(key, 1, ?) = ? ORDER BY key",
-      prefix.length,
-      prefix,
-    );
-    return new Map(rows.map(({ key, value }) => [key.slice(prefix.length), value]));
-  }
-
   async meta(key: string): Promise<string | undefined> {
     const [row] = await this.connection.all<{ value: string }>(
       "SELECT value FROM meta WHERE key = ?",

@@ -268,10 +268,6 @@ export class Writer extends Reader {
     await this.connection.all(`INSERT INTO meta (key, value) VALUES (?, ?) ${upsert}`, key, value);
   }
 
-  async dropMeta(key: string): Promise<void> {
-    await this.connection.all("DELETE FROM meta WHERE key = ?", key);
-  }
-
   /**
    * Removes changes made before a time from the journal, at most `limit`, and erases what they deleted; returns their
    * number.

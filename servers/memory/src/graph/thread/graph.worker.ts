@@ -1,19 +1,14 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Stop } from "../store/connection.ts";
-import { storeOfCall } from "../store/store.ts";
+import { type Store, storeOfCall } from "../store/store.ts";
 import { type Failure, jobs, type Opened, type Reply, type Request } from "./jobs.ts";
-import { type OpenedStore, openStore } from "./open.ts";
+import { openStore } from "./open.ts";
 
 const send = (reply: Reply) => parentPort?.postMessage(reply);
-/** Subscribers poll more often than notes need to be looked at. */
-const POLLED_MS = 1_000;
 const running = new Map<number, AbortController>();
 
-async function work(
-  { store, notes }: Pick<OpenedStore, "store" | "notes">,
-  request: Request,
-): Promise<void> {
+async function work(store: Store, request: Request): Promise<void> {
   const { id } = request;
   if ("stopped" in request) return running.get(id)?.abort();
   const controller = new AbortController();
@@ -28,13 +23,11 @@ async function work(
   };
   const own = storeOfCall(store, stop, (progress) => send({ id, progress }));
   try {
-    const before = await notes?.sync(request.name === "changesAfter" ? POLLED_MS : 0);
     const value: unknown = await Reflect.apply(jobs[request.name], undefined, [
       own,
       ...request.args,
     ]);
-    const notice = [before, await notes?.afterCall()].filter(Boolean).join(" ");
-    send({ id, value: request.asText === true ? JSON.stringify(value) : value, notice });
+    send({ id, value: request.asText === true ? JSON.stringify(value) : value });
   } catch (error) {
     send({ id, failed: failureOf(error) });
   } finally {
@@ -57,11 +50,11 @@ function failureOf(error: unknown): Failure {
 }
 
 try {
-  const { store, notes, ...opened } = await openStore(workerData);
+  const { store, ...opened } = await openStore(workerData);
   send({ id: 0, value: opened satisfies Opened });
   parentPort?.on("message", (request: Request | "close") => {
     if (request === "close") void store.close().then(() => parentPort?.close());
-    else void work({ store, notes }, request);
+    else void work(store, request);
   });
 } catch (error) {
   send({ id: 0, failed: failureOf(error) });

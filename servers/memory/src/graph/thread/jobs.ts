@@ -65,11 +65,11 @@ export interface Job {
 export type Request = Job | { readonly id: number; readonly stopped: true };
 
 /** What the main thread knows about an open store. */
-export type Opened = Omit<OpenedStore, "store" | "notes">;
+export type Opened = Omit<OpenedStore, "store">;
 
 /** From the thread. The first message has id 0: the store is open, or why it is not. */
 export type Reply = { readonly id: number } & (
-  | { readonly value: unknown; readonly notice?: string | undefined }
+  | { readonly value: unknown }
   | { readonly failed: Failure }
   | { readonly progress: number }
 );

@@ -10,8 +10,6 @@ export type MemoryLocation = {
   readonly historyDays?: number | undefined;
   /** Directory of an embedding model, an absolute path. */
   readonly embeddings?: string | undefined;
-  /** Directory of Markdown notes, an absolute path. */
-  readonly notes?: string | undefined;
   /** The file of the official server that the user named. */
   readonly official?: string;
 } & (
@@ -31,15 +29,15 @@ export const DEFAULT_SPACE = "default";
  * @param store a `postgres://` URL, which takes precedence over `file`.
  * @param space a name, or `auto` to derive one from the project's directory.
  * @param project the directory that `auto` refers to.
- * @throws ToolError `invalid` for a store that is not a PostgreSQL URL, or notes of a store or space.
+ * @throws ToolError `invalid` for a store that is not a PostgreSQL URL.
  */
 export function locationOf(
   options: Readonly<
     Record<"file" | "store", string | undefined> & Record<"space" | "project", string>
   > &
-    Pick<MemoryLocation, "historyDays" | "embeddings" | "notes">,
+    Pick<MemoryLocation, "historyDays" | "embeddings">,
 ): MemoryLocation {
-  const { historyDays, embeddings, notes } = options;
+  const { historyDays, embeddings } = options;
   const space = options.space === "auto" ? projectSpace(options.project) : options.space;
   // The platform's data directory. (The official server keeps its file in npx's cache, which npm empties.)
   const file = options.file ?? join(envPaths("refmcp", { suffix: "" }).data, "memory", "memory.db");
@@ -49,15 +47,8 @@ export function locationOf(
     space,
     historyDays,
     embeddings,
-    notes,
     ...(isOfficial ? { official: file } : {}),
   };
-  if (notes !== undefined && (options.store !== undefined || space !== DEFAULT_SPACE))
-    throw new ToolError(
-      "invalid",
-      `--notes cannot be used with ${options.store === undefined ? "--space" : "--store"}: the notes belong to one SQLite file.`,
-      { hint: "Give each memory its own --file and --notes directory." },
-    );
   if (options.store !== undefined)
     return { ...common, kind: "postgres", url: postgresUrl(options.store) };
   const isDefaultSpace = space === DEFAULT_SPACE;

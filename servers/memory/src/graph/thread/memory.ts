@@ -191,9 +191,12 @@ export class Memory {
     const opened = (await this.#answer(0, {})) as Opened;
     isOpen = true;
     const location = this.#location;
-    const isPlain = location.embeddings === undefined && location.notes === undefined;
-    // A search with a model, and the notes, need the thread; so does a damaged file.
-    if (location.kind === "sqlite" && isPlain && opened.warning === undefined)
+    // A search with a model needs the thread; so does a damaged file.
+    if (
+      location.kind === "sqlite" &&
+      location.embeddings === undefined &&
+      opened.warning === undefined
+    )
       this.#near ??= import("./near.ts").then(({ NearReader }) => NearReader.open(location.file));
     return opened;
   }
@@ -206,7 +209,6 @@ export class Memory {
     }
     this.#waiting.delete(reply.id);
     if (this.#waiting.size === 0) this.#worker?.unref();
-    if ("value" in reply && reply.notice) this.#addNotice(reply.notice);
     if ("failed" in reply) waiting?.reject(errorOf(reply.failed));
     else waiting?.resolve(reply.value);
   }

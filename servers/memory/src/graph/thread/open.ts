@@ -6,7 +6,6 @@ import { errorCode } from "@refmcp/boundary";
 import { grouped, ToolError } from "@refmcp/boundary/answer";
 import { prune } from "../change/change.ts";
 import { refuseLarge } from "../errors.ts";
-import type { NotesSync } from "../notes/sync.ts";
 import { counted } from "../read/names.ts";
 import { IMPORTED, type ImportNote, importNoteOf } from "../read/read.ts";
 import { openPostgresStore } from "../store/postgres-store.ts";
@@ -20,8 +19,6 @@ import { changedNotice } from "./official-file.ts";
 /** An open store, and notices for its user. */
 export interface OpenedStore {
   readonly store: Store;
-  /** Keeps Markdown notes the same as the store. */
-  readonly notes?: NotesSync | undefined;
   /** Sentences; empty if there is nothing to say. */
   readonly notice: string;
   /** The same, but about damage. */
@@ -39,19 +36,6 @@ export interface OpenedStore {
  * @throws ToolError if the location cannot be opened or the file not be read; see the stores.
  */
 export async function openStore(location: MemoryLocation): Promise<OpenedStore> {
-  const opened = await openWithout(location);
-  if (location.notes === undefined) return opened;
-  try {
-    const { NotesSync } = await import("../notes/sync.ts");
-    return { ...opened, notes: await NotesSync.open(opened.store, location.notes) };
-  } catch (error) {
-    await opened.store.close();
-    throw error;
-  }
-}
-
-/** Opens the store without notes. */
-async function openWithout(location: MemoryLocation): Promise<OpenedStore> {
   const { embeddings } = location;
   // Most memories have no model, so its code is only loaded for one.
   const model =

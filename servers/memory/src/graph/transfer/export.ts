@@ -1,8 +1,8 @@
-import type { Link } from "../notes/note.ts";
 import { batches } from "../store/connection.ts";
 import type { Reader, Store } from "../store/store.ts";
 import { type EntityRow, idsOf, type ObservationRow, type Relation } from "../types.ts";
 import { entityLine, type Format, relationLine } from "./jsonl.ts";
+import type { Link } from "./note.ts";
 import { xml } from "./xml.ts";
 
 const BATCH = 1_000;
@@ -21,8 +21,8 @@ type TextFormat = Exclude<Format, "markdown">;
 export async function exportNotes(
   store: Store,
 ): Promise<{ readonly path: string; readonly text: string }[]> {
-  const { FreeStems } = await import("../notes/names.ts");
-  const { renderNote } = await import("../notes/note.ts");
+  const { FreeStems } = await import("./note-names.ts");
+  const { renderNote } = await import("./note.ts");
   return store.read(async (reader) => {
     const stems = new FreeStems();
     const notes = [];

@@ -2,10 +2,10 @@ import { basename, extname } from "node:path/posix";
 import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { textProblem } from "../change/change.ts";
-import { NoteNames } from "../notes/names.ts";
-import { DEFAULT_TYPE, type Note, parseNote } from "../notes/note.ts";
 import { copiedMemories } from "./assistants.ts";
 import { type Parsed, parseJson, parseMemory } from "./jsonl.ts";
+import { DEFAULT_TYPE, type Note, parseNote } from "./note.ts";
+import { NoteNames } from "./note-names.ts";
 
 /** A file to import. */
 export interface ImportFile {

@@ -89,7 +89,7 @@ export async function importMemory(
  *
  * @returns how many entities and observations it added.
  */
-export async function addWithFacts(
+async function addWithFacts(
   writer: Writer,
   batch: readonly ImportedEntity[],
 ): Promise<{ created: number; observations: number }> {

@@ -1,5 +1,4 @@
 import { basename, extname } from "node:path/posix";
-import type { Note } from "./note.ts";
 
 /** A note's identifier in basic-memory: lower case, words joined by hyphens. */
 export function slugOf(name: string): string {
@@ -14,7 +13,7 @@ const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/iu;
 const MAX_STEM = 120;
 
 /** A file name without its ending that every system accepts, similar to the entity's name. */
-export function stemOf(name: string): string {
+function stemOf(name: string): string {
   const safe = name
     .normalize("NFC")
     .toWellFormed()
@@ -38,16 +37,11 @@ export class FreeStems {
     const stem = stemOf(name);
     for (let number = 1; ; number++) {
       const free = number === 1 ? stem : `${stem} ${number}`;
-      if (this.hold(free)) return free;
+      const key = free.normalize("NFC").toLowerCase().normalize("NFC");
+      if (this.#taken.has(key)) continue;
+      this.#taken.add(key);
+      return free;
     }
-  }
-
-  /** Takes a name; false if it was taken. */
-  hold(stem: string): boolean {
-    const key = stem.normalize("NFC").toLowerCase().normalize("NFC");
-    if (this.#taken.has(key)) return false;
-    this.#taken.add(key);
-    return true;
   }
 }
 
@@ -56,19 +50,17 @@ export class NoteNames {
   readonly #taken = new Set<string>();
   readonly #links = new Map<string, string>();
 
-  /** The name of a note's entity: its title or its file's name; if another note has that, its path. */
-  add(path: string, { title, permalink }: Pick<Note, "title" | "permalink">) {
+  /**
+   * The name of a note's entity: its title or its file's name; if another note has that, its path. The first note of a name keeps
+   * the short links.
+   */
+  add(
+    path: string,
+    { title, permalink }: Readonly<Record<"title" | "permalink", string | undefined>>,
+  ) {
     const whole = path.slice(0, path.length - extname(path).length);
-    const stem = basename(whole);
-    const wanted = title ?? stem.toWellFormed();
+    const wanted = title ?? basename(whole).toWellFormed();
     const name = this.#taken.has(wanted) ? whole.toWellFormed() : wanted;
-    this.link(name, path, permalink);
-    return name;
-  }
-
-  /** Makes a name known, with the links that mean it; the first note of a name keeps the short ones. */
-  link(name: string, path: string, permalink: string | undefined): void {
-    const whole = path.slice(0, path.length - extname(path).length);
     this.#taken.add(name);
     for (const link of [
       name,
@@ -81,6 +73,7 @@ export class NoteNames {
       const key = link.toLowerCase();
       if (!this.#links.has(key)) this.#links.set(key, name);
     }
+    return name;
   }
 
   /** The name of the entity that a link means: a note's, or the text of the link. */

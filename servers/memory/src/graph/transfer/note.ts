@@ -1,11 +1,10 @@
-import { isMap, isScalar, parseDocument, stringify } from "yaml";
+import { isMap, parseDocument, stringify } from "yaml";
 import { textProblem } from "../change/change.ts";
-import { digest } from "../store/tables.ts";
-import { slugOf } from "./names.ts";
+import { slugOf } from "./note-names.ts";
 
 /**
  * A Markdown note about one entity, in the format of basic-memory and Obsidian: YAML front matter with `title` and `type`, facts as
- * list items `- [category] text`, relations as `- type [[Other note]]`. Everything else is kept unchanged.
+ * list items `- [category] text`, relations as `- type [[Other note]]`.
  */
 export interface Note {
   /** `title`; undefined if the file's name is the title. */
@@ -13,30 +12,21 @@ export interface Note {
   readonly type: string | undefined;
   readonly permalink: string | undefined;
   readonly facts: readonly NoteFact[];
-  /** The lines of the headings under which facts are added. */
-  readonly headings: Readonly<Partial<Record<NoteFact["kind"], number>>>;
-  /** The mark of a code block that the text ends in. */
-  readonly fence: string | undefined;
   /** Paragraphs and list items that are neither facts nor headings, code or tables. */
   readonly prose: readonly string[];
   /** Whether it has code, tables or HTML. */
   readonly hasMore: boolean;
 }
 
-/** A fact, and the line that it is on. Only a line that is `own`, and so nothing but this fact, can be removed. */
-export type NoteFact = { readonly line: number; readonly own: boolean } & (
-  | { readonly kind: "observation"; readonly content: string }
-  | { readonly kind: "relation"; readonly type: string; readonly target: string }
-);
-
-/** What to change in the text of a note. */
-export interface Edits {
-  readonly title?: string | undefined;
-  readonly type?: string | undefined;
-  readonly remove?: (fact: NoteFact) => boolean;
-  readonly observations?: readonly string[];
-  readonly relations?: readonly Link[];
-}
+/** A fact. One that is `own` has its line for itself; the others are links in a text. */
+type NoteFact =
+  | { readonly kind: "observation"; readonly own: true; readonly content: string }
+  | {
+      readonly kind: "relation";
+      readonly own: boolean;
+      readonly type: string;
+      readonly target: string;
+    };
 
 export interface Link {
   readonly type: string;
@@ -49,8 +39,6 @@ export const DEFAULT_TYPE = "note";
 const FACT = "fact";
 /** The type of the relation that a link in a sentence represents. */
 const LINKS_TO = "links_to";
-const KINDS = ["observation", "relation"] as const;
-const HEADINGS = { observation: "## Observations", relation: "## Relations" } as const;
 
 const ITEM = /^\s*[-*+]\s+(\S.*)$/u;
 const CATEGORY = /^\[([^[\]()]+)\]\s+(\S.*)$/u;
@@ -63,18 +51,11 @@ const LINK = /(?<!!)\[\[([^[\]]+)\]\]/gu;
 /** Headings, rows of tables, HTML and rules. */
 const NO_PROSE = /^(?:#{1,6}\s|[|<]|-{3,}$|={3,}$)/u;
 
-/** The key of a fact: what it says, whatever its line looks like. */
-export function keyOf(fact: { readonly content: string } | Link): string {
-  return digest("content" in fact ? `o\0${fact.content}` : `r\0${fact.type}\0${fact.target}`);
-}
-
 /** Reads the text of a note. Text that is not understood is ignored. */
 export function parseNote(text: string): Note {
-  const lines = linesOf(text);
-  const front = frontMatter(text);
+  const { fields, body } = frontMatter(text);
   const facts: NoteFact[] = [];
   const prose: string[] = [];
-  const headings: Partial<Record<NoteFact["kind"], number>> = {};
   let hasMore = false;
   let fence: string | undefined;
   let paragraph: string[] = [];
@@ -82,8 +63,7 @@ export function parseNote(text: string): Note {
     if (paragraph.length > 0) prose.push(paragraph.join("\n"));
     paragraph = [];
   };
-  for (const [line, raw] of lines.entries()) {
-    if (line < front.lines) continue;
+  for (const raw of body.split(/(?<=\n)/u)) {
     const trimmed = raw.trim();
     const mark = /^(?:`{3,}|~{3,})/u.exec(trimmed)?.[0];
     if (fence !== undefined) {
@@ -96,21 +76,20 @@ export function parseNote(text: string): Note {
     }
     hasMore ||= mark !== undefined || /^[|<]/u.test(trimmed);
     if (mark !== undefined) continue;
-    for (const kind of KINDS) if (trimmed === HEADINGS[kind]) headings[kind] ??= line;
     const item = ITEM.exec(raw.trimEnd())?.[1];
     if (item !== undefined) endParagraph();
-    const found = trimmed.startsWith(">") ? [] : factsOf(item, raw, line);
+    const found = trimmed.startsWith(">") ? [] : factsOf(item, raw);
     facts.push(...found);
     if (found.some(({ own }) => own) || trimmed === "" || NO_PROSE.test(trimmed)) continue;
     if (item === undefined) paragraph.push(trimmed.replace(/^>\s?/u, ""));
     else prose.push(item.replace(/^\[[ xX]\]\s+/u, ""));
   }
   endParagraph();
-  return { ...front.fields, facts, headings, fence, prose, hasMore };
+  return { ...fields, facts, prose, hasMore };
 }
 
 /** The facts on a line; `item` is its text if it is an item of a list. */
-function factsOf(item: string | undefined, raw: string, line: number): NoteFact[] {
+function factsOf(item: string | undefined, raw: string): NoteFact[] {
   const readable = (item ?? raw).replace(/`[^`]*`/gu, (code) => " ".repeat(code.length)).trim();
   const relation = item === undefined ? undefined : RELATION.exec(readable);
   if (relation) {
@@ -118,16 +97,16 @@ function factsOf(item: string | undefined, raw: string, line: number): NoteFact[
     const type = unescaped(double ?? single ?? word ?? LINKS_TO);
     const target = targetOf(to);
     if (isValid("type", type) && isValid("name", target))
-      return [{ kind: "relation", type, target, line, own: true }];
+      return [{ kind: "relation", own: true, type, target }];
   }
   const found: NoteFact[] = [];
   const content = item === undefined ? undefined : contentOf(item);
   if (content !== undefined && isValid("observation", content))
-    found.push({ kind: "observation", content, line, own: true });
+    found.push({ kind: "observation", own: true, content });
   for (const [, to = ""] of readable.matchAll(LINK)) {
     const target = targetOf(to);
     if (isValid("name", target))
-      found.push({ kind: "relation", type: LINKS_TO, target, line, own: false });
+      found.push({ kind: "relation", own: false, type: LINKS_TO, target });
   }
   return found;
 }
@@ -159,55 +138,16 @@ export function renderNote(
 ): string {
   const permalink = slugOf(name);
   const front = `---\ntitle: ${scalar(name)}\ntype: ${scalar(type)}\n${permalink === "" ? "" : `permalink: ${permalink}\n`}---\n`;
-  return editNote(`${front}\n# ${oneLineName(name)}\n`, { observations, relations });
+  const section = (heading: string, items: readonly string[]) =>
+    items.length === 0 ? "" : `\n## ${heading}\n${items.map((item) => `${item}\n`).join("")}`;
+  return `${front}\n# ${oneLineName(name)}\n${section("Observations", observations.map(observationItem))}${section("Relations", relations.map(relationItem))}`;
 }
 
 const oneLineName = (name: string) => name.replace(/\s+/gu, " ").trim().slice(0, 200);
 
-/** Changes a note's text and keeps everything else byte for byte. */
-export function editNote(text: string, edits: Edits): string {
-  const { remove, observations = [], relations = [] } = edits;
-  const eol = /\r?\n/u.exec(text)?.[0] ?? "\n";
-  const lines = linesOf(text);
-  const { facts, headings, fence } = parseNote(text);
-  const own = facts.filter((fact) => fact.own);
-  const removed = new Set(remove === undefined ? [] : own.filter(remove).map(({ line }) => line));
-  const added = {
-    observation: observations.map(observationItem),
-    relation: relations.map(relationItem),
-  };
-  /** The lines to insert after each line. */
-  const after = new Map<number, string[]>();
-  const appended: string[] = [];
-  for (const kind of KINDS) {
-    if (added[kind].length === 0) continue;
-    const at = own.filter((fact) => fact.kind === kind).at(-1)?.line ?? headings[kind];
-    if (at === undefined) appended.push("", HEADINGS[kind], ...added[kind]);
-    else after.set(at, [...(after.get(at) ?? []), ...added[kind]]);
-  }
-  const body = lines.flatMap((line, index) => {
-    const kept = removed.has(index) ? [] : [line];
-    const next = after.get(index);
-    if (next === undefined) return kept;
-    const ended = kept.map((one) => (one.endsWith("\n") ? one : `${one}${eol}`));
-    return [...ended, ...next.map((one) => `${one}${eol}`)];
-  });
-  let result = body.join("");
-  if (appended.length > 0) {
-    if (fence !== undefined) appended.unshift(fence);
-    const start = result === "" || result.endsWith("\n") ? result : `${result}${eol}`;
-    result = `${start}${appended.map((line) => `${line}${eol}`).join("")}`;
-  }
-  for (const key of ["title", "type"] as const) {
-    const value = edits[key];
-    if (value !== undefined) result = withField(result, key, value, eol);
-  }
-  return result;
-}
-
 function observationItem(content: string): string {
   const plain = `- ${escaped(content)}`;
-  return factsOf(plain.slice(2), plain, 0).some(
+  return factsOf(plain.slice(2), plain).some(
     (fact) => fact.kind === "observation" && fact.content === content && CATEGORY.test(content),
   )
     ? plain
@@ -260,19 +200,14 @@ function decodedName(name: string): string {
   });
 }
 
-function linesOf(text: string): string[] {
-  return text.split(/(?<=\n)/u);
-}
-
-/** The front matter: how many lines it takes with its fences, and its fields. */
+/** The fields of the front matter, and the text after it. */
 function frontMatter(text: string) {
   const found = /^\ufeff?---[ \t]*\r?\n((?:[^\n]*\n)*?)---[ \t]*(?:\r?\n|$)/u.exec(text);
   const none = { title: undefined, type: undefined, permalink: undefined };
-  if (!found) return { lines: 0, fields: none, source: undefined };
-  const source = found[1] ?? "";
-  const document = parseDocument(source, { logLevel: "silent" });
+  if (!found) return { fields: none, body: text };
+  const document = parseDocument(found[1] ?? "", { logLevel: "silent" });
   if (document.errors.length > 0 || (document.contents !== null && !isMap(document.contents)))
-    return { lines: 0, fields: none, source: undefined };
+    return { fields: none, body: text };
   const field = (name: string) => {
     const value = document.get(name);
     const known =
@@ -282,31 +217,13 @@ function frontMatter(text: string) {
   const title = field("title");
   const type = field("type");
   return {
-    lines: linesOf(found[0]).filter((line) => line !== "").length,
-    source,
+    body: text.slice(found[0].length),
     fields: {
       title: title !== undefined && isValid("name", title) ? title : undefined,
       type: type !== undefined && isValid("type", type) ? type : undefined,
       permalink: field("permalink"),
     },
   };
-}
-
-/** The text with a field of its front matter set. */
-function withField(text: string, name: string, value: string, eol: string): string {
-  const { source } = frontMatter(text);
-  const line = `${name}: ${scalar(value)}${eol}`;
-  if (source === undefined) return `---${eol}${line}---${eol}${eol}${text}`;
-  // Behind the line with the first fence.
-  const at = text.indexOf("\n") + 1;
-  const document = parseDocument(source);
-  const node = document.get(name, true);
-  const [start, end] = (isScalar(node) ? node.range : undefined) ?? [0, 0];
-  const edited =
-    end === 0
-      ? `${line}${source}`
-      : `${source.slice(0, start)}${scalar(value)}${source.slice(end)}`;
-  return `${text.slice(0, at)}${edited}${text.slice(at + source.length)}`;
 }
 
 /** A string in YAML, on one line. */
