@@ -7,7 +7,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { peers, RawClient } from "../../../scripts/lib/bench-kit.mjs";
-import { makeModel } from "./lib/model.mjs";
 
 /** @typedef {{ name: string, entityType: string, observations: string[] }} Entity */
 /** @typedef {{ entities: Entity[], questions: { query: string, answer: string }[] }} Corpus */
@@ -93,11 +92,7 @@ export async function bench({ report }) {
   const official = (await peers(OFFICIAL))("@modelcontextprotocol/server-memory/dist/index.js");
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-recall-"));
   const rows = [];
-  const model = join(folder, "model");
-  /** @type {string[]} */
-  let encoder = [];
   try {
-    encoder = await makeModel(model);
     for (const [name, { entities, questions }] of Object.entries(await corpora())) {
       /** @param {string} file */
       const at = (file) => join(folder, `${rows.length} ${file}`);
@@ -109,11 +104,6 @@ export async function bench({ report }) {
         ),
         plain(entities),
         await server([process.execPath, BIN, "--file", at("here.db")], {}, entities),
-        await server(
-          [process.execPath, BIN, "--file", at("meaning.db"), "--embeddings", model],
-          {},
-          entities,
-        ),
       ];
       /** @type {string[]} */
       const hits = [];
@@ -135,11 +125,10 @@ export async function bench({ report }) {
   }
   report({
     title: "Answer within the first five / answer first / entities shown on average",
-    columns: ["questions", "official", "plain FTS5", "here", "here, --embeddings"],
+    columns: ["questions", "official", "plain FTS5", "here"],
     rows,
     notes: [
       "XQuAD (Artetxe, Ruder and Yogatama 2020, CC BY-SA 4.0): each paragraph is an entity, its sentences are observations. Of the 120 questions about 300 facts, 100 (with typos, inflections, paraphrases, 10 in other languages) were written before the search, and 20 after its list of synonyms; keywords are what a careful model sends.",
-      `The model of the last column is a static one (8,000 tokens, 512 dimensions, 16 MB), distilled from Universal Sentence Encoder Lite, which knows English (${encoder.join(", ")}).`,
     ],
   });
 }

@@ -28,12 +28,6 @@ export const options = defineOptions({
     description:
       "How many days changes and deleted data can be restored; older ones are erased at the next start. Default: forever.",
   },
-  embeddings: {
-    type: "directory",
-    heading: "Memory",
-    description:
-      "Also search by meaning, using the static embedding model in this directory (Model2Vec: model.safetensors and tokenizer.json). Needs the package @huggingface/tokenizers; nothing is downloaded.",
-  },
   space: {
     type: "string",
     default: "default",

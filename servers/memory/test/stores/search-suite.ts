@@ -2,10 +2,9 @@ import { describe, expect, it } from "vitest";
 import { isLong } from "../../../../vitest.long.ts";
 import { addObservations } from "../../src/graph/change/create.ts";
 import { undoChange } from "../../src/graph/change/history.ts";
-import { deleteObservations } from "../../src/graph/change/remove.ts";
 import { updateEntities } from "../../src/graph/change/update.ts";
 import { type SearchQuery, searchNodes } from "../../src/graph/search/search.ts";
-import { budget, create, entity, erase, forget, type Given, relate, relation } from "./help.ts";
+import { budget, create, entity, forget, type Given, relate, relation } from "./help.ts";
 
 export function searchSuite(given: Given, isWhole: boolean): void {
   const itLong = (name: string, test: () => Promise<void>): void => {
@@ -172,35 +171,6 @@ export function searchSuite(given: Given, isWhole: boolean): void {
       expect(found.matched).toBe("some words");
       expect(found.entities[0]?.name).toBe("Ada");
       expect(found.note).toContain('Nothing matches "paris"');
-    });
-
-    itLong("also compares meanings with a model, and erases vectors of erased facts", async () => {
-      const { store } = given;
-      const about = (text: string) => Int8Array.of(/sea|tide/.test(text) ? 127 : -127, -128, 0);
-      store.model = { hash: "h", embed: about };
-      await create(store, [entity("A", "t", ["high tide", "noon"]), entity("B", "t", ["invoice"])]);
-      expect(await search("sea")).toEqual(["A"]);
-      // The fact whose meaning is near comes first, among many.
-      const many = Array.from({ length: 40 }, (_, index) => `invoice ${index} from A`);
-      await create(
-        store,
-        [entity("A", "t", [...many.slice(20), "ebb and tide", ...many.slice(0, 20)])],
-        "merge",
-      );
-      expect((await page("sea")).entities[0]?.observations?.slice(0, 2)).toEqual([
-        "ebb and tide",
-        "high tide",
-      ]);
-      await erase((hard) =>
-        deleteObservations(
-          store,
-          [{ entityName: "A", observations: ["high tide", "ebb and tide", ...many] }],
-          hard,
-        ),
-      );
-      expect(
-        (await store.read((reader) => reader.vectors(0, 9))).map(({ vector }) => vector),
-      ).toEqual([about("noon"), about("invoice")]);
     });
 
     ifWhole("shows what matches and how much more there is", async () => {

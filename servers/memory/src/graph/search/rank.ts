@@ -51,7 +51,7 @@ const MIN_SHORTENED = 4;
 const MAX_ENDING = 20;
 
 /** An observation with how well it matches a query. */
-export interface RankedFact extends ObservationRow {
+interface RankedFact extends ObservationRow {
   readonly score: number;
 }
 
@@ -226,7 +226,7 @@ export function newestFirst(one: ObservationRow, other: ObservationRow): number 
 }
 
 /** Better entities first, and those that changed last first among equals. */
-export function byScore(one: RankedEntity, other: RankedEntity): number {
+function byScore(one: RankedEntity, other: RankedEntity): number {
   const [a, b] = [one.entity, other.entity];
   return other.score - one.score || b.updatedAt - a.updatedAt || b.id - a.id;
 }

@@ -10,16 +10,7 @@ import {
   type WeightedWord,
   type Within,
 } from "../types.ts";
-import type { Model } from "./embedding-model.ts";
-import {
-  byScore,
-  MAX_RANKED,
-  newestFirst,
-  type RankedEntity,
-  type RankedFact,
-  rankEntities,
-} from "./rank.ts";
-import { embedMissing, nearestFacts } from "./vectors.ts";
+import { MAX_RANKED, newestFirst, type RankedEntity, rankEntities } from "./rank.ts";
 
 const MAX_WORDS = 32;
 /** An entity that lacks some of the words needs at least this share of the best score: below, it only matches a common word. */
@@ -71,15 +62,13 @@ export async function searchNodes(store: Store, search: SearchQuery) {
     );
   const cursors = cursorsOf("search_nodes", [query, types, since, until], naturals("offset"));
   const offset = cursors.decode(search.cursor)?.offset ?? 0;
-  const model =
-    store.model !== undefined && (await embedMissing(store, store.model)) ? store.model : undefined;
   return store.read(async (reader) => {
     const enough = Math.max(MAX_RANKED, offset + limit) + 1;
     const found = await lookUpAll(reader, words);
     const { ranked, isMinimum, hasAll } =
       words.length === 0
         ? await newest(reader, search, enough)
-        : await rank(reader, search, found, enough, model);
+        : await rank(reader, search, found, enough);
     const chosen = ranked.slice(offset, offset + limit);
     const page = new Page(budget - FRAME);
     const shown = await fill(reader, page, chosen, found.known, limit * CHARS_PER_ENTITY, words);
@@ -261,7 +250,6 @@ async function rank(
   search: SearchQuery,
   { known, replaced, unknown }: Words,
   limit: number,
-  model: Model | undefined,
 ): Promise<Ranked> {
   const { ranked, isMinimum } = await rankEntities(reader, known, search, limit);
   const all = known.length + unknown.length;
@@ -269,60 +257,10 @@ async function rank(
   const good = ranked.filter(({ score, words }) => score >= min || words === all);
   const wanted = foldedName(search.query.trim());
   const isExact = ({ entity }: RankedEntity) => foldedName(entity.name) === wanted;
-  const found = model === undefined ? good : await withMeaning(reader, search, good, model);
   return {
-    ranked: [...found.filter(isExact), ...found.filter((one) => !isExact(one))],
+    ranked: [...good.filter(isExact), ...good.filter((one) => !isExact(one))],
     isMinimum,
     hasAll:
       unknown.length === 0 && replaced.size === 0 && ranked.some(({ words }) => words === all),
   };
-}
-
-/** Score for each standard deviation by which an observation's meaning is nearer than most; the best entity by words has 1. */
-const MEANING_WEIGHT = 0.1;
-
-/**
- * Combines the ranking by words with one by meaning, of observations and of entities, by adding scores, those by words relative
- * to the best one. Unlike ranks alone, normalized scores keep a clear match by words first (Bruch and others, 2023).
- */
-async function withMeaning(
-  reader: Reader,
-  { query, since = 0, until = Number.POSITIVE_INFINITY, types }: SearchQuery,
-  byWords: readonly RankedEntity[],
-  model: Model,
-): Promise<RankedEntity[]> {
-  const near = await nearestFacts(reader, model, query);
-  const rows = await reader.observationsById([...near.keys()], "current");
-  const entities = await reader.entitiesById(rows.map(({ entityId }) => entityId));
-  const best = byWords[0]?.score || 1;
-  const ranked = new Map(byWords.map((one) => [one.entity.id, one]));
-  for (const entity of entities.values())
-    if (
-      entity.updatedAt >= since &&
-      entity.updatedAt <= until &&
-      types?.includes(entity.type) !== false
-    )
-      if (!ranked.has(entity.id))
-        ranked.set(entity.id, { entity, score: 0, nameScore: 0, words: 0, facts: [] });
-  return [...ranked.values()]
-    .map((one) => {
-      const own = new Map<number, RankedFact>(one.facts.map((fact) => [fact.id, fact]));
-      for (const row of rows)
-        if (row.entityId === one.entity.id && !own.has(row.id))
-          own.set(row.id, { ...row, score: 0 });
-      const nearness = (id: number) => MEANING_WEIGHT * (near.get(id) ?? 0);
-      const facts = [...own.values()].map((fact) => ({
-        ...fact,
-        score: fact.score / best + nearness(fact.id),
-      }));
-      facts.sort((a, b) => b.score - a.score || newestFirst(a, b));
-      const nearestOne = Math.max(0, ...facts.map(({ id }) => nearness(id)));
-      return {
-        ...one,
-        facts,
-        nameScore: one.nameScore / best,
-        score: one.score / best + nearestOne,
-      };
-    })
-    .sort(byScore);
 }

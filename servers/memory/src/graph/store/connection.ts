@@ -1,6 +1,6 @@
 import type { IndexedWord, Kind, WeightedWord } from "../types.ts";
 
-export type Value = string | number | null | Uint8Array;
+export type Value = string | number | null;
 export type Pairs = readonly (readonly [number, number])[];
 /** A list is for `{in}`, pairs are for `{pairs}`. */
 export type Parameter = Value | readonly Value[] | Pairs;

@@ -426,31 +426,6 @@ export class Reader {
     return rows.flatMap(({ items }) => readItems(items));
   }
 
-  /** Observations that have no vector yet; see search/vectors.ts. */
-  withoutVector(limit: number): Promise<{ id: number; content: string }[]> {
-    // Ids only increase, so new observations come after the last vector.
-    return this.connection.all(
-      `SELECT o.id, o.content FROM observations o
-       WHERE o.id > (SELECT coalesce(max(observation_id), 0) FROM vectors) ORDER BY o.id LIMIT ?`,
-      limit,
-    );
-  }
-
-  /** Vectors of live observations by id. */
-  async vectors(after: number, limit: number) {
-    const rows = await this.connection.all<{ id: number; entityId: number; vector: Uint8Array }>(
-      `SELECT v.observation_id AS id, o.entity_id AS "entityId", v.vector FROM vectors v
-       JOIN observations o ON o.id = v.observation_id
-       WHERE v.observation_id > ? ${WHICH.current} ORDER BY v.observation_id LIMIT ?`,
-      after,
-      limit,
-    );
-    return rows.map((row) => ({
-      ...row,
-      vector: new Int8Array(row.vector.buffer, row.vector.byteOffset, row.vector.byteLength),
-    }));
-  }
-
   async meta(key: string): Promise<string | undefined> {
     const [row] = await this.connection.all<{ value: string }>(
       "SELECT value FROM meta WHERE key = ?",

@@ -1,4 +1,3 @@
-import type { Model } from "../search/embedding-model.ts";
 import type { Stop } from "./connection.ts";
 import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
@@ -26,8 +25,6 @@ export interface Store {
   size(): Promise<number>;
   /** What its user should know about damage found since it was opened. */
   readonly warning?: string | undefined;
-  /** If set, searches also compare meanings with this model. */
-  model?: Model | undefined;
   /** Reports how many items are done. */
   progress?(done: number): void;
   close(): Promise<void>;

@@ -16,9 +16,6 @@ import { contentKey, digest } from "./tables.ts";
 /** How many rows are indexed at once. */
 const INDEX_BATCH = 500;
 
-/** The key of `meta` that is set if there is a table of vectors. */
-const HAS_VECTORS = "has_vectors";
-
 /**
  * An observation to add. Without a time and a source it has those of the change; with `supersededAt` it is history from the
  * start (an import), otherwise current.
@@ -316,27 +313,7 @@ export class Writer extends Reader {
     const old = kind === "observation" ? await this.#superseded(live) : 0;
     this.#count(kind, old - live.length, live.length - states.size);
     await this.connection.all(`DELETE FROM ${TABLES[kind]} WHERE id {in}`, ids);
-    if (kind === "observation" && (await this.meta(HAS_VECTORS)) !== undefined)
-      await this.connection.all("DELETE FROM vectors WHERE observation_id {in}", ids);
     return erased;
-  }
-
-  /** Removes all vectors, and creates their table if missing. */
-  async dropVectors(): Promise<void> {
-    await this.connection.all("DROP TABLE IF EXISTS vectors");
-    await this.connection.all(
-      "CREATE TABLE vectors (observation_id bigint PRIMARY KEY, vector bytea NOT NULL)",
-    );
-    await this.setMeta(HAS_VECTORS, "yes");
-  }
-
-  async insertVectors(rows: readonly { id: number; vector: Int8Array }[]): Promise<void> {
-    for (const { id, vector } of rows)
-      await this.connection.all(
-        "INSERT INTO vectors (observation_id, vector) VALUES (?, ?) ON CONFLICT (observation_id) DO NOTHING",
-        id,
-        Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength),
-      );
   }
 
   /** Writes all entities and current observations to an empty search index. */

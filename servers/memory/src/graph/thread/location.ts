@@ -8,8 +8,6 @@ export type MemoryLocation = {
   readonly space: string;
   /** Days after which changes leave the journal and their deleted rows are erased; kept forever if omitted. */
   readonly historyDays?: number | undefined;
-  /** Directory of an embedding model, an absolute path. */
-  readonly embeddings?: string | undefined;
   /** The file of the official server that the user named. */
   readonly official?: string;
 } & (
@@ -35,9 +33,9 @@ export function locationOf(
   options: Readonly<
     Record<"file" | "store", string | undefined> & Record<"space" | "project", string>
   > &
-    Pick<MemoryLocation, "historyDays" | "embeddings">,
+    Pick<MemoryLocation, "historyDays">,
 ): MemoryLocation {
-  const { historyDays, embeddings } = options;
+  const { historyDays } = options;
   const space = options.space === "auto" ? projectSpace(options.project) : options.space;
   // The platform's data directory. (The official server keeps its file in npx's cache, which npm empties.)
   const file = options.file ?? join(envPaths("refmcp", { suffix: "" }).data, "memory", "memory.db");
@@ -46,7 +44,6 @@ export function locationOf(
   const common = {
     space,
     historyDays,
-    embeddings,
     ...(isOfficial ? { official: file } : {}),
   };
   if (options.store !== undefined)

@@ -191,12 +191,8 @@ export class Memory {
     const opened = (await this.#answer(0, {})) as Opened;
     isOpen = true;
     const location = this.#location;
-    // A search with a model needs the thread; so does a damaged file.
-    if (
-      location.kind === "sqlite" &&
-      location.embeddings === undefined &&
-      opened.warning === undefined
-    )
+    // A damaged file needs the thread.
+    if (location.kind === "sqlite" && opened.warning === undefined)
       this.#near ??= import("./near.ts").then(({ NearReader }) => NearReader.open(location.file));
     return opened;
   }

@@ -36,16 +36,11 @@ export interface OpenedStore {
  * @throws ToolError if the location cannot be opened or the file not be read; see the stores.
  */
 export async function openStore(location: MemoryLocation): Promise<OpenedStore> {
-  const { embeddings } = location;
-  // Most memories have no model, so its code is only loaded for one.
-  const model =
-    embeddings && (await (await import("../search/embedding-model.ts")).loadModel(embeddings));
   const store =
     location.kind === "postgres"
       ? await openPostgresStore(location.url, location.space)
       : await openSqliteStore(location.file);
   const { warning } = store;
-  if (model) store.model = model;
   try {
     // A memory that is not writable now is pruned at a later start.
     if (location.historyDays !== undefined)
