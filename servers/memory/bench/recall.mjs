@@ -128,7 +128,7 @@ export async function bench({ report }) {
     columns: ["questions", "official", "plain FTS5", "here"],
     rows,
     notes: [
-      "XQuAD (Artetxe, Ruder and Yogatama 2020, CC BY-SA 4.0): each paragraph is an entity, its sentences are observations. Of the 120 questions about 300 facts, 100 (with typos, inflections, paraphrases, 10 in other languages) were written before the search, and 20 after its list of synonyms; keywords are what a careful model sends.",
+      "XQuAD (Artetxe, Ruder and Yogatama 2020, CC BY-SA 4.0): each paragraph is an entity, its sentences are observations. Of the 120 questions about 300 facts, 100 (with typos, inflections, paraphrases, 10 in other languages) were written before the search, and 20 later; keywords are what a careful model sends.",
     ],
   });
 }

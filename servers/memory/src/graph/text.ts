@@ -1,5 +1,3 @@
-import synonyms from "./synonyms.json" with { type: "json" };
-
 /** Letters that Unicode does not decompose, and their plain substitutes. */
 const PLAIN: Readonly<Record<string, string>> = {
   ß: "ss",
@@ -130,16 +128,6 @@ export function typosOf(word: string): string[] {
       ...letters.flatMap((one) => [before + one + rest, before + one + letter + rest]),
     ];
   }).flat();
-}
-
-/** English words that often mean the same. */
-export function synonymsOf(word: string): string[] {
-  const stem = stemOf(word);
-  const groups = synonyms.map((line) => line.split(" "));
-  const meant = groups.filter((group) => group.some((one) => stemOf(one) === stem)).flat();
-  return [...new Set(meant)]
-    .filter((one) => stemOf(one) !== stem)
-    .map((one) => one.replace("_", " "));
 }
 
 /** A text without case, accents, blanks and punctuation: what `works at`, `works_at` and `Works At` have in common. */

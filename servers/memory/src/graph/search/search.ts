@@ -2,7 +2,7 @@ import { cursorsOf, nearest, ToolError } from "@refmcp/boundary/answer";
 import { quoteAll } from "../read/names.ts";
 import { idOf, learnedAs, learnedOn, naturals, Page, type ShownEntity } from "../read/page.ts";
 import type { Reader, Store } from "../store/store.ts";
-import { fold, foldedName, queryWords, snippet, synonymsOf, wordsOf } from "../text.ts";
+import { fold, foldedName, queryWords, snippet, wordsOf } from "../text.ts";
 import {
   type EntityRow,
   idsOf,
@@ -15,8 +15,6 @@ import { MAX_RANKED, newestFirst, type RankedEntity, rankEntities } from "./rank
 const MAX_WORDS = 32;
 /** An entity that lacks some of the words needs at least this share of the best score: below, it only matches a common word. */
 const MIN_SCORE = 0.3;
-/** Weight of a synonym. */
-const SYNONYM_WEIGHT = 0.7;
 /** How many characters of observations an answer has for each entity that it may show: 2,000 by default. */
 const CHARS_PER_ENTITY = 100;
 /** Entities with at most this many observations show also those that do not match, if there is room. */
@@ -35,10 +33,10 @@ export interface SearchQuery extends Within {
   readonly budget: number;
 }
 
-/** The words of a query: those that the index has, those replaced by others, and those without matches. */
+/** The words of a query: those that the index has or that are similar to it, the latter, and those without matches. */
 type Words = {
   known: WeightedWord[];
-  replaced: Map<string, readonly WeightedWord[]>;
+  similar: string[];
   unknown: string[];
 };
 
@@ -97,10 +95,10 @@ export async function searchNodes(store: Store, search: SearchQuery) {
 
 /**
  * Looks up each word in the index; one with punctuation (`node.js`) as a phrase, or else by its parts. A word without matches
- * is replaced by its synonyms, or by words a few letters away.
+ * is replaced by words a few letters away.
  */
 async function lookUpAll(reader: Reader, words: readonly string[]): Promise<Words> {
-  const found: Words = { known: [], replaced: new Map(), unknown: [] };
+  const found: Words = { known: [], similar: [], unknown: [] };
   const lookUp = async (each: readonly string[]) => {
     const indexed = [];
     for (const word of each) indexed.push(await reader.lookUp(word));
@@ -110,30 +108,23 @@ async function lookUpAll(reader: Reader, words: readonly string[]): Promise<Word
     const parts = wordsOf(word);
     let indexed = await lookUp([word]);
     if (parts.length > 1 && indexed[0]?.as !== "word") indexed = await lookUp(parts);
-    if (indexed.every(({ as }) => as === "near")) {
-      const synonyms = (await lookUp(synonymsOf(word))).filter(({ as }) => as === "word");
-      if (synonyms.length > 0)
-        indexed = synonyms.map((one) => ({ ...one, weight: one.weight * SYNONYM_WEIGHT }));
-      if (indexed.length > 0) found.replaced.set(word, indexed);
-    }
     if (indexed.length === 0) found.unknown.push(word);
+    else if (indexed.every(({ as }) => as === "near")) found.similar.push(word);
     found.known.push(...indexed);
   }
   return found;
 }
 
 /** The note about words without matches. */
-function wordNotes({ replaced, unknown }: Words, shown: readonly ShownEntity[]): string[] {
+function wordNotes({ similar, unknown }: Words, shown: readonly ShownEntity[]): string[] {
   const texts = shown.map(({ name, entityType, observations = [] }) => [
     name,
     entityType,
     ...observations,
   ]);
   const present = new Set(wordsOf(fold(texts.flat().join(" "))));
-  const notes = [...replaced].map(([word, instead]) => {
+  const notes = similar.map((word) => {
     const nothing = `Nothing matches ${quoteAll([word])}.`;
-    if (instead.some(({ as }) => as !== "near"))
-      return `${nothing} Showing matches for ${quoteAll(instead.map((one) => one.word))}.`;
     const meant = nearest(word, present, 1);
     return meant.length === 0 ? nothing : `${nothing} Did you mean ${quoteAll(meant)}?`;
   });
@@ -248,7 +239,7 @@ async function newest(reader: Reader, search: SearchQuery, limit: number): Promi
 async function rank(
   reader: Reader,
   search: SearchQuery,
-  { known, replaced, unknown }: Words,
+  { known, similar, unknown }: Words,
   limit: number,
 ): Promise<Ranked> {
   const { ranked, isMinimum } = await rankEntities(reader, known, search, limit);
@@ -261,6 +252,6 @@ async function rank(
     ranked: [...good.filter(isExact), ...good.filter((one) => !isExact(one))],
     isMinimum,
     hasAll:
-      unknown.length === 0 && replaced.size === 0 && ranked.some(({ words }) => words === all),
+      unknown.length === 0 && similar.length === 0 && ranked.some(({ words }) => words === all),
   };
 }
