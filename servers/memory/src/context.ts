@@ -23,7 +23,7 @@ export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
     output: definition.output.loose(),
     run: async (input: z.output<Input>, memory: Memory, call: Call) => {
       const answer = await definition.run(input, memory, call);
-      const notice = await memory.takeNotice();
+      const notice = memory.takeNotice();
       if (answer instanceof JsonText)
         return notice.notice === undefined ? answer : { ...Object(answer.toJSON()), ...notice };
       // A reading tool stays within the budget itself.

@@ -203,7 +203,7 @@ describe("an official file", () => {
     expect([await digest(official), (await stat(official)).mtimeMs]).toEqual(before);
   });
 
-  it("that another program still writes to is noticed, and can be imported again", async () => {
+  it("that another program still writes to can be imported again", async () => {
     const official = join(folder, "memory.jsonl");
     const line = (name: string) =>
       `{"type":"entity","name":"${name}","entityType":"t","observations":[]}\n`;
@@ -215,14 +215,7 @@ describe("an official file", () => {
     );
     expect(second?.text).not.toContain("notice");
     await writeFile(official, line("Ada") + line("Bo"));
-    const [first, imported] = await calls(
-      ["--file", official],
-      ["memory_stats", {}],
-      ["import_graph", { path: official }],
-    );
-    expect(JSON.parse(first?.text ?? "").notice).toMatch(
-      /memory\.jsonl has changed since it was imported/,
-    );
+    const [imported] = await calls(["--file", official], ["import_graph", { path: official }]);
     expect(JSON.parse(imported?.text ?? "")).toMatchObject({ entities: 1, duplicates: 1 });
   });
 

@@ -337,15 +337,13 @@ export const IMPORTED = "imported_from";
 const TYPES = 20;
 const ORPHANS = 10;
 
-export const importNoteOf = (text: string | undefined): ImportNote | undefined =>
-  text && JSON.parse(text);
-
 /** Counts, the location, and the file that the memory was imported from. */
 export async function memoryStats(store: Store, space: string) {
   const size = await store.size();
   return store.read(async (reader) => {
     const [latest] = await reader.changes(undefined, 1);
-    const imported = importNoteOf(await reader.meta(IMPORTED));
+    const note = await reader.meta(IMPORTED);
+    const imported: ImportNote | undefined = note && JSON.parse(note);
     const orphans = await reader.orphans(ORPHANS);
     return {
       store: store.kind,

@@ -16,7 +16,6 @@ import type {
 } from "./jobs.ts";
 import type { MemoryLocation } from "./location.ts";
 import type { NearReader } from "./near.ts";
-import { OfficialFile } from "./official-file.ts";
 import { GraphWatch } from "./watch.ts";
 
 /** Options of a job's caller. */
@@ -49,8 +48,6 @@ export class Memory {
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
   #opened: Promise<Opened> | undefined;
-  /** A file of the official server that was imported. */
-  #imported: OfficialFile | undefined;
   /** Reads a small memory in this thread. */
   #near: Promise<NearReader | undefined> | undefined;
   #last = 0;
@@ -66,11 +63,7 @@ export class Memory {
   /** @throws ToolError if the location cannot be opened; see `openStore`. */
   static async at(location: MemoryLocation, paths: PathGuard): Promise<Memory> {
     const memory = new Memory(location, paths);
-    const { notice, warning, official, importedOn } = await memory.#open();
-    if (official !== undefined && importedOn !== undefined) {
-      memory.#imported = new OfficialFile(official, importedOn);
-      await memory.#imported.remember();
-    }
+    const { notice, warning, official } = await memory.#open();
     memory.warning = warning;
     memory.official = official;
     memory.#notice = [warning, notice].filter(Boolean).join(" ");
@@ -84,16 +77,10 @@ export class Memory {
   }
 
   /** A notice about the location or its files, to show the user once. */
-  async takeNotice(): Promise<{ notice?: string }> {
-    const changed = await this.#imported?.look();
-    if (changed !== undefined) this.#addNotice(changed);
+  takeNotice(): { notice?: string } {
     const notice = this.#notice;
     this.#notice = "";
     return notice === "" ? {} : { notice };
-  }
-
-  #addNotice(text: string): void {
-    this.#notice = [this.#notice, text].filter(Boolean).join(" ");
   }
 
   /** @throws what the job throws; ToolError `cancelled` if its signal aborted. */

@@ -7,14 +7,13 @@ import { grouped, ToolError } from "@refmcp/boundary/answer";
 import { prune } from "../change/change.ts";
 import { refuseLarge } from "../errors.ts";
 import { counted } from "../read/names.ts";
-import { IMPORTED, type ImportNote, importNoteOf } from "../read/read.ts";
+import { IMPORTED, type ImportNote } from "../read/read.ts";
 import { openPostgresStore } from "../store/postgres-store.ts";
 import { openSqliteStore } from "../store/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
 import { type Imported, importMemory } from "../transfer/import.ts";
 import { rejectsFile } from "../transfer/jsonl.ts";
 import { DEFAULT_SPACE, type MemoryLocation } from "./location.ts";
-import { changedNotice } from "./official-file.ts";
 
 /** An open store, and notices for its user. */
 export interface OpenedStore {
@@ -25,8 +24,6 @@ export interface OpenedStore {
   readonly warning?: string | undefined;
   /** A file of the official server that may be imported without being in an allowed directory. */
   readonly official?: string | undefined;
-  /** The day on which `official` was imported, if it was. */
-  readonly importedOn?: string | undefined;
 }
 
 /**
@@ -50,8 +47,7 @@ export async function openStore(location: MemoryLocation): Promise<OpenedStore> 
     const named = location.official;
     if (named !== undefined && location.kind === "sqlite" && location.space === DEFAULT_SPACE) {
       const notice = await importOnce(store, named, location.file);
-      const note = importNoteOf(await store.read((reader) => reader.meta(IMPORTED)));
-      return { store, warning, notice, official: named, importedOn: note?.at.slice(0, 10) };
+      return { store, warning, notice, official: named };
     }
     const isNew = (await store.read((reader) => reader.changes(undefined, 1))).length === 0;
     const isOffered = location.kind === "sqlite" && location.isDefault && isNew;
@@ -70,15 +66,9 @@ export async function openStore(location: MemoryLocation): Promise<OpenedStore> 
   }
 }
 
-/** Imports the file unless that was done before; returns the result, or that the file has changed since. */
+/** Imports the file unless that was done before; returns the result. */
 async function importOnce(store: Store, source: string, database: string): Promise<string> {
-  const facts = await stat(source).catch(() => undefined);
-  const note = importNoteOf(await store.read((reader) => reader.meta(IMPORTED)));
-  if (note !== undefined) {
-    return facts === undefined || note.bytes === facts.size
-      ? ""
-      : changedNotice(source, note.at.slice(0, 10));
-  }
+  if ((await store.read((reader) => reader.meta(IMPORTED))) !== undefined) return "";
   const bytes = await readWhole(source);
   if (bytes === undefined) return "";
   const imported = await importMemory(store, bytes, {
