@@ -130,33 +130,6 @@ export function typosOf(word: string): string[] {
   }).flat();
 }
 
-/** A text without case, accents, blanks and punctuation: what `works at`, `works_at` and `Works At` have in common. */
-export function compact(text: string): string {
-  return wordsOf(fold(text)).join("");
-}
-
-/** Texts with fewer letters differ, even if only by one. */
-const MIN_EDITED = 5;
-
-/**
- * Whether two folded texts differ by one letter that is missing, replaced or swapped with the next. Texts with different
- * digits are different.
- */
-export function isOneEditApart(one: string, other: string): boolean {
-  const [short, long] = one.length <= other.length ? [one, other] : [other, one];
-  if (short.length < MIN_EDITED || long.length - short.length > 1) return false;
-  let start = 0;
-  while (start < short.length && short[start] === long[start]) start += 1;
-  let end = 0;
-  while (end < short.length - start && short.at(-1 - end) === long.at(-1 - end)) end += 1;
-  const [left, right] = [
-    short.slice(start, short.length - end),
-    long.slice(start, long.length - end),
-  ];
-  if (/\p{N}/u.test(left + right)) return false;
-  return right.length === 1 || (right.length === 2 && left === `${right[1]}${right[0]}`);
-}
-
 /** A folded name as indexed for completion and suggestions, truncated. */
 export function foldedName(name: string): string {
   return fold(name).slice(0, 200).toWellFormed();

@@ -5,7 +5,6 @@ import type { Store, Writer } from "../store/store.ts";
 import type { NewObservation, NewRelation } from "../store/writer.ts";
 import type { ChangeFacts, Entity, ObservationRow, Relation } from "../types.ts";
 import { change, checkedText, unlessEmpty } from "./change.ts";
-import { similarEntities, similarRelationTypes } from "./similar.ts";
 
 /** What to do with an entity whose name exists. */
 export type OnConflict = "skip" | "merge" | "error";
@@ -25,8 +24,8 @@ type Addition = { readonly name: string; readonly contents: readonly string[] };
 /**
  * Creates entities with their observations. Blanks around names are removed.
  *
- * @returns those it created, the names that existed and were left unchanged, what was added to existing entities, and existing
- *   names and types that resemble new ones.
+ * @returns those it created, the names that existed and were left unchanged, and what was added to
+ *   existing entities.
  * @throws ToolError `invalid` for an empty or overlong text, `conflict` for an existing name with `error`.
  */
 export async function createEntities(
@@ -43,8 +42,7 @@ export async function createEntities(
   }));
   return change(store, facts, async (writer) => {
     const { entities, skipped, merged } = await addEntities(writer, wanted, on_conflict);
-    const similar = await similarEntities(writer, entities);
-    return { entities, skipped: unlessEmpty(skipped), merged: unlessEmpty(merged), ...similar };
+    return { entities, skipped: unlessEmpty(skipped), merged: unlessEmpty(merged) };
   });
 }
 
@@ -255,15 +253,10 @@ export async function createRelations(
     const end = (name: string) => (known.has(name) ? name : name.trim());
     const trimmed = wanted.map((one) => ({ ...one, from: end(one.from), to: end(one.to) }));
     const { relations, duplicates, missing } = await addRelations(writer, trimmed, on_missing);
-    const similar = await similarRelationTypes(
-      writer,
-      relations.map(({ relationType }) => relationType),
-    );
     return {
       relations,
       duplicates: unlessEmpty(duplicates),
       created_entities: unlessEmpty(missing),
-      ...similar,
     };
   });
 }

@@ -366,12 +366,6 @@ export class Reader {
     return { entities, observations, relations };
   }
 
-  /** Whether more than `count` entities or relations have a type. */
-  async hasType(kind: "entity" | "relation", type: string, count: number): Promise<boolean> {
-    const select = `SELECT 1 AS one FROM ${TABLES[kind]} WHERE type = ? AND removed_by IS NULL LIMIT ?`;
-    return (await this.connection.all(select, type, count + 1)).length > count;
-  }
-
   typeCounts(
     kind: "entity" | "relation",
     limit: number,
