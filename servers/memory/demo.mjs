@@ -74,11 +74,5 @@ export async function demo({ folder, say, check, connect }) {
     { fails: /"Cafe Babage"[\s\S]*"Café Babbage"/ },
   );
 
-  say("The graph as a picture.");
-  await second.call("export_graph", { format: "svg", path: "graph.svg" }, { format: "svg" });
-  check(
-    "graph.svg is a picture",
-    (await readFile(join(folder, "graph.svg"), "utf8")).includes("<svg"),
-  );
   await second.close();
 }

@@ -1,5 +1,3 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { Task, World } from "@refmcp/testing";
 import { openSqliteStore } from "../src/graph/store/sqlite-store.ts";
 import { exportGraph } from "../src/graph/transfer/export.ts";
@@ -153,20 +151,6 @@ export const tasks: readonly Task[] = [
     reference: (call) => call("import_graph", { path: "official.jsonl" }),
     check: async (answer, world) =>
       answer.includes("not a line") && (await kept(world)).entities.has("Luigi"),
-  },
-  {
-    name: "draw a picture for a person",
-    prompt: "Save a picture of the memory as circle.svg.",
-    async reference(call) {
-      await call("export_graph", { format: "svg", path: "circle.svg" });
-      return "It is in circle.svg.";
-    },
-    async check(_answer, world) {
-      const picture = await readFile(join(world.args[3] ?? "", "circle.svg"), "utf8").catch(
-        () => "",
-      );
-      return picture.startsWith("<svg") && picture.includes(">Analytical Engine</text>");
-    },
   },
   {
     name: "count without reading everything",

@@ -1,8 +1,7 @@
 // Written by `pnpm generate`.
 import entity from "./entity.ts";
-import graphSvg from "./graph-svg.ts";
 import knowledgeGraph from "./knowledge-graph.ts";
 import recent from "./recent.ts";
 import stats from "./stats.ts";
 
-export const resources = [entity, graphSvg, knowledgeGraph, recent, stats];
+export const resources = [entity, knowledgeGraph, recent, stats];

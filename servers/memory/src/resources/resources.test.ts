@@ -4,7 +4,7 @@ import { startServer } from "../../test/process.ts";
 import { circle, session } from "../../test/session.ts";
 
 describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
-  it("show the graph, an entity, the journal, the numbers and a picture", async () => {
+  it("show the graph, an entity, the journal and the numbers", async () => {
     const { connected } = await circle({ era });
     const { client } = connected;
     const read = async (uri: string) => {
@@ -25,9 +25,6 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
     expect(JSON.parse((await read("memory://stats")).text)).toMatchObject({
       total: { entities: 3 },
     });
-    const picture = await read("memory://graph.svg");
-    expect(picture.mimeType).toBe("image/svg+xml");
-    expect(picture.text).toContain(">Ada</text>");
     await expect(client.readResource({ uri: "memory://entity/Nobody" })).rejects.toMatchObject({
       code: -32602,
     });

@@ -9,7 +9,6 @@ it("writes every format to a new file and overwrites none", async () => {
     ["jsonl", '{"type":"entity","name":"Ada"'],
     ["graphml", "<?xml"],
     ["mermaid", "flowchart LR"],
-    ["svg", "<svg "],
   ] as const) {
     const path = join(folder, `graph.${format}`);
     const { bytes } = await data("export_graph", { format, path });

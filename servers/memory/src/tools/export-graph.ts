@@ -14,7 +14,7 @@ export default tool({
       .enum(FORMATS)
       .default("jsonl")
       .describe(
-        "jsonl: a backup that the official server reads too; markdown: a new directory of notes; graphml; mermaid; svg: an image.",
+        "jsonl: a backup that the official server reads too; markdown: a new directory of notes; graphml; mermaid.",
       ),
     path: z
       .string()

@@ -3,7 +3,6 @@ import { addObservations } from "../../src/graph/change/create.ts";
 import { openNodes, readGraph } from "../../src/graph/read/read.ts";
 import { findRelated, type RelatedQuery } from "../../src/graph/read/related.ts";
 import { changesAfter, GraphWatch, type Touched } from "../../src/graph/thread/watch.ts";
-import { drawGraph } from "../../src/graph/transfer/picture.ts";
 import type { Entity } from "../../src/graph/types.ts";
 import { budget, create, entity, forget, type Given, relate, relation } from "./help.ts";
 
@@ -312,21 +311,6 @@ export function readSuite(given: Given): void {
         message: expect.stringMatching(/"Y"/),
       });
     });
-  });
-
-  it("draws the same picture of the same graph, with names as text", async () => {
-    await create(given.store, [
-      entity('<Ada & "Bo">', "person"),
-      entity("Café 🙂", "place"),
-      entity("lonely"),
-    ]);
-    await relate(given.store, [relation('<Ada & "Bo">', "sits in", "Café 🙂")]);
-    const first = await given.store.read(drawGraph);
-    expect(await given.store.read(drawGraph)).toBe(first);
-    expect(first).toMatch(/^<svg [^>]*viewBox="[-\d. ]+"/);
-    expect(first).toContain("&lt;Ada &amp; &quot;Bo&quot;&gt;</text>");
-    expect(first).toContain("sits in");
-    expect(first).not.toMatch(/NaN|undefined|<script/);
   });
 
   it("notifies listeners of changes by another connection, only while they listen", async () => {

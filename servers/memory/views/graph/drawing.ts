@@ -3,9 +3,9 @@ import { drag } from "d3-drag";
 import { select } from "d3-selection";
 import { type ZoomTransform, zoom, zoomIdentity } from "d3-zoom";
 import { element, svg } from "../../../../packages/core/views/host.ts";
-import { extentOf } from "../../src/graph/transfer/layout.ts";
 import type { Entity, Graph, Node, Relation } from "./graph.ts";
 import { forgetWidths, Labels, widthOf } from "./labels.ts";
+import { extentOf } from "./layout.ts";
 
 const NAME_SIZE = 12;
 const RELATION_SIZE = 10.5;

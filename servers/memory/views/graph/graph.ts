@@ -1,6 +1,6 @@
 // The part of a memory that a view has loaded, and the positions of its entities.
 import type { SimulationNodeDatum } from "d3-force";
-import { layOut } from "../../src/graph/transfer/layout.ts";
+import { layOut } from "./layout.ts";
 
 export interface Entity {
   readonly name: string;
@@ -33,8 +33,6 @@ export interface Node extends SimulationNodeDatum {
 
 /** An entity that is only known from relations has no type until it is opened. */
 const UNSEEN = "";
-/** The wanted distance between related entities, before the drawing is scaled. */
-const DISTANCE = 60;
 
 /** Entities and relations, from one answer or several. */
 export class Graph {
@@ -116,15 +114,7 @@ export class Graph {
       if (source === undefined || target === undefined || source === target) return [];
       return drawn.has(source) && drawn.has(target) ? [{ source, target }] : [];
     });
-    const pull = 0.08;
-    layOut(nodes, links, {
-      distance: DISTANCE,
-      repulsion: DISTANCE * 4,
-      reach: DISTANCE * 6,
-      radius: () => DISTANCE / 2.5,
-      pull: { x: (pull * height) / width, y: (pull * width) / height },
-      cell: { width: DISTANCE / 2, height: DISTANCE / 2 },
-    });
+    layOut(nodes, links, width, height);
     return nodes;
   }
 }

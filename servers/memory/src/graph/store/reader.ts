@@ -130,11 +130,6 @@ export class Reader {
     );
   }
 
-  /** Entities with one of these folded names. */
-  entitiesSpelledLike(folded: readonly string[]): Promise<EntityRow[]> {
-    return this.#entities("e.folded {in} AND e.removed_by IS NULL ORDER BY e.id", folded);
-  }
-
   #entities(where: string, ...params: readonly Parameter[]): Promise<EntityRow[]> {
     return this.connection.all(`SELECT ${ENTITY} FROM entities e WHERE ${where}`, ...params);
   }

@@ -32,7 +32,7 @@ type Waiting = {
 };
 
 /**
- * A memory in its own thread, which owns the database: no search, import or picture blocks this thread. A
+ * A memory in its own thread, which owns the database: no search or import blocks this thread. A
  * thread that dies fails its jobs, and the next job starts another one.
  */
 export class Memory {

@@ -3,13 +3,12 @@ import type { Reader, Store } from "../store/store.ts";
 import { type EntityRow, idsOf, type ObservationRow, type Relation } from "../types.ts";
 import { entityLine, type Format, relationLine } from "./jsonl.ts";
 import type { Link } from "./note.ts";
-import { xml } from "./xml.ts";
 
 const BATCH = 1_000;
 
 /**
  * The whole graph as text: `jsonl` is what the official server reads, with times, sources and superseded observations in fields that it ignores, `graphml` opens in Gephi, yEd
- * and Cytoscape, `mermaid` is a flowchart, `svg` is a picture (of the most connected entities, if there are many).
+ * and Cytoscape, `mermaid` is a flowchart.
  */
 export function exportGraph(store: Store, format: TextFormat): Promise<string> {
   return store.read(WRITERS[format]);
@@ -75,8 +74,6 @@ const WRITERS: Readonly<Record<TextFormat, (reader: Reader) => Promise<string>>>
     );
     return `${["flowchart LR", ...all].join("\n")}\n`;
   },
-  // Includes the layout library, which only pictures need.
-  svg: async (reader) => (await import("./picture.ts")).drawGraph(reader),
 };
 
 const currentTexts = (rows: readonly ObservationRow[]) =>
@@ -111,4 +108,18 @@ function mermaid(text: string): string {
     .slice(0, 200)
     .toWellFormed()
     .replace(/[^\p{L}\p{N} .,:'/+-]/gu, (found) => `#${found.codePointAt(0) ?? 32};`);
+}
+
+/** Escapes text for XML; characters that XML 1.0 forbids (NUL, most control characters) become U+FFFD. */
+function xml(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters that XML forbids.
+  const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
+  const named: Readonly<Record<string, string>> = {
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    '"': "&quot;",
+  };
+  const valid = text.toWellFormed().replace(forbidden, "\ufffd");
+  return valid.replace(/[&<>"\n\r\t]/g, (found) => named[found] ?? `&#${found.charCodeAt(0)};`);
 }

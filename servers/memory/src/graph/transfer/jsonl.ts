@@ -4,7 +4,7 @@ import type { Entity, ObservationRow, Relation } from "../types.ts";
 import { assistantMemories } from "./assistants.ts";
 
 /** What a graph can be exported as. */
-export const FORMATS = ["jsonl", "markdown", "graphml", "mermaid", "svg"] as const;
+export const FORMATS = ["jsonl", "markdown", "graphml", "mermaid"] as const;
 export type Format = (typeof FORMATS)[number];
 
 /** An observation to import: with its own time (milliseconds since 1970) and source, if they are known. */
