@@ -6,16 +6,14 @@ export default tool({
   name: "import_graph",
   title: "Import a graph",
   description:
-    "Import memories: JSON lines, Markdown notes, or an assistant's memories. Existing entities are extended. Lists what was not taken; unreadable lines go to a .rejects file.",
+    "Import memories: JSON lines or Markdown notes. Existing entities are extended. Lists what was not taken; unreadable lines go to a .rejects file.",
   effect: "add",
   input: z.strictObject({
     path: z
       .string()
       .optional()
-      .describe(
-        "A .jsonl file; a .md file or a directory of notes (basic-memory, Obsidian); Claude's memories.json; ChatGPT's saved memories as JSON or .txt.",
-      ),
-    text: z.string().optional().describe("Lines of JSON or of memories, instead of path."),
+      .describe("A .jsonl file; a .md file or a directory of notes (basic-memory, Obsidian)."),
+    text: z.string().optional().describe("Lines of JSON, instead of path."),
     source,
   }),
   output: z.object({ entities: count, rejected: count, change_id: count.optional() }),

@@ -6,16 +6,15 @@ import { unlessEmpty } from "../change/change.ts";
 import { refuseLarge } from "../errors.ts";
 import type { Caller, Memory } from "../thread/memory.ts";
 import type { ChangeFacts } from "../types.ts";
-import type { ImportFile } from "./foreign.ts";
 import { type Format, type Reject, rejectsFile } from "./jsonl.ts";
+import type { ImportFile } from "./notes.ts";
 
 const SHOWN_REJECTS = 5;
 
 /** Maximum number of files of a directory, and of bytes in all. */
 const [MAX_FILES, MAX_TOTAL] = [20_000, 256 * 1024 * 1024];
 const SHOWN_NOT_TAKEN = 10;
-/** What an import takes from a directory, where other JSON and text files have other uses. */
-const IN_DIRECTORY = /\.(?:md|markdown)$|(?:^|\/)(?:memor(?:y|ies)\.jsonl?|projects\.json)$/iu;
+const NOTE = /\.(?:md|markdown)$/iu;
 
 /**
  * Imports a file or a directory of notes below the allowed directories, or a text. Unreadable lines are written to
@@ -38,7 +37,7 @@ export async function importText(
   const { paths, official } = memory;
   const { given, ignored } =
     path === undefined
-      ? { given: textGiven(text ?? ""), ignored: [] }
+      ? { given: Buffer.from(text ?? "", "utf8"), ignored: [] }
       : path === official
         ? { given: await readFile(path), ignored: [] }
         : await readGiven(paths, path);
@@ -63,12 +62,6 @@ export async function importText(
   };
 }
 
-/** Lines of JSON, or an assistant's memories as text. */
-function textGiven(text: string): Uint8Array | ImportFile[] {
-  const bytes = Buffer.from(text, "utf8");
-  return /^\s*(?:\{|\[\s*(?:\{|\]\s*$))/mu.test(text) ? bytes : [{ path: "memories.txt", bytes }];
-}
-
 /** The content of a file, or of the notes in a directory; `ignored` are its other files. */
 async function readGiven(paths: PathGuard, path: string) {
   const directory = await paths.openDirectory(path).catch((error: unknown) => {
@@ -78,8 +71,7 @@ async function readGiven(paths: PathGuard, path: string) {
   await directory?.close();
   if (directory !== undefined) return readDirectory(paths, directory.path);
   const bytes = await readAllowed(paths, path);
-  const isForeign = /\.(?:md|markdown|txt)$/iu.test(path);
-  return { given: isForeign ? [{ path: basename(path), bytes }] : bytes, ignored: [] };
+  return { given: NOTE.test(path) ? [{ path: basename(path), bytes }] : bytes, ignored: [] };
 }
 
 async function readDirectory(paths: PathGuard, root: string) {
@@ -97,7 +89,7 @@ async function readDirectory(paths: PathGuard, root: string) {
       // Settings and the trash of programs, and links, which could lead in circles.
       if (entry.name.startsWith(".")) continue;
       if (entry.isDirectory()) pending.push(path);
-      else if (!entry.isFile() || !IN_DIRECTORY.test(path)) ignored.push(path);
+      else if (!entry.isFile() || !NOTE.test(path)) ignored.push(path);
       else {
         const bytes = await readAllowed(paths, join(root, path));
         total += bytes.length;
@@ -111,8 +103,8 @@ async function readDirectory(paths: PathGuard, root: string) {
     }
   }
   if (given.length > 0) return { given, ignored };
-  throw new ToolError("invalid", `${root} has no notes (.md) and no memories.json.`, {
-    hint: "Pass the directory of an Obsidian vault, of basic-memory's notes, or of an unpacked Claude export.",
+  throw new ToolError("invalid", `${root} has no notes (.md).`, {
+    hint: "Pass the directory of an Obsidian vault or of basic-memory's notes, or the path of a memory.jsonl.",
   });
 }
 

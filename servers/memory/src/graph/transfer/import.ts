@@ -3,8 +3,8 @@ import { addEntities, addRelations } from "../change/create.ts";
 import type { Store, Writer } from "../store/store.ts";
 import type { NewObservation } from "../store/writer.ts";
 import type { ChangeFacts, Relation } from "../types.ts";
-import type { ImportFile } from "./foreign.ts";
 import { type ImportedEntity, type ImportedFact, parseMemory, type Reject } from "./jsonl.ts";
+import type { ImportFile } from "./notes.ts";
 
 const BATCH = 1_000;
 
@@ -29,10 +29,8 @@ type Once = {
 };
 
 /**
- * Imports an official memory file, or files of other programs (see foreign.ts), in one change: everything that can be read, or
+ * Imports an official memory file, or Markdown notes, in one change: everything that can be read, or
  * nothing if it is cancelled or the store fails. Existing entities are extended.
- *
- * @throws ToolError `invalid` for a file that holds no memories.
  */
 export async function importMemory(
   store: Store,
@@ -57,11 +55,11 @@ export async function importMemory(
       done += batch.length;
       store.progress?.(done);
     };
-    // Includes a YAML parser, which only files of other programs need.
+    // Includes a YAML parser, which only notes need.
     const all =
       given instanceof Uint8Array
         ? parseMemory(given)
-        : (await import("./foreign.ts")).parseFiles(given);
+        : (await import("./notes.ts")).parseNotes(given);
     for (const parsed of all) {
       if (parsed.kind === "rejected") rejects.push(parsed.reject);
       else if (parsed.kind === "not taken") notTaken.push(parsed.what);

@@ -1,7 +1,6 @@
 import { textProblem } from "../change/change.ts";
 import type { NewObservation } from "../store/writer.ts";
 import type { Entity, ObservationRow, Relation } from "../types.ts";
-import { assistantMemories } from "./assistants.ts";
 
 /** What a graph can be exported as. */
 export const FORMATS = ["jsonl", "markdown", "graphml", "mermaid"] as const;
@@ -32,15 +31,9 @@ export type Reject = { readonly line: number; readonly reason: string; readonly 
  * Reads an official memory file, one JSON object on each line, as written by the official server or damaged
  * by accidents: a byte order mark, CRLF, blank lines, unknown fields, several objects on a line, lines that
  * were cut off. A JSON document `{ "entities": […], "relations": […] }` is read too. Unreadable parts are
- * returned as rejected. A JSON document of an assistant's memories is read as well.
- *
- * @param projects names for the projects in Claude's memories, by their ids.
- * @throws ToolError `invalid` for an assistant's chats.
+ * returned as rejected.
  */
-export function* parseMemory(
-  bytes: Uint8Array,
-  projects: ReadonlyMap<string, string> = new Map(),
-): Generator<Parsed> {
+export function* parseMemory(bytes: Uint8Array): Generator<Parsed> {
   const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const value =
     bytes.length > MAX_DOCUMENT
@@ -50,11 +43,6 @@ export function* parseMemory(
             .toString("utf8")
             .replace(/^\ufeff/, ""),
         );
-  const foreign = assistantMemories(value, projects);
-  if (foreign !== undefined) {
-    yield* foreign;
-    return;
-  }
   const whole = documentOf(value);
   if (whole !== undefined) {
     for (const item of whole) yield classify(item, 1, () => JSON.stringify(item));
@@ -216,7 +204,7 @@ function rejected(line: number, reason: string, text: string): Parsed {
   return { kind: "rejected", reject: { line, reason, text } };
 }
 
-export function parseJson(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -224,7 +212,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
+function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -1,9 +1,6 @@
-import { basename, extname } from "node:path/posix";
 import { ToolError } from "@refmcp/boundary/answer";
-import * as z from "zod";
 import { textProblem } from "../change/change.ts";
-import { copiedMemories } from "./assistants.ts";
-import { type Parsed, parseJson, parseMemory } from "./jsonl.ts";
+import type { Parsed } from "./jsonl.ts";
 import { DEFAULT_TYPE, type Note, parseNote } from "./note.ts";
 import { NoteNames } from "./note-names.ts";
 
@@ -14,31 +11,17 @@ export interface ImportFile {
   readonly bytes: Uint8Array;
 }
 
-/** The names of a Claude export's projects by their ids. */
-function projectsOf(files: readonly ImportFile[]): ReadonlyMap<string, string> {
-  const project = z.array(z.looseObject({ uuid: z.string(), name: z.string() }));
-  const file = files.find(({ path }) => basename(path) === PROJECTS);
-  const found = project.safeParse(file && parseJson(Buffer.from(file.bytes).toString("utf8")));
-  return new Map((found.data ?? []).map(({ uuid, name }) => [uuid, name]));
-}
-const PROJECTS = "projects.json";
-
 /**
- * Reads files of other programs: Markdown notes of basic-memory or Obsidian (one entity each), text (one memory of an assistant on
- * each line), and the JSON files that parseMemory reads. A file of a directory that cannot be used is reported as not taken.
+ * Reads Markdown notes of basic-memory or Obsidian, one entity each. A file of a directory that cannot be used is reported as not
+ * taken.
  *
  * @throws ToolError `invalid` if the only file cannot be used.
  */
-export function* parseFiles(files: readonly ImportFile[]): Generator<Parsed> {
+export function* parseNotes(files: readonly ImportFile[]): Generator<Parsed> {
   const notes: { path: string; note: Note }[] = [];
-  const projects = projectsOf(files);
   for (const { path, bytes } of files) {
-    if (files.length > 1 && basename(path) === PROJECTS) continue;
-    const ending = extname(path).toLowerCase();
     try {
-      if (ending === ".json" || ending === ".jsonl") yield* [...parseMemory(bytes, projects)];
-      else if (ending === ".txt") yield copiedMemories(textOf(path, bytes));
-      else notes.push({ path, note: parseNote(textOf(path, bytes)) });
+      notes.push({ path, note: parseNote(textOf(path, bytes)) });
     } catch (error) {
       if (!(error instanceof ToolError) || files.length === 1) throw error;
       yield { kind: "not taken", what: `${path}: ${error.message}` };
