@@ -62,7 +62,7 @@ export async function byRelations(reader: Reader, count: number): Promise<Listin
 }
 
 /** Relations of entities whose other end is known too, in the order of their creation. */
-export async function relationsAmong(
+async function relationsAmong(
   reader: Reader,
   ids: readonly number[],
   known: ReadonlySet<number>,
