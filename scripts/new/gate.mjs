@@ -1,4 +1,4 @@
-// The checks for new servers and tools. Each ends the process if it fails, with its output.
+// The checks for a new server. Each ends the process if it fails, with its output.
 import { join } from "node:path";
 import { ROOT, run, step } from "../lib/setup.mjs";
 

@@ -1,6 +1,5 @@
-// Valid names for servers and tools, and where they are.
+// Valid names for servers, and where they are.
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT, serverNames } from "../lib/setup.mjs";
 
@@ -28,52 +27,11 @@ export function checkServerName(name) {
     );
   if (existsSync(join(SERVERS, name)))
     throw new NameError(
-      `servers/${name} already exists. To add a tool to it: pnpm new tool ${name} NAME`,
+      `servers/${name} already exists. docs/add-a-tool.md says how to add a tool to it.`,
     );
 }
 
-/**
- * Checks the name of a new tool.
- *
- * @param {string} server
- * @param {string} tool
- * @throws {NameError} if the server does not exist, or the tool's name is invalid or taken.
- */
-export async function checkToolName(server, tool) {
-  const servers = serverNames();
-  if (!servers.includes(server))
-    throw new NameError(`There is no server "${server}". There are: ${servers.join(", ")}.`);
-  if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(tool) || tool.length < 3 || tool.length > 40)
-    throw new NameError(
-      `"${tool}" cannot name a tool: use 3 to 40 of a to z, 0 to 9 and _, as in "${server}_search".`,
-    );
-  for (const other of servers) {
-    if ((await toolNames(other)).includes(tool))
-      throw new NameError(
-        `The ${other} server has a tool "${tool}" already; names are unique over all servers.`,
-      );
-  }
-}
-
-/** The names of a server's tools, read from their files. @param {string} server */
-async function toolNames(server) {
-  const folder = join(SERVERS, server, "src", "tools");
-  if (!existsSync(folder)) return [];
-  const names = [];
-  for (const file of await readdir(folder, { recursive: true })) {
-    if (!file.endsWith(".ts") || file.endsWith(".test.ts") || file === "index.ts") continue;
-    const text = await readFile(join(folder, file), "utf8");
-    names.push(...[...text.matchAll(/^ {2}name: "([a-z0-9_]+)"/gm)].map(([, name = ""]) => name));
-  }
-  return names;
-}
-
-/** weather_forecast → weather-forecast, the name of its file. @param {string} tool */
-export function fileName(tool) {
-  return tool.replaceAll("_", "-");
-}
-
-/** weather_forecast → Weather forecast, for people. @param {string} name */
+/** weather → Weather, for people. @param {string} name */
 export function titleOf(name) {
   const words = name.replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);

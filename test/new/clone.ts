@@ -7,9 +7,9 @@ import { ROOT } from "../servers.ts";
 
 const execute = promisify(execFile);
 
-/** What `pnpm new` does not need: the servers, and with them the package that has all of them and their plugins. */
+/** What `pnpm new` does not need: the servers, and with them the package that has all of them. */
 const LEFT_OUT =
-  /^(servers|plugins|packages\/refmcp\/|docs\/(?!hosts\.md)|test\/[^/]+\/|\.changeset|\.github)/;
+  /^(servers|packages\/refmcp\/|docs\/(?!hosts\.md)|test\/[^/]+\/|\.changeset|\.github)/;
 const GATEWAY = "packages/refmcp/package.json";
 /** Files that the checks of `pnpm new` run and the page generator reads. What the left out ones check needs everything. */
 const KEPT = /^test\/(?:structure\/(?!imports|tasks)|bench\/|hosts\/openings\.json$)/;

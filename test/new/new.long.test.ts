@@ -6,30 +6,14 @@ import { type Clone, cloneWorkspace } from "./clone.ts";
 
 /** Long enough for an installation on a slow machine; only for tests that hang. */
 const LONG = 900_000;
-/** A server of each kind; files are the default. */
-const SERVERS = [
-  ["scratch", undefined],
-  ["remote", "web"],
-  ["table", "database"],
-] as const;
 let clone: Clone;
 let said = "";
 let statusAfterServer: string[] = [];
 
 beforeAll(async () => {
   clone = await cloneWorkspace();
-  for (const [name, kind] of SERVERS) {
-    const { stderr } = await clone.node(
-      "scripts/new.mjs",
-      "server",
-      name,
-      ...(kind ? ["--kind", kind] : []),
-    );
-    if (kind !== undefined) continue;
-    said = stderr;
-    statusAfterServer = await clone.status();
-  }
-  await clone.node("scripts/new.mjs", "tool", "scratch", "scratch_count");
+  ({ stderr: said } = await clone.node("scripts/new.mjs", "server", "scratch"));
+  statusAfterServer = await clone.status();
 }, LONG);
 afterAll(() => clone?.dispose());
 
@@ -48,19 +32,11 @@ async function refusal(...args: string[]): Promise<string> {
 describe("the result of pnpm new", () => {
   it("is one folder, a changeset, and the pages generated from them", () => {
     expect(statusAfterServer).toEqual([
-      " M .claude-plugin/marketplace.json",
-      " M .cursor-plugin/marketplace.json",
       " M README.md",
       " M docs/hosts.md",
       " M pnpm-lock.yaml",
       "?? .changeset/",
-      "?? .github/",
-      "?? docs/badges/",
-      "?? docs/errors.md",
-      "?? docs/options.md",
-      "?? docs/plugins.md",
       "?? docs/size.md",
-      "?? plugins/",
       "?? servers/",
     ]);
   });
@@ -74,8 +50,7 @@ describe("the result of pnpm new", () => {
     );
   });
 
-  it("comes with a list of the kinds and of existing files to replace", async () => {
-    expect(said).toContain("--kind files; the others are web and database.");
+  it("comes with a list of existing files to replace", async () => {
     const files = [...said.matchAll(/^ {2}((?:[\w.-]+\/)*[\w.-]+(?:\.\w+|\/))(?=[ ,])/gm)].map(
       ([, file = ""]) => file,
     );
@@ -95,22 +70,21 @@ describe("the result of pnpm new", () => {
     expect(stdout).toContain("6 passed");
   });
 
-  it.each(SERVERS)("has the required tests: %s", async (name) => {
+  it("has the required tests", async () => {
     const tests = ["ls-files", "--others", "--exclude-standard", "*.test.ts"];
-    const { stdout } = await clone.run(`servers/${name}`, "git", ...tests);
+    const { stdout } = await clone.run(`servers/scratch`, "git", ...tests);
     expect(stdout.trim().split("\n").sort()).toEqual([
       "evals/tasks.test.ts",
-      ...(name === "scratch" ? ["src/tools/scratch-count.test.ts"] : []),
-      `src/tools/${name}-find.test.ts`,
+      `src/tools/scratch-find.test.ts`,
       "test/attacks.test.ts",
       "test/contract.test.ts",
     ]);
   });
 
-  it.each(SERVERS)("has a working demo: %s", { timeout: LONG }, async (name) => {
+  it("has a working demo", { timeout: LONG }, async () => {
     const script = `
       const { play } = await import("./scripts/lib/demo.mjs");
-      process.stdout.write(JSON.stringify(await play("${name}", await import("./servers/${name}/demo.mjs"))));`;
+      process.stdout.write(JSON.stringify(await play("scratch", await import("./servers/scratch/demo.mjs"))));`;
     const { stdout } = await clone.run(
       ".",
       process.execPath,
@@ -126,9 +100,7 @@ describe("the result of pnpm new", () => {
   }, async () => {
     await clone.node("scripts/generate.mjs", "--check");
     const readme = await readFile(join(clone.root, "servers", "scratch", "README.md"), "utf8");
-    expect(readme).toContain(
-      "| `scratch_count` | read | Count the characters, words and lines of a text. |",
-    );
+    expect(readme).toContain("| `scratch_find` | read | ");
     const source = join(clone.root, "servers", "scratch", "package.json");
     const text = await readFile(source, "utf8");
     expect(text).toContain("Find notes");
@@ -153,13 +125,10 @@ describe("npm test, of some packages", () => {
   it("checks the types, runs each suite, where a missing snapshot fails, and closes with the counts", {
     timeout: LONG,
   }, async () => {
-    const { code, stdout } = await run(...SERVERS.map(([name]) => name));
-    expect(stdout).toMatch(/^3 suites, [\w ]+ on \d+ cores?\.\n/);
-    const passed = SERVERS.map(([name]) =>
-      Number(new RegExp(`^✓ servers/${name}: (\\d+) passed \\([^)]+\\)$`, "m").exec(stdout)?.[1]),
-    );
-    const sum = passed.reduce((total, one) => total + one, 0);
-    expect(stdout).toMatch(new RegExp(`\n\n${sum} passed, 0 failed\n$`));
+    const { code, stdout } = await run("scratch");
+    expect(stdout).toMatch(/^1 suite, [\w ]+ on \d+ cores?\.\n/);
+    const [, passed] = /^✓ servers\/scratch: (\d+) passed \([^)]+\)$/m.exec(stdout) ?? [];
+    expect(stdout).toMatch(new RegExp(`\n\n${passed} passed, 0 failed\n$`));
     expect(code).toBe(0);
     expect((await run("scratch")).stdout).toMatch(
       /^1 suite, nothing changed since it passed\.\n✓ /,
@@ -195,20 +164,5 @@ describe("pnpm new refuses", () => {
     expect(await refusal("server", "My_Server")).toContain("2 to 20 letters a to z");
     expect(await refusal("server", "scratch")).toContain("servers/scratch already exists");
     expect(await refusal("server")).toContain("Usage:");
-    expect(await refusal("server", "weather", "--kind", "mail")).toContain(
-      "Kinds: files, web, database.",
-    );
-  });
-
-  it("an invalid or taken name for a tool, and a server that does not exist", async () => {
-    expect(await refusal("tool", "scratch", "Count-Words")).toContain(
-      "3 to 40 of a to z, 0 to 9 and _",
-    );
-    expect(await refusal("tool", "scratch", "scratch_find")).toContain(
-      'a tool "scratch_find" already',
-    );
-    expect(await refusal("tool", "elsewhere", "count_words")).toContain(
-      "There are: remote, scratch, table.",
-    );
   });
 });
