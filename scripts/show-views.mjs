@@ -82,12 +82,6 @@ const VIEWS = [
     call: { name: "read_graph", arguments: { detail: "full" } },
   },
   {
-    server: "fetch",
-    title: "A long page",
-    args: ["--allow-host", "127.0.0.1"],
-    call: { name: "fetch", arguments: { url: `${origin}/page`, max_length: 20_000 } },
-  },
-  {
     server: "playwright",
     title: "A report with a failed check",
     args: ["--allow-host", "127.0.0.1", folder],

@@ -27,7 +27,6 @@ export const server = defineServer({
   ].join("\n"),
   options,
   skills: import.meta.url,
-  views: import.meta.url,
   slim: ["fetch"],
   tools,
   resources,

@@ -10,7 +10,6 @@ export default tool({
     "Fetch a web page or file (PDF, Office, OpenDocument, EPUB) as Markdown, or an image. The last line has the next start_index. For many pages or a question use fetch_many, to search fetch_find.",
   effect: "read",
   openWorld: true,
-  view: "page",
   input: z.strictObject({
     url,
     max_length: z.int().min(1).max(999_999).default(5_000).describe("Maximum characters."),
