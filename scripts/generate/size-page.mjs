@@ -169,7 +169,7 @@ With comments and blanks, they have ${megabytes(all.whole)} characters; the goal
 
 ## Everything else
 
-Generated files do not count: \`server.json\`, \`manifest.json\`, \`plugins\`, marketplaces, surfaces and recorded figures, nor do lockfiles and
+Generated files do not count: \`server.json\`, \`manifest.json\` and surfaces, nor do lockfiles and
 settings (\`package.json\`, \`tsconfig.json\`).
 
 | What | Files | Lines of code | Characters | Goal |

@@ -1,10 +1,8 @@
 // Creates everything that a release publishes in one folder, from a built workspace: the packages as tarballs,
-// the MCP bundles, the SBOMs, the Gemini CLI extension, the entries for the MCP Registry, and the script that publishes. CI builds and tests in one job and
+// the MCP bundles, the SBOMs, the entries for the MCP Registry, and the script that publishes. CI builds and tests in one job and
 // publishes this folder from another that runs nothing else. Usage: node scripts/release/artifacts.mjs TAG FOLDER
-import { execFile } from "node:child_process";
 import { copyFile, mkdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { promisify } from "node:util";
 import { packageFolders, ROOT, serverNames } from "../lib/setup.mjs";
 import { makeBundle } from "./bundle.mjs";
 import { packAll } from "./pack.mjs";
@@ -42,15 +40,6 @@ for (const name of serverNames()) {
   await mkdir(join(folder, "registry", name));
   await copyFile(join(source, "server.json"), join(folder, "registry", name, "server.json"));
 }
-// Gemini CLI installs the asset whose name begins with the platform, because the repository's root has no extension.
-for (const platform of ["darwin", "linux", "win32"])
-  await promisify(execFile)("tar", [
-    "-czf",
-    join(folder, "assets", `${platform}.refmcp-gemini-extension.tar.gz`),
-    "-C",
-    join(ROOT, "plugins", "refmcp"),
-    ".",
-  ]);
 process.stdout.write(
   `${folder}: ${published.length} packages, ${serverNames().length} bundles and SBOMs\n`,
 );

@@ -64,10 +64,6 @@ it("publishing by hand uploads what is not there yet, without provenance", async
   }
 });
 
-const GEMINI = ["darwin", "linux", "win32"].map(
-  (platform) => `${platform}.refmcp-gemini-extension.tar.gz`,
-);
-
 it("a release has core, every server, its bundle, its SBOM and its registry entry", async () => {
   const { stdout } = await execute(process.execPath, [
     join(release, "publish.mjs"),
@@ -81,24 +77,12 @@ it("a release has core, every server, its bundle, its SBOM and its registry entr
     SERVERS.flatMap((name) => [
       `refmcp-${name}-${version}.cdx.json`,
       `refmcp-${name}-${version}.mcpb`,
-    ])
-      .concat(GEMINI)
-      .sort(),
+    ]).sort(),
   );
   for (const name of SERVERS)
     expect(readFileSync(join(release, "registry", name, "server.json"), "utf8")).toBe(
       readFileSync(join(ROOT, "servers", name, "server.json"), "utf8"),
     );
-});
-
-// Gemini CLI downloads the asset whose name starts with the platform, and expects the extension in the archive's root.
-it.each(GEMINI)("%s is the plugin with all servers", async (name) => {
-  const { stdout } = await execute("tar", ["-tzf", join(release, "assets", name)]);
-  const files = stdout.trim().split("\n");
-  expect(files).toContain("./gemini-extension.json");
-  expect(files.filter((file) => file.endsWith("/SKILL.md"))).toHaveLength(
-    readdirSync(join(ROOT, "plugins", "refmcp", "skills")).length,
-  );
 });
 
 it("a tag that is not the version of the packages makes no release", async () => {
