@@ -26,7 +26,7 @@ export function typecheck(folder) {
 }
 
 /**
- * Runs a server's tests, and writes the snapshots of its surface, which have the new tool too.
+ * Runs a server's tests, and writes the snapshots of its surface.
  *
  * @param {string} folder
  * @param {string[]} files
