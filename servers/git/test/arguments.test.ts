@@ -39,8 +39,6 @@ describe("names that look like options", () => {
         ["git_diff", { target: `main..${name}` }],
         ["git_log", { revision: name }],
         ["git_show", { revision: name }],
-        ["git_show", { revision: name, format: "mail" }],
-        ["git_show", { revision: `main..${name}`, format: "mail" }],
         ["git_branch", { contains: name }],
         ["git_blame", { path: "src/app.ts", revision: name }],
         ["git_grep", { pattern: "x", revision: name }],

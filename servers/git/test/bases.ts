@@ -1,4 +1,4 @@
-import { type Base, PATCH } from "./matrix.ts";
+import type { Base } from "./matrix.ts";
 import { alternate, missingBlob, submodule } from "./traps.ts";
 
 /** A partial clone, and calls of every kind that need the missing object. */
@@ -68,9 +68,6 @@ export const EVERYTHING: Base = {
     { tool: "git_diff", args: { target: "v0.9..feature", against: "v0.9..conflicting" } },
     { tool: "git_reset", args: { revision: "v0.9", mode: "soft" } },
     { tool: "git_rewrite", args: { branch_name: "feature", onto: "main" } },
-    { tool: "git_show", args: { revision: "v0.9..main", format: "mail" } },
-    { tool: "git_apply_patch", args: { patch: PATCH, as: "index" } },
-    { tool: "git_apply_patch", args: { patch: PATCH, dry_run: true } },
     { tool: "git_stash_apply", args: { drop: true } },
     // Ids of the changes that makeDirty makes.
     { tool: "git_add", args: { hunks: ["84604ee"] } },

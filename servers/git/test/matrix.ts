@@ -59,29 +59,7 @@ const ON_CLEAN: ReadonlySet<string> = new Set([
   "git_revert",
   "git_rebase",
   "git_pull",
-  "git_apply_patch",
 ]);
-
-/** A mail that changes files of the sample with and without attributes. */
-export const PATCH = `From ${"1".repeat(40)} Mon Sep 17 00:00:00 2001
-From: Ada <ada@example.org>
-Date: Mon, 1 Jan 2024 12:00:00 +0000
-Subject: [PATCH] Patched
-
----
-diff --git a/patched.ts b/patched.ts
-new file mode 100644
---- /dev/null
-+++ b/patched.ts
-@@ -0,0 +1 @@
-+patched
-diff --git a/src/patched.ts b/src/patched.ts
-new file mode 100644
---- /dev/null
-+++ b/src/patched.ts
-@@ -0,0 +1 @@
-+patched
-`;
 
 /** Arguments with which each tool works and reaches the traps. */
 const ARGUMENTS: Readonly<Record<string, Arguments>> = {
@@ -117,7 +95,6 @@ const ARGUMENTS: Readonly<Record<string, Arguments>> = {
   git_rebase: { onto: "feature" },
   git_rewrite: { steps: [{ commit: "HEAD", action: "reword", message: "New" }] },
   git_delete_branch: { branch_name: "conflicting" },
-  git_apply_patch: { patch: PATCH, as: "commits" },
   git_push_force_with_lease: { branch_name: "feature" },
 };
 

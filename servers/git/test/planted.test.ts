@@ -11,7 +11,6 @@ import {
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { callTool, codeOf, commitFiles, emptyRepository, git, gitOver, write } from "./fixture.ts";
-import { PATCH } from "./matrix.ts";
 import { canary, executable, set } from "./traps.ts";
 import { place, useTestDirectory } from "./upstream.ts";
 
@@ -104,10 +103,6 @@ describe("an index with a path outside the working tree", () => {
       ["git_reset_hard", {}],
       ["git_checkout", { branch_name: "main" }],
       ["git_add", { hunks: ["3fa01c2"] }],
-      ["git_apply_patch", { patch: PATCH }],
-      ["git_apply_patch", { patch: PATCH, as: "index" }],
-      ["git_apply_patch", { patch: PATCH, as: "commits" }],
-      ["git_show", { revision: "HEAD", format: "mail" }],
     ] as const;
     // No call changes it, so one repository is enough.
     const root = planted(outside);

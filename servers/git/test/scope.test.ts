@@ -47,7 +47,6 @@ describe("a repository accesses nothing outside the allowed directories", () => 
       git_create_tag: { tag_name: "x" },
       git_worktree_add: { path: place.path("in", "x"), branch_name: "x" },
       git_rename_branch: { branch_name: "main", new_name: "x" },
-      git_apply_patch: { patch: "diff --git a/x b/x\n" },
       git_set_remote: { remote: "x", url: "https://example.org/x.git" },
       git_delete_tag: { tag_name: "x" },
       git_worktree_remove: { path: place.path("in", "x") },

@@ -15,7 +15,6 @@ import {
   write,
 } from "./fixture.ts";
 import { serveGit } from "./http-server.ts";
-import { PATCH } from "./matrix.ts";
 
 /** Options that offer every tool and allow remotes on loopback. */
 export const ALL_TOOLS = ["--toolsets", "read,write,extra,remote,danger"];
@@ -159,7 +158,6 @@ export async function world(): Promise<World> {
       git_submodule_update: { repo_path: "modular" },
       git_set_remote: { ...tidy, remote: "upstream", url: "http://127.0.0.1/other.git" },
       git_delete_tag: { ...tidy, tag_name: "v1.0" },
-      git_apply_patch: { ...tidy, patch: PATCH, as: "commits" },
       git_init: { path: "fresh" },
       git_clone: { url: `${server.url}/upstream.git`, path: "cloned", branch: "main" },
       git_fetch: tidy,
@@ -198,7 +196,6 @@ export async function world(): Promise<World> {
       git_stash_apply: { ...repo, stash: "v0.9" },
       git_merge: { ...tidy, revision: "conflicting" },
       git_create_tag: { ...repo, tag_name: "v1.0" },
-      git_apply_patch: { ...tidy, patch: "not a patch" },
       git_init: { path: "repo" },
       git_clone: { url: "ext::sh -c x", path: "cloned" },
       git_fetch: { ...repo, remote: "upstream" },

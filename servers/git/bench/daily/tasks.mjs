@@ -497,26 +497,6 @@ export const tasks = [
     check: (_, read) => read.slice(read.lastIndexOf("first_bad")).includes(BROKEN.slice(0, 10)),
   },
   {
-    name: "apply a patch that came by mail",
-    given: async (world) => {
-      await series(world);
-      await world.edit("two.patch", () => "");
-      await world.edit("two.patch", append(await world.git("format-patch", "--stdout", "-2")));
-      await world.git("reset", "-q", "--hard", "HEAD~2");
-    },
-    async ours(agent, world) {
-      const patch = await readFile(join(world.root, "two.patch"), "utf8");
-      await agent.call("git_apply_patch", { patch, as: "commits" });
-    },
-    check: async (world) => (await world.subjects()) === "a|b|c|d",
-  },
-  {
-    name: "make a patch to send by mail",
-    given: series,
-    ours: [["git_show", { revision: "HEAD~1..HEAD", format: "mail" }]],
-    check: (_, read) => /^From [0-9a-f]{40} /m.test(read) && read.includes("Subject: [PATCH"),
-  },
-  {
     name: "tag a release",
     cyanheads: [["git_tag", { mode: "create", tagName: "v9", message: "Nine" }]],
     ours: [["git_create_tag", { tag_name: "v9", message: "Nine" }]],

@@ -42,7 +42,6 @@ export const HOOKS = {
     ...ANY,
   ],
   checkout: ["post-checkout", ...ANY],
-  mail: ["applypatch-msg", "pre-applypatch", "post-applypatch", ...ANY],
   push: ["pre-push"],
 } as const;
 
@@ -50,7 +49,7 @@ export const HOOKS = {
  * Hooks that check or complete what a command does. Without them it could do what the repository's owners forbid; the others
  * only follow what has happened.
  */
-const CHECKS = /^(pre-|prepare-|commit-|applypatch-)/;
+const CHECKS = /^(pre-|prepare-|commit-)/;
 
 /**
  * Finds the hooks that a command would call and decides by `--hooks`: `run` runs them, `off` skips them, `ask` asks the user.

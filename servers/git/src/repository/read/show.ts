@@ -11,12 +11,11 @@ import { headerOf, indented, LOG_ARGS, LOG_FORMAT, parseLog } from "./commits.ts
 import { type DiffFormat, type DiffText, diff } from "./diff.ts";
 import { linePager } from "./line-pager.ts";
 import { SHALLOW, shallowCommits } from "./log.ts";
-import { mailbox } from "./mailbox.ts";
 
 interface ShowQuery {
   readonly revision: string;
   readonly context_lines?: number;
-  readonly format?: DiffFormat | "mail";
+  readonly format?: DiffFormat;
   readonly ignore_whitespace?: boolean;
   readonly paths?: readonly string[] | undefined;
   readonly start_line?: number | undefined;
@@ -43,8 +42,7 @@ export async function show(
   { budget }: Budget,
 ): Promise<DiffText> {
   const revision = checked(query.revision);
-  if (query.format === "mail") return mailbox(repository, query, budget);
-  const format: DiffFormat = query.format ?? "patch";
+  const format = query.format ?? "patch";
   const [found, parent] = await repository.lookUp([revision, `${revision}^1`]);
   const named = found ?? (await objectOf(repository, revision));
   if (named.type === "commit") return showCommit(named.oid, parent?.oid);

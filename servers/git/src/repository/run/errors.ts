@@ -41,8 +41,6 @@ export const failure = errorsOf({
     nothing_to_stash: "git_status shows the state; include_untracked includes new files.",
     operation_in_progress:
       "git_status shows it. Resolve the conflicts, git_add the files and git_commit, or call git_merge with action: abort.",
-    patch_failed:
-      "The files differ from those that the patch was made for. git_show and git_diff show them; make the patch again.",
     path_exists: "Choose a directory that does not exist yet.",
     remote_exists: "Choose another name; git_list_refs with kind remotes lists those that exist.",
     sparse_files: "Commit, stash, move or delete them first, or include their directory.",
@@ -89,8 +87,6 @@ export const failure = errorsOf({
       "Pass one line that summarizes the commit, then an empty line and details if needed.",
     bad_name:
       "No spaces, no ~ ^ : ? * [ or backslash, no .. and no - at the start; for example feature/login or v1.2.0.",
-    bad_patch:
-      "Pass the complete text of git diff, or for as: commits that of git format-patch (git_show with format: mail). Paths must be inside the repository, and not pass through links.",
     bad_pattern:
       "Escape ( ) [ { + ? | with a backslash to match them literally, or pass fixed_strings: true.",
     bad_range: "Lines are counted from 1.",

@@ -15,10 +15,6 @@ export default tool({
   input: {
     revision: z.string().describe("A commit, tag or branch, or revision:path."),
     ...diffFields,
-    format: z
-      .enum([...diffFields.format.unwrap().options, "mail"])
-      .default("patch")
-      .describe("mail: commits a..b for git_apply_patch."),
     start_line: line.describe("First line, from 1."),
     end_line: line.describe("Last line."),
     cursor: fields.cursor,
