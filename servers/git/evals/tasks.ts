@@ -1,5 +1,4 @@
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Task, World } from "@refmcp/testing";
 
@@ -205,14 +204,5 @@ export const tasks: readonly Task[] = [
     check: (answer, world) =>
       answer.includes("First commit") &&
       git(world, "ci", "rev-parse", "--is-shallow-repository") === "false",
-  },
-  {
-    name: "get the files of a submodule",
-    prompt: "In modular, the directory of the submodule lib is empty. Get its files.",
-    args: ALL,
-    async reference(call) {
-      return call("git_submodule_update", { repo_path: "modular", paths: ["lib"] });
-    },
-    check: (_answer, world) => existsSync(join(rootOf(world, "modular"), "lib", "README.md")),
   },
 ];

@@ -20,8 +20,6 @@ const CALLS: readonly { readonly name: string; readonly args?: Arguments }[] = [
   { name: "git_worktree_add", args: { path: "twin", branch_name: "fresh" } },
   { name: "git_merge", args: { repo_path: "tidy", revision: "conflicting", on_conflict: "keep" } },
 ].map(({ name, ...rest }) => ({ name, ...("args" in rest ? { args: rest.args } : {}) }));
-/** Several steps, which the same call then finishes. */
-const REPEATED = "git_submodule_update";
 /** The commit of hunks is made first, and then staged: git_status shows that the second step is missing. */
 const isInSteps = (args?: Arguments) => args?.hunks !== undefined;
 
@@ -84,20 +82,16 @@ if [ $(wc -l < ${count}) = ${at} ]; then touch ${count}.killed; kill -9 $PPID; f
 exec ${program} "$@"`,
     );
     const before = { state: stateOf(root), kept: keptIn(root) };
-    const run = async () => {
-      const server = await connectStdio(join(import.meta.dirname, "../dist/bin.js"), {
-        args: [...made.args, ...ALL_TOOLS, "--confirm", "never"],
-        env: { ...made.env, PATH: `${place.path("bin")}${delimiter}${process.env.PATH}` },
-      });
-      const result = await server.client.callTool({ name, arguments: call }).catch(() => undefined);
-      expect(result?.isError).toBeFalsy();
-      await server.close().catch(() => undefined);
-      await expect.poll(() => remains(folder)).toEqual([]);
-      return result;
-    };
-    const isKilled = (await run()) === undefined;
+    const server = await connectStdio(join(import.meta.dirname, "../dist/bin.js"), {
+      args: [...made.args, ...ALL_TOOLS, "--confirm", "never"],
+      env: { ...made.env, PATH: `${place.path("bin")}${delimiter}${process.env.PATH}` },
+    });
+    const result = await server.client.callTool({ name, arguments: call }).catch(() => undefined);
+    expect(result?.isError).toBeFalsy();
+    await server.close().catch(() => undefined);
+    await expect.poll(() => remains(folder)).toEqual([]);
+    const isKilled = result === undefined;
     expect(isKilled).toBe(existsSync(`${count}.killed`));
-    if (isKilled && name === REPEATED) expect(await run()).toBeDefined();
     git(root, "fsck", "--connectivity-only", "--no-dangling");
     const kept = keptIn(root);
     const lost = [...before.kept].filter((oid) => !kept.has(oid));

@@ -102,7 +102,6 @@ const ARGUMENTS: Readonly<Record<string, Arguments>> = {
 export const REMOTE: ReadonlySet<string> = new Set([
   "git_delete_branch",
   "git_fetch",
-  "git_submodule_update",
   "git_pull",
   "git_push",
   "git_push_force_with_lease",

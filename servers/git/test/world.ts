@@ -22,12 +22,12 @@ export const ALL_TOOLS = ["--toolsets", "read,write,extra,remote,danger"];
 const SECRET = "sesame-open";
 /** What is the address of the upstream in the template. */
 const ORIGIN = "http://origin.invalid/";
-const WITH_ORIGIN = ["repo", "tidy", "modular", "ci"];
+const WITH_ORIGIN = ["repo", "tidy", "ci"];
 let templates: Scratch | undefined;
 let known: ReadonlySet<string> = new Set();
 
 /**
- * The template of each world: `repo` with uncommitted changes, `tidy` without, `modular` with a submodule, `ci` a shallow clone, `big` with many of everything, and
+ * The template of each world: `repo` with uncommitted changes, `tidy` without, `ci` a shallow clone, `big` with many of everything, and
  * `upstream.git`, the origin of the first two.
  */
 function template(): Scratch {
@@ -50,7 +50,6 @@ function template(): Scratch {
   copyDirectory(repo, tidy);
   makeDirty(repo);
   bigRepository(made.path("big"));
-  modularRepository(made.path("modular"), git(tidy, "rev-parse", "v0.9").trim());
   git(made.folder, "clone", "--quiet", "--depth=1", "--template=", `file://${upstream}`, "ci");
   for (const root of WITH_ORIGIN) git(made.path(root), "config", "remote.origin.url", ORIGIN);
   git(tidy, "worktree", "add", "--quiet", "-b", "linked", made.path("linked"), "v0.9");
@@ -67,16 +66,6 @@ function replaceIn(file: string, from: string, to: string): void {
   const text = readFileSync(file, "utf8");
   if (!text.includes(from)) throw new Error(`${file} does not contain ${from}`);
   writeFileSync(file, text.replace(from, to));
-}
-
-/** Has a submodule `lib`, whose remote is the upstream, and which is not checked out. */
-function modularRepository(root: string, commit: string): void {
-  emptyRepository(root);
-  git(root, "remote", "add", "origin", "https://git.example.org/modular.git");
-  write(root, ".gitmodules", '[submodule "lib"]\n\tpath = lib\n\turl = ../upstream.git\n');
-  git(root, "update-index", "--add", "--cacheinfo", `160000,${commit},lib`);
-  git(root, "add", ".gitmodules");
-  git(root, "commit", "--quiet", "-m", "Submodule");
 }
 
 function bigRepository(root: string): void {
@@ -155,7 +144,6 @@ export async function world(): Promise<World> {
       git_rename_branch: { ...tidy, branch_name: "conflicting", new_name: "renamed" },
       git_bisect: { ...tidy, action: "start", good: ["v0.9~1"] },
       git_sparse_checkout: { ...tidy, action: "set", directories: ["src"] },
-      git_submodule_update: { repo_path: "modular" },
       git_set_remote: { ...tidy, remote: "upstream", url: "http://127.0.0.1/other.git" },
       git_delete_tag: { ...tidy, tag_name: "v1.0" },
       git_init: { path: "fresh" },
@@ -177,7 +165,6 @@ export async function world(): Promise<World> {
     failures: {
       git_bisect: { ...repo, action: "good" },
       git_sparse_checkout: { ...repo, action: "set", directories: ["nothing"] },
-      git_submodule_update: repo,
       git_status: { repo_path: "../elsewhere" },
       git_diff: { ...repo, target: "--output=x" },
       git_log: { ...repo, revision: "mian" },

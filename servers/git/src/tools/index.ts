@@ -33,7 +33,6 @@ import fetch from "./remote/fetch.ts";
 import pull from "./remote/pull.ts";
 import push from "./remote/push.ts";
 import setRemote from "./remote/set-remote.ts";
-import submoduleUpdate from "./remote/submodule-update.ts";
 import add from "./write/add.ts";
 import checkout from "./write/checkout.ts";
 import commit from "./write/commit.ts";
@@ -86,7 +85,6 @@ export const tools = [
   stash,
   stashApply,
   status,
-  submoduleUpdate,
   worktreeAdd,
   worktreeRemove,
 ];

@@ -177,7 +177,6 @@ export class Git {
 /** The git commands of tools whose names differ from them. */
 const COMMANDS: Readonly<Record<string, string>> = {
   git_create_branch: "git branch",
-  git_submodule_update: "git submodule update",
   git_create_tag: "git tag",
   git_delete_branch: "git branch -D",
   git_delete_tag: "git tag -d",

@@ -30,7 +30,7 @@ type MovedRef = z.infer<typeof movedRefs>[number];
  * The remote's programs, set on the command line: of several remote.<name>.uploadpack git uses the first, so an override could
  * not replace the repository's.
  */
-export const UPLOAD_PACK = "--upload-pack=git-upload-pack";
+const UPLOAD_PACK = "--upload-pack=git-upload-pack";
 const RECEIVE_PACK = "--receive-pack=git-receive-pack";
 
 export const cloned = z.object({

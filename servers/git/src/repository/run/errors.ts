@@ -71,8 +71,6 @@ export const failure = errorsOf({
     unsafe_git_directory:
       "The repository may be an attack. The user can inspect it in a terminal, or clone it again.",
     unsafe_operation: undefined,
-    unsafe_submodule:
-      "Names, paths and URLs of submodules come from .gitmodules, which anyone can commit: ask the user to check it.",
   }),
   ...ofKind("invalid", {
     ambiguous_name: undefined,

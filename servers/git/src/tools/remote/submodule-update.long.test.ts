@@ -1,2 +1,0 @@
-// Every attack.
-import "./submodule-update.test.ts";
