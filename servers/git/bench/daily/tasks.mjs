@@ -519,10 +519,4 @@ export const tasks = [
     check: async (world) =>
       (await world.git("rev-parse", "topic")) === (await world.git("rev-parse", "HEAD~1")),
   },
-  {
-    name: "rename a remote",
-    cyanheads: [["git_remote", { mode: "rename", name: "origin", newName: "upstream" }]],
-    ours: [["git_set_remote", { remote: "origin", action: "rename", new_name: "upstream" }]],
-    check: async (world) => (await world.git("remote")) === "upstream",
-  },
 ];

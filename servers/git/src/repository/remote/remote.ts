@@ -138,132 +138,27 @@ export function progressReader(progress: Caller["progress"]): (text: string) => 
   };
 }
 
-/** Refuses a name that git or a file system could read as something else. */
-function checkRemoteName(remote: string): void {
-  if (!/^[\p{L}\p{N}][\p{L}\p{N}._/-]*$/u.test(remote) || /\.\.|\/\/|\/$|\.lock$/.test(remote)) {
-    const hint = "For example: origin or upstream.";
-    throw failure("bad_name", `"${oneLine(remote.slice(0, 100))}" is not a valid remote name.`, {
-      hint,
-    });
-  }
-}
-
 /**
- * Adds a remote, gives an existing one another URL (which must be allowed by `--protocols`) or another name, or removes one.
- * Nothing is contacted.
+ * Adds a remote, or gives an existing one another URL (which must be allowed by `--protocols`). Nothing is contacted.
  *
- * @throws ToolError `bad_name`, `bad_url`, `protocol_not_allowed`, `remote_not_found`, `remote_exists`
+ * @throws ToolError `bad_name`, `bad_url`, `protocol_not_allowed`
  */
 export async function setRemote(
   repository: Repository,
-  query: {
-    remote: string;
-    action: "set" | "rename" | "remove";
-    url?: string | undefined;
-    new_name?: string | undefined;
-  },
+  { remote, url }: { remote: string; url: string },
 ) {
-  const { remote, action, url = "", new_name = "" } = query;
-  checkRemoteName(remote);
+  // What git or a file system could read as something else.
+  if (!/^[\p{L}\p{N}][\p{L}\p{N}._/-]*$/u.test(remote) || /\.\.|\/\/|\/$|\.lock$/.test(remote)) {
+    const message = `"${oneLine(remote.slice(0, 100))}" is not a valid remote name.`;
+    throw failure("bad_name", message, { hint: "For example: origin or upstream." });
+  }
   const { config } = await repository.prepared();
   const previous = lastValue(config, `remote.${remote}.url`);
   const before = previous && withoutPassword(previous);
-  if (action === "set") {
-    parseRemote(url, repository.options);
-    const command = previous === undefined ? "add" : "set-url";
-    await repository.output(["remote", command, "--", remote, url], "set the remote");
-    return { remote, url: withoutPassword(url), before };
-  }
-  // Its error names the remotes that exist.
-  remoteUrls(config, remote, false);
-  const to = action === "rename" ? new_name : undefined;
-  if (to !== undefined) checkRemoteName(to);
-  if (to !== undefined && config.some(({ key }) => key.startsWith(`remote.${to}.`)))
-    throw failure("remote_exists", `There already is a remote "${to}".`);
-  const gone = await moveTracking(repository, remote, to);
-  await moveSettings(repository, config, remote, to);
-  const moved = { remote: to ?? remote, before, branches: gone.length };
-  if (to !== undefined)
-    return {
-      ...moved,
-      undo: `git_set_remote with action rename, remote ${to} and new_name ${remote}`,
-    };
-  const undo = `git_set_remote with remote ${remote} and the URL in before, then git_fetch`;
-  return { ...moved, removed: gone.slice(0, 100).map(oneLine), undo };
-}
-
-/** The refs below these prefixes. A symbolic one has a link. */
-export async function refsBelow(repository: Repository, ...prefixes: readonly string[]) {
-  const format = "--format=%(objectname) %(refname) %(symref)";
-  const lines = await repository.lines(["for-each-ref", format, ...prefixes], "list the refs");
-  return lines.map((line) => {
-    const [oid = "", ref = "", link = ""] = line.split(" ");
-    return { oid, ref, link };
-  });
-}
-
-/**
- * Renames or deletes the refs of a remote's branches, all or none. `git remote` would run the hook reference-transaction: it does
- * not read core.hooksPath.
- *
- * @returns their commits and names
- */
-async function moveTracking(
-  repository: Repository,
-  from: string,
-  to: string | undefined,
-): Promise<string[]> {
-  const moved = (ref: string) => ref.replace(`refs/remotes/${from}/`, `refs/remotes/${to}/`);
-  const refs = await refsBelow(repository, `refs/remotes/${from}/`);
-  const changes = refs.flatMap(({ oid, ref, link }) => [
-    ...(to === undefined || link !== "" ? [] : [`create ${moved(ref)} ${oid}`]),
-    `option no-deref\ndelete ${ref}`,
-  ]);
-  const input = changes.map((line) => `${line}\n`).join("");
-  await repository.output(["update-ref", "--stdin"], "change the remote's branches", { input });
-  for (const { ref, link } of refs)
-    if (to !== undefined && link !== "")
-      await repository.output(
-        ["symbolic-ref", moved(ref), moved(link)],
-        "change the remote's branches",
-      );
-  return refs
-    .filter(({ link }) => link === "")
-    .map(({ oid, ref }) => `${oid} ${ref.slice("refs/remotes/".length)}`);
-}
-
-/** Renames or removes a remote's settings, and those of the branches that track it. */
-async function moveSettings(
-  repository: Repository,
-  config: readonly ConfigEntry[],
-  from: string,
-  to: string | undefined,
-): Promise<void> {
-  const set = (...args: readonly string[]) =>
-    repository.output(["config", ...args], "change the remote");
-  if (to === undefined) await set("--remove-section", `remote.${from}`);
-  else await set("--rename-section", `remote.${from}`, `remote.${to}`);
-  const fetched = config.filter(({ key }) => to !== undefined && key === `remote.${from}.fetch`);
-  if (fetched.length > 0) await set("--unset-all", `remote.${to}.fetch`);
-  for (const { value } of fetched)
-    await set(
-      "--add",
-      `remote.${to}.fetch`,
-      value.replace(`:refs/remotes/${from}/`, `:refs/remotes/${to}/`),
-    );
-  const tracking = new Set(
-    config
-      .filter(
-        ({ own, key, value }) => !own && value === from && /^branch\..*\.(push)?remote$/s.test(key),
-      )
-      .map(({ key }) => key),
-  );
-  for (const key of tracking) {
-    if (to !== undefined) await set("--replace-all", key, to);
-    else await set("--unset-all", key);
-    if (to === undefined && key.endsWith(".remote"))
-      await repository.run(["config", "--unset-all", key.replace(/remote$/, "merge")]);
-  }
+  parseRemote(url, repository.options);
+  const command = previous === undefined ? "add" : "set-url";
+  await repository.output(["remote", command, "--", remote, url], "set the remote");
+  return { remote, url: withoutPassword(url), before };
 }
 
 type RemoteAddress = ReturnType<typeof parseRemote>;

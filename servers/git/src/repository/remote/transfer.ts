@@ -18,7 +18,7 @@ import { checkRefName, currentBranch, withoutPassword } from "../read/refs.ts";
 import { failure, remoteFailure } from "../run/errors.ts";
 import { type GitResult, together } from "../run/run-git.ts";
 import { notesFrom } from "../run/text.ts";
-import { refsBelow, remoteOptions, remoteUrls } from "./remote.ts";
+import { remoteOptions, remoteUrls } from "./remote.ts";
 
 /** Refs that a fetch or push has moved. */
 export const movedRefs = z.array(
@@ -253,8 +253,11 @@ function pushFailure(result: GitResult, remote: string, branch: string): ToolErr
 }
 
 async function refsOf(repository: Repository, remote: string): Promise<Map<string, string>> {
-  const found = await refsBelow(repository, `refs/remotes/${remote}/`, "refs/tags/");
-  return new Map(found.flatMap(({ oid, ref, link }) => (link === "" ? [[ref, oid]] : [])));
+  const format = "--format=%(objectname) %(refname) %(symref)";
+  const below = [`refs/remotes/${remote}/`, "refs/tags/"];
+  const lines = await repository.lines(["for-each-ref", format, ...below], "list the refs");
+  const refs = lines.map((line) => line.split(" "));
+  return new Map(refs.flatMap(([oid = "", ref = "", link]) => (link === "" ? [[ref, oid]] : [])));
 }
 
 function difference(
