@@ -62,7 +62,6 @@ export const EVERYTHING: Base = {
     { tool: "git_fetch", args: { deepen: 1 } },
     { tool: "git_pull", args: { branch_name: "news", rebase: true } },
     { tool: "git_merge", args: { revision: "feature", squash: true } },
-    { tool: "git_sparse_checkout", args: { action: "list" } },
     { tool: "git_diff", args: { target: "v0.9..feature", against: "v0.9..conflicting" } },
     { tool: "git_reset", args: { revision: "v0.9", mode: "soft" } },
     { tool: "git_rewrite", args: { branch_name: "feature", onto: "main" } },

@@ -84,7 +84,6 @@ const ARGUMENTS: Readonly<Record<string, Arguments>> = {
   git_worktree_remove: { path: "linked" },
   git_rename_branch: { branch_name: "conflicting", new_name: "renamed" },
   git_bisect: { action: "start", bad: "main", good: ["v0.9~1"], path: "bisected" },
-  git_sparse_checkout: { action: "set", directories: ["src", "docs"] },
   git_set_remote: { remote: "upstream", url: "http://127.0.0.1/x.git" },
   git_delete_tag: { tag_name: "v0.9" },
   git_init: { path: "new" },

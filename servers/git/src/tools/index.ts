@@ -15,7 +15,6 @@ import reflog from "./extra/reflog.ts";
 import renameBranch from "./extra/rename-branch.ts";
 import revert from "./extra/revert.ts";
 import rewrite from "./extra/rewrite.ts";
-import sparseCheckout from "./extra/sparse-checkout.ts";
 import worktreeAdd from "./extra/worktree-add.ts";
 import blame from "./read/blame.ts";
 import branch from "./read/branch.ts";
@@ -81,7 +80,6 @@ export const tools = [
   rewrite,
   setRemote,
   show,
-  sparseCheckout,
   stash,
   stashApply,
   status,

@@ -247,25 +247,17 @@ function shortened(found: Status, budget: number): Status {
 /** How many directories or patterns of a sparse checkout a note lists. */
 const MAX_LISTED = 20;
 
-/** The directories or patterns of a sparse checkout; undefined if the checkout is not sparse. */
-export async function sparseList(repository: Repository) {
-  const { config } = await repository.prepared();
-  if (!isTrue(lastValue(config, "core.sparsecheckout"))) return undefined;
-  const list = await repository.lines(["sparse-checkout", "list"], "read the sparse checkout");
-  // Patterns of a cone are printed as directories.
-  return { list, isCone: !list.some((line) => /^[!/*]/.test(line)) };
-}
-
 /** A sentence about the files of a sparse checkout that are missing from the working tree; undefined if none are. */
 export async function sparseNote(repository: Repository): Promise<string | undefined> {
-  const found = await sparseList(repository);
-  if (found === undefined) return undefined;
-  const list = found.list.slice(0, MAX_LISTED).map((line) => oneLine(line.slice(0, 200)));
-  if (found.list.length > list.length) list.push(`${found.list.length - list.length} more`);
-  // The parents of a cone's directories have their files but not their subdirectories.
-  const included = found.isCone
-    ? [...list, "files directly in the root and in directories above these"].join(", ")
-    : `what matches ${list.join(" ")}`;
+  const { config } = await repository.prepared();
+  if (!isTrue(lastValue(config, "core.sparsecheckout"))) return undefined;
+  const all = await repository.lines(["sparse-checkout", "list"], "read the sparse checkout");
+  const list = all.slice(0, MAX_LISTED).map((line) => oneLine(line.slice(0, 200)));
+  if (all.length > list.length) list.push(`${all.length - list.length} more`);
+  // Patterns of a cone are printed as directories, and their parents have their files but not their subdirectories.
+  const included = all.some((line) => /^[!/*]/.test(line))
+    ? `what matches ${list.join(" ")}`
+    : [...list, "files directly in the root and in directories above these"].join(", ");
   return `The checkout is sparse: the working tree has only ${included}`;
 }
 

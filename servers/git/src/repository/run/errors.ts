@@ -42,7 +42,6 @@ export const failure = errorsOf({
     operation_in_progress:
       "git_status shows it. Resolve the conflicts, git_add the files and git_commit, or call git_merge with action: abort.",
     path_exists: "Choose a directory that does not exist yet.",
-    sparse_files: "Commit, stash, move or delete them first, or include their directory.",
     stale_cursor: "Call again without cursor.",
     stale_hunk:
       "Show the changes again: git_diff_unstaged and git_diff_staged print the current ids.",
