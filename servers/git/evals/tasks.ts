@@ -170,29 +170,6 @@ export const tasks: readonly Task[] = [
       git(world, "tidy", "for-each-ref", "refs/refmcp/recovery/") !== "",
   },
   {
-    name: "find the commit in which a check started to fail",
-    prompt:
-      "In big, the check “no file is named long.txt” passes at HEAD~50 and fails at HEAD. In which commit did it start to fail? Bisect.",
-    args: ALL,
-    async reference(call) {
-      const big = { repo_path: "big" };
-      let data = dataOf(await call("git_bisect", { ...big, action: "start", good: ["HEAD~50"] }));
-      while (data.next !== undefined) {
-        const { commit } = data.next as { commit: string };
-        const { files } = dataOf(
-          await call("git_list_files", { ...big, revision: commit, paths: ["long.txt"] }),
-        );
-        const action = (files as string[]).length === 0 ? "good" : "bad";
-        data = dataOf(await call("git_bisect", { ...big, action }));
-      }
-      await call("git_bisect", { ...big, action: "reset" });
-      return JSON.stringify(data.first_bad);
-    },
-    check: (answer, world) =>
-      answer.includes("Much changed") &&
-      git(world, "big", "for-each-ref", "refs/refmcp/bisect") === "",
-  },
-  {
     name: "complete the history of a CI clone",
     prompt:
       "ci is a shallow clone. Fetch its whole history, and tell me the message of its first commit.",

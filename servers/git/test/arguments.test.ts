@@ -61,8 +61,6 @@ describe("names that look like options", () => {
         ["git_rewrite", { steps: [{ commit: name, action: "drop" }] }],
         ["git_delete_branch", { branch_name: name }],
         ["git_reflog", { ref: name }],
-        ["git_bisect", { action: "start", good: [name] }],
-        ["git_bisect", { action: "start", bad: name, good: ["v0.9"] }],
         ["git_delete_branch", { branch_name: name, remote: "origin" }],
       ] as const) {
         expect(

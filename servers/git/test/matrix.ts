@@ -83,7 +83,6 @@ const ARGUMENTS: Readonly<Record<string, Arguments>> = {
   git_worktree_add: { path: "twin", branch_name: "feature" },
   git_worktree_remove: { path: "linked" },
   git_rename_branch: { branch_name: "conflicting", new_name: "renamed" },
-  git_bisect: { action: "start", bad: "main", good: ["v0.9~1"], path: "bisected" },
   git_set_remote: { remote: "upstream", url: "http://127.0.0.1/x.git" },
   git_delete_tag: { tag_name: "v0.9" },
   git_init: { path: "new" },
@@ -114,7 +113,6 @@ const NEW_DIRECTORY_TOOLS: ReadonlySet<string> = new Set([
   "git_clone",
   "git_worktree_add",
   "git_worktree_remove",
-  "git_bisect",
 ]);
 const LOGIN = "ada:lovelace";
 /** The folder with the repository, and the one with its upstream. */

@@ -32,7 +32,6 @@ describe("a repository accesses nothing outside the allowed directories", () => 
     const given: Readonly<Record<string, object>> = {
       git_diff: { target: "HEAD" },
       git_show: { revision: "HEAD" },
-      git_bisect: { action: "show" },
       git_blame: { path: "secret.txt" },
       git_grep: { pattern: "secret" },
       git_list_refs: { kind: "tags" },

@@ -142,7 +142,6 @@ export async function world(): Promise<World> {
       git_worktree_add: { ...repo, path: "twin", branch_name: "feature" },
       git_worktree_remove: { ...tidy, path: "linked" },
       git_rename_branch: { ...tidy, branch_name: "conflicting", new_name: "renamed" },
-      git_bisect: { ...tidy, action: "start", good: ["v0.9~1"] },
       git_set_remote: { ...tidy, remote: "upstream", url: "http://127.0.0.1/other.git" },
       git_delete_tag: { ...tidy, tag_name: "v1.0" },
       git_init: { path: "fresh" },
@@ -162,7 +161,6 @@ export async function world(): Promise<World> {
       git_drop_stash: repo,
     },
     failures: {
-      git_bisect: { ...repo, action: "good" },
       git_status: { repo_path: "../elsewhere" },
       git_diff: { ...repo, target: "--output=x" },
       git_log: { ...repo, revision: "mian" },

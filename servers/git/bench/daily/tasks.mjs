@@ -483,20 +483,6 @@ export const tasks = [
     check: async (world) => (await world.subjects()) === "ours|theirs",
   },
   {
-    name: "find the first bad of 800 commits",
-    async ours(agent, world) {
-      let text = await agent.call("git_bisect", { action: "start", good: ["v2.49.0"], bad: START });
-      for (let at = 0; at < 15; at++) {
-        const [, commit] = /"next":\{"commit":"([0-9a-f]+)"/.exec(text) ?? [];
-        if (commit === undefined) return;
-        // Broken are the commits that contain this one.
-        const isBad = (await world.git("merge-base", BROKEN, commit)) === BROKEN;
-        text = await agent.call("git_bisect", { action: isBad ? "bad" : "good" });
-      }
-    },
-    check: (_, read) => read.slice(read.lastIndexOf("first_bad")).includes(BROKEN.slice(0, 10)),
-  },
-  {
     name: "tag a release",
     cyanheads: [["git_tag", { mode: "create", tagName: "v9", message: "Nine" }]],
     ours: [["git_create_tag", { tag_name: "v9", message: "Nine" }]],

@@ -7,7 +7,6 @@ import pushForceWithLease from "./danger/push-force-with-lease.ts";
 import rebase from "./danger/rebase.ts";
 import resetHard from "./danger/reset-hard.ts";
 import worktreeRemove from "./danger/worktree-remove.ts";
-import bisect from "./extra/bisect.ts";
 import cherryPick from "./extra/cherry-pick.ts";
 import createTag from "./extra/create-tag.ts";
 import init from "./extra/init.ts";
@@ -44,7 +43,6 @@ import stashApply from "./write/stash-apply.ts";
 
 export const tools = [
   add,
-  bisect,
   blame,
   branch,
   checkout,

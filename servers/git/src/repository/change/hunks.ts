@@ -210,7 +210,7 @@ function isBlob(content: Buffer, mode: string | undefined, oid: string): boolean
 }
 
 /** Writes a blob and returns its id. */
-export function writeBlob(repository: Repository, input: string | Buffer): Promise<string> {
+export function writeBlob(repository: Repository, input: Buffer): Promise<string> {
   return repository.value(["hash-object", "-w", "--stdin"], "write a file", { input });
 }
 

@@ -22,7 +22,7 @@ export const addedWorktree = z.object({
   notes: z.array(z.string()).optional(),
 });
 
-/** Adds a working tree for a branch, new or existing. */
+/** Adds a working tree for a branch, new or existing. A failure leaves nothing of it. */
 export async function addWorktree(
   repository: Repository,
   query: { path: string; branch_name: string; revision?: string | undefined },
@@ -38,40 +38,18 @@ export async function addWorktree(
     throw failure("branch_exists", message, { hint });
   }
   const commit = existing?.oid ?? (await commitOf(repository, revision ?? "HEAD"));
-  const target = (path: string) =>
-    existing === undefined ? ["--no-track", "-b", branch, path, commit] : [path, branch];
-  const added = await checkOutInto(repository, git, query.path, target, signal).catch(
-    async (error) => {
-      if (existing === undefined) await repository.undo(["branch", "-D", "--quiet", "--", branch]);
-      throw error;
-    },
-  );
-  return { ...added, branch, commit, created_branch: existing === undefined };
-}
-
-/** Adds a working tree for a commit, on no branch. */
-export function addDetachedWorktree(
-  repository: Repository,
-  path: string,
-  commit: string,
-  signal: AbortSignal,
-  git: Git,
-) {
-  return checkOutInto(repository, git, path, (real) => ["--detach", real, commit], signal);
-}
-
-/** Adds a working tree; a failure leaves nothing of it. */
-async function checkOutInto(
-  repository: Repository,
-  git: Git,
-  wanted: string,
-  target: (path: string) => readonly string[],
-  signal: AbortSignal,
-) {
-  const { path, undo, done } = await newDirectory(git, wanted);
+  const { path, undo, done } = await newDirectory(git, query.path);
   const add = ["worktree", "add", "--quiet", "--no-guess-remote", "--no-checkout"];
-  const result = await repository.run([...add, ...target(path)]);
-  if (result.code === 0) {
+  const target =
+    existing === undefined ? ["--no-track", "-b", branch, path, commit] : [path, branch];
+  try {
+    const result = await repository.run([...add, ...target]);
+    if (result.code !== 0) {
+      await undo();
+      throw /already exists/.test(result.stderr)
+        ? pathExists(path)
+        : failureOf(result, "add the worktree");
+    }
     // Its configuration may differ (conditions, config.worktree), so it is read there before anything is
     // checked out.
     try {
@@ -84,32 +62,20 @@ async function checkOutInto(
       await repository.undo(["worktree", "remove", "--force", path]);
       throw error;
     }
-    done();
-    return { path, notes: await checkedOutNotes(git, path, signal) };
+  } catch (error) {
+    if (existing === undefined) await repository.undo(["branch", "-D", "--quiet", "--", branch]);
+    throw error;
   }
-  await undo();
-  if (/already exists/.test(result.stderr)) throw pathExists(path);
-  throw failureOf(result, "add the worktree");
+  done();
+  const notes = await checkedOutNotes(git, path, signal);
+  return { path, notes, branch, commit, created_branch: existing === undefined };
 }
 
-/** @throws ToolError `not_a_worktree` unless the path is a linked worktree of this repository, inside the allowed directories */
-export async function linkedWorktree(
-  repository: Repository,
-  git: Git,
-  path: string,
-): Promise<Repository> {
-  const directory = await git.directoryOf(path);
-  const added = await git.open(directory, repository.signal);
-  const { gitDir, commonDir, worktree } = added.location;
-  const isLinked = commonDir === repository.location.commonDir && gitDir !== commonDir;
-  if (isLinked && worktree === directory) return added;
-  throw failure(
-    "not_a_worktree",
-    `"${oneLine(path)}" is not a linked worktree of this repository.`,
-  );
-}
-
-/** Removes a linked worktree: its directory with all uncommitted work in it. The branch is kept. */
+/**
+ * Removes a linked worktree: its directory with all uncommitted work in it. The branch is kept.
+ *
+ * @throws ToolError `not_a_worktree` unless the path is a linked worktree of this repository, inside the allowed directories
+ */
 export async function removeWorktree(
   repository: Repository,
   { path }: { path?: string | undefined },
@@ -117,8 +83,14 @@ export async function removeWorktree(
   git: Git,
 ): Promise<Destroyed> {
   if (path === undefined) return pruneWorktrees(repository, caller);
-  const added = await linkedWorktree(repository, git, path);
-  const directory = await added.worktree();
+  const directory = await git.directoryOf(path);
+  const added = await git.open(directory, repository.signal);
+  const { gitDir, commonDir, worktree } = added.location;
+  const isLinked = commonDir === repository.location.commonDir && gitDir !== commonDir;
+  if (!isLinked || worktree !== directory) {
+    const message = `"${oneLine(path)}" is not a linked worktree of this repository.`;
+    throw failure("not_a_worktree", message);
+  }
   await refuseMarked(added, directory);
   const list = ["ls-files", "--modified", "--others", "--deduplicate", "--exclude-standard", "-z"];
   const touched = await added.paths(list, "list the changed files");

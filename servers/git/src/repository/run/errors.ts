@@ -23,7 +23,6 @@ function ofKind<Code extends string>(
 export const failure = errorsOf({
   ...ofKind("conflict", {
     already_a_repository: "Use it, or choose another directory.",
-    bad_bisect: undefined,
     branch_exists: "Choose another name; git_branch lists those that exist.",
     branch_in_use:
       "git_list_refs with kind worktrees shows where. Work there, or create another branch.",
