@@ -36,30 +36,3 @@ export async function filesOf(
   }
   return found;
 }
-
-const SIGNATURES = new Map([
-  ["PGP SIGNATURE", "gpg"],
-  ["PGP MESSAGE", "gpg"],
-  ["SSH SIGNATURE", "ssh"],
-  ["SIGNED MESSAGE", "x509"],
-]);
-
-/** The kind of signature in a commit's header, or in a tag's message: without it, undefined. No program verifies it. */
-export function signatureIn(text: string): string | undefined {
-  const [, begin] = /^(?:gpgsig(?:-sha256)? )?-----BEGIN ([A-Z ]+)-----$/m.exec(text) ?? [];
-  return SIGNATURES.get(begin ?? "");
-}
-
-/** The kinds of the signatures of those commits that have one. */
-export async function signaturesOf(
-  repository: Repository,
-  oids: readonly string[],
-): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  for (const [oid, content] of await repository.contents(oids)) {
-    const [header = ""] = content.toString("latin1").split("\n\n", 1);
-    const kind = signatureIn(header);
-    if (kind !== undefined) found.set(oid, kind);
-  }
-  return found;
-}

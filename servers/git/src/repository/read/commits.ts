@@ -17,8 +17,6 @@ export const commitShape = z.object({
   parents: z.array(z.string()).optional(),
   /** Branches and tags at this commit, as git decorates it: `HEAD -> main`, `tag: v1.0`. */
   refs: z.array(z.string()).optional(),
-  /** The kind of its signature, which was not verified: gpg, ssh or x509. */
-  signature: z.string().optional(),
   message: z.string(),
   /** In format stat, the first files with their lines, as diffs list them: `+12 -3 path`, `binary path`. */
   files: z.array(z.string()).optional(),
@@ -111,14 +109,13 @@ export function blockOf(commit: ShownCommit, isFull: boolean, idOf: IdOf): strin
 
 /** A commit's facts and message, in the official server's form. */
 export function headerOf(commit: ShownCommit, idOf: IdOf): string {
-  const { author, email, date, parents = [], refs = [], signature, message } = commit;
+  const { author, email, date, parents = [], refs = [], message } = commit;
   return [
     `Commit: ${idOf(commit.commit)}`,
     ...(parents.length > 1 ? [`Merge: ${parents.map(idOf).join(" ")}`] : []),
     `Author: ${author} <${email}>`,
     `Date: ${date}`,
     ...(refs.length > 0 ? [`Refs: ${refs.map(oneLine).join(", ")}`] : []),
-    ...(signature === undefined ? [] : [`Signature: ${signature} (not verified)`]),
     `Message: ${indented(message)}`,
   ].join("\n");
 }

@@ -9,7 +9,7 @@ import { commitsOf, parseRange, shortIds } from "../open/revisions.ts";
 import { failure, noCommits } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
 import { notesFrom } from "../run/text.ts";
-import { filesOf, signaturesOf } from "./commit-facts.ts";
+import { filesOf } from "./commit-facts.ts";
 import {
   blockOf,
   type Commit,
@@ -121,18 +121,17 @@ export async function shownIn(
   const isFull = format === "full";
   const oids = commits.map(({ commit }) => commit);
   const isStat = format === "stat" && commits.every(({ diff }) => diff === undefined);
-  const [idOf, signatures, files] = await together([
+  const [idOf, files] = await together([
     shortIds(
       repository,
       isFull ? commits.flatMap(({ commit, parents = [] }) => [commit, ...parents]) : oids,
     ),
-    isFull ? signaturesOf(repository, oids) : undefined,
     isStat ? filesOf(repository, oids) : undefined,
   ]);
   return commits.map((whole) => {
     const { commit: oid, author, date, refs, message, diff } = whole;
     const commit = isFull
-      ? { ...whole, signature: signatures?.get(oid) }
+      ? whole
       : {
           commit: idOf(oid),
           ...(format === "stat" ? { author, date: date.slice(0, 10) } : {}),

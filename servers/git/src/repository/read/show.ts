@@ -6,7 +6,6 @@ import type { Budget, Named, Repository } from "../open/repository.ts";
 import { checked, commitOf, objectOf } from "../open/revisions.ts";
 import { failure } from "../run/errors.ts";
 import { counted, fittingLines, linesOf, pathText, textOf } from "../run/text.ts";
-import { signatureIn, signaturesOf } from "./commit-facts.ts";
 import { headerOf, indented, LOG_ARGS, LOG_FORMAT, parseLog } from "./commits.ts";
 import { type DiffFormat, type DiffText, diff } from "./diff.ts";
 import { linePager } from "./line-pager.ts";
@@ -55,8 +54,7 @@ export async function show(
     const args = ["log", ...LOG_ARGS, LOG_FORMAT, "--max-count=1", oid, "--"];
     const [commit] = parseLog(await repository.output(args, "read the commit"), max);
     if (commit === undefined) throw new TypeError(`no commit ${oid}`);
-    const signature = (await signaturesOf(repository, [oid])).get(oid);
-    const header = headerOf({ ...commit, signature }, (id) => id);
+    const header = headerOf(commit, (id) => id);
     const parent = first ?? emptyTree(oid);
     const compared = { ...query, format, between: [parent, oid], tool: "git_show" };
     const changes = await diff(repository, compared, { budget: budget - header.length });
@@ -72,17 +70,13 @@ export async function show(
   async function showTag(tag: Named): Promise<DiffText> {
     const content = textOf(await repository.content(tag, "read the tag"));
     const [head = "", ...message] = content.split("\n\n");
-    const signed = message.join("\n\n");
-    const signature = signatureIn(signed);
-    const text =
-      signature === undefined ? signed : signed.slice(0, signed.lastIndexOf("-----BEGIN "));
+    const text = message.join("\n\n");
     const value = (name: string) => new RegExp(`^${name} (.*)$`, "m").exec(head)?.[1] ?? "";
     const [, tagger = "", seconds] = /^(.*) (\d+) [+-]\d{4}$/.exec(value("tagger")) ?? [];
     const lines = [
       `Tag: ${oneLine(value("tag"))}`,
       ...(tagger === "" ? [] : [`Tagger: ${oneLine(tagger)}`]),
       ...(seconds === undefined ? [] : [`Date: ${new Date(Number(seconds) * 1000).toISOString()}`]),
-      ...(signature === undefined ? [] : [`Signature: ${signature} (not verified)`]),
       `Message: ${indented(manyLines(text.trimEnd()).slice(0, messageBudget(budget)))}`,
       "",
     ].join("\n");

@@ -218,27 +218,6 @@ describe("git_log", () => {
     const kit = await call("git_log", { format: "stat", max_count: 1 });
     expect(kit.data.commits).toMatchObject([{ files: ["+0 -0 src/tool.ts => src/kit.ts"] }]);
   });
-
-  it("reports that a commit is signed, by which kind, and never verifies it", async () => {
-    const { call, git, write } = sample();
-    const kinds = { gpg: "PGP SIGNATURE", ssh: "SSH SIGNATURE", x509: "SIGNED MESSAGE" };
-    for (const [kind, begin] of Object.entries(kinds)) {
-      const [head = "", ...message] = git("cat-file", "commit", "v0.9").split("\n\n");
-      const signature = `gpgsig -----BEGIN ${begin}-----\n \n x\n -----END ${begin}-----`;
-      write("signed", `${head}\n${signature}\n\n${message.join("\n\n")}`);
-      const oid = git("hash-object", "-w", "-t", "commit", "signed").trim();
-      const { data, text } = await call("git_log", { revision: oid });
-      expect(data.commits, kind).toMatchObject([{ signature: kind }, {}]);
-      expect((data.commits as { signature?: string }[])[1]?.signature).toBeUndefined();
-      expect(text).toContain(`Signature: ${kind} (not verified)`);
-      expect((await call("git_show", { revision: oid })).text).toContain(
-        `Signature: ${kind} (not verified)`,
-      );
-    }
-    // A message that looks like a signature is none.
-    git("commit", "--quiet", "--allow-empty", "-m", "gpgsig -----BEGIN PGP SIGNATURE-----");
-    expect((await call("git_log", { max_count: 1 })).text).not.toContain("not verified");
-  });
 });
 
 describe("git_log with lines", () => {

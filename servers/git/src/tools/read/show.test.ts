@@ -49,18 +49,6 @@ describe("git_show", () => {
     expect(text).toContain("Message: Our line");
   });
 
-  it("shows a tag's signature as such, not as part of its message", async () => {
-    const { call, git, write } = sample();
-    const who = "tagger Test <test@example.org> 1700000000 +0000";
-    const signature = "-----BEGIN SSH SIGNATURE-----\nU1NIU0lH\n-----END SSH SIGNATURE-----\n";
-    const target = git("rev-parse", "v0.9").trim();
-    write("tag", `object ${target}\ntype commit\ntag signed\n${who}\n\nSigned one\n${signature}`);
-    git("update-ref", "refs/tags/signed", git("hash-object", "-w", "-t", "tag", "tag").trim());
-    const { text } = await call("git_show", { revision: "signed" });
-    expect(text).toContain("Signature: ssh (not verified)\nMessage: Signed one\n");
-    expect(text).not.toContain("U1NIU0lH");
-  });
-
   it("reads a large file in pages without loss", async () => {
     const { call, git, write } = sample();
     const content = Array.from({ length: 5_000 }, (_, index) => `line ${index}`).join("\n");
