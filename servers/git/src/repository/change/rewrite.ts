@@ -58,8 +58,6 @@ interface Plan {
   readonly branch: string;
   readonly before: string;
   readonly after: string;
-  /** Old and new ids, to copy notes. */
-  readonly pairs: readonly (readonly [from: string, to: string])[];
 }
 
 const MAX_PLANS = 100;
@@ -131,8 +129,7 @@ export async function rewrite(
       `${from.map(short).join(" + ")} → ${to === undefined ? "empty, left out:" : short(to)} ${subject}`,
   );
   const fit = fitting(shown, Math.floor(caller.budget * 0.3));
-  const pairs = made.flatMap(({ from, to = "" }) => from.map((oid) => [oid, to] as const));
-  const plan = { repository: repository.location.commonDir, branch, before, after, pairs };
+  const plan = { repository: repository.location.commonDir, branch, before, after };
   const lines = files.map((file) => clip(fileLine(file), 300));
   const signed = changed.filter((oid) => commits.get(oid)?.isSigned).length;
   const resigned =
@@ -236,7 +233,7 @@ async function applyPlan(repository: Repository, id: string): Promise<Rewritten>
   const plan = plans.get(repository.machine)?.get(id);
   if (plan?.repository !== repository.location.commonDir)
     throw failure("stale_plan", `The plan "${oneLine(clip(id, 60))}" is unknown.`);
-  const { branch, before, after, pairs } = plan;
+  const { branch, before, after } = plan;
   const ref = `refs/heads/${branch}`;
   await refuseOperation(repository);
   const refuseMoved = async () => {
@@ -272,8 +269,7 @@ async function applyPlan(repository: Repository, id: string): Promise<Rewritten>
     if (result.code !== 0) await refuseMoved();
     if (result.code !== 0) throw failureOf(result, "move the branch");
   });
-  const notes = await copyNotes(repository, pairs);
-  const undo = keepPlan(repository, { ...plan, before: after, after: before, pairs: [] });
+  const undo = keepPlan(repository, { ...plan, before: after, after: before });
   return {
     branch,
     before,
@@ -282,26 +278,5 @@ async function applyPlan(repository: Repository, id: string): Promise<Rewritten>
     identical: files.length === 0,
     recovery,
     undo: `git_rewrite with apply ${undo}, or after a restart git_reset_hard with revision ${before}`,
-    notes,
   };
-}
-
-/** Copies the git notes of the old commits to the new ones. */
-async function copyNotes(
-  repository: Repository,
-  pairs: Plan["pairs"],
-): Promise<string[] | undefined> {
-  const moved = pairs.filter(([from, to]) => from !== to && to !== "");
-  if (moved.length === 0) return undefined;
-  const config = [
-    ["notes.rewriteRef", "refs/notes/*"],
-    ["notes.rewriteMode", "concatenate"],
-    ["notes.rewrite.rebase", "true"],
-  ] as const;
-  const options = { config, input: moved.map((pair) => `${pair.join(" ")}\n`).join("") };
-  const result = await repository.run(
-    ["notes", "copy", "--for-rewrite=rebase", "--stdin"],
-    options,
-  );
-  return result.code === 0 ? undefined : ["The git notes of the old commits could not be copied."];
 }
