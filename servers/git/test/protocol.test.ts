@@ -6,7 +6,7 @@ import { watch } from "chokidar";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { server } from "../src/server.ts";
-import { commitFiles, git, makeDirty, type Scratch, sampleRepository, scratch } from "./fixture.ts";
+import { git, makeDirty, type Scratch, sampleRepository, scratch } from "./fixture.ts";
 import { serveGit } from "./http-server.ts";
 import { ALL_TOOLS } from "./world.ts";
 
@@ -114,36 +114,13 @@ describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
     await expect.poll(() => existsSync(place.path("cancelled"))).toBe(false);
   });
 
-  it("resources show files, directories, commits, diffs and the status", async () => {
+  it("the resource of a repository shows its status", async () => {
     const { client } = await connect({ era });
-    const read = async (path: string) => {
-      const { contents } = await client.readResource({ uri: `git://my%20repo/${path}` });
-      return contents[0];
-    };
-    expect(await read("blob/HEAD/docs/caf%C3%A9.md")).toMatchObject({
-      text: "warm\n",
-      mimeType: "text/plain",
-    });
-    expect(await read("tree/HEAD/src")).toMatchObject({ text: "app.ts\nutil.ts" });
-    expect(await read("tree/feature/.")).toMatchObject({ text: expect.stringContaining("src/") });
-    expect(await read("commit/v1.0")).toMatchObject({ text: expect.stringContaining("+OURS") });
-    expect(await read("diff/staged")).toMatchObject({
-      text: expect.stringContaining("+let x = 1;"),
-    });
-    expect(await read("diff/main...feature")).toMatchObject({
-      text: expect.stringContaining("+TEN"),
-    });
-    const status = await read("status");
+    const { contents } = await client.readResource({ uri: "git://my%20repo/status" });
+    const [status] = contents;
     expect(JSON.parse(status !== undefined && "text" in status ? status.text : "")).toMatchObject({
       branch: "main",
     });
-    commitFiles(root, "Binary", { "x.bin": new Uint8Array([0, 255, 1]) });
-    expect(await read("blob/HEAD/x.bin")).toMatchObject({
-      blob: "AP8B",
-      mimeType: "application/octet-stream",
-    });
-    await expect(read("blob/HEAD/nothing")).rejects.toThrow(/no file/);
-    await expect(read("blob/HEAD/..%2F..%2Fetc%2Fpasswd")).rejects.toThrow(/is outside/);
     await expect(
       client.readResource({ uri: `git://${encodeURIComponent(place.home)}/status` }),
     ).rejects.toThrow();
@@ -151,26 +128,18 @@ describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
     expect(resources.map(({ uri }) => uri)).toEqual(["git://my%20repo/status"]);
   });
 
-  it("completes repositories, refs and paths", async () => {
+  it("completes repositories and refs", async () => {
     const { client } = await connect({ era });
-    const complete = async (name: string, value: string, others: Record<string, string> = {}) => {
-      const uri = "git://{repo}/blob/{rev}/{+path}";
-      const params = { ref: { type: "ref/resource" as const, uri }, argument: { name, value } };
-      const { completion } = await client.complete({ ...params, context: { arguments: others } });
-      return completion.values;
-    };
-    expect(await complete("repo", "my")).toEqual(["my repo"]);
-    expect(await complete("rev", "fea", { repo: "my repo" })).toEqual(["feature"]);
-    expect(await complete("rev", "v", { repo: "my repo" })).toEqual(["v0.9", "v1.0"]);
-    expect(await complete("path", "s", { repo: "my repo", rev: "HEAD" })).toEqual(["src/"]);
-    expect(await complete("path", "src/u", { repo: "my repo", rev: "HEAD" })).toEqual([
-      "src/util.ts",
-    ]);
-    const prompt = {
-      ref: { type: "ref/prompt" as const, name: "review_changes" },
-      argument: { name: "branch", value: "con" },
-    };
-    expect((await client.complete(prompt)).completion.values).toEqual(["conflicting"]);
+    const complete = async (
+      ref: { type: "ref/resource"; uri: string } | { type: "ref/prompt"; name: string },
+      name: string,
+      value: string,
+    ) => (await client.complete({ ref, argument: { name, value } })).completion.values;
+    const status = { type: "ref/resource", uri: "git://{repo}/status" } as const;
+    const review = { type: "ref/prompt", name: "review_changes" } as const;
+    expect(await complete(status, "repo", "my")).toEqual(["my repo"]);
+    expect(await complete(review, "branch", "con")).toEqual(["conflicting"]);
+    expect(await complete(review, "base", "v")).toEqual(["v0.9", "v1.0"]);
   });
 
   it("prompts contain the current state of the repository", async () => {

@@ -1,12 +1,9 @@
 import { startDeadline } from "@refmcp/boundary";
-import { namesAt, refNames } from "../read/show.ts";
+import { linesOf } from "../run/text.ts";
 import type { Git } from "./git.ts";
 import type { Repository } from "./repository.ts";
 
 const COMPLETION_MS = 5_000;
-
-/** Other variables or arguments that are already filled in. */
-export type Others = Readonly<Record<string, string>>;
 
 /** Opens the repository that a URI or a prompt names; without a name, the only one in scope. */
 export async function openNamed(
@@ -29,28 +26,18 @@ export async function completeRepository(value: string, git: Git): Promise<strin
   return names.filter((name) => name.startsWith(value));
 }
 
-/** Suggests branches and tags of the repository that is filled in (`repo` or `repo_path`), or of the only one. */
-export function completeRevision(value: string, git: Git, others: Others): Promise<string[]> {
-  return inTime(async (signal) =>
-    refNames(await openNamed(git, others.repo ?? others.repo_path, signal), value),
-  );
-}
-
-/** Suggests the next part of a path in the revision that is filled in. */
-export function completePath(value: string, git: Git, others: Others): Promise<string[]> {
-  return inTime(async (signal) => {
-    const repository = await openNamed(git, others.repo, signal);
-    const directory = value.slice(0, value.lastIndexOf("/") + 1);
-    const inside = directory === "" ? "." : directory;
-    const names = await namesAt(repository, others.rev ?? "HEAD", inside).catch(() => []);
-    return names.map((name) => directory + name).filter((path) => path.startsWith(value));
-  });
-}
-
-async function inTime<Value>(work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+/** Suggests branches, tags and remote branches of the repository in `repo_path`, or of the only one. */
+export async function completeRevision(
+  value: string,
+  git: Git,
+  { repo_path }: Readonly<Record<string, string>>,
+): Promise<string[]> {
   const deadline = startDeadline(COMPLETION_MS);
   try {
-    return await work(deadline.signal);
+    const repository = await openNamed(git, repo_path, deadline.signal);
+    const list = ["--format=%(refname:lstrip=2)", "refs/heads/", "refs/tags/", "refs/remotes/"];
+    const names = ["HEAD", ...linesOf(await repository.refs(list, "list the refs"))];
+    return names.filter((name) => name.startsWith(value)).slice(0, 100);
   } finally {
     deadline.end();
   }

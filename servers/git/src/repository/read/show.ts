@@ -1,11 +1,10 @@
-import { isUtf8 } from "node:buffer";
 import { cursorsOf, fitting, grouped, manyLines, oneLine, sized } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { pathIn, pathsIn } from "../open/paths.ts";
+import { pathsIn } from "../open/paths.ts";
 import type { Budget, Named, Repository } from "../open/repository.ts";
 import { checked, commitOf, objectOf } from "../open/revisions.ts";
 import { failure } from "../run/errors.ts";
-import { counted, fittingLines, linesOf, pathText, textOf } from "../run/text.ts";
+import { counted, fittingLines, pathText, textOf } from "../run/text.ts";
 import { headerOf, indented, LOG_ARGS, LOG_FORMAT, parseLog } from "./commits.ts";
 import { type DiffFormat, type DiffText, diff } from "./diff.ts";
 import { linePager } from "./line-pager.ts";
@@ -148,34 +147,6 @@ export async function show(
   }
 }
 
-const MAX_BLOB_BYTES = 4 * 1024 * 1024;
-
-/**
- * A file of a commit, byte for byte; as text if it is UTF-8 without NUL.
- *
- * @throws ToolError `too_large` over 4 MiB
- */
-export async function blobAt(repository: Repository, revision: string, path: string) {
-  const blob = await entryAt(repository, revision, path, "blob");
-  if (blob.size > MAX_BLOB_BYTES) {
-    const message = `"${oneLine(path)}" is ${sized(blob.size)}; a resource is limited to ${sized(MAX_BLOB_BYTES)}.`;
-    const hint = "Read it in parts: git_show with revision:path, start_line and end_line.";
-    throw failure("too_large", message, { hint });
-  }
-  const bytes = await repository.content(blob, "read the file");
-  return isUtf8(bytes) && !bytes.includes(0) ? bytes.toString("utf8") : bytes;
-}
-
-/** The names in a directory of a commit; directories end in a slash. */
-export async function namesAt(
-  repository: Repository,
-  revision: string,
-  path: string,
-): Promise<string[]> {
-  const tree = await entryAt(repository, revision, path, "tree");
-  return (await treeEntries(repository, tree)).map(({ name }) => name);
-}
-
 /** What a tree contains; the name of a directory ends in a slash. */
 async function treeEntries(repository: Repository, tree: Named) {
   const content = await repository.content(tree, "read the directory");
@@ -195,31 +166,6 @@ async function treeEntries(repository: Repository, tree: Named) {
     });
   }
   return entries;
-}
-
-async function entryAt(
-  repository: Repository,
-  revision: string,
-  path: string,
-  type: "blob" | "tree",
-) {
-  const inside = pathIn(repository.location.worktree ?? repository.location.gitDir, path);
-  const commit = await commitOf(repository, revision);
-  const [named] = await repository.lookUp([
-    inside === "." ? `${commit}^{tree}` : `${commit}:${inside}`,
-  ]);
-  if (named?.type === type) return named;
-  const what = type === "blob" ? "file" : "directory";
-  throw failure("bad_path", `There is no ${what} "${oneLine(inside)}" in ${oneLine(revision)}.`, {
-    hint: "git_list_files with the same revision shows the files.",
-  });
-}
-
-/** Branches, tags and remote branches that begin with a text, for completion. */
-export async function refNames(repository: Repository, begin: string): Promise<string[]> {
-  const list = ["--format=%(refname:lstrip=2)", "refs/heads/", "refs/tags/", "refs/remotes/"];
-  const names = ["HEAD", ...linesOf(await repository.refs(list, "list the refs"))];
-  return names.filter((name) => name.startsWith(begin)).slice(0, 100);
 }
 
 type FileKind = "tracked" | "untracked" | "ignored";
