@@ -4,14 +4,7 @@ import { refuseFilters } from "../open/filters.ts";
 import { isQuoted, pathBytes } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
 import { addUntracked, inTemporaryIndex, withIndex } from "../read/changed-files.ts";
-import {
-  type Change,
-  type FilePatch,
-  filePatches,
-  firstLine,
-  groupIds,
-  WHOLE_FILE,
-} from "../read/hunks.ts";
+import { type Change, type FilePatch, filePatches, firstLine, WHOLE_FILE } from "../read/hunks.ts";
 import { failure } from "../run/errors.ts";
 import { firstNames } from "../run/text.ts";
 
@@ -36,8 +29,6 @@ export interface HunkQuery {
 interface Part {
   readonly text: string;
   readonly id: string;
-  /** The number of changes with this id. */
-  readonly count: number;
   /** The first and the last changed line, from 1. */
   readonly first: number;
   readonly last: number;
@@ -73,10 +64,10 @@ export async function entriesOf(repository: Repository, query: HunkQuery): Promi
   });
   const chosen = new Map<FilePatch, Set<number>>();
   for (const part of parts) {
-    const { file, changes } = theOne(files, part, query.from);
+    const { file, change } = theOne(files, part, query.from);
     const lines = chosen.get(file) ?? new Set();
     chosen.set(file, lines);
-    for (const index of linesOf(part, changes)) lines.add(index);
+    for (const index of linesOf(part, change)) lines.add(index);
   }
   const entries: Entry[] = [];
   for (const [file, lines] of chosen)
@@ -85,34 +76,23 @@ export async function entriesOf(repository: Repository, query: HunkQuery): Promi
 }
 
 function partOf(text: string): Part {
-  const [, id, count = "1", first, last = first] =
-    /^([0-9a-f]{7})(?:x(\d{1,6}))?(?::(\d{1,8})(?:-(\d{1,8}))?)?$/.exec(text) ?? [];
+  const [, id, first, last = first] =
+    /^([0-9a-f]{7})(?::(\d{1,8})(?:-(\d{1,8}))?)?$/.exec(text) ?? [];
   const range = { first: Number(first ?? 1), last: Number(last ?? Number.MAX_SAFE_INTEGER) };
   if (id === undefined || range.first < 1 || range.last < range.first)
     throw failure("bad_hunk", `"${oneLine(text.slice(0, 60))}" is not the id of a change.`);
-  return {
-    text,
-    id: count === "1" ? id : `${id}x${Number(count)}`,
-    count: Number(count),
-    ...range,
-  };
+  return { text, id, ...range };
 }
 
 interface Found {
   readonly file: FilePatch;
-  readonly changes: readonly Change[];
+  readonly change: Change;
 }
 
-function find(files: readonly FilePatch[], { id, count }: Part): Found[] {
-  return files.flatMap((file) => {
-    // The first two digits are those of the path.
-    if (file.changes[0]?.id.slice(0, 2) !== id.slice(0, 2)) return [];
-    const ids =
-      count === 1 ? file.changes.map((change) => change.id) : groupIds(file.changes, count);
-    return ids.flatMap((one, at) =>
-      one === id ? [{ file, changes: file.changes.slice(at, at + count) }] : [],
-    );
-  });
+function find(files: readonly FilePatch[], { id }: Part): Found[] {
+  return files.flatMap((file) =>
+    file.changes.flatMap((change) => (change.id === id ? [{ file, change }] : [])),
+  );
 }
 
 function theOne(files: readonly FilePatch[], part: Part, from: HunkQuery["from"]): Found {
@@ -145,10 +125,8 @@ function stale(
 }
 
 /** The indexes of the lines that a part names. */
-function linesOf(part: Part, changes: readonly Change[]): number[] {
-  const all = changes.flatMap(({ start, end }) =>
-    Array.from({ length: end - start }, (_, i) => start + i),
-  );
+function linesOf(part: Part, { start, end }: Change): number[] {
+  const all = Array.from({ length: end - start }, (_, i) => start + i);
   if (
     part.first <= all.length &&
     (part.last <= all.length || part.last === Number.MAX_SAFE_INTEGER)

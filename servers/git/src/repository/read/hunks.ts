@@ -194,29 +194,8 @@ function digest(parts: readonly (string | Buffer)[]): string {
   return hash.digest("hex");
 }
 
-/** The id of several consecutive changes together; its last part is their number. */
-function groupId(changes: readonly Change[]): string {
-  return groupIds(changes, changes.length)[0] ?? "";
-}
-
-/** The ids of all groups of `size` consecutive changes, in order. Each follows from the one before: files can have many. */
-export function groupIds(changes: readonly Change[], size: number): string[] {
-  const prefix = changes[0]?.id.slice(0, 2);
-  let [sum, weight] = [0, 1];
-  return changes.flatMap(({ id }, index) => {
-    const leaving = changes[index - size]?.id;
-    if (index < size) weight = Math.imul(weight, FACTOR);
-    sum = Math.imul(sum, FACTOR) + Number.parseInt(id, 16);
-    if (leaving !== undefined) sum -= Math.imul(Number.parseInt(leaving, 16), weight);
-    sum |= 0;
-    const group = (sum >>> 12).toString(16).padStart(5, "0");
-    return index < size - 1 ? [] : [`${prefix}${group}x${size}`];
-  });
-}
-const FACTOR = 0x9e3779b1;
-
-/** Maximum changes of a hunk that are shown one by one. */
-const MAX_SHOWN = 4;
+/** Maximum ids in a hunk's header. With fewer lines of context, hunks have fewer changes. */
+const MAX_SHOWN = 20;
 
 /**
  * Adds ids to the hunks' headers, where programs that apply patches ignore them: `@@ -1,5 +1,7 @@ function f() [3fa01c2]`.
@@ -244,9 +223,9 @@ export function withIds(
         change.new <= range.new + range.newLines,
     );
     if (changes.length === 0) return line;
-    const ids =
-      changes.length > MAX_SHOWN ? groupId(changes) : changes.map(({ id }) => id).join(" ");
-    return Buffer.concat([line, Buffer.from(` [${ids}]`)]);
+    const ids = changes.slice(0, MAX_SHOWN).map(({ id }) => id);
+    if (changes.length > MAX_SHOWN) ids.push(`… ${changes.length - MAX_SHOWN} more`);
+    return Buffer.concat([line, Buffer.from(` [${ids.join(" ")}]`)]);
   });
 }
 
