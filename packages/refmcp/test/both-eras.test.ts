@@ -209,7 +209,7 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => 
           received.some((one) => "method" in one && one.method.endsWith("resources/list_changed")),
         )
         .toBe(true);
-    await expect(client.readResource({ uri: "git://work/commit/nowhere" })).rejects.toThrow();
+    await expect(client.readResource({ uri: "git://nowhere/status" })).rejects.toThrow();
     await expect(client.readResource({ uri: "nothing://here" })).rejects.toThrow("nothing://here");
     const templates = (await client.listResourceTemplates()).resourceTemplates.map(
       ({ uriTemplate }) => uriTemplate,
