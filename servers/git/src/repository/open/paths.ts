@@ -11,7 +11,7 @@ import type { Repository } from "./repository.ts";
  *
  * @throws ToolError `invalid`, code `bad_path`
  */
-export function pathIn(root: string, path: string): string {
+function pathIn(root: string, path: string): string {
   if (path === "") throw badPath(path, "is empty");
   if (path.includes("\0")) throw badPath(path, "contains a NUL character");
   const below = relative(root, realIfAbsolute(path, root));

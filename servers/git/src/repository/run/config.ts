@@ -33,7 +33,7 @@ export function parseConfig(output: Buffer): ConfigEntry[] {
 }
 
 /** Parses `git config --file <origin> --list -z`, which reports no scope. */
-export function parseFile(output: Buffer, own: boolean, origin: string): ConfigEntry[] {
+function parseFile(output: Buffer, own: boolean, origin: string): ConfigEntry[] {
   const texts = output.toString("utf8").split("\0").slice(0, -1);
   return texts.map((text) => entryOf(own, origin, text));
 }
