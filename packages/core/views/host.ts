@@ -116,11 +116,6 @@ export class Host {
       .contents;
   }
 
-  /** Asks the host to open a web page outside the view. */
-  async openLink(url: string): Promise<void> {
-    await this.request("ui/open-link", { url });
-  }
-
   /** Whether the host saves files for views. */
   get hasDownloads(): boolean {
     return this.#capabilities?.downloadFile !== undefined;

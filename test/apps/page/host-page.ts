@@ -27,7 +27,6 @@ window.showView = async (html, { theme, width, downloads = false }, given, resul
     serverTools: {},
     serverResources: {},
     updateModelContext: { text: {} },
-    openLinks: {},
     ...(downloads ? { downloadFile: {} } : {}),
   };
   const bridge = new AppBridge(null, { name: "test-host", version: "1" }, capabilities, {
@@ -42,7 +41,6 @@ window.showView = async (html, { theme, width, downloads = false }, given, resul
     (await window.fromView("resources/read", params)) as never;
   bridge.onupdatemodelcontext = async (params) =>
     (await window.fromView("ui/update-model-context", params)) as never;
-  bridge.onopenlink = async (params) => (await window.fromView("ui/open-link", params)) as never;
   bridge.ondownloadfile = async (params) =>
     (await window.fromView("ui/download-file", params)) as never;
   bridge.onrequestdisplaymode = async ({ mode }) => {
