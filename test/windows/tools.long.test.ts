@@ -20,8 +20,6 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   // the fixtures recorded the changes with paths of this system; files.long.test.ts and data.long.test.ts undo some,
   filesystem: ["undo_change"],
   sqlite: ["undo_database_change"],
-  // PostgreSQL for Windows, which no server of this machine could use.
-  postgres: ["pg_rehearse"],
 };
 
 /** The tools that a built server describes, with those that only read first. */

@@ -55,16 +55,12 @@ export async function findBinaries(folder: string, user: User | undefined, nativ
  * The `native` folder of this platform's package.
  *
  * @param installation the package.json of the server that needs it, whose `peerDependencies` have its version
- * @param feature what needs it, and the options to start the server with: `["--embedded", "--embedded"]`
  * @throws ToolError `unavailable` with the command that installs it.
  */
-export function packaged(
-  installation: {
-    readonly name: string;
-    readonly peerDependencies: Readonly<Record<string, string>>;
-  },
-  [feature, options]: readonly [string, string] = ["--embedded", "--embedded"],
-): string {
+export function packaged(installation: {
+  readonly name: string;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+}): string {
   const { name, peerDependencies } = installation;
   try {
     // Its main file is dist/index.js.
@@ -72,14 +68,14 @@ export function packaged(
   } catch {
     const version = peerDependencies[PACKAGE];
     if (version === undefined)
-      throw embeddedFailure("embedded", `${feature} does not support ${platform}.`, {
+      throw embeddedFailure("embedded", `--embedded does not support ${platform}.`, {
         hint: "The other tools work with --url postgres://user:password@host:5432/database.",
       });
     throw embeddedFailure(
       "embedded",
-      `${feature} needs the package ${PACKAGE}, which is not installed.`,
+      `--embedded needs the package ${PACKAGE}, which is not installed.`,
       {
-        hint: `Start the server with npx -y -p ${PACKAGE}@${version} -p ${name} refmcp-server-postgres ${options}.`,
+        hint: `Start the server with npx -y -p ${PACKAGE}@${version} -p ${name} refmcp-server-postgres --embedded.`,
       },
     );
   }

@@ -28,8 +28,6 @@ export interface Cluster {
   readonly user: string;
   readonly password: string;
   readonly database: string;
-  /** Its data directory. */
-  readonly data: string;
   /** Why it stopped; undefined while it runs. */
   readonly end: string | undefined;
   /** Resolves with `end` when PostgreSQL stops. */
@@ -44,12 +42,6 @@ export interface ClusterOptions {
   readonly maxConnections: number;
   /** The `native` folder of the binaries' package: see `packaged`. */
   readonly native: string;
-  /** Whether the owner of the database may also create roles; for a copy of another database. */
-  readonly createsRoles?: boolean;
-  /** Whether text is ordered by the rules of languages (ICU) instead of by code point. */
-  readonly isLinguistic?: boolean;
-  /** Further settings of the server. */
-  readonly settings?: Readonly<Record<string, string | number>>;
 }
 
 /** The owner of the database. Not a superuser, so that no statement can reach files or programs. */
@@ -104,7 +96,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     };
     const shutDown = () =>
       run(join(binaries.folder, "pg_ctl"), ["stop", "-D", data.path, "-m", "fast"]);
-    const address = { host: isWindows ? "127.0.0.1" : folder, port, password, data: data.path };
+    const address = { host: isWindows ? "127.0.0.1" : folder, port, password };
     return running(server, address, removed, isWindows ? shutDown : undefined);
   } catch (error) {
     for (const path of [folder, fresh])
@@ -174,20 +166,18 @@ type Served = Awaited<ReturnType<Programs["serve"]>>;
 async function makeDatabase(
   step: Programs["step"],
   fresh: string,
-  { directory, createsRoles = false, isLinguistic = false }: ClusterOptions,
+  { directory }: ClusterOptions,
 ): Promise<void> {
   await step("initdb", [
     ...["-D", fresh, "-U", "postgres", "--auth-local=peer", "--auth-host=reject"],
     ...(directory === undefined ? ["--no-sync"] : []),
     // The same on every system: UTF-8, ordered by code point; ICU collations are available through COLLATE.
     ...["-E", "UTF8", "--locale=C"],
-    ...(isLinguistic
-      ? ["--locale-provider=icu", "--icu-locale=und"]
-      : ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]),
+    ...["--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
     ...["--no-instructions", "--wal-segsize=1", "-c", "timezone=UTC"],
   ]);
   await single(step, fresh, [
-    `CREATE ROLE ${ROLE} LOGIN${createsRoles ? " CREATEROLE" : ""}`,
+    `CREATE ROLE ${ROLE} LOGIN`,
     // The owner of the database may create schemas and trusted extensions in it.
     `ALTER DATABASE ${DATABASE} OWNER TO ${ROLE}`,
   ]);
@@ -219,7 +209,6 @@ function settingsOf(
     ...(options.directory === undefined
       ? { fsync: "off", full_page_writes: "off", synchronous_commit: "off" }
       : {}),
-    ...options.settings,
   };
 }
 
@@ -260,7 +249,7 @@ async function listening(
 /** Watches a started server. @param shutDown how to stop it on Windows, which has no SIGINT */
 function running(
   { child, said }: Served,
-  address: Pick<Cluster, "host" | "port" | "password" | "data">,
+  address: Pick<Cluster, "host" | "port" | "password">,
   removed: () => Promise<void>,
   shutDown: (() => Promise<unknown>) | undefined,
 ): Cluster {

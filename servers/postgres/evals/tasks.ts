@@ -120,23 +120,6 @@ export const tasks: readonly Task[] = [
     check: (answer) => /CREATE INDEX.*orders.*customer_id/.test(answer),
   },
   {
-    name: "a rehearsed migration",
-    prompt:
-      "Would adding an index on numbers (n) block writes? Give me the statement that does not.",
-    args: DBA,
-    async reference(call) {
-      const { statements } = JSON.parse(
-        await call("pg_rehearse", { statements: ["CREATE INDEX numbers_n ON numbers (n)"] }),
-      );
-      return statements
-        .flatMap(({ warnings = [] }: { warnings?: { safer: string }[] }) =>
-          warnings.map(({ safer }) => safer),
-        )
-        .join("\n");
-    },
-    check: (answer) => /CREATE INDEX CONCURRENTLY.*numbers \(n\)/.test(answer),
-  },
-  {
     name: "export to a file",
     prompt: "Write all orders above 50 to big.csv.",
     async reference(call) {

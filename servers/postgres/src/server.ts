@@ -42,7 +42,7 @@ export const server = defineServer({
       default: true,
     },
     dba: {
-      description: "Health, expensive queries, index advice, rehearsed migrations.",
+      description: "Health, expensive queries, index advice.",
       default: false,
     },
   },

@@ -61,10 +61,7 @@ export async function world(): Promise<World> {
       pg_import_csv: { path: "new-customers.csv", table: "customers" },
       pg_list_changes: {},
       pg_list_objects: {},
-      pg_rehearse: {
-        statements: ["ALTER TABLE customers ADD COLUMN email text; CREATE INDEX ON numbers (n)"],
-      },
-      pg_suggest_indexes: { queries: ["SELECT line FROM numbers WHERE n = $1"] },
+      pg_suggest_indexes: {},
       pg_top_queries: { limit: 3 },
       pg_undo_change: { change_id },
       query: {
@@ -82,7 +79,6 @@ export async function world(): Promise<World> {
       pg_list_changes: { cursor: "made up" },
       pg_list_objects: { cursor: "made up" },
       pg_undo_change: { change_id: "made up" },
-      pg_rehearse: { statements: ["ALTER SYSTEM SET work_mem = '1GB'"] },
       query: { sql: "SELECT nme FROM customers" },
     },
     large: {

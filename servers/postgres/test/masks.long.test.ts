@@ -4,8 +4,6 @@ import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { someOf } from "../../../vitest.long.ts";
-import { statisticsOf } from "../src/database/copy/statistics.ts";
-import { Masks } from "../src/database/gate/masks.ts";
 import { type Lab, lab, naive } from "./lab.ts";
 import { type Talk, talk } from "./session.ts";
 
@@ -437,11 +435,6 @@ describe("masks", () => {
       ).toBe(true);
       await exporter.close();
     }
-    const queries = [
-      "SELECT * FROM users WHERE email = $1",
-      "SELECT id FROM users WHERE email = 'ada@aaaa' AND age = 3",
-    ];
-    await same("reader", "pg_suggest_indexes", { queries });
     await same("reader", "pg_health", { checks: ["locks", "transactions", "security", "schema"] });
     await same("reader", "pg_describe_table", { table: "crm.people" });
   });
@@ -469,50 +462,6 @@ describe("what is known about values", () => {
       expect(one).toMatch(/@aaaa/);
       expect(two).toMatch(/@zzzz/);
     }
-  });
-
-  it("does not reach the copy of the schema", async () => {
-    for (const { lab: own } of sides) {
-      const client = new pg.Client(own.url);
-      onTestFinished(() => client.end());
-      await client.connect();
-      const rows: Parameters<typeof statisticsOf>[0]["rows"] = async (sql, values = []) =>
-        (await client.query(sql, [...values])).rows;
-      const shown = async (masks: string[]) => {
-        const { columns } = await statisticsOf({ rows }, new Masks(masks));
-        return JSON.stringify(columns.filter(({ tablename }) => tablename !== "guesses"));
-      };
-      const [, masks = ""] = MASKS;
-      const masked = await shown(masks.split(","));
-      expect(masked).toMatch(/busy/);
-      expect(masked).not.toMatch(/@/);
-      expect(await shown([])).toMatch(/@/);
-    }
-  });
-
-  it("changes no advice", async () => {
-    const queries = [
-      "SELECT id FROM moods WHERE kind = 'calm' AND word = 'ada@aaaa' ORDER BY n",
-      "SELECT id FROM moods WHERE left(word, 1) = 'a'",
-      "SELECT id, kind FROM moods WHERE n = 5",
-    ];
-    const { text } = await same("reader", "pg_suggest_indexes", { queries });
-    expect(text).toMatch(/moods USING btree \(n\)|moods \(n\)/);
-    for (const sql of queries)
-      await same("reader", "pg_explain", { sql, indexes: ["CREATE INDEX ON moods (word, n)"] });
-    const refused = {
-      sql: "SELECT said FROM mood_copy",
-      indexes: ["CREATE INDEX ON mood_copy (said)"],
-    };
-    expect((await same("reader", "pg_explain", refused)).isError).toBe(true);
-    await same("reader", "pg_rehearse", {
-      statements: [
-        "UPDATE moods SET n = 1 WHERE word = 'ada@aaaa'",
-        "CREATE INDEX ON moods (left(word, 1))",
-        "ALTER TABLE moods ALTER word TYPE varchar(20)",
-        "ALTER TABLE moods ADD UNIQUE (word)",
-      ],
-    });
   });
 
   it("is hidden in rows as resources, and in their keys", async () => {

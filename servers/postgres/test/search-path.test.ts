@@ -89,16 +89,7 @@ const CALLS: readonly (readonly [tool: string, args: Record<string, unknown>])[]
   ["pg_top_queries", {}],
   ["pg_top_queries", { order_by: "io" }],
   ["pg_suggest_indexes", {}],
-  ["pg_suggest_indexes", { queries: [`SELECT * FROM orders ORDER BY customer_id ${USER}`] }],
   ["pg_explain", { sql: `SELECT * FROM customers WHERE gone ${USER}` }],
-  [
-    "pg_explain",
-    { sql: `SELECT * FROM orders ${USER}`, indexes: [`CREATE INDEX ON orders (id) ${USER}`] },
-  ],
-  [
-    "pg_rehearse",
-    { statements: [`ALTER TABLE orders ADD FOREIGN KEY (id) REFERENCES customers ${USER}`] },
-  ],
   query("SELECT mood, moods FROM customers ORDER BY id LIMIT 3"),
   query("SELECT * FROM custmers"),
   query("SELECT unrelated FROM customers"),

@@ -12,7 +12,7 @@ export default prompt({
       "```sql",
       sql.replaceAll("```", "` ` `"),
       "```",
-      "Rehearse it with pg_rehearse (toolset dba), which runs it on a copy of the schema and measures locks, rewrites and scans; without that tool, describe its tables (pg_describe_table) and consider their sizes. Then report:",
+      "Describe its tables (pg_describe_table) and consider their sizes. Then report:",
       "- which locks each statement takes, for how long at this size, and what they block;",
       "- what rewrites the table (type changes, volatile defaults) and what scans it (NOT NULL, CHECK, foreign keys: NOT VALID first, VALIDATE later);",
       "- which indexes should be created CONCURRENTLY, outside a transaction;",

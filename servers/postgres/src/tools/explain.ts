@@ -15,21 +15,14 @@ export default tool({
     sql: z.string().describe("The SELECT, without EXPLAIN."),
     params,
     analyze: z.boolean().default(false).describe("Run it and measure; not by default."),
-    indexes: z
-      .array(z.string())
-      .max(10)
-      .default([])
-      .describe(
-        "Hypothetical indexes as CREATE INDEX statements (planned in a local copy of the schema; not with analyze).",
-      ),
     timeout_ms: timeoutMs,
     database,
   }),
   output: planOutput,
-  async run({ sql, params, analyze, indexes, timeout_ms, database: name }, postgres, call) {
+  async run({ sql, params, analyze, timeout_ms, database: name }, postgres, call) {
     const at = postgres.at(name);
     const work = { signal: call.signal, timeoutMs: timeout_ms };
-    const explaining = { ...work, query: sql, params, analyze, indexes, budget: call.budget };
-    return await withNearNames(explain(at, postgres.copyOf(at), explaining), at, sql, work);
+    const explaining = { ...work, query: sql, params, analyze, budget: call.budget };
+    return await withNearNames(explain(at, explaining), at, sql, work);
   },
 });

@@ -9,7 +9,6 @@ import importCsv from "./import-csv.ts";
 import listChanges from "./list-changes.ts";
 import listObjects from "./list-objects.ts";
 import query from "./query.ts";
-import rehearse from "./rehearse.ts";
 import suggestIndexes from "./suggest-indexes.ts";
 import topQueries from "./top-queries.ts";
 import undoChange from "./undo-change.ts";
@@ -25,7 +24,6 @@ export const tools = [
   listChanges,
   listObjects,
   query,
-  rehearse,
   suggestIndexes,
   topQueries,
   undoChange,

@@ -1,10 +1,7 @@
 import { clip, fitting, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Database, Session, Work } from "../connection/database.ts";
-import type { SchemaCopy, Trial } from "../copy/copy.ts";
-import { createIndex, filesOf, type NewIndex, tablesOf } from "../copy/indexes.ts";
 import { paramsOf } from "../driver/values.ts";
-import type { Unmasked } from "../gate/masks.ts";
 import { passReading } from "../gate/read-gate.ts";
 import { parseSql, treeOf, walk } from "../gate/syntax.ts";
 
@@ -12,8 +9,6 @@ interface Explaining extends Work {
   readonly query: string;
   readonly params: readonly unknown[];
   readonly analyze: boolean;
-  /** CREATE INDEX statements for indexes to create in the copy of the schema. */
-  readonly indexes: readonly string[];
   /** Maximum characters of the plan. */
   readonly budget: number;
 }
@@ -26,8 +21,6 @@ export const planOutput = z.object({
   execution_ms: z.number().optional(),
   /** What makes it slow, and what would help. */
   warnings: z.array(z.string()),
-  /** Whether each hypothetical index is used. */
-  hypothetical_indexes: z.array(z.object({ index: z.string(), used: z.boolean() })).optional(),
   /** Lines of the plan that were left out. */
   omitted_lines: z.number().optional(),
 });
@@ -35,11 +28,9 @@ export const planOutput = z.object({
 const CONDITIONS = ["Index Cond", "Hash Cond", "Merge Cond", "Join Filter", "Filter"] as const;
 
 /** The fields of an EXPLAIN (FORMAT JSON) node that we use. */
-export interface Node extends Readonly<Partial<Record<(typeof CONDITIONS)[number], string>>> {
+interface Node extends Readonly<Partial<Record<(typeof CONDITIONS)[number], string>>> {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
-  /** Only with VERBOSE. */
-  readonly Schema?: string;
   readonly "Index Name"?: string;
   readonly "Total Cost": number;
   readonly "Plan Rows": number;
@@ -60,9 +51,6 @@ interface Explained {
   readonly "Execution Time"?: number;
 }
 
-/** A node and all nodes below it. */
-export const allNodes = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(allNodes)];
-
 /** A scan that reads or discards this many rows may need an index. */
 const MANY_ROWS = 1_000;
 /** Estimates that are off by more than this factor mislead the planner. */
@@ -71,37 +59,31 @@ const FAR_OFF = 10;
 /**
  * The plan of a SELECT and its slow parts. With `analyze` the SELECT runs in a read-only transaction that is rolled back.
  *
- * With `indexes` it is planned in a local copy of the schema that has them.
- *
- * @throws ToolError `denied` for anything but a SELECT; `unavailable` for indexes without the binaries of the copy.
+ * @throws ToolError `denied` for anything but a SELECT
  */
-export async function explain(database: Database, copy: SchemaCopy, explaining: Explaining) {
-  const { query, params, analyze, indexes, budget, ...work } = explaining;
-  if (analyze && indexes.length > 0)
-    throw new ToolError("invalid", "A query can't be run with hypothetical indexes.", {
-      hint: "Pass either analyze or indexes.",
-    });
+export async function explain(database: Database, explaining: Explaining) {
+  const { query, params, analyze, budget, ...work } = explaining;
   const { kind, mentions } = await passReading(query);
   if (kind === "explain") throw notAQuery();
-  const statementOf = (sql: string) =>
-    `EXPLAIN (FORMAT JSON${analyze ? ", ANALYZE, BUFFERS" : ""}) ${sql}`;
-  const statement = statementOf(query);
+  const statement = `EXPLAIN (FORMAT JSON${analyze ? ", ANALYZE, BUFFERS" : ""}) ${query}`;
   // The combined text must still be one reading statement.
   await passReading(statement);
   const places = params.length > 0 || analyze ? 0 : await placesOf(query);
-  const planned = async (
-    session: Session,
-    { sql, notices }: Unmasked,
-    made: Awaited<ReturnType<typeof makeHypothetical>>,
-  ) => {
+  const offset = (places > 0 ? preparing(query) : statement).length - query.length;
+  return await database.work({ ...work, sql: query, offset }, async (session) => {
+    await database.functions.requireHarmless(session, mentions);
+    const { sql, notices } = await database.masks.applied(session, query);
     const explained =
       places > 0
         ? await genericPlan(session, sql, places)
-        : await explainedBy(session, statementOf(sql), params);
+        : await explainedBy(
+            session,
+            statement.replace(query, () => sql),
+            params,
+          );
     const lines: string[] = [];
     const warnings: string[] = [...notices];
     draw(explained.Plan, 0, lines, warnings, await rowsOfScanned(session, explained.Plan));
-    const text = JSON.stringify(explained.Plan);
     const hints = [...new Set(warnings)].slice(0, 10);
     const plan = lines.slice(0, fitting(lines, budget - 1_000 - JSON.stringify(hints).length));
     return {
@@ -115,28 +97,7 @@ export async function explain(database: Database, copy: SchemaCopy, explaining: 
         : { execution_ms: explained["Execution Time"] }),
       warnings: hints,
       ...(plan.length < lines.length ? { omitted_lines: lines.length - plan.length } : {}),
-      ...(indexes.length === 0
-        ? {}
-        : {
-            hypothetical_indexes: made.map(({ index, shown }) => ({
-              index,
-              used: [...shown].some((name) => text.includes(JSON.stringify(name))),
-            })),
-          }),
     };
-  };
-  const offset = (places > 0 ? preparing(query) : statement).length - query.length;
-  const given = { ...work, sql: query, offset };
-  if (indexes.length > 0) {
-    const masked = await database.masked(query, work);
-    return await copy.use("Hypothetical indexes", given, async (trial) => {
-      const made = await makeHypothetical(trial, indexes, masked.sql, await placesOf(query));
-      return await planned(trial.session, masked, made);
-    });
-  }
-  return await database.work(given, async (session) => {
-    await database.functions.requireHarmless(session, mentions);
-    return await planned(session, await database.masks.applied(session, query), []);
   });
 }
 
@@ -148,25 +109,12 @@ const preparing = (sql: string) => `PREPARE ${GENERIC} AS ${sql}`;
  *
  * @param sql a reading statement that the gate accepted
  * @param places the number of its parameters
- * @param options further options of EXPLAIN, each followed by a comma
  */
-export async function genericPlan(
-  session: Session,
-  sql: string,
-  places: number,
-  options = "",
-): Promise<Explained> {
-  if (places === 0) return await explainedBy(session, `EXPLAIN (${options}FORMAT JSON) ${sql}`, []);
+async function genericPlan(session: Session, sql: string, places: number): Promise<Explained> {
   await session.run("SET LOCAL plan_cache_mode = force_generic_plan");
   await asked(session, preparing(sql), []);
   const nulls = Array(places).fill("NULL").join(", ");
-  const explained = await explainedBy(
-    session,
-    `EXPLAIN (${options}FORMAT JSON) EXECUTE ${GENERIC}(${nulls})`,
-    [],
-  );
-  await session.run(`DEALLOCATE ${GENERIC}`);
-  return explained;
+  return await explainedBy(session, `EXPLAIN (FORMAT JSON) EXECUTE ${GENERIC}(${nulls})`, []);
 }
 
 async function explainedBy(
@@ -208,38 +156,6 @@ async function rowsOfScanned(session: Session, plan: Node): Promise<ReadonlyMap<
     [[...names]],
   );
   return new Map(rows.map(({ name, rows: count }) => [name, count]));
-}
-
-/** The quoted schema of an extension; undefined if it is not installed. */
-export async function schemaOf(session: Session, extension: string): Promise<string | undefined> {
-  const [found] = await session.rows<{ schema: string }>(
-    `SELECT pg_catalog.quote_ident(n.nspname) AS schema FROM pg_catalog.pg_extension e
-     JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = $1`,
-    [extension],
-  );
-  return found?.schema;
-}
-
-/** Creates indexes in the copy, and gives the tables of the plan the size of the originals. */
-async function makeHypothetical(
-  trial: Trial,
-  indexes: readonly string[],
-  query: string,
-  places: number,
-) {
-  const { session } = trial;
-  const made: (NewIndex & { readonly index: string })[] = [];
-  for (const index of indexes) {
-    await requireCreateIndex(index);
-    made.push({ index, ...(await createIndex(session, index.replace(/\bCONCURRENTLY\b/i, ""))) });
-  }
-  const { Plan: plan } = await genericPlan(session, query, places, "VERBOSE, ");
-  const files = await filesOf(session, made);
-  await trial.grow(
-    await tablesOf(session, allNodes(plan)),
-    new Map(files.map(({ id, pages }) => [id, pages])),
-  );
-  return made;
 }
 
 function draw(
@@ -303,17 +219,4 @@ function notAQuery(): ToolError {
   return new ToolError("invalid", "The query already has an EXPLAIN.", {
     hint: "Pass only the SELECT; set analyze to run it.",
   });
-}
-
-async function requireCreateIndex(text: string): Promise<void> {
-  const { stmts = [] } = await parseSql(text);
-  const [only] = stmts;
-  if (stmts.length === 1 && only?.stmt !== undefined && "IndexStmt" in only.stmt) return;
-  throw new ToolError(
-    "invalid",
-    `${JSON.stringify(text.slice(0, 100))} is not a CREATE INDEX statement.`,
-    {
-      hint: "Write CREATE INDEX ON table (column).",
-    },
-  );
 }

@@ -2,7 +2,6 @@ import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Database, Work } from "../connection/database.ts";
 import { withoutConstants } from "../gate/syntax.ts";
-import { schemaOf } from "./explain.ts";
 import SUGGESTIONS from "./suggestions.sql.ts";
 
 export const ORDERS = ["total_time", "mean_time", "calls", "rows", "io"] as const;
@@ -37,7 +36,11 @@ export async function topQueries(
 ): Promise<{ queries: TopQuery[]; note?: string }> {
   try {
     return await database.work(work, async (session) => {
-      const schema = await schemaOf(session, "pg_stat_statements");
+      const [found] = await session.rows<{ schema: string }>(
+        `SELECT pg_catalog.quote_ident(n.nspname) AS schema FROM pg_catalog.pg_extension e
+         JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'`,
+      );
+      const schema = found?.schema;
       if (schema === undefined)
         return {
           queries: [],
@@ -84,15 +87,8 @@ export const suggestion = z.object({
   /** A redundant index. */
   drop: z.string().optional(),
   reason: z.string(),
-  /** The planner's cost of the statements, multiplied by their calls, without and with the index. */
-  cost_before: z.number().optional(),
-  cost_after: z.number().optional(),
-  /** Estimated size of the index. */
-  bytes: z.number().optional(),
-  /** Statements that it makes cheaper. */
-  queries: z.array(z.string()).optional(),
 });
-export type Suggestion = z.output<typeof suggestion>;
+type Suggestion = z.output<typeof suggestion>;
 
 /** Indexes to create or drop, according to the catalog and the statistics; changes nothing. */
 export async function suggestIndexes(

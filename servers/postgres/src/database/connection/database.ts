@@ -6,7 +6,7 @@ import { type Connection, limiting, type Mode, settings } from "../driver/connec
 import type { Opening } from "../driver/portal.ts";
 import { TypeCatalog } from "../driver/values.ts";
 import { explained, isLost, timedOut } from "../errors.ts";
-import { Masks, type Unmasked } from "../gate/masks.ts";
+import { Masks } from "../gate/masks.ts";
 import { FunctionGate, PREPARED_GUARD } from "../gate/reach.ts";
 import { Listener } from "./notifications.ts";
 import { Pool } from "./pool.ts";
@@ -196,12 +196,6 @@ export class Database {
       await session.open();
       return await run(session);
     });
-  }
-
-  /** The statement to plan in a copy of the schema instead of this one. @throws as `Masks.applied` */
-  async masked(sql: string, work: Work): Promise<Unmasked> {
-    if (!this.masks.isOn) return { sql, notices: [] };
-    return await this.work(work, (session) => this.masks.applied(session, sql));
   }
 
   /** Runs one of our own queries in a separate transaction. */

@@ -17,13 +17,11 @@ import { APPLICATION_NAME } from "./target.ts";
  * call that had a connection, or else the next one, reports once what is lost, and the call after that restarts it.
  *
  * @param log receives why it did not start or why it ended, for the person who runs the server.
- * @param feature what needs it, for the error if it is not installed
  */
 export function embedded(
   options: Omit<ClusterOptions, "native">,
   log: (sentence: string) => void,
-  feature?: Parameters<typeof packaged>[1],
-): Omit<Source, "ready"> & { ready(): Promise<Cluster> } {
+): Source {
   let running: Promise<Cluster> | undefined;
   let isClosed = false;
   /** Dead clusters whose loss has been reported. */
@@ -54,7 +52,7 @@ export function embedded(
     const logged = (what: string, why: string) =>
       log(`the embedded database ${what}: ${why.replaceAll("\n", " | ")}`);
     try {
-      const cluster = await startCluster({ native: packaged(manifest, feature), ...options });
+      const cluster = await startCluster({ native: packaged(manifest), ...options });
       void cluster.ended.then((end) => {
         if (!isClosed) logged("stopped", end);
       });

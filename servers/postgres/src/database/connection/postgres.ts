@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { PathGuard } from "@refmcp/boundary";
 import { type ChangeStore, type LimitValues, ResultStore, withNear } from "@refmcp/sql";
-import { SchemaCopy } from "../copy/copy.ts";
 import { openConnection } from "../driver/connection.ts";
 import { failure } from "../errors.ts";
 import { type Environment, namesAServer } from "./conninfo.ts";
@@ -24,16 +23,11 @@ export class Postgres {
   readonly guard: PathGuard;
   readonly limits: LimitValues;
   readonly results: ResultStore;
-  /** What rehearsals found, by the statements that were rehearsed. */
-  readonly rehearsed = new Map<string, string>();
   readonly #databases = new Map<string, Database>();
-  readonly #copies = new Map<Database, SchemaCopy>();
-  readonly #log: (sentence: string) => void;
 
   /** @throws ToolError `invalid` for a connection string that libpq would refuse. */
   constructor(options: PostgresOptions, guard: PathGuard, log: (sentence: string) => void) {
     this.guard = guard;
-    this.#log = log;
     this.limits = options;
     this.results = new ResultStore(options.readAheadMb * 1_048_576);
     const { url, named, ssh, embedded, env, maxConnections } = options;
@@ -84,16 +78,8 @@ export class Postgres {
     throw withNear("database", name, this.names, hint);
   }
 
-  /** The local copy of a database's schema; nothing is started yet. */
-  copyOf(database: Database): SchemaCopy {
-    const copy = this.#copies.get(database) ?? new SchemaCopy(database, this.#log);
-    this.#copies.set(database, copy);
-    return copy;
-  }
-
   async close(): Promise<void> {
     this.results.clear();
-    for (const copy of this.#copies.values()) await copy.close();
     for (const database of this.#databases.values()) await database.close();
   }
 }

@@ -9,7 +9,6 @@ import {
 } from "@refmcp/sql";
 import type { Database, Session } from "../connection/database.ts";
 import type { Postgres } from "../connection/postgres.ts";
-import { rehearsalKey } from "../copy/rehearse.ts";
 import { paramsOf } from "../driver/values.ts";
 import { type Change, passWriting } from "../gate/write-gate.ts";
 import { withNearNames } from "../reading/near.ts";
@@ -61,18 +60,11 @@ export async function runChanges(
 ) {
   const at = postgres.at(database);
   const { maxBytes, maxCellBytes } = postgres.limits;
-  const key = rehearsalKey(
-    at.name,
-    changing.statements.map((one) => one.sql),
-  );
-  const found = postgres.rehearsed.get(key);
   const writing = {
     ...changing,
     signal: call.signal,
     maxBytes,
-    // The user decides with what the rehearsal of the same statements found.
-    confirm: (loss: string) =>
-      call.confirm([loss, ...(found === undefined ? [] : [found])].join(" "), lossAction(loss)),
+    confirm: (loss: string) => call.confirm(loss, lossAction(loss)),
   };
   const sql = changing.statements.map((one) => one.sql).join(" ");
   const { committed, outcomes, loss, changeId, tables, notices } = await withNearNames(

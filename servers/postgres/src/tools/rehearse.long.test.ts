@@ -1,2 +1,0 @@
-// All statements.
-import "./rehearse.test.ts";
