@@ -280,7 +280,6 @@ export const listChangesTool = {
 export const listChangesArguments = { limit: fields.limit(20, 200), cursor: fields.cursor };
 
 const afterChange = z.object({ id: z.string() });
-const HIDDEN = "Its statements are not shown while columns are masked.";
 const PENDING = "The server ended during this change, so it may not have been committed.";
 
 /**
@@ -288,17 +287,11 @@ const PENDING = "The server ended during this change, so it may not have been co
  *
  * @param tool the name of the tool, for its cursors
  * @param changes all of a database, newest first
- * @param isMasked whether the statements are hidden, since those of others could contain values of masked columns
  */
 export function listedChanges(
   tool: string,
   changes: readonly RecordedChange[],
-  {
-    limit,
-    cursor,
-    budget,
-    isMasked,
-  }: { limit: number; cursor?: string | undefined; budget: number; isMasked: boolean },
+  { limit, cursor, budget }: { limit: number; cursor?: string | undefined; budget: number },
 ): z.output<(typeof listChangesTool)["output"]> {
   const cursors = cursorsOf(tool, changes[0]?.database, afterChange);
   const last = cursors.decode(cursor)?.id;
@@ -307,12 +300,12 @@ export function listedChanges(
     .map(({ id, time, statements, tables, undoneBy, undoes, isPending }) => ({
       change_id: id,
       time,
-      statements: isMasked ? [] : statements.slice(0, 5).map((sql) => sql.slice(0, 200)),
+      statements: statements.slice(0, 5).map((sql) => sql.slice(0, 200)),
       tables: tables.slice(0, 50).map((one) => ({ ...one })),
       can_undo: undoneBy === undefined,
       ...(undoneBy === undefined ? {} : { undone_by: undoneBy }),
       ...(undoes === undefined ? {} : { undoes }),
-      ...(isPending ? { note: PENDING } : isMasked ? { note: HIDDEN } : {}),
+      ...(isPending ? { note: PENDING } : {}),
     }));
   const { page, ...more } = pageOf(shown, { limit, budget: budget - 200 }, (at) =>
     cursors.encode({ id: shown[at]?.change_id ?? "" }),
@@ -348,15 +341,14 @@ const MAX_KEYS = 5;
 /**
  * The error of an undo that finds rows changed since.
  *
- * @param rows what is different: the first few keys by table, as text; none if keys must not be shown
+ * @param rows what is different: the first few keys by table, as text
  * @param count how many there are
  */
 export function changedSince(id: string, rows: readonly string[], count: number): ToolError {
   const more = count > MAX_KEYS ? ` and ${count - MAX_KEYS} more` : "";
-  const shown = rows.length === 0 ? "" : `: ${rows.slice(0, MAX_KEYS).join(", ")}${more}`;
   return new ToolError(
     "conflict",
-    `Change ${id} was not undone: ${count} of its rows ${count === 1 ? "is" : "are"} not as it left them${shown}.`,
+    `Change ${id} was not undone: ${count} of its rows ${count === 1 ? "is" : "are"} not as it left them: ${rows.slice(0, MAX_KEYS).join(", ")}${more}.`,
     {
       hint: "Nothing was changed. Undo the later changes of these rows first (newest first), or restore rows with your own statements.",
     },

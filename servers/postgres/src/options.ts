@@ -1,6 +1,5 @@
 import { defineOptions } from "@refmcp/core";
 import { limitOptions, toolsFileOption, undoOptions } from "@refmcp/sql/limits";
-import { maskOption } from "@refmcp/sql/masks";
 
 export const options = defineOptions({
   url: {
@@ -90,7 +89,6 @@ export const options = defineOptions({
       "Names of functions that reads, dry runs and changes may reach although their effects may outlast a rollback or can't be checked, or * for all. Functions in SQL and PL/pgSQL that only read need no option.",
   },
   ...undoOptions,
-  ...maskOption,
   ...toolsFileOption,
   ...limitOptions,
   printGrantSql: {

@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { defineOptions } from "@refmcp/core";
 import { limitOptions, toolsFileOption, undoOptions } from "@refmcp/sql/limits";
-import { maskOption } from "@refmcp/sql/masks";
 
 export const options = defineOptions({
   dbPath: {
@@ -52,7 +51,6 @@ export const options = defineOptions({
     heading: "Limits",
     description: "Memory limit of one query's process, which is stopped if it exceeds it.",
   },
-  ...maskOption,
   ...toolsFileOption,
   ...limitOptions,
 });

@@ -8,7 +8,6 @@ export const failure = errorsOf({
   bad_connection: ["invalid"],
   embedded: ["unavailable", "See the server's log (stderr). The next call tries again."],
   embedded_lost: ["unavailable"],
-  masked: ["denied"],
   not_reading: ["denied"],
   pool_exhausted: ["unavailable", "Wait for other calls to finish, or raise --max-connections."],
   privileged_role: [

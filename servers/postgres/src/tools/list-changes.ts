@@ -12,7 +12,6 @@ export default tool({
   input: z.strictObject({ ...listChangesArguments, database }),
   async run({ database: name, ...asked }, postgres, { signal, budget }) {
     const at = postgres.at(name);
-    const page = { ...asked, budget, isMasked: at.masks.isOn };
-    return listedChanges("pg_list_changes", await changesOf(at, signal), page);
+    return listedChanges("pg_list_changes", await changesOf(at, signal), { ...asked, budget });
   },
 });

@@ -12,6 +12,5 @@ export default tool({
     listedChanges("list_database_changes", await databases.listChanges(database), {
       ...range,
       budget,
-      isMasked: (databases.options.mask ?? []).length > 0,
     }),
 });

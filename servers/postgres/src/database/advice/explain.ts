@@ -72,17 +72,12 @@ export async function explain(database: Database, explaining: Explaining) {
   const offset = (places > 0 ? preparing(query) : statement).length - query.length;
   return await database.work({ ...work, sql: query, offset }, async (session) => {
     await database.functions.requireHarmless(session, mentions);
-    const { sql, notices } = await database.masks.applied(session, query);
     const explained =
       places > 0
-        ? await genericPlan(session, sql, places)
-        : await explainedBy(
-            session,
-            statement.replace(query, () => sql),
-            params,
-          );
+        ? await genericPlan(session, query, places)
+        : await explainedBy(session, statement, params);
     const lines: string[] = [];
-    const warnings: string[] = [...notices];
+    const warnings: string[] = [];
     draw(explained.Plan, 0, lines, warnings, await rowsOfScanned(session, explained.Plan));
     const hints = [...new Set(warnings)].slice(0, 10);
     const plan = lines.slice(0, fitting(lines, budget - 1_000 - JSON.stringify(hints).length));

@@ -1,7 +1,6 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Database, Work } from "../connection/database.ts";
-import { withoutConstants } from "../gate/syntax.ts";
 import SUGGESTIONS from "./suggestions.sql.ts";
 
 export const ORDERS = ["total_time", "mean_time", "calls", "rows", "io"] as const;
@@ -54,9 +53,7 @@ export async function topQueries(
          WHERE d.datname = pg_catalog.current_database() ORDER BY ${BY[order]} DESC, s.queryid LIMIT $1`,
         [limit],
       );
-      const queries = rows.map(({ query }) => query);
-      if (!database.masks.isOn) return { queries };
-      return { queries: (await Promise.all(queries.map(withoutValues))).flat() };
+      return { queries: rows.map(({ query }) => query) };
     });
   } catch (error) {
     // object_not_in_prerequisite_state: the extension is installed, but the server has not loaded its library.
@@ -66,15 +63,6 @@ export async function topQueries(
       note: `pg_stat_statements is installed but not loaded by the server. ${HOW_TO_COUNT}`,
     };
   }
-}
-
-/** What is shown of a statement where columns are masked: pg_stat_statements keeps the constants of some commands. */
-async function withoutValues(top: TopQuery): Promise<TopQuery[]> {
-  if (!/^\s*(SELECT|INSERT|UPDATE|DELETE|MERGE|WITH)\b/i.test(top.query)) return [];
-  return await withoutConstants(top.query).then(
-    (query) => [{ ...top, query }],
-    () => [],
-  );
 }
 
 const HOW_TO_COUNT =

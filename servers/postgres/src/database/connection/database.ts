@@ -6,7 +6,6 @@ import { type Connection, limiting, type Mode, settings } from "../driver/connec
 import type { Opening } from "../driver/portal.ts";
 import { TypeCatalog } from "../driver/values.ts";
 import { explained, isLost, timedOut } from "../errors.ts";
-import { Masks } from "../gate/masks.ts";
 import { FunctionGate, PREPARED_GUARD } from "../gate/reach.ts";
 import { Listener } from "./notifications.ts";
 import { Pool } from "./pool.ts";
@@ -20,8 +19,6 @@ export interface WorkLimits {
   readonly allowAdmin: boolean;
   /** Names of volatile functions that reading statements may call, or `*`. */
   readonly allowFunction: readonly string[];
-  /** Columns whose values nobody may read. */
-  readonly mask?: readonly string[];
   /** The channel on which the database announces table changes. */
   readonly notifyChannel: string;
 }
@@ -39,8 +36,6 @@ export interface Work {
   readonly times?: number;
   /** Whether it only runs code that the function gate or we have judged, which leaves no prepared statement. */
   readonly isJudged?: boolean;
-  /** Whether it sends rows that were read before, which errors may show. */
-  readonly handlesRows?: boolean;
   /** Whether the time limit starts again with every `progressed`: an export or import may take up to an hour. */
   readonly isTransfer?: boolean;
 }
@@ -134,7 +129,6 @@ export class Database {
   readonly label: string;
   readonly types = new TypeCatalog();
   readonly functions: FunctionGate;
-  readonly masks: Masks;
   readonly pool: Pool;
   readonly listener: Listener;
   readonly limits: WorkLimits;
@@ -160,7 +154,6 @@ export class Database {
     this.changes = changes;
     this.identity = identity;
     this.functions = new FunctionGate(limits.allowFunction);
-    this.masks = new Masks(limits.mask ?? []);
     this.#source = source;
     const open = () => this.#open();
     this.pool = new Pool(open, limits.maxConnections, label);
@@ -254,9 +247,7 @@ export class Database {
       const why =
         connection?.isInvalid === false ? undefined : await this.#source.whyLost?.(connection);
       if (why !== undefined) throw why;
-      this.masks.hideValues(error, options.handlesRows);
-      // Positions are those in the statement that ran.
-      throw explained(error, this.label, this.masks.isOn ? {} : options);
+      throw explained(error, this.label, options);
     } finally {
       deadline?.end();
       connection?.leave(mode, options.isJudged ?? false);

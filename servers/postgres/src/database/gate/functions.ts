@@ -93,7 +93,7 @@ export const IMPLIED: readonly Mention[] = words("= <> < > <= >= ~~ !~~ ~~* !~~*
 );
 
 /** What a node of a syntax tree names. */
-export function mentionedBy(key: string, value: unknown): Mention[] {
+function mentionedBy(key: string, value: unknown): Mention[] {
   const tree = treeOf(value);
   if (key.toLowerCase() === "funccall")
     return namesOf(tree.funcname)

@@ -75,12 +75,6 @@ export async function tokensOf(text: string): Promise<Token[] | undefined> {
   }
 }
 
-/** A statement without its constants. @throws Error if it does not parse */
-export async function withoutConstants(sql: string): Promise<string> {
-  loading ??= loaded();
-  return (await loading).normalizeSync(sql);
-}
-
 function syntaxError(error: unknown, sql: string): ToolError {
   // A chain of many thousands of operators is too deep to serialize. What can't be parsed is not run.
   if (error instanceof RangeError)

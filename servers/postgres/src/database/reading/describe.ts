@@ -94,16 +94,9 @@ const ROWS = `CASE c.relkind WHEN 'v' THEN NULL
     WHEN 'p' THEN (SELECT pg_catalog.sum(k.reltuples)::float8 FROM pg_catalog.pg_partition_tree(c.oid) t JOIN pg_catalog.pg_class k ON k.oid = t.relid WHERE t.isleaf AND k.reltuples >= 0)
     ELSE CASE WHEN c.reltuples >= 0 THEN c.reltuples::float8 END END`;
 
-type IsHidden = Awaited<ReturnType<Database["masks"]["hidden"]>>;
-
-/** What is known about the values of a column that may be shown. @param isHidden whether nobody may read a column */
-function shownValues(
-  isHidden: IsHidden,
-  { schema, table, name }: { schema: string; table: string; name: string },
-  { seen, ...values }: ColumnValues,
-): ColumnValues {
-  const isShown = seen !== undefined && !looksConfidential(name) && !isHidden(schema, table, name);
-  return isShown ? { ...values, seen } : values;
+/** What is known about the values of a column that may be shown. */
+function shownValues(name: string, { seen, ...values }: ColumnValues): ColumnValues {
+  return seen === undefined || looksConfidential(name) ? values : { ...values, seen };
 }
 
 const COLUMNS = `SELECT pg_catalog.json_agg(pg_catalog.json_strip_nulls(pg_catalog.json_build_object(
@@ -244,12 +237,10 @@ export async function describeTable(
     if (row === undefined)
       throw new ToolError("conflict", "The table was dropped at the same time.");
     const { description } = row;
-    const isHidden = await database.masks.hidden(session);
-    const place = { schema: unquoted(description.schema), table: unquoted(description.table) };
     const columns = description.columns.map(({ name, raw, type, values, ...facts }) => ({
       name,
       type,
-      ...describedValues(shownValues(isHidden, { ...place, name: raw }, values)),
+      ...describedValues(shownValues(raw, values)),
       ...facts,
     }));
     return { ...description, columns, ...(alsoIn === undefined ? {} : { also_in: [alsoIn] }) };
@@ -314,18 +305,15 @@ export async function describeTables(
   const cursors = cursorsOf("pg_describe_tables", asked, z.tuple([z.string(), z.string()]));
   let after: readonly (string | null)[] = cursors.decode(cursor) ?? [null, null];
   const named = [schema, query, column].map((one) => (one === undefined ? null : unquoted(one)));
-  const isHidden = database.masks.isOn
-    ? await database.work({ ...work, isJudged: true }, (session) => database.masks.hidden(session))
-    : () => false;
   const rows: FoundTable[] = [];
   const tables: ReturnType<typeof summarized>[] = [];
   const part = column === undefined ? undefined : unquoted(column);
-  const shown = ({ schema: own, name, writtenSchema, written, columns, facts }: FoundTable) => {
+  const shown = ({ schema: own, writtenSchema, written, columns, facts }: FoundTable) => {
     const table =
       own === "public" && schema === undefined ? written : `${writtenSchema}.${written}`;
     const known = columns.map(({ raw, values, ...one }) => ({
       ...one,
-      ...shownValues(isHidden, { schema: own, table: name, name: raw }, values),
+      ...shownValues(raw, values),
     }));
     return summarized({ ...facts, table, columns: known }, { column: part, detail });
   };

@@ -58,26 +58,22 @@ export async function readAhead(
         hint: "Omit cursor to start again.",
       },
     );
-  const { functions, masks } = database;
+  const { functions } = database;
   const run = async (session: Session) => {
-    const guards =
-      skip > 0 || masks.isOn
-        ? undefined
-        : functions.guards(mentions, session.connection.isPrepared);
+    const guards = skip > 0 ? undefined : functions.guards(mentions, session.connection.isPrepared);
     if (guards === undefined) {
       await session.open();
       await functions.requireHarmless(session, mentions);
     }
-    const masked = await masks.applied(session, sql);
     const opening = session.takeOpening(guards) ?? {
       statements: functions.guards(mentions, false) ?? [],
     };
-    const statement = { text: masked.sql, params: paramsOf(question.params), opening };
+    const statement = { text: sql, params: paramsOf(question.params), opening };
     const read =
       skip === 0
         ? await session.query(statement, caps)
         : await skipped(session, { ...statement, portal: PORTAL }, skip, caps);
-    return { batch: read, notices: [...masked.notices, ...session.connection.takeNotices()] };
+    return { batch: read, notices: session.connection.takeNotices() };
   };
   const work = { signal, timeoutMs, sql, isJudged: functions.judgesAll };
   const { batch, notices } = await database.workInOne(work, run).catch((error: unknown) => {

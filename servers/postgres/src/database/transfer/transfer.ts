@@ -49,27 +49,22 @@ export async function exportRows(
   const { kind, mentions } = await passReading(query);
   if (kind !== "select")
     throw new ToolError("invalid", "Only the rows of a SELECT can be exported.");
-  const plain = await copying(query, format);
+  const { statement, offset } = await copying(query, format);
   const { value, ...file } = await writeNewFile(guard, path, (write) =>
-    database.work(
-      { ...work, isTransfer: true, sql: query, offset: plain.offset },
-      async (session) => {
-        await database.functions.requireHarmless(session, mentions);
-        const { sql } = await database.masks.applied(session, query);
-        const { statement } = sql === query ? plain : await copying(sql, format);
-        let bytes = 0;
-        const take = async (piece: Buffer) => {
-          await write(piece);
-          bytes += piece.length;
-          progress(bytes);
-        };
-        const copy = new CopyOut(statement, take, session.progressed);
-        const rows = await session.connection.client.query(copy).done;
-        // The cancellation may have come too late for the server, but not for the file.
-        session.signal.throwIfAborted();
-        return rows;
-      },
-    ),
+    database.work({ ...work, isTransfer: true, sql: query, offset }, async (session) => {
+      await database.functions.requireHarmless(session, mentions);
+      let bytes = 0;
+      const take = async (piece: Buffer) => {
+        await write(piece);
+        bytes += piece.length;
+        progress(bytes);
+      };
+      const copy = new CopyOut(statement, take, session.progressed);
+      const rows = await session.connection.client.query(copy).done;
+      // The cancellation may have come too late for the server, but not for the file.
+      session.signal.throwIfAborted();
+      return rows;
+    }),
   );
   return { ...file, rows: value };
 }

@@ -297,40 +297,35 @@ async function observe(
   const waiting = startDeadline(CONNECT_MS, session.signal, late);
   const isLate = once(waiting.signal, "abort").then(() => waiting.signal.throwIfAborted());
   let failure: unknown;
-  const work = database.workInOne(
-    { signal: session.signal, handlesRows: true },
-    async (observer) => {
-      if (waiting.signal.aborted) return;
-      waiting.end();
-      const opening = observer.takeOpening();
-      const [seen] = await observer.rows<{
-        isSame: boolean;
-        age: number;
-        multixacts: number;
-        tables: string[];
-      }>(
-        `SELECT ${STARTED} = $2 AND NOT pg_catalog.pg_is_in_recovery() AND pg_catalog.pg_xact_status($1::text::xid8) = 'in progress' AS "isSame",
+  const work = database.workInOne({ signal: session.signal }, async (observer) => {
+    if (waiting.signal.aborted) return;
+    waiting.end();
+    const opening = observer.takeOpening();
+    const [seen] = await observer.rows<{
+      isSame: boolean;
+      age: number;
+      multixacts: number;
+      tables: string[];
+    }>(
+      `SELECT ${STARTED} = $2 AND NOT pg_catalog.pg_is_in_recovery() AND pg_catalog.pg_xact_status($1::text::xid8) = 'in progress' AS "isSame",
          pg_catalog.age(($1::text::int8 % 4294967296)::text::xid) AS age, ${MULTIXACTS} AS multixacts,
          ARRAY(SELECT oid::text FROM pg_catalog.pg_class WHERE oid = ANY ($3::oid[])) AS tables`,
-        [xid, started, facts.map(({ id }) => id)],
-        // The change itself may have locked the table.
-        [...(opening?.statements ?? []), "SET LOCAL lock_timeout = 500"],
-      );
-      opening?.opened?.();
-      if (seen?.isSame !== true)
-        throw new Unrecordable("another connection leads to another server");
-      const since = seen.multixacts - multixacts;
-      const shared =
-        since === 0 ? "" : ` OR pg_catalog.mxid_age(t.xmax) BETWEEN 0 AND ${since + 1}`;
-      const candidates = `(pg_catalog.age(t.xmax) BETWEEN 1 AND ${seen.age}${shared})`;
-      try {
-        await run({ session: observer, tables: seen.tables, candidates, age: seen.age });
-      } catch (error) {
-        failure = error;
-        throw error;
-      }
-    },
-  );
+      [xid, started, facts.map(({ id }) => id)],
+      // The change itself may have locked the table.
+      [...(opening?.statements ?? []), "SET LOCAL lock_timeout = 500"],
+    );
+    opening?.opened?.();
+    if (seen?.isSame !== true) throw new Unrecordable("another connection leads to another server");
+    const since = seen.multixacts - multixacts;
+    const shared = since === 0 ? "" : ` OR pg_catalog.mxid_age(t.xmax) BETWEEN 0 AND ${since + 1}`;
+    const candidates = `(pg_catalog.age(t.xmax) BETWEEN 1 AND ${seen.age}${shared})`;
+    try {
+      await run({ session: observer, tables: seen.tables, candidates, age: seen.age });
+    } catch (error) {
+      failure = error;
+      throw error;
+    }
+  });
   try {
     await Promise.race([work, isLate]);
   } catch (error) {

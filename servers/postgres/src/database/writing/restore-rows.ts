@@ -48,7 +48,6 @@ export async function findRows(
   session: Session,
   id: string,
   tables: readonly Table[],
-  hidesKeys: boolean,
 ): Promise<void> {
   const changed: string[] = [];
   for (const { facts, deleted, updated, inserted, added } of tables) {
@@ -70,8 +69,7 @@ export async function findRows(
     for (const text of (await find(session, facts, gone)).keys())
       changed.push(`${name(JSON.parse(text))} (exists again)`);
   }
-  const shown = hidesKeys ? [] : changed;
-  if (changed.length > 0) throw changedSince(id, shown, changed.length);
+  if (changed.length > 0) throw changedSince(id, changed, changed.length);
 }
 
 /** Rows with the keys of the given ones, locked, by their text; of tables without a key, the same rows as often as given. */

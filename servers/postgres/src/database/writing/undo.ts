@@ -49,73 +49,69 @@ export async function undoChange(
   const change = await database.changes?.find(database.identity, id);
   if (change === undefined) throw new ToolError("not_found", "There is no record of changes.");
   const { facts, skipped } = recorded.parse(change.facts);
-  const undoing = database.change(
-    { signal: call.signal, times: 10, handlesRows: true },
-    async (session) => {
-      if (change.isPending && (await outcomeOf(session, change)) === "aborted")
-        throw new ToolError(
-          "conflict",
-          `Change ${id} was never committed: there is nothing to undo.`,
-        );
-      const now = await factsOf(
-        session,
-        facts.map((one) => one.id),
+  const undoing = database.change({ signal: call.signal, times: 10 }, async (session) => {
+    if (change.isPending && (await outcomeOf(session, change)) === "aborted")
+      throw new ToolError(
+        "conflict",
+        `Change ${id} was never committed: there is nothing to undo.`,
       );
-      const none = () => ({ deleted: [], updated: [], inserted: [], added: [] });
-      const tables = facts.map((then): Table => ({ facts: current(id, then, now), ...none() }));
-      const byName = new Map(facts.map(({ name }, at) => [name, tables[at]]));
-      for (const { table, key, before, after, range } of recordedRows(change.path)) {
-        const of = byName.get(table);
-        if (of === undefined) throw damaged();
-        const kind =
-          after === undefined ? "deleted" : before === undefined ? "inserted" : "updated";
-        if (range === undefined) of[kind].push({ before: rowOf(before), after: rowOf(after) });
-        else of.added.push({ xid: String(key), rows: range.rows, digest: String(after) });
-      }
-      const isRecorded = tables.every(({ added }) => added.length === 0);
-      await findRows(session, id, tables, database.masks.isOn);
-      await restoreRows(session, id, tables);
-      const writer = isRecorded ? await database.startRecord() : undefined;
-      if (typeof writer === "string") throw unrecorded(writer);
-      try {
-        for (const table of tables)
-          for (const { before, after } of pairsOf(table)) {
-            const key = keyOf(table.facts, before ?? after ?? []);
-            const swapped = { ...(after && { before: after }), ...(before && { after: before }) };
-            written(() => writer?.add({ table: table.facts.name, key, ...swapped }));
-          }
-        const undone: Recorded = {
-          facts: tables.map((one) => one.facts),
-          skipped: [],
-          xid: await transactionOf(session),
-        };
-        const statements = [`undo of ${id}`];
-        if (!dryRun)
-          written(() =>
-            writer?.finish({ database: database.identity, statements, undoes: id, facts: undone }),
-          );
-        const notes = [
-          ...(skipped.length === 0
-            ? []
-            : [`Rows inserted into ${skipped.join(", ")} remain: this role can't read them.`]),
-          ...(isRecorded ? [] : ["The added rows are not recorded, so this undo can't be undone."]),
-        ];
-        const answer = {
-          undone: id,
-          committed: !dryRun,
-          tables: tables.flatMap(countsOf),
-          ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
-        };
-        if (dryRun) return answer;
-        const change_id = await commit(session, writer);
-        return change_id === undefined ? answer : { ...answer, change_id };
-      } catch (error) {
-        throw error instanceof Unrecordable ? unrecorded(error.message) : error;
-      } finally {
-        writer?.discard();
-      }
-    },
-  );
+    const now = await factsOf(
+      session,
+      facts.map((one) => one.id),
+    );
+    const none = () => ({ deleted: [], updated: [], inserted: [], added: [] });
+    const tables = facts.map((then): Table => ({ facts: current(id, then, now), ...none() }));
+    const byName = new Map(facts.map(({ name }, at) => [name, tables[at]]));
+    for (const { table, key, before, after, range } of recordedRows(change.path)) {
+      const of = byName.get(table);
+      if (of === undefined) throw damaged();
+      const kind = after === undefined ? "deleted" : before === undefined ? "inserted" : "updated";
+      if (range === undefined) of[kind].push({ before: rowOf(before), after: rowOf(after) });
+      else of.added.push({ xid: String(key), rows: range.rows, digest: String(after) });
+    }
+    const isRecorded = tables.every(({ added }) => added.length === 0);
+    await findRows(session, id, tables);
+    await restoreRows(session, id, tables);
+    const writer = isRecorded ? await database.startRecord() : undefined;
+    if (typeof writer === "string") throw unrecorded(writer);
+    try {
+      for (const table of tables)
+        for (const { before, after } of pairsOf(table)) {
+          const key = keyOf(table.facts, before ?? after ?? []);
+          const swapped = { ...(after && { before: after }), ...(before && { after: before }) };
+          written(() => writer?.add({ table: table.facts.name, key, ...swapped }));
+        }
+      const undone: Recorded = {
+        facts: tables.map((one) => one.facts),
+        skipped: [],
+        xid: await transactionOf(session),
+      };
+      const statements = [`undo of ${id}`];
+      if (!dryRun)
+        written(() =>
+          writer?.finish({ database: database.identity, statements, undoes: id, facts: undone }),
+        );
+      const notes = [
+        ...(skipped.length === 0
+          ? []
+          : [`Rows inserted into ${skipped.join(", ")} remain: this role can't read them.`]),
+        ...(isRecorded ? [] : ["The added rows are not recorded, so this undo can't be undone."]),
+      ];
+      const answer = {
+        undone: id,
+        committed: !dryRun,
+        tables: tables.flatMap(countsOf),
+        ...(notes.length === 0 ? {} : { note: notes.join(" ") }),
+      };
+      if (dryRun) return answer;
+      const change_id = await commit(session, writer);
+      return change_id === undefined ? answer : { ...answer, change_id };
+    } catch (error) {
+      throw error instanceof Unrecordable ? unrecorded(error.message) : error;
+    } finally {
+      writer?.discard();
+    }
+  });
   return await undoing.catch((error) => {
     // What was added since is in the way, or what the change needs is gone.
     if (!(error instanceof ToolError) || !/^(?!42501)(23|42|2B)/.test(error.code ?? ""))

@@ -180,7 +180,7 @@ async function write(database: Database, writing: Writing): Promise<Written> {
     if (!isMixed) hasChangedProtection = await changedProtection(session, earlier, now);
     if (hasChangedProtection) weakened.push(PROTECTION_CHANGED);
     const tables = without(now.tables, earlier.tables);
-    const notices = noticesOf(database, session, outcomes);
+    const notices = session.connection.takeNotices();
     const rowCounts = outcomes.map(({ rowCount }) => rowCount);
     const all = [...tables, ...(await changedElsewhere(session, changes, rowCounts, tables))];
     const details = notices.filter((notice) => CASCADES.test(notice)).map((one) => oneLine(one));
@@ -230,7 +230,7 @@ async function writeAlone(
         const outcome = await runOne(database, session, change, statement?.params ?? [], {
           maxBytes,
         });
-        const notices = noticesOf(database, session, [outcome]);
+        const notices = session.connection.takeNotices();
         return {
           committed: true,
           outcomes: [outcome],
@@ -257,13 +257,6 @@ async function writeAlone(
       },
     );
   }
-}
-
-/** What to say about the masked columns, and PostgreSQL's notices: with masks only those that no trigger or function wrote. */
-function noticesOf({ masks }: Database, session: Session, outcomes: Written["outcomes"]): string[] {
-  const raised = session.connection.takeNotices();
-  const own = masks.isOn ? raised.filter((notice) => CASCADES.test(notice)) : raised;
-  return [...new Set(outcomes.flatMap(({ notices }) => notices)), ...own];
 }
 
 /** Invalid indexes of a table, or of an index's table: what an interrupted CONCURRENTLY leaves. */
@@ -300,7 +293,7 @@ async function numbered<Value>(
 const PLACES_CHARS = 16_000_000;
 
 async function runOne(
-  { types, masks }: Database,
+  { types }: Database,
   session: Session,
   change: Change,
   params: readonly unknown[],
@@ -309,8 +302,7 @@ async function runOne(
     places,
   }: { readonly maxBytes: number; readonly places?: Map<string, string[]> | undefined },
 ) {
-  const { sql, notices } = await masks.applied(session, change.sql, "READ WRITE");
-  const query = { text: sql, params: paramsOf(params) };
+  const query = { text: change.sql, params: paramsOf(params) };
   const chars = places === undefined ? maxBytes : Math.max(maxBytes, PLACES_CHARS);
   const { fields, rows, tag } = await session.query(query, { chars, toEnd: true });
   // The last two columns of a located change are ours.
@@ -332,6 +324,5 @@ async function runOne(
     rowCount: count === undefined ? undefined : Number(count),
     columns,
     rows: columns.length === 0 ? [] : rows.map((row) => decoded(row.slice(0, shown.length))),
-    notices,
   };
 }

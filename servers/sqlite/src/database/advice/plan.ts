@@ -5,7 +5,6 @@ import { tokenize } from "@refmcp/sql/statement";
 import type Database from "better-sqlite3";
 import { preparedReading } from "../connection/handle.ts";
 import { rowsFrom, valuesFrom } from "../connection/rows.ts";
-import type { IsMasked } from "../gate/mask-facts.ts";
 
 /** Columns that are tried as indexes, and schema objects that are copied for it. */
 const MAX_CANDIDATES = 200;
@@ -115,11 +114,11 @@ export function tried(
   sqlite: Sqlite,
   database: Database.Database,
   statements: readonly Bound[],
-  { limit, isMasked }: { limit: number; isMasked: IsMasked },
+  limit: number,
 ) {
   for (const { sql } of statements) preparedReading(database, sql);
   return withCopy(sqlite, database, (copy) =>
-    picked(copy, new Statistics(database, copy, isMasked), statements, limit),
+    picked(copy, new Statistics(database, copy), statements, limit),
   );
 }
 
@@ -178,12 +177,9 @@ class Statistics {
   readonly #copy: Database.Database;
   readonly #rows = new Map<string, number>();
   readonly #there: Index[] = [];
-  readonly #isMasked: IsMasked;
 
-  /** @param isMasked columns whose values are not counted: no two are taken to be the same */
-  constructor(database: Database.Database, copy: Database.Database, isMasked: IsMasked) {
+  constructor(database: Database.Database, copy: Database.Database) {
     this.#database = database;
-    this.#isMasked = isMasked;
     this.#copy = copy;
     // Creates sqlite_stat1, which stays empty without rows.
     copy.exec("ANALYZE");
@@ -295,7 +291,6 @@ class Statistics {
     if (rows === 0) return;
     const seen = Math.min(rows, SAMPLE);
     const counts = columns.map((_, at) => {
-      if (columns.slice(0, at + 1).some((column) => this.#isMasked(table, column))) return 1;
       const first = columns.slice(0, at + 1).map(quoteIdentifier);
       const sample = `SELECT DISTINCT ${first.join(", ")} FROM (SELECT * FROM ${quoteIdentifier(table)} LIMIT ${SAMPLE})`;
       const distinct = Math.max(1, this.#count(`(${sample})`));

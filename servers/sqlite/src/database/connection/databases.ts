@@ -10,7 +10,6 @@ import {
   ResultStore,
   withNear,
 } from "@refmcp/sql";
-import { type IsMasked, maskTest } from "../gate/mask-facts.ts";
 import type { FileVersion, Recording } from "../writing/change.ts";
 import { Insights } from "../writing/insights.ts";
 import type { Place } from "./handle.ts";
@@ -23,8 +22,6 @@ export interface DatabasesOptions extends LimitValues {
   /** The record of changes. */
   readonly changes: ChangeStore;
   readonly allowDdl: boolean;
-  /** Columns whose values nobody may read. */
-  readonly mask?: readonly string[];
   readonly maxMemoryMb: number;
 }
 
@@ -48,12 +45,9 @@ export class Databases {
   readonly insights = new Insights();
   /** Open files by their identity, for `versionOf`. */
   readonly #headers = new Map<string, number>();
-  /** Whether nobody may read the values of a column. */
-  readonly isMasked: IsMasked;
 
   constructor(options: DatabasesOptions) {
     this.options = options;
-    this.isMasked = maskTest(options.mask);
     const memory = options.maxMemoryMb;
     this.runners = new Runners({ memory, max: 2 });
     this.catalog = { run: (op, job, run) => this.runners.run(op, job, run, true) };
@@ -118,14 +112,12 @@ export class Databases {
    */
   async place(database: string | undefined, make = false): Promise<Place> {
     const [first] = this.options.files;
-    const { mask = [] } = this.options;
-    const masks = mask.length === 0 ? {} : { masks: mask };
     const named =
       database === undefined ? first : this.options.files.find(({ name }) => name === database);
     if (named !== undefined) {
       if (make && this.options.allowDdl && !existsSync(named.value))
         closeSync(openSync(named.value, "a"));
-      return { file: named.value, ...masks };
+      return { file: named.value };
     }
     if (database === undefined)
       throw new ToolError("invalid", "No database is specified.", {
@@ -141,7 +133,7 @@ export class Databases {
       );
     const file = await this.options.guard.openFile(database);
     await file.handle.close();
-    return { file: file.realPath, device: file.stat.dev, inode: file.stat.ino, ...masks };
+    return { file: file.realPath, device: file.stat.dev, inode: file.stat.ino };
   }
 
   /** A killed process leaves a journal, which a reading handle can't roll back but an empty change does. */

@@ -2,8 +2,6 @@ import type { Bound } from "@refmcp/sql";
 import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
 import { planned, tried } from "../advice/plan.ts";
-import { maskTest } from "../gate/mask-facts.ts";
-import { guardColumns, requireUnmasked, withMasks } from "../gate/masks.ts";
 import { type Prepared, preparedToRead, type ReadJob, read } from "../reading/read.ts";
 import { type Looked, seenValues } from "../reading/seen.ts";
 import { type RowsInJob, type RowsOutJob, rowsIn, rowsOut } from "../transfer/transfer-jobs.ts";
@@ -14,7 +12,6 @@ import { fileAt, openReading, openWriting, type Place, type Progress } from "./h
 interface Looking {
   readonly statements: readonly Bound[];
   readonly isTolerant: boolean;
-  readonly readsRows?: boolean;
 }
 
 interface OnFile {
@@ -27,9 +24,6 @@ interface OnFile {
  */
 export function jobsOf(sqlite: Sqlite) {
   const reading = new KeptReading(sqlite);
-  /** Our own statements about the schema, where temporary views would be in the way. */
-  const catalog = new KeptReading(sqlite, false);
-  const schemaOf = (place: Place) => (place.masks === undefined ? reading : catalog).open(place);
   let watched: { readonly id: string; readonly database: Database.Database } | undefined;
   let exporting: ReturnType<typeof rowsOut> | undefined;
   let importing: ReturnType<typeof rowsIn> | undefined;
@@ -40,29 +34,17 @@ export function jobsOf(sqlite: Sqlite) {
   return {
     rest(_: object) {
       reading.close();
-      catalog.close();
     },
 
-    read(job: OnFile & ReadJob): ReturnType<typeof read> & { notices?: string[] } {
-      const { place, sql, params } = job;
-      if (place.masks === undefined)
-        return reading.prepared(place, sql, (prepared) => read(prepared, job));
+    read: (job: OnFile & ReadJob) =>
+      reading.prepared(job.place, job.sql, (prepared) => read(prepared, job)),
+
+    /** Runs our own statements. If it is tolerant, a statement that fails has no rows. */
+    look({ place, statements, isTolerant }: OnFile & Looking) {
       const database = reading.open(place);
-      // A statement that was kept could be older than the views that hide its columns.
-      return withMasks(database, sql, params, (notices) => ({
-        ...read(preparedToRead(database, sql), job),
-        notices,
-      }));
-    },
-
-    /** Runs our own statements, of which some read rows. If it is tolerant, a statement that fails has no rows. */
-    look({ place, statements, isTolerant, readsRows = false }: OnFile & Looking) {
-      const database = readsRows ? reading.open(place) : schemaOf(place);
       return statements.map(({ sql, params }) => {
         try {
-          return withMasks(database, sql, params, () =>
-            database.prepare<unknown[], Readonly<Record<string, unknown>>>(sql).all(...params),
-          );
+          return database.prepare<unknown[], Readonly<Record<string, unknown>>>(sql).all(...params);
         } catch (error) {
           if (isTolerant) return [];
           throw error;
@@ -71,18 +53,16 @@ export function jobsOf(sqlite: Sqlite) {
     },
 
     seen: ({ place, tables }: OnFile & { tables: readonly Looked[] }) =>
-      seenValues(schemaOf(place), tables),
+      seenValues(reading.open(place), tables),
 
-    explain({ place, ...bound }: OnFile & Bound) {
-      const database = reading.open(place);
-      return withMasks(database, bound.sql, bound.params, () => planned(sqlite, database, bound));
-    },
+    explain: ({ place, ...bound }: OnFile & Bound) => planned(sqlite, reading.open(place), bound),
 
-    advise({ place, statements, limit }: OnFile & { statements: readonly Bound[]; limit: number }) {
-      const database = schemaOf(place);
-      for (const one of statements) requireUnmasked(database, place.masks, one);
-      return tried(sqlite, database, statements, { limit, isMasked: maskTest(place.masks) });
-    },
+    advise: ({
+      place,
+      statements,
+      limit,
+    }: OnFile & { statements: readonly Bound[]; limit: number }) =>
+      tried(sqlite, reading.open(place), statements, limit),
 
     /** A text that changes with every commit of others; data_version is only comparable on the same handle. */
     version({ place }: OnFile): string {
@@ -96,7 +76,7 @@ export function jobsOf(sqlite: Sqlite) {
     },
 
     write({ place, ...job }: OnFile & WriteJob, progress: Progress) {
-      const database = guardColumns(openWriting(sqlite, place), place.masks);
+      const database = openWriting(sqlite, place);
       try {
         return change(database, job, progress);
       } finally {
@@ -105,7 +85,7 @@ export function jobsOf(sqlite: Sqlite) {
     },
 
     undo({ place, ...job }: OnFile & UndoJob) {
-      const database = guardColumns(openWriting(sqlite, place), place.masks);
+      const database = openWriting(sqlite, place);
       try {
         database.pragma("foreign_keys=OFF");
         return undo(database, job);
@@ -115,12 +95,12 @@ export function jobsOf(sqlite: Sqlite) {
     },
 
     openRows({ place, ...job }: OnFile & RowsOutJob): void {
-      exporting = rowsOut(guardColumns(openReading(sqlite, place), place.masks), job);
+      exporting = rowsOut(openReading(sqlite, place), job);
     },
     nextRows: (_: object) => started(started(exporting).next().value),
 
     openTable({ place, ...job }: OnFile & RowsInJob): void {
-      importing = rowsIn(guardColumns(openWriting(sqlite, place), place.masks), job);
+      importing = rowsIn(openWriting(sqlite, place), job);
     },
     addRows: ({ bytes, isLast }: { bytes: Uint8Array; isLast: boolean }, progress: Progress) =>
       started(importing).add(bytes, isLast, progress),
@@ -155,12 +135,10 @@ interface Kept {
  */
 export class KeptReading {
   readonly #sqlite: Sqlite;
-  readonly #isGuarded: boolean;
   #kept: Kept | undefined;
 
-  constructor(sqlite: Sqlite, isGuarded = true) {
+  constructor(sqlite: Sqlite) {
     this.#sqlite = sqlite;
-    this.#isGuarded = isGuarded;
   }
 
   open(place: Place): Database.Database {
@@ -218,7 +196,6 @@ export class KeptReading {
   #openAgain(place: Place, state: string): Kept {
     this.close();
     const database = openReading(this.#sqlite, place);
-    if (this.#isGuarded) guardColumns(database, place.masks);
     try {
       const kept = {
         database,

@@ -14,12 +14,6 @@ export function explained({ message, code = "", at, line }: Failure, path: strin
   const place = line !== undefined ? `Line ${line}: ` : at > 0 ? `Statement ${at + 1}: ` : "";
   const make = (kind: ErrorKind, text: string, hint: string) =>
     new ToolError(kind, `${place}${text}`, { hint, ...(code === "" ? {} : { code }) });
-  if (code === "REFMCP_MASKED")
-    return make(
-      "denied",
-      said,
-      "Read tables by their plain names, without main., where masked columns are NULL; a change may only set them. Or ask the user to change --mask.",
-    );
   if (code === "REFMCP_WRITES")
     return make(
       "denied",

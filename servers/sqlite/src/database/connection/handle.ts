@@ -8,8 +8,6 @@ export interface Place {
   readonly file: string;
   readonly device?: number;
   readonly inode?: number;
-  /** Columns whose values nobody may read. */
-  readonly masks?: readonly string[];
 }
 
 /** How far a runner is in its job, for errors: the number of the statement, from 0, or the line of a CSV file. */

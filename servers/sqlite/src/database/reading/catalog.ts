@@ -15,23 +15,17 @@ export type Row = Readonly<Record<string, unknown>>;
  * Runs our own statements and returns the rows of each.
  *
  * @param timeoutMs for statements that may take long, because they read rows or run a view: they take turns with queries
- * @param readsRows they read rows of the user's tables, and so must not read masked columns
  * @param isTolerant a statement that fails has no rows
  */
 export async function look(
   { databases, database, signal }: Source,
   statements: readonly (readonly [sql: string, ...params: unknown[]])[],
-  {
-    timeoutMs,
-    isTolerant = false,
-    readsRows = false,
-  }: { timeoutMs?: number; isTolerant?: boolean; readsRows?: boolean } = {},
+  { timeoutMs, isTolerant = false }: { timeoutMs?: number; isTolerant?: boolean } = {},
 ): Promise<Row[][]> {
   const place = await databases.place(database);
   const job = {
     place,
     isTolerant,
-    readsRows,
     statements: statements.map(([sql, ...params]) => ({ sql, params })),
   };
   const runners = timeoutMs === undefined ? databases.catalog : databases.runners;
@@ -182,7 +176,7 @@ export async function readCell(
   const cell = quoteIdentifier(found);
   const sql = `SELECT typeof(${cell}) AS type, octet_length(${cell}) AS size,
     CASE WHEN octet_length(${cell}) <= ${MAX_BYTES} THEN ${cell} END AS value FROM ${quoteIdentifier(name)} WHERE rowid = ?`;
-  const [[row] = []] = await look(source, [[sql, BigInt(rowId)]], { readsRows: true });
+  const [[row] = []] = await look(source, [[sql, BigInt(rowId)]]);
   if (row === undefined)
     throw new ToolError("not_found", `${name} has no row ${rowId}.`, {
       hint: "Call read_query to see its rows.",

@@ -67,12 +67,7 @@ async function valuesOf(
   const { databases, database, signal } = source;
   const looked = tables.map(({ table: { name: table, type, ...found }, columns, unique }) => {
     const names = columns.map(({ name }) => text(name).toLowerCase());
-    const isMasked = (name: unknown) => databases.isMasked(table, text(name));
     const hasRowId = found.hasRowId && !names.includes("rowid");
-    // The first rows in the order of a masked key, or of any index, would show something of it.
-    const isOrdered = columns.some(
-      ({ name, pk }) => isMasked(name) && (Number(pk) > 0 || !hasRowId),
-    );
     const wanted = columns.filter(
       ({ name, type: declared, pk, hidden }) =>
         type === "table" &&
@@ -80,9 +75,7 @@ async function valuesOf(
         Number(pk) === 0 &&
         Number(hidden) === 0 &&
         !unique.some((one) => one.name === name) &&
-        !looksConfidential(text(name)) &&
-        !isOrdered &&
-        !isMasked(name),
+        !looksConfidential(text(name)),
     );
     return {
       table,
@@ -128,7 +121,7 @@ export async function describeTable(source: Source, name: string, budget: number
   const sample = await attempt("Sample", () => firstRows(source, found));
   const count = `SELECT count(*) AS rows FROM (SELECT 1 FROM ${quoteIdentifier(found.name)} LIMIT ${COUNTED + 1})`;
   const counted = await attempt("Number of rows", () =>
-    look(source, [[count]], { timeoutMs: COUNTING_MS, readsRows: true }),
+    look(source, [[count]], { timeoutMs: COUNTING_MS }),
   );
   const rows = counted === undefined ? undefined : Number(counted[0]?.[0]?.rows ?? 0);
   return bounded(

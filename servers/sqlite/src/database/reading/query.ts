@@ -23,14 +23,13 @@ export async function query(databases: Databases, question: Question): Promise<s
   return await databases.results.page("read_query", question, limits, async (ahead) => {
     const job = { place, sql, params, cellBytes, format, blobs, ...ahead };
     const answer = await runStatement(databases, "read", job, { sql, signal, timeoutMs });
-    const { columns, text, rows, cuts, before, more, notices = [] } = answer;
+    const { columns, text, rows, cuts, before, more } = answer;
     return {
       columns,
       pieces: rows === 0 ? [] : text.split("\n"),
       cuts: new Set(cuts),
       before,
       more,
-      notices,
     };
   });
 }

@@ -3,7 +3,6 @@ import { CsvReader, type CsvRecord, csvLine } from "@refmcp/sql/csv";
 import { distinctNames, type ExportFormat, encodeCell } from "@refmcp/sql/formats";
 import type Database from "better-sqlite3";
 import { type Progress, preparedReading } from "../connection/handle.ts";
-import { beginWithMasks, passMaskedChange } from "../gate/masks.ts";
 import { addedRows, nextRowid } from "../undo/added.ts";
 import { shapeOf } from "../undo/shape.ts";
 import { ChangeWatch, type Recording, whyNotRecorded, writeRecord } from "../writing/change.ts";
@@ -37,7 +36,6 @@ export function* rowsOut(
   database: Database.Database,
   { sql, params, format, bytes }: RowsOutJob,
 ): Generator<{ text: string; rows: number; isLast: boolean }, undefined> {
-  beginWithMasks(database, sql, params);
   const statement = preparedReading(database, sql);
   statement.raw(true);
   const names = statement.columns().map(({ name }) => name);
@@ -83,7 +81,6 @@ export function rowsIn(database: Database.Database, job: RowsInJob) {
   const { insert, columns, shown, recording } = job;
   database.exec("BEGIN IMMEDIATE");
   const values = `(${Array(columns).fill("?").join(", ")})`;
-  passMaskedChange(database, { sql: `${insert} ${values}`, params: Array(columns).fill(null) });
   const added = job.isWatched || "reason" in recording ? undefined : addedTo(database, job.table);
   const statement = { sql: `${insert} …`, params: [], verb: "INSERT", overwrites: false };
   const unrecorded = "reason" in recording ? recording.reason : undefined;

@@ -3,7 +3,6 @@ import { RECORD_BYTES, type RecordedRow, type TableCounts } from "@refmcp/sql/ch
 import { quoteIdentifier } from "@refmcp/sql/names";
 import type Database from "better-sqlite3";
 import { valuesFrom } from "../connection/rows.ts";
-import { maskingOf } from "../gate/masks.ts";
 import { type Kind, reachOf } from "./reach.ts";
 import { asBytes, doubtOf, encodeValue, type Shape, shapeOf, type Value } from "./shape.ts";
 
@@ -90,7 +89,7 @@ export class Capture {
   /**
    * Runs a statement that changes the schema; afterwards new tables are watched, too.
    *
-   * @param verb while a DROP runs, watching goes on: it deletes rows of other tables, too. Triggers would hinder an ALTER; "" for work that changes nothing
+   * @param verb while a DROP runs, watching goes on: it deletes rows of other tables, too. Triggers would hinder an ALTER
    */
   around<Value>(verb: string, work: () => Value): Value {
     if (verb !== "DROP") this.#stop();
@@ -115,8 +114,6 @@ export class Capture {
   /** Each row that is not as it was, by table and key. Call it once the statements have run, unless rows are only counted. */
   *rows(): Generator<RecordedRow> {
     const isDoubtful = doubtOf(this.#database);
-    // Whether a row was left as it was must not show that a masked value was guessed.
-    const keepsSame = maskingOf(this.#database) !== undefined;
     for (const { name: table, log, key, columns, hasRowid } of this.#watched) {
       const has = this.#database.prepare(`SELECT 1 FROM temp.${log} LIMIT 1`).get() !== undefined;
       if (!has) continue;
@@ -144,7 +141,7 @@ export class Capture {
         const middle = key.length + columns.length;
         const before = existed === 1n ? encoded.slice(key.length, middle) : undefined;
         const after = exists === 1n ? encoded.slice(middle) : undefined;
-        if (isEqual(before, after) && !(keepsSame && existed === 1n)) continue;
+        if (isEqual(before, after)) continue;
         // A row without a rowid is identified by its columns.
         const id = hasRowid ? encoded[0] : encoded.slice(0, key.length);
         yield {

@@ -1,7 +1,6 @@
 import { type RecordedRow, readRows, type TableCounts } from "@refmcp/sql/change-record";
 import { quoteIdentifier } from "@refmcp/sql/names";
 import type Database from "better-sqlite3";
-import { maskingOf } from "../gate/masks.ts";
 import { ChangeWatch, type Recording, type UndoFacts, whyNotRecorded } from "../writing/change.ts";
 import { digestBetween } from "./added.ts";
 import { rowsOf } from "./capture.ts";
@@ -56,7 +55,7 @@ export function undo(database: Database.Database, job: UndoJob) {
   try {
     const { facts, path } = job;
     const tables = new Tables(database, facts);
-    checkRows(path, tables, maskingOf(database) !== undefined);
+    checkRows(path, tables);
     const { names } = tables;
     const orphans = orphansIn(database, names);
     const watch = new ChangeWatch(
@@ -139,7 +138,7 @@ class Tables {
   }
 }
 
-function checkRows(path: string, tables: Tables, hidesKeys: boolean): void {
+function checkRows(path: string, tables: Tables): void {
   const rows: string[] = [];
   let count = 0;
   let asBefore = 0;
@@ -151,8 +150,7 @@ function checkRows(path: string, tables: Tables, hidesKeys: boolean): void {
     if (now === JSON.stringify(row.before)) asBefore += 1;
     count += 1;
     const last = row.range === undefined ? "" : ` to ${JSON.stringify(row.range.to)}`;
-    if (!hidesKeys && rows.length < SHOWN)
-      rows.push(`${row.table} ${JSON.stringify(row.key)}${last}`);
+    if (rows.length < SHOWN) rows.push(`${row.table} ${JSON.stringify(row.key)}${last}`);
   }
   if (count > 0) throw new Refused({ rows, count, isAsBefore: asBefore === all });
 }

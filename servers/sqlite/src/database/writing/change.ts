@@ -12,7 +12,6 @@ import { type Column, encodeRow } from "@refmcp/sql/formats";
 import { lossText } from "@refmcp/sql/loss-text";
 import type Database from "better-sqlite3";
 import { type Progress, prepared } from "../connection/handle.ts";
-import { maskingOf, passMaskedChange } from "../gate/masks.ts";
 import { Capture } from "../undo/capture.ts";
 import { Definitions } from "../undo/definitions.ts";
 
@@ -139,7 +138,6 @@ function run(
 ): { changed: number; returned: Returned | undefined } {
   // First, so that invalid SQL fails before its names are used.
   const statement = prepared(database, given.sql);
-  if (maskingOf(database) !== undefined) watch.pause(() => passMaskedChange(database, given));
   const total = totalOf(database);
   const returned = watch.follow(given, () => {
     if (statement.reader) return returnedRows(statement.raw(true), given.params, space);
@@ -206,11 +204,6 @@ export class ChangeWatch {
     this.#definitions = definesSchema ? new Definitions(database) : undefined;
     const texts = statements.map(({ sql }) => sql);
     this.#capture = new Capture(database, texts, this.#isCounting);
-  }
-
-  /** Does something that changes nothing, without triggers: with them SQLite would read whole rows. */
-  pause(work: () => void): void {
-    this.#capture.around("", work);
   }
 
   /** Runs a statement. */
