@@ -44,7 +44,7 @@ export async function world(): Promise<World> {
           { sql: "UPDATE users SET city = ? WHERE id = ?", params: ["Paris", 2] },
         ],
       },
-      suggest_indexes: { queries: ["SELECT * FROM crowd WHERE name = ?"] },
+      suggest_indexes: {},
       undo_database_change: { change_id: recorded.change_id },
       write_query: {
         query: "INSERT INTO users (name, city) VALUES (?, ?)",
@@ -67,7 +67,6 @@ export async function world(): Promise<World> {
       list_tables: { cursor: "made up" },
       read_query: { query: "SELECT * FROM user" },
       execute: { statements: ["COMMIT"] },
-      suggest_indexes: { queries: ["DELETE FROM users"] },
       undo_database_change: { change_id: "nothing" },
       write_query: { query: "SELECT 1" },
     },

@@ -9,16 +9,8 @@ export default tool({
   ...suggestIndexesTool,
   name: "suggest_indexes",
   description:
-    "Find indexes to create for a workload of SELECTs, and redundant ones to drop; changes nothing. Tried on a copy of the schema with real statistics; figures are estimated row reads of all statements.",
-  input: z.strictObject({
-    queries: z
-      .array(z.string().max(100_000))
-      .max(50)
-      .default([])
-      .describe("SELECT statements; parameters need no values."),
-    limit: fields.limit(20, 100),
-    database,
-  }),
+    "Find foreign keys without an index, and redundant indexes to drop; changes nothing. For a slow statement call explain.",
+  input: z.strictObject({ limit: fields.limit(20, 100), database }),
   output: z.object({
     suggestions: z.array(
       z.object({
@@ -26,9 +18,6 @@ export default tool({
         create: z.string().optional(),
         drop: z.string().optional(),
         reason: z.string(),
-        rows_read_before: z.number().optional(),
-        rows_read_after: z.number().optional(),
-        queries: z.array(z.string()).optional(),
       }),
     ),
   }),

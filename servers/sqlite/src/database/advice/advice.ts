@@ -1,4 +1,3 @@
-import { clip } from "@refmcp/boundary/answer";
 import { type Bound, quoteIdentifier } from "@refmcp/sql";
 import { passReading } from "../gate/gate.ts";
 import { nullsFor, paramsOf } from "../gate/params.ts";
@@ -51,25 +50,9 @@ const REDUNDANT = `WITH i AS (SELECT m.name AS tbl, l.name, l."unique" AS is_uni
   SELECT a.tbl, a.name, b.name AS other FROM i a JOIN i b ON a.tbl = b.tbl AND a.name <> b.name AND substr(b.columns, 1, length(a.columns)) = a.columns
   WHERE a.origin = 'c' AND a.is_unique = 0 AND (a.columns <> b.columns OR b.is_unique = 1 OR a.name > b.name) ORDER BY 1, 2`;
 
-/**
- * Indexes to create for a workload and for foreign keys, and redundant indexes to drop.
- *
- * @param queries reading statements; their parameters need no values
- * @throws ToolError what the gate and SQLite refuse
- */
-export async function suggestIndexes(
-  source: Source & { queries: readonly string[]; limit: number },
-) {
-  const { databases, database, signal, queries, limit } = source;
-  const statements = queries.map((sql) => {
-    passReading(sql);
-    return { sql, params: paramsOf(sql, nullsFor(sql)) };
-  });
-  const place = await databases.place(database);
-  const job = { place, statements, limit };
-  const tried = await runStatement(databases, "advise", job, { sql: queries.join(";\n"), signal });
+/** Indexes to create for foreign keys, and redundant indexes to drop. */
+export async function suggestIndexes(source: Source & { limit: number }) {
   const [keys = [], redundant = []] = await look(source, [[KEYS], [REDUNDANT]]);
-  const created = new Set(tried.map(({ create }) => create));
   const forKeys = keys.flatMap((row) => {
     const indexes: unknown[] = JSON.parse(text(row.indexes));
     const columns: string[] = JSON.parse(text(row.columns));
@@ -78,22 +61,14 @@ export async function suggestIndexes(
     );
     const table = text(row.tbl);
     const create = creating({ name: [table, ...columns].join("_"), table, columns });
-    return isCovered || created.has(create) ? [] : [{ table, create, reason: UNINDEXED_KEY }];
+    return isCovered ? [] : [{ table, create, reason: UNINDEXED_KEY }];
   });
   return [
-    ...tried.map(({ table, create, before, after, statements: helped }) => ({
-      table,
-      create,
-      reason: `Tried on ${queries.length === 1 ? "1 statement" : `${queries.length} statements`} in a copy of the schema.`,
-      rows_read_before: before,
-      rows_read_after: after,
-      queries: helped.slice(0, 5).map((at) => clip((queries[at] ?? "").replace(/\s+/g, " "), 200)),
-    })),
     ...forKeys,
     ...redundant.map((row) => ({
       table: text(row.tbl),
       drop: `DROP INDEX ${quoteIdentifier(text(row.name))}`,
       reason: `${text(row.other)} starts with the same columns.`,
     })),
-  ].slice(0, limit);
+  ].slice(0, source.limit);
 }

@@ -1,7 +1,7 @@
 import type { Bound } from "@refmcp/sql";
 import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
-import { planned, tried } from "../advice/plan.ts";
+import { planned } from "../advice/plan.ts";
 import { type Prepared, preparedToRead, type ReadJob, read } from "../reading/read.ts";
 import { type Looked, seenValues } from "../reading/seen.ts";
 import { type RowsInJob, type RowsOutJob, rowsIn, rowsOut } from "../transfer/transfer-jobs.ts";
@@ -56,13 +56,6 @@ export function jobsOf(sqlite: Sqlite) {
       seenValues(reading.open(place), tables),
 
     explain: ({ place, ...bound }: OnFile & Bound) => planned(sqlite, reading.open(place), bound),
-
-    advise: ({
-      place,
-      statements,
-      limit,
-    }: OnFile & { statements: readonly Bound[]; limit: number }) =>
-      tried(sqlite, reading.open(place), statements, limit),
 
     /** A text that changes with every commit of others; data_version is only comparable on the same handle. */
     version({ place }: OnFile): string {

@@ -33,7 +33,7 @@ const IDLE_MS = 60_000;
 /** A runner closes its files after this time without a job. */
 const REST_MS = 1_000;
 /** They only read, so they may run again elsewhere. All others are alone in their frame and run once. */
-const REPEATABLE: ReadonlySet<Op> = new Set<Op>(["read", "look", "explain", "advise"]);
+const REPEATABLE: ReadonlySet<Op> = new Set<Op>(["read", "look", "explain"]);
 
 interface Waiting extends Task {
   readonly owner: string | undefined;
