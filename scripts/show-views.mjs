@@ -46,15 +46,13 @@ const VIEWS = [
   },
   {
     server: "sqlite",
-    title: "A chart of a year",
+    title: "A year, which the button Chart draws",
     args: SHOP,
     call: {
       name: "read_query",
       arguments: {
         query: `SELECT date(placed_at) AS day, round(sum(total), 2) AS revenue FROM (${ORDERS}) GROUP BY 1`,
         max_rows: 400,
-        format: "chart",
-        chart: { type: "line", x: "day", y: ["revenue"] },
       },
     },
   },

@@ -139,11 +139,10 @@ export function testRows(servers: readonly RowServer[]): void {
     });
 
     it("are drawn as a chart of the columns that the user chooses", async () => {
-      const shown = await shownFor({
-        max_rows: 20,
-        format: "chart",
-        chart: { x: "city", y: ["load"] },
-      });
+      const shown = await shownFor({ max_rows: 20 });
+      await shown.view.getByRole("button", { name: "Chart" }).click();
+      await shown.view.getByRole("checkbox", { name: "n", exact: true }).uncheck();
+      await shown.view.getByRole("checkbox", { name: "load" }).check();
       const drawing = shown.view.getByRole("img", { name: "load by city" });
       await drawing.waitFor();
       await drawing.focus();
@@ -172,8 +171,8 @@ export function testRows(servers: readonly RowServer[]): void {
         new Date(at(day)).toISOString().slice(0, 19).replace("T", " ");
       const values = days.map((day, total) => `('${written(day)}', ${total})`).join(", ");
       const dates = `WITH o(placed_at, total) AS (VALUES ${values}) SELECT placed_at, total FROM o`;
-      const chart = { type: "line", x: "placed_at", y: ["total"] };
-      const shown = await shownFor({ [sql]: dates, format: "chart", chart });
+      const shown = await shownFor({ [sql]: dates });
+      await shown.view.getByRole("button", { name: "Chart" }).click();
       const drawing = shown.view.getByRole("img", { name: "total by placed_at" });
       await drawing.waitFor();
       const marks = await drawing.locator("circle").all();

@@ -123,18 +123,6 @@ describe.each(SERVERS)("the notices of the %s server", (name) => {
   });
 });
 
-it.each(["postgres", "sqlite"])(
-  "of %s have the license of the font in its charts",
-  async (name) => {
-    const sections = sectionsOf(
-      await readFile(join(serverFolder(name), "THIRD_PARTY_NOTICES"), "utf8"),
-    );
-    const section = sections.get("DejaVu fonts 2.37 (in letters.json)");
-    expect(section).toMatch(/^Source: https:\/\/dejavu-fonts\.github\.io$/m);
-    expect(section).toContain("Bitstream Vera Fonts Copyright");
-  },
-);
-
 it("state where the source of axe-core is, as its license requires", async () => {
   const sections = sectionsOf(
     await readFile(join(serverFolder("playwright"), "THIRD_PARTY_NOTICES"), "utf8"),

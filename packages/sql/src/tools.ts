@@ -1,10 +1,10 @@
 import { pathToFileURL } from "node:url";
-import { cursorsOf, fitting, JsonText, ToolError } from "@refmcp/boundary/answer";
+import { cursorsOf, fitting, ToolError } from "@refmcp/boundary/answer";
 import { withLinks } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import type { RecordedChange } from "./changes.ts";
-import { EXPORT_FORMATS, type ExportFormat, FORMATS, type Format } from "./formats.ts";
+import { EXPORT_FORMATS, type ExportFormat, FORMATS } from "./formats.ts";
 import { STANDARD_ROWS } from "./limits.ts";
 import type { NewFile } from "./new-file.ts";
 import { type ColumnValues, valuesText } from "./values.ts";
@@ -39,53 +39,8 @@ export const queryArguments = {
     .default(STANDARD_ROWS)
     .describe(`Maximum rows; default ${STANDARD_ROWS}.`),
   cursor: fields.cursor,
-  /** Rows as text, or with a chart in addition. */
-  format: z
-    .enum([...FORMATS, "chart"])
-    .default("rows")
-    .describe("rows or objects: JSON; csv or markdown: text; chart: rows and a PNG."),
-  chart: z
-    .strictObject({
-      type: z.enum(["bar", "line", "scatter"]).default("bar"),
-      x: z.string().optional(),
-      y: z.array(z.string()).max(100).optional(),
-      title: z.string().optional(),
-    })
-    .optional()
-    .describe("With format chart: the type, and the columns of x and y."),
+  format: z.enum(FORMATS).default("rows").describe("rows or objects: JSON; csv or markdown: text."),
 };
-
-export type Chart = NonNullable<z.output<typeof queryArguments.chart>>;
-
-/** An answer whose rows can be drawn. */
-const drawable = queryOutput
-  .pick({ columns: true })
-  .extend({ rows: z.array(z.array(z.unknown())) });
-
-/**
- * Answers a query, with a picture of its rows if the format is `chart`.
- *
- * @param ask runs it, and returns the JSON text of `queryOutput` with rows in a format
- * @throws ToolError if the rows can't be drawn
- */
-export async function answered(
-  ask: (format: Format) => Promise<string>,
-  format: z.output<typeof queryArguments.format>,
-  chart: z.output<typeof queryArguments.chart>,
-): Promise<JsonText> {
-  if (format === "chart") {
-    const text = await ask("rows");
-    const { columns, rows } = drawable.parse(JSON.parse(text));
-    // The shapes of letters are large: load them with the first chart.
-    const { drawChart } = await import("./chart/chart.ts");
-    return new JsonText(text, drawChart(chart ?? { type: "bar" }, { columns, rows }));
-  }
-  const text = await ask(format);
-  if (chart === undefined) return new JsonText(text);
-  throw new ToolError("invalid", `chart can't be combined with format ${JSON.stringify(format)}.`, {
-    hint: 'Pass format: "chart".',
-  });
-}
 
 /** The answer of `describe_tables`, the same in every SQL server. */
 export const tablesOutput = z.object({

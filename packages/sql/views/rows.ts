@@ -3,11 +3,11 @@ import "../../core/views/view.css";
 import "../../core/views/sheet.css";
 import "../../core/views/marks.css";
 import "./rows.css";
-import "./chart.css";
+import "./chart/chart.css";
 import { oneLine } from "../../boundary/src/answer/untrusted.ts";
 import { button, copyButton, fullscreenButton, plain, toggle } from "../../core/views/controls.ts";
 import { element, Host, textOf } from "../../core/views/host.ts";
-import { chartPanel, isDrawable } from "./chart-panel.ts";
+import { chartPanel, isDrawable } from "./chart/panel.ts";
 import { detailPanel } from "./detail.ts";
 import { gridOf } from "./grid.ts";
 import { csvOf, shown, type Table, tabbed, tableOf } from "./table.ts";
@@ -33,7 +33,7 @@ export function showRows(tool: string): void {
         const rows = Math.max(Number(given.max_rows ?? 0), PAGE_ROWS);
         return host.callTool(tool, { ...given, max_rows: rows, cursor });
       };
-      document.body.replaceChildren(rowsPage(host, table, next, given));
+      document.body.replaceChildren(rowsPage(host, table, next));
     } else {
       const { text = textOf(result) } = (result.structuredContent ?? {}) as { text?: string };
       document.body.replaceChildren(plain(text, result.isError));
@@ -44,12 +44,7 @@ export function showRows(tool: string): void {
 
 type Next = (cursor: string) => ReturnType<Host["callTool"]>;
 
-function rowsPage(
-  host: Host,
-  first: Table,
-  next: Next,
-  given: Readonly<Record<string, unknown>>,
-): HTMLElement {
+function rowsPage(host: Host, first: Table, next: Next): HTMLElement {
   let table = first;
   const [column, ...others] = first.columns;
   if (
@@ -77,7 +72,7 @@ function rowsPage(
   };
   const notes = element("p", { class: "note" });
   const grid = gridOf(() => table, updateFacts, detail.open);
-  const chart = chartPanel(() => table, given);
+  const chart = chartPanel(() => table);
   const place = element("div", { class: "place" });
   const download = button("Download CSV");
   download.addEventListener("click", () => {
@@ -141,8 +136,7 @@ function rowsPage(
     element("div", { class: "bar end" }, facts, more),
     notes,
   );
-  // Only a drawing on the page has a width.
-  queueMicrotask(() => show(given.format === "chart" && !draw.hidden));
+  show(false);
   return page;
 }
 

@@ -1,4 +1,5 @@
-import { answered, queryArguments, queryTool } from "@refmcp/sql/tools";
+import { JsonText } from "@refmcp/boundary/answer";
+import { queryArguments, queryTool } from "@refmcp/sql/tools";
 import * as z from "zod";
 import { database, params, timeoutMs, tool } from "../context.ts";
 import { readPage } from "../database/reading/reading.ts";
@@ -23,8 +24,8 @@ export default tool({
     ...answer,
     database,
   }),
-  run({ max_rows: maxRows, timeout_ms: timeoutMs, chart, ...input }, postgres, { budget, signal }) {
-    const question = { ...input, maxRows, timeoutMs, budget, signal };
-    return answered((format) => readPage(postgres, { ...question, format }), input.format, chart);
+  async run({ max_rows: maxRows, timeout_ms: timeoutMs, ...input }, postgres, call) {
+    const { budget, signal } = call;
+    return new JsonText(await readPage(postgres, { ...input, maxRows, timeoutMs, budget, signal }));
   },
 });

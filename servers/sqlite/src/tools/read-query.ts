@@ -1,5 +1,6 @@
+import { JsonText } from "@refmcp/boundary/answer";
 import * as fields from "@refmcp/core/fields";
-import { answered, queryArguments, queryTool } from "@refmcp/sql/tools";
+import { queryArguments, queryTool } from "@refmcp/sql/tools";
 import * as z from "zod";
 import { database, params, statement, tool } from "../context.ts";
 import { query } from "../database/reading/query.ts";
@@ -21,9 +22,9 @@ export default tool({
     timeout_ms: fields.timeoutMs(30_000, 3_600_000),
     ...answer,
   }),
-  run({ query: sql, max_rows: maxRows, timeout_ms: timeoutMs, chart, ...input }, databases, call) {
+  async run({ query: sql, max_rows: maxRows, timeout_ms: timeoutMs, ...input }, databases, call) {
     const { budget, signal } = call;
     const question = { ...input, sql, maxRows, timeoutMs, budget, signal };
-    return answered((format) => query(databases, { ...question, format }), input.format, chart);
+    return new JsonText(await query(databases, question));
   },
 });

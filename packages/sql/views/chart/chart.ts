@@ -1,16 +1,9 @@
 // Draws a chart as SVG, in the page's colors, with the values below the pointer.
 
-import { oneLine } from "../../boundary/src/answer/untrusted.ts";
-import { element, svg } from "../../core/views/host.ts";
-import {
-  type Layout,
-  layoutOf,
-  type Mark,
-  type Point,
-  TEXT_SIZE,
-  type Wish,
-} from "../src/chart/layout.ts";
-import { plainText, type Table } from "./table.ts";
+import { oneLine } from "../../../boundary/src/answer/untrusted.ts";
+import { element, svg } from "../../../core/views/host.ts";
+import { plainText, type Table } from "../table.ts";
+import { type Layout, layoutOf, type Mark, type Point, TEXT_SIZE, type Wish } from "./layout.ts";
 
 const HEIGHT = 320;
 /** From farther away, a pointer shows no value, in pixels. */
@@ -33,7 +26,6 @@ export function chartOf(
   const layout = layoutOf(table, {
     ...wish,
     height: HEIGHT,
-    hasLegend: false,
     measure: measured,
     text: (value) => oneLine(plainText(value).slice(0, 200)),
   });
@@ -156,7 +148,7 @@ function drawnMark(mark: Mark): SVGElement {
     case "text": {
       const at = { x: short(mark.x), y: short(mark.y), "text-anchor": mark.anchor };
       const turn = mark.turn === 0 ? {} : { transform: `rotate(${mark.turn} ${at.x} ${at.y})` };
-      return svg("text", { class: color, "font-size": mark.size, ...at, ...turn }, mark.text);
+      return svg("text", { class: color, "font-size": TEXT_SIZE, ...at, ...turn }, mark.text);
     }
   }
 }

@@ -1,11 +1,11 @@
 // A chart with controls for what it draws.
 
-import { oneLine } from "../../boundary/src/answer/untrusted.ts";
-import { element } from "../../core/views/host.ts";
-import { KINDS, type Kind, MAX_MARKS } from "../src/chart/layout.ts";
-import { hasNumbers, hasTimes } from "../src/chart/values.ts";
+import { oneLine } from "../../../boundary/src/answer/untrusted.ts";
+import { element } from "../../../core/views/host.ts";
+import type { Table } from "../table.ts";
 import { chartOf } from "./chart.ts";
-import type { Table } from "./table.ts";
+import { KINDS, type Kind, MAX_MARKS } from "./layout.ts";
+import { hasNumbers, hasTimes } from "./values.ts";
 
 /** Keys are numbers too, but nobody draws them. */
 const KEY = /(^|_)id$/i;
@@ -17,29 +17,23 @@ export function isDrawable({ columns, rows }: Table): boolean {
   );
 }
 
-/** The panel; it starts with what the call asked for, otherwise with what suits the columns. */
-export function chartPanel(table: () => Table, given: Readonly<Record<string, unknown>>) {
+/** The panel; it starts with what suits the columns. */
+export function chartPanel(table: () => Table) {
   const { columns, rows } = table();
-  const asked = (given.chart ?? {}) as { type?: Kind; x?: string; y?: string[] };
-  const at = (name: string) => columns.findIndex((column) => column.name === name);
   const numbers = columns.flatMap((_, index) => (hasNumbers(rows, index) ? [index] : []));
   const times = columns.findIndex((_, index) => hasTimes(rows, index));
   const words = columns.findIndex((_, index) => !numbers.includes(index));
-  const isAsked = given.format === "chart";
-  const start = isAsked ? at(asked.x ?? "") : times >= 0 ? times : words;
+  const start = times >= 0 ? times : words;
   const names = columns.map(({ name }, index) => [String(index), oneLine(name)] as const);
   const x = select("By", names, String(Math.max(start, 0)));
   const kinds = KINDS.map((name) => [name, name] as const);
-  const kind = select("Type", kinds, asked.type ?? (!isAsked && times >= 0 ? "line" : "bar"));
+  const kind = select("Type", kinds, times >= 0 ? "line" : "bar");
   const others = numbers.filter((index) => String(index) !== x.input.value);
   const first =
     others.find((index) => !KEY.test(columns[index]?.name ?? "")) ?? others[0] ?? numbers[0];
-  const all =
-    isAsked && asked.y === undefined ? others.slice(0, 10) : first === undefined ? [] : [first];
-  const chosen = new Set(asked.y?.map(at) ?? all);
   const boxes = numbers.map((index, series) => {
     const input = element("input", { type: "checkbox" });
-    input.checked = chosen.has(index);
+    input.checked = index === first;
     const swatch = element("span", { class: `swatch s${series % 8}` });
     return {
       index,

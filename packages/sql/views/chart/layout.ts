@@ -1,4 +1,4 @@
-// What a chart shows and where, for whoever draws it: the rows view as SVG, the server as a PNG.
+// What a chart shows and where.
 import { fitting, type Letters, maxOf, xAxis, yAxis } from "./axes.ts";
 import { type Drawable, numberOf } from "./values.ts";
 
@@ -7,9 +7,8 @@ export type Kind = (typeof KINDS)[number];
 
 /** More marks can't be distinguished, and would slow a page down. */
 export const MAX_MARKS = 5_000;
-/** Pixels of the labels' text; the title is larger. */
+/** Pixels of the labels' text. */
 export const TEXT_SIZE = 12;
-export const TITLE_SIZE = 16;
 /** Up to this many points of a line are marked. */
 const MAX_DOTS = 60;
 /** A line ends where the next value is more than this many usual steps away. */
@@ -23,7 +22,7 @@ export interface Series {
 }
 
 /** A color: of a series by its index, or of the page. */
-export type Ink = number | "rule" | "muted" | "text";
+type Ink = number | "rule" | "muted";
 
 export type Mark =
   | {
@@ -52,7 +51,6 @@ export type Mark =
       readonly x: number;
       readonly y: number;
       readonly text: string;
-      readonly size: number;
       readonly anchor: "start" | "middle" | "end";
       /** Degrees around its anchor. */
       readonly turn: number;
@@ -87,11 +85,6 @@ export interface Wish extends Letters {
   readonly ys: readonly Series[];
   readonly width: number;
   readonly height: number;
-  readonly title?: string | undefined;
-  /** Whether several series are named; a page with controls names them there. */
-  readonly hasLegend: boolean;
-  /** For numbers; default: the user's. */
-  readonly locale?: string;
 }
 
 /** Places columns against another one. */
@@ -99,33 +92,16 @@ export function layoutOf(table: Drawable, wish: Wish): Layout {
   const { kind, x, ys, width, height, measure, text } = wish;
   const rows = table.rows.slice(0, Math.floor(MAX_MARKS / Math.max(ys.length, 1)));
   const nameOf = (index: number) => text(table.columns[index]?.name.trim() || "?");
-  const numbers = new Intl.NumberFormat(wish.locale, {
+  const numbers = new Intl.NumberFormat(undefined, {
     notation: "compact",
     maximumSignificantDigits: 4,
   });
   const write = (value: number) => numbers.format(value);
   const marks: Mark[] = [];
   const put = (given: Partial<Mark & { is: "text" }> & { x: number; y: number; text: string }) =>
-    marks.push({ is: "text", ink: "muted", size: TEXT_SIZE, anchor: "start", turn: 0, ...given });
+    marks.push({ is: "text", ink: "muted", anchor: "start", turn: 0, ...given });
 
   let top = 8;
-  if (wish.title !== undefined) {
-    const titled = (one: string) => (measure(one) * TITLE_SIZE) / TEXT_SIZE;
-    const fits = fitting(text(wish.title), width - 16, titled);
-    put({ x: width / 2, y: top + 14, text: fits, size: TITLE_SIZE, anchor: "middle", ink: "text" });
-    top += 30;
-  }
-  if (ys.length > 1 && wish.hasLegend) {
-    let left = 8;
-    for (const { index, color } of ys) {
-      const name = fitting(nameOf(index), 240, measure);
-      if (left > 8 && left + measure(name) + 24 > width) [left, top] = [8, top + LINE];
-      marks.push({ is: "bar", ink: color, x: left, y: top, width: 10, height: 10 });
-      put({ x: left + 16, y: top + 10, text: name, ink: "text" });
-      left += measure(name) + 36;
-    }
-    top += LINE + 6;
-  }
   const [only] = ys;
   if (ys.length === 1 && only !== undefined) {
     put({ x: 4, y: top + 8, text: fitting(nameOf(only.index), width - 8, measure) });
