@@ -9,7 +9,7 @@ export default tool({
   ...suggestIndexesTool,
   name: "pg_suggest_indexes",
   description:
-    "Suggest indexes to create or drop, without changing anything: finds foreign keys without an index, redundant indexes and frequent full scans.",
+    "Find foreign keys without an index, redundant indexes and frequent full scans. Nothing is changed.",
   toolset: "dba",
   input: z.strictObject({ limit: fields.limit(20, 100), database }),
   output: z.object({ suggestions: z.array(suggestion) }),
