@@ -147,16 +147,6 @@ export const tasks: readonly Task[] = [
     check: (_answer, world) => oneValue(world, "SELECT count(*) FROM orders") === 0,
   },
   {
-    name: "record a finding",
-    prompt: "Find out where most of our users live, and record it in the memo.",
-    async reference(call) {
-      const query = "SELECT city FROM users GROUP BY city ORDER BY count(*) DESC, city LIMIT 1";
-      const city = firstCell(await call("read_query", { query }));
-      return await call("append_insight", { insight: `Most users live in ${city}.` });
-    },
-    check: (answer) => /"insights":1/.test(answer),
-  },
-  {
     name: "is the file healthy",
     prompt: "Is the database intact, and which table takes up the most space?",
     async reference(call) {

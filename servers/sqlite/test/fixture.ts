@@ -24,7 +24,6 @@ export async function world(): Promise<World> {
   return {
     args: ["--db-path", file, "--root", folder, "--undo-dir", state],
     calls: {
-      append_insight: { insight: "Most users live in London." },
       create_table: { query: "CREATE TABLE notes (id INTEGER PRIMARY KEY, note TEXT)" },
       database_info: {},
       describe_table: { table_name: "orders" },

@@ -1,5 +1,4 @@
 // Written by `pnpm generate`.
-import demo from "./demo.ts";
 import explore from "./explore.ts";
 
-export const prompts = [demo, explore];
+export const prompts = [explore];

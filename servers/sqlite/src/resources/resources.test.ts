@@ -50,7 +50,7 @@ describe("a list", () => {
       cursor = page.nextCursor;
     } while (cursor !== undefined);
     const expected = [...names, "users", "orders"].map((name) => `schema://main/${name}`);
-    expected.push("memo://insights", "schema://other/orders", "schema://other/users");
+    expected.push("schema://other/orders", "schema://other/users");
     expect(listed.sort()).toEqual(expected.sort());
   });
 });

@@ -1,5 +1,4 @@
 // Written by `pnpm generate`.
-import appendInsight from "./append-insight.ts";
 import createTable from "./create-table.ts";
 import databaseInfo from "./database-info.ts";
 import describeTable from "./describe-table.ts";
@@ -16,7 +15,6 @@ import undoDatabaseChange from "./undo-database-change.ts";
 import writeQuery from "./write-query.ts";
 
 export const tools = [
-  appendInsight,
   createTable,
   databaseInfo,
   describeTable,

@@ -11,7 +11,6 @@ import {
   withNear,
 } from "@refmcp/sql";
 import type { FileVersion, Recording } from "../writing/change.ts";
-import { Insights } from "../writing/insights.ts";
 import type { Place } from "./handle.ts";
 import { Leases, Runners } from "./runners.ts";
 
@@ -42,7 +41,6 @@ export class Databases {
   readonly watchers: Leases;
   readonly watch: DataWatch;
   readonly results: ResultStore;
-  readonly insights = new Insights();
   /** Open files by their identity, for `versionOf`. */
   readonly #headers = new Map<string, number>();
 
