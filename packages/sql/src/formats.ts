@@ -7,7 +7,7 @@ export interface Column {
 }
 
 /** Answers contain blobs of up to this many bytes; of larger ones, only the size. */
-export const SMALL_BLOB = 1_024;
+const SMALL_BLOB = 1_024;
 
 export interface CutCells {
   count: number;
@@ -106,8 +106,6 @@ export const ROW_COST = 40;
 export interface RowWriter {
   /** Writes a row from the driver; values beyond the limit are truncated and counted. */
   write(row: readonly unknown[], cut: CutCells): string;
-  /** Writes a row from `encodeRow`. */
-  writeEncoded(row: readonly unknown[]): string;
 }
 
 /** @param cellBytes maximum bytes of one value */
@@ -116,12 +114,10 @@ export function rowWriter(format: Format, names: readonly string[], cellBytes: n
     texts: (row: readonly unknown[], text: (value: unknown) => string) => string,
   ): RowWriter => ({
     write: (row, cut) => texts(row, (value) => cellText(value, cellBytes, cut)),
-    writeEncoded: (row) => texts(row, (value) => JSON.stringify(value)),
   });
-  const line = (text: (row: readonly unknown[]) => string): RowWriter => {
-    const writeEncoded = (row: readonly unknown[]) => JSON.stringify(text(row)).slice(1, -1);
-    return { write: (row, cut) => writeEncoded(encodeRow(row, cellBytes, cut)), writeEncoded };
-  };
+  const line = (text: (row: readonly unknown[]) => string): RowWriter => ({
+    write: (row, cut) => JSON.stringify(text(encodeRow(row, cellBytes, cut))).slice(1, -1),
+  });
   switch (format) {
     case "rows":
       return joined((row, text) => {

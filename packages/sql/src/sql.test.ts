@@ -40,8 +40,6 @@ describe("formats", () => {
   const answer = (format: Format, ...rows: unknown[][]) => {
     const writer = rowWriter(format, ["a", "a"], 64);
     const pieces = rows.map((row) => writer.write(row, { count: 0 }));
-    for (const [at, row] of rows.entries())
-      expect(writer.writeEncoded(encodeRow(row, 64, { count: 0 }))).toBe(pieces[at]);
     return JSON.parse(answerText({ columns, pieces, format, elapsedMs: 1.23 }));
   };
 

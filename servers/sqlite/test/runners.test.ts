@@ -199,7 +199,6 @@ describe("endless queries", () => {
           chars: 1_000,
           rows: 1,
           ms: 0,
-          blobs: undefined,
         },
         { signal: by, timeoutMs: 60_000 },
       );

@@ -88,83 +88,10 @@ describe("reading", () => {
       row_count: 3,
     });
   });
-
-  it("returns a complete large blob for the URI in the answer", async () => {
-    const connected =
-      await enter(`CREATE TABLE pictures (id INTEGER PRIMARY KEY, "the file" BLOB, note TEXT);
-      INSERT INTO pictures VALUES (7, x'89504e470d0a1a0a' || zeroblob(5000), 'long ' || hex(zeroblob(9000)));
-      UPDATE pictures SET "the file" = CAST("the file" AS BLOB);
-      CREATE TABLE keyed (k TEXT PRIMARY KEY, b BLOB) WITHOUT ROWID; INSERT INTO keyed VALUES ('x', zeroblob(2000));`);
-    const query = async (sql: string) => {
-      const result = await connected.client.callTool({
-        name: "read_query",
-        arguments: { query: sql },
-      });
-      return JSON.stringify(result.structuredContent);
-    };
-    const uri = "blob://main/pictures/the%20file/7";
-    expect(await query('SELECT id, "the file" FROM pictures')).toContain(
-      `[7,{"$blob":5008,"uri":"${uri}"}]`,
-    );
-    expect(await query("SELECT rowid, * FROM pictures")).toContain(uri);
-    // From another row, from no row, or without its key: no URI rather than a wrong one.
-    for (const sql of [
-      'SELECT a.id + 0, b."the file" FROM pictures a, pictures b',
-      "SELECT max(id), CAST(\"the file\" || x'00' AS BLOB) FROM pictures",
-      "SELECT * FROM keyed",
-    ])
-      expect(await query(sql)).not.toContain('"uri"');
-    const content = await read(connected, uri);
-    expect(content.mimeType).toBe("image/png");
-    expect("blob" in content ? Buffer.from(content.blob, "base64").length : 0).toBe(5008);
-    const text = await read(connected, "blob://main/pictures/note/7");
-    expect("text" in text ? text.text.length : 0).toBe(18_005);
-  });
-
-  it("returns no URI of another row for a self-join", async () => {
-    const connected = await enter(`CREATE TABLE p (id INTEGER PRIMARY KEY, b BLOB);
-      INSERT INTO p VALUES (1, randomblob(2000)), (2, randomblob(2000));`);
-    const result = await connected.client.callTool({
-      name: "read_query",
-      arguments: { query: "SELECT x.id, y.b FROM p x, p y WHERE x.id <> y.id" },
-    });
-    expect(JSON.stringify(result.structuredContent)).not.toContain('"uri"');
-  });
-
-  it("counts the URIs of blobs towards the answer's size", async () => {
-    const connected =
-      await enter(`CREATE TABLE many_of_them (id INTEGER PRIMARY KEY, a_column_of_bytes BLOB);
-      INSERT INTO many_of_them (a_column_of_bytes) WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 2000) SELECT zeroblob(1100) FROM t;`);
-    const given = { query: "SELECT * FROM many_of_them", max_rows: 10_000 };
-    const { structuredContent } = await connected.client.callTool({
-      name: "read_query",
-      arguments: given,
-    });
-    expect(JSON.stringify(structuredContent)).toContain(
-      "blob://main/many_of_them/a_column_of_bytes/150",
-    );
-    expect(JSON.stringify(structuredContent).length).toBeLessThan(20_000);
-  });
-
-  it("explains an invalid sentence", async () => {
-    const connected = await enter(`CREATE TABLE big (id INTEGER PRIMARY KEY, b BLOB, n);
-      INSERT INTO big VALUES (1, zeroblob(9000000), 5);`);
-    for (const [uri, message] of [
-      ["blob://main/big/b/1", /9,000,000 bytes; the limit is 8,388,608/],
-      ["blob://main/big/b/2", /has no row 2/],
-      ["blob://main/big/b/1;DROP", /not a rowid/],
-      ["blob://main/big/c/1", /No column c/],
-      ["blob://main/bug/b/1", /Did you mean big/],
-      ["blob://main/big/n/1", /INTEGER, neither a blob/],
-      ["blob://..%2F..%2Fetc%2Fpasswd/big/b/1", /./],
-      ["blob://other/big/b/1", /No database other/],
-    ] as const)
-      await expect(read(connected, uri), uri).rejects.toThrow(message);
-  });
 });
 
 describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("%s era", (era) => {
-  it("completes databases, tables and columns", async () => {
+  it("completes databases and tables", async () => {
     const { client } = await enter('CREATE TABLE "user list" (name, nick);', { era });
     const complete = async (
       uri: string,
@@ -186,11 +113,6 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("%s era", (era) =
         "users",
       ]);
     }
-    const blob = "blob://{database}/{table}/{column}/{rowid}";
-    expect(await complete(blob, "column", "n", { database: "main", table: "user list" })).toEqual([
-      "name",
-      "nick",
-    ]);
   });
 
   itLong("notifies subscribers of another process's commits and of new insights", async () => {

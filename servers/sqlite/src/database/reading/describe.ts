@@ -173,7 +173,6 @@ async function firstRows(
     ...SAMPLE,
     format: "rows" as const,
     skip: 0,
-    blobs: undefined,
   };
   const { text } = await databases.runners.run("read", job, { signal, timeoutMs: COUNTING_MS });
   return JSON.parse(`[${text.replaceAll("\n", ",")}]`);

@@ -19,9 +19,8 @@ export async function query(databases: Databases, question: Question): Promise<s
   const params = paramsFor(sql, question.params);
   const place = await databases.place(database);
   const { cellBytes, timeoutMs, ...limits } = databases.limits(question);
-  const blobs = `blob://${encodeURIComponent(database ?? databases.names()[0] ?? "")}`;
   return await databases.results.page("read_query", question, limits, async (ahead) => {
-    const job = { place, sql, params, cellBytes, format, blobs, ...ahead };
+    const job = { place, sql, params, cellBytes, format, ...ahead };
     const answer = await runStatement(databases, "read", job, { sql, signal, timeoutMs });
     const { columns, text, rows, cuts, before, more } = answer;
     return {

@@ -188,7 +188,7 @@ type Target = Awaited<ReturnType<typeof targetOf>>;
 async function targetOf(source: Source, table: string) {
   const hint = "Create it first with create_table, or call list_tables for the names.";
   const { name } = await tableFound(source, table, { types: ["table", "virtual"], hint });
-  return { name, columns: await tableColumns(source, name, true) };
+  return { name, columns: await tableColumns(source, name) };
 }
 
 /** The table's columns, in the order of the file's header. */
