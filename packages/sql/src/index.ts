@@ -11,4 +11,3 @@ export * from "./names.ts";
 export * from "./new-file.ts";
 export * from "./results.ts";
 export * from "./statement.ts";
-export * from "./status.ts";

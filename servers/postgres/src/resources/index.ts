@@ -1,7 +1,6 @@
 // Written by `pnpm generate`.
 import officialSchema from "./official-schema.ts";
 import row from "./row.ts";
-import status from "./status.ts";
 import tableSchema from "./table-schema.ts";
 
-export const resources = [officialSchema, row, status, tableSchema];
+export const resources = [officialSchema, row, tableSchema];

@@ -2,7 +2,7 @@ import type { Era } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isLong, itLong } from "../../../../vitest.long.ts";
 import { type Lab, lab } from "../../test/lab.ts";
-import { talk, talkToProcess } from "../../test/session.ts";
+import { talk } from "../../test/session.ts";
 
 let world: Lab;
 beforeAll(async () => {
@@ -140,35 +140,5 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("resources, %s er
     // Missed notifications count as a change of every table.
     await expect.poll(() => updated.length).toBe(5);
     await close();
-  });
-});
-
-describe("a list without tables", () => {
-  const listed = async (args: readonly string[]) => {
-    const { connected, close } = await talkToProcess(args);
-    const { resources } = await connected.client.listResources();
-    const [entry] = resources;
-    const [part] = (await connected.client.readResource({ uri: entry?.uri ?? "" })).contents;
-    await close();
-    return {
-      entry,
-      count: resources.length,
-      text: part !== undefined && "text" in part ? part.text : "",
-    };
-  };
-
-  it("says that the database can't be reached", async () => {
-    const { entry, count, text } = await listed(["--url", "postgres://me:hunter2@127.0.0.1:1/db"]);
-    expect({ count, uri: entry?.uri }).toEqual({ count: 1, uri: "status://main" });
-    expect(entry?.title).toContain("PostgreSQL at me@127.0.0.1:1/db can't be reached");
-    expect(text).toContain("Check that it is running");
-    expect(JSON.stringify([entry, text])).not.toContain("hunter2");
-  });
-
-  it("says that none is configured, or that the role sees no tables", async () => {
-    expect((await listed([])).text).toMatch(/No database is configured\..*DATABASE_URL/);
-    const empty = await lab();
-    expect((await listed(["--url", empty.url])).text).toContain("This role sees no tables");
-    await empty.dispose();
   });
 });

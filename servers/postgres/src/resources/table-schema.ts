@@ -1,11 +1,6 @@
-import { reasonOf, statusEntry } from "@refmcp/sql";
 import { never, resource } from "../context.ts";
-import type { Postgres } from "../database/connection/postgres.ts";
 import { describeTable, unquoted } from "../database/reading/describe.ts";
-import { listObjects, NO_TABLES, namesBeginning, READABLE } from "../database/reading/objects.ts";
-
-const tablesOf = async (postgres: Postgres, asked: Parameters<typeof listObjects>[1]) =>
-  await listObjects(postgres.at(), asked, { signal: never });
+import { listObjects, namesBeginning, READABLE } from "../database/reading/objects.ts";
 
 /** Clients read up to 64 pages. */
 const LISTED = 500;
@@ -30,12 +25,10 @@ export default resource({
       detail: "names" as const,
       cursor,
     };
-    const found = await tablesOf(postgres, asked).catch(reasonOf);
-    const reason =
-      typeof found === "string" ? found : found.objects.length > 0 ? undefined : NO_TABLES;
-    if (typeof found === "string" || (reason !== undefined && cursor === undefined))
-      return { resources: [statusEntry(postgres.names[0] ?? "main", reason ?? NO_TABLES)] };
-    const { objects, next_cursor: next } = found;
+    if (postgres.names.length === 0) return { resources: [] };
+    const { objects, next_cursor: next } = await listObjects(postgres.at(), asked, {
+      signal: never,
+    });
     return {
       resources: objects.map(({ schema, name, kind }) => ({
         uri: `schema://${encodeURIComponent(unquoted(schema))}/${encodeURIComponent(unquoted(name))}`,

@@ -55,22 +55,6 @@ describe("a list", () => {
   });
 });
 
-describe("a list without tables", () => {
-  it("says why, in an entry that can be read", async () => {
-    const { client } = await enter("DROP TABLE orders; DROP TABLE users;", {}, [
-      "--db",
-      "gone=/nowhere/gone.db",
-    ]);
-    const { resources } = await client.listResources();
-    expect(resources.slice(1)).toMatchObject([
-      { uri: "status://main", title: expect.stringContaining("The database has no tables") },
-      { uri: "status://gone", title: expect.stringMatching(/gone\.db does not exist/) },
-    ]);
-    for (const { uri, description } of resources.slice(1))
-      expect(await read({ client }, uri)).toMatchObject({ text: description });
-  });
-});
-
 describe("reading", () => {
   it("returns a table's first rows, also for names with any characters", async () => {
     const connected = await enter(

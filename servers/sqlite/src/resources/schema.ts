@@ -1,12 +1,17 @@
-import { cursorsOf } from "@refmcp/boundary/answer";
-import { reasonOf, statusEntry } from "@refmcp/sql";
+import { cursorsOf, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { resource } from "../context.ts";
-import { complete, listTables, NO_TABLES } from "../database/reading/catalog.ts";
+import { complete, listTables, type Table } from "../database/reading/catalog.ts";
 import { describeTable } from "../database/reading/describe.ts";
 
 /** Clients read up to 64 pages. */
 const LISTED = 500;
+
+/** A database that can't be read lists nothing, so that the others are listed. */
+function none(error: unknown): Table[] {
+  if (error instanceof ToolError) return [];
+  throw error;
+}
 
 export default resource({
   uriTemplate: "schema://{database}/{table}",
@@ -27,12 +32,9 @@ export default resource({
     const [at, after] = cursors.decode(cursor) ?? [0, ""];
     const database = names[at];
     const { signal } = new AbortController();
-    const tables = await listTables({ databases, database, signal }).catch(reasonOf);
+    if (database === undefined) return { resources: [] };
+    const tables = await listTables({ databases, database, signal }).catch(none);
     const further = at + 1 < names.length ? { nextCursor: cursors.encode([at + 1, ""]) } : {};
-    if (database === undefined || typeof tables === "string" || tables.length === 0) {
-      const reason = typeof tables === "string" ? tables : NO_TABLES;
-      return { resources: [statusEntry(database ?? "main", reason)], ...further };
-    }
     const rest = tables
       .filter(({ name }) => name > after)
       .sort((a, b) => (a.name < b.name ? -1 : 1));

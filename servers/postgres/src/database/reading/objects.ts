@@ -1,4 +1,4 @@
-import { cursorsOf, grouped } from "@refmcp/boundary/answer";
+import { cursorsOf } from "@refmcp/boundary/answer";
 import { pageOf } from "@refmcp/sql/tools";
 import * as z from "zod";
 import type { Database, Work } from "../connection/database.ts";
@@ -18,10 +18,6 @@ export const KINDS = [
 export type Kind = (typeof KINDS)[number];
 /** Kinds of relations with rows. */
 export const READABLE: Kind[] = ["table", "view", "materialized_view", "foreign_table"];
-
-/** Said instead of an empty list. */
-export const NO_TABLES =
-  "This role sees no tables in the database. Check the database in the URL, or ask the owner to GRANT USAGE on the schema.";
 
 export const listedObject = z.object({
   kind: z.string(),
@@ -140,17 +136,6 @@ export async function listObjects(database: Database, asked: ObjectsAsked, work:
     return cursors.encode([schema, kind, name]);
   });
   return { objects: page, ...next };
-}
-
-/** What a person or a model should know about a database before the first question: where it is and whether it has tables. */
-export async function statusOf(database: Database, work: Work): Promise<string> {
-  const [row] = await database.rows<{ count: number }>(
-    work,
-    `SELECT pg_catalog.count(*)::int AS count FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-     WHERE c.relkind IN ('r','p','v','m','f') AND n.nspname NOT IN ${SYSTEM}`,
-  );
-  const count = row?.count ?? 0;
-  return count === 0 ? NO_TABLES : `${database.label} has ${grouped(count)} tables and views.`;
 }
 
 /** The names of objects that are sorted by schema and kind, by schema and kind. */

@@ -60,10 +60,6 @@ export interface Table {
 const TABLES = `SELECT name, type, wr FROM pragma_table_list
   WHERE schema = 'main' AND type <> 'shadow' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`;
 
-/** Said instead of an empty list. */
-export const NO_TABLES =
-  "The database has no tables. Check --db-path, or create one with create_table (--allow-ddl).";
-
 /** Tables and views, sorted by name, without SQLite's own and the shadow tables of virtual ones. */
 export async function listTables(source: Source): Promise<Table[]> {
   const [rows = []] = await look(source, [[TABLES]]);
