@@ -50,16 +50,6 @@ export const options = defineOptions({
     heading: "Connection",
     description: "Maximum connections to one database.",
   },
-  notifyChannel: {
-    type: "string",
-    default: "refmcp",
-    valueName: "NAME",
-    heading: "Connection",
-    description:
-      "Channel for table changes (NOTIFY refmcp, 'schema.table'). Subscribers to the table's resource are notified.",
-    check: (value) =>
-      /^[a-z_][a-z0-9_]{0,62}$/.test(value) ? undefined : "must be a lower-case name",
-  },
   allowWrite: {
     type: "flag",
     heading: "Safety",

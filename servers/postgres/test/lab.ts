@@ -83,7 +83,6 @@ export function databaseOn(url: string, limits: Partial<WorkLimits> = {}): Datab
       allowPrivilegedRole: false,
       allowAdmin: false,
       allowFunction: [],
-      notifyChannel: "refmcp",
       ...limits,
     },
     { open: () => openConnection(target) },

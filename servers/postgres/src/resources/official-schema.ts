@@ -23,5 +23,4 @@ export default resource({
     table: (value, postgres) =>
       namesBeginning(postgres.at(), { schema: undefined }, value, { signal: never }),
   },
-  watch: ({ table }, postgres, changed) => postgres.at().listener.watch(undefined, table, changed),
 });

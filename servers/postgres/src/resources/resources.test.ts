@@ -1,6 +1,6 @@
 import type { Era } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isLong, itLong } from "../../../../vitest.long.ts";
+import { isLong } from "../../../../vitest.long.ts";
 import { type Lab, lab } from "../../test/lab.ts";
 import { talk } from "../../test/session.ts";
 
@@ -107,38 +107,6 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("resources, %s er
     expect(await complete("schema", "s")).toEqual(["sales"]);
     expect(await complete("table", "O", { schema: "sales" })).toEqual(["orders"]);
     expect(await complete("table", "o", { schema: "public" })).toEqual([]);
-    await close();
-  });
-
-  itLong("notify subscribers of the named table, even after the connection was lost", async () => {
-    const { connected, close } = await talk(["--url", world.url, "--notify-channel", "changes"], {
-      era,
-    });
-    const updated: string[] = [];
-    connected.client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
-      updated.push(params.uri);
-    });
-    const uris = ["schema://public/users", "schema://sales/orders"];
-    if (era === "legacy") for (const uri of uris) await connected.client.subscribeResource({ uri });
-    else await connected.client.listen({ resourceSubscriptions: uris });
-    const listening = async () =>
-      (
-        await world.admin(
-          `SELECT pid FROM pg_stat_activity WHERE usename = '${world.role}' AND query LIKE 'LISTEN%'`,
-        )
-      ).length;
-    await expect.poll(listening).toBe(1);
-    await world.admin("NOTIFY changes, 'sales.orders'");
-    await expect.poll(() => updated).toEqual(["schema://sales/orders"]);
-    await world.admin(
-      "NOTIFY elsewhere, 'public.users'; NOTIFY changes, 'public.other'; NOTIFY changes",
-    );
-    await expect.poll(() => [...updated].sort()).toEqual([uris[0], uris[1], uris[1]]);
-    await world.admin(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${world.role}'`,
-    );
-    // Missed notifications count as a change of every table.
-    await expect.poll(() => updated.length).toBe(5);
     await close();
   });
 });

@@ -19,6 +19,4 @@ export default resource({
         ? []
         : keysBeginning(postgres, { schema, table }, value, { signal: never }),
   },
-  watch: ({ schema, table }, postgres, changed) =>
-    postgres.at().listener.watch(schema, table, changed),
 });

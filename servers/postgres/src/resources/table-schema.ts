@@ -45,6 +45,4 @@ export default resource({
     table: (value, postgres, { schema }) =>
       namesBeginning(postgres.at(), { schema }, value, { signal: never }),
   },
-  watch: ({ schema, table }, postgres, changed) =>
-    postgres.at().listener.watch(schema, table, changed),
 });

@@ -22,5 +22,4 @@ export default resource({
     });
   },
   complete,
-  watch: ({ database }, databases, changed) => databases.watch.listen(database, changed),
 });

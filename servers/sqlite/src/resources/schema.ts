@@ -52,6 +52,5 @@ export default resource({
       ...next,
     };
   },
-  watch: ({ database }, databases, changed) => databases.watch.listen(database, changed),
   complete,
 });

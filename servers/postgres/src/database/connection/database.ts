@@ -7,7 +7,6 @@ import type { Opening } from "../driver/portal.ts";
 import { TypeCatalog } from "../driver/values.ts";
 import { explained, isLost, timedOut } from "../errors.ts";
 import { FunctionGate, PREPARED_GUARD } from "../gate/reach.ts";
-import { Listener } from "./notifications.ts";
 import { Pool } from "./pool.ts";
 import { requireHarmless } from "./role.ts";
 
@@ -19,8 +18,6 @@ export interface WorkLimits {
   readonly allowAdmin: boolean;
   /** Names of volatile functions that reading statements may call, or `*`. */
   readonly allowFunction: readonly string[];
-  /** The channel on which the database announces table changes. */
-  readonly notifyChannel: string;
 }
 
 export interface Work {
@@ -130,7 +127,6 @@ export class Database {
   readonly types = new TypeCatalog();
   readonly functions: FunctionGate;
   readonly pool: Pool;
-  readonly listener: Listener;
   readonly limits: WorkLimits;
   /** The record of changes; undefined if there is none. */
   readonly changes: ChangeStore | undefined;
@@ -155,9 +151,7 @@ export class Database {
     this.identity = identity;
     this.functions = new FunctionGate(limits.allowFunction);
     this.#source = source;
-    const open = () => this.#open();
-    this.pool = new Pool(open, limits.maxConnections, label);
-    this.listener = new Listener(limits.notifyChannel, open);
+    this.pool = new Pool(() => this.#open(), limits.maxConnections, label);
   }
 
   /** @throws ToolError `unavailable`, or `denied` for a privileged role. */
@@ -285,7 +279,6 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    await this.listener.close();
     await this.pool.close();
     await this.#source.close?.();
   }

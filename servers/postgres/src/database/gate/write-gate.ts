@@ -69,7 +69,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   DeallocateStmt: "Pass values as params instead.",
   DeclareCursorStmt: "Use query, which reads in pages.",
   FetchStmt: "Use query, which reads in pages.",
-  ListenStmt: "Subscribe to a resource instead.",
+  ListenStmt: "Each call starts with a clean session.",
   DiscardStmt: "Each call starts with a clean session.",
   CheckPointStmt: "Ask the user to run CHECKPOINT.",
   LockStmt: "Statements take the locks that they need.",

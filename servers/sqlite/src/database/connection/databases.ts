@@ -37,9 +37,6 @@ export class Databases {
   readonly catalog: Pick<Runners, "run">;
   /** For exports and imports, which queries should not wait for. */
   readonly transfers: Leases;
-  /** For subscriptions, whose handles stay open. */
-  readonly watchers: Leases;
-  readonly watch: DataWatch;
   readonly results: ResultStore;
   /** Open files by their identity, for `versionOf`. */
   readonly #headers = new Map<string, number>();
@@ -50,9 +47,7 @@ export class Databases {
     this.runners = new Runners({ memory, max: 2 });
     this.catalog = { run: (op, job, run) => this.runners.run(op, job, run, true) };
     this.transfers = new Leases({ memory, max: 1, waitMs: TRANSFER_WAIT_MS });
-    this.watchers = new Leases({ memory, max: MAX_WATCHED });
     this.results = new ResultStore(options.readAheadMb * 1_048_576);
-    this.watch = new DataWatch(this);
   }
 
   limits(asked: { maxRows?: number | undefined; timeoutMs?: number | undefined } = {}): Limits {
@@ -148,105 +143,7 @@ export class Databases {
   }
 
   close(): void {
-    this.watch.close();
     this.results.clear();
-    for (const runners of [this.runners, this.transfers, this.watchers]) runners.close();
-  }
-}
-
-const POLL_MS = 300;
-/** Maximum databases watched at the same time; each takes a process. */
-export const MAX_WATCHED = 8;
-
-interface Watched {
-  readonly listeners: Set<() => void>;
-  readonly stop: AbortController;
-  /** Resolves once commits are noticed. */
-  readonly begun: Promise<void>;
-}
-
-/**
- * Notifies listeners of commits to a database by any process: while there are listeners, a handle that stays open runs
- * `PRAGMA data_version` three times a second.
- */
-class DataWatch {
-  readonly #databases: Databases;
-  readonly #watched = new Map<string, Watched>();
-
-  constructor(databases: Databases) {
-    this.#databases = databases;
-  }
-
-  /**
-   * Reports commits made after it resolves.
-   *
-   * @returns a function that stops it
-   * @throws ToolError if there is no such database
-   */
-  async listen(database: string, changed: () => void): Promise<() => void> {
-    const watched = this.#watched.get(database) ?? this.#begin(database);
-    watched.listeners.add(changed);
-    const leave = () => {
-      watched.listeners.delete(changed);
-      if (watched.listeners.size === 0) this.#end(database, watched);
-    };
-    try {
-      await watched.begun;
-    } catch (error) {
-      leave();
-      throw error;
-    }
-    return leave;
-  }
-
-  close(): void {
-    for (const [database, watched] of [...this.#watched]) this.#end(database, watched);
-  }
-
-  #end(database: string, watched: Watched): void {
-    watched.stop.abort();
-    if (this.#watched.get(database) === watched) this.#watched.delete(database);
-  }
-
-  #begin(database: string): Watched {
-    if (this.#watched.size >= MAX_WATCHED)
-      throw new ToolError(
-        "unavailable",
-        `${MAX_WATCHED} databases are already watched, which is the limit.`,
-        {
-          hint: "Unsubscribe from the resources of one of them first.",
-        },
-      );
-    const listeners = new Set<() => void>();
-    const stop = new AbortController();
-    const watched = { listeners, stop, begun: this.#poll(database, listeners, stop.signal) };
-    this.#watched.set(database, watched);
-    return watched;
-  }
-
-  /** Resolves once the first version is known. */
-  async #poll(
-    database: string,
-    listeners: ReadonlySet<() => void>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const run = { signal, timeoutMs: this.#databases.limits().timeoutMs };
-    const { file } = await this.#databases.place(database);
-    await new Promise<void>((begun, failed) => {
-      const watching = this.#databases.watchers.lease(file, run, async (ask) => {
-        const look = async () =>
-          await ask("version", { place: await this.#databases.place(database) });
-        let version = await look();
-        begun();
-        while (!signal.aborted) {
-          await new Promise((resolve) => setTimeout(resolve, POLL_MS).unref());
-          // A file that is locked or missing for a moment is checked again.
-          const now = await look().catch(() => version);
-          if (now !== version) for (const listener of listeners) listener();
-          version = now;
-        }
-      });
-      watching.catch(failed);
-    });
+    for (const runners of [this.runners, this.transfers]) runners.close();
   }
 }

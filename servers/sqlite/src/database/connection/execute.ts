@@ -24,7 +24,6 @@ interface OnFile {
  */
 export function jobsOf(sqlite: Sqlite) {
   const reading = new KeptReading(sqlite);
-  let watched: { readonly id: string; readonly database: Database.Database } | undefined;
   let exporting: ReturnType<typeof rowsOut> | undefined;
   let importing: ReturnType<typeof rowsIn> | undefined;
   const started = <Value>(value: Value | undefined): Value => {
@@ -56,17 +55,6 @@ export function jobsOf(sqlite: Sqlite) {
       seenValues(reading.open(place), tables),
 
     explain: ({ place, ...bound }: OnFile & Bound) => planned(sqlite, reading.open(place), bound),
-
-    /** A text that changes with every commit of others; data_version is only comparable on the same handle. */
-    version({ place }: OnFile): string {
-      const { id } = fileAt(place);
-      if (watched?.id !== id) {
-        watched?.database.close();
-        watched = undefined;
-        watched = { id, database: openReading(sqlite, place) };
-      }
-      return `${id}:${String(watched.database.pragma("data_version", { simple: true }))}`;
-    },
 
     write({ place, ...job }: OnFile & WriteJob, progress: Progress) {
       const database = openWriting(sqlite, place);
