@@ -94,7 +94,7 @@ export const toolsFileOption = {
     type: "file",
     heading: "Tools",
     description:
-      "YAML or JSON file with your own tools: SQL statements with typed parameters, as in DBHub (tools: a list of name, description, statement, parameters) and Google's MCP Toolbox. Statements that change data need --allow-write.",
+      "YAML or JSON file with your own tools: SQL statements with typed parameters, as in DBHub: tools is a list of name, description, statement, parameters. Statements that change data need --allow-write.",
   },
 } as const;
 

@@ -12,7 +12,6 @@ async function read(text: string) {
     return await readToolsFile(path, {
       taken: [],
       sources: ["main"],
-      kind: "sqlite-sql",
       check: async () => {},
     });
   } finally {
@@ -20,26 +19,19 @@ async function read(text: string) {
   }
 }
 
-it("reads DBHub's format and both of Google's with the same result", async () => {
+it("reads DBHub's format", async () => {
   const parameters = [{ name: "n", type: "integer", description: "A number", default: 2 }];
   const tool = { description: "A tool of this test.", statement: "SELECT ?", parameters };
-  const forms = [
-    { tools: [{ name: "one", source: "main", ...tool }] },
-    { tools: { one: { kind: "sqlite-sql", source: "main", ...tool } } },
-    { kind: "tools", type: "sqlite-sql", name: "one", source: "main", ...tool },
-  ];
-  for (const form of forms) {
-    const [one] = await read(JSON.stringify(form));
-    expect(one).toMatchObject({
-      name: "one",
-      title: "One",
-      source: "main",
-      names: ["n"],
-      maxRows: 200,
-    });
-    expect(one?.values(one.input.parse({}))).toEqual([2]);
-    expect(one?.input.safeParse({ n: "x" }).success).toBe(false);
-  }
+  const [one] = await read(JSON.stringify({ tools: [{ name: "one", source: "main", ...tool }] }));
+  expect(one).toMatchObject({
+    name: "one",
+    title: "One",
+    source: "main",
+    names: ["n"],
+    max_rows: 200,
+  });
+  expect(one?.values(one.input.parse({}))).toEqual([2]);
+  expect(one?.input.safeParse({ n: "x" }).success).toBe(false);
 });
 
 it("refuses aliases and huge files", async () => {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { JsonText, oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as fields from "@refmcp/core/fields";
-import { type Document, isMap, isScalar, LineCounter, parseAllDocuments } from "yaml";
+import { type Document, isMap, isScalar, LineCounter, parseDocument } from "yaml";
 import * as z from "zod";
 import type { Calling, Changing, Question } from "./results.ts";
 import { changeOutput, queryOutput } from "./tools.ts";
@@ -18,9 +18,9 @@ const parameter = z.strictObject({
   description: z.string().min(1).max(1_000),
   required: z.boolean().optional(),
   default: z.union([scalar, z.array(scalar)]).optional(),
-  allowedValues: z.array(scalar).min(1).max(1_000).optional(),
-  minValue: z.number().optional(),
-  maxValue: z.number().optional(),
+  allowed_values: z.array(scalar).min(1).max(1_000).optional(),
+  min_value: z.number().optional(),
+  max_value: z.number().optional(),
   items: z
     .looseObject({ type: z.enum(["string", "integer", "float", "number", "boolean"]) })
     .optional(),
@@ -33,7 +33,7 @@ const entry = z.strictObject({
   statement: z.string().min(1).max(100_000),
   source: z.string().optional(),
   parameters: z.array(parameter).max(100).default([]),
-  maxRows: z.int().min(1).max(10_000).default(200),
+  max_rows: z.int().min(1).max(10_000).default(200),
 });
 
 type Parameter = z.output<typeof parameter>;
@@ -50,8 +50,6 @@ export interface FileTool extends Omit<z.output<typeof entry>, "title" | "parame
 export interface ToolsFileRules<Context> {
   /** Names of databases. */
   readonly sources: readonly string[];
-  /** The kind of tool in Google's toolbox: `sqlite-sql`. */
-  readonly kind: string;
   readonly allowWrite: boolean;
   /** Each call checks its statement again. @throws ToolError unless it is a reading or changing statement that is allowed */
   passReading(sql: string): unknown;
@@ -97,7 +95,15 @@ export async function toolsFrom<Context>(
   };
   const tools = await readToolsFile(path, { ...rules, taken, check });
   return tools.map((tool) => {
-    const { name, title, description, input, statement: sql, source: database, maxRows } = tool;
+    const {
+      name,
+      title,
+      description,
+      input,
+      statement: sql,
+      source: database,
+      max_rows: maxRows,
+    } = tool;
     const facts = { name, title, description, openWorld: false, input };
     type Input = Readonly<Record<string, unknown>>;
     const bound = (given: Input) => {
@@ -127,14 +133,13 @@ export async function toolsFrom<Context>(
 }
 
 /**
- * Reads tools from a YAML or JSON file in the format of DBHub's custom tools (`tools` is a list) or of Google's MCP Toolbox
- * (`tools` maps names to tools, or each document is a tool with `kind: tools`).
+ * Reads tools from a YAML or JSON file in the format of DBHub's custom tools: `tools` is a list.
  *
  * @throws ToolError `invalid` with the file, line and key of the first mistake
  */
 export async function readToolsFile(
   path: string,
-  rules: Pick<ToolsFileRules<never>, "sources" | "kind"> & {
+  rules: Pick<ToolsFileRules<never>, "sources"> & {
     taken: Taken;
     check(tool: FileTool): Promise<void>;
   },
@@ -142,7 +147,7 @@ export async function readToolsFile(
   const tools: FileTool[] = [];
   const taken = new Set(rules.taken.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
   for (const { value, place } of await entriesOf(path)) {
-    const parsed = entry.safeParse(normal(value, rules.kind), { reportInput: true });
+    const parsed = entry.safeParse(value, { reportInput: true });
     if (!parsed.success) throw mistake(path, place, parsed.error.issues[0]);
     const tool = toolOf(parsed.data, (key, problem) => wrong(path, place(key), key, problem));
     const where = (key: string, problem: string) => wrong(path, place([key]), [key], problem);
@@ -179,43 +184,27 @@ async function entriesOf(path: string): Promise<{ value: unknown; place: Place }
   });
   if (text.length > MAX_BYTES) throw wrong(path, undefined, [], "it is larger than 1 MiB.");
   const lines = new LineCounter();
-  const documents = parseAllDocuments(text, {
+  const document = parseDocument(text, {
     lineCounter: lines,
     prettyErrors: false,
     uniqueKeys: true,
   });
-  if (!Array.isArray(documents)) throw wrong(path, undefined, [], "it is empty.");
-  return documents.flatMap((document) => {
-    const [error] = document.errors;
-    if (error !== undefined) throw wrong(path, lines.linePos(error.pos[0]).line, [], error.message);
-    let value: unknown;
-    try {
-      // Without aliases: a short file with them can expand to a huge value.
-      value = document.toJS({ maxAliasCount: 0 });
-    } catch {
-      throw wrong(path, undefined, [], "it has aliases (*name), which are not supported.");
-    }
-    const at =
-      (before: Key): Place =>
-      (key) =>
-        lineOf(document, lines, [...before, ...key]);
-    if (typeof value !== "object" || value === null) throw wrong(path, 1, [], "it has no tools.");
-    if ("kind" in value && value.kind === "tools") return [{ value, place: at([]) }];
-    const tools: unknown = "tools" in value ? value.tools : undefined;
-    if (Array.isArray(tools))
-      return tools.map((one: unknown, index) => ({ value: one, place: at(["tools", index]) }));
-    if (typeof tools === "object" && tools !== null)
-      return Object.entries(tools).map(([name, one]) => ({
-        value: { name, ...Object(one) },
-        place: at(["tools", name]),
-      }));
-    throw wrong(
-      path,
-      at([])([Object.keys(value)[0] ?? ""]),
-      [],
-      "it has no tools: add tools: with a list.",
-    );
-  });
+  const [error] = document.errors;
+  if (error !== undefined) throw wrong(path, lines.linePos(error.pos[0]).line, [], error.message);
+  let value: unknown;
+  try {
+    // Without aliases: a short file with them can expand to a huge value.
+    value = document.toJS({ maxAliasCount: 0 });
+  } catch {
+    throw wrong(path, undefined, [], "it has aliases (*name), which are not supported.");
+  }
+  const tools: unknown =
+    typeof value === "object" && value !== null && "tools" in value ? value.tools : undefined;
+  if (!Array.isArray(tools)) throw wrong(path, 1, [], "it has no tools: add tools: with a list.");
+  return tools.map((one: unknown, index) => ({
+    value: one,
+    place: (key) => lineOf(document, lines, ["tools", index, ...key]),
+  }));
 }
 
 /** The line of a key, or of the nearest key that encloses it. */
@@ -234,38 +223,6 @@ function lineOf(document: Document, lines: LineCounter, path: Key): number | und
       return lines.linePos(Number(node.range[0])).line;
   }
   return undefined;
-}
-
-/** Both formats in one form: Google has allowedValues, DBHub allowed_values. */
-function normal(value: unknown, kind: string): unknown {
-  if (!isObject(value)) return value;
-  const { kind: written, type, parameters, ...rest }: Record<string, unknown> = Object(value);
-  const marks = [written, type].filter((one) => one !== undefined && one !== "tools");
-  const renamed = Array.isArray(parameters)
-    ? parameters.map((one) => (isObject(one) ? renamedKeys(one) : one))
-    : parameters;
-  return {
-    ...renamedKeys(rest),
-    // A wrong one is kept, and reported as an unknown key.
-    ...(marks.every((one) => one === kind) ? {} : { kind: marks[0] }),
-    ...(parameters === undefined ? {} : { parameters: renamed }),
-  };
-}
-
-const SNAKE: Readonly<Record<string, string>> = {
-  allowed_values: "allowedValues",
-  min_value: "minValue",
-  max_value: "maxValue",
-  max_rows: "maxRows",
-  database: "source",
-};
-const isObject = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-function renamedKeys(value: object): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [Object.hasOwn(SNAKE, key) ? SNAKE[key] : key, one]),
-  );
 }
 
 function toolOf(
@@ -295,14 +252,14 @@ function toolOf(
   };
 }
 
-function fieldOf({ type, items, allowedValues, minValue, maxValue }: Parameter): z.ZodType {
-  if (allowedValues !== undefined) return z.literal(allowedValues);
+function fieldOf({ type, items, allowed_values, min_value, max_value }: Parameter): z.ZodType {
+  if (allowed_values !== undefined) return z.literal(allowed_values);
   if (type === "array")
     return z.array(items === undefined ? scalar : plain(items.type)).max(10_000);
   const field = plain(type);
   if (!(field instanceof z.ZodNumber)) return field;
-  const bounded = minValue === undefined ? field : field.min(minValue);
-  return maxValue === undefined ? bounded : bounded.max(maxValue);
+  const bounded = min_value === undefined ? field : field.min(min_value);
+  return max_value === undefined ? bounded : bounded.max(max_value);
 }
 
 function plain(type: Exclude<Parameter["type"], "array">) {

@@ -27,15 +27,14 @@ const facts = { name: "own", description: "A tool of this test." };
 it("offers statements as tools with typed parameters, over stdio", async () => {
   const server = await talkToProcess(
     await args(`
-kind: tools
-name: users_in_cities
-type: postgres-sql
-source: main
-description: Find the users who live in cities.
-statement: SELECT name FROM users WHERE city = ANY($1) AND ($2::bigint IS NULL OR id > $2) ORDER BY id
-parameters:
-  - { name: cities, type: array, items: { type: string }, description: Names of cities }
-  - { name: after, type: integer, required: false, description: Only larger ids }
+tools:
+  - name: users_in_cities
+    source: main
+    description: Find the users who live in cities.
+    statement: SELECT name FROM users WHERE city = ANY($1) AND ($2::bigint IS NULL OR id > $2) ORDER BY id
+    parameters:
+      - { name: cities, type: array, items: { type: string }, description: Names of cities }
+      - { name: after, type: integer, required: false, description: Only larger ids }
 `),
   );
   expect(await server.data("users_in_cities", { cities: ["London"] })).toMatchObject({

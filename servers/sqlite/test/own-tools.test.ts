@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { connectStdio } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
-import { itLong } from "../../../vitest.long.ts";
 import { labs } from "./asking.ts";
 import { talk } from "./session.ts";
 
@@ -41,23 +40,6 @@ tools:
       - { name: ids, type: array, description: Their ids, items: { type: integer } }
       - { name: city, type: string, description: Their city, required: false }
 `;
-// The formats of Google's MCP Toolbox.
-const MAP = `{"tools": {"count_users": {"kind": "sqlite-sql", "description": "Count all users there are.", "statement": "SELECT count(*) AS n FROM users"}}}`;
-const DOCUMENTS = `kind: tools
-name: count_users
-type: sqlite-sql
-description: Count all users there are.
-statement: SELECT count(*) AS n FROM users
----
-kind: tools
-name: move_user
-type: sqlite-sql
-description: Change the city of one user.
-statement: UPDATE users SET city = $2 WHERE id = $1
-parameters:
-  - { name: id, type: integer, description: The user }
-  - { name: city, type: string, description: The new city }
-`;
 
 describe("--tools-file", () => {
   it("offers statements as tools with typed parameters, over stdio", async () => {
@@ -90,23 +72,6 @@ describe("--tools-file", () => {
         expect.objectContaining({ text: expect.stringContaining("Invalid arguments") }),
       ]);
     await close();
-  });
-
-  itLong("accepts a map of tools in JSON, and YAML documents", async () => {
-    for (const [text, more] of [
-      [MAP, []],
-      [DOCUMENTS, ["--allow-write"]],
-    ] as const) {
-      const { args } = await withFile(text);
-      const server = await talk([...args, ...more]);
-      expect(await server.data("count_users")).toMatchObject({ rows: [[3]] });
-      if (more.length > 0)
-        expect(await server.data("move_user", { id: 1, city: "Bath" })).toMatchObject({
-          committed: true,
-          results: [{ command: "UPDATE", row_count: 1 }],
-        });
-      await server.close();
-    }
   });
 
   it("runs no changing statement without --allow-write, in any form", async () => {

@@ -21,7 +21,6 @@ export const ownTools = (
 ) =>
   toolsFrom<Postgres>(toolsFile, taken, {
     sources: ["main", ...db.map(({ name }) => name)],
-    kind: "postgres-sql",
     allowWrite,
     passReading,
     passWriting: (sql) => passWriting(sql, allowAdmin),

@@ -21,7 +21,6 @@ export const ownTools = (
 ) =>
   toolsFrom<Databases>(toolsFile, taken, {
     sources: [...(dbPath === undefined ? [] : ["main"]), ...db.map(({ name }) => name)],
-    kind: "sqlite-sql",
     allowWrite,
     passReading,
     passWriting: (sql) => passWriting(sql, allowDdl),

@@ -1,2 +1,0 @@
-// All tests of tools from files.
-import "./own-tools.test.ts";
