@@ -22,15 +22,6 @@ export const options = defineOptions({
     heading: "Connection",
     description: "An additional named database; tools select it with their database argument.",
   },
-  ssh: {
-    type: "string",
-    valueName: "DESTINATION",
-    heading: "Connection",
-    description:
-      "Connect through this host (user@host or a Host in ~/.ssh/config) with your own ssh. It must log in without prompting, and the host's key must be in known_hosts.",
-    check: (value) =>
-      /^[^-\s][^\s]*$/.test(value) ? undefined : "must be an ssh destination: user@host",
-  },
   embedded: {
     type: "flag",
     heading: "Connection",

@@ -63,18 +63,8 @@ export const server = defineServer({
     );
     const { CHANGES_NAME, ChangeStore } = await import("@refmcp/sql");
     const { Postgres } = await import("./database/connection/postgres.ts");
-    const {
-      url,
-      db,
-      ssh,
-      embedded,
-      embeddedDir,
-      undo,
-      undoDays,
-      undoDir,
-      forgetChanges,
-      ...limits
-    } = given;
+    const { url, db, embedded, embeddedDir, undo, undoDays, undoDir, forgetChanges, ...limits } =
+      given;
     const isEmbedded = embedded || embeddedDir !== undefined;
     const directories = undoDir === undefined ? stateDirectories("postgres") : [undoDir];
     const visible = withHidden(
@@ -94,7 +84,6 @@ export const server = defineServer({
         timeoutMs: limits.queryTimeoutMs,
         url,
         named: db,
-        ssh,
         embedded: isEmbedded ? { directory: embeddedDir } : undefined,
         env: process.env,
         changes,

@@ -14,7 +14,6 @@ export const failure = errorsOf({
     "denied",
     "Connect as a role that can only read: this server started with --print-grant-sql prints the SQL that creates one. To connect as this one anyway, start the server with --allow-privileged-role.",
   ],
-  ssh_tunnel: ["unavailable"],
   unconfigured: [
     "unavailable",
     "Start the server with DATABASE_URL=postgres://user:password@host:5432/database in its environment (or --url, --db NAME=URL, PGHOST and similar), or with --embedded to try it without a server. --print-grant-sql prints SQL for a role that can only read.",
@@ -117,8 +116,8 @@ const CONNECTING: readonly (readonly [error: RegExp, why: string, hint: string])
 const NOT_REACHED =
   "Check that it is running and that host and port are right; the next call tries again.";
 
-/** Explains why connecting failed, without the password. @param tunnel output of ssh, if there is a tunnel */
-export function connectionFailure(error: unknown, label: string, tunnel = ""): ToolError {
+/** Explains why connecting failed, without the password. */
+export function connectionFailure(error: unknown, label: string): ToolError {
   const code = errorCode(error);
   const text = `${code ?? ""} ${error instanceof Error ? error.message : ""}`;
   const known = CONNECTING.find(([pattern]) => pattern.test(text));
@@ -127,8 +126,7 @@ export function connectionFailure(error: unknown, label: string, tunnel = ""): T
     code === undefined
       ? ""
       : ` (${known !== undefined && /^\d/.test(code) ? "SQLSTATE " : ""}${code})`;
-  const ssh = known === undefined && tunnel !== "" ? ` ssh: ${tunnel}` : "";
-  const message = `PostgreSQL at ${oneLine(label)} ${why}${shown}.${ssh}`;
+  const message = `PostgreSQL at ${oneLine(label)} ${why}${shown}.`;
   return new ToolError("unavailable", message, { hint, code, cause: error });
 }
 

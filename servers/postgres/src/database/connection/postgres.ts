@@ -7,12 +7,10 @@ import { type Environment, namesAServer } from "./conninfo.ts";
 import { Database, type Source, type WorkLimits } from "./database.ts";
 import { embedded as embeddedSource } from "./embedded.ts";
 import { targetOf } from "./target.ts";
-import { Tunnel } from "./tunnel.ts";
 
 export interface PostgresOptions extends WorkLimits, LimitValues {
   readonly url: string | undefined;
   readonly named: readonly { readonly name: string; readonly value: string }[];
-  readonly ssh: string | undefined;
   readonly embedded: { readonly directory: string | undefined } | undefined;
   readonly env: Environment;
   readonly changes?: ChangeStore | undefined;
@@ -30,7 +28,7 @@ export class Postgres {
     this.guard = guard;
     this.limits = options;
     this.results = new ResultStore(options.readAheadMb * 1_048_576);
-    const { url, named, ssh, embedded, env, maxConnections } = options;
+    const { url, named, embedded, env, maxConnections } = options;
     const add = (name: string, label: string, source: Source, identity?: string) =>
       this.#databases.set(
         name,
@@ -38,12 +36,7 @@ export class Postgres {
       );
     const addServer = (name: string, text: string | undefined) => {
       const target = targetOf(text, env);
-      const tunnel = ssh === undefined ? undefined : new Tunnel(ssh, target.addresses, env);
-      add(name, target.label, {
-        ready: async () => tunnel?.ready(),
-        open: () => openConnection(target, tunnel),
-        close: async () => tunnel?.close(),
-      });
+      add(name, target.label, { open: () => openConnection(target) });
     };
     // The name of the default database.
     const main = "main";

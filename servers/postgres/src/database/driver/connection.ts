@@ -1,9 +1,7 @@
-import type { Socket } from "node:net";
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Client, QueryResultRow } from "pg";
 import { ROLE_QUERY, type RoleFacts } from "../connection/role.ts";
 import type { Address, Attempt, Target } from "../connection/target.ts";
-import type { Tunnel } from "../connection/tunnel.ts";
 import { connectionFailure } from "../errors.ts";
 import { type Batch, type Caps, catalogRows, PortalQuery, type Statement } from "./portal.ts";
 import { type CancelKey, limitMessages, sendCancel } from "./protocol.ts";
@@ -233,10 +231,9 @@ export class Connection {
 /**
  * Connects to the first address that works, with or without TLS according to sslmode, and reads the role.
  *
- * @param tunnel the SSH tunnel to the addresses, if there is one.
  * @throws ToolError `unavailable` that says why; never with a password.
  */
-export async function openConnection(target: Target, tunnel?: Tunnel): Promise<Connection> {
+export async function openConnection(target: Target): Promise<Connection> {
   // The second round of prefer-standby accepts any server.
   const rounds =
     target.wanted === "prefer-standby" ? (["standby", "any"] as const) : [target.wanted];
@@ -245,12 +242,7 @@ export async function openConnection(target: Target, tunnel?: Tunnel): Promise<C
     for (const address of target.addresses) {
       for (const attempt of address.attempts) {
         try {
-          const connection = await connect(
-            target,
-            address,
-            attempt,
-            await tunnel?.socketsTo(address),
-          );
+          const connection = await connect(target, address, attempt);
           const { standby, readonly } = connection.role;
           // libpq's target_session_attrs.
           const kinds = {
@@ -273,15 +265,10 @@ export async function openConnection(target: Target, tunnel?: Tunnel): Promise<C
       }
     }
   }
-  throw last instanceof ToolError ? last : connectionFailure(last, target.label, tunnel?.said);
+  throw last instanceof ToolError ? last : connectionFailure(last, target.label);
 }
 
-async function connect(
-  target: Target,
-  address: Address,
-  attempt: Attempt,
-  through?: () => Socket,
-): Promise<Connection> {
+async function connect(target: Target, address: Address, attempt: Attempt): Promise<Connection> {
   const { host, port } = address;
   const { directTls, options } = target;
   // Loaded with the first connection, so that listing tools does not wait for it.
@@ -299,10 +286,6 @@ async function connect(
     application_name: target.applicationName,
     ...(options === undefined ? {} : { options }),
     keepAlive: true,
-    // Already connecting: pg would connect it to the host itself, whose name it needs for TLS.
-    ...(through === undefined
-      ? {}
-      : { stream: () => Object.assign(through(), { connect: () => undefined }) }),
   });
   let key: Pick<CancelKey, "processID" | "secretKey"> | undefined;
   client.connection.once("backendKeyData", (data: NonNullable<typeof key>) => {
@@ -320,7 +303,7 @@ async function connect(
   try {
     const [role] = await catalogRows<RoleFacts & QueryResultRow>(client, ROLE_QUERY);
     if (role === undefined) throw new Error("the server did not report the role");
-    return new Connection(client, role, key && { ...key, host, port, through, attempt, directTls });
+    return new Connection(client, role, key && { ...key, host, port, attempt, directTls });
   } catch (error) {
     await client.end().catch(() => undefined);
     throw error;

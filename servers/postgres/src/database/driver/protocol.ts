@@ -1,4 +1,4 @@
-import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { connect as connectTcp, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { ToolError } from "@refmcp/boundary/answer";
@@ -9,7 +9,6 @@ import type { Attempt } from "../connection/target.ts";
 export interface CancelKey {
   readonly host: string;
   readonly port: number;
-  readonly through: (() => Socket) | undefined;
   readonly attempt: Attempt;
   readonly directTls: boolean;
   readonly processID: number;
@@ -31,7 +30,7 @@ export async function sendCancel(key: CancelKey): Promise<void> {
   const { host, port, attempt, directTls } = key;
   const request = serialize.cancel(key.processID, key.secretKey);
   await new Promise<void>((resolve) => {
-    const socket = key.through?.() ?? socketTo(host, port);
+    const socket = socketTo(host, port);
     const finish = () => {
       clearTimeout(timer);
       socket.destroy();
