@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { dirname } from "node:path";
 import { defineOptions } from "@refmcp/core";
 import { limitOptions, toolsFileOption, undoOptions } from "@refmcp/sql/limits";
 
@@ -58,27 +56,11 @@ export const options = defineOptions({
 const FLAGS = /^--(no-)?(allow-write|allow-ddl|undo|forget-changes|read-only|http|print-config)$/;
 const DATABASE_FILE = /^(?!-).+\.(db|db3|sqlite|sqlite3)$/i;
 
-/**
- * The command line in the form of the option table: a database file without a flag becomes `--db-path`, and a `sqlite:` URL,
- * as used by other programs, becomes its path.
- */
+/** The command line in the form of the option table: a database file without a flag becomes `--db-path`. */
 export function normalArguments(argv: readonly string[]): string[] {
   return argv.flatMap((argument, index) => {
     const before = argv[index - 1] ?? "";
     const isValue = before.startsWith("--") && !before.includes("=") && !FLAGS.test(before);
-    const url = /^(--db-path=)?sqlite:(?:\/\/)?(.+)$/i.exec(argument);
-    const path = url?.[2] === undefined ? argument : pathOf(url[2]);
-    if (isValue || url?.[1] !== undefined) return [`${url?.[1] ?? ""}${path}`];
-    return url !== null || DATABASE_FILE.test(argument) ? ["--db-path", path] : [argument];
+    return !isValue && DATABASE_FILE.test(argument) ? ["--db-path", argument] : [argument];
   });
-}
-
-/** `sqlite:///relative` and `sqlite:////absolute` in SQLAlchemy, `sqlite:///absolute` elsewhere. */
-function pathOf(rest: string): string {
-  const path = decodeURIComponent(rest.replace(/\?.*$/s, ""));
-  if (path.startsWith("//")) return path.slice(1);
-  if (/^\/[a-z]:[\\/]/i.test(path)) return path.slice(1);
-  if (!path.startsWith("/") || existsSync(path)) return path;
-  // Nobody means a database in the root directory.
-  return dirname(path) === "/" || !existsSync(dirname(path)) ? path.slice(1) : path;
 }

@@ -21,16 +21,6 @@ it.each([
     ["--db", "a=shop.db", "folder"],
     ["--db", "a=shop.db", "folder"],
   ],
-  [["sqlite:///tmp/shop.db"], ["--db-path", "/tmp/shop.db"]],
-  [["sqlite:///shop.db"], ["--db-path", "shop.db"]],
-  [["sqlite:////data/shop.db"], ["--db-path", "/data/shop.db"]],
-  [["sqlite:///no-such-folder/shop%20a.db?mode=ro"], ["--db-path", "no-such-folder/shop a.db"]],
-  [["sqlite:///C:/data/shop.db"], ["--db-path", "C:/data/shop.db"]],
-  [
-    ["--db-path", "sqlite:shop.db"],
-    ["--db-path", "shop.db"],
-  ],
-  [["--db-path=sqlite:////tmp/shop.db"], ["--db-path=/tmp/shop.db"]],
   [
     ["/data", "--max-rows", "5"],
     ["/data", "--max-rows", "5"],
@@ -43,7 +33,7 @@ it("the server opens a database file given without a flag", async () => {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-args-"));
   new Sqlite(join(folder, "x.db")).exec("CREATE TABLE t (x)").close();
   const server = await connectStdio(fileURLToPath(new URL("../dist/bin.js", import.meta.url)), {
-    args: [`sqlite://${join(folder, "x.db")}`],
+    args: [join(folder, "x.db")],
   });
   const { content } = await server.client.callTool({ name: "list_tables", arguments: {} });
   expect(JSON.stringify(content)).toContain('\\"t\\"');

@@ -20,7 +20,6 @@ const ENVIRONMENT: Readonly<Record<string, string>> = {
   PGPASSWORD: "password",
   PGPASSFILE: "passfile",
   PGSERVICE: "service",
-  PGSERVICEFILE: "servicefile",
   PGCONNECT_TIMEOUT: "connect_timeout",
   PGAPPNAME: "application_name",
   PGOPTIONS: "options",
@@ -45,7 +44,7 @@ export const namesAServer = (env: Environment): boolean =>
   [env.PGHOST, env.PGHOSTADDR, env.PGSERVICE, env.PGDATABASE].some(Boolean);
 
 /**
- * All parameters, as libpq collects them: from the string, then the service, then the environment.
+ * All parameters, as libpq collects them: from the string, then the environment. Service files are not read.
  *
  * @throws ToolError `invalid`
  */
@@ -56,28 +55,28 @@ export function conninfoOf(text: string | undefined, env: Environment): Conninfo
     const value = env[variable];
     if (value) around.set(keyword, value);
   }
-  const service = given.get("service") ?? around.get("service");
-  const file = given.get("servicefile") ?? around.get("servicefile");
-  return new Map([
-    ...around,
-    ...(service === undefined ? [] : fromService(service, file, env)),
-    ...given,
-  ]);
+  const all = new Map([...around, ...given]);
+  if (all.has("service"))
+    throw malformed(
+      "Service files are not read",
+      "Write the parameters of the service: host=… dbname=….",
+    );
+  return all;
 }
 
 /**
  * Parses a connection string in either of libpq's forms ("Connection Strings"): `host=… user=…`, or a `postgres://` URI,
- * also with several hosts and as SQLAlchemy (`postgresql+asyncpg://`) and JDBC (`jdbc:postgresql://`) write it.
+ * also with several hosts.
  *
  * @throws ToolError `invalid` that says what is wrong without showing the text, which may contain a password.
  */
 export function parseConninfo(text: string): Conninfo {
-  const uri = /^\s*(?:jdbc:)?postgres(?:ql)?(?:\+\w+)?:(.*)$/is.exec(text)?.[1];
+  const uri = /^\s*postgres(?:ql)?:(.*)$/is.exec(text)?.[1];
   const pairs = uri === undefined ? keywordPairs(text.trimStart()) : uriPairs(uri.trimEnd());
   const info = new Map<string, string>();
   for (const [keyword, value] of pairs) {
     if (PARAMETERS.has(keyword)) info.set(keyword, value);
-    // From JDBC, node-pg and asyncpg; sslmode wins if both are given.
+    // From node-pg and asyncpg; sslmode wins if both are given.
     else if (keyword === "ssl") info.set("sslmode", info.get("sslmode") ?? SSL[value] ?? value);
     else requireNoTypo(keyword);
   }
@@ -91,10 +90,11 @@ const SSL: Readonly<Record<string, string>> = {
   0: "disable",
 };
 
-/** Parameters of libpq, Prisma, Supabase and JDBC that we ignore although they resemble one that we support. */
+/** Parameters of libpq, Prisma and Supabase that we ignore although they resemble one that we support. */
 const ELSEWHERE: ReadonlySet<string> = new Set(
-  `sslcompression sslsni sslaccept sslidentity sslcrl sslcrldir require_auth pool_timeout socket_timeout connection_limit
-   connectTimeout socketTimeout ApplicationName`.split(/\s+/),
+  `sslcompression sslsni sslaccept sslidentity sslcrl sslcrldir require_auth pool_timeout socket_timeout connection_limit`.split(
+    /\s+/,
+  ),
 );
 
 /**
@@ -215,36 +215,4 @@ export function passwordFromFile(
       return { password };
   }
   return {};
-}
-
-/**
- * The parameters of a service (libpq, "The Connection Service File").
- *
- * @throws ToolError `invalid` if there is no service of that name.
- */
-function fromService(name: string, file: string | undefined, env: Environment): Conninfo {
-  const own = join(homeOf(env), ".pg_service.conf");
-  const shared = env.PGSYSCONFDIR === undefined ? [] : [join(env.PGSYSCONFDIR, "pg_service.conf")];
-  for (const path of file === undefined ? [own, ...shared] : [file]) {
-    let text: string;
-    try {
-      text = readFileSync(path, "utf8");
-    } catch {
-      continue;
-    }
-    const lines = text.split(/\r?\n/).map((line) => line.trim());
-    const from = lines.indexOf(`[${name}]`) + 1;
-    if (from === 0) continue;
-    const to = lines.findIndex((line, at) => at >= from && /^\[.*\]$/.test(line));
-    const info = new Map<string, string>();
-    for (const line of lines.slice(from, to === -1 ? undefined : to)) {
-      const [, keyword, value] = /^([^#=][^=]*)=(.*)$/.exec(line) ?? [];
-      if (keyword !== undefined && value !== undefined) info.set(keyword.trim(), value.trim());
-    }
-    return info;
-  }
-  throw malformed(
-    `There is no service ${JSON.stringify(name.slice(0, 60))} in ${file ?? own}`,
-    "Add it there, or give a URL instead.",
-  );
 }

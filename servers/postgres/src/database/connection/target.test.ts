@@ -39,10 +39,8 @@ describe("targetOf", () => {
     ["host=h port=6000 user=u password='p \\'w' dbname=d", "u", "d", "h", 6000, "p 'w"],
     ["host = h  user = u", "u", "u", "h", 5432, undefined],
     ["  user=a\\ b host=h dbname='' password=p\\\\q", "a b", "a b", "h", 5432, "p\\q"],
-    // Strings that other programs accept: unencoded passwords, SQLAlchemy, JDBC.
+    // Strings that other programs accept: unencoded passwords.
     ["postgres://u:p#?[]&=+w@h/d#x", "u", "d#x", "h", 5432, "p#?[]&=+w"],
-    ["postgresql+psycopg2://u:p@h/d", "u", "d", "h", 5432, "p"],
-    ["jdbc:postgresql://h:1/d?user=u&password=p", "u", "d", "h", 1, "p"],
     ["postgres://u@h/d?options=-c geqo=off", "u", "d", "h", 5432, undefined],
   ])("reads %s", (text, user, database, host, port, password) => {
     expect(of(text)).toMatchObject({ user, database, addresses: [{ host, port, password }] });
@@ -150,21 +148,19 @@ describe("targetOf", () => {
     }
   });
 
-  it("finds services", async () => {
-    await writeFile(
-      join(home, ".pg_service.conf"),
-      "[a]\nhost=wrong\n\n[shop]\nhost=served\nport=7001\nuser=su\n# x\n[b]\nhost=wrong\n",
-    );
-    expect(of("service=shop dbname=d")).toMatchObject({
-      user: "su",
-      database: "d",
-      addresses: [{ host: "served", port: 7001 }],
-    });
-    expect(of(undefined, { PGSERVICE: "shop" }).addresses).toMatchObject([{ host: "served" }]);
-    expect(() => of("service=shap")).toThrow(/no service "shap"/);
-  });
+  it.each([
+    ["service=shop dbname=d", {}, /Service files are not read/],
+    [undefined, { PGSERVICE: "shop" }, /Service files are not read/],
+    ["postgresql+psycopg2://u:p@h/d", {}, /can't be read/],
+    ["jdbc:postgresql://h:1/d?user=u&password=p", {}, /can't be read/],
+  ] as const)(
+    "refuses %s, as services and other programs' addresses are not read",
+    (text, env, message) => {
+      expect(() => of(text, env)).toThrow(message);
+    },
+  );
 
-  it("accepts parameters that only libpq needs, and those of JDBC", () => {
+  it("accepts parameters that only libpq needs, and ssl", () => {
     expect(
       of("postgres://u@h/d?keepalives=1&gssencmode=disable&connect_timeout=3&application_name=app")
         .target,
@@ -191,7 +187,6 @@ describe("targetOf", () => {
     "sslmode=require&channel_binding=require",
     "uselibpqcompat=true&sslmode=require",
     "supa=base-pooler.x",
-    "currentSchema=app&reWriteBatchedInserts=true&ApplicationName=x&prepareThreshold=0",
     "options=project%3Dneon&sslmode=require",
     "socket_timeout=10&max_conns=3&keepalives=1&gssencmode=disable&client_encoding=utf8&sslsni=1",
   ])("connects with %s, as other programs write it", (query) => {

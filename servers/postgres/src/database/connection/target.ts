@@ -57,7 +57,7 @@ const STANDARD_TIMEOUT_MS = 10_000;
 const STANDARD_HOST = "localhost";
 
 /**
- * Resolves a connection string as libpq does: the string, then the service, then the environment, then defaults.
+ * Resolves a connection string as libpq does: the string, then the environment, then defaults.
  *
  * @throws ToolError `invalid` for what libpq would not take; no message shows a password.
  */
