@@ -165,7 +165,14 @@ async function serversPart(servers, state) {
     slim: offered.flatMap(({ slim }) => slim),
   };
   rows.push(["all", "", ...costs(sum)]);
-  const header = ["Server", "What it is for", "Tools", "Tokens", "Whole list", "With `--slim`"];
+  const header = [
+    "Server",
+    "What it is for",
+    "Tools",
+    "Tokens",
+    "Whole list",
+    "With `--toolsets slim`",
+  ];
   return [
     aligned(header, rows),
     ...(state.published ? [await installList(servers, state)] : []),

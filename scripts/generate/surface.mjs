@@ -26,31 +26,21 @@
 /**
  * The tools offered without any option.
  *
- * @param {Pick<Described, "tools" | "toolsets"> & Partial<Pick<Described, "unlisted">>} server
+ * @param {Pick<Described, "tools" | "toolsets">} server
  */
-export function defaultTools({ tools, toolsets, unlisted }) {
-  const offered = tools.filter(
+export function defaultTools({ tools, toolsets }) {
+  return tools.filter(
     ({ needs, toolset }) =>
       needs === undefined && (toolset === undefined || toolsets[toolset]?.default === true),
   );
-  return offered.map((tool) => without(tool, unlisted));
 }
 
-/** The tools offered with `--slim`. @param {Described} server */
+/** The tools of the toolset `slim`. @param {Described} server */
 export function slimTools(server) {
-  const { slim, unlisted } = server;
+  const { slim } = server;
   return slim === undefined
     ? defaultTools(server)
-    : server.tools
-        .filter(({ name, needs }) => needs === undefined && slim.includes(name))
-        .map((tool) => without(tool, unlisted));
-}
-
-/** Removes the arguments that are listed only with an option. @type {(tool: Tool, unlisted?: readonly string[]) => Tool} */
-function without(tool, unlisted = []) {
-  const properties = Object.entries(tool.inputSchema.properties ?? {});
-  const listed = properties.filter(([name]) => !unlisted.includes(name));
-  return { ...tool, inputSchema: { ...tool.inputSchema, properties: Object.fromEntries(listed) } };
+    : server.tools.filter(({ name, needs }) => needs === undefined && slim.includes(name));
 }
 
 /**

@@ -70,11 +70,11 @@ export async function passesScored(
   expect(code, output.slice(-2000)).toBe(0);
 }
 
-/** Every scenario of the tasks extension passes, without a warning. */
+/** Every scenario of the tasks extension passes, without a warning, but the one about tools that require a task: there are none. */
 export async function passesTasks(suite: Program, url: URL): Promise<void> {
   const names = await taskScenarios(suite);
   expectNumber(names, TASKS);
-  for (const name of names) {
+  for (const name of names.filter((one) => one !== "tasks-required-task-error")) {
     const { code, output, scenarios } = await runSuite(suite, url, ["--scenario", name]);
     const checks = scenarios.get(name) ?? [];
     // The suite does not look at notifications of tasks yet.

@@ -61,8 +61,6 @@ export async function describeServer<Context, Table extends OptionTable>(
         default: defaultText(option),
         description: option.description,
       })),
-    /** Arguments that are not listed until an option gives them a meaning. */
-    unlisted: Object.keys(definition.argumentNeeds ?? {}),
     tools: (await listedTools(definition.tools)).map((tool) => {
       const { effect, toolset, needs, aliases = [] } = facts.get(tool.name) ?? {};
       return { ...tool, effect, toolset, needs, aliases };

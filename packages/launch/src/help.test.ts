@@ -91,15 +91,9 @@ describe("renderHelp", () => {
         --toolsets LIST             Offer the tools of these toolsets instead of the
                                     default ones: all, default (read), read, danger.
                                     (comma-separated)
-        --tools LIST                Offer only these tools, or, with --toolsets or
-                                    --slim, these in addition. (comma-separated)
+        --tools LIST                Offer only these tools, or, with --toolsets, these
+                                    in addition. (comma-separated)
         --exclude-tools LIST        Do not offer these tools. (comma-separated)
-        --slim                      Offer only the most used tools, to save the
-                                    model's context.
-        --answers text|typed        The form of answers that are text, such as files
-                                    and diffs: as text alone, or typed, with an output
-                                    schema and structuredContent too, for programs and
-                                    code mode. (default text)
 
       Limits
         --timeout-ms MS             Time limit of one call in milliseconds. Many hosts

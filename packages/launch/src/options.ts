@@ -9,7 +9,7 @@ import type { Servable } from "@refmcp/core/internal/define/server";
 /** The part of a server's definition that determines its options. */
 export type OptionsOwner<Table extends OptionTable> = Pick<
   Servable<never, Table>,
-  "name" | "options" | "directories" | "toolsets"
+  "name" | "options" | "directories" | "toolsets" | "slim"
 >;
 
 /** All options of a server, including the common ones, in the order of the help. */
@@ -28,13 +28,13 @@ export interface ServerOptions<Table extends OptionTable> {
 export function serverOptions<Table extends OptionTable>(
   owner: OptionsOwner<Table>,
 ): ServerOptions<Table> {
-  const { name, options, directories, toolsets = {} } = owner;
+  const { name, options, directories, toolsets = {}, slim } = owner;
   const { readOnly, confirm, tools, ...rest } = commonOptions;
   const before = directories === undefined ? {} : directoryTable(directories);
   const after: OptionTable = {
     readOnly,
     confirm,
-    toolsets: toolsetOption(toolsets),
+    toolsets: toolsetOption(toolsets, slim !== undefined),
     tools,
     ...rest,
   };
@@ -55,8 +55,11 @@ function directoryTable({
   };
 }
 
-function toolsetOption(toolsets: NonNullable<OptionsOwner<OptionTable>["toolsets"]>): Option {
-  const names = Object.keys(toolsets);
+function toolsetOption(
+  toolsets: NonNullable<OptionsOwner<OptionTable>["toolsets"]>,
+  hasSlim: boolean,
+): Option {
+  const names = [...Object.keys(toolsets), ...(hasSlim ? ["slim"] : [])];
   const preset = names.filter((name) => toolsets[name]?.default === true);
   const known = [
     "all",

@@ -5,7 +5,7 @@ import type { Log } from "@refmcp/core/internal/log";
 import { ProtocolError } from "@refmcp/core/internal/protocol/errors";
 import { isObject, show } from "@refmcp/core/internal/protocol/messages";
 import type { ClientRequest, Handler, Service } from "@refmcp/core/internal/protocol/request";
-import { type Tasks, tasksNeeded } from "@refmcp/core/internal/protocol/tasks";
+import type { Tasks } from "@refmcp/core/internal/protocol/tasks";
 import type { Params } from "@refmcp/core/internal/protocol/wire";
 import { CALL_TOOL } from "./definition.ts";
 import type { Router } from "./router.ts";
@@ -55,7 +55,6 @@ export function toolCalls(parts: {
     const known = router.known(name)?.facts(name);
     if (tasks.isFor(request))
       return tasks.run(request, own.scopeFor(known?.effect ?? "read"), call);
-    if (known?.needsTask === true) throw tasksNeeded(request);
     return call();
   };
 }

@@ -20,7 +20,7 @@ import { type OptionsRead, parseOptions } from "@refmcp/launch/internal/parse-op
 import { type Installed, SERVER_NAMES } from "./catalog.ts";
 import type { Start } from "./child/process.ts";
 
-const { readOnly, confirm, answers, timeoutMs, taskAfterMs, taskTimeoutMs } = commonOptions;
+const { readOnly, confirm, timeoutMs, taskAfterMs, taskTimeoutMs } = commonOptions;
 const { maxAnswerChars, maxMessageBytes, auditLog, logLevel } = commonOptions;
 const { listTools, describe, printConfig, version, help } = commonOptions;
 
@@ -29,7 +29,6 @@ const SHARED = {
   ...directoryOptions,
   readOnly,
   confirm,
-  answers,
   timeoutMs,
   maxAnswerChars,
   maxMessageBytes,
@@ -208,7 +207,7 @@ function serverSettings(
     },
     options: complete(options.values),
     isListed:
-      given.values.findTools !== true || ["toolsets", "tools", "slim"].some((key) => key in values),
+      given.values.findTools !== true || ["toolsets", "tools"].some((key) => key in values),
   };
 }
 

@@ -50,7 +50,6 @@ export function fakeCall(options: FakeCallOptions = {}): RecordedCall {
     openUrl: async (message) => unanswerable(message),
     sample: async () => unanswerable("sampling"),
     canSample: false,
-    roots: async () => [],
     cancel: () => controller.abort(new ToolError("cancelled", "The call was cancelled.")),
   };
 }

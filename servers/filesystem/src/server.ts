@@ -35,7 +35,6 @@ export const server = defineServer({
   skills: import.meta.url,
   views: import.meta.url,
   slim: ["read_text_file", "list_directory", "search_text", "write_file", "edit_file"],
-  slimOmits: ["parts", "expected_hash", "column"],
   tools,
   resources,
   // Loaded with the first call, to keep startup fast.

@@ -35,7 +35,6 @@ export const server = defineServer({
       help: "Where query results may be exported to and tables imported from. Not needed for queries.",
     },
   },
-  argumentNeeds: { database: "db" },
   toolsets: {
     data: {
       description: "Query, describe, explain, export, and change data if allowed.",

@@ -1,4 +1,3 @@
-import type { ClientRoot } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import { setOwner } from "@refmcp/boundary/turns";
 import type * as z from "zod";
@@ -206,10 +205,6 @@ class RunningCall implements Call {
 
   get canSample(): boolean {
     return this.questions().canSample;
-  }
-
-  async roots(): Promise<readonly ClientRoot[]> {
-    return this.questions().roots() ?? [];
   }
 }
 

@@ -214,19 +214,14 @@ describe.each<Era>(["legacy", "modern"])("%s: code of the author", (era) => {
 });
 
 describe.each<Era>(["legacy", "modern"])("%s: what a definition declares", (era) => {
-  it("shows extensions and the _meta of tools; logging only if it is used", async () => {
+  it("shows the _meta of tools; logging only if it is used", async () => {
     const probe = probeServer();
     const meta = { "example.com/hint": { shown: true } };
     const server = {
       ...probe,
       tools: probe.tools.map((tool) => (tool.name === "probe_echo" ? { ...tool, meta } : tool)),
-      extensions: { "example.com/extension": { level: 2 } },
     };
     const { client } = await connect(server, { era });
-    expect(client.getServerCapabilities()?.extensions).toEqual({
-      ...server.extensions,
-      ...(era === "modern" && { "io.modelcontextprotocol/tasks": {} }),
-    });
     const tools = (await client.listTools()).tools;
     expect(tools.find(({ name }) => name === "probe_echo")?._meta).toEqual(meta);
     expect(tools.filter(({ _meta }) => _meta !== undefined)).toHaveLength(1);

@@ -14,15 +14,11 @@ const ERROR_META = "io.github.refmcp/error";
  * client rejects an answer that has any) and sent both as `structuredContent` and as JSON text, since some hosts show
  * one and some the other. `JsonText` is sent unchanged.
  *
- * @param isTyped whether text and blocks are sent as `structuredContent` too (`--answers typed`)
  * @throws ToolError `too_large` if the answer exceeds the hard limit of 80,000 characters.
  * @throws TypeError if the tool violated its own contract: an internal error.
  */
-export function resultOf(tool: Tool<unknown>, returned: unknown, isTyped: boolean): CallToolResult {
-  if (tool.output === undefined) {
-    const content = withinLimit(tool, contentOf(tool, returned));
-    return isTyped ? { content, structuredContent: typedAnswer(tool, content) } : { content };
-  }
+export function resultOf(tool: Tool<unknown>, returned: unknown): CallToolResult {
+  if (tool.output === undefined) return { content: withinLimit(tool, contentOf(tool, returned)) };
   if (returned instanceof JsonText) {
     const content = withinLimit(tool, [
       { type: "text", text: returned.text },
@@ -47,14 +43,6 @@ export function resultOf(tool: Tool<unknown>, returned: unknown, isTyped: boolea
     structuredContent: parsed.data,
     ...(returned === answer ? { isError: false } : {}),
   };
-}
-
-/** The official filesystem server's shape: a text as `content`, or the blocks of a tool whose answers are not text. */
-function typedAnswer({ media }: Tool<unknown>, content: readonly ContentBlock[]) {
-  if (media) return { content };
-  const blocks = content.filter(({ type }) => type !== "text");
-  const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
-  return blocks.length === 0 ? { content: text } : { content: text, blocks };
 }
 
 function pictureOf({ picture }: JsonText): ContentBlock[] {

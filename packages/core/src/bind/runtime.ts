@@ -135,7 +135,7 @@ export class Runtime<Context, Table extends OptionTable> {
 }
 
 /**
- * The tools that exist with these options. `--toolsets`, `--slim` and `--tools` add up; without any of them, the
+ * The tools that exist with these options. `--toolsets` and `--tools` add up; without any of them, the
  * default tools are offered. `--exclude-tools`, `--read-only` and a missing flag (`needs`) then remove tools.
  *
  * @param more tools that an option added; they are always chosen.
@@ -143,13 +143,13 @@ export class Runtime<Context, Table extends OptionTable> {
 function offeredTools<Facts extends ToolFacts>(
   {
     toolsets = {},
-    slim,
+    slim = [],
     tools,
   }: Pick<AnyServable, "toolsets" | "slim"> & { readonly tools: readonly Facts[] },
   options: CommonOptionValues & Readonly<Record<string, unknown>>,
   more: readonly Facts[] = [],
 ): Facts[] {
-  const isPlain = options.toolsets.length === 0 && options.tools.length === 0 && !options.slim;
+  const isPlain = options.toolsets.length === 0 && options.tools.length === 0;
   const sets = isPlain ? ["default"] : options.toolsets;
   const isDefault = ({ toolset }: Facts) =>
     toolset === undefined || toolsets[toolset]?.default === true;
@@ -157,7 +157,7 @@ function offeredTools<Facts extends ToolFacts>(
     sets.includes("all") ||
     (sets.includes("default") && isDefault(tool)) ||
     (tool.toolset !== undefined && sets.includes(tool.toolset)) ||
-    (options.slim && (slim?.includes(tool.name) ?? isDefault(tool))) ||
+    (sets.includes("slim") && slim.includes(tool.name)) ||
     isNamed(tool, options.tools);
   return [...tools.filter(isChosen), ...more].filter(
     (tool) =>

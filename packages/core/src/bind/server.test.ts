@@ -47,44 +47,6 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     expect(client.getInstructions()).toBe("Call the probes.");
   });
 
-  it("lists an argument only if the option that it needs has a value, but always accepts it", async () => {
-    const server = defineServer({ ...probeServer([]), argumentNeeds: { tone: "allowWrite" } });
-    const listed = async (args: string[]) => {
-      const connected = await connectInMemory(server, { era, args });
-      open.push(connected);
-      const { tools } = await connected.client.listTools();
-      const { content } = await connected.client.callTool({
-        name: "probe_echo",
-        arguments: { text: "a", tone: "loud" },
-      });
-      expect(content).toEqual([{ type: "text", text: "A" }]);
-      return Object.keys(
-        tools.find(({ name }) => name === "probe_echo")?.inputSchema.properties ?? {},
-      );
-    };
-    expect(await listed([])).toEqual(["text", "times"]);
-    expect(await listed(["--allow-write"])).toEqual(["text", "times", "tone"]);
-  });
-
-  it("leaves arguments out of the list with --slim, and accepts them", async () => {
-    const server = defineServer({ ...probeServer([]), slimOmits: ["tone"] });
-    const listed = async (args: string[]) => {
-      const { client, close } = await connectInMemory(server, { era, args });
-      const { tools } = await client.listTools();
-      const said = await client.callTool({
-        name: "probe_echo",
-        arguments: { text: "a", tone: "loud" },
-      });
-      expect(said.content).toEqual([{ type: "text", text: "A" }]);
-      await close();
-      return Object.keys(
-        tools.find(({ name }) => name === "probe_echo")?.inputSchema.properties ?? {},
-      );
-    };
-    expect(await listed([])).toEqual(["text", "times", "tone"]);
-    expect(await listed(["--slim"])).toEqual(["text", "times"]);
-  });
-
   it("lists tools by name, without those that need a flag, a toolset, or are aliases", async () => {
     const { client } = await connect({ era });
     const { tools } = await client.listTools();
@@ -115,7 +77,6 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
             type: "string",
             enum: ["plain", "loud"],
             description: "How it sounds.",
-            "x-mcp-header": "Tone",
           },
         },
         required: ["text"],
@@ -147,9 +108,12 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
       ["probe_extra", "probe_write"],
     ],
     [["--toolsets", "extra", "--tools", "probe_write"], ["probe_extra"]],
-    [["--slim"], ["probe_echo", "probe_slow"]],
     [
-      ["--slim", "--toolsets", "extra", "--exclude-tools", "probe_say"],
+      ["--toolsets", "slim"],
+      ["probe_echo", "probe_slow"],
+    ],
+    [
+      ["--toolsets", "slim,extra", "--exclude-tools", "probe_say"],
       ["probe_extra", "probe_slow"],
     ],
     [
@@ -180,15 +144,6 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     });
     expect(result.content).toEqual([{ type: "text", text: "abab" }]);
     expect(result.structuredContent).toBeUndefined();
-  });
-
-  it("gives a text tool an output schema and structuredContent with --answers typed", async () => {
-    const { client } = await connect({ era, args: ["--answers", "typed"] });
-    const tool = (await client.listTools()).tools.find(({ name }) => name === "probe_echo");
-    expect(tool?.outputSchema).toMatchObject({ type: "object", required: ["content"] });
-    const result = await client.callTool({ name: "probe_echo", arguments: { text: "ab" } });
-    expect(result.content).toEqual([{ type: "text", text: "ab" }]);
-    expect(result.structuredContent).toEqual({ content: "ab" });
   });
 
   it("accepts an argument under another name, and refuses it under both", async () => {

@@ -9,7 +9,7 @@ import type { Tool } from "../define/tool.ts";
 import { refuseCursor } from "../protocol/errors.ts";
 import { isObject } from "../protocol/messages.ts";
 import type { ClientRequest, Handler, KnownTool, Service } from "../protocol/request.ts";
-import { TASKS_EXTENSION, Tasks, tasksNeeded } from "../protocol/tasks.ts";
+import { TASKS_EXTENSION, Tasks } from "../protocol/tasks.ts";
 import type {
   ClientCapabilities,
   Era,
@@ -20,7 +20,7 @@ import type {
 } from "../protocol/wire.ts";
 import { APPS_EXTENSION, Apps, showsApps } from "./apps.ts";
 import { runHandler } from "./call.ts";
-import { listedPrompt, listedTools, parameterHeaders, withTaskSupport } from "./listing.ts";
+import { listedPrompt, listedTools, withTaskSupport } from "./listing.ts";
 import { InputRequired } from "./questions/questions.ts";
 import { Resources, runAlone } from "./resource.ts";
 import { blockFor } from "./result.ts";
@@ -36,16 +36,9 @@ function knownTools(tools: Runtime<unknown, OptionTable>["tools"]): Service["too
   let known: Map<string, KnownTool> | undefined;
   return (name) => {
     known ??= new Map(
-      tools.flatMap((tool) => {
-        const { needsTask = false } = tool;
-        const facts = {
-          name: tool.name,
-          effect: tool.effect,
-          headers: parameterHeaders(tool),
-          needsTask,
-        };
-        return [tool.name, ...(tool.aliases ?? [])].map((one) => [one, facts]);
-      }),
+      tools.flatMap(({ name, effect, aliases = [] }) =>
+        [name, ...aliases].map((one) => [one, { name, effect }]),
+      ),
     );
     return known.get(name);
   };
@@ -54,7 +47,7 @@ function knownTools(tools: Runtime<unknown, OptionTable>["tools"]): Service["too
 /** Binds a running server to the protocol: its definitions become the methods that clients call. */
 export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
   const { definition, prompts, log } = runtime;
-  const { name, title, version, websiteUrl } = definition;
+  const { name, title, version } = definition;
   const findTool = toolsByName(runtime.tools);
   const findKnown = knownTools(runtime.tools);
   const scopeFor: Service["scopeFor"] = (effect) => `${name}:${effect}`;
@@ -66,15 +59,10 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
   let toolList: { readonly tools: readonly ListedTool[] } | undefined;
   const methods = new Map<string, Handler>();
 
-  const unneeded = Object.entries(definition.argumentNeeds ?? {}).flatMap(([argument, option]) =>
-    hasValue(runtime.options[option]) ? [] : [argument],
-  );
-  const unlisted = [...unneeded, ...(runtime.options.slim ? (definition.slimOmits ?? []) : [])];
-  const isTyped = runtime.options.answers === "typed";
   const listed = async () => {
     const { budget } = runtime.callLimits;
     const large = budget > MAX_SHOWN_CHARS ? largeAnswers(budget) : undefined;
-    const tools = (await listedTools(runtime.tools, { unlisted, isTyped }))
+    const tools = (await listedTools(runtime.tools))
       .map((tool) => (large === undefined ? tool : { ...tool, _meta: { ...large, ...tool._meta } }))
       .toSorted((a, b) => (a.name < b.name ? -1 : 1));
     toolList = { tools };
@@ -93,10 +81,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
     const list = toolList ?? (await listed());
     const shown = appsFor(request)?.listed(list.tools, request) ?? list;
     if (!request.revision.taskParameter) return shown;
-    const tools = shown.tools.map((tool) =>
-      withTaskSupport(tool, findKnown(tool.name)?.needsTask === true),
-    );
-    return { ...shown, tools };
+    return { ...shown, tools: shown.tools.map(withTaskSupport) };
   });
   methods.set("tools/call", (request) => {
     const asked = String(request.params.name);
@@ -110,11 +95,9 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
         runtime.tools.map((one) => one.name),
       );
     const call = (loaded: Tool<Context>) => callTool(runtime, loaded, request, asking);
-    if (!request.isTask) {
-      const known = findKnown(asked);
-      if (tasks.isFor(request))
-        return tasks.run(request, scopeFor(known?.effect ?? "read"), async () => call(await tool));
-      if (known?.needsTask === true) throw tasksNeeded(request);
+    if (!request.isTask && tasks.isFor(request)) {
+      const effect = findKnown(asked)?.effect ?? "read";
+      return tasks.run(request, scopeFor(effect), async () => call(await tool));
     }
     return tool instanceof Promise ? tool.then(call) : call(tool);
   });
@@ -145,7 +128,7 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
     methods.set("completion/complete", (request) => complete(runtime, resources, request));
 
   return {
-    identity: { name: `refmcp-${name}`, title, version, websiteUrl },
+    identity: { name: `refmcp-${name}`, title, version },
     icons: [asIcon(serverIconSvg(definition.icon))],
     instructions: definition.instructions,
     log,
@@ -178,14 +161,13 @@ export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
  * also declared to every client of the modern era.
  */
 function capabilitiesOf(
-  { logsToClient, extensions = {}, skills }: AnyServable,
+  { logsToClient, skills }: AnyServable,
   apps: Pick<Apps<never>, "hasViewsFor">,
   era: Era,
   declared: ClientCapabilities | undefined,
 ): ServerCapabilities {
   const showsSkills = era === "modern" || declared?.extensions?.[SKILLS_EXTENSION] !== undefined;
   const all = {
-    ...extensions,
     ...(era === "modern" ? { [TASKS_EXTENSION]: {} } : {}),
     ...(skills !== undefined && showsSkills ? { [SKILLS_EXTENSION]: {} } : {}),
     ...(apps.hasViewsFor(declared) ? { [APPS_EXTENSION]: {} } : {}),
@@ -216,10 +198,6 @@ async function complete<Context>(
   );
   const values = found.slice(0, MAX_COMPLETIONS);
   return { completion: { values, total: found.length, hasMore: found.length > values.length } };
-}
-
-function hasValue(option: unknown): boolean {
-  return Array.isArray(option) ? option.length > 0 : option !== undefined && option !== false;
 }
 
 /** @throws ProtocolError -32602 for a prompt that does not exist, with similar names. */

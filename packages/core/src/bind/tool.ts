@@ -100,10 +100,7 @@ async function runTool<Context>(
       asksInView ? confirmed : undefined,
     );
     if (returned instanceof InputRequired) return returned;
-    return resultFor(
-      request.revision,
-      resultOf(tool, returned, runtime.options.answers === "typed"),
-    );
+    return resultFor(request.revision, resultOf(tool, returned));
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
     if (error instanceof ConfirmationNeeded && apps !== undefined)

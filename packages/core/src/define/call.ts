@@ -1,11 +1,10 @@
-import type { ClientRoot } from "@refmcp/boundary";
 import type * as z from "zod";
 import type { LoggingLevel, SampleRequest, SampleResult } from "./content.ts";
 
 /**
  * What a tool, resource or prompt gets for one call; the same in both protocol eras.
  *
- * A question to the client (`confirm`, `ask`, `openUrl`, `sample`, `roots`) ends this run. The handler runs again from
+ * A question to the client (`confirm`, `ask`, `openUrl`, `sample`) ends this run. The handler runs again from
  * the start once the answer is available, so it must not change anything before its last question is answered.
  * `resources/list`, completions and watches cannot ask in 2026-07-28.
  */
@@ -37,7 +36,7 @@ export interface Call {
   confirm(message: string, action?: string): Promise<void>;
   /**
    * Asks the user to fill in a form (elicitation): a flat object of strings, numbers, booleans and enums.
-   * Independent questions can be asked at once: `await Promise.all([call.ask(…), call.roots()])`.
+   * Independent questions can be asked at once: `await Promise.all([call.ask(…), call.ask(…)])`.
    *
    * @param key the question's key for the client (2026-07-28, `inputRequests`). Default: derived from its content, so
    *   an answer is valid for no other question. Set it only if any answer in that form will do.
@@ -59,6 +58,4 @@ export interface Call {
   sample(request: SampleRequest): Promise<SampleResult>;
   /** Whether the client offers a model for `sample` within this call. */
   readonly canSample: boolean;
-  /** The client's roots now; empty if the client has none. */
-  roots(): Promise<readonly ClientRoot[]>;
 }

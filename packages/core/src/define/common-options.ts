@@ -56,24 +56,13 @@ export const commonOptions = {
       type: "string",
       list: true,
       valueName: "LIST",
-      description: "Offer only these tools, or, with --toolsets or --slim, these in addition.",
+      description: "Offer only these tools, or, with --toolsets, these in addition.",
     },
     excludeTools: {
       type: "string",
       list: true,
       valueName: "LIST",
       description: "Do not offer these tools.",
-    },
-    slim: {
-      type: "flag",
-      description: "Offer only the most used tools, to save the model's context.",
-    },
-    answers: {
-      type: "enum",
-      values: ["text", "typed"],
-      default: "text",
-      description:
-        "The form of answers that are text, such as files and diffs: as text alone, or typed, with an output schema and structuredContent too, for programs and code mode.",
     },
   }),
   ...under("Limits", {

@@ -39,7 +39,6 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   readonly version: string;
   /** What it is for, in one sentence. */
   readonly description: string;
-  readonly websiteUrl?: string;
   /** Its icon in hosts' lists. Default: a plug. */
   readonly icon?: ServerIcon;
   /**
@@ -61,12 +60,8 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
     readonly form?: OptionForm;
   };
   readonly toolsets?: Readonly<Record<string, Toolset>>;
-  /** The few tools that `--slim` offers. Default: the default tools. */
+  /** The few most used tools, at most eight: a further toolset, `slim`. */
   readonly slim?: readonly string[];
-  /** Optional arguments that `--slim` does not list. Calls may always pass them. */
-  readonly slimOmits?: readonly string[];
-  /** The protocol extensions that it supports: identifier → settings (`capabilities.extensions`). */
-  readonly extensions?: Record<string, Record<string, unknown>>;
   /**
    * Its skills, the folders in `skills/` next to package.json: the `import.meta.url` of the module that defines the
    * server or, in a bundle, the skills themselves.
@@ -76,11 +71,6 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   readonly views?: string;
   /** Whether handlers use `Call.log`. Otherwise logging is not declared. */
   readonly logsToClient?: boolean;
-  /**
-   * Optional arguments that are listed only if an option is set: argument → option key, `{ database: "db" }`. Calls may
-   * always pass them.
-   */
-  readonly argumentNeeds?: Readonly<Record<string, string>>;
   readonly tools: readonly Tool<Context>[];
   /** Tools that an option adds, for example from a file; loaded at startup if the option is set. */
   readonly moreTools?: {

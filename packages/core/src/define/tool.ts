@@ -66,10 +66,6 @@ export interface ToolFacts {
   readonly toolset?: string;
   /** The key of the flag option that enables the tool, for example `allowWrite`. */
   readonly needs?: string;
-  /** Whether its calls take too long for clients that cannot follow a task; such calls are refused. */
-  readonly needsTask?: true;
-  /** Its answers are content blocks of images, audio and files rather than text. */
-  readonly media?: true;
   /** The view that shows its answers in hosts with MCP Apps: a folder in the package's `views/`. */
   readonly view?: string;
   /** Its `_meta` in `tools/list`: metadata for protocol extensions. */

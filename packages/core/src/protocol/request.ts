@@ -115,10 +115,6 @@ interface CallOutcome {
 export interface KnownTool {
   readonly name: string;
   readonly effect: Effect;
-  /** Arguments that clients repeat in an HTTP header: argument → the header's name after `Mcp-Param-`. */
-  readonly headers: ReadonlyMap<string, string>;
-  /** Whether it can only be called by clients that can follow a task. */
-  readonly needsTask: boolean;
 }
 
 /** What the engine serves: created from a definition by `bind`, and shared by all connections of a process. */

@@ -114,7 +114,6 @@ const tools = [
       return [{ type: "image", mimeType: "image/png", data: "A".repeat(12 * 1_048_576) }];
     },
   }),
-  tool({ name: "task_long", ...TOOL, needsTask: true, input: nothing, run: () => "done" }),
 ];
 
 let bench: Bench;
@@ -345,11 +344,6 @@ describe("tasks of 2026-07-28", () => {
     }
     const listen = modern("subscriptions/listen", { notifications: { taskIds: [taskId] } }, {});
     expect((await ask(wire, listen)).error).toMatchObject({ code: -32_021 });
-    const required = await ask(wire, callOf("task_long", {}, {}));
-    expect(required.error).toMatchObject({ code: -32_021 });
-    expect((await ask(wire, callOf("task_long"))).result).toMatchObject({
-      content: [{ text: "done" }],
-    });
     for (const method of ["tasks/result", "tasks/list"])
       expect((await ask(wire, modern(method, { taskId }))).error).toMatchObject({ code: -32_601 });
   });
@@ -540,13 +534,9 @@ describe("tasks of 2025-11-25", () => {
     expect((await ask(wire, "tools/call", callOf("task_quick", {}))).result).toMatchObject({
       content: [{ text: "at once" }],
     });
-    expect((await ask(wire, "tools/call", callOf("task_long", {}))).error).toMatchObject({
-      code: -32_601,
-    });
     const { result } = await ask(wire, "tools/list", {});
     const listed: Fields[] = Object(result).tools;
     const support = listed.map(({ name, execution }) => [name, Object(execution).taskSupport]);
-    expect(support).toContainEqual(["task_long", "required"]);
     expect(support).toContainEqual(["task_quick", "optional"]);
 
     const { wire: earlier, capabilities } = await connectLegacy("2025-06-18");
@@ -559,7 +549,7 @@ describe("tasks of 2025-11-25", () => {
     });
     expect((await ask(earlier, "tools/list", {})).result?.tools).toMatchObject([
       expect.not.objectContaining({ execution: expect.anything() }),
-      ...Array.from({ length: 8 }, () => expect.anything()),
+      ...Array.from({ length: 7 }, () => expect.anything()),
     ]);
   });
 

@@ -234,25 +234,15 @@ export class Tasks {
   }
 }
 
-/** The error for a client that cannot follow a task: -32021 (SEP-2663), or -32601 (2025-11-25, `taskSupport`). */
-export function tasksNeeded({ revision }: Pick<ClientRequest, "revision">): ProtocolError {
-  const message = `This needs a client that ${revision.era === "modern" ? `declares the extension ${TASKS_EXTENSION}` : "makes the call a task"}.`;
-  return new ProtocolError(
-    revision.era === "modern"
-      ? {
-          code: CODES.missingClientCapability,
-          message,
-          data: { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
-        }
-      : { code: CODES.methodNotFound, message },
-  );
-}
-
 /** @throws ProtocolError -32021 if a client of 2026-07-28 does not declare tasks. */
 export function requireTasks(request: Pick<ClientRequest, "client" | "revision">): void {
   const { client, revision } = request;
   if (revision.era === "modern" && client.capabilities?.extensions?.[TASKS_EXTENSION] === undefined)
-    throw tasksNeeded(request);
+    throw new ProtocolError({
+      code: CODES.missingClientCapability,
+      message: `This needs a client that declares the extension ${TASKS_EXTENSION}.`,
+      data: { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
+    });
 }
 
 /** A task as clients see it, without its outcome. */

@@ -10,7 +10,6 @@ export default tool({
     "returned as links.",
   effect: "read",
   toolset: "read",
-  media: true,
   input: z.strictObject({ path }),
   async run({ path }, files, call) {
     const media = await files.readMedia(path, call.signal);

@@ -11,6 +11,7 @@ import {
   type Era,
   serveInMemory,
 } from "../../../../testing/src/connect.ts";
+import { rootsOf } from "../../../test/fixtures/roots.ts";
 import { SERVER, TOOL } from "../../../test/fixtures/server.ts";
 import { defineServer } from "../../define/server.ts";
 import { toolFor } from "../../define/tool.ts";
@@ -93,7 +94,7 @@ const together = tool({
     const [first, second, roots] = await Promise.all([
       call.ask("First?", form, "first"),
       call.ask("Second?", form),
-      call.roots(),
+      rootsOf(call),
     ]);
     return [first.answer, second.answer, ...roots.map(({ uri }) => uri)].join(" ");
   },

@@ -147,10 +147,7 @@ export class Endpoint {
     if (!isBatch && message !== undefined && "method" in message) {
       const named = headerOf(headers, "mcp-protocol-version");
       if (isModern(message, named)) {
-        const problem =
-          httpVersionProblem(message, named) ??
-          headerProblem(headers, message) ??
-          this.#parameterProblem(headers, message);
+        const problem = httpVersionProblem(message, named) ?? headerProblem(headers, message);
         if (problem !== undefined)
           return refused(problem, "id" in message ? message.id : undefined);
         if (!("id" in message)) return { status: 202 };
@@ -246,28 +243,6 @@ export class Endpoint {
     return refuse(429, `Too many requests; retry after ${seconds} s.`, {
       "retry-after": String(seconds),
     });
-  }
-
-  /** Whether the headers that repeat arguments (`x-mcp-header`) are missing or do not match. */
-  #parameterProblem(
-    headers: IncomingHttpHeaders,
-    { method, params }: RequestMessage | NotificationMessage,
-  ): RpcError | undefined {
-    if (method !== "tools/call") return undefined;
-    for (const [argument, name] of this.#service.tool(String(params?.name))?.headers ?? []) {
-      const value: unknown = Object(params?.arguments)[argument];
-      if (value === undefined || value === null) continue;
-      const header = `Mcp-Param-${name}`;
-      const given = headerOf(headers, header.toLowerCase());
-      const text = given === undefined ? undefined : decoded(given);
-      const isSame =
-        typeof value === "number"
-          ? text !== undefined && Number(text) === value
-          : text === String(value);
-      if (!isSame)
-        return headerMismatch(header, given, `the body has ${argument} = ${show(value)}`);
-    }
-    return undefined;
   }
 
   #unread({ kind }: Exclude<Body, { kind: "text" }>): Answer | undefined {

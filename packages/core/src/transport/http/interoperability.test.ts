@@ -98,23 +98,6 @@ describe("clients that differ from the official ones", () => {
     ]);
   });
 
-  it("repeat the arguments that a tool declares in headers, for gateways (x-mcp-header)", async () => {
-    const { url } = await start();
-    const call = async (args: object, more: Record<string, string> = {}) => {
-      const { message, headers } = modernCall("probe_echo", { text: "a", ...args });
-      const response = await post(url, message, { ...headers, ...more });
-      return [response.status, Object(await response.json()).error?.code];
-    };
-    expect(await call({ tone: "loud" }, { "Mcp-Param-Tone": "loud" })).toEqual([200, undefined]);
-    expect(await call({ tone: "loud" }, { "mcp-param-tone": "=?base64?bG91ZA==?=" })).toEqual([
-      200,
-      undefined,
-    ]);
-    expect(await call({ tone: "loud" }, { "Mcp-Param-Tone": "plain" })).toEqual([400, -32020]);
-    expect(await call({ tone: "loud" })).toEqual([400, -32020]);
-    expect(await call({})).toEqual([200, undefined]);
-  });
-
   it("without a token are asked for one, not accused of a wrong one (RFC 6750, 3.1)", async () => {
     const token = "a-token-with-more-than-32-characters";
     const { url } = await start(["--auth-token-env", "T"], { env: { T: token } });
