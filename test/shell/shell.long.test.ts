@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
@@ -20,28 +20,15 @@ describe("call", () => {
     [["call", "probe_echo", "--text"], 2, "--text needs a value."],
     [["call", "probe_echo", "a", "b"], 2, 'Unexpected argument "b"'],
     [["call", "probe_echo", "--args", "[1]"], 2, "--args takes a JSON object"],
-    [["call", "probe_echo", "a", "--format", "xml"], 2, "--format takes one of text, json, table."],
+    [["call", "probe_echo", "a", "--format", "xml"], 2, "probe_echo has no argument --format."],
     [["toosl"], 2, " tools? For a directory of that name, write ./toosl."],
     [["call", "probe_write"], 2, 'Unknown tool "probe_write"'],
     [["call"], 2, "call needs a tool"],
-    [["completion", "csh"], 2, "completion takes one of bash, zsh, fish."],
     [["--oops", "tools"], 2, "Unknown option --oops."],
   ])("%j prints the error on stderr, and exits with %i", async (words, code, message) => {
     const ended = await shell(probe().file, words);
     expect(ended).toMatchObject({ stdout: "", code });
     expect(ended.stderr).toContain(message);
-  });
-
-  it("prints data as a table", async () => {
-    const { stdout } = await shell(probe().file, [
-      "call",
-      "probe_count",
-      "--by",
-      "3",
-      "--format",
-      "table",
-    ]);
-    expect(stdout).toBe('name   value\n-----  -------------\ncount  3\ninner  {"kept":true}\n');
   });
 });
 
@@ -55,7 +42,7 @@ describe("on a terminal", () => {
   it("shows the progress of a long call, and removes it before the answer", async (ctx) => {
     if (process.platform !== "linux") return ctx.skip("needs script(1) of util-linux");
     const seen = await text(onTerminal("call probe_slow --ms 2000").stdout ?? process.stdin);
-    expect(seen).toContain("\r\u001b[K[██████████░░░░░░░░░░] 1 of 2 half\r\u001b[K");
+    expect(seen).toContain("\r\u001b[K1 of 2 half\r\u001b[K");
   });
 });
 
@@ -85,33 +72,5 @@ describe("--print-config", () => {
     ]);
     expect(given.stderr).toMatch(/^Zed: /);
     expect(optional.stderr).toMatch(/^Zed: /);
-  });
-});
-
-describe("completion", () => {
-  /** What bash offers for a line. */
-  const offers = (script: string, line: string) =>
-    execFileSync(
-      "bash",
-      [
-        "-c",
-        `${script}\nCOMP_WORDS=(${line} ""); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); $(complete -p | sed 's/.*-F \\([^ ]*\\).*/\\1/'); printf '%s\\n' "\${COMPREPLY[@]}"`,
-      ],
-      { encoding: "utf8" },
-    )
-      .split("\n")
-      .filter((word) => word !== "");
-
-  it("offers commands, tools, arguments and their values in bash", async () => {
-    const { stdout } = await shell(probe().file, ["completion", "bash"]);
-    expect(offers(stdout, "probe")).toEqual(
-      expect.arrayContaining(["call", "tools", "--read-only"]),
-    );
-    expect(offers(stdout, "probe --read-only call")).toContain("probe_echo");
-    expect(offers(stdout, "probe call probe_echo")).toEqual(
-      expect.arrayContaining(["--text", "--tone", "--json"]),
-    );
-    expect(offers(stdout, "probe call probe_echo --tone")).toEqual(["plain", "loud"]);
-    expect(offers(stdout, "probe completion")).toEqual(["bash", "zsh", "fish"]);
   });
 });

@@ -182,7 +182,6 @@ describe("renderHelp", () => {
         call TOOL [arguments]       Call a tool; call TOOL --help shows its arguments.
         tools [TOOL]                List the tools, or show the arguments of one.
         read URI                    Print a resource.
-        completion SHELL            Print shell completions for bash, zsh or fish.
 
       Every option that affects serving can also be set as an environment variable:
       REFMCP_FILESYSTEM_ and its name: REFMCP_FILESYSTEM_READ_ONLY=1. Directories are

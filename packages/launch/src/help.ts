@@ -99,7 +99,6 @@ const COMMANDS = [
   ["call TOOL [arguments]", "Call a tool; call TOOL --help shows its arguments."],
   ["tools [TOOL]", "List the tools, or show the arguments of one."],
   ["read URI", "Print a resource."],
-  ["completion SHELL", "Print shell completions for bash, zsh or fish."],
 ] as const;
 
 function optionSections(entries: readonly OptionEntry[], width: number): string[] {

@@ -139,7 +139,7 @@ export function parseCommandLine<Table extends OptionTable>(
 }
 
 /** The commands for people and scripts, which run instead of serving a host. */
-export const COMMANDS = ["call", "read", "tools", "completion"] as const;
+export const COMMANDS = ["call", "read", "tools"] as const;
 
 /** A command line with a command: `~/work --read-only call git_log --max_count 5`. */
 export interface ShellWords {

@@ -24,8 +24,8 @@ export function propertiesOf(
 export interface ShellArguments {
   /** The tool's arguments as JSON text, so that integers keep all their digits. */
   readonly json: string;
-  /** How to print the answer. */
-  readonly form: "text" | "json" | "table";
+  /** Whether to print the full result. */
+  readonly isJson: boolean;
   /** The required arguments that are not given. */
   readonly missing: readonly string[];
   readonly help: boolean;
@@ -51,7 +51,6 @@ export function readArguments(
   const own = {
     args: { type: "string" },
     json: { type: "boolean" },
-    format: { type: "string" },
     help: { type: "boolean" },
   } as const;
   const flags = [...names].map(([written, { schema }]) => {
@@ -67,7 +66,7 @@ export function readArguments(
   const given = new Map<string, string[]>();
   const whole: Record<string, string> = {};
   const positional: string[] = [];
-  let form: ShellArguments["form"] = "text";
+  let isJson = false;
   let help = false;
   for (const token of tokens) {
     if (token.kind === "option-terminator") continue;
@@ -76,9 +75,7 @@ export function readArguments(
       continue;
     }
     const negated = token.name.startsWith("no-") ? names.get(token.name.slice(3)) : undefined;
-    const property = isOwnFormat(token, names.get("format")?.schema)
-      ? undefined
-      : names.get(token.name);
+    const property = names.get(token.name);
     if (property !== undefined) {
       const isFlag = property.schema.type === "boolean";
       if (!isFlag && token.value === undefined)
@@ -86,8 +83,7 @@ export function readArguments(
       given.set(property.name, [...(given.get(property.name) ?? []), token.value ?? "true"]);
     } else if (negated?.schema.type === "boolean") given.set(negated.name, ["false"]);
     else if (token.name === "args") Object.assign(whole, objectFrom(token.value, stdin));
-    else if (token.name === "json") form = "json";
-    else if (token.name === "format") form = formOf(token.value);
+    else if (token.name === "json") isJson = true;
     else if (token.name === "help") help = true;
     else throw new UsageError(unknownArgument(tool, token.rawName, [...names.keys()]));
   }
@@ -108,32 +104,7 @@ export function readArguments(
   }
   const missing = properties.filter(({ name, required }) => required && !(name in whole));
   const members = Object.entries(whole).map(([name, json]) => `${JSON.stringify(name)}:${json}`);
-  return { json: `{${members.join(",")}}`, form, missing: missing.map(({ name }) => name), help };
-}
-
-/** The values of `--format`. */
-const FORMS = ["text", "json", "table"] as const;
-
-/**
- * Whether a token is the shell's `--format`. A tool may have an argument of that name; then only `table` is the shell's,
- * unless it is also one of the tool's formats.
- */
-function isOwnFormat(
-  token: { readonly name: string; readonly value?: string | undefined },
-  format?: Schema,
-) {
-  if (token.name !== "format") return false;
-  const known: unknown = format?.enum;
-  return (
-    format === undefined ||
-    (token.value === "table" && !(Array.isArray(known) && known.includes("table")))
-  );
-}
-
-function formOf(value: string | undefined): ShellArguments["form"] {
-  const form = FORMS.find((one) => one === value);
-  if (form === undefined) throw new UsageError(`--format takes one of ${FORMS.join(", ")}.`);
-  return form;
+  return { json: `{${members.join(",")}}`, isJson, missing: missing.map(({ name }) => name), help };
 }
 
 /** `max_count`, `oldText` → `max-count`, `old-text`. */

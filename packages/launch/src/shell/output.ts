@@ -20,11 +20,3 @@ export function asText(result: Readonly<Record<string, unknown>>): string {
 export function pretty(value: unknown): string {
   return `${visibleJson(JSON.stringify(value, undefined, 2))}\n`;
 }
-
-/** An error's text for a person at a shell, who can do what a model has to ask the user for. */
-export function forPerson(text: string): string {
-  return text
-    .replace(/\bAsk the user to (\w)/g, (_, letter: string) => letter.toUpperCase())
-    .replace(/\bask the user to /g, "")
-    .replace(/\bor to (start the server with)\b/g, "or $1");
-}

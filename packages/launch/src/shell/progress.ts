@@ -1,8 +1,5 @@
 import { oneLine } from "@refmcp/boundary/answer";
 
-/** How many characters the bar itself has. */
-const BAR_CHARS = 20;
-
 /** What the line needs of a terminal. */
 export interface ProgressTerminal {
   readonly isTTY?: boolean;
@@ -35,7 +32,8 @@ export class ProgressLine {
     const { progress, total, message } = params;
     if (this.#terminal.isTTY !== true || typeof progress !== "number") return;
     const note = typeof message === "string" ? oneLine(message) : "";
-    this.#text = `${barOf(progress, total)} ${note}`.trimEnd();
+    this.#text =
+      `${typeof total === "number" ? `${count(progress)} of ${count(total)}` : count(progress)} ${note}`.trimEnd();
     if (this.#isShown) this.#draw();
     else this.#timer ??= setTimeout(() => this.#draw(), this.#delayMs).unref();
   }
@@ -49,21 +47,12 @@ export class ProgressLine {
   }
 
   #draw(): void {
-    const width = Math.max(BAR_CHARS, (this.#terminal.columns || 80) - 1);
+    const width = (this.#terminal.columns || 80) - 1;
     const shown = this.#text.length > width ? `${this.#text.slice(0, width - 1)}…` : this.#text;
     // Back to the start of the line, and clear what was there.
     this.#terminal.write(`\r\u001b[K${shown}`);
     this.#isShown = true;
   }
-}
-
-/** `[██████░░░░░░░░░░░░░░] 3 of 10`, or without a known total `3`. */
-function barOf(progress: number, total: unknown): string {
-  if (typeof total !== "number" || !(total > 0))
-    return `[${"·".repeat(BAR_CHARS)}] ${count(progress)}`;
-  const full = Math.round(Math.min(1, Math.max(0, progress / total)) * BAR_CHARS);
-  const bar = "█".repeat(full) + "░".repeat(BAR_CHARS - full);
-  return `[${bar}] ${count(progress)} of ${count(total)}`;
 }
 
 const count = (value: number) => String(Math.round(value * 10) / 10);

@@ -17,24 +17,17 @@ import {
   usableColumns,
   wrap,
 } from "../help.ts";
-import { rangeText, serverOptions } from "../options.ts";
+import { rangeText } from "../options.ts";
 import { type ShellWords, unknownNames } from "../parse-options.ts";
 import { propertiesOf, readArguments, UsageError } from "./arguments.ts";
-import { completionScript, SHELLS } from "./completion.ts";
-import { asText, forPerson, pretty } from "./output.ts";
+import { asText, pretty } from "./output.ts";
 import { ProgressLine } from "./progress.ts";
-import { asTable } from "./table.ts";
 import { Terminal } from "./terminal.ts";
 
 /** Exit codes: the tool or resource failed; the command line is invalid; interrupted. */
 const FAILED = 1;
 const WRONG = 2;
 const INTERRUPTED = 130;
-/** The options of `call` itself. */
-const CALL_OPTIONS = [
-  ["--format table", "Print rows and lists as a table, other data as names and values."],
-  ["--json", "Print the full result as a host receives it; also --format json."],
-] as const;
 /** How long closing may take before the process exits anyway, in milliseconds. */
 const CLOSING_MS = 2_000;
 
@@ -59,7 +52,7 @@ export async function runShell<Context>(
     code = failed ? FAILED : 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    process.stderr.write(shownOn(process.stderr, `${forPerson(error.message)}\n`));
+    process.stderr.write(shownOn(process.stderr, `${error.message}\n`));
     code = WRONG;
   }
   await Promise.race([runtime.close(), wait(CLOSING_MS)]);
@@ -114,8 +107,6 @@ class ShellClient<Context> {
         return this.#read(rest);
       case "tools":
         return { output: await this.#tools(rest), failed: false };
-      case "completion":
-        return { output: await this.#completion(rest), failed: false };
     }
   }
 
@@ -139,13 +130,7 @@ class ShellClient<Context> {
       `"name":${JSON.stringify(tool.name)},"arguments":${given.json}`,
     );
     const failed = result.isError === true;
-    if (given.form === "json") return { output: pretty(result), failed };
-    if (failed) return { output: forPerson(asText(result)), failed };
-    const table =
-      given.form === "table"
-        ? asTable(result.structuredContent, process.stdout.isTTY === true)
-        : undefined;
-    return { output: table ?? asText(result), failed: false };
+    return { output: given.isJson ? pretty(result) : asText(result), failed };
   }
 
   async #read([uri, ...words]: readonly string[]): Promise<Outcome> {
@@ -170,14 +155,6 @@ class ShellClient<Context> {
     return words.includes("--json") ? pretty(tool) : this.#usage(tool);
   }
 
-  async #completion([shell]: readonly string[]): Promise<string> {
-    const known = SHELLS.find((one) => one === shell);
-    if (known === undefined) throw new UsageError(`completion takes one of ${SHELLS.join(", ")}.`);
-    const options = serverOptions(this.#runtime.definition);
-    const name = programName(this.#runtime.definition.packageName);
-    return completionScript(known, name, options, await listedTools(this.#runtime.tools));
-  }
-
   async #tool(name: string): Promise<ListedTool> {
     const facts = this.#runtime.tools.find(
       (one) => one.name === name || one.aliases?.includes(name),
@@ -194,14 +171,12 @@ class ShellClient<Context> {
   #help(): string {
     const width = usableColumns(process.stdout.columns);
     const lines = [
-      `Usage: ${this.#program} call TOOL [arguments] [--args JSON|-] [--format text|json|table]`,
+      `Usage: ${this.#program} call TOOL [arguments] [--args JSON|-] [--json]`,
       "",
       ...wrap(
-        `Arguments are written --name value; required ones may be given in order, without names. --args takes all of them as a JSON object, - reads it from stdin. ${this.#program} call TOOL --help shows a tool's arguments.`,
+        `Arguments are written --name value; required ones may be given in order, without names. --args takes all of them as a JSON object, - reads it from stdin. --json prints the full result as a host receives it. ${this.#program} call TOOL --help shows a tool's arguments.`,
         width,
       ),
-      "",
-      ...twoColumns(CALL_OPTIONS, 16, width),
       "",
       renderToolTable(this.#runtime.tools, process.stdout.columns).trimEnd(),
     ];
@@ -233,7 +208,7 @@ class ShellClient<Context> {
     const lines = [
       ...wrap(tool.description, width),
       "",
-      `Usage: ${this.#program} call ${tool.name}${required.join("")} [--args JSON|-] [--json | --format table]`,
+      `Usage: ${this.#program} call ${tool.name}${required.join("")} [--args JSON|-] [--json]`,
       ...(rows.length === 0 ? [] : ["", ...twoColumns(rows, left, width)]),
     ];
     return `${lines.join("\n")}\n`;
