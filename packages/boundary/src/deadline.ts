@@ -1,5 +1,3 @@
-import { ownerOf, setOwner } from "./turns.ts";
-
 export interface Deadline {
   /** Aborts when the time is over, the parent aborts or `abort` is called. */
   readonly signal: AbortSignal;
@@ -28,7 +26,6 @@ export function startDeadline(
 ): Deadline {
   const controller = new AbortController();
   const { signal } = controller;
-  setOwner(signal, ownerOf(parent));
   const cancel = () => controller.abort(parent?.reason);
   const start = (ms: number) =>
     ms > MAX_TIMER_MS ? undefined : setTimeout(() => controller.abort(late()), ms).unref();

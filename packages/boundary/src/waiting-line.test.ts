@@ -1,8 +1,6 @@
 import { getEventListeners } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { startDeadline } from "./deadline.ts";
-import { setOwner } from "./turns.ts";
 import { keyedLock, WaitingLine } from "./waiting-line.ts";
 
 it("hands values over in the order of the callers, and skips those that left", async () => {
@@ -18,28 +16,6 @@ it("hands values over in the order of the callers, and skips those that left", a
   expect([line.hand("a"), line.hand("b"), line.hand("c")]).toEqual([true, true, false]);
   expect(await Promise.all([first, third])).toEqual(["a", "b"]);
   expect(getEventListeners(signal, "abort")).toEqual([]);
-});
-
-it("lets owners take turns, each in order", async () => {
-  const line = new WaitingLine();
-  const order: string[] = [];
-  const wait = (owner: string | undefined, name: string) => {
-    const { signal } = new AbortController();
-    setOwner(signal, owner);
-    return line.wait(startDeadline(1e6, signal).signal).then(() => order.push(name));
-  };
-  const all = [
-    wait("eve", "e1"),
-    wait("eve", "e2"),
-    wait("eve", "e3"),
-    wait("bob", "b1"),
-    wait("eve", "e4"),
-  ];
-  all.push(wait(undefined, "u1"), wait("bob", "b2"));
-  for (let count = all.length; count > 0; count--) line.hand();
-  await Promise.all(all);
-  expect(order).toEqual(["e1", "b1", "u1", "e2", "b2", "e3", "e4"]);
-  expect(line.size).toBe(0);
 });
 
 it("does not let in a caller whose signal has aborted", async () => {

@@ -1,8 +1,6 @@
-import { ownerOf, TurnQueue } from "./turns.ts";
-
-/** Callers that wait until a value is handed to them: owners take turns, each in order. */
+/** Callers that wait, in order, until a value is handed to them. */
 export class WaitingLine<Value = void> {
-  readonly #waiting = new TurnQueue<(value: Value) => void>();
+  readonly #waiting = new Set<(value: Value) => void>();
 
   get size(): number {
     return this.#waiting.size;
@@ -11,26 +9,28 @@ export class WaitingLine<Value = void> {
   /** @throws the signal's reason, at once, if it aborts first. */
   async wait(signal: AbortSignal): Promise<Value> {
     signal.throwIfAborted();
-    const owner = ownerOf(signal);
     return await new Promise((resolve, reject) => {
       const leave = () => {
-        this.#waiting.delete(take, owner);
+        this.#waiting.delete(take);
         reject(signal.reason);
       };
       const take = (value: Value) => {
         signal.removeEventListener("abort", leave);
         resolve(value);
       };
-      this.#waiting.add(take, owner);
+      this.#waiting.add(take);
       signal.addEventListener("abort", leave, { once: true });
     });
   }
 
-  /** Hands a value to the caller whose turn it is; false if nobody waits. */
+  /** Hands a value to the next caller; false if nobody waits. */
   hand(value: Value): boolean {
-    const take = this.#waiting.take();
-    take?.(value);
-    return take !== undefined;
+    for (const take of this.#waiting) {
+      this.#waiting.delete(take);
+      take(value);
+      return true;
+    }
+    return false;
   }
 }
 

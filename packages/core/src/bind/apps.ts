@@ -165,7 +165,8 @@ export class Apps<Context> {
   ): CallToolResult {
     const now = Date.now();
     for (const [token, { until }] of this.#waiting) if (until < now) this.#waiting.delete(token);
-    if (this.#waiting.size >= MAX_WAITING) this.#makeRoom();
+    const [oldest = ""] = this.#waiting.keys();
+    if (this.#waiting.size >= MAX_WAITING) this.#waiting.delete(oldest);
     const token = crypto().randomBytes(24).toString("base64url");
     this.#waiting.set(token, { ...call, principal: client.principal, until: now + WAITING_MS });
     const text = `A card below asks the user to confirm: ${message}\nNothing has been done yet. Do not call again or report it as done; the user decides by clicking.`;
@@ -180,15 +181,6 @@ export class Apps<Context> {
         },
       },
     };
-  }
-
-  /** Drops the oldest question of the caller with the most. */
-  #makeRoom(): void {
-    const ofOwner = new Map<string | undefined, string[]>();
-    for (const [token, { principal }] of this.#waiting)
-      ofOwner.set(principal?.owner, [...(ofOwner.get(principal?.owner) ?? []), token]);
-    const [most = []] = [...ofOwner.values()].sort((a, b) => b.length - a.length);
-    this.#waiting.delete(most[0] ?? "");
   }
 
   /**

@@ -1,5 +1,4 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import { setOwner } from "@refmcp/boundary/turns";
 import type * as z from "zod";
 import type { Call } from "../define/call.ts";
 import type { LoggingLevel, SampleRequest, SampleResult } from "../define/content.ts";
@@ -108,7 +107,6 @@ class RunningCall implements Call {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      setOwner(this.#controller.signal, this.#request.client.principal?.owner);
       if (this.#ended !== undefined) this.#controller.abort(this.#ended);
     }
     return this.#controller.signal;

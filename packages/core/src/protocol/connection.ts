@@ -297,7 +297,7 @@ export class Connection implements Client {
       return invalidRequest("initialize must not be part of a batch.");
     const owner = this.principal?.owner ?? "";
     const isFree = this.#unanswered < this.#maxInFlight && this.#load.requests.hasRoom(owner);
-    if (isFree && this.#load.hasRoomForBytes(owner, bytes)) return undefined;
+    if (isFree && this.#load.hasRoomForBytes(bytes)) return undefined;
     return internalError("Too many requests are pending; retry after a response.");
   }
 

@@ -6,13 +6,13 @@ export class Load {
   /**
    * Running requests: unanswered ones, and those that ended while their handlers still run. Subscriptions do not count.
    */
-  readonly requests: Shares;
+  readonly requests: Slots;
   /** Bytes of the messages that are being read, and of those whose requests are running. */
-  readonly bytes: Shares;
+  readonly bytes: Amount;
   /** Watched resources; each may use a system handle. */
-  readonly watches: Shares;
+  readonly watches = new Amount(2_000);
   /** Open streams of `subscriptions/listen`. */
-  readonly streams: Shares;
+  readonly streams = new Amount(2_048);
   readonly rates: Rates;
   readonly #isShared: boolean;
 
@@ -29,56 +29,67 @@ export class Load {
     readonly isShared?: boolean;
   } = {}) {
     this.#isShared = isShared;
-    this.requests = this.shares(requests);
-    this.bytes = this.shares(bytes);
-    this.watches = this.shares(2_000);
-    this.streams = this.shares(2_048);
+    this.requests = this.slots(requests);
+    this.bytes = new Amount(bytes);
     this.rates = new Rates(perMinute);
   }
 
-  /** A further limited amount that the same callers share. */
-  shares(all: number): Shares {
-    return new Shares(all, this.#isShared);
+  /** Further slots for the same callers. */
+  slots(all: number): Slots {
+    return new Slots(all, this.#isShared ? Math.ceil(all / 2) : all);
   }
 
   /** Whether a message of this size may be kept. @param uncounted how much of it `bytes` does not count yet. */
-  hasRoomForBytes(owner: string, size: number, uncounted = size): boolean {
-    return size <= LARGE_BYTES || this.bytes.hasRoom(owner, uncounted);
+  hasRoomForBytes(size: number, uncounted = size): boolean {
+    return size <= LARGE_BYTES || this.bytes.hasRoom(uncounted);
   }
 }
 
-/** A limited amount of something that callers share: each may hold at most as much as is still free. */
-export class Shares {
+/** A limited amount of something. */
+export class Amount {
+  readonly all: number;
+  taken = 0;
+
+  constructor(all: number) {
+    this.all = all;
+  }
+
+  hasRoom(amount = 1): boolean {
+    return this.taken + amount <= this.all;
+  }
+
+  /** @returns whether there was room for one. */
+  take(): boolean {
+    const isFree = this.hasRoom();
+    if (isFree) this.taken += 1;
+    return isFree;
+  }
+
+  /** Counts an amount, even one for which there is no room; negative if it is given back. */
+  count(amount: number): void {
+    this.taken += amount;
+  }
+}
+
+/** Slots of which each caller may hold a limited number. */
+export class Slots {
   readonly #all: number;
-  readonly #isShared: boolean;
+  /** The maximum that one caller can hold. */
+  readonly each: number;
   readonly #held = new Map<string, number>();
   taken = 0;
 
-  /** @param isShared whether there may be several callers; a single one may hold everything. */
-  constructor(all: number, isShared: boolean) {
+  constructor(all: number, each: number) {
     this.#all = all;
-    this.#isShared = isShared;
-  }
-
-  /** The maximum that one caller can hold. */
-  get each(): number {
-    return this.#isShared ? Math.ceil(this.#all / 2) : this.#all;
+    this.each = each;
   }
 
   held(owner: string): number {
     return this.#held.get(owner) ?? 0;
   }
 
-  /** The caller that holds the most; undefined if none holds any. */
-  get largest(): string | undefined {
-    let largest: string | undefined;
-    for (const [owner, held] of this.#held)
-      if (largest === undefined || held > this.held(largest)) largest = owner;
-    return largest;
-  }
-
   hasRoom(owner: string, amount = 1): boolean {
-    return this.taken + amount <= this.#all - (this.#isShared ? this.held(owner) : 0);
+    return this.taken + amount <= this.#all && this.held(owner) + amount <= this.each;
   }
 
   /** @returns whether the caller got a slot. */
@@ -88,11 +99,7 @@ export class Shares {
     return isFree;
   }
 
-  giveBack(owner: string): void {
-    this.count(owner, -1);
-  }
-
-  /** Counts an amount, even one for which there is no room; negative if it is given back. */
+  /** Counts slots, even those for which there is no room; negative if they are given back. */
   count(owner: string, amount: number): void {
     const held = this.held(owner) + amount;
     if (held === 0) this.#held.delete(owner);

@@ -59,11 +59,6 @@ export class OwnTask implements TaskWork {
     this.#hooks = hooks;
   }
 
-  /** Whose share of the process it uses. */
-  get caller(): string {
-    return this.#request.owner;
-  }
-
   cancel(): void {
     this.#request.end();
   }

@@ -246,9 +246,8 @@ export class ClientRequest {
 
   #count(one: 1 | -1): void {
     const { load } = this.#parts;
-    const { owner } = this;
-    if (!this.isSubscription) load.requests.count(owner, one);
-    load.bytes.count(owner, one * this.#bytes);
+    if (!this.isSubscription) load.requests.count(this.owner, one);
+    load.bytes.count(one * this.#bytes);
   }
 
   /** Whose share of the process it uses. */
@@ -258,7 +257,7 @@ export class ClientRequest {
 
   /** Drops what only the beginning of a subscription needs; it may stay open for days. */
   dropMessage(): void {
-    this.#parts.load.bytes.count(this.owner, -this.#bytes);
+    this.#parts.load.bytes.count(-this.#bytes);
     this.#bytes = 0;
     this.params = {};
     this.client = { ...this.client, capabilities: undefined };

@@ -1,28 +1,26 @@
 import { describe, expect, it } from "vitest";
 import { createService } from "../../test/fixtures/engine-service.ts";
 import { createLog } from "../log.ts";
-import { Load, Shares } from "./load.ts";
+import { Amount, Load } from "./load.ts";
 import { ClientRequest, type Service, sinkTo } from "./request.ts";
 import { revisionOf } from "./revisions.ts";
 import { Watches } from "./subscriptions.ts";
 
 const log = createLog("test", "error", () => undefined);
 const watching = (watch: Service["watch"]) =>
-  new Watches({ watch, log }, new Shares(2_000, true), () => undefined);
-const requestOf = (key: string) =>
-  new ClientRequest(
-    { jsonrpc: "2.0", id: 1, method: "resources/subscribe" },
-    {
-      revision: revisionOf("2025-11-25"),
-      client: { capabilities: undefined, logLevel: "none", principal: { key, owner: key } },
-      sink: sinkTo(() => undefined),
-      service: createService(),
-      load: new Load(),
-      bytes: 0,
-      settled: () => undefined,
-    },
-  );
-const request = requestOf("ada");
+  new Watches({ watch, log }, new Amount(1_000), () => undefined);
+const request = new ClientRequest(
+  { jsonrpc: "2.0", id: 1, method: "resources/subscribe" },
+  {
+    revision: revisionOf("2025-11-25"),
+    client: { capabilities: undefined, logLevel: "none", principal: undefined },
+    sink: sinkTo(() => undefined),
+    service: createService(),
+    load: new Load(),
+    bytes: 0,
+    settled: () => undefined,
+  },
+);
 
 describe("subscriptions", () => {
   it("watch once for all subscribers, and stop with the last", async () => {
@@ -59,25 +57,21 @@ describe("subscriptions", () => {
     expect(watched).toBe(1_001);
   });
 
-  it("leave capacity for another caller, and release what fails or ends", async () => {
-    const shares = new Shares(8, true);
+  it("count together, and release what fails or ends", async () => {
+    const slots = new Amount(4);
     const broken = new Set(["a:broken"]);
     const start = (uri: string) =>
       broken.has(uri) ? Promise.reject(new Error("broken")) : () => undefined;
     const connections = [1, 2].map(
-      () => new Watches({ watch: start, log }, shares, () => undefined),
+      () => new Watches({ watch: start, log }, slots, () => undefined),
     );
     const [first, second] = connections;
     if (first === undefined || second === undefined) throw new Error("two");
     await expect(first.add("a:broken", request)).rejects.toThrow("broken");
     for (const uri of ["a:1", "a:2"]) for (const one of connections) await one.add(uri, request);
     await expect(second.add("a:3", request)).rejects.toMatchObject({ kind: "too_large" });
-    const bob = requestOf("bob");
-    await second.add("a:3", bob);
-    await second.add("a:4", bob);
-    await expect(second.add("a:5", bob)).rejects.toMatchObject({ kind: "too_large" });
     await Promise.all(connections.map((one) => one.close()));
-    for (const uri of ["a:1", "a:2", "a:3", "a:4"]) await first.add(uri, bob);
+    for (const uri of ["a:1", "a:2", "a:3", "a:4"]) await first.add(uri, request);
   });
 
   it("start again for a second subscriber if the first one failed", async () => {

@@ -1,15 +1,13 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Unwatch } from "../define/resource.ts";
 import { internalError, ProtocolError } from "./errors.ts";
-import type { Shares } from "./load.ts";
+import type { Amount } from "./load.ts";
 import { asUri } from "./messages.ts";
 import { type ClientRequest, LATER, type Service } from "./request.ts";
 import { requireTasks } from "./tasks.ts";
 import { META } from "./wire.ts";
 
 interface Watch {
-  /** The caller that started it, toward whose share it counts. */
-  readonly caller: string;
   subscribers: number;
   /** Resolves when watching has started, with the function that stops it. */
   started: Promise<Unwatch | undefined>;
@@ -19,16 +17,16 @@ interface Watch {
 export class Watches {
   readonly #watches = new Map<string, Watch>();
   readonly #service: Pick<Service, "watch" | "log">;
-  readonly #shares: Shares;
+  readonly #slots: Amount;
   readonly #changed: (uri: string) => void;
 
   constructor(
     service: Pick<Service, "watch" | "log">,
-    shares: Shares,
+    slots: Amount,
     changed: (uri: string) => void,
   ) {
     this.#service = service;
-    this.#shares = shares;
+    this.#slots = slots;
     this.#changed = changed;
   }
 
@@ -51,15 +49,14 @@ export class Watches {
         // The request that started it failed or was cancelled, so this one tries again.
       }
     }
-    const caller = request.owner;
-    if (!this.#shares.take(caller))
+    if (!this.#slots.take())
       throw new ToolError(
         "too_large",
-        `At most ${this.#shares.each} resources can be watched at once, or fewer while other clients watch some.`,
+        `At most ${this.#slots.all} resources can be watched at once.`,
         { hint: "Unsubscribe from some, or subscribe to a resource that covers several." },
       );
     const started = Promise.resolve(this.#service.watch(uri, () => this.#changed(uri), request));
-    const watch = { caller, subscribers: 1, started };
+    const watch = { subscribers: 1, started };
     this.#watches.set(uri, watch);
     try {
       await started;
@@ -94,7 +91,7 @@ export class Watches {
   #forget(uri: string, watch: Watch): void {
     if (this.#watches.get(uri) !== watch) return;
     this.#watches.delete(uri);
-    this.#shares.giveBack(watch.caller);
+    this.#slots.count(-1);
   }
 
   async #stop(uri: string, watch: Watch): Promise<void> {
@@ -122,14 +119,14 @@ const LISTS = ["tools", "prompts", "resources"] as const;
 export class Streams {
   readonly #service: Service;
   readonly #watches: Watches;
-  readonly #shares: Shares;
+  readonly #slots: Amount;
   readonly #open = new Map<ClientRequest, Acknowledged>();
   /** The functions that end following tasks. */
   readonly #followed = new Map<ClientRequest, (() => void)[]>();
 
-  constructor(service: Service, shares: Shares, watches: Watches) {
+  constructor(service: Service, slots: Amount, watches: Watches) {
     this.#service = service;
-    this.#shares = shares;
+    this.#slots = slots;
     this.#watches = watches;
   }
 
@@ -143,8 +140,7 @@ export class Streams {
     const filter = Object(request.params.notifications);
     const taskIds: readonly string[] = filter.taskIds ?? [];
     if (taskIds.length > 0) requireTasks(request);
-    if (!this.#shares.take(request.owner))
-      throw new ProtocolError(internalError("Subscription limit reached"));
+    if (!this.#slots.take()) throw new ProtocolError(internalError("Subscription limit reached"));
     const can = this.#service.capabilities("modern");
     const wanted = new Set<string>(
       can.resources?.subscribe === true ? filter.resourceSubscriptions?.map(asUri) : [],
@@ -234,7 +230,7 @@ export class Streams {
   #forget(request: ClientRequest): void {
     for (const end of this.#followed.get(request) ?? []) end();
     this.#followed.delete(request);
-    if (this.#open.delete(request)) this.#shares.giveBack(request.owner);
+    if (this.#open.delete(request)) this.#slots.count(-1);
   }
 
   async #release(uris: readonly string[]): Promise<void> {

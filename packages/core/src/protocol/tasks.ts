@@ -1,6 +1,6 @@
 import { crypto } from "@refmcp/boundary/crypto";
 import { internalError, invalidParams, ProtocolError, refuseCursor } from "./errors.ts";
-import { Shares } from "./load.ts";
+import { Amount } from "./load.ts";
 import { show } from "./messages.ts";
 import { isFinished, KEPT_MS, OwnTask, POLL_MS, type TaskState } from "./own-task.ts";
 import type { Client, ClientRequest, Handler } from "./request.ts";
@@ -16,7 +16,7 @@ export interface TaskOptions {
   readonly limitMs: number;
 }
 
-/** How many tasks, and characters of results, a process keeps; a caller gets at most half of what is free. */
+/** How many tasks, and characters of results, a process keeps. */
 const MAX_TASKS = 2_000;
 const MAX_CHARACTERS = 64 * 1_048_576;
 
@@ -27,8 +27,8 @@ export class Tasks {
   readonly #own = new Map<string, OwnTask>();
   /** Called when a task changes: for streams that listen to it, and requests that wait for its result. */
   readonly #watchers = new Map<string, Set<() => void>>();
-  readonly #slots = new Shares(MAX_TASKS, true);
-  readonly #characters = new Shares(MAX_CHARACTERS, true);
+  readonly #slots = new Amount(MAX_TASKS);
+  readonly #characters = new Amount(MAX_CHARACTERS);
 
   constructor(options: TaskOptions) {
     this.#options = options;
@@ -70,8 +70,8 @@ export class Tasks {
 
   /** Makes a call a task. @returns whether it was possible. */
   #begin(request: ClientRequest, scope: string): boolean {
-    const { owner, client, revision } = request;
-    if (!this.#slots.take(owner)) return false;
+    const { client, revision } = request;
+    if (!this.#slots.take()) return false;
     const now = Date.now();
     const id = crypto().randomUUID();
     const task = new OwnTask(
@@ -88,9 +88,9 @@ export class Tasks {
       {
         changed: () => this.#changed(id),
         finished: (characters) => {
-          this.#characters.count(owner, characters);
-          this.#makeRoom(owner, id);
-          setTimeout(() => this.#forget(id, owner), KEPT_MS).unref();
+          this.#characters.count(characters);
+          this.#makeRoom(id);
+          setTimeout(() => this.#forget(id), KEPT_MS).unref();
         },
       },
     );
@@ -101,20 +101,20 @@ export class Tasks {
     return true;
   }
 
-  /** Drops the oldest results of a caller while all of its results are too large to be kept, except the newest. */
-  #makeRoom(owner: string, newest: string): void {
+  /** Drops the oldest results, but the newest, while all together are too large to be kept. */
+  #makeRoom(newest: string): void {
     for (const [id, task] of this.#own) {
-      if (this.#characters.hasRoom(owner, 0)) return;
-      if (id !== newest && task.caller === owner && isFinished(task.state)) this.#forget(id, owner);
+      if (this.#characters.hasRoom(0)) return;
+      if (id !== newest && isFinished(task.state)) this.#forget(id);
     }
   }
 
-  #forget(id: string, owner: string): void {
+  #forget(id: string): void {
     const task = this.#own.get(id);
     if (task === undefined) return;
     this.#own.delete(id);
-    this.#slots.giveBack(owner);
-    this.#characters.count(owner, -task.characters);
+    this.#slots.count(-1);
+    this.#characters.count(-task.characters);
   }
 
   /** The methods with which clients follow tasks. @param isListed whether callers can be told apart. */

@@ -5,8 +5,6 @@ const CONTROL_BYTES = 6;
 
 interface ArrivingOptions {
   readonly limitMs: number;
-  /** Whose share its bytes use. */
-  readonly owner: string;
   /** Whether reading is paused; then the client is not to blame. */
   readonly isPaused: () => boolean;
   readonly refuse: (why: string) => void;
@@ -37,7 +35,7 @@ export class Arriving {
 
   /** Ends the connection if there is no room for the unfinished message. */
   check(): void {
-    if (!this.#load.hasRoomForBytes(this.#options.owner, this.#bytes, 0))
+    if (!this.#load.hasRoomForBytes(this.#bytes, 0))
       this.#options.refuse("Too many large messages at once; retry later.");
   }
 
@@ -59,19 +57,19 @@ export class Arriving {
   /** A complete message was taken; its request counts it from now on. */
   taken(bytes: number): void {
     this.#complete -= bytes;
-    this.#load.bytes.count(this.#options.owner, -bytes);
+    this.#load.bytes.count(-bytes);
   }
 
   end(): void {
     this.#stop();
-    this.#load.bytes.count(this.#options.owner, -this.#bytes - this.#complete);
+    this.#load.bytes.count(-this.#bytes - this.#complete);
     this.#bytes = 0;
     this.#complete = 0;
   }
 
   #count(bytes: number): void {
     this.#bytes += bytes;
-    this.#load.bytes.count(this.#options.owner, bytes);
+    this.#load.bytes.count(bytes);
   }
 
   #stop(): void {

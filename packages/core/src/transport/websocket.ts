@@ -34,7 +34,7 @@ export function webSocketEndpoint(
   },
 ) {
   const { load, requestMs } = limits;
-  const shares = load.shares(limits.connections);
+  const slots = load.slots(limits.connections);
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: limits.maxMessageBytes,
@@ -55,7 +55,6 @@ export function webSocketEndpoint(
   function serve(socket: WebSocket, stream: Duplex, principal: Principal): void {
     const arriving = new Arriving(load, {
       limitMs: requestMs,
-      owner: principal.owner,
       isPaused: () => socket.isPaused,
       refuse(why) {
         end(socket, TRY_AGAIN_LATER, why);
@@ -154,10 +153,10 @@ export function webSocketEndpoint(
       if (!offered.includes(SUBPROTOCOL))
         return refuse(400, `Request the subprotocol ${SUBPROTOCOL} (Sec-WebSocket-Protocol).`);
       if (socket.destroyed) return undefined;
-      if (!shares.take(principal.owner))
+      if (!slots.take(principal.owner))
         return refuse(503, "Too many connections are open; try again later.");
       // Even if the handshake fails.
-      socket.once("close", () => shares.giveBack(principal.owner));
+      socket.once("close", () => slots.count(principal.owner, -1));
       server.handleUpgrade(node, socket, head, (webSocket) => serve(webSocket, socket, principal));
       return undefined;
     },

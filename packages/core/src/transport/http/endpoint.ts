@@ -120,11 +120,7 @@ export class Endpoint {
     const unsupported = mediaProblem(headers);
     if (unsupported !== undefined) return refuse(415, unsupported);
     this.#reading += 1;
-    const body = await readBody(node, reply, {
-      maxBytes: this.#maxBytes,
-      load: this.#load,
-      owner: principal.owner,
-    });
+    const body = await readBody(node, reply, { maxBytes: this.#maxBytes, load: this.#load });
     this.#reading -= 1;
     if (body.kind !== "text") return this.#unread(body);
     const parsed = parseMessage(body.text, "body");

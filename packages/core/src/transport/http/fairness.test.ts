@@ -1,10 +1,8 @@
 import { once } from "node:events";
 import { request } from "node:http";
-import { createConnection } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { WebSocket } from "ws";
 import {
   type AuthorizationServer,
   startAuthorizationServer,
@@ -132,54 +130,6 @@ describe("a caller with many tokens leaves room for others", () => {
     await expect.poll(() => serving.load.inFlight).toBe(4);
     expect((await call(url, eve[0] ?? {})).status).toBe(503);
     expect((await call(url, bob)).status).toBe(200);
-  });
-
-  it("in bytes of unfinished messages, over HTTP and WebSocket", async () => {
-    const args = ["--websocket", "--max-message-bytes", "65536"];
-    const { url, eve, bob } = await startShared({ args });
-    const large = modernCall(
-      "probe_echo",
-      { text: "a" },
-      { "example.com/padding": "x".repeat(60_000) },
-    );
-    const send = (token: Headers) => post(url, large.message, { ...large.headers, ...token });
-    for (let index = 0; index < 3; index += 1) {
-      const socket = createConnection(Number(url.port), url.hostname);
-      onTestFinished(() => void socket.destroy());
-      socket.on("error", () => undefined);
-      const token = eve[index % 3]?.authorization;
-      const head = `POST /mcp HTTP/1.1\r\nhost: ${url.host}\r\nauthorization: ${token}\r\ncontent-type: application/json\r\ncontent-length: 65000\r\n\r\n`;
-      socket.write(head + "x".repeat(60_000));
-      const webSocket = new WebSocket(url.href.replace(/^http/, "ws"), ["mcp"], {
-        headers: eve[index % 3],
-      });
-      onTestFinished(() => webSocket.terminate());
-      webSocket.on("error", () => undefined);
-      await once(webSocket, "open");
-      webSocket.send("x".repeat(60_000), { fin: false });
-    }
-    await expect.poll(async () => (await send(eve[0] ?? {})).status).toBe(503);
-    expect((await send(bob)).status).toBe(200);
-  });
-
-  it("in questions that wait for the user in a view", async () => {
-    const { url, eve, bob } = await startShared();
-    const extensions = {
-      "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] },
-    };
-    const send = async (token: Headers, name: string, args: Record<string, unknown>) => {
-      const capabilities = { "io.modelcontextprotocol/clientCapabilities": { extensions } };
-      const { message, headers } = modernCall(name, args, capabilities);
-      const { result } = JSON.parse(
-        await (await post(url, message, { ...headers, ...token })).text(),
-      );
-      return result;
-    };
-    const asked = await send(bob, "probe_wipe", {});
-    const { token } = asked._meta["io.github.refmcp/confirmation"];
-    for (let index = 0; index < 60; index += 1) await send(eve[index % 3] ?? {}, "probe_wipe", {});
-    const answered = await send(bob, "probe_confirm", { token, accept: false });
-    expect(JSON.stringify(answered)).not.toContain("already answered or has expired");
   });
 
   it("in requests a minute, and is told when to continue", async () => {

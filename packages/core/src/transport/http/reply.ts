@@ -20,17 +20,13 @@ export type Body =
   | { readonly kind: "gone" };
 
 /**
- * Reads a body within two limits: `maxBytes` for one body, and `load` for all messages of a process and of its caller. Its bytes count
- * while it is being read; afterwards its requests count them.
+ * Reads a body within two limits: `maxBytes` for one body, and `load` for all messages of a process. Its bytes count while it is being read;
+ * afterwards its requests count them.
  */
 export function readBody(
   request: IncomingMessage,
   reply: Reply,
-  {
-    maxBytes,
-    load,
-    owner,
-  }: { readonly maxBytes: number; readonly load: Load; readonly owner: string },
+  { maxBytes, load }: { readonly maxBytes: number; readonly load: Load },
 ): Promise<Body> {
   if (Number(request.headers["content-length"] ?? 0) > maxBytes)
     return Promise.resolve({ kind: "too-large" });
@@ -39,7 +35,7 @@ export function readBody(
     let size = 0;
     let done: typeof resolve | undefined = resolve;
     const end = (body: Body) => {
-      load.bytes.count(owner, -size);
+      load.bytes.count(-size);
       size = 0;
       // The listeners stay as long as the response is open, which may be days; the body must not stay with them.
       chunks = [];
@@ -53,9 +49,9 @@ export function readBody(
     };
     const take = (chunk: Buffer) => {
       size += chunk.length;
-      load.bytes.count(owner, chunk.length);
+      load.bytes.count(chunk.length);
       if (size > maxBytes) stop({ kind: "too-large" });
-      else if (!load.hasRoomForBytes(owner, size, 0)) stop({ kind: "too-many" });
+      else if (!load.hasRoomForBytes(size, 0)) stop({ kind: "too-many" });
       else chunks.push(chunk);
     };
     request.on("data", take);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { Connection } from "../../protocol/connection.ts";
 import { invalidRequest } from "../../protocol/errors.ts";
-import type { Load, Shares } from "../../protocol/load.ts";
+import type { Load, Slots } from "../../protocol/load.ts";
 import { isRequest, show } from "../../protocol/messages.ts";
 import { type Principal, type Service, type Sink, sinkTo } from "../../protocol/request.ts";
 import { sessionVersionProblem } from "../../protocol/revisions.ts";
@@ -28,7 +28,7 @@ export class Sessions {
   readonly #load: Load;
   readonly #limits: HttpLimits;
   readonly #sessions = new Map<string, Session>();
-  readonly #slots: Shares;
+  readonly #slots: Slots;
   readonly #sweeper: NodeJS.Timeout;
   /** Characters of messages that are kept for resumption. */
   kept = 0;
@@ -37,7 +37,7 @@ export class Sessions {
     this.#service = service;
     this.#load = load;
     this.#limits = limits;
-    this.#slots = load.shares(limits.sessions);
+    this.#slots = load.slots(limits.sessions);
     this.#sweeper = setInterval(() => this.#sweep(), Math.min(60_000, limits.idleMs));
     this.#sweeper.unref();
   }
@@ -101,23 +101,17 @@ export class Sessions {
 
   /** Its slot is free at once. */
   #end(session: Session): Promise<void> {
-    if (this.#sessions.delete(session.id)) this.#slots.giveBack(session.principal.owner);
+    if (this.#sessions.delete(session.id)) this.#slots.count(session.principal.owner, -1);
     return session.close();
   }
 
-  /** Ends the caller's oldest idle session. Without one, that of the caller with the most, if that is a larger one. */
-  #makeRoom(newcomer: string): void {
-    const { largest = newcomer } = this.#slots;
-    const owners =
-      this.#slots.held(largest) > this.#slots.held(newcomer) + 1 ? [newcomer, largest] : [newcomer];
-    for (const owner of owners) {
-      const [oldest] = [...this.#sessions.values()]
-        .filter(({ isIdle, principal }) => isIdle && principal.owner === owner)
-        .sort((a, b) => a.heard - b.heard);
-      if (oldest === undefined) continue;
-      void this.#end(oldest);
-      return;
-    }
+  /** Ends the oldest idle session: of the caller if it has as many as it may, otherwise of anyone. */
+  #makeRoom(owner: string): void {
+    const isOwn = this.#slots.held(owner) >= this.#slots.each;
+    const [oldest] = [...this.#sessions.values()]
+      .filter(({ isIdle, principal }) => isIdle && (!isOwn || principal.owner === owner))
+      .sort((a, b) => a.heard - b.heard);
+    if (oldest !== undefined) void this.#end(oldest);
   }
 
   #sweep(): void {

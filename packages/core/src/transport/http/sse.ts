@@ -20,7 +20,7 @@ export function sseEndpoint(
   limits: { readonly load: Load; readonly connections: number; readonly maxMessageBytes: number },
 ) {
   const { load, maxMessageBytes: maxBytes } = limits;
-  const shares = load.shares(limits.connections);
+  const slots = load.slots(limits.connections);
   const streams = new Map<string, { connection: Connection; sink: Sink; principal: Principal }>();
   return {
     get count() {
@@ -29,7 +29,7 @@ export function sseEndpoint(
 
     /** Answers a GET with a stream. */
     open(reply: Reply, principal: Principal): Answer | undefined {
-      if (!shares.take(principal.owner))
+      if (!slots.take(principal.owner))
         return refuse(503, "Too many streams are open; try again later.", { "retry-after": "5" });
       const id = randomUUID();
       const sink = sinkTo((json) => reply.event(json));
@@ -39,7 +39,7 @@ export function sseEndpoint(
       reply.write(`event: endpoint\ndata: ${messages}?sessionId=${id}\n\n`);
       whenExpired(principal, reply, () => reply.end());
       reply.whenClosed(() => {
-        shares.giveBack(principal.owner);
+        slots.count(principal.owner, -1);
         streams.delete(id);
         connection.clientLeft();
         void connection.close();
@@ -61,7 +61,7 @@ export function sseEndpoint(
       }
       if (stream.connection.isHeld)
         return refuse(503, "Too many requests are pending; retry later.", { "retry-after": "1" });
-      const body = await readBody(node, reply, { maxBytes, load, owner: principal.owner });
+      const body = await readBody(node, reply, { maxBytes, load });
       if (body.kind === "gone") return undefined;
       if (body.kind !== "text")
         return refuse(body.kind === "too-large" ? 413 : 400, `The body is ${body.kind}.`);

@@ -1,7 +1,6 @@
 import { ConcurrencyLimit } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { HttpClient } from "@refmcp/boundary/http-client";
-import { ownerOf, setOwner } from "@refmcp/boundary/turns";
 import type { UrlGuard } from "@refmcp/boundary/url-guard";
 import { Converter } from "../read/converter.ts";
 import { Snapshot } from "../read/snapshot.ts";
@@ -92,7 +91,7 @@ export class Web {
     const key = `${requester} ${address}`;
     const known = this.snapshots.latest(key, maxAgeMs);
     if (known !== undefined) return known;
-    const loading = this.#downloading.get(key) ?? this.#load(key, address, requester, signal);
+    const loading = this.#downloading.get(key) ?? this.#load(key, address, requester);
     return await loading.wait(signal);
   }
 
@@ -106,13 +105,8 @@ export class Web {
   }
 
   /** One download for all concurrent callers of the same page; cancelled when none is left. */
-  #load(
-    key: string,
-    address: string,
-    requester: "model" | "user",
-    first: AbortSignal,
-  ): SharedDownload {
-    const loading = new SharedDownload(ownerOf(first), async (signal) => {
+  #load(key: string, address: string, requester: "model" | "user"): SharedDownload {
+    const loading = new SharedDownload(async (signal) => {
       return this.snapshots.keep(key, await this.#download(address, requester, signal));
     });
     this.#downloading.set(key, loading);
@@ -193,8 +187,7 @@ class SharedDownload {
   readonly ended: Promise<void>;
   #waiting = 0;
 
-  constructor(owner: string | undefined, work: (signal: AbortSignal) => Promise<Snapshot>) {
-    setOwner(this.#abort.signal, owner);
+  constructor(work: (signal: AbortSignal) => Promise<Snapshot>) {
     this.#result = work(this.#abort.signal);
     const done = () => undefined;
     this.ended = this.#result.then(done, done);

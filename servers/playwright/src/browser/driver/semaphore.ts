@@ -1,6 +1,4 @@
-import { ownerOf, TurnQueue } from "@refmcp/boundary/turns";
-
-/** Limits what runs at the same time, by weight; the others wait, and their owners take turns. */
+/** Limits what runs at the same time, by weight; the others wait in order. */
 export interface Semaphore {
   /** @throws the signal's reason if it aborts while waiting. */
   use<Value>(signal: AbortSignal, weight: number, work: () => Promise<Value>): Promise<Value>;
@@ -8,19 +6,19 @@ export interface Semaphore {
 
 export function semaphoreOf(max: number): Semaphore {
   let free = max;
-  const line = new TurnQueue<{ readonly weight: number; go(): void }>();
+  const line = new Set<{ readonly weight: number; go(): void }>();
   const advance = () => {
-    for (let { first } = line; first !== undefined && first.weight <= free; { first } = line) {
-      line.take();
+    for (const first of line) {
+      if (first.weight > free) return;
+      line.delete(first);
       free -= first.weight;
       first.go();
     }
   };
   const turn = (signal: AbortSignal, weight: number) =>
     new Promise<void>((resolve, reject) => {
-      const owner = ownerOf(signal);
       const leave = () => {
-        line.delete(place, owner);
+        line.delete(place);
         reject(signal.reason);
         advance();
       };
@@ -32,7 +30,7 @@ export function semaphoreOf(max: number): Semaphore {
         },
       };
       signal.addEventListener("abort", leave, { once: true });
-      line.add(place, owner);
+      line.add(place);
       advance();
     });
   return {

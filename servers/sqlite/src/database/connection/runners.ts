@@ -1,6 +1,5 @@
 import { startDeadline, WaitingLine } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import { ownerOf, TurnQueue } from "@refmcp/boundary/turns";
 import type { Jobs } from "./execute.ts";
 import { MAX_JOBS, type Op } from "./frames.ts";
 import type { Place } from "./handle.ts";
@@ -36,9 +35,8 @@ const REST_MS = 1_000;
 const REPEATABLE: ReadonlySet<Op> = new Set<Op>(["read", "look", "explain"]);
 
 interface Waiting extends Task {
-  readonly owner: string | undefined;
   /** Where it waits for a runner, and until when. */
-  line: TurnQueue<Waiting>;
+  line: Set<Waiting>;
   late: NodeJS.Timeout | undefined;
   /** Whether no other job may be in its frame. */
   isAlone: boolean;
@@ -57,10 +55,10 @@ export class Runners {
   readonly #all = new Set<Runner<Waiting>>();
   readonly #idle: Runner<Waiting>[] = [];
   readonly #working = new Set<Runner<Waiting>>();
-  readonly #statements = new TurnQueue<Waiting>();
+  readonly #statements = new Set<Waiting>();
   /** Statements that moved from another runner. They go first. */
-  readonly #moved = new TurnQueue<Waiting>();
-  readonly #schema = new TurnQueue<Waiting>();
+  readonly #moved = new Set<Waiting>();
+  readonly #schema = new Set<Waiting>();
   #isSending = false;
   #isStarting = false;
   #isClosed = false;
@@ -88,7 +86,6 @@ export class Runners {
       { op, job, file: job.place.file, ...run },
       (task) => {
         const waiting: Waiting = Object.assign(task, {
-          owner: ownerOf(run.signal),
           line: isSchema ? this.#schema : this.#statements,
           late: undefined,
           isAlone: !REPEATABLE.has(op),
@@ -106,7 +103,7 @@ export class Runners {
 
   #wait(task: Waiting): void {
     const { max, waitMs } = this.#options;
-    task.line.add(task, task.owner);
+    task.line.add(task);
     task.late = setTimeout(() => {
       if (this.#open.includes(task.line)) task.late?.refresh();
       else this.#refuse(task, tooBusy(max, waitMs));
@@ -116,7 +113,7 @@ export class Runners {
 
   #refuse(task: Waiting, reason: unknown): void {
     clearTimeout(task.late);
-    task.line.delete(task, task.owner);
+    task.line.delete(task);
     task.reject(reason);
   }
 
@@ -144,7 +141,7 @@ export class Runners {
   };
 
   /** The lines whose jobs may run now. */
-  get #open(): readonly TurnQueue<Waiting>[] {
+  get #open(): readonly Set<Waiting>[] {
     const free = this.#options.max - this.#working.size;
     return free < 0
       ? []
@@ -157,9 +154,9 @@ export class Runners {
   #take(): Waiting[] {
     const frame: Waiting[] = [];
     for (const line of this.#open)
-      while (frame.length < MAX_JOBS && !(frame.length > 0 && line.first?.isAlone === true)) {
-        const task = line.take();
-        if (task === undefined) break;
+      for (const task of line) {
+        if (frame.length >= MAX_JOBS || (frame.length > 0 && task.isAlone)) break;
+        line.delete(task);
         frame.push(task);
         if (task.isAlone) return frame;
       }
@@ -228,7 +225,7 @@ export class Runners {
 
   #refuseAll(reason: unknown): void {
     for (const line of [this.#schema, this.#moved, this.#statements])
-      while (line.first !== undefined) this.#refuse(line.first, reason);
+      for (const task of line) this.#refuse(task, reason);
   }
 
   /** Ends all runners, even during a job: whoever opens the file next rolls back an unfinished change. */
