@@ -23,7 +23,7 @@ const mib = (bytes: number) => `${bytes / 1_048_576} MiB`;
 describe("docs/http.md", () => {
   it("has the limits that are in force", () => {
     const rows = rowsOf(section("Limits and fairness"));
-    const shared = new Load({ isShared: true });
+    const load = new Load();
     const limits = HTTP_LIMITS;
     const { httpRate, timeoutMs, maxMessageBytes, maxAnswerChars } = commonOptions;
     const expected: Record<string, string[]> = {
@@ -35,16 +35,12 @@ describe("docs/http.md", () => {
       "sessions (up to 2025-11-25)": [count(limits.sessions), count(limits.sessions / 2)],
       "WebSocket connections": [count(limits.sessions), count(limits.sessions / 2)],
       "SSE connections (2024-11-05)": [count(limits.sessions), count(limits.sessions / 2)],
-      "streams of `subscriptions/listen`": [
-        count(shared.streams.each * 2),
-        count(shared.streams.each),
-      ],
-      "watched resources": [count(shared.watches.each * 2), count(shared.watches.each)],
+      "streams of `subscriptions/listen`": [count(load.streams.all)],
+      "watched resources": [count(load.watches.all)],
       "size of a message": [mib(maxMessageBytes.default)],
       "values in a message": [count(MAX_VALUES)],
       "messages in progress, together": [
         `8 times the size of one: ${mib(maxMessageBytes.default * 8)}`,
-        "half",
       ],
       "time of a call": [`${timeoutMs.default / 1_000} s`],
       answer: [`${count(maxAnswerChars.default)} characters`],
@@ -54,9 +50,7 @@ describe("docs/http.md", () => {
         `${mib(limits.queued)}, ${mib(limits.queuedTotal)}`,
       ],
       "unread without progress": [`${limits.stalledMs / 1_000} s`],
-      "kept for resumption, of one session and of all": [
-        `${mib(limits.perSession)}, ${mib(limits.total)}`,
-      ],
+      "kept for resumption, of one session and of all": [`100 events, ${mib(limits.total)}`],
       "time to send headers, a request": [`10 s, ${limits.requestMs / 1_000} s`],
     };
     for (const [what, cells] of Object.entries(expected))

@@ -124,7 +124,7 @@ export const commonOptions = {
     },
     tlsCert: {
       type: "file",
-      description: "Serve HTTPS with this certificate chain (PEM). It is reloaded when it changes.",
+      description: "Serve HTTPS with this certificate chain (PEM).",
     },
     tlsKey: { type: "file", description: "The private key of the certificate (PEM)." },
     allowPlainHttp: {

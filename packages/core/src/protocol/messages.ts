@@ -164,14 +164,18 @@ const ID_LAST = new RegExp(
   String.raw`,\s*(?:${JSONRPC},\s*)?"id"\s*:\s*${ID}\s*(?:,\s*${JSONRPC})?\}\s*$`,
 );
 
+/** How much of both ends of a message is searched for its id. */
+const EDGE = 1_024;
+
 /**
- * The id of a request of which only the first and last bytes are known; undefined unless it is certain, since an answer
- * with a wrong id would be matched to another request.
+ * The id of a request that is not parsed, by its first and last characters; undefined unless it is certain, since an
+ * answer with a wrong id would be matched to another request.
  */
-export function recoverId(start: string, end: string): RequestId | undefined {
+function recoverId(message: string): RequestId | undefined {
+  const [start, end] = [message.slice(0, EDGE), message.slice(-EDGE)];
   const found = ID_FIRST.exec(start) ?? (METHOD_FIRST.test(start) ? ID_LAST.exec(end) : null);
   const text = found?.[1] ?? found?.[2];
-  if (text === undefined || text.includes("\ufffd")) return undefined;
+  if (text === undefined) return undefined;
   try {
     const id: unknown = JSON.parse(text);
     return isRequestId(id) ? id : undefined;
@@ -196,9 +200,6 @@ export function asUri(text: string): string {
  * millions, each of which costs memory and work in everything that checks it.
  */
 export const MAX_VALUES = 100_000;
-/** How much of both ends of a message is searched for its id. */
-const EDGE = 1_024;
-
 /** A client's JSON, or why it is refused, and the id to answer with. */
 export type Parsed =
   | { readonly value: unknown }
@@ -211,7 +212,7 @@ export function parseMessage(text: string, what = "message"): Parsed {
       error: invalidRequest(
         `The ${what} has more than ${grouped(MAX_VALUES)} values (array items and object members). Split the request into several.`,
       ),
-      id: recoverId(text.slice(0, EDGE), text.slice(-EDGE)),
+      id: recoverId(text),
     };
   try {
     return { value: JSON.parse(text) };

@@ -7,7 +7,6 @@ import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { connect as connectTls } from "node:tls";
 import {
   Client,
   type JSONRPCMessage,
@@ -444,28 +443,5 @@ describe("a Unix socket", () => {
     expect(readdirSync(folder).filter((name) => name.startsWith("private"))).toEqual([
       "private.sock",
     ]);
-  });
-});
-
-describe("a certificate", () => {
-  it("that is replaced is used without a restart; one that does not match its key is not", async () => {
-    const probe = await start([...(WAYS.HTTPS?.args() ?? []), "--log-level", "info"]);
-    const { url } = probe;
-    const fingerprint = () =>
-      new Promise<string>((resolve, reject) => {
-        const socket = connectTls({ port: Number(url.port), rejectUnauthorized: false }, () => {
-          resolve(socket.getPeerCertificate().fingerprint256);
-          socket.destroy();
-        });
-        socket.on("error", reject);
-      });
-    const before = await fingerprint();
-    writeFileSync(join(folder, "unrelated"), "x");
-    writeFileSync(join(folder, "cert.pem"), "nonsense");
-    await expect.poll(() => probe.log()).toContain("new TLS certificate was rejected");
-    expect(probe.log()).not.toContain("was read again");
-    expect(await fingerprint()).toBe(before);
-    cert = await writeCertificate();
-    await expect.poll(() => fingerprint()).not.toBe(before);
   });
 });

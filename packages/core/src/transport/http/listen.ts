@@ -1,12 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { type BigIntStats, watch } from "node:fs";
+import type { BigIntStats } from "node:fs";
 import { link, lstat, readFile, rename, rm } from "node:fs/promises";
 import type { ServerOptions } from "node:http";
 import type { Server as HttpsServer } from "node:https";
 import { createConnection, type Server } from "node:net";
-import { dirname } from "node:path";
-import type { Log } from "../../log.ts";
 import type { HttpSettings, ListenAddress } from "./settings.ts";
 
 /**
@@ -70,51 +68,12 @@ export async function removeSocket(path: string, looked: BigIntStats): Promise<v
   await rm(aside);
 }
 
-/**
- * An HTTPS server that reloads its certificate when the files change, so a renewal needs no restart. Open connections
- * keep theirs. A certificate and key that do not match are reported, and the last valid pair stays in use.
- *
- * @throws Error if the certificate or its key cannot be read, or they do not match.
- */
+/** @throws Error if the certificate or its key cannot be read, or they do not match. */
 export async function secureServer(
   files: NonNullable<HttpSettings["tls"]>,
   options: ServerOptions,
-  log: Log,
-): Promise<{ readonly server: HttpsServer; close(): void }> {
+): Promise<HttpsServer> {
   const { createServer } = await import("node:https");
-  const read = async () => {
-    const [cert, key] = await Promise.all([readFile(files.cert), readFile(files.key)]);
-    return { cert, key };
-  };
-  let current = await read();
-  const server = createServer({ ...options, ...current });
-  let reading = Promise.resolve();
-  const renew = () => {
-    reading = reading.then(async () => {
-      try {
-        const renewed = await read();
-        if (renewed.cert.equals(current.cert) && renewed.key.equals(current.key)) return;
-        server.setSecureContext(renewed);
-        current = renewed;
-        log.info("The TLS certificate was reloaded.");
-      } catch (error) {
-        log.warning(
-          `The new TLS certificate was rejected: ${error instanceof Error ? error.message : String(error)}`,
-        );
-      }
-    });
-  };
-  // Watches the folders, since renewals replace the files (or links to them) instead of writing to them.
-  const folders = new Set([dirname(files.cert), dirname(files.key)]);
-  const watchers = [...folders].map((folder) =>
-    watch(folder, { persistent: false }, renew).on("error", (error) => {
-      log.warning(`Changes to the TLS certificate are no longer detected: ${error.message}`);
-    }),
-  );
-  return {
-    server,
-    close() {
-      for (const watcher of watchers) watcher.close();
-    },
-  };
+  const [cert, key] = await Promise.all([readFile(files.cert), readFile(files.key)]);
+  return createServer({ ...options, cert, key });
 }

@@ -133,7 +133,7 @@ describe("isolation", () => {
 
 describe("resumption", () => {
   it("gives a legacy client what it missed, once, and refuses events that are no longer stored", async () => {
-    const { url } = await start([], { limits: { perSession: 4_000 } });
+    const { url } = await start();
     const headers = await openSession(url);
     const vanish = new AbortController();
     const params = { name: "probe_slow", arguments: { ms: 300 }, _meta: { progressToken: "p" } };
@@ -150,7 +150,7 @@ describe("resumption", () => {
     vanish.abort();
     const missed = await (await resumed(url, headers, eventId)).text();
     expect(missed.match(/"text":"waited"/g)).toHaveLength(1);
-    for (let filled = 0; filled < 10; filled += 1) {
+    for (let filled = 0; filled < 50; filled += 1) {
       const stored = { name: "probe_slow", arguments: { ms: 1 }, _meta: { progressToken: filled } };
       await (
         await post(

@@ -181,8 +181,8 @@ export async function serveHttp(
     });
   };
   const { tls } = settings;
-  const secure = tls === undefined ? undefined : await secureServer(tls, connections, log);
-  const server = secure?.server ?? createServer(connections);
+  const server =
+    tls === undefined ? createServer(connections) : await secureServer(tls, connections);
   server.on("request", listener);
   // With this listener, Node.js diverts every request with an Upgrade header, not only those for WebSocket.
   if (webSocket !== undefined)
@@ -228,7 +228,6 @@ export async function serveHttp(
         await new Promise((next) => setTimeout(next, 20));
       await Promise.all([endpoint, ...others].map((one) => one.close()));
       outbox.close();
-      secure?.close();
       // Written data is sent before the connections are closed.
       await Promise.race([closed, new Promise((next) => setTimeout(next, 150))]);
       server.closeAllConnections();

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { Connection } from "../../protocol/connection.ts";
 import { invalidRequest } from "../../protocol/errors.ts";
-import type { Load, Slots } from "../../protocol/load.ts";
+import { Amount, type Load, type Slots } from "../../protocol/load.ts";
 import { isRequest, show } from "../../protocol/messages.ts";
 import { type Principal, type Service, type Sink, sinkTo } from "../../protocol/request.ts";
 import { sessionVersionProblem } from "../../protocol/revisions.ts";
@@ -31,19 +31,24 @@ export class Sessions {
   readonly #slots: Slots;
   readonly #sweeper: NodeJS.Timeout;
   /** Characters of messages that are kept for resumption. */
-  kept = 0;
+  readonly #kept: Amount;
 
   constructor(service: Service, load: Load, limits: HttpLimits) {
     this.#service = service;
     this.#load = load;
     this.#limits = limits;
     this.#slots = load.slots(limits.sessions);
+    this.#kept = new Amount(limits.total);
     this.#sweeper = setInterval(() => this.#sweep(), Math.min(60_000, limits.idleMs));
     this.#sweeper.unref();
   }
 
   get count(): number {
     return this.#sessions.size;
+  }
+
+  get kept(): number {
+    return this.#kept.taken;
   }
 
   /** Serves a request through its reply, or returns an error response. */
@@ -89,10 +94,7 @@ export class Sessions {
       const message = `All ${this.#slots.each} sessions of a caller are in use; try again later.`;
       return refuse(503, message, { "retry-after": "5" });
     }
-    const events = new EventStore(this.#limits.perSession, (characters) => {
-      this.kept += characters;
-      if (characters > 0) this.#dropEvents();
-    });
+    const events = new EventStore(this.#kept);
     const session = new Session(this.#service, this.#load, principal, events);
     this.#sessions.set(session.id, session);
     session.post(messages, bytes, reply);
@@ -118,17 +120,6 @@ export class Sessions {
     const before = performance.now() - this.#limits.idleMs;
     for (const session of this.#sessions.values())
       if (session.isIdle && session.heard < before) void this.#end(session);
-  }
-
-  /** Keeps within the limit of all sessions; the one with the most loses events first. */
-  #dropEvents(): void {
-    while (this.kept > this.#limits.total) {
-      let largest: EventStore | undefined;
-      for (const { events } of this.#sessions.values())
-        if (events.size > (largest?.size ?? 0)) largest = events;
-      if (largest === undefined) return;
-      largest.dropOldest();
-    }
   }
 }
 
@@ -313,26 +304,23 @@ interface StoredEvent {
 
 /** The characters that a message counts in addition to its text. */
 const OVERHEAD = 200;
-/** How many streams without events are remembered; others cannot be resumed. */
-const MAX_FORGOTTEN = 1_000;
+/** How many events of a session can be resumed. */
+const MAX_EVENTS = 100;
 
 /**
- * The latest events of one session; the oldest are dropped first. An event id contains its stream, so a client resumes
- * only the stream that it lost, and only if no later event is missing.
+ * The latest events of one session. An event id contains its stream, so a client resumes only the stream that it lost,
+ * and only if no later event is missing.
  */
 class EventStore {
-  readonly #limit: number;
-  readonly #grown: (characters: number) => void;
+  /** Characters of all sessions. */
+  readonly #characters: Amount;
   #kept: StoredEvent[] = [];
   #next = 1;
-  /** For each stream, the newest event that was dropped. */
-  readonly #dropped = new Map<string, number>();
-  size = 0;
+  /** The newest dropped event of the stream without requests, which lives as long as the session. */
+  #droppedStandalone = 0;
 
-  /** @param grown called with the change of `size`, in characters. */
-  constructor(limit: number, grown: (characters: number) => void) {
-    this.#limit = limit;
-    this.#grown = grown;
+  constructor(characters: Amount) {
+    this.#characters = characters;
   }
 
   /** Keeps an event of a stream. @returns its id. */
@@ -340,8 +328,9 @@ class EventStore {
     const number = this.#next++;
     const id = `${number}_${stream}`;
     this.#kept.push({ id, number, stream, json });
-    this.#grow(json.length + OVERHEAD);
-    while (this.size > this.#limit) this.dropOldest();
+    this.#characters.count(json.length + OVERHEAD);
+    while (this.#kept.length > MAX_EVENTS || !this.#characters.hasRoom(0))
+      if (!this.#dropOldest()) break;
     return id;
   }
 
@@ -352,34 +341,26 @@ class EventStore {
     const [, digits, stream] = /^(\d{1,15})_(.+)$/.exec(id) ?? [];
     const number = Number(digits);
     if (stream === undefined || number >= this.#next) return undefined;
-    const ofStream = this.#kept.filter((event) => event.stream === stream);
-    const dropped = this.#dropped.get(stream);
-    if (dropped === undefined ? ofStream.length === 0 : number < dropped) return undefined;
-    return {
-      stream,
-      events: ofStream.filter((event) => event.number > number && event.json !== ""),
-    };
-  }
-
-  #grow(characters: number): void {
-    this.size += characters;
-    this.#grown(characters);
+    const isWhole =
+      stream === STANDALONE
+        ? number >= this.#droppedStandalone
+        : this.#kept.some((event) => event.id === id);
+    if (!isWhole) return undefined;
+    const events = this.#kept.filter(
+      (event) => event.stream === stream && event.number > number && event.json !== "",
+    );
+    return { stream, events };
   }
 
   clear(): void {
-    this.#kept = [];
-    this.#grow(-this.size);
+    while (this.#dropOldest());
   }
 
-  dropOldest(): void {
+  #dropOldest(): boolean {
     const event = this.#kept.shift();
-    if (event === undefined) return;
-    this.#grow(-event.json.length - OVERHEAD);
-    // Moved to the end, so that the least recently used is dropped first.
-    this.#dropped.delete(event.stream);
-    this.#dropped.set(event.stream, event.number);
-    if (this.#dropped.size > MAX_FORGOTTEN)
-      for (const stream of [...this.#dropped.keys()].slice(0, MAX_FORGOTTEN / 2))
-        this.#dropped.delete(stream);
+    if (event === undefined) return false;
+    this.#characters.count(-event.json.length - OVERHEAD);
+    if (event.stream === STANDALONE) this.#droppedStandalone = event.number;
+    return true;
   }
 }

@@ -55,9 +55,8 @@ export const HTTP_LIMITS = {
   sessions: 1_000,
   /** How long a session is kept without a request from its client. */
   idleMs: 30 * 60_000,
-  /** Characters of the messages kept for clients that lost a stream, in all sessions together and in one. */
+  /** Characters of the messages kept for clients that lost a stream, in all sessions together. */
   total: 64 * MIB,
-  perSession: 4 * MIB,
   /** Unsent bytes for one client that does not read; a further event ends its stream. */
   queued: 8 * MIB,
   /** Unsent bytes for all clients together; beyond it, the client furthest behind is disconnected. */

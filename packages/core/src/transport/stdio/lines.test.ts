@@ -64,18 +64,6 @@ describe("LineReader", () => {
     },
   );
 
-  it.each([1, 7, 100_000])(
-    "keeps both ends of a line over the limit, in chunks of %i bytes",
-    (size) => {
-      const [line] = split(Buffer.from(`start€${"x".repeat(20_000)}€end\n`), size, 5000);
-      if (line?.kind !== "too-long") throw new Error("the line should be too long");
-      expect(line.start).toMatch(/^start€x+$/);
-      expect(line.end).toMatch(/^x+€end$/);
-      expect(line.start.length).toBeLessThanOrEqual(1024);
-      expect(line.end.length).toBeLessThanOrEqual(1024);
-    },
-  );
-
   it("returns lines one by one and keeps the rest when more is pushed", () => {
     const reader = new LineReader(100);
     reader.push(Buffer.from("1\n2\n3"));

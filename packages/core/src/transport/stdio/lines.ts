@@ -1,17 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import type { Writable } from "node:stream";
 
-/**
- * A line of input, or why it cannot be used. `start` and `end` are the first and last 1,024 bytes of the line as text.
- */
+/** A line of input, or why it cannot be used. */
 export type Line =
   | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "not-utf8" }
-  | { readonly kind: "too-long"; readonly start: string; readonly end: string };
+  | { readonly kind: "not-utf8" | "too-long" };
 
 const NEWLINE = 0x0a;
-/** How many bytes are kept of both ends of an overlong line, to find the request's id. */
-const EDGE = 1024;
 /** A larger buffer is released after its line. */
 const KEPT_BUFFER = 1 << 20;
 
@@ -29,7 +24,7 @@ export class LineReader {
   #at = 0;
   #partial: Buffer = Buffer.alloc(0);
   #length = 0;
-  #overlong: { start: string; end: Buffer } | undefined;
+  #isOverlong = false;
   #first = true;
 
   /** @param maxBytes of one line, without its newline. */
@@ -57,23 +52,17 @@ export class LineReader {
 
   /** The text after the last newline as a line, after the end of the input. */
   last(): Line | undefined {
-    return this.#length === 0 && this.#overlong === undefined
-      ? undefined
-      : this.#finish(Buffer.alloc(0));
+    return this.#length === 0 && !this.#isOverlong ? undefined : this.#finish(Buffer.alloc(0));
   }
 
   #finish(piece: Buffer): Line {
-    if (this.#length > 0 || this.#overlong !== undefined || piece.length > this.#maxBytes) {
+    if (this.#length > 0 || this.#isOverlong || piece.length > this.#maxBytes) {
       this.#keep(piece);
       piece = this.#partial.subarray(0, this.#length);
     }
-    const overlong = this.#overlong;
-    const line: Line =
-      overlong === undefined
-        ? this.#decode(piece)
-        : { kind: "too-long", start: overlong.start, end: overlong.end.toString("utf8") };
+    const line: Line = this.#isOverlong ? { kind: "too-long" } : this.#decode(piece);
     this.#first = false;
-    this.#overlong = undefined;
+    this.#isOverlong = false;
     this.#length = 0;
     if (this.#partial.length > KEPT_BUFFER) this.#partial = Buffer.alloc(0);
     return line;
@@ -86,24 +75,10 @@ export class LineReader {
   }
 
   #keep(piece: Buffer): void {
-    const overlong = this.#overlong;
-    if (overlong !== undefined) {
-      // A copy, since a slice would keep the whole chunk in memory.
-      overlong.end = Buffer.concat([overlong.end, piece.subarray(-EDGE)]).subarray(-EDGE);
-      return;
-    }
+    if (this.#isOverlong) return;
     const length = this.#length + piece.length;
     if (length > this.#maxBytes) {
-      const held = this.#partial.subarray(0, this.#length);
-      const start = Buffer.concat([held.subarray(0, EDGE), piece.subarray(0, EDGE)]).toString(
-        "utf8",
-        0,
-        EDGE,
-      );
-      this.#overlong = {
-        start,
-        end: Buffer.concat([held.subarray(-EDGE), piece.subarray(-EDGE)]).subarray(-EDGE),
-      };
+      this.#isOverlong = true;
       this.#length = 0;
       this.#partial = Buffer.alloc(0);
       return;

@@ -84,7 +84,7 @@ describe("memory", () => {
     expect(reply.id).toBe(1);
     expect(JSON.stringify(reply.result).length).toBeGreaterThan(text.length);
     child.send(call(2, "echo", { text: `${text}${"x".repeat(2000)}` }));
-    expect(await child.next()).toMatchObject({ id: 2, error: { code: -32600 } });
+    expect(await child.next()).toMatchObject({ error: { code: -32600 } });
     expect((await memory(child)).peak - before.peak).toBeLessThan(250 * MiB);
   });
 

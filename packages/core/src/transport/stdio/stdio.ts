@@ -1,7 +1,6 @@
 import { type Readable, Writable } from "node:stream";
 import { Connection } from "../../protocol/connection.ts";
 import { invalidRequest, parseError } from "../../protocol/errors.ts";
-import { recoverId } from "../../protocol/messages.ts";
 import type { Service, Sink } from "../../protocol/request.ts";
 import { type Line, LineReader, LineWriter } from "./lines.ts";
 
@@ -174,9 +173,7 @@ export class StdioServer {
       );
     else {
       const limit = `A message can have at most ${this.#maxLineBytes} bytes; this one was skipped.`;
-      const id = recoverId(line.start, line.end);
-      const isInUse = id !== undefined && this.#connection.isPending(id);
-      this.#connection.refuse(isInUse ? undefined : id, invalidRequest(limit));
+      this.#connection.refuse(undefined, invalidRequest(limit));
     }
   }
 
