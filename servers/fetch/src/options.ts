@@ -37,12 +37,6 @@ export const options = defineOptions({
     heading: "Requests",
     description: "Fetch pages even if the site's robots.txt disallows it.",
   },
-  render: {
-    type: "flag",
-    heading: "Requests",
-    description:
-      "Open pages that have almost no text without JavaScript in a headless Chrome, Edge or Chromium installed on this machine, with the same network restrictions. Needs the package playwright-core. The browser does not send headers set with --header.",
-  },
   passagesOnly: {
     type: "flag",
     heading: "Requests",

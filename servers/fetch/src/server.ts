@@ -23,7 +23,7 @@ export const server = defineServer({
     "For a question about pages use fetch_many with question; for prices, tables and feeds format data; for a thread pages.",
     "fetch_many fetches several pages at once. All pieces of a page come from the same download for 15 minutes.",
     "Private addresses, this machine and pages that robots.txt disallows are refused; only the user can allow them, with options.",
-    "A page marked needs_javascript has text only in a browser: the user can start this server with --render or use the playwright server.",
+    "A page marked needs_javascript has text only in a browser: use the playwright server.",
   ].join("\n"),
   options,
   skills: import.meta.url,

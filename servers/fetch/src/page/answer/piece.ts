@@ -55,7 +55,7 @@ export function urlInHeader(href: string): string {
 
 /** Describes a page on one line, with its own text in quotes. */
 function headOf(snapshot: Snapshot, page: Page): string {
-  const { answer, body, encoding, isText, rendering } = snapshot;
+  const { answer, body, encoding, isText } = snapshot;
   const facts = [
     page.title === undefined ? undefined : JSON.stringify(inHeader(page.title)),
     body.mimeType,
@@ -73,9 +73,8 @@ function headOf(snapshot: Snapshot, page: Page): string {
     answer.isCut ? `only its first ${sized(answer.body.length)} were downloaded` : undefined,
     page.reason === undefined ? undefined : `not converted: ${inHeader(page.reason)}`,
     page.needsJavascript
-      ? `needs_javascript: almost no text without a browser; ${rendering?.failed === undefined ? "use pw_inspect_page of the playwright server, or ask the user to start this server with --render" : inHeader(rendering.failed)}`
+      ? "needs_javascript: almost no text without a browser; use pw_inspect_page of the playwright server"
       : undefined,
-    rendering !== undefined && rendering.failed === undefined ? "rendered in a browser" : undefined,
     page.following === undefined || page.next === undefined
       ? undefined
       : `at least ${page.following + 1} pages; pages joins up to 10`,
@@ -99,7 +98,7 @@ const FACTS_CHARS = 4_000;
 
 /** Everything about a page except its text; as many headings as fit into `budget` characters. */
 export function metadataOf(snapshot: Snapshot, page: Page | undefined, budget: number) {
-  const { answer, body, encoding, uri, isText, rendering } = snapshot;
+  const { answer, body, encoding, uri, isText } = snapshot;
   const headings = page === undefined ? [] : outlineOf(page.text);
   const outline = headings.slice(0, fitting(headings, budget - FACTS_CHARS));
   return {
@@ -126,8 +125,6 @@ export function metadataOf(snapshot: Snapshot, page: Page | undefined, budget: n
     pages: page?.pages,
     extractor: page?.extractor,
     needs_javascript: page?.needsJavascript || undefined,
-    rendered: rendering && rendering.failed === undefined,
-    not_rendered: rendering?.failed,
     not_converted: page?.reason,
     characters: page?.text.length,
     outline: page === undefined ? undefined : outline,

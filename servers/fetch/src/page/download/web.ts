@@ -5,7 +5,6 @@ import type { UrlGuard } from "@refmcp/boundary/url-guard";
 import { Converter } from "../read/converter.ts";
 import { Snapshot } from "../read/snapshot.ts";
 import { RobotsTxt } from "../robots/robots-txt.ts";
-import type { Renderer } from "./browser.ts";
 import { KEPT_MS, SnapshotCache } from "./cache.ts";
 import { clientOf, type WebOptions } from "./client.ts";
 
@@ -40,7 +39,6 @@ export class Web {
   readonly #guard: UrlGuard;
   readonly #converter = new Converter();
   readonly #robots: RobotsTxt;
-  #renderer: Renderer | undefined;
   readonly #perHost = new ConcurrencyLimit(PER_HOST);
   readonly #downloading = new Map<string, SharedDownload>();
 
@@ -56,12 +54,8 @@ export class Web {
     this.snapshots = new SnapshotCache(changed);
   }
 
-  /** @throws ToolError `invalid` for conflicting options; as `clientOf`. */
+  /** @throws ToolError as `clientOf`. */
   static async open(options: WebOptions, changed: () => void): Promise<Web> {
-    const message =
-      "--render cannot be used with --proxy-url: the browser would not use the proxy.";
-    if (options.render && options.proxyUrl !== undefined)
-      throw new ToolError("invalid", message, { hint: "Start the server with only one of them." });
     return new Web(options, await clientOf(options), changed);
   }
 
@@ -72,7 +66,7 @@ export class Web {
 
   async close(): Promise<void> {
     this.#client.close();
-    await Promise.all([this.#converter.close(), this.#renderer?.close()]);
+    await this.#converter.close();
   }
 
   /**
@@ -130,52 +124,8 @@ export class Web {
       });
       const snapshot = await Snapshot.of(answer, this.#converter);
       if (answer.status >= 400) throw await statusError(snapshot, signal);
-      return this.#options.render && snapshot.body.kind === "html"
-        ? await this.#rendered(snapshot, userAgent, signal)
-        : snapshot;
+      return snapshot;
     });
-  }
-
-  /**
-   * Renders a page that is empty without JavaScript in a browser; if that fails, returns it unrendered, with the
-   * reason.
-   */
-  async #rendered(snapshot: Snapshot, userAgent: string, signal: AbortSignal): Promise<Snapshot> {
-    const { answer } = snapshot;
-    const page = await snapshot.page({ format: "auto", includeLinks: true }, signal);
-    if (!page.needsJavascript) return snapshot;
-    try {
-      const renderer = await this.#browser();
-      const { url, html, isCut } = await renderer.render(answer.url, userAgent, signal);
-      const headers = { ...answer.headers, "content-type": "text/html; charset=utf-8" };
-      const redirects =
-        url.href === answer.url.href ? answer.redirects : [...answer.redirects, answer.url];
-      const made = { ...answer, url, redirects, headers, isCut, body: Buffer.from(html) };
-      return await Snapshot.of(made, this.#converter, {});
-    } catch (error) {
-      signal.throwIfAborted();
-      const { message, hint } =
-        error instanceof ToolError ? error : { message: String(error), hint: undefined };
-      const failed = oneLine(
-        [message.replace(/\.$/, ""), ...(hint === undefined ? [] : [hint])].join(". "),
-      );
-      return await Snapshot.of(answer, this.#converter, { failed });
-    }
-  }
-
-  /** Loaded for the first page that needs it. */
-  async #browser(): Promise<Renderer> {
-    const [{ Renderer }, { networkGuardOf }] = await Promise.all([
-      import("./browser.ts"),
-      import("@refmcp/boundary/forward-proxy"),
-    ]);
-    const { timeout, maxBytes } = this.#options;
-    this.#renderer ??= new Renderer({
-      gate: networkGuardOf(this.#guard),
-      totalMs: timeout * 1_000,
-      chars: maxBytes,
-    });
-    return this.#renderer;
   }
 }
 

@@ -45,9 +45,6 @@ export interface Page extends Metadata {
   readonly notes?: readonly string[] | undefined;
 }
 
-/** For a page opened in a browser, why that failed, if it did. */
-type Rendering = { readonly failed?: string };
-
 /** The names of the conversions in answers. */
 const EXTRACTORS: Readonly<Record<string, string>> = {
   readability: "main content",
@@ -70,8 +67,6 @@ export class Snapshot {
   readonly answer: HttpAnswer;
   readonly body: Body;
   readonly encoding: Encoding;
-  /** Set if the page was, or should have been, rendered in a browser. */
-  readonly rendering: Rendering | undefined;
   /** When it, or the same content, was last downloaded, in milliseconds since 1970. */
   fetchedAt = Date.now();
   readonly #converter: Converter;
@@ -79,11 +74,10 @@ export class Snapshot {
 
   private constructor(
     answer: HttpAnswer,
-    { body, encoding, rendering }: Pick<Snapshot, "body" | "encoding" | "rendering">,
+    { body, encoding }: Pick<Snapshot, "body" | "encoding">,
     converter: Converter,
   ) {
     this.answer = answer;
-    this.rendering = rendering;
     this.body = body;
     this.encoding = encoding;
     this.#converter = converter;
@@ -91,17 +85,13 @@ export class Snapshot {
     this.id = hash.digest("hex").slice(0, 12);
   }
 
-  static async of(
-    answer: HttpAnswer,
-    converter: Converter,
-    rendering?: Rendering,
-  ): Promise<Snapshot> {
+  static async of(answer: HttpAnswer, converter: Converter): Promise<Snapshot> {
     const type = answer.headers["content-type"] ?? "";
     const body = await kindOf(answer.body, type);
     const inner = body.mimeType === "application/gzip" ? await unpacked(answer) : undefined;
-    if (inner !== undefined) return Snapshot.of(inner, converter, rendering);
+    if (inner !== undefined) return Snapshot.of(inner, converter);
     const encoding = await encodingOf(answer.body, type, body.kind === "html");
-    return new Snapshot(answer, { body, encoding, rendering }, converter);
+    return new Snapshot(answer, { body, encoding }, converter);
   }
 
   get uri(): string {
@@ -282,11 +272,9 @@ export class Snapshot {
           hint: `Omit ${unused}.`,
         },
       );
-    const isRendered = this.rendering !== undefined && this.rendering.failed === undefined;
     return {
       ...conversion,
       hasRows: format === "data",
-      needsJavascript: conversion.needsJavascript && !isRendered,
       text: cleanText(conversion.text).trim(),
       extractor: EXTRACTORS[conversion.extractor] ?? conversion.extractor,
     };
