@@ -112,7 +112,15 @@ export const tasks: readonly Task[] = [
     name: "a thread of several pages",
     prompt: (world) =>
       `Which buses do the posts of ${at(world, "/thread")} name, on all of its pages?`,
-    reference: (call, world) => call("fetch", { url: at(world, "/thread"), pages: 10 }),
+    async reference(call, world) {
+      const pages: string[] = [];
+      for (let url: string | undefined = at(world, "/thread"); url !== undefined; ) {
+        const page = await call("fetch", { url });
+        pages.push(page);
+        url = /Next page: ([^\]]+)\]/.exec(page)?.[1];
+      }
+      return pages.join("\n");
+    },
     check: (answer) => ["13", "14", "15"].every((bus) => answer.includes(bus)),
   },
   {

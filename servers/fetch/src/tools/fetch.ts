@@ -30,7 +30,6 @@ export default tool({
     section: z.string().min(1).max(300).optional().describe("Only the content under this heading."),
     include_links: z.boolean().default(true).describe("Keep link URLs."),
     max_age: maxAge,
-    pages: z.int().min(1).max(10).default(1).describe("Join this many pages."),
   }),
   async run({ raw, format, ...asked }, web, call) {
     if (raw && format !== "auto" && format !== "html")

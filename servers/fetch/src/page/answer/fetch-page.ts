@@ -1,7 +1,6 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Web } from "../download/web.ts";
 import type { Page, Snapshot, View } from "../read/snapshot.ts";
-import { joinedPages } from "./joined-pages.ts";
 import { highlightsOf, metadataOf, type Piece, pieceOf } from "./piece.ts";
 
 /** Which part of a page is requested, and how. */
@@ -11,8 +10,6 @@ export interface FetchRequest {
   readonly selector?: string | undefined;
   readonly section?: string | undefined;
   readonly include_links: boolean;
-  /** How many pages are joined, from this one on. */
-  readonly pages?: number;
   readonly start_index: number;
   readonly max_length: number;
   /** Seconds. */
@@ -73,10 +70,7 @@ export async function fetchPage(
     selector !== undefined || section !== undefined || format === "json" || format === "links";
   if (!snapshot.isReadable && !wantsText) return { kind: "file", snapshot };
   const view = { format, includeLinks, selector, section, fragment };
-  const first = await snapshot.page(view, signal);
-  const { pages = 1 } = asked;
-  const page =
-    pages === 1 ? first : await joinedPages(web, snapshot, first, { view, pages, signal, ...age });
+  const page = await snapshot.page(view, signal);
   const lines = [...(page.notes ?? []), ...(highlightsOf(page) ?? [])].join("\n\n\n").length;
   const most = Math.min(asked.max_length, Math.max(1, budget - FRAME_CHARS - lines));
   const piece = pieceOf(snapshot, page, asked.start_index, most);

@@ -37,9 +37,12 @@ export function pieceOf(snapshot: Snapshot, page: Page, start: number, max: numb
       : start === 0 && end === length
         ? `All ${grouped(length)} characters`
         : `Characters ${grouped(start)} to ${grouped(end)} of ${grouped(length)}`;
-  const next =
+  const more =
     end < length ? ` Content truncated: call fetch with start_index=${end} to get more.` : "";
-  return { text, head: headOf(snapshot, page), foot: `[${shown}.${next} Kept as ${snapshot.uri}]` };
+  const next =
+    end < length || page.next === undefined ? "" : `. Next page: ${urlInHeader(page.next)}`;
+  const foot = `[${shown}.${more} Kept as ${snapshot.uri}${next}]`;
+  return { text, head: headOf(snapshot, page), foot };
 }
 
 /** Text from a page for our line of facts, in which brackets and bars have a meaning. */
@@ -75,9 +78,6 @@ function headOf(snapshot: Snapshot, page: Page): string {
     page.needsJavascript
       ? "needs_javascript: almost no text without a browser; use pw_inspect_page of the playwright server"
       : undefined,
-    page.following === undefined || page.next === undefined
-      ? undefined
-      : `at least ${page.following + 1} pages; pages joins up to 10`,
     page.hasHidden === true
       ? "includes text that the page hides until a script shows it"
       : undefined,

@@ -1,10 +1,10 @@
 import { highlightsIn, jsonLdIn, textIn, typesOf } from "../data/things.ts";
 import { dateOf } from "./date.ts";
 import type { PageDocument } from "./html/document.ts";
-import { type Continuation, continuationIn } from "./html/next.ts";
+import { nextPageIn } from "./html/next.ts";
 
 /** The metadata of a page. */
-export interface Metadata extends Continuation {
+export interface Metadata {
   readonly title?: string | undefined;
   readonly byline?: string | undefined;
   /** In ISO 8601, as `modified`. */
@@ -16,6 +16,8 @@ export interface Metadata extends Continuation {
   readonly canonical?: string;
   /** Where the page redirects to (`<meta http-equiv="refresh">`). */
   readonly refresh?: string;
+  /** The URL of the next page. */
+  readonly next?: string;
   /** Prices, times, recipes and videos that the page's data has; the parts of a line each. */
   readonly highlights?: readonly (readonly string[])[];
 }
@@ -82,10 +84,11 @@ export function metadataIn(
     ),
   );
   const highlights = highlightsIn(document, things);
+  const next = nextPageIn(document, base);
   return {
     facts: {
       ...facts,
-      ...continuationIn(document, base),
+      ...(next === undefined ? {} : { next }),
       ...(highlights.length > 0 ? { highlights } : {}),
     },
     isArticle: article !== undefined || meta("og:type") === "article",

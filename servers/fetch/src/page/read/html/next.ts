@@ -1,13 +1,5 @@
 import { type PageDocument, textOf } from "./document.ts";
 
-/** Where a page continues. */
-export interface Continuation {
-  /** The URL of the next page. */
-  readonly next?: string | undefined;
-  /** The number of pages after this one that its links name; there may be others. */
-  readonly following?: number | undefined;
-}
-
 /** The words of a link to the next page, without its arrows. */
 const NEXT =
   /^(?:next(?: page| chapter| part)?|older(?: posts| entries| comments)?|more results|continue reading|weiter|nächste(?: seite)?|page suivante|suivante?|siguiente|pagina successiva|successiva|volgende|próxima|próximo|далее|次へ|下一页)$/i;
@@ -21,8 +13,8 @@ const PAGE_NAMES =
  * The next page of the same text, list or thread on the same origin: by `rel=next`, a link
  * that says so, or the number after that of this page. A numbered page is preferred, since blogs call the next article so too.
  */
-export function continuationIn(document: PageDocument, base: string): Continuation {
-  if (!URL.canParse(base)) return {};
+export function nextPageIn(document: PageDocument, base: string): string | undefined {
+  if (!URL.canParse(base)) return undefined;
   const here = new URL(base);
   here.hash = "";
   const place = placeOf(here);
@@ -59,14 +51,7 @@ export function continuationIn(document: PageDocument, base: string): Continuati
       (link) =>
         says(link) && folderOf(link.url) === folderOf(here) && !ARROW.test(textOf(link.element)),
     );
-  if (found === undefined) return {};
-  const isNumbered =
-    found.place.pattern === place.pattern && found.place.number === place.number + 1;
-  const last = isNumbered ? pages.reduce((most, link) => Math.max(most, link.place.number), 0) : 0;
-  return {
-    next: found.url.href,
-    ...(last > place.number ? { following: last - place.number } : {}),
-  };
+  return found?.url.href;
 }
 
 function urlOf(href: string, base: string): URL | undefined {
