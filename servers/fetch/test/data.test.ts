@@ -304,23 +304,6 @@ describe("a page that needs JavaScript", () => {
       "a variable",
       `<script>window.__PRELOADED_STATE__ = ${JSON.stringify({ page: { story } })};</script>`,
     ],
-    [
-      "server components",
-      `<script>self.__next_f.push([1,${JSON.stringify(
-        `1:"$Sreact.fragment"\n2:${JSON.stringify([
-          "$",
-          "main",
-          null,
-          {
-            children: [
-              ["$", "h2", null, { children: "The river path" }],
-              ["$", "p", null, { children: `Closed & quiet in winter. ${prose(6, 1)}` }],
-              ["$", "h3", null, { children: "Inns" }],
-            ],
-          },
-        ])}\n`,
-      )}])</script>`,
-    ],
   ])("is read from %s, and the first line says so", async (_name, data) => {
     const { head, text } = await textOf({ "/": shell(data) });
     expect(head).toContain("text from the data of its scripts");

@@ -2,7 +2,7 @@ import { counted } from "@refmcp/boundary/answer";
 import { type PageDocument, type PageElement, textOf } from "../read/html/document.ts";
 import { isLayout } from "../read/html/markdown.ts";
 import { csvOf, linesOf } from "./lines.ts";
-import { FLIGHT_NAME, statesIn } from "./state.ts";
+import { statesIn } from "./state.ts";
 import { plainText, plainThing, type Thing, thingsIn, typesOf } from "./things.ts";
 
 /** Types that say less about a page's content than others, so they come last. */
@@ -48,8 +48,7 @@ export function dataOf(document: PageDocument, chosen?: readonly PageElement[]):
     );
   }
   if (chosen === undefined)
-    for (const { name, value } of statesIn(document))
-      if (name !== FLIGHT_NAME) add(name, linesOf(value));
+    for (const { name, value } of statesIn(document)) add(name, linesOf(value));
   return parts.join("\n\n");
 }
 

@@ -1,5 +1,5 @@
 import type { PageDocument } from "../read/html/document.ts";
-import { isThing, jsonLdIn, textIn } from "./things.ts";
+import { jsonLdIn, textIn } from "./things.ts";
 
 /** The data with which a page's script starts. */
 export interface State {
@@ -12,18 +12,12 @@ const MAX_STATES = 20;
 const MAX_TRIES = 100;
 const ASSIGNED =
   /(?:window|self|globalThis)(?:\.|\[["'])(__\w{1,60}|\w{0,40}(?:STATE|state|Data|DATA|Props)\w{0,40})(?:["']\])?\s*=\s*(JSON\.parse\(\s*)?/g;
-/** The payload of React Server Components, which describes elements rather than data. */
-export const FLIGHT_NAME = "React server components";
-/** `self.__next_f.push([1,"…"])`: a part of the payload of React Server Components. */
-const FLIGHT = /self\.__next_f\.push\(\s*/g;
-
 /**
- * The data in a page's scripts, as JSON: `__NEXT_DATA__`, `__NUXT_DATA__` and other elements of JSON, variables such as
- * `window.__INITIAL_STATE__`, and React's server components. Nothing is executed.
+ * The data in a page's scripts, as JSON: `__NEXT_DATA__`, `__NUXT_DATA__` and other elements of JSON, and variables such
+ * as `window.__INITIAL_STATE__`. Nothing is executed.
  */
 export function statesIn(document: PageDocument): State[] {
   const states: State[] = [];
-  let flight = "";
   for (const script of document.querySelectorAll("script")) {
     const code = script.textContent ?? "";
     if (/^application\/json\b/.test(script.getAttribute("type") ?? "")) {
@@ -38,10 +32,6 @@ export function statesIn(document: PageDocument): State[] {
       (!code.includes("__") && !/STATE|state|Data|DATA|Props/.test(code))
     )
       continue;
-    for (const { 0: found, index } of [...code.matchAll(FLIGHT)].slice(0, MAX_TRIES * 10)) {
-      const { value } = jsonAt(code, index + found.length) ?? {};
-      if (Array.isArray(value) && typeof value[1] === "string") flight += value[1];
-    }
     const assignments = [...code.matchAll(ASSIGNED)].slice(0, MAX_TRIES);
     for (const { 0: found, 1: name = "", 2: isParsed, index } of assignments) {
       const { value: given } = jsonAt(code, index + found.length) ?? {};
@@ -51,8 +41,6 @@ export function statesIn(document: PageDocument): State[] {
         states.push({ name, value });
     }
   }
-  const rows = flight.split("\n").flatMap((row) => jsonAt(row, row.indexOf(":") + 1)?.value ?? []);
-  if (rows.length > 0) states.push({ name: FLIGHT_NAME, value: rows });
   return states;
 }
 
@@ -157,13 +145,7 @@ function proseIn(value: unknown): string {
         : isSentence(one);
       if (isProse && !/^(?:https?:|data:|\/)\S*$/.test(one)) add(one, "p");
     } else if (Array.isArray(one)) {
-      // A React element: ["$", "h2", key, props].
-      const [mark, tag, , props] = one;
-      if (mark === "$" && typeof tag === "string" && /^h[1-6]$/.test(tag)) {
-        if (isThing(props) && typeof props["children"] === "string") add(props["children"], tag);
-      } else
-        for (const item of one)
-          walk(item, typeof item === "string" && mark === "$" ? "" : name, depth + 1);
+      for (const item of one) walk(item, name, depth + 1);
     } else if (typeof one === "object" && one !== null) {
       const entries = Object.entries(one);
       const hasText = entries.some(([key, text]) =>
