@@ -2,8 +2,6 @@ import { counted } from "@refmcp/boundary/answer";
 import { decodeXML } from "entities";
 import { DomUtils, parseDocument } from "htmlparser2";
 import { dateOf } from "../read/date.ts";
-import { isList } from "../read/media-type.ts";
-import { linesOf } from "./lines.ts";
 import { plainText } from "./things.ts";
 
 type ChildNode = ReturnType<typeof parseDocument>["children"][number];
@@ -45,24 +43,20 @@ const FIELDS: readonly (readonly [field: Field, names: readonly string[]])[] = [
 ];
 
 /**
- * A feed as its items, a sitemap as its URLs, in their order; with format data, any other JSON as lines.
+ * A feed as its items, a sitemap as its URLs, in their order.
  *
- * @param format data: every field, otherwise one line for each item with the beginning of its text
+ * @param format data: every field as JSON, otherwise one line for each item with the beginning of its text
  */
 export function listOf(text: string, base: string, format: "markdown" | "text" | "data"): List {
   const needsJavascript = false;
-  if (!isList(text))
-    return {
-      text: linesOf(JSON.parse(text)).join("\n"),
-      extractor: "JSON as lines",
-      needsJavascript,
-    };
   const sitemap = sitemapOf(text, base);
   if (sitemap !== undefined) return sitemap;
   const { items, title: given } = text.trimStart().startsWith("{") ? jsonFeed(text) : xmlList(text);
   const found = items.map((item) => itemOf(item, base));
   const title = given && plainText(given).slice(0, 300);
-  const lines = format === "data" ? linesOf(found) : found.map((item) => itemLine(item, format));
+  const lines = found.map((item) =>
+    format === "data" ? JSON.stringify(item) : itemLine(item, format),
+  );
   const heading = title ? [format === "text" ? title : `# ${title}`, ""] : [];
   const extractor = `feed, ${counted(found.length, "item")}`;
   return { text: [...heading, ...lines].join("\n"), extractor, title, needsJavascript };

@@ -1,20 +1,15 @@
 import { counted } from "@refmcp/boundary/answer";
 import { type PageDocument, type PageElement, textOf } from "../read/html/document.ts";
 import { isLayout } from "../read/html/markdown.ts";
-import { csvOf, linesOf } from "./lines.ts";
 import { statesIn } from "./state.ts";
-import { plainText, plainThing, type Thing, thingsIn, typesOf } from "./things.ts";
+import { jsonLdIn, plainText, typesOf } from "./things.ts";
 
-/** Types that say less about a page's content than others, so they come last. */
-const ABOUT =
-  /^(?:WebSite|WebPage|Organization|Corporation|NewsMediaOrganization|BreadcrumbList|ImageObject|Person|SiteNavigationElement|WPHeader|WPFooter)$/;
 const MAX_TABLES = 200;
 const MAX_ROWS = 50_000;
 const MAX_COLUMNS = 200;
 
 /**
- * A page's data as text, each part under a heading: what it declares (JSON-LD, else microdata, else Open Graph), its tables
- * as CSV, and the data of its scripts.
+ * A page's data as text, each part under a heading: its JSON-LD, its tables as CSV, and the data of its scripts as JSON.
  *
  * @param chosen only the tables that are, contain or are around these elements
  */
@@ -24,16 +19,11 @@ export function dataOf(document: PageDocument, chosen?: readonly PageElement[]):
     parts.push([`## ${title.replace(/\s+/g, " ").slice(0, 200)}`, ...lines].join("\n"));
   };
   if (chosen === undefined) {
-    const things = thingsIn(document);
-    const isMain = (thing: Thing) => !typesOf(thing).every((type) => ABOUT.test(type));
-    for (const thing of [...things.filter(isMain), ...things.filter((one) => !isMain(one))]) {
-      const key = ["name", "headline", "title"].find((one) => typeof thing[one] === "string") ?? "";
-      const name = plainText(String(thing[key] ?? ""));
-      const rest = Object.fromEntries(Object.entries(thing).filter(([one]) => one !== key));
-      add(
-        [typesOf(thing).join(", "), name].filter(Boolean).join(": "),
-        linesOf(plainThing(rest, things)),
-      );
+    for (const thing of jsonLdIn(document)) {
+      const types = typesOf(thing);
+      const name = [thing["name"], thing["headline"]].find((one) => typeof one === "string");
+      if (types.length > 0)
+        add([types.join(", "), plainText(name ?? "")].filter(Boolean).join(": "), [jsonOf(thing)]);
     }
   }
   for (const [index, table] of tablesIn(document).entries()) {
@@ -48,9 +38,23 @@ export function dataOf(document: PageDocument, chosen?: readonly PageElement[]):
     );
   }
   if (chosen === undefined)
-    for (const { name, value } of statesIn(document)) add(name, linesOf(value));
+    for (const { name, value } of statesIn(document)) add(name, [jsonOf(value)]);
   return parts.join("\n\n");
 }
+
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return "(nested too deeply)";
+  }
+}
+
+/** Rows as CSV (RFC 4180), one line each. */
+const csvOf = (rows: readonly (readonly string[])[]): string[] =>
+  rows.map((row) =>
+    row.map((cell) => (/[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(","),
+  );
 
 function tablesIn(document: PageDocument): PageElement[] {
   const tables = [...document.querySelectorAll("table")].filter((table) => !isLayout(table));

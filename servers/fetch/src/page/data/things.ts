@@ -1,14 +1,11 @@
-import type { PageDocument, PageElement } from "../read/html/document.ts";
+import type { PageDocument } from "../read/html/document.ts";
 import { stripTags } from "../read/html/strip-tags.ts";
 
-/** One object of a page's JSON-LD or microdata (schema.org). */
+/** One object of a page's JSON-LD (schema.org). */
 export type Thing = Readonly<Record<string, unknown>>;
 
 /** Longer JSON-LD is ignored. */
 const MAX_JSON = 500_000;
-/** Deeper values are left out, as are further items of a list. */
-const MAX_DEPTH = 12;
-const MAX_ITEMS = 500;
 const MAX_VALUE_CHARS = 20_000;
 
 /** The objects of a page's JSON-LD, each object of a `@graph` by itself. */
@@ -40,46 +37,6 @@ function collect(value: unknown, things: Thing[]): void {
   }
 }
 
-/** What a page says about its content in data: its JSON-LD, else its microdata, else its Open Graph. */
-export function thingsIn(document: PageDocument, jsonLd = jsonLdIn(document)): Thing[] {
-  const linked = jsonLd.filter((thing) => typesOf(thing).length > 0);
-  if (linked.length > 0) return linked;
-  const items = [...document.querySelectorAll("[itemscope][itemtype]")]
-    .filter((item) => !item.hasAttribute("itemprop"))
-    .slice(0, 100)
-    .map((item) => itemOf(item, 0));
-  if (items.length > 0) return items;
-  const graph: Record<string, unknown> = {};
-  for (const meta of document.querySelectorAll("meta[property]")) {
-    const name = /^(?:og|product|article|book|video|music):([\w:]+)$/.exec(
-      meta.getAttribute("property") ?? "",
-    )?.[1];
-    if (name !== undefined) graph[name] ??= meta.getAttribute("content") ?? "";
-  }
-  const { type = "page", ...rest } = graph;
-  return Object.keys(rest).length === 0 ? [] : [{ "@type": type, ...rest }];
-}
-
-/** An item of microdata (the HTML standard, "Microdata") with the items in it. */
-function itemOf(item: PageElement, depth: number): Thing {
-  const made: Record<string, unknown> = {
-    "@type": item.getAttribute("itemtype")?.split("/").at(-1) ?? "",
-  };
-  if (depth > MAX_DEPTH) return made;
-  for (const element of [...item.querySelectorAll("[itemprop]")].slice(0, MAX_ITEMS)) {
-    if (element.parentElement?.closest("[itemscope]") !== item) continue;
-    const name = element.getAttribute("itemprop") ?? "";
-    const value = element.hasAttribute("itemscope")
-      ? itemOf(element, depth + 1)
-      : (["content", "datetime", "href", "src"]
-          .map((key) => element.getAttribute(key))
-          .find((one) => one !== null) ?? element.textContent);
-    const known = made[name];
-    made[name] = known === undefined ? value : [...(Array.isArray(known) ? known : [known]), value];
-  }
-  return made;
-}
-
 /** The types of an object, without their vocabulary. */
 export function typesOf(thing: Thing): string[] {
   const type = thing["@type"];
@@ -99,50 +56,9 @@ export function textIn(value: unknown): string | undefined {
   return isThing(value) && "name" in value ? textIn(value.name) : undefined;
 }
 
-export function isThing(value: unknown): value is Thing {
+function isThing(value: unknown): value is Thing {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
-
-/**
- * A thing without what only programs need: contexts, ids, the vocabulary's URLs, and the wrappers of names, images and steps.
- * References to other things of the page are replaced by these.
- */
-export function plainThing(thing: Thing, all: readonly Thing[]): unknown {
-  const byId = new Map(
-    all.flatMap((one) => (typeof one["@id"] === "string" ? [[one["@id"], one]] : [])),
-  );
-  const plain = (value: unknown, depth: number): unknown => {
-    if (typeof value === "string") return plainText(value.replace(/^https?:\/\/schema\.org\//, ""));
-    if (depth > MAX_DEPTH) return undefined;
-    if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((one) => plain(one, depth + 1));
-    if (!isThing(value)) return value;
-    const entries = Object.entries(value);
-    const id = value["@id"];
-    if (entries.length === 1 && typeof id === "string") {
-      const named = byId.get(id);
-      return named === undefined
-        ? id
-        : (textIn(named) ?? plain({ ...named, "@id": undefined }, depth + 6));
-    }
-    const type = depth > 0 ? typesOf(value)[0] : undefined;
-    const kept = entries.filter(
-      ([key, one]) => !/^@|^potentialAction$/.test(key) && one !== null && one !== "",
-    );
-    const fields = new Map(kept.map(([key, one]) => [key, plain(one, depth + 1)] as const));
-    if (type === "ImageObject") return fields.get("url") ?? fields.get("contentUrl");
-    if (type === "HowToStep") return fields.get("text") ?? fields.get("name");
-    if (type === "ListItem" && fields.has("item")) return fields.get("item");
-    const only = fields.size === 1 ? fields.get("name") : undefined;
-    if (only !== undefined) return only;
-    if (type !== undefined && !COMMON.test(type)) return { type, ...Object.fromEntries(fields) };
-    return Object.fromEntries(fields);
-  };
-  return plain(thing, 0);
-}
-
-/** Types that the name of their property already says. */
-const COMMON =
-  /^(?:Person|Offer|AggregateRating|Rating|Review|Brand|PostalAddress|Answer|Question|NutritionInformation|QuantitativeValue|MonetaryAmount|PropertyValue|Place|GeoCoordinates|EntryPoint)$/;
 
 /** Text or HTML as text in one line. */
 export function plainText(text: string): string {
@@ -166,7 +82,7 @@ const PLAYER = /^(?:youtube |vimeo )?(?:embedded )?video(?: player)?$/i;
 
 /** What a page's data says that its text often does not: prices, ratings, times, places, recipes, videos; the parts of one line each. */
 export function highlightsIn(document: PageDocument, jsonLd: Thing[]): string[][] {
-  const lines: string[][] = thingsIn(document, jsonLd)
+  const lines: string[][] = jsonLd
     .flatMap((thing) => [thing, ...(isThing(thing["mainEntity"]) ? [thing["mainEntity"]] : [])])
     .flatMap((thing) => [highlightOf(thing) ?? []]);
   for (const frame of document.querySelectorAll("iframe, lite-youtube")) {

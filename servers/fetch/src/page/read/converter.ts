@@ -34,7 +34,7 @@ export type Work =
   | { readonly html: ConversionRequest }
   | { readonly list: ListRequest }
   | DocumentWork;
-/** A feed or sitemap, or, with format data, JSON. */
+/** A feed or sitemap. */
 export interface ListRequest {
   readonly text: string;
   /** For relative links. */

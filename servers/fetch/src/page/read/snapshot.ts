@@ -13,7 +13,7 @@ import { decoded, fold, outlineOf, sectionOf, slugOf } from "./outline.ts";
 export interface View {
   /**
    * auto: HTML as Markdown, feeds and sitemaps as lists, anything else unchanged; links: only the links of HTML; data: the
-   * structured data and tables of HTML, the fields of feeds and JSON.
+   * structured data and tables of HTML, the fields of feeds.
    */
   readonly format: "auto" | "markdown" | "text" | "html" | "json" | "links" | "data";
   readonly selector?: string | undefined;
@@ -211,12 +211,12 @@ export class Snapshot {
     if (view.format === "html") return { ...asIs, text };
     if (kind === "html") return await this.#converted(text, view, signal);
     const url = this.answer.url.href;
-    if (isList(text) || (isData && isJson(text))) {
+    if (isList(text)) {
       const format = view.format === "text" || isData ? view.format : "markdown";
       const list = await this.#converter.list({ text, url, format }, signal);
       return { ...list, hasRows: true, text: cleanText(list.text).trim() };
     }
-    if (isData) throw this.#noData();
+    if (isData && !isJson(text)) throw this.#noData();
     return { ...asIs, text };
   }
 
