@@ -87,14 +87,14 @@ function fileContent({ answer, body, uri }: Snapshot): Content[] {
   if (SHOWN_IMAGES.includes(mimeType) && size <= MAX_IMAGE_BYTES && !answer.isCut)
     return [
       { type: "image", data: answer.body.toString("base64"), mimeType },
-      { type: "text", text: `[${href} | ${mimeType} | ${sized(size)} | Kept as ${uri}/raw]` },
+      { type: "text", text: `[${href} | ${mimeType} | ${sized(size)} | Kept as ${uri}]` },
     ];
   const name = answer.url.pathname.split("/").findLast((part) => part !== "") ?? answer.url.host;
   return [
-    { type: "resource_link", uri: `${uri}/raw`, name: name.slice(0, 200), mimeType, size },
+    { type: "resource_link", uri, name: name.slice(0, 200), mimeType, size },
     {
       type: "text",
-      text: `[${href} has no text: ${mimeType}, ${answer.isCut ? `cut after the first ${sized(size)}; --max-bytes sets the limit` : sized(size)}. Its bytes: resource ${uri}/raw]`,
+      text: `[${href} has no text: ${mimeType}, ${answer.isCut ? `cut after the first ${sized(size)}; --max-bytes sets the limit` : sized(size)}. Its bytes: resource ${uri}]`,
     },
   ];
 }

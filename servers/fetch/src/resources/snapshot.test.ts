@@ -15,7 +15,7 @@ async function session(era: Era) {
 }
 
 describe.each<Era>(["legacy", "modern"])("a fetched page as a resource, %s era", (era) => {
-  it("is listed, read in full as Markdown and raw, and completed", async () => {
+  it("is listed, read in full as Markdown or its bytes, and completed", async () => {
     const { lab, client } = await session(era);
     expect((await client.listResources()).resources).toEqual([]);
     await client.callTool({ name: "fetch", arguments: { url: `${lab.origin}/a`, max_length: 3 } });
@@ -24,18 +24,14 @@ describe.each<Era>(["legacy", "modern"])("a fetched page as a resource, %s era",
     expect(resources).toMatchObject([{ title: `${lab.origin}/a`, mimeType: "text/markdown" }]);
     const uri = resources[0]?.uri ?? "";
     expect((await client.readResource({ uri })).contents).toMatchObject([{ text: "# One\n\nTwo" }]);
-    expect((await client.readResource({ uri: `${uri}/raw` })).contents).toMatchObject([
-      { text: "<title>A</title><h1>One</h1><p>Two</p>", mimeType: "text/html" },
-    ]);
     const { completion } = await client.complete({
-      ref: { type: "ref/resource", uri: "fetch://snapshot/{id}/raw" },
+      ref: { type: "ref/resource", uri: "fetch://snapshot/{id}" },
       argument: { name: "id", value: "" },
     });
     expect(completion.values).toHaveLength(2);
     const blobs = await Promise.all(
       completion.values.map(
-        async (id) =>
-          (await client.readResource({ uri: `fetch://snapshot/${id}/raw` })).contents[0],
+        async (id) => (await client.readResource({ uri: `fetch://snapshot/${id}` })).contents[0],
       ),
     );
     expect(blobs).toContainEqual(

@@ -4,11 +4,14 @@ export default resource({
   uriTemplate: "fetch://snapshot/{id}",
   name: "snapshot",
   title: "A fetched page",
-  description: "The full text, as Markdown, of a page fetched in the last 15 minutes.",
-  mimeType: "text/markdown",
+  description:
+    "The full text, as Markdown, of a page fetched in the last 15 minutes; the bytes of a file without text.",
   async read({ id }, web, call) {
-    const page = await web.kept(id).page({ format: "auto", includeLinks: true }, call.signal);
-    return page.text;
+    const snapshot = web.kept(id);
+    if (!snapshot.isReadable)
+      return { blob: snapshot.answer.body, mimeType: snapshot.body.mimeType };
+    const { text } = await snapshot.page({ format: "auto", includeLinks: true }, call.signal);
+    return { text, mimeType: "text/markdown" };
   },
   list: (web) => ({
     resources: web.snapshots

@@ -126,7 +126,7 @@ it("shows images, describes other files, and reads PDFs", async () => {
   const web = await webOf([lab]);
   expect(await run(web, "fetch", { url: `${lab.origin}/a.png` })).toMatchObject([
     { type: "image", mimeType: "image/png", data: picture.toString("base64") },
-    { type: "text", text: expect.stringContaining("/raw]") },
+    { type: "text", text: expect.stringMatching(/Kept as fetch:\/\/snapshot\/[0-9a-f]{12}\]/) },
   ]);
   expect(await run(web, "fetch", { url: `${lab.origin}/a.bin` })).toMatchObject([
     { type: "resource_link", name: "a.bin", mimeType: "application/octet-stream", size: 4 },

@@ -124,20 +124,3 @@ export async function fetchPages(
     fetchPage(web, { ...asked, url, start_index: 0 }, part),
   );
 }
-
-/**
- * A page as a resource: text as Markdown, anything without text as its bytes.
- *
- * @param uri an http or https URL, in which core has escaped the brackets of an IPv6 address
- * @throws ToolError as `Web.get` and `Snapshot.page`.
- */
-export async function pageAt(web: Web, uri: string, signal: AbortSignal) {
-  const url = uri.replace(/^(https?:\/\/)%5B([\da-f:.]+)%5D/i, "$1[$2]");
-  const snapshot = await web.get(url, { signal });
-  const { answer, body, isReadable, isText } = snapshot;
-  if (!isReadable) return { blob: answer.body, mimeType: body.mimeType };
-  const view = { format: "auto", includeLinks: true, fragment: fragmentOf(url) } as const;
-  const page = await snapshot.page(view, signal);
-  const isMarkdown = !isText || body.kind === "html" || page.hasRows === true;
-  return { text: page.text, mimeType: isMarkdown ? "text/markdown" : body.mimeType };
-}

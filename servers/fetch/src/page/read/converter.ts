@@ -110,9 +110,7 @@ export class Converter {
       throw new ToolError(
         "unavailable",
         `The ${what} could not be read as text: ${error.message}.`,
-        {
-          hint: "To get its bytes, read the resource that format metadata returns as snapshot, with /raw appended.",
-        },
+        { hint: "Open it in another program." },
       );
     }
   }

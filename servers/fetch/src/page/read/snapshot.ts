@@ -195,7 +195,7 @@ export class Snapshot {
     }
     if (!this.isText)
       throw new ToolError("invalid", `${this.answer.url.href} is ${mimeType}, which has no text.`, {
-        hint: `Its bytes are in the resource ${this.uri}/raw; format metadata describes it.`,
+        hint: `Its bytes are in the resource ${this.uri}; format metadata describes it.`,
       });
     const text = this.source();
     if (view.format === "json") {
