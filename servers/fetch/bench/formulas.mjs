@@ -78,7 +78,6 @@ async function drawers(at) {
   const { mathjax } = require(/** @type {string} */ ("mathjax-full/js/mathjax.js"));
   const { TeX } = require(/** @type {string} */ ("mathjax-full/js/input/tex.js"));
   const { CHTML } = require(/** @type {string} */ ("mathjax-full/js/output/chtml.js"));
-  const { SVG } = require(/** @type {string} */ ("mathjax-full/js/output/svg.js"));
   const { liteAdaptor } = require(
     /** @type {string} */ ("mathjax-full/js/adaptors/liteAdaptor.js"),
   );
@@ -91,18 +90,15 @@ async function drawers(at) {
   const adaptor = liteAdaptor();
   RegisterHTMLHandler(adaptor);
   const packages = AllPackages.filter((/** @type {string} */ name) => name !== "bussproofs");
-  /** @param {new (options: object) => object} Output @returns {Drawer} */
-  const mathJax3 = (Output) => {
-    const document = mathjax.document("", {
-      InputJax: new TeX({ packages }),
-      OutputJax: new Output({}),
-    });
-    return (tex) => adaptor.outerHTML(document.convert(tex, { display: false }));
-  };
+  const document = mathjax.document("", {
+    InputJax: new TeX({ packages }),
+    OutputJax: new CHTML({}),
+  });
+  /** @type {Drawer} */
+  const chtml = (tex) => adaptor.outerHTML(document.convert(tex, { display: false }));
   /** @param {string} text */
   const escaped = (text) =>
     text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
-  const chtml = mathJax3(CHTML);
   /** @type {Drawer} */
   const mathml = (tex) =>
     katex
@@ -118,8 +114,6 @@ async function drawers(at) {
         "</mjx-container>",
         `<mjx-assistive-mml>${mathml(tex)}</mjx-assistive-mml></mjx-container>`,
       ),
-    "MathJax 3, CHTML only": chtml,
-    "MathJax 3, SVG only": mathJax3(SVG),
     "MathML by KaTeX": mathml,
     "MathML by Temml": (tex) => temml.renderToString(tex),
     Wikipedia: (tex) =>

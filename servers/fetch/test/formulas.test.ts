@@ -35,16 +35,6 @@ describe("formulas are TeX, byte for byte", () => {
       "$x_1$",
     ],
     [
-      "MathJax 3 without any source, by its characters",
-      '<mjx-container class="MathJax" jax="CHTML"><mjx-math><mjx-msup><mjx-mi><mjx-c class="mjx-c1D6FC TEX-I"></mjx-c></mjx-mi><mjx-script><mjx-mn size="s"><mjx-c class="mjx-c32"></mjx-c></mjx-mn></mjx-script></mjx-msup><mjx-mo><mjx-c class="mjx-c2264"></mjx-c></mjx-mo><mjx-mfrac><mjx-frac><mjx-num><mjx-nstrut></mjx-nstrut><mjx-mi><mjx-c class="mjx-c1D44E"></mjx-c></mjx-mi></mjx-num><mjx-dbox><mjx-dtable><mjx-line></mjx-line><mjx-row><mjx-den><mjx-mi><mjx-c class="mjx-c1D44F"></mjx-c></mjx-mi></mjx-den></mjx-row></mjx-dtable></mjx-dbox></mjx-frac></mjx-mfrac></mjx-math></mjx-container>',
-      "$\\alpha^2\\leq\\frac{a}{b}$",
-    ],
-    [
-      "MathJax 3 as SVG without any source",
-      '<mjx-container class="MathJax" jax="SVG"><svg><g data-mml-node="math"><g data-mml-node="msubsup"><g data-mml-node="mi"><use data-c="1D465"></use></g><g data-mml-node="mn"><use data-c="32"></use></g><g data-mml-node="mi"><use data-c="1D456"></use></g></g></g></svg></mjx-container>',
-      "$x_i^2$",
-    ],
-    [
       "MathJax 4",
       '<mjx-container class="MathJax"><mjx-math data-latex="\\alpha_1*2"></mjx-math></mjx-container>',
       "$\\alpha_1*2$",

@@ -4,7 +4,7 @@ import { verbatim, withoutVerbatim } from "./verbatim.ts";
 
 type PageText = PageElement["childNodes"][number];
 
-/** What shows a formula: KaTeX, MathJax 2 to 4, MathML, and elements or images that carry their TeX. */
+/** What shows a formula: KaTeX, MathJax 2 to 4 with their source, MathML, and elements or images that carry their TeX. */
 const FORMULAS =
   ".katex-display, .katex, .mwe-math-element, mjx-container, math, m\\:math, script[type^='math/'], .MathJax_Display, .MathJax, " +
   ".MathJax_SVG_Display, .MathJax_SVG, .MathJax_CHTML, .mjx-chtml, .MathJax_Preview, [data-tex], [data-latex], [data-math], " +
@@ -106,7 +106,6 @@ function sourceOf(element: PageElement): string | undefined {
     image?.getAttribute("alt");
   if (source) return source;
   if (math !== null) return texOfMathml(math);
-  if (localName === "mjx-container") return texOfMathml(element);
   if (/katex/.test(name)) return undefined;
   const next = element.nextElementSibling;
   const inner = element.hasAttribute("data-mathml")

@@ -1,12 +1,11 @@
 import type { PageElement } from "./document.ts";
 
 /**
- * TeX for MathML (W3C MathML Core), and for the elements of MathJax 3 and 4 in which MathML's names and characters can be
- * recognized. A symbol without a known command stays unchanged.
+ * TeX for MathML (W3C MathML Core). A symbol without a known command stays unchanged.
  */
 export function texOfMathml(element: PageElement): string {
   const name = nameOf(element);
-  const kids = kidsOf(element);
+  const kids = [...element.children];
   const part = (index: number): string =>
     kids[index] === undefined ? "" : texOfMathml(kids[index]);
   const all = () => joined(kids.map(texOfMathml));
@@ -16,7 +15,7 @@ export function texOfMathml(element: PageElement): string {
     case "mo":
       // KaTeX writes operators with limits as elements in one.
       if (kids.length > 0) return row(kids);
-      return identifier(leafOf(element), variantOf(element));
+      return identifier(leafOf(element), element.getAttribute("mathvariant"));
     case "ms":
     case "mtext": {
       const text = leafOf(element).replace(/\s+/g, " ");
@@ -29,22 +28,19 @@ export function texOfMathml(element: PageElement): string {
     case "mfrac":
       return hasLine(element) ? `\\frac{${part(0)}}{${part(1)}}` : `{${part(0)} \\atop ${part(1)}}`;
     case "msqrt":
-      return `\\sqrt{${joined(kids.filter((kid) => !isRoot(kid)).map(texOfMathml))}}`;
+      return `\\sqrt{${all()}}`;
     case "mroot":
-      return root(element, kids);
+      return `\\sqrt[${part(1)}]{${part(0)}}`;
     case "msub":
       return scripts(part(0), part(1), "");
     case "msup":
       return scripts(part(0), "", part(1));
     case "msubsup":
-      // MathJax draws the superscript first.
-      return isDrawn(element)
-        ? scripts(part(0), part(2), part(1))
-        : scripts(part(0), part(1), part(2));
+      return scripts(part(0), part(1), part(2));
     case "munder":
     case "mover":
     case "munderover":
-      return limits(element, name, kids);
+      return limits(name, kids);
     case "mmultiscripts":
       return multiscripts(kids);
     case "mfenced": {
@@ -77,58 +73,15 @@ export function texOfMathml(element: PageElement): string {
   }
 }
 
-const NAMES = new Set(
-  (
-    "mi mn mo ms mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover mmultiscripts mfenced menclose " +
-    "mtable mtr mlabeledtr mtd mphantom mrow mstyle mpadded merror semantics maction annotation annotation-xml none mprescripts math"
-  ).split(" "),
-);
-
-/** MathML's name of an element; also of MathJax's `mjx-…` and of its `data-mml-node` in SVG. */
-function nameOf(element: PageElement): string {
-  const name = (element.getAttribute("data-mml-node") ?? element.localName).toLowerCase();
-  const plain = name.replace(/^(?:mjx-|m:|mml:)/, "");
-  return plain === "texatom" ? "mrow" : plain;
-}
-
-const isDrawn = (element: PageElement): boolean =>
-  !NAMES.has(element.localName.replace(/^m(?:ml)?:/, ""));
-
-/** The parts of an element; MathJax puts boxes around them. */
-function kidsOf(element: PageElement): PageElement[] {
-  return [...element.children].flatMap((kid) => {
-    const name = nameOf(kid);
-    if (NAMES.has(name)) return [kid];
-    return name === "surd" || name === "assistive-mml" ? [] : kidsOf(kid);
-  });
-}
+/** MathML's name of an element, without a prefix. */
+const nameOf = ({ localName }: PageElement): string =>
+  localName.toLowerCase().replace(/^(?:m:|mml:)/, "");
 
 /** Whether a fraction has a line between its parts. */
-function hasLine(fraction: PageElement): boolean {
-  if (fraction.localName === "g")
-    return [...fraction.children].some(({ localName }) => localName === "rect");
-  const isAtop = fraction.querySelector("mjx-frac")?.hasAttribute("atop");
-  return !isAtop && !/^0(?!\.?\d)/.test(fraction.getAttribute("linethickness") ?? "");
-}
+const hasLine = (fraction: PageElement): boolean =>
+  !/^0(?!\.?\d)/.test(fraction.getAttribute("linethickness") ?? "");
 
-/** The characters of an element; MathJax can have their codes only in attributes. */
-function leafOf(element: PageElement): string {
-  const text = element.textContent ?? "";
-  if (text.trim() !== "" || !isDrawn(element)) return text;
-  return [...element.querySelectorAll("[class*=mjx-c], [data-c]")]
-    .map(
-      (sign) =>
-        sign.getAttribute("data-c") ?? /\bmjx-c([\dA-F]+)\b/.exec(sign.className)?.[1] ?? "",
-    )
-    .map((code) =>
-      /^[\dA-F]{1,5}$/.test(code) ? String.fromCodePoint(Number.parseInt(code, 16)) : "",
-    )
-    .join("");
-}
-
-const variantOf = (element: PageElement): string | null =>
-  element.getAttribute("mathvariant") ??
-  (isDrawn(element) && /\bTEX-C\b/.test(element.innerHTML) ? "script" : null);
+const leafOf = (element: PageElement): string => element.textContent ?? "";
 
 /** Parts one after another, with a space where a command would take a letter into its name. */
 function joined(parts: readonly string[]): string {
@@ -152,17 +105,6 @@ function scripts(of: string, below: string, above: string): string {
   return `${base(of)}${under}${above === "" ? "" : `^${argument(above)}`}`;
 }
 
-const isRoot = (element: PageElement): boolean =>
-  nameOf(element) === "mo" && leafOf(element).trim() === "√";
-
-function root(element: PageElement, kids: readonly PageElement[]): string {
-  const [one, other] = kids.filter((kid) => !isRoot(kid)).map(texOfMathml);
-  // MathJax draws the index first.
-  const isReversed = element.querySelector("mjx-root") !== null;
-  const [inside = "", index = ""] = isReversed ? [other, one] : [one, other];
-  return `\\sqrt[${index}]{${inside}}`;
-}
-
 /** Accents, by the character over or under a base: for more than one letter, and for one if that is another. */
 const OVER = pairsOf(
   "¯ overline ˉ overline ‾ overline ― overline – overline ^ widehat ˆ widehat ~ widetilde ˜ widetilde ˙ dot ¨ ddot → overrightarrow " +
@@ -174,38 +116,19 @@ const UNDER = pairsOf("⏟ underbrace _ underline ̲ underline ‾ underline");
 const LIMITED =
   /^\\(?:sum|prod|coprod|big\w+|int|iint|iiint|oint|lim|limsup|liminf|max|min|sup|inf|arg\w*|det|gcd|Pr|overbrace|underbrace|operatorname\*?)(?![a-z])/i;
 
-function limits(element: PageElement, name: string, kids: readonly PageElement[]): string {
-  const isAbove = [...element.children].some(({ localName }) => localName === "mjx-over");
-  // MathJax draws from top to bottom, and as scripts where limits are movable.
-  const order = isAbove ? [...kids.slice(1), ...kids.slice(0, 1)] : [...kids];
-  const isScript =
-    isDrawn(element) &&
-    name === "munderover" &&
-    !isAbove &&
-    element.querySelector("mjx-under") === null;
-  if (isScript && element.localName.startsWith("mjx-"))
-    order.splice(1, 2, ...order.slice(1, 3).reverse());
-  const [inner, ...around] = order;
+function limits(name: string, kids: readonly PageElement[]): string {
+  const [inner, ...around] = kids;
   if (inner === undefined) return "";
   const of = texOfMathml(inner);
   const [first, second] = around;
-  const under =
-    name === "mover" || (isAbove && name === "munderover" && second === undefined)
-      ? undefined
-      : first;
-  const over =
-    name === "mover" || (isAbove && second === undefined)
-      ? first
-      : name === "munder"
-        ? undefined
-        : second;
+  const under = name === "mover" ? undefined : first;
+  const over = name === "mover" ? first : name === "munder" ? undefined : second;
   const [below, above] = [under, over].map((one) => (one === undefined ? "" : texOfMathml(one)));
   if (around.length === 1 && first !== undefined && nameOf(first) === "mo") {
     const long = (over === undefined ? UNDER : OVER).get(leafOf(first).trim());
     const command = argument(of) === of ? (SHORT.get(long ?? "") ?? long) : long;
     if (command !== undefined) return `\\${command}{${of}}`;
   }
-  if (isAbove && nameOf(inner) === "munder") return `${of}^${argument(above ?? "")}`;
   if (LIMITED.test(of)) return scripts(of, below ?? "", above ?? "");
   const arrow = /^\\(to|leftarrow)$/.exec(of)?.[1]?.replace("to", "rightarrow");
   if (arrow !== undefined) return `\\x${arrow}${below === "" ? "" : `[${below}]`}{${above}}`;
@@ -252,11 +175,10 @@ function row(kids: readonly PageElement[]): string {
   const table = only === undefined ? undefined : tableIn(only);
   const name =
     inner.length === 1 && table !== undefined ? MATRICES.get(`${open}${close}`) : undefined;
-  if (name !== undefined && table !== undefined) return environment(table, kidsOf(table), name);
+  if (name !== undefined && table !== undefined)
+    return environment(table, [...table.children], name);
   const isFence = (one: PageElement): boolean =>
-    one.getAttribute("stretchy") !== "false" &&
-    (one.getAttribute("fence") === "true" ||
-      /OPEN|CLOSE/.test(one.getAttribute("data-mjx-texclass") ?? ""));
+    one.getAttribute("stretchy") !== "false" && one.getAttribute("fence") === "true";
   if (last !== undefined && isFence(first) && isFence(last))
     return fenced(open, joined(inner.map(texOfMathml)), close);
   return joined(kids.map(texOfMathml));
@@ -266,7 +188,7 @@ function row(kids: readonly PageElement[]): string {
 function tableIn(element: PageElement): PageElement | undefined {
   const name = nameOf(element);
   if (name === "mtable") return element;
-  const [only, ...others] = kidsOf(element);
+  const [only, ...others] = element.children;
   const isFrame = name === "mrow" || name === "mstyle" || name === "mpadded";
   return isFrame && only !== undefined && others.length === 0 ? tableIn(only) : undefined;
 }
