@@ -108,40 +108,26 @@ function hasBackground(element: PageElement): boolean {
 }
 
 /** A distance that moves something out of any window; slides of carousels move by the window's width at most. */
-const FAR = String.raw`-(?:\d{4,}|[5-9]\d\d|[1-9]\d\d(?:r?em|ch|v[hw]|vmin|vmax)|[2-9]\d\d%)`;
+const FAR = String.raw`-(?:\d{4,}|[5-9]\d\d)`;
 /** Declarations that make an element invisible. */
 const HIDING = [
   "display:none",
   "visibility:(?:hidden|collapse)",
   String.raw`font-size:(?:0%?|[01](?:\.\d+)?px|0?\.\d+(?:px|pt|em|rem))(?:;|!|$)`,
-  `font:[a-z]*(?:0(?:px)?|1px)[/a-z"']`,
-  `(?:text-indent|margin-left|margin-top):${FAR}`,
-  String.raw`text-indent:\d{3,}%`,
-  String.raw`letter-spacing:-(?:[1-9]|0?\.[5-9]\d*em)`,
-  String.raw`clip:rect\((?:0|1px)`,
-  String.raw`clip-path:(?:inset\((?:50|100)%|(?:circle|ellipse)\(0|polygon\((?:0(?:px|%)?|,)+\))`,
-  "content-visibility:hidden",
-  String.raw`zoom:(?:0?\.0|0(?:;|$)|[0-4](?:\.\d+)?%)`,
-  String.raw`transform:(?:.*\))?translate\w*\([^()]*-9{4,}`,
+  `text-indent:${FAR}`,
 ].map((declaration) => new RegExp(`(?:^|;)${declaration}`));
-/** The same, unless an animation ends it: elements that fade or grow are shown by a script. */
-const FADING = [
-  /(?:^|;)(?:opacity:|filter:opacity\()(?:0?(?:\.0\d*)?|[0-4](?:\.\d+)?%)(?:[;!)]|$)/,
-  /(?:^|;)(?:transform:(?:scale\w*|matrix)\(0(?:\.0\d*)?[,)]|scale:0(?:;|!|$))/,
-];
+const TINY = /(?:^|;)(?:max-)?(?:width|height):[01](?:px)?(?:;|!|$)/;
 const OUT = new RegExp(`(?:^|;)(?:left|right|top|bottom):${FAR}`);
+const TRANSPARENT = /(?:^|;)opacity:(?:0?(?:\.0\d*)?|[0-4](?:\.\d+)?%)(?:[;!]|$)/;
 
-/** Whether CSS declarations hide their element: its display, visibility, size, position or color. */
+/** Whether CSS declarations hide their element: its display, visibility, size, position, opacity or color. */
 function isHiding(declarations: string): boolean {
   const style = declarations.toLowerCase().replace(/\s+/g, "").slice(0, 2_000);
   if (HIDING.some((hiding) => hiding.test(style))) return true;
-  const isTiny = /(?:^|;)(?:max-)?(?:width|height):[01](?:px)?(?:;|!|$)/.test(style);
-  if (isTiny && /overflow:(?:hidden|clip)/.test(style)) return true;
+  if (TINY.test(style) && /overflow:(?:hidden|clip)/.test(style)) return true;
   if (OUT.test(style) && /(?:^|;)position:(?:absolute|fixed|relative)/.test(style)) return true;
-  const [opacity, scale] = FADING.map(
-    (fading) => fading.test(style) && !/transition|animation/.test(style),
-  );
-  if ((opacity && !style.includes("transform")) || scale) return true;
+  // What fades in is shown by a script.
+  if (TRANSPARENT.test(style) && !/transition|animation|transform/.test(style)) return true;
   // The background shows through the letters.
   if (style.includes("background-clip:text")) return false;
   const start = declarations.slice(0, 2_000);
@@ -181,14 +167,13 @@ type Color = readonly [red: number, green: number, blue: number, alpha: number];
 
 const NAMED: Readonly<Record<string, Color>> = {
   white: [255, 255, 255, 1],
-  snow: [255, 250, 250, 1],
   black: [0, 0, 0, 1],
   transparent: [0, 0, 0, 0],
 };
 /** Colors that differ less in each channel look the same. */
 const NEAR = 8;
 
-/** A CSS color in the common notations (CSS Color 4); undefined for others. */
+/** A CSS color in hexadecimal digits or as rgb(); undefined for others. */
 function colorOf(css: string): Color | undefined {
   const text = css.trim().toLowerCase();
   if (NAMED[text] !== undefined) return NAMED[text];
@@ -201,22 +186,12 @@ function colorOf(css: string): Color | undefined {
     );
     return [red, green, blue, alpha / 255];
   }
-  const [, name, inside = ""] = /^(rgb|hsl)a?\(([^()]*)\)$/.exec(text) ?? [];
-  const parts = inside.split(/[\s,/]+/).filter((part) => part !== "");
-  const share = (part: string, whole: number): number =>
-    part.endsWith("%") ? (Number.parseFloat(part) / 100) * whole : Number.parseFloat(part);
-  const alpha = share(parts[3] ?? "1", 1);
-  if (name === "rgb") {
-    const [red = 0, green = 0, blue = 0] = parts.map((part) => share(part, 255));
-    return [red, green, blue, alpha];
-  }
-  if (name !== "hsl") return undefined;
-  const [hue = 0, saturation = 0, lightness = 0] = parts.map((part) => share(part, 1));
-  const range = saturation * Math.min(lightness, 1 - lightness);
-  const [red = 0, green = 0, blue = 0] = [0, 8, 4].map((start) => {
-    const at = (start + hue / 30) % 12;
-    return 255 * (lightness - range * Math.max(-1, Math.min(at - 3, 9 - at, 1)));
-  });
+  const [, inside] = /^rgba?\(([^()]*)\)$/.exec(text) ?? [];
+  if (inside === undefined) return undefined;
+  const [red = 0, green = 0, blue = 0, alpha = 1] = inside
+    .split(/[\s,/]+/)
+    .filter((part) => part !== "")
+    .map((part) => Number.parseFloat(part));
   return [red, green, blue, alpha];
 }
 
