@@ -53,7 +53,7 @@ async function textOf(pages: Parameters<typeof site>[0], args: object = {}) {
 }
 
 describe("format data of HTML", () => {
-  it("has the JSON-LD as it is, each object of a graph under its type and name", async () => {
+  it("has the JSON-LD unchanged, each object of a graph under its type and name", async () => {
     const { text, head } = await textOf(
       { "/": `<title>K</title>${ld(KETTLE)}<p>Kettle</p>` },
       { format: "data" },
@@ -216,7 +216,7 @@ describe("format data of HTML", () => {
     expect(whole.text).toContain("NEEDLE");
   });
 
-  it("is refused for plain text, and leaves JSON as it is", async () => {
+  it("is refused for plain text, and leaves JSON unchanged", async () => {
     const lab = await site({
       "/t": { headers: { "content-type": "text/plain" }, body: "hello" },
       "/j": {
