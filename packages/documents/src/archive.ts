@@ -13,15 +13,13 @@ const MAX_ENTRIES = 20_000;
 const MAX_DIRECTORY_BYTES = 64 * 1024 * 1024;
 /** Of a compressed text. */
 const MAX_TEXT_BYTES = 100_000_000;
-/** Of a compressed tar, which must be decompressed to be listed. */
-const MAX_TAR_BYTES = 2 * 1024 ** 3;
 const CHUNK = 1024 * 1024;
 
 interface Entry {
   readonly name: string;
   readonly size: number;
   readonly modified: string;
-  readonly note?: string;
+  readonly isEncrypted: boolean;
 }
 
 /**
@@ -63,12 +61,12 @@ export function zipDocument(source: ByteSource): Document {
         name: name.toString("utf8"),
         size: sizeIn(directory.readUInt32LE(at + 24), extra),
         modified: dosTime(directory.readUInt16LE(at + 14), directory.readUInt16LE(at + 12)),
-        ...((flags & 1) === 1 ? { note: "encrypted" } : {}),
+        isEncrypted: (flags & 1) === 1,
       });
     }
     at += 46 + nameLength + extraLength + directory.readUInt16LE(at + 32);
   }
-  return listing("ZIP archive", entries, count);
+  return listing(entries, count);
 }
 
 /** A size of 4 GB or more is in the ZIP64 extra field. */
@@ -83,24 +81,6 @@ function dosTime(date: number, time: number): string {
   const two = (number: number) => String(number).padStart(2, "0");
   const day = `${1980 + (date >> 9)}-${two((date >> 5) & 15)}-${two(date & 31)}`;
   return `${day} ${two(time >> 11)}:${two((time >> 5) & 63)}`;
-}
-
-/**
- * Lists a tar archive (POSIX.1-2024, pax), also a compressed one.
- *
- * @throws DocumentError for one that is damaged, or decompresses to more than 2 GiB.
- */
-export async function tarDocument(source: ByteSource): Promise<Document> {
-  const reader = new TarReader();
-  const isCompressed = bufferOf(source.read(0, 2)).readUInt16BE() === 0x1f8b;
-  let total = 0;
-  for await (const chunk of isCompressed ? gunzipped(source) : chunksOf(source)) {
-    total += chunk.length;
-    if (isCompressed && total > MAX_TAR_BYTES)
-      throw new DocumentError("it is larger than 2 GiB when decompressed");
-    if (reader.add(chunk)) break;
-  }
-  return listing("tar archive", reader.entries, reader.count);
 }
 
 /**
@@ -151,99 +131,18 @@ async function* gunzipped(source: ByteSource): AsyncGenerator<Buffer> {
   }
 }
 
-class TarReader {
-  readonly entries: Entry[] = [];
-  count = 0;
-  #held = Buffer.alloc(0);
-  /** Bytes of content that are skipped. */
-  #skip = 0;
-  /** A long name that belongs to the next entry, and how much of it is still to be read. */
-  #longName: string | undefined;
-
-  /** @returns true at the end of the archive. */
-  add(chunk: Buffer): boolean {
-    let bytes = this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk;
-    for (;;) {
-      const skipped = Math.min(this.#skip, bytes.length);
-      this.#skip -= skipped;
-      bytes = bytes.subarray(skipped);
-      if (bytes.length < 512) break;
-      const header = bytes.subarray(0, 512);
-      if (header.every((byte) => byte === 0)) return true;
-      if (this.count === 0 && !isHeader(header)) throw new DocumentError("it is not a tar archive");
-      const size = numberIn(header, 124, 12);
-      const padded = Math.ceil(size / 512) * 512;
-      const type = String.fromCharCode(header[156] ?? 0);
-      if (/[Lxg]/.test(type) && size <= CHUNK) {
-        if (bytes.length < 512 + padded) break;
-        const content = bytes.subarray(512, 512 + size).toString("utf8");
-        if (type === "L") this.#longName = content.replace(/\0+$/, "");
-        if (type === "x") this.#longName = /^\d+ path=(.*)$/m.exec(content)?.[1] ?? this.#longName;
-      } else {
-        this.count += 1;
-        const name = this.#longName ?? nameIn(header);
-        this.#longName = undefined;
-        if (this.entries.length < MAX_ENTRIES) {
-          const time = new Date(numberIn(header, 136, 12) * 1_000);
-          const modified = Number.isNaN(time.getTime())
-            ? ""
-            : time.toISOString().slice(0, 16).replace("T", " ");
-          const target = textIn(header, 157, 100);
-          this.entries.push({
-            name,
-            size,
-            modified,
-            ...(target === "" ? {} : { note: `link to ${target}` }),
-          });
-        }
-      }
-      bytes = bytes.subarray(512);
-      this.#skip = padded;
-    }
-    this.#held = Buffer.from(bytes);
-    return false;
-  }
-}
-
-/** Whether the checksum of a header is right. */
-function isHeader(header: Buffer): boolean {
-  const sum = header.reduce(
-    (total, byte, index) => total + (index >= 148 && index < 156 ? 32 : byte),
-    0,
-  );
-  return sum === numberIn(header, 148, 8);
-}
-
-/** Octal digits, or a binary number if the first bit is set. */
-function numberIn(header: Buffer, from: number, length: number): number {
-  if (((header[from] ?? 0) & 0x80) !== 0) return Number(header.readBigUInt64BE(from + length - 8));
-  return Number.parseInt(textIn(header, from, length).trim() || "0", 8) || 0;
-}
-
-function textIn(header: Buffer, from: number, length: number): string {
-  return header
-    .subarray(from, from + length)
-    .toString("utf8")
-    .replace(/\0[\s\S]*$/, "");
-}
-
-function nameIn(header: Buffer): string {
-  const prefix = textIn(header, 257, 5) === "ustar" ? textIn(header, 345, 155) : "";
-  return prefix === "" ? textIn(header, 0, 100) : `${prefix}/${textIn(header, 0, 100)}`;
-}
-
-function listing(label: string, entries: readonly Entry[], count: number): Document {
+function listing(entries: readonly Entry[], count: number): Document {
   const files = entries.filter(({ name }) => !name.endsWith("/"));
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  const lines = entries.map(({ name, size, modified, note }) => {
+  const lines = entries.map(({ name, size, modified, isEncrypted }) => {
     // Names are foreign text and must stay on their line.
-    const shown = name.replace(/\p{Cc}/gu, "?");
-    return `${name.endsWith("/") ? "-" : size}\t${modified}\t${shown}${note === undefined ? "" : ` (${note.replace(/\p{Cc}/gu, "?")})`}`;
+    const shown = name.replace(/\p{Cc}/gu, "?") + (isEncrypted ? " (encrypted)" : "");
+    return `${name.endsWith("/") ? "-" : size}\t${modified}\t${shown}`;
   });
   const more = count > entries.length ? [`(${count - entries.length} more entries)`] : [];
   const total = `${files.length} files, ${bytes} bytes uncompressed`;
   return {
-    label,
+    label: "ZIP archive",
     parts: [{ name: "", text: [total, "size\tmodified\tname", ...lines, ...more].join("\n") }],
   };
 }

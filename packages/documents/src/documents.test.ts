@@ -1,4 +1,3 @@
-import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { type ByteSource, documentText } from "./index.ts";
 import { type DocumentKind, documentKind, hasSignature, partAt } from "./kinds.ts";
@@ -80,13 +79,10 @@ describe("office documents", () => {
   });
 
   it.each([
-    ["Sales!B3:C5", "row\tB\tC\n3\tNorth\t12.5\n5\tSouth\t7"],
-    ["B3", "row\tB\n3\tNorth"],
-    ["$C$3:$C$2", "row\tC\n2\tSum\n3\t12.5"],
-    ["'Year''s end'!A1", "row\tA\n1\tclosed"],
+    ["Sales", "row\tB\tC\n2\tRegion\tSum\n3\tNorth\t12.5\n5\tSouth\t7"],
     ["Year's end", "row\tA\n1\tclosed"],
     ["2", "row\tA\n1\tclosed"],
-    ["Sales!Z90:Z99", "(empty)"],
+    ["Empty", "(empty)"],
   ])("selects %s of a workbook", async (selection, cells) => {
     const lines = (await textOf("a.xlsx", book, selection)).trimEnd().split("\n");
     expect(lines.slice(2).join("\n")).toBe(cells);
@@ -96,7 +92,6 @@ describe("office documents", () => {
     expect(await problem("a.xlsx", book, "Salse")).toBe(
       'There is no sheet "Salse". Its sheets: "Sales", "Year\'s end", "Empty".',
     );
-    expect(await problem("a.xlsx", book, "No!A1")).toContain('There is no sheet "No".');
     expect(await problem("a.pdf", pdf(["x"]), "4")).toBe(
       'There is no page "4": the document has 1.',
     );
@@ -326,29 +321,6 @@ it("reads notebooks with their text outputs, without pictures", async () => {
   expect(await problem("a.ipynb", '{"a":1}')).toBe("it is not a Jupyter notebook");
 });
 
-it("reads RTF with its code page, Unicode and hidden groups", async () => {
-  const rtf =
-    "{\\rtf1\\ansi\\ansicpg1251{\\fonttbl{\\f0 Arial;}}{\\*\\generator X;}\\f0 Hello {\\b bold}\\par \\'cf\\'f0\\'e8 \\u8364?5\\par\\{x\\}}";
-  expect(await textOf("a.rtf", rtf)).toBe("=== Rich Text document\nHello bold\nПри €5\n{x}\n");
-});
-
-/** A tar entry (ustar) with its content. */
-function tarEntry(name: string, content: string, type = "0"): Buffer {
-  const header = Buffer.alloc(512);
-  header.write(name.slice(0, 100), 0);
-  header.write(content.length.toString(8).padStart(11, "0"), 124);
-  header.write("15000000000", 136);
-  header.write("        ", 148);
-  header.write(type, 156);
-  header.write("ustar", 257);
-  const sum = header.reduce((total, byte) => total + byte, 0);
-  header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
-  return Buffer.concat([
-    header,
-    Buffer.from(content.padEnd(Math.ceil(content.length / 512) * 512, "\0")),
-  ]);
-}
-
 describe("archives", () => {
   it("lists ZIP archives, also behind a program", async () => {
     const archive = zip({ "src/a.ts": "12345", "b\n=== c": "x" });
@@ -362,28 +334,6 @@ describe("archives", () => {
     );
     expect(await problem("a.zip", "PK\u0003\u0004 nothing")).toContain("its directory is missing");
   });
-
-  it("lists tar archives, also compressed ones and long names", async () => {
-    const long = `${"d/".repeat(80)}file.txt`;
-    const archive = Buffer.concat([
-      tarEntry("a.txt", "hello"),
-      tarEntry("././@LongLink", `${long}\0`, "L"),
-      tarEntry(long, "x".repeat(600)),
-      Buffer.alloc(1_024),
-    ]);
-    for (const [name, bytes] of Object.entries({
-      "a.tar": archive,
-      "a.tgz": gzipSync(archive),
-      "a.tar.gz": gzipSync(archive),
-    })) {
-      const text = await textOf(name, bytes);
-      expect(text).toContain("2 files, 605 bytes uncompressed");
-      expect(text).toMatch(/^5\t\S+ \S+\ta\.txt$/m);
-      expect(text).toContain(long);
-    }
-    expect(await problem("a.tar", "x".repeat(2_000))).toBe("it is not a tar archive");
-    expect(await problem("a.tgz", gzipSync(archive).subarray(0, 60))).toBe("it is damaged");
-  });
 });
 
 it("knows documents by name and signature", () => {
@@ -391,7 +341,7 @@ it("knows documents by name and signature", () => {
     [
       "a.docx",
       "B.PDF",
-      "a.tar.gz",
+      "a.tar",
       "a.gz",
       "a.doc.txt",
       "docx",
@@ -403,7 +353,7 @@ it("knows documents by name and signature", () => {
   expect(kinds).toEqual({
     "a.docx": "office",
     "B.PDF": "pdf",
-    "a.tar.gz": "tar",
+    "a.tar": undefined,
     "a.gz": "gzip",
     "a.doc.txt": undefined,
     docx: undefined,

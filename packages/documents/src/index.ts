@@ -32,7 +32,7 @@ export interface DocumentText {
  * its text. Runs on untrusted files, in bounded memory if its thread has a limit: archives are inflated to at most 100 MB,
  * and XML has at most 1,000 levels.
  *
- * @param selection `3`, `3-5`, a part's name, or in a workbook `Sales!A1:D20`; everything if undefined.
+ * @param selection `3`, `3-5` or a part's name; everything if undefined.
  * @throws DocumentError for one that is damaged, encrypted or too large, and SelectionError for a part that is not there.
  */
 export async function documentText(
@@ -54,7 +54,6 @@ async function readDocument(
 ): Promise<Document> {
   // Each reader is loaded on first use.
   if (kind === "zip") return (await import("./archive.ts")).zipDocument(source);
-  if (kind === "tar") return (await import("./archive.ts")).tarDocument(source);
   if (kind === "gzip") return (await import("./archive.ts")).gzipDocument(source);
   if (source.size > MAX_DOCUMENT_BYTES)
     throw new DocumentError(`it is larger than ${MAX_DOCUMENT_BYTES / 1024 / 1024} MiB`);
@@ -78,8 +77,6 @@ async function readDocument(
       return (await import("./mail.ts")).mailboxDocument(bytes, partRange(selection));
     case "notebook":
       return (await import("./notebook.ts")).notebookDocument(Buffer.from(bytes).toString("utf8"));
-    case "rtf":
-      return (await import("./rtf.ts")).rtfDocument(bytes);
   }
 }
 

@@ -1,14 +1,5 @@
 /** How a document is read. */
-export type DocumentKind =
-  | "pdf"
-  | "office"
-  | "mail"
-  | "mbox"
-  | "notebook"
-  | "rtf"
-  | "zip"
-  | "tar"
-  | "gzip";
+export type DocumentKind = "pdf" | "office" | "mail" | "mbox" | "notebook" | "zip" | "gzip";
 
 const KINDS: Readonly<Record<DocumentKind, string>> = {
   pdf: "pdf",
@@ -16,9 +7,7 @@ const KINDS: Readonly<Record<DocumentKind, string>> = {
   mail: "eml",
   mbox: "mbox",
   notebook: "ipynb",
-  rtf: "rtf",
   zip: "zip jar war whl",
-  tar: "tar tgz tar.gz",
   gzip: "gz",
 };
 const BY_EXTENSION = new Map(
@@ -27,10 +16,7 @@ const BY_EXTENSION = new Map(
     extensions.split(" ").map((extension) => [extension, kind as DocumentKind]),
   ),
 );
-const EXTENSION = new RegExp(
-  `\\.(${[...BY_EXTENSION.keys()].map((one) => one.replace(".", "\\.")).join("|")})$`,
-  "i",
-);
+const EXTENSION = new RegExp(`\\.(${[...BY_EXTENSION.keys()].join("|")})$`, "i");
 /** A message in a Maildir: the time, the process, the host and perhaps the flags. */
 const MAILDIR = /(?:^|[/\\])\d{9,11}\.[\w+-]+\.[^/\\]+$/;
 
@@ -41,9 +27,8 @@ export function documentKind(name: string): DocumentKind | undefined {
   return MAILDIR.test(name) ? "mail" : undefined;
 }
 
-/** Mail, notebooks and RTF are text files: what is too large to convert can still be read as text. */
-export const isTextKind = (kind: DocumentKind): boolean =>
-  /^(?:mail|mbox|notebook|rtf)$/.test(kind);
+/** Mail and notebooks are text files: what is too large to convert can still be read as text. */
+export const isTextKind = (kind: DocumentKind): boolean => /^(?:mail|mbox|notebook)$/.test(kind);
 
 /** Whether a file that begins with these bytes can be a document of this kind. */
 export function hasSignature(kind: DocumentKind, start: Uint8Array): boolean {
@@ -58,12 +43,8 @@ export function hasSignature(kind: DocumentKind, start: Uint8Array): boolean {
     case "zip":
       // An archive can follow a program that extracts it.
       return /^(?:PK|MZ|#!)/.test(text);
-    case "tar":
-      return start.length >= 512 || text.startsWith("\x1f\x8b");
     case "gzip":
       return text.startsWith("\x1f\x8b");
-    case "rtf":
-      return text.startsWith("{\\rtf");
     case "notebook":
       return /^\s*\{/.test(text.replace(/^\xef\xbb\xbf/, ""));
     case "mbox":

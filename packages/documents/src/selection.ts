@@ -1,5 +1,4 @@
 import type { Document, DocumentPart } from "./document.ts";
-import { columnNumber } from "./office/cells.ts";
 
 /** Which parts of a document: from 1, both included. */
 export interface PartRange {
@@ -20,8 +19,7 @@ export function partRange(selection: string | undefined): PartRange | undefined 
 }
 
 /**
- * Selects parts of a document: by number (`3`, `3-5`), by name, or in a workbook cells (`Sales!A1:D20`, `A1:D20` for the
- * first sheet).
+ * Selects parts of a document, by number (`3`, `3-5`) or by name.
  *
  * @returns the selected parts with their numbers.
  * @throws SelectionError
@@ -33,7 +31,7 @@ export function selected(
   const numbered = parts.map((part, index) => ({ part, number: index + 1 }));
   if (selection === undefined) return numbered;
   const shown = JSON.stringify(selection);
-  const named = numbered.filter(({ part }) => part.name === unquoted(selection));
+  const named = numbered.filter(({ part }) => part.name === selection);
   if (named.length > 0 && unit !== "page") return named;
   const range = partRange(selection);
   if (range !== undefined) {
@@ -41,37 +39,8 @@ export function selected(
     if (found.length > 0) return found;
     throw new SelectionError(`There is no ${unit} ${shown}: the document has ${parts.length}.`);
   }
-  const cells = /^(?:(.*)!)?\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?$/i.exec(
-    selection.trim(),
-  );
-  if (cells === null || unit !== "sheet")
-    throw new SelectionError(`There is no ${unit} ${shown}. ${known(numbered, unit)}`);
-  const [, sheet, left = "", top, right = left, bottom = top] = cells;
-  const one = numbered.find(({ part }) => sheet === undefined || part.name === unquoted(sheet));
-  if (one === undefined || !("rows" in one.part))
-    throw new SelectionError(
-      `There is no ${unit} ${JSON.stringify(sheet)}. ${known(numbered, unit)}`,
-    );
-  const [firstColumn, lastColumn] = [columnNumber(left), columnNumber(right)].sort((a, b) => a - b);
-  const [firstRow, lastRow] = [Number(top), Number(bottom)].sort((a, b) => a - b);
-  const isInside = (row: number, column: number) =>
-    row >= (firstRow ?? 1) &&
-    row <= (lastRow ?? 1) &&
-    column >= (firstColumn ?? 1) &&
-    column <= (lastColumn ?? 1);
-  const rows = one.part.rows
-    .slice(0, lastRow)
-    .map((row, at) =>
-      at + 1 < (firstRow ?? 1)
-        ? []
-        : row.map((cell, index) => (isInside(at + 1, index + 1) ? cell : "")),
-    );
-  return [{ number: one.number, part: { name: one.part.name, rows } }];
+  throw new SelectionError(`There is no ${unit} ${shown}. ${known(numbered, unit)}`);
 }
-
-/** A sheet's name can be quoted, with its own quotes doubled. */
-const unquoted = (name: string): string =>
-  /^'.*'$/s.test(name) ? name.slice(1, -1).replaceAll("''", "'") : name;
 
 function known(parts: readonly { part: DocumentPart; number: number }[], unit: string): string {
   const names = parts.filter(({ part }) => part.name !== "").slice(0, MAX_NAMES);

@@ -23,7 +23,7 @@ interface Slide {
 
 /**
  * The slides of a presentation as HTML (ECMA-376, part 1, 19 and 20): for each its title as a heading, then texts,
- * tables, charts, alternative texts of images and the speaker's notes, in the order of the slide.
+ * tables, diagrams, alternative texts of images and the speaker's notes, in the order of the slide.
  */
 export function slidesOf(parts: Parts): DocumentPart[] {
   const main = "ppt/presentation.xml";
@@ -159,40 +159,11 @@ function frameHtml(frame: XmlElement, slide: Slide): string {
         ),
       ),
     );
-  const partOf = (name: string, id: string) =>
-    xmlOf(slide.parts, slide.relations.get(first(frame, name)?.attribs[id] ?? "")?.target ?? "");
-  const chart = partOf("c:chart", "r:id");
-  if (chart !== undefined) return chartHtml(chart);
-  const diagram = partOf("dgm:relIds", "r:dm");
+  const id = first(frame, "dgm:relIds")?.attribs["r:dm"] ?? "";
+  const diagram = xmlOf(slide.parts, slide.relations.get(id)?.target ?? "");
   return diagram === undefined
     ? ""
     : all(diagram, "a:p")
         .map((one) => `<p>${runsHtml(one, slide)}</p>`)
         .join("");
-}
-
-/** A chart as its title and a table of its values. */
-function chartHtml(chart: NonNullable<ReturnType<typeof xmlOf>>): string {
-  const heading = first(chart, "c:title");
-  const title = heading === undefined ? "" : all(heading, "a:t").map(textOf).join("");
-  const series = all(chart, "c:ser");
-  const valuesIn = (one: XmlElement | undefined, ...names: string[]): string[] => {
-    const [values] = names.flatMap((name) => (one === undefined ? [] : all(one, name)));
-    const points = values === undefined ? [] : all(values, "c:pt");
-    const list: string[] = [];
-    for (const point of points.slice(0, 10_000))
-      list[Math.min(Number(point.attribs.idx) || 0, 10_000)] = all(point, "c:v")
-        .map(textOf)
-        .join("");
-    return list;
-  };
-  const columns = [
-    ["", ...valuesIn(series[0], "c:cat", "c:xVal")],
-    ...series.map((one) => [valuesIn(one, "c:tx").join(" "), ...valuesIn(one, "c:val", "c:yVal")]),
-  ];
-  const rows = Math.max(...columns.map(({ length }) => length));
-  const cells = Array.from({ length: rows }, (_, row) =>
-    columns.map((column) => escaped(column[row] ?? "")),
-  );
-  return `${title === "" ? "" : `<p>${escaped(title)}</p>`}${series.length === 0 ? "" : tableOf(cells)}`;
 }

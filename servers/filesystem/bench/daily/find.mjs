@@ -244,12 +244,6 @@ export const finding = [
     ours: ["read_text_file", { path: `~/${OFFICE}/Album.zip` }],
   },
   {
-    name: "read a range of a sheet",
-    check: (_, said) => /Item 20\D/.test(said) && !/Item 21\D/.test(said),
-    commander: ["read_file", { path: `~/${OFFICE}/Budget.xlsx`, sheet: "Costs", range: "A1:C21" }],
-    ours: ["read_text_file", { path: `~/${OFFICE}/Budget.xlsx#Costs!A1:C21` }],
-  },
-  {
     name: "read a mail and the names of its attachments",
     check: (_, said) => hasAll(said, ["Angebot für März", "grüß dich", "offer.pdf", "prices.csv"]),
     async official(agent) {

@@ -21,7 +21,7 @@ export default tool({
     path: z
       .string()
       .describe(
-        "Absolute or relative path. For a part of a document add #: a.xlsx#Sheet1!A1:D20, b.pdf#2-4.",
+        "Absolute or relative path. For a part of a document add #: a.xlsx#Sheet1, b.pdf#2-4.",
       ),
     head: line.describe("First lines only."),
     tail: line.describe("Last lines only."),

@@ -12,7 +12,7 @@ const MAX_CACHED_BYTES = 64 * 1024 * 1024;
 const ENTRY_BYTES = 1_000;
 /** Enough for the signature of each kind. */
 const SIGNATURE_BYTES = 1_024;
-/** `book.xlsx#Sales!A1:D20`: a document, and which part of it. */
+/** `book.xlsx#Sales`: a document, and which part of it. */
 const WITH_PART = /^(.+\.[a-z.]{2,7})#([^#/\\]+)$/i;
 
 /** The path of a document and the part of it that a path selects; undefined if it selects none. */

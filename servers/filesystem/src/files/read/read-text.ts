@@ -290,7 +290,7 @@ export function partFacts(part: TextPart, full: boolean): string {
 
 /** How to read a part of a document. */
 function partHint(unit: string): string {
-  const part = unit === "sheet" ? "Sheet1 or #Sheet1!A1:D20" : "2 or #2-4";
+  const part = unit === "sheet" ? "Sheet1" : "2 or #2-4";
   return `For one ${unit} or several, append #${part} to the path.`;
 }
 
