@@ -1,191 +1,73 @@
-import { Parser } from "htmlparser2";
+import { compile, type FormatCallback } from "html-to-text";
 
-const HIDDEN = new Set(["script", "style", "head", "template", "noscript", "svg", "math"]);
-const BLOCKS = new Set(
-  "address article aside blockquote body dd details div dl dt fieldset figcaption figure footer form header hr main nav ol section summary ul".split(
-    " ",
-  ),
-);
-/** Deeper lists are not indented further. */
-const MAX_INDENT = 8;
-/** How many of the last pieces of a line are examined for the URL of a link. */
-const LINK_PIECES = 20;
+const HIDDEN = ["script", "style", "head", "template", "noscript", "svg", "math"];
+const HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"];
+/** What is nested deeper is left out. */
+const MAX_DEPTH = 1_000;
+/** Begins a cell until its row is complete. */
+const CELL = "\u0001";
+
+const heading: FormatCallback = (element, walk, builder) => {
+  builder.openBlock({ leadingLineBreaks: 2 });
+  builder.addInline(`${"#".repeat(Number(element.name?.[1]))} `);
+  walk(element.children, builder);
+  builder.closeBlock({ trailingLineBreaks: 2 });
+};
+
+/** How many rows are open. The rows of a table in a cell continue the outer row. */
+let rows = 0;
+
+const row: FormatCallback = (element, walk, builder) => {
+  rows += 1;
+  try {
+    if (rows > 1) {
+      walk(element.children, builder);
+      return;
+    }
+    builder.openBlock({ leadingLineBreaks: 1 });
+    walk(element.children, builder);
+    const blockTransform = (text: string) =>
+      text
+        .split(CELL)
+        .slice(1)
+        .map((cell) => cell.trim().replace(/\s+/g, " "))
+        .join(" | ");
+    builder.closeBlock({ trailingLineBreaks: 1, blockTransform });
+  } finally {
+    rows -= 1;
+  }
+};
+
+const cell: FormatCallback = (element, walk, builder) => {
+  builder.addLiteral(CELL);
+  walk(element.children, builder);
+};
 
 /**
  * The text of HTML: headings with `#`, list items with `-`, the cells of a table row separated by ` | `, and links followed
- * by their URL. Linear in the length of the HTML, however deep its elements are nested.
+ * by their URL.
  */
-export function htmlText(html: string): string {
-  const writer = new LineWriter();
-  const lists: { ordered: boolean; count: number }[] = [];
-  const links: string[] = [];
-  let hidden = 0;
-
-  function open(name: string, attributes: Readonly<Record<string, string>>): void {
-    if (/^h[1-6]$/.test(name)) {
-      writer.gap(lists.length === 0);
-      writer.mark(`${"#".repeat(Number(name[1]))} `);
-    } else if (name === "li") {
-      writer.block();
-      const list = lists.at(-1);
-      if (list !== undefined) list.count += 1;
-      const indent = "  ".repeat(Math.max(0, Math.min(lists.length, MAX_INDENT) - 1));
-      writer.mark(`${indent}${list?.ordered ? `${list.count}.` : "-"} `);
-    } else if (name === "br") writer.break();
-    else if (name === "tr") writer.beginRow();
-    else if (name === "td" || name === "th") writer.cell();
-    else if (name === "pre") writer.beginPre();
-    else if (name === "a")
-      links.push(/^(?:https?|mailto):/i.test(attributes.href ?? "") ? (attributes.href ?? "") : "");
-    else if (name === "img") writer.put(attributes.alt ?? "");
-    // The text of an item begins on the item's line.
-    else if (!writer.isMarked && (name === "p" || name === "table")) writer.gap(lists.length === 0);
-    else if (!writer.isMarked && BLOCKS.has(name)) writer.block();
-    if (name === "ul" || name === "ol") lists.push({ ordered: name === "ol", count: 0 });
-  }
-
-  function close(name: string): void {
-    if (name === "tr") writer.endRow();
-    else if (name === "pre") writer.endPre();
-    else if (name === "a") {
-      const href = links.pop() ?? "";
-      if (href !== "" && !writer.endsWith(href.replace(/^mailto:/i, ""))) writer.put(` <${href}>`);
-    } else if (name === "ul" || name === "ol") {
-      writer.block();
-      lists.pop();
-      writer.gap(lists.length === 0);
-    } else if (name === "p" || name === "table" || /^h[1-6]$/.test(name))
-      writer.gap(lists.length === 0);
-    else if (name === "li" || BLOCKS.has(name)) writer.block();
-  }
-
-  const parser = new Parser(
+export const htmlText: (html: string) => string = compile({
+  wordwrap: false,
+  limits: { maxDepth: MAX_DEPTH, maxInputLength: Number.POSITIVE_INFINITY },
+  formatters: { heading, row, cell },
+  selectors: [
+    ...HIDDEN.map((selector) => ({ selector, format: "skip" })),
+    ...HEADINGS.map((selector) => ({ selector, format: "heading" })),
     {
-      onopentag(name, attributes) {
-        if (HIDDEN.has(name)) hidden += 1;
-        if (hidden === 0) open(name, attributes);
-      },
-      ontext(text) {
-        if (hidden === 0) writer.text(text);
-      },
-      onclosetag(name) {
-        if (HIDDEN.has(name)) hidden = Math.max(0, hidden - 1);
-        else if (hidden === 0) close(name);
+      selector: "a",
+      options: {
+        linkBrackets: ["<", ">"],
+        hideLinkHrefIfSameAsText: true,
+        pathRewrite: (path: string) => (/^(?:https?|mailto):/i.test(path) ? path : ""),
       },
     },
-    { recognizeSelfClosing: true },
-  );
-  parser.end(html);
-  return writer.finish();
-}
-
-/** Collects lines. The pieces of a line are joined only at its end, since looking at a growing text takes quadratic time. */
-class LineWriter {
-  readonly #lines: string[] = [];
-  #pieces: string[] = [];
-  /** Whether the line has only the mark of a heading or an item. */
-  #marked = false;
-  #rows = 0;
-  #pres = 0;
-
-  get isMarked(): boolean {
-    return this.#marked;
-  }
-
-  put(text: string): void {
-    if (text === "") return;
-    this.#pieces.push(text);
-    this.#marked = false;
-  }
-
-  /** Begins a line with the mark of a heading or an item. */
-  mark(text: string): void {
-    this.put(text);
-    this.#marked = this.#pieces.length === 1;
-  }
-
-  text(text: string): void {
-    if (this.#pres > 0 && this.#rows === 0) {
-      const [first = "", ...rest] = text.split("\n");
-      this.put(first);
-      for (const next of rest) {
-        this.#lines.push(this.#take().trimEnd());
-        this.put(next);
-      }
-      return;
-    }
-    const words = text.replace(/[\s\u00a0]+/g, " ");
-    this.put(this.#endsInSpace ? words.replace(/^ /, "") : words);
-  }
-
-  endsWith(text: string): boolean {
-    return this.#pieces.slice(-LINK_PIECES).join("").includes(text);
-  }
-
-  /** Ends a line, unless it is in a row. */
-  block(): void {
-    if (this.#rows === 0) this.#end();
-    else if (!this.#endsInSpace) this.put(" ");
-  }
-
-  /** Ends a paragraph; an empty line follows it unless it is in a list. */
-  gap(isSeparate: boolean): void {
-    this.block();
-    if (this.#rows === 0 && isSeparate && this.#lines.length > 0 && this.#lines.at(-1) !== "")
-      this.#lines.push("");
-  }
-
-  break(): void {
-    if (this.#rows > 0) this.put(" ");
-    else this.#end();
-  }
-
-  beginRow(): void {
-    this.block();
-    this.#rows += 1;
-  }
-
-  cell(): void {
-    if (this.#pieces.length > 0) this.put(this.#endsInSpace ? "| " : " | ");
-  }
-
-  endRow(): void {
-    this.#rows = Math.max(0, this.#rows - 1);
-    if (this.#rows === 0) this.#end();
-  }
-
-  beginPre(): void {
-    this.gap(true);
-    this.#pres += 1;
-  }
-
-  endPre(): void {
-    this.#end();
-    this.#pres = Math.max(0, this.#pres - 1);
-    this.gap(true);
-  }
-
-  finish(): string {
-    this.#end();
-    while (this.#lines.at(-1) === "") this.#lines.pop();
-    return this.#lines.join("\n");
-  }
-
-  get #endsInSpace(): boolean {
-    const last = this.#pieces.at(-1);
-    return last === undefined || /\s$/.test(last.slice(-1));
-  }
-
-  #end(): void {
-    const isEmpty = this.#marked;
-    const text = this.#take().trimEnd();
-    if (!isEmpty && text !== "") this.#lines.push(text);
-  }
-
-  #take(): string {
-    const text = this.#pieces.join("");
-    this.#pieces = [];
-    this.#marked = false;
-    return text;
-  }
-}
+    { selector: "img", options: { pathRewrite: () => "" } },
+    { selector: "ul", options: { itemPrefix: "- " } },
+    { selector: "table", format: "block" },
+    { selector: "tr", format: "row" },
+    ...["td", "th"].map((selector) => ({ selector, format: "cell" })),
+    { selector: "blockquote", format: "block" },
+    { selector: "hr", format: "skip" },
+  ],
+});
