@@ -2,12 +2,11 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import type { Task, World } from "@refmcp/testing";
 
-const rootOf = (world: World, name: string) => join(world.args[0] ?? "", name);
 /** Plain git's output for one of the world's repositories. */
 const git = (world: World, name: string, ...args: string[]): string => {
   try {
     return execFileSync("git", args, {
-      cwd: rootOf(world, name),
+      cwd: join(world.args[0] ?? "", name),
       encoding: "utf8",
       stdio: ["ignore", "pipe", "ignore"],
     }).trim();

@@ -15,7 +15,7 @@ export interface Entry {
   readonly oid: string;
 }
 
-export interface HunkQuery {
+interface HunkQuery {
   /** `3fa01c2`, or some of its lines: `3fa01c2:2-4`. */
   readonly ids: readonly string[];
   /** Where the ids are from: the index and the working tree, or HEAD and the index. */

@@ -39,7 +39,7 @@ interface Step {
 }
 
 /** The commits to rewrite, oldest first, and what becomes of them. */
-export interface Range {
+interface Range {
   readonly oids: readonly string[];
   /** The commit that the new ones follow; undefined if they begin the history. */
   readonly base: string | undefined;

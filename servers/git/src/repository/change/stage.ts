@@ -18,7 +18,7 @@ export async function stagedChanges(repository: Repository): Promise<FileChange[
 }
 
 /** Whole files, or single changes by their ids. */
-export interface Selection {
+interface Selection {
   readonly files?: readonly string[] | undefined;
   readonly hunks?: readonly string[] | undefined;
 }
@@ -198,7 +198,7 @@ interface RestoreQuery {
  * Restores files from the index (or HEAD, for the index itself) or a commit or tree. Their previous content is kept under a
  * recovery ref first.
  */
-export async function restore(repository: Repository, query: RestoreQuery, { budget }: Budget) {
+async function restore(repository: Repository, query: RestoreQuery, { budget }: Budget) {
   const root = await repository.worktree();
   const input = await pathBytes(repository, query.files);
   const named = query.source ?? (query.staged && query.worktree ? "HEAD" : undefined);

@@ -87,7 +87,7 @@ function firstRefs(refs: readonly string[]): string[] {
 }
 
 /** How ids are shown. */
-export type IdOf = (oid: string) => string;
+type IdOf = (oid: string) => string;
 
 /**
  * A commit as text. Lines from the repository begin with an id, one of our words or a space, and those of a diff as in a patch, so

@@ -85,7 +85,7 @@ function isLong(patch: Buffer): boolean {
 }
 
 /** Reads git's patch; the counts in its hunks' headers show what is content. */
-export function parsePatch(patch: Buffer): FilePatch[] {
+function parsePatch(patch: Buffer): FilePatch[] {
   const files: FilePatch[] = [];
   let head: string[] = [];
   let lines: PatchLine[] = [];

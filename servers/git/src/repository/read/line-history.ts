@@ -6,7 +6,7 @@ import { failure, failureOf } from "../run/errors.ts";
 import { counted, textOf } from "../run/text.ts";
 import { type Commit, commitOfFields, LOG_FIELDS, LOG_FORMAT, LOG_PLAIN } from "./commits.ts";
 
-export interface LineRange {
+interface LineRange {
   readonly path: string | undefined;
   /** `10`, `10,40` or the name of a function. */
   readonly lines: string;

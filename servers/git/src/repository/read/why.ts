@@ -7,7 +7,7 @@ import { lineHistory } from "./line-history.ts";
 import { shownIn } from "./log.ts";
 
 /** A line of a file and the commit that it comes from. */
-export interface BlamedLine {
+interface BlamedLine {
   readonly number: number;
   readonly commit: string;
   readonly text: string;

@@ -4,7 +4,7 @@ import { signalTree } from "@refmcp/boundary/process-tree";
 import { hold, ownsGroup } from "./run-git.ts";
 
 /** How git is started for a repository, and what that depends on: another state needs another process. */
-export interface Kept {
+interface Kept {
   /** Identifies the repository. */
   readonly place: string;
   readonly state: string;
@@ -14,7 +14,7 @@ export interface Kept {
 }
 
 /** An object; with its content if that was requested. */
-export interface Found {
+interface Found {
   readonly oid: string;
   readonly type: string;
   readonly size: number;

@@ -56,10 +56,10 @@ export function unquotePath(quoted: string): Buffer {
 }
 
 /** Splits NUL-separated records. A last one without a NUL counts if it is not empty. */
-export function records(output: Buffer, separator = 0): Buffer[] {
+export function records(output: Buffer): Buffer[] {
   const found: Buffer[] = [];
   let start = 0;
-  for (let end = output.indexOf(separator); end !== -1; end = output.indexOf(separator, start)) {
+  for (let end = output.indexOf(0); end !== -1; end = output.indexOf(0, start)) {
     found.push(output.subarray(start, end));
     start = end + 1;
   }
