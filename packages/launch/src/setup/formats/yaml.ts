@@ -1,13 +1,4 @@
-import {
-  isMap,
-  isScalar,
-  isSeq,
-  type Node,
-  type Pair,
-  parseDocument,
-  type YAMLMap,
-  type YAMLSeq,
-} from "yaml";
+import { isMap, isScalar, type Node, type Pair, parseDocument, type YAMLMap } from "yaml";
 import type { Json } from "../../hosts/facts.ts";
 import { isRecord, type Key, SetupProblem, syntaxProblem, type TextFormat } from "./text-format.ts";
 
@@ -57,14 +48,12 @@ function unusual(keys: readonly Key[]): SetupProblem {
   );
 }
 
-type Collection = YAMLMap<Node, Node | null> | YAMLSeq<Node>;
-type Item = Node | Pair<Node, Node | null>;
+type Collection = YAMLMap<Node, Node | null>;
+type Item = Pair<Node, Node | null>;
 
-const isCollection = (node: unknown): node is Collection => isMap(node) || isSeq(node);
-const isPair = (item: Item): item is Pair<Node, Node | null> => "key" in item && "value" in item;
-const startOf = (item: Item): number => (isPair(item) ? item.key : item).range?.[0] ?? 0;
-const endOf = (item: Item): number =>
-  isPair(item) ? (item.value?.range?.[1] ?? item.key.range?.[1] ?? 0) : (item.range?.[1] ?? 0);
+const isCollection = (node: unknown): node is Collection => isMap(node);
+const startOf = ({ key }: Item): number => key.range?.[0] ?? 0;
+const endOf = ({ key, value }: Item): number => value?.range?.[1] ?? key.range?.[1] ?? 0;
 
 function nodeAt(text: string, keys: readonly Key[]): unknown {
   const document = documentOf(text);
@@ -76,7 +65,7 @@ function itemAt(text: string, keys: readonly Key[]): { parent: Collection; item:
   const parent = nodeAt(text, keys.slice(0, -1));
   const key = keys.at(-1);
   const items: readonly Item[] = isCollection(parent) ? parent.items : [];
-  const item = items.find((one) => isPair(one) && isScalar(one.key) && one.key.value === key);
+  const item = items.find((one) => isScalar(one.key) && one.key.value === key);
   if (!isCollection(parent) || item === undefined) throw unusual(keys);
   return { parent, item };
 }
@@ -93,7 +82,7 @@ function linesOf(
   return { start, end: endOfLine(text, endOf(item)), indent };
 }
 
-/** The white space before an item; a list's item has its dash in between. */
+/** The white space before an item. */
 function indentOf(text: string, offset: number): string {
   const line = text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset);
   return /^[ \t]*/.exec(line)?.[0] ?? "";
