@@ -118,8 +118,7 @@ describe("renderHelp", () => {
                                     transport of 2024-11-05, at /sse.
         --websocket                 With --http, also serve WebSocket connections
                                     (subprotocol mcp), at /mcp.
-        --tls-cert FILE             Serve HTTPS with this certificate chain
-                                    (PEM).
+        --tls-cert FILE             Serve HTTPS with this certificate chain (PEM).
         --tls-key FILE              The private key of the certificate (PEM).
         --allow-plain-http          Serve plain HTTP on an address that other machines
                                     can reach, for example behind a proxy that adds

@@ -107,7 +107,7 @@ export interface ListedTool extends ToolSchemas {
   title: string;
   description: string;
   annotations: ToolAnnotations;
-  execution?: { taskSupport: "optional" | "required" };
+  execution?: { taskSupport: "optional" };
   _meta?: Meta;
 }
 
