@@ -182,21 +182,6 @@ export const tasks: readonly Task[] = [
     check: (answer) => /\b252\b/.test(answer) && /pass/i.test(answer),
   },
   {
-    name: "correct a check",
-    prompt: `Our check of the start page has the step "click button exactly 'Likes'", which fails since the page was changed. Find out what the step should be now, and prove it. ${WHERE}`,
-    async reference(call) {
-      const failed = await call("pw_run_test", {
-        url: await siteOf(call),
-        steps: ["click button exactly 'Likes'"],
-        assertions: ["button 'Thanks' is visible"],
-      });
-      const [, id = ""] = /, run (\S+)$/m.exec(failed) ?? [];
-      return call("pw_heal", { run_id: id });
-    },
-    check: async (answer, world) =>
-      answer.includes("button exactly 'Like'") && (await reports(world)).some((one) => one.passed),
-  },
-  {
     name: "a spec for the repository",
     prompt: `Write me a Playwright spec that follows 'Sign in' on the start page and checks the heading 'Sign in'; show me the code only once it works. ${WHERE}`,
     async reference(call) {

@@ -8,7 +8,6 @@ import browseOpen from "./browse-open.ts";
 import browseSnapshot from "./browse-snapshot.ts";
 import compare from "./compare.ts";
 import exportSpec from "./export-spec.ts";
-import heal from "./heal.ts";
 import inspectPage from "./inspect-page.ts";
 import inspectTrace from "./inspect-trace.ts";
 import listSpecs from "./list-specs.ts";
@@ -27,7 +26,6 @@ export const tools = [
   browseSnapshot,
   compare,
   exportSpec,
-  heal,
   inspectPage,
   inspectTrace,
   listSpecs,

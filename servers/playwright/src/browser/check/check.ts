@@ -1,6 +1,5 @@
 import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Page } from "playwright";
-import { type Elements, noteElement } from "../heal/elements.ts";
 import type { Assertion, CheckOf } from "../language/ast.ts";
 import {
   expectationOf,
@@ -27,8 +26,6 @@ export interface CheckScope extends Comparing {
   readonly events: PageEvents;
   readonly settling: Settling;
   readonly found: Found;
-  /** Receives what the targets are on the page, if they are kept. */
-  readonly elements?: Elements | undefined;
   readonly secrets: SecretsInRun;
 }
 
@@ -114,10 +111,8 @@ async function untilOn(
     if (plan.reads !== undefined && (await deadline.race(readsSecret(plan.on, scope))))
       return { passed: false, actual: "it is a field with a secret, so it is not read" };
     const outcome = await deadline.race(expectationOutcome(check, plan, page, waitMs));
-    if (outcome.passed && "target" in check) {
+    if (outcome.passed && "target" in check)
       await noteFound(page, plan.on, check.target, scope.found).catch(() => undefined);
-      await deadline.race(noteElement(scope.elements, check.target, locatorOf(page, plan.on)));
-    }
     return outcome;
   }
   const ends = performance.now() + waitMs;

@@ -128,19 +128,17 @@ function caretText(label: string, text: string, { at, expected, example }: Langu
 
 /** How each bare quoted text was resolved. */
 export type Found = Map<object, Base>;
-/** Parts of a sentence, and what replaces them. */
-export type Replaced = ReadonlyMap<object, object>;
 
 /** A step in the language's own words, its bare quoted texts as what they turned out to be. */
-export const stepSentence = ({ action }: Step, found: Replaced = new Map()): string =>
+export const stepSentence = ({ action }: Step, found: Found = new Map()): string =>
   printAction(Object.assign({}, action, explicit(action, found)));
 
 /** An assertion in the language's own words. */
-export const assertionSentence = (assertion: Assertion, found: Replaced = new Map()): string =>
+export const assertionSentence = (assertion: Assertion, found: Found = new Map()): string =>
   printAssertion(Object.assign({}, assertion, explicit(assertion, found)));
 
 /** A copy with some parts replaced: each bare quoted text is what it turned out to be. */
-function explicit(part: unknown, found: Replaced): unknown {
+function explicit(part: unknown, found: Found): unknown {
   if (typeof part !== "object" || part === null || found.size === 0) return part;
   const known = found.get(part);
   if (known !== undefined) return known;

@@ -99,9 +99,7 @@ export const masksOn = (page: Page): Locator[] => inFrames(page, { do: "shown" }
 
 /** Where those are; never twice the same for one that an animation moves. */
 export const whereShown = (page: Page): Promise<unknown> =>
-  Promise.all(
-    masksOn(page).map((found) => onAll(found, placesOf, undefined).catch(() => undefined)),
-  );
+  Promise.all(masksOn(page).map((found) => onAll(found, placesOf).catch(() => undefined)));
 
 /** Runs in the page. */
 function placesOf(all: Element[]) {
@@ -125,19 +123,18 @@ function placesOf(all: Element[]) {
  *
  * @returns what the function returns; undefined if there are no elements.
  */
-export async function onAll<Value, Arg>(
-  locator: Pick<Locator, "elementHandles">,
-  work: (all: Element[], arg: Arg) => Value,
-  arg: Arg,
+async function onAll<Value>(
+  locator: Locator,
+  work: (all: Element[]) => Value,
 ): Promise<Value | undefined> {
   const all = await locator.elementHandles();
   try {
     const frame = await all[0]?.ownerFrame();
     if (!frame) return undefined;
     const run = await frame.evaluateHandle<typeof work>(`(${work})`);
-    return await run.evaluate<Value, { all: object; arg: Arg }>(
-      (one, given) => Reflect.apply(one, undefined, [given.all, given.arg]),
-      { all, arg },
+    return await run.evaluate<Value, object>(
+      (one, given) => Reflect.apply(one, undefined, [given]),
+      all,
     );
   } finally {
     await Promise.all(all.map((one) => one.dispose()));

@@ -1,7 +1,6 @@
 import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { NetworkGuard } from "@refmcp/boundary/forward-proxy";
 import { browserGone, failure } from "../errors.ts";
-import type { Elements } from "../heal/elements.ts";
 import type { Step } from "../language/ast.ts";
 import {
   contextOptionsOf,
@@ -47,7 +46,6 @@ export interface SessionOptions {
   readonly keepsDownloads: boolean;
   /** How bare quoted texts were resolved. */
   readonly found?: Found;
-  readonly elements?: Elements;
 }
 
 /** A page on which sentences are performed and checked: its context, tabs, network, console and artifacts. */
@@ -98,7 +96,6 @@ export async function openSession(
     ...services,
     ...{ url, opened, events, deadline, folder, artifacts, device: device.name },
     found: options.found ?? new Map(),
-    elements: options.elements,
     settling: new Settling(page, events),
     ended: endOf(url, opened, events),
     get page() {

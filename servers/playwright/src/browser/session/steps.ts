@@ -2,7 +2,6 @@ import { ToolError } from "@refmcp/boundary/answer";
 import type { NetworkGuard } from "@refmcp/boundary/forward-proxy";
 import type { Page } from "playwright";
 import { type CheckScope, holds, until } from "../check/check.ts";
-import { noteElement } from "../heal/elements.ts";
 import { parseTargetUrl } from "../language/address.ts";
 import { NETWORK_SPEEDS, type Step, type Target } from "../language/ast.ts";
 import { urlMatcher } from "../language/matching.ts";
@@ -224,12 +223,11 @@ async function actOn(page: Page, plan: Act, scope: StepScope, timeout: number): 
   const perform = async () => {
     const { kind } = target.base;
     const isNoted = kind === "quoted" || kind === "field";
-    if (isNoted || secret !== undefined || isMarked(target) || scope.elements !== undefined)
+    if (isNoted || secret !== undefined || isMarked(target))
       await locator.waitFor({ state: "attached", timeout });
     // If there are several, the step itself says so.
     if (isNoted) await noteFound(page, on, target, scope.found).catch(() => undefined);
     else if (isMarked(target)) await noteNamed(page, locator, target, scope).catch(() => undefined);
-    await noteElement(scope.elements, target, locator);
     if (secret !== undefined) return writeSecret(secret, locator, method, given, scope, timeout);
     await checkEdit(page, locator, method, given);
     return Reflect.apply(Reflect.get(locator, method), locator, [

@@ -8,8 +8,6 @@ import { projectEnvironment, runInGroup } from "../process-group.ts";
 export interface CommandOptions {
   readonly project: string;
   readonly args: readonly string[];
-  /** More variables for its environment. */
-  readonly env?: NodeJS.ProcessEnv | undefined;
   readonly signal: AbortSignal;
   readonly onEvent: (event: SpecEvent) => void;
 }
@@ -23,7 +21,6 @@ export interface CommandOptions {
 export async function playwrightTest({
   project,
   args,
-  env,
   signal,
   onEvent,
 }: CommandOptions): Promise<{ code: number | null; output: string }> {
@@ -32,7 +29,7 @@ export async function playwrightTest({
   return runInGroup([cliOf(project), "test", "--reporter=null", ...args], {
     cwd: project,
     // Not `--reporter`, which Playwright splits at commas.
-    env: { ...environment(), ...env, PW_TEST_REPORTER: reporter },
+    env: { ...environment(), PW_TEST_REPORTER: reporter },
     signal,
     onLine: (line) => {
       const event = eventOf(line);
@@ -41,7 +38,7 @@ export async function playwrightTest({
   });
 }
 
-export function cliOf(project: string): string {
+function cliOf(project: string): string {
   const require = createRequire(join(project, "package.json"));
   for (const name of ["@playwright/test", "playwright"]) {
     try {

@@ -14,13 +14,6 @@ import { redactZip } from "../store/zip.ts";
 import { shownArtifact } from "../verdict/report.ts";
 import { playwrightTest, type SpecEvent } from "./command.ts";
 
-export interface SpecRunOptions {
-  readonly env?: NodeJS.ProcessEnv;
-  readonly args?: readonly string[];
-  /** More for the run's report, which the answer does not have. */
-  readonly more?: () => Promise<object>;
-}
-
 interface Selection {
   readonly files: readonly string[];
   readonly grep?: string | undefined;
@@ -74,11 +67,7 @@ export class Specs {
   }
 
   /** Runs the tests that match the selection, with progress for every test; no process outlives the call. */
-  async run(
-    selection: Selection & { readonly lastFailed: boolean },
-    call: Calling,
-    { env, args = [], more }: SpecRunOptions = {},
-  ) {
+  async run(selection: Selection & { readonly lastFailed: boolean }, call: Calling) {
     const began = performance.now();
     const project = this.folder;
     const folder = await this.#runs.begin();
@@ -109,12 +98,7 @@ export class Specs {
     try {
       const ended = await playwrightTest({
         project,
-        args: [
-          ...args,
-          ...(selection.lastFailed ? ["--last-failed"] : []),
-          ...argumentsOf(selection),
-        ],
-        env,
+        args: [...(selection.lastFailed ? ["--last-failed"] : []), ...argumentsOf(selection)],
         signal,
         onEvent: (event) => {
           if (event.kind === "begin") total = event.total;
@@ -144,10 +128,7 @@ export class Specs {
         run_id: folder.id,
         artifacts,
       });
-      await this.#runs.finish(folder, {
-        ...report(),
-        ...this.#secrets.redactIn((await more?.()) ?? {}),
-      });
+      await this.#runs.finish(folder, report());
       // Again, since the report's own file may not have been kept.
       return report();
     } catch (error) {
@@ -177,10 +158,6 @@ export class Specs {
     } catch {
       // It was deleted since: more is hidden.
     }
-  }
-
-  redactIn<Value>(value: Value): Value {
-    return this.#secrets.redactIn(value);
   }
 
   /** A text from the project without colors and secrets. */

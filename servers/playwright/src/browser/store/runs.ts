@@ -4,7 +4,6 @@ import { lstat, open, readdir, readFile, rm, rmdir, utimes } from "node:fs/promi
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { nearest, sized, ToolError } from "@refmcp/boundary/answer";
-import type { KeptElements } from "../heal/elements.ts";
 import { problemOf, RunFolder, type RunsPlace } from "./disk.ts";
 
 export interface Artifact {
@@ -27,8 +26,6 @@ export interface Done {
     steps: readonly string[];
     assertions: readonly string[];
     devices: readonly string[];
-    /** What the targets were, if the run passed. */
-    kept?: KeptElements;
   };
 }
 

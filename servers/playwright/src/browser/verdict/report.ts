@@ -1,5 +1,4 @@
 import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
-import type { Broken } from "../heal/broken.ts";
 import type { Seen } from "../session/snapshot.ts";
 import type { Artifact } from "../store/runs.ts";
 
@@ -37,8 +36,6 @@ export interface RunReport {
   readonly notes?: string[] | undefined;
   readonly error?: string;
   readonly seen?: Seen | undefined;
-  /** Only for a run that heals a test. */
-  readonly broken?: Broken | undefined;
 }
 
 /** A run without a verdict: its error contains the data of its report. */

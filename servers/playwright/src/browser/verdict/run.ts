@@ -1,9 +1,6 @@
 import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { checkAll } from "../check/check.ts";
 import type { Outcome } from "../check/expectation.ts";
-import { type Broken, brokenAt, type HealOrder, keepRemoved } from "../heal/broken.ts";
-import type { Elements } from "../heal/elements.ts";
-import { type Place, pointsAt } from "../heal/points.ts";
 import type { Assertion } from "../language/ast.ts";
 import {
   assertionSentence,
@@ -30,7 +27,6 @@ import {
   titleOf,
 } from "../session/page-session.ts";
 import { type Look, snapshotOf } from "../session/snapshot.ts";
-import { locatorOf } from "../session/targets.ts";
 import { type RunFolder, slugOf } from "../store/disk.ts";
 import type { CheckResult, RunReport } from "./report.ts";
 
@@ -57,9 +53,6 @@ export interface DeviceRunOptions {
   /** Asks for a snapshot at the end. */
   readonly look?: Look | undefined;
   readonly found: Found;
-  /** Receives what the targets were, for a run that may be healed later. */
-  readonly elements: Elements;
-  readonly heal?: HealOrder | undefined;
   readonly folder: RunFolder;
   readonly part: RunPart | undefined;
   readonly progress: (note: string) => void;
@@ -164,17 +157,12 @@ async function play(
   const { script, look, matrix, device, signal, progress } = options;
   const { assertions: wanted, steps } = script;
   await deadline.race(artifacts.begin(opened.context));
-  const healing = healingOf(options, session);
-  let started = -1;
-  const failed = await playSteps(steps, session, (n) => {
-    progress(`step ${n + 1} of ${steps.length}`);
-    started = n;
-    return healing?.before({ list: "steps", index: n });
-  });
+  const failed = await playSteps(steps, session, (n) =>
+    progress(`step ${n + 1} of ${steps.length}`),
+  );
   checkRefusal(session);
   progress(`judging ${wanted.length} assertions`);
   if (failed === undefined) {
-    await healing?.before({ list: "assertions", index: 0 });
     let isSettling = false;
     const waiting = () => {
       isSettling = true;
@@ -192,11 +180,6 @@ async function play(
   const named = { script, matrix, device: device.name };
   const assertions = resultsOf(named, outcomes, "not checked: a step failed");
   const passed = failed === undefined && assertions.every((one) => one.passed);
-  const broken = await healing?.after(
-    failed !== undefined
-      ? [{ list: "steps", index: started }]
-      : assertions.flatMap((one, index) => (one.passed ? [] : [{ list: "assertions", index }])),
-  );
   const { page } = session;
   const naming = page.title();
   naming.catch(() => undefined);
@@ -212,7 +195,6 @@ async function play(
     assertions,
     passed,
     seen,
-    broken,
     final_url: page.url(),
     status: events.place.response?.status(),
     title: title === "" ? undefined : title,
@@ -229,33 +211,4 @@ function errorNotes(events: PageEvents, passed: boolean): string[] {
     .map((line) => `console error: ${clip(oneLine(events.said(line)), 500)}`);
   const thrown = pageErrors.map((text) => `uncaught in the page: ${clip(oneLine(text), 300)}`);
   return [...thrown, ...errors].slice(0, 5);
-}
-
-/** What is done before a sentence and after the verdict to heal a test. */
-function healingOf({ heal, script }: DeviceRunOptions, session: PageSession) {
-  if (heal === undefined) return undefined;
-  let earlier: Broken | undefined;
-  let stop = () => {};
-  return {
-    async before({ list, index }: Place): Promise<void> {
-      const isHere = (place: Place | undefined) =>
-        place?.list === list && (list === "assertions" || place.index === index);
-      if (heal.remove !== undefined && isHere(heal.remove)) {
-        const point = pointsAt(script, heal.remove)[heal.remove.point];
-        if (point !== undefined)
-          stop = await keepRemoved(session.page, locatorOf(session.page, point.on));
-      }
-      if (heal.at !== undefined && isHere(heal.at)) {
-        await session.settling.settled(session.deadline, BRIEF);
-        earlier = await session.deadline.race(brokenAt(session, script, [], heal));
-      }
-    },
-    async after(failed: readonly Place[]): Promise<Broken | undefined> {
-      stop();
-      if (failed.length === 0) return undefined;
-      const found =
-        earlier ?? (await session.deadline.race(brokenAt(session, script, failed, heal)));
-      return found === undefined ? undefined : { ...found, failed };
-    },
-  };
 }

@@ -1,7 +1,5 @@
 import type { Launched } from "../driver/launch.ts";
 import { type Semaphore, semaphoreOf } from "../driver/semaphore.ts";
-import type { HealOrder } from "../heal/broken.ts";
-import { type Elements, keptOf } from "../heal/elements.ts";
 import { parseTargetUrl, refusedUrl } from "../language/address.ts";
 import {
   assertionSentence,
@@ -48,9 +46,6 @@ export interface RunRequest {
   readonly timeoutMs: number;
   readonly look?: Look;
   readonly part?: RunPart;
-  readonly heal?: HealOrder;
-  /** Maximum wait of one action for its element. */
-  readonly stepMs?: number;
 }
 
 interface ParsedTest {
@@ -127,13 +122,11 @@ export class Tester {
     tookMs: () => number,
     secrets: SecretsInRun,
   ): Promise<RunReport> {
-    const usual = await this.servicesFor(url, secrets);
-    const services = { ...usual, stepMs: request.stepMs ?? usual.stepMs };
+    const services = await this.servicesFor(url, secrets);
     const { runs } = this.options;
     const { part } = request;
     const folder = part === undefined ? await runs.begin() : runs.resume(part.run);
     const found: Found = new Map();
-    const elements: Elements = new Map();
     const matrix = devices.length > 1;
     let done = 0;
     // Progress that grows with time, to keep a long call alive.
@@ -142,7 +135,7 @@ export class Tester {
     const beat = setInterval(() => report(), BEAT_MS).unref();
     const runOn = async (device: Device) => {
       const progress = (note: string) => report(matrix ? `${device.name}: ${note}` : note);
-      const { evidence, look, heal, timeoutMs } = request;
+      const { evidence, look, timeoutMs } = request;
       const { signal } = call;
       const deviceRun = await runOnDevice(
         {
@@ -158,8 +151,6 @@ export class Tester {
           folder,
           found,
           part,
-          elements,
-          heal,
           progress,
         },
         services,
@@ -195,12 +186,10 @@ export class Tester {
         steps: script.steps.map((one) => stepSentence(one, found)),
         assertions: script.assertions.map((one) => assertionSentence(one, found)),
       };
-      const kept = passed ? secrets.redactIn(keptOf(script, elements)) : undefined;
-      const { broken: _, ...told } = answer();
       if (part === undefined)
         await runs.finish<Done>(folder, {
-          ...told,
-          done: { ...sentences, devices: request.devices, ...(kept === undefined ? {} : { kept }) },
+          ...answer(),
+          done: { ...sentences, devices: request.devices },
         });
       // Again, since the report's own file may not have been kept.
       return answer();
@@ -250,7 +239,6 @@ function joined(deviceRuns: readonly DeviceRun[]) {
     title: first?.title,
     failed_step: deviceRuns.find((deviceRun) => deviceRun.failed_step !== undefined)?.failed_step,
     seen: first?.seen,
-    broken: deviceRuns.find((deviceRun) => deviceRun.broken !== undefined)?.broken,
   };
 }
 
