@@ -129,13 +129,6 @@ export const tasks: readonly Task[] = [
     check: async (_answer, world) => (await reports(world)).filter((one) => one.passed).length >= 3,
   },
   {
-    name: "what costs points",
-    prompt: `How can the score of /login for search engines be improved? Name what costs the most. ${WHERE}`,
-    reference: async (call) =>
-      call("pw_audit", { url: `${await siteOf(call)}/login`, categories: ["seo"] }),
-    check: (answer) => /description/i.test(answer),
-  },
-  {
     name: "what is different",
     prompt: `Compare the start page with /login: which heading is new on /login? ${WHERE}`,
     async reference(call) {

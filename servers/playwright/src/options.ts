@@ -7,7 +7,7 @@ export const options = defineOptions({
     type: "directory",
     heading: "Your tests",
     description:
-      "The folder of your own Playwright project; pw_list_specs and pw_run_specs use its specs, and pw_audit its Lighthouse.",
+      "The folder of your own Playwright project; pw_list_specs and pw_run_specs use its specs.",
   },
   baselineDir: {
     type: "directory",

@@ -142,7 +142,6 @@ export async function world(): Promise<World> {
     env: { PW_SECRET_PASSWORD: SECRET },
     calls: {
       pw_approve_baseline: { run_id: RUN, baseline: "home" },
-      pw_audit: { url: `${site.url}/login`, categories: ["accessibility", "seo"] },
       pw_browse_act: { steps: ["click button 'Like'"], snapshot: true },
       pw_browse_close: {},
       pw_browse_evaluate: { expression: "document.title" },
@@ -179,7 +178,6 @@ export async function world(): Promise<World> {
       ]),
     ),
     failures: {
-      pw_audit: { url: "file:///etc/passwd" },
       pw_browse_act: { session: "unknown", steps: ["click button 'Like'"] },
       pw_approve_baseline: { run_id: RUN, baseline: "../../etc" },
       pw_compare: { before: "base:none", after: `${site.url}/` },
@@ -200,12 +198,6 @@ export async function world(): Promise<World> {
       // Whose pages take long to load and to judge; compare.test.ts has a large answer, too.
       ...(isLong
         ? {
-            pw_audit: {
-              url: `${site.url}/crowd`,
-              devices: ["desktop", "iPhone 15"],
-              categories: ["accessibility", "weight", "seo", "headers", "best_practices"],
-              timeout_ms: 500_000,
-            },
             pw_compare: {
               before: `${site.url}/`,
               after: `${site.url}/crowd`,

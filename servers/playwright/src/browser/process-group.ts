@@ -3,11 +3,11 @@ import { createInterface } from "node:readline";
 import { signalTree } from "@refmcp/boundary/process-tree";
 
 export interface GroupOptions {
-  readonly cwd?: string;
+  readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
   /** Receives the lines that the program writes to file descriptor 3. */
-  readonly onLine?: (line: string) => void;
+  readonly onLine: (line: string) => void;
 }
 
 const MAX_OUTPUT = 8_000;
@@ -49,7 +49,7 @@ export async function runInGroup(
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding("utf8").on("data", receive);
   const pipe = child.stdio[3];
-  if (onLine !== undefined && pipe !== null && pipe !== undefined && "read" in pipe)
+  if (pipe !== null && pipe !== undefined && "read" in pipe)
     createInterface({ input: pipe }).on("line", onLine);
   try {
     const code = await new Promise<number | null>((resolve, reject) => {

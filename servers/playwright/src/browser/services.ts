@@ -49,7 +49,7 @@ export class Services {
     this.baselines = new BaselineStore(baselinesFolder);
     this.specs = new Specs(project, this.runs, Secrets.from(env));
     this.drivers = new Drivers(
-      { ...rest, project, runsPlace: runs, baselinesFolder },
+      { ...rest, runsPlace: runs, baselinesFolder },
       { env, readUpload: (path) => this.#upload(path), log, changed },
     );
     this.sessions = new Sessions({ drivers: this.drivers, runs: this.runs, changed });

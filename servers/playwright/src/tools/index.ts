@@ -1,6 +1,5 @@
 // Written by `pnpm generate`.
 import approveBaseline from "./approve-baseline.ts";
-import audit from "./audit.ts";
 import browseAct from "./browse-act.ts";
 import browseClose from "./browse-close.ts";
 import browseEvaluate from "./browse-evaluate.ts";
@@ -18,7 +17,6 @@ import viewArtifact from "./view-artifact.ts";
 
 export const tools = [
   approveBaseline,
-  audit,
   browseAct,
   browseClose,
   browseEvaluate,

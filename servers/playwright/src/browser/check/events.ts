@@ -244,7 +244,7 @@ const cut = (name: string, body: string) =>
   body === "" ? {} : { [name]: body.slice(0, MAX_SHOWN_CHARS) };
 
 /** What a page on https loaded, or tried to load, without encryption. */
-export function mixedContent(page: Page, { requests, console }: PageEvents): string[] {
+function mixedContent(page: Page, { requests, console }: PageEvents): string[] {
   if (!page.url().startsWith("https:")) return [];
   const plain = requests.map(({ url }) => url).filter((url) => /^(?:http|ws):/i.test(url));
   return [

@@ -8,11 +8,11 @@ import type { Outcome } from "./expectation.ts";
 
 const MAX_ELEMENTS = 10;
 
-interface AxeRule {
+interface Violation {
   readonly id: string;
   readonly impact: Severity;
   readonly help: string;
-  /** The elements that violate it, as CSS; empty if it passed. */
+  /** The elements that violate it, as CSS. */
   readonly elements: readonly string[];
   readonly count: number;
   /** What is wrong with the first of them. */
@@ -20,31 +20,22 @@ interface AxeRule {
 }
 
 /** The violations that axe-core finds in the page or the given element, worst first. */
-export const violationsOf = async (page: Page, scope: ElementHandle | null = null) =>
-  (await axeRulesOf(page, scope)).filter(({ count }) => count > 0);
-
-/**
- * The rules of axe-core that apply to the page or the given element, the worst violations first.
- *
- * @param more names of rules that axe-core does not run unless asked to.
- */
-export async function axeRulesOf(
+export async function violationsOf(
   page: Page,
   scope: ElementHandle | null = null,
-  more: readonly string[] = [],
-): Promise<AxeRule[]> {
+): Promise<Violation[]> {
   // The readable form is 1.5 MB: a page takes longer to load it than to apply its rules.
   const { source } = (await import("axe-core/axe.min.js")).default;
   await page.evaluate(`if (!window.axe) { ${source} }`);
-  const found = await page.evaluate(runAxe, { scope, more });
+  const found = await page.evaluate(runAxe, scope);
   // The page's texts in them are cut once secrets are removed: a beginning of one would not be recognized.
   const see = secretsOn(page)?.seen ?? ((text: string) => text);
   return found
-    .map(({ impacts, help, reason, elements, ...one }) => ({
+    .map(({ impact, help, reason, elements, ...one }) => ({
       ...one,
       help: see(help).slice(0, 300),
       reason: see(reason).slice(0, 300),
-      impact: SEVERITIES.findLast((severity) => impacts.includes(severity)) ?? "minor",
+      impact: SEVERITIES.find((severity) => severity === impact) ?? "minor",
       elements: elements.slice(0, MAX_ELEMENTS).map((css) => see(css).slice(0, 200)),
       count: elements.length,
     }))
@@ -55,42 +46,29 @@ export async function axeRulesOf(
 }
 
 /** Runs in the page, where axe-core is loaded. */
-async function runAxe({
-  scope,
-  more,
-}: {
-  readonly scope: Node | null;
-  readonly more: readonly string[];
-}): Promise<{ id: string; impacts: string[]; help: string; elements: string[]; reason: string }[]> {
+async function runAxe(
+  scope: Node | null,
+): Promise<{ id: string; impact: string; help: string; elements: string[]; reason: string }[]> {
   const axe: {
-    run(context: Node, options: object): Promise<{ violations: unknown[]; passes: unknown[] }>;
+    run(context: Node, options: object): Promise<{ violations: unknown[] }>;
   } = Reflect.get(window, "axe");
-  const { violations, passes } = await axe.run(scope ?? document, {
+  const { violations } = await axe.run(scope ?? document, {
     resultTypes: ["violations"],
     iframes: false,
-    rules: Object.fromEntries(more.map((rule) => [rule, { enabled: true }])),
   });
   const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-  const rule = (isViolated: boolean) => (one: unknown) => {
+  return violations.map((one) => {
     const { id, impact, help, nodes } = Object(one);
-    // A rule that passed has no impact itself, but its checks have.
-    const checks = listOf(nodes).flatMap((node) => {
-      const { any, all, none } = Object(node);
-      return [any, all, none].flatMap(listOf);
-    });
-    const impacts = isViolated
-      ? [String(impact)]
-      : checks.map((check) => String(Object(check).impact));
-    const elements = isViolated
-      ? listOf(nodes)
-          .slice(0, 200)
-          .map((node) => String(Object(node).target).slice(0, 2_000))
-      : [];
+    const elements = listOf(nodes)
+      .slice(0, 200)
+      .map((node) => String(Object(node).target).slice(0, 2_000));
     const summary = String(Object(listOf(nodes)[0]).failureSummary ?? "");
     const reason = (summary.split("\n")[1] ?? "").trim().slice(0, 2_000);
-    return { id: String(id), impacts, help: String(help).slice(0, 2_000), elements, reason };
-  };
-  return [...violations.map(rule(true)), ...passes.map(rule(false))];
+    return {
+      ...{ id: String(id), impact: String(impact), help: String(help).slice(0, 2_000) },
+      ...{ elements, reason },
+    };
+  });
 }
 
 /** Checks that there is no violation of at least this severity. */
@@ -119,14 +97,14 @@ export async function a11yOutcome(
   return { passed: false, actual: `${count}: ${lines.join("; ")}${rest}` };
 }
 
-export type Metric = CheckOf<"time">["metric"] | "cls";
+type Metric = CheckOf<"time">["metric"] | "cls";
 
-/** One of the browser's measurements of a page; undefined if there is none. Times are in milliseconds. */
-export const metricOf = (page: Page, metric: Metric): Promise<number | undefined> =>
-  page.evaluate<number | undefined, { metric: Metric }>(measure, { metric });
-
-/** Runs in the page. */
-async function measure({ metric }: { readonly metric: Metric }): Promise<number | undefined> {
+/**
+ * One of the browser's measurements of a page; undefined if there is none. Times are in milliseconds.
+ *
+ * Runs in the page.
+ */
+async function measure(metric: Metric): Promise<number | undefined> {
   const buffered = (type: string) =>
     new Promise<PerformanceEntry[]>((resolve) => {
       if (!PerformanceObserver.supportedEntryTypes.includes(type)) return resolve([]);
@@ -177,7 +155,9 @@ const MEASURED = ["ttfb", "fcp", "lcp", "load time", "cls", "tbt", "inp"] as con
 
 /** Those of the browser's measurements that it has of a page. */
 export async function measured(page: Page): Promise<Record<string, number>> {
-  const values = await Promise.all(MEASURED.map((metric) => page.evaluate(measure, { metric })));
+  const values = await Promise.all(
+    MEASURED.map((metric) => page.evaluate<number | undefined, Metric>(measure, metric)),
+  );
   return Object.fromEntries(
     MEASURED.flatMap((metric, n) => {
       const value = values[n];
@@ -199,7 +179,10 @@ export async function weightOutcome(limit: number, events: PageEvents): Promise<
 
 /** Checks a time or the layout shift. */
 export async function metricOutcome(check: CheckOf<"time" | "cls">, page: Page): Promise<Outcome> {
-  const value = await metricOf(page, check.kind === "cls" ? "cls" : check.metric);
+  const value = await page.evaluate<number | undefined, Metric>(
+    measure,
+    check.kind === "cls" ? "cls" : check.metric,
+  );
   if (value === undefined) return { passed: false, actual: "the browser has not measured it" };
   const text = check.kind === "cls" ? value.toFixed(3) : `${Math.round(value)} ms`;
   return { passed: value < check.limit, actual: `it is ${text}` };

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { playwright } from "../library.ts";
 import type { Calling } from "../session/deadline.ts";
 import type { Upload } from "../session/downloads.ts";
-import { launch, type Shared, spawned } from "./launch.ts";
+import { launch, spawned } from "./launch.ts";
 import { type DriverOptions, type Order, packed, type Reply, unpacked } from "./protocol.ts";
 
 // Playwright and its data about pages live in this process, which the server ends if it uses too much memory or time.
@@ -27,10 +27,8 @@ async function open(options: DriverOptions): Promise<object> {
   const { methodsFor } = await import("./methods.ts");
   const { launch: _, ...rest } = options;
   const unfit = () => send({ unfit: true });
-  const launchShared = (shared: Shared) => launch({ ...options.launch, env: process.env, shared });
   return methodsFor(rest, {
     launch: () => launching,
-    launchShared,
     unfit,
     readUpload,
     log: (log) => send({ log }),

@@ -1,5 +1,4 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import type { AuditRequest } from "../audit/report.ts";
 import type { DifferenceRequest } from "../compare/difference.ts";
 import type { Calling } from "../session/deadline.ts";
 import type { InspectRequest } from "../verdict/inspect.ts";
@@ -95,13 +94,6 @@ export class Drivers {
     const alone = request.steps.length > 0 || request.from !== undefined;
     return this.#use(1, alone, call, (driver) =>
       driver.call("inspect", request, call, call.leftMs),
-    );
-  }
-
-  /** Audits a page; it takes one turn, because its devices follow each other. */
-  audit(request: AuditRequest, call: Calling) {
-    return this.#use(1, true, call, (driver) =>
-      driver.call("audit", request, call, Math.min(request.timeoutMs, call.leftMs)),
     );
   }
 

@@ -20,15 +20,6 @@ export interface LaunchOptions {
   readonly wsEndpoint: string | undefined;
   readonly sandbox: boolean;
   readonly env: NodeJS.ProcessEnv;
-  /** For a Chromium that another program drives, too. */
-  readonly shared?: Shared;
-}
-
-/** Whatever else uses the browser, it has only this proxy. */
-export interface Shared {
-  readonly debuggingPort: number;
-  readonly ignoreHttpsErrors: boolean;
-  readonly proxy: { readonly server: string; readonly bypass: string };
 }
 
 /** A running browser and its origin. */
@@ -128,7 +119,7 @@ async function start(
   type: BrowserType,
   { program }: Candidate,
   sandboxed: boolean,
-  { env, shared }: LaunchOptions,
+  { env }: LaunchOptions,
 ): Promise<Browser | string> {
   if ("executablePath" in program) {
     const there = await access(program.executablePath).then(
@@ -142,7 +133,7 @@ async function start(
     const starting = type.launch({
       ...guarded,
       ...(type.name() === "chromium"
-        ? { ignoreDefaultArgs, ...sharing(args, shared), chromiumSandbox: sandboxed }
+        ? { ignoreDefaultArgs, args: [...args], chromiumSandbox: sandboxed }
         : { firefoxUserPrefs: FIREFOX_PREFERENCES }),
       ...program,
       headless: true,
@@ -155,16 +146,6 @@ async function start(
     throwIfGeneral(error);
     return reasonOf(error, sandboxed);
   }
-}
-
-function sharing(args: readonly string[], shared: Shared | undefined) {
-  if (shared === undefined) return { args: [...args] };
-  const { debuggingPort, ignoreHttpsErrors, proxy } = shared;
-  const untrusted = ignoreHttpsErrors ? ["--ignore-certificate-errors"] : [];
-  return {
-    args: [...args, `--remote-debugging-port=${debuggingPort}`, ...untrusted],
-    proxy: { ...proxy },
-  };
 }
 
 /** @throws ToolError `unavailable` for a cause that has nothing to do with the browser. */

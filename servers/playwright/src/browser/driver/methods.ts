@@ -1,6 +1,4 @@
 import { join } from "node:path";
-import type { Lighthouse } from "../audit/lighthouse.ts";
-import type { AuditRequest } from "../audit/report.ts";
 import { type DifferenceRequest, differenceOf } from "../compare/difference.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import type { Calling } from "../session/deadline.ts";
@@ -15,12 +13,8 @@ import { type RunRequest, Tester, type TesterOptions } from "../verdict/tester.t
 import type { DriverOptions } from "./protocol.ts";
 
 export function methodsFor(
-  { rules, runsPlace, baselinesFolder, links, project, ...rest }: Omit<DriverOptions, "launch">,
-  {
-    launchShared,
-    ...host
-  }: Pick<TesterOptions, "launch" | "unfit" | "readUpload" | "log"> &
-    Pick<Lighthouse, "launchShared">,
+  { rules, runsPlace, baselinesFolder, links, ...rest }: Omit<DriverOptions, "launch">,
+  host: Pick<TesterOptions, "launch" | "unfit" | "readUpload" | "log">,
 ) {
   const tester = new Tester({
     ...rest,
@@ -37,11 +31,6 @@ export function methodsFor(
   return {
     run: (request: RunRequest, call: Calling) => tester.run(request, call),
     inspect: (request: InspectRequest, call: Calling) => inspectPage(tester, request, call),
-    /** Its code is loaded with the first audit: a verdict should not wait for it. */
-    audit: async (request: AuditRequest, call: Calling) => {
-      const { auditPage } = await import("../audit/report.ts");
-      return auditPage(tester, { project, launchShared }, request, call);
-    },
     difference: (request: DifferenceRequest) => differenceOf(runs, request),
     prepare: async (request: RunRequest) => void (await tester.prepare(request)),
     devices: (names: readonly string[]) => devicesOf(names),

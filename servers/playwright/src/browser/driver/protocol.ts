@@ -16,8 +16,6 @@ export interface DriverOptions {
   /** Maximum pages at the same time, and how many of them may have a browser that no other page uses. */
   readonly concurrency: number;
   readonly maxAlone: number;
-  /** The user's project. */
-  readonly project?: string | undefined;
 }
 
 /** An error as sent between processes. */

@@ -31,7 +31,7 @@ const CLOSED: NetworkGuard = {
 };
 
 /** `<-loopback>`: loopback addresses use the proxy too, which Chromium would leave out. */
-export const proxySettings = ({ port }: ForwardProxy) => ({
+const proxySettings = ({ port }: ForwardProxy) => ({
   server: `http://127.0.0.1:${port}`,
   bypass: "<-loopback>",
 });

@@ -88,13 +88,13 @@ export async function snapshotOf(
 }
 
 /** A target that matches exactly this element: its role and name if they do; undefined if there is none. */
-export async function targetFor(
+async function targetFor(
   page: Page,
   element: Locator,
-  { plain, name }: { readonly plain?: string; readonly name?: string | undefined } = {},
+  { plain, name }: { readonly plain: string; readonly name: string | undefined },
 ): Promise<string | undefined> {
   try {
-    if (plain !== undefined && name !== undefined && (await isOne(page, plain))) return plain;
+    if (name !== undefined && (await isOne(page, plain))) return plain;
     const sentence = await sentenceFor(element);
     return sentence !== undefined && (await isOne(page, sentence)) ? sentence : undefined;
   } catch {

@@ -33,7 +33,7 @@ export interface Done {
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,120}$/;
 /** An unfinished run that changed this recently may still belong to another process. */
 const RECENT_MS = 2 * 3_600_000;
-export const REPORT = "report.json";
+const REPORT = "report.json";
 /** The ends of the names of a captured page's files. */
 export const CAPTURE = ".capture.json";
 export const CAPTURE_PICTURE = ".capture.png";
