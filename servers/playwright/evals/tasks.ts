@@ -138,12 +138,6 @@ export const tasks: readonly Task[] = [
     check: (answer) => answer.includes("Sign in"),
   },
   {
-    name: "why did the run fail",
-    prompt: `Look into the trace of the run ${RUN}: what did it do last, and how did the site respond?`,
-    reference: (call) => call("pw_inspect_trace", { run_id: RUN }),
-    check: (answer) => /click/i.test(answer) && answer.includes("500"),
-  },
-  {
     name: "what does it look like",
     prompt: `How large is the screenshot home.png of the run ${RUN}, in pixels? Look at it.`,
     reference: (call) => call("pw_view_artifact", { run_id: RUN, name: "home.png" }),

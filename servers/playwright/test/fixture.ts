@@ -4,7 +4,6 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { World } from "@refmcp/testing";
-import { strToU8, zipSync } from "fflate";
 import { PNG } from "pngjs";
 import { isLong } from "../../../vitest.long.ts";
 import { ensureBrowser } from "./browser.mjs";
@@ -46,53 +45,6 @@ export function picture(
   return PNG.sync.write(png);
 }
 
-/** A trace as Playwright writes it, of two actions. */
-export function trace(): Uint8Array {
-  const events = [
-    { type: "context-options", browserName: "chromium", title: "signs in", version: 8 },
-    {
-      type: "before",
-      callId: "call@1",
-      startTime: 100,
-      class: "Frame",
-      method: "goto",
-      params: { url: "http://site.test/" },
-    },
-    { type: "after", callId: "call@1", endTime: 350 },
-    {
-      type: "before",
-      callId: "call@2",
-      startTime: 351,
-      class: "Frame",
-      method: "click",
-      params: { selector: "internal:role=button" },
-    },
-    { type: "console", messageType: "error", text: "no such user" },
-    {
-      type: "after",
-      callId: "call@2",
-      endTime: 5351,
-      error: { message: "Timeout 5000ms exceeded." },
-    },
-  ];
-  const network = [
-    {
-      type: "resource-snapshot",
-      snapshot: { request: { method: "GET", url: "http://site.test/" }, response: { status: 200 } },
-    },
-    {
-      type: "resource-snapshot",
-      snapshot: {
-        request: { method: "POST", url: "http://site.test/in" },
-        response: { status: 500 },
-      },
-    },
-  ];
-  const lines = (all: readonly object[]) =>
-    strToU8(all.map((one) => `${JSON.stringify(one)}\n`).join(""));
-  return zipSync({ "trace.trace": lines(events), "trace.network": lines(network) });
-}
-
 /** A user's project that uses the installed Playwright. */
 export async function project(
   folder: string,
@@ -121,7 +73,6 @@ export async function world(): Promise<World> {
   await writeFile(join(run, "home.png"), picture(320, 200, [240, 240, 250]));
   await writeFile(join(run, "home.actual.png"), picture(32, 20, [0, 128, 0]));
   await writeFile(join(baselines, "home.png"), picture(32, 20, [128, 0, 0]));
-  await writeFile(join(run, "home.trace.zip"), trace());
   await writeFile(join(run, "log.txt"), "one line of a long log\n".repeat(20_000));
   await writeFile(
     join(run, "report.json"),
@@ -154,7 +105,6 @@ export async function world(): Promise<World> {
         assertions: ["h1 contains 'Sign in'", "no console errors"],
       },
       pw_inspect_page: { url: `${site.url}/` },
-      pw_inspect_trace: { run_id: RUN },
       pw_list_specs: { grep: "adds|subtracts" },
       pw_run_specs: { files: ["sums.spec.js"], grep: "adds" },
       pw_run_suite: {
@@ -183,7 +133,6 @@ export async function world(): Promise<World> {
       pw_compare: { before: "base:none", after: `${site.url}/` },
       pw_export_spec: { url: "file:///etc/passwd", assertions: [] },
       pw_inspect_page: { url: "view-source:file:///etc/passwd" },
-      pw_inspect_trace: { path: join(folder, "private.txt") },
       pw_list_specs: { cursor: "made up" },
       pw_run_specs: { grep: "no test has this title" },
       pw_run_suite: { tests: [{ name: "slip", url: site.url, assertions: ["h1 contans 'x'"] }] },

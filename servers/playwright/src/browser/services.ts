@@ -84,34 +84,4 @@ export class Services {
       await handle.close();
     }
   }
-
-  /** The file of a trace: an artifact of a run, or a file below an allowed directory. */
-  async traceFile(
-    runId: string | undefined,
-    name: string | undefined,
-    path: string | undefined,
-  ): Promise<string> {
-    if (path !== undefined) {
-      const { handle, realPath } = await this.#paths.openFile(path);
-      await handle.close();
-      return realPath;
-    }
-    if (runId === undefined)
-      throw new ToolError("invalid", "Neither run_id nor path was given.", {
-        hint: "Pass the run_id of a run with evidence trace, or the path of a trace.zip.",
-      });
-    const artifacts = await this.runs.artifacts(runId);
-    const traces = artifacts.filter(
-      (one) => one.name.endsWith(".zip") && (name === undefined || one.name === name),
-    );
-    const [trace] = traces;
-    if (trace !== undefined) return trace.path;
-    throw new ToolError(
-      "not_found",
-      `The run ${runId} has no trace${name === undefined ? "" : ` ${JSON.stringify(name.slice(0, 80))}`}.`,
-      {
-        hint: `It has ${artifacts.map((one) => one.name).join(", ")}. Run the test with evidence ["screenshot", "trace"].`,
-      },
-    );
-  }
 }

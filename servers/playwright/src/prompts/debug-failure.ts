@@ -21,8 +21,8 @@ export default prompt({
       `The run ${id} failed. Find out whether the page or the test is wrong. If it is the test, fix it.`,
       `1. Look at the page as it was: pw_inspect_page with from "${id}" repeats the run's steps and returns the snapshot with targets. The artifacts are ${artifacts.map(({ name }) => name).join(", ")}; see the screenshot with pw_view_artifact.`,
       hasTrace
-        ? "2. Read its trace with pw_inspect_trace."
-        : '2. If that is not enough, run the test again with evidence ["screenshot", "trace", "network"] and read it with pw_inspect_trace.',
+        ? "2. A person can open its trace with: npx playwright show-trace."
+        : '2. If that is not enough, run the test again with evidence ["screenshot", "trace", "network"].',
       "3. Name the cause: a target that changed or became ambiguous, a wait that is missing, data that differs, or a page that is wrong.",
       "4. Change one sentence at a time: a target from the snapshot, an expected value, a pattern for what changes on every run, wait for … before what comes late. Never wait for a fixed time or for network idle.",
       "5. Run it again with pw_run_test after each change, until it passes. Then break the assertion on purpose once, to see that it can still fail.",

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { trace } from "../../test/fixture.ts";
 import { type Session, session } from "../../test/session.ts";
 
 let talk: Session;
@@ -15,7 +14,7 @@ beforeAll(async () => {
       '{ "url": "http://x.test/", "passed": false }\n',
     );
   }
-  await writeFile(join(talk.runs, "20260102-000000-bbbbbbbb", "home.trace.zip"), trace());
+  await writeFile(join(talk.runs, "20260102-000000-bbbbbbbb", "home.trace.zip"), "");
 });
 
 const ask = async (name: string, given: Record<string, string>) =>
@@ -37,7 +36,7 @@ describe("prompts", () => {
     expect(without).toContain('"passed": false');
     expect(without).toContain('evidence ["screenshot", "trace", "network"]');
     const withTrace = await ask("pw_debug_failure", { run_id: "20260102-000000-bbbbbbbb" });
-    expect(withTrace).toContain("Read its trace with pw_inspect_trace");
+    expect(withTrace).toContain("npx playwright show-trace");
     expect(withTrace).toContain('pw_inspect_page with from "20260102-000000-bbbbbbbb"');
     await expect(ask("pw_debug_failure", { run_id: "../.." })).rejects.toThrow(/There is no run/);
   });

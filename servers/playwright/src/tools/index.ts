@@ -8,7 +8,6 @@ import browseSnapshot from "./browse-snapshot.ts";
 import compare from "./compare.ts";
 import exportSpec from "./export-spec.ts";
 import inspectPage from "./inspect-page.ts";
-import inspectTrace from "./inspect-trace.ts";
 import listSpecs from "./list-specs.ts";
 import runSpecs from "./run-specs.ts";
 import runSuite from "./run-suite.ts";
@@ -25,7 +24,6 @@ export const tools = [
   compare,
   exportSpec,
   inspectPage,
-  inspectTrace,
   listSpecs,
   runSpecs,
   runSuite,

@@ -53,7 +53,7 @@ describe("pw_view_artifact", () => {
     [{ run_id: "../one" }, "There is no run"],
     [{ run_id: "onee" }, "Did you mean one?"],
     [{ name: "film.webm" }, "neither a picture nor a text"],
-    [{ name: "home.trace.zip" }, "pw_inspect_trace"],
+    [{ name: "home.trace.zip" }, "npx playwright show-trace"],
     [{ name: "log.txt", offset: 1_000_000 }, "past the end"],
   ])("refuses %j", async (given, said) => {
     const answer = await talk.call("pw_view_artifact", { run_id: "one", ...given });

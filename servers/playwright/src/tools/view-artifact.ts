@@ -5,8 +5,7 @@ import { runId, tool } from "../context.ts";
 export default tool({
   name: "pw_view_artifact",
   title: "Look at an artifact",
-  description:
-    "Show a screenshot of a run, or read a text artifact. For a trace call pw_inspect_trace.",
+  description: "Show a screenshot of a run, or read a text artifact.",
   effect: "read",
   openWorld: false,
   input: z.strictObject({

@@ -33,7 +33,7 @@ export async function viewArtifact(
   }
   if (!isText(artifact.mimeType)) {
     const instead = name.endsWith("trace.zip")
-      ? "Call pw_inspect_trace for it."
+      ? `Open it with: npx playwright show-trace ${artifact.path}`
       : `A person can open it: ${artifact.path}`;
     throw new ToolError(
       "invalid",
@@ -61,7 +61,7 @@ export async function viewArtifact(
 const MAX_PIXELS = 1_568;
 
 /** A PNG for a model, scaled down by a whole factor if it is too large. */
-export async function fitPicture(
+async function fitPicture(
   png: Buffer,
 ): Promise<{ png: Buffer; scaled: number; width: number; height: number }> {
   const { PNG } = (await import("pngjs")).default;

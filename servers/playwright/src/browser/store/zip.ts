@@ -12,13 +12,9 @@ const MAX_UNPACKED = 300_000_000;
 /**
  * Files of a zip by name.
  *
- * @param wanted which files; default: all.
  * @throws ToolError `too_large` for a zip that unpacks to more than 300 MB, `invalid` for a file that is not a zip.
  */
-export async function unpack(
-  path: string,
-  wanted: (name: string) => boolean = () => true,
-): Promise<Map<string, Uint8Array>> {
+export async function unpack(path: string): Promise<Map<string, Uint8Array>> {
   const { size } = await stat(path);
   const tooLarge = (bytes: number) => {
     const limits = `${MAX_ZIP / 1e6} MB packed and ${MAX_UNPACKED / 1e6} MB unpacked`;
@@ -33,7 +29,6 @@ export async function unpack(
   if (size > MAX_ZIP) throw tooLarge(size);
   let sum = 0;
   const filter = (file: UnzipFileInfo) => {
-    if (!wanted(file.name)) return false;
     sum += file.originalSize;
     if (sum > MAX_UNPACKED) throw tooLarge(sum);
     return true;
