@@ -38,7 +38,6 @@ export const runId = z.string().describe("run_id from an earlier answer.");
 export const check = z.object({
   name: z.string(),
   passed: z.boolean(),
-  read_as: z.string().optional(),
   actual: z.string().optional(),
   device: z.string().optional(),
 });

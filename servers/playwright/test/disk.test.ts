@@ -6,13 +6,13 @@ import { isLong, rowsOf } from "../../../vitest.long.ts";
 import { BaselineStore } from "../src/browser/store/baselines.ts";
 import { RunStore } from "../src/browser/store/runs.ts";
 import { StateStore } from "../src/browser/store/states.ts";
-import { unpack } from "../src/browser/store/zip.ts";
 import { ensureBrowser } from "./browser.mjs";
 import { mounted } from "./disks.ts";
 import { project } from "./fixture.ts";
 import { page, type Site } from "./lab.ts";
 import { folderOf, session, site } from "./session.ts";
 import { makeTester } from "./testers.ts";
+import { unpack } from "./unpack.ts";
 
 const SECRET = "hunter2 & more";
 

@@ -353,7 +353,7 @@ if (isLong)
         evidence: ["screenshot", "trace", "har", "network"],
       });
       expect(report.assertions[0]).toMatchObject({ passed: true });
-      const { unpack } = await import("../src/browser/store/zip.ts");
+      const { unpack } = await import("./unpack.ts");
       for (const { name, path } of report.artifacts ?? []) {
         const parts = name.endsWith(".zip")
           ? [...(await unpack(path)).values()]

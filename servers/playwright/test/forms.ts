@@ -454,7 +454,7 @@ export const STEPS: readonly StepForm[] = [
     effect: "#log contains 'color Red;'",
   },
   {
-    steps: ["select 'Fig' and 'Kiwi' from label 'Fruit'"],
+    steps: ["select 'Fig' and 'Kiwi' in label 'Fruit'"],
     effect: "#log contains 'fruit 2;'",
   },
   {
@@ -486,7 +486,7 @@ export const STEPS: readonly StepForm[] = [
     effect: "footer is in viewport",
   },
   { steps: ["scroll to top"], effect: "footer is not in viewport" },
-  { steps: ["scroll bottom"], effect: "footer is in viewport" },
+  { steps: ["scroll to bottom"], effect: "footer is in viewport" },
   { steps: ["scroll to top", "scroll down by 2000px"], effect: "footer is in viewport" },
   { steps: ["scroll up"], effect: "h1 is visible" },
   {
@@ -507,7 +507,7 @@ export const STEPS: readonly StepForm[] = [
     steps: ["expect h1 contains 'Docs'"],
     effect: "h1 is visible",
   },
-  { steps: ["wait for 10ms", "wait 0.01s", "wait for h1"], effect: "h1 is visible" },
+  { steps: ["wait for 10ms", "wait for 0.01s", "wait for h1"], effect: "h1 is visible" },
   {
     steps: ["wait for #late contains 'here'"],
     effect: "#late is 'here now'",
@@ -532,5 +532,4 @@ export const STEPS: readonly StepForm[] = [
     steps: ["go forward"],
     effect: "url contains '/next'",
   },
-  { steps: ["open '/docs'"], effect: "h1 is 'The docs'" },
 ];

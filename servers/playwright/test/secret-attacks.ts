@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { ToolError } from "@refmcp/boundary/answer";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Secrets } from "../src/browser/secrets/secrets.ts";
-import { unpack } from "../src/browser/store/zip.ts";
 import type { RunReport } from "../src/browser/verdict/report.ts";
 import type { Site } from "./lab.ts";
 import { PAGES, SECRETS } from "./secret-pages.ts";
 import { type Session, session, site } from "./session.ts";
 import { makeTester, type TestTester } from "./testers.ts";
+import { unpack } from "./unpack.ts";
 import { untimed } from "./untimed.ts";
 
 /** An attack of docs/secret-attacks.md: the lines after its sentence, by their first words. */

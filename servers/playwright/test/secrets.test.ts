@@ -3,10 +3,10 @@ import { PNG } from "pngjs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rowsOf } from "../../../vitest.long.ts";
 import { Secrets } from "../src/browser/secrets/secrets.ts";
-import { unpack } from "../src/browser/store/zip.ts";
 import { page } from "./lab.ts";
 import { site } from "./session.ts";
 import { makeTester, type TestTester } from "./testers.ts";
+import { unpack } from "./unpack.ts";
 
 let lab: TestTester;
 beforeAll(async () => {

@@ -166,7 +166,7 @@ describe("pw_export_spec", () => {
     await shop.good("pw_browse_act", {
       ...act("click 'Add'", "set cookie 'a' to 'b'"),
       assertions: [
-        "there is 1 li",
+        "li count is 1",
         "li count is 2 within 10ms",
         "no page errors",
         "no failed requests",

@@ -9,7 +9,7 @@ import { project } from "../../test/fixture.ts";
 import { page } from "../../test/lab.ts";
 import { isRunning } from "../../test/processes.ts";
 import { folderOf, type Session, session, site } from "../../test/session.ts";
-import { unpack } from "../browser/store/zip.ts";
+import { unpack } from "../../test/unpack.ts";
 
 let talk: Session;
 let home: string;

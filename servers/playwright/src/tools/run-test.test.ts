@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Era } from "@refmcp/testing";
 import { beforeAll, describe, expect, it } from "vitest";
-import { isLong, rowsOf } from "../../../../vitest.long.ts";
+import { rowsOf } from "../../../../vitest.long.ts";
 import { page, type Site } from "../../test/lab.ts";
 import { type Session, session, site } from "../../test/session.ts";
 
@@ -58,38 +58,6 @@ describe.each<Era>(rowsOf(["legacy", "modern"], 1))("pw_run_test, %s era", (era)
     expect(readFileSync(path).subarray(1, 4).toString("latin1")).toBe("PNG");
     expect(JSON.stringify(result).length).toBeLessThan(1_500);
   });
-
-  if (isLong)
-    it("says what it read in people's words, and what they wrote", async () => {
-      const answer = await talk.call("pw_run_test", {
-        url: web.url,
-        steps: ["I wait until the 'Docs' heading is displayed"],
-        assertions: [
-          "the h1 should contain 'Docs'",
-          'h1 contains "Docs"',
-          "the first li should be 'x' within 0.1 seconds",
-        ],
-      });
-      const { notes, assertions } = answer.data;
-      expect(assertions).toEqual([
-        { name: "the h1 should contain 'Docs'", passed: true, read_as: "h1 contains 'Docs'" },
-        { name: 'h1 contains "Docs"', passed: true },
-        expect.objectContaining({ passed: false, read_as: "first li is 'x' within 100ms" }),
-      ]);
-      expect(notes).toContainEqual(
-        "step read as wait for heading 'Docs' is visible (you wrote: I wait until the 'Docs' heading is displayed)",
-      );
-      expect(answer.text).toContain(
-        "✗ first li is 'x' within 100ms (you wrote: the first li should be 'x' within 0.1 seconds): nothing matches",
-      );
-      const failed = await talk.call("pw_run_test", {
-        url: web.url,
-        steps: ["I fill in h1 with 'x'"],
-      });
-      expect(failed.data.failed_step).toMatch(
-        /^fill h1 with 'x' \(you wrote: I fill in h1 with 'x'\): .*Element is not an <input>/,
-      );
-    });
 
   it("returns a failed check as a finished run, with the actual value", async () => {
     const answer = await talk.call("pw_run_test", {

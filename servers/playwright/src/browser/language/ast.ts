@@ -19,7 +19,7 @@ export interface NumberComparison {
 }
 
 export type Base =
-  | { kind: "css"; css: string; isGuess?: boolean }
+  | { kind: "css"; css: string }
   | {
       kind: "role";
       role: Role;
@@ -27,23 +27,18 @@ export type Base =
       exact: boolean;
       /** Of a heading. */
       level?: number;
-      isGuess?: boolean;
     }
   /** A field by its label or placeholder; without a text, any text field. */
-  | { kind: "field"; text: string | undefined; exact: boolean; isGuess?: boolean }
+  | { kind: "field"; text: string | undefined; exact: boolean }
   | {
       /** `quoted` is a bare string: text on the page, or what names a field or button if one is needed. */
       kind: "text" | "quoted" | "label" | "placeholder" | "alt" | "title" | "testid";
       text: string;
       /** The whole text in this letter case; otherwise a part of it, in any. */
       exact: boolean;
-      isGuess?: boolean;
     }
-  /**
-   * One that people describe, `the cart badge`: by its test id, id, class or aria-label. `isGuess`: from words without
-   * quotes, so no check may pass because there is no such element.
-   */
-  | { kind: "element"; text: string; isGuess?: boolean }
+  /** One without a role: by its test id, id, class or aria-label. */
+  | { kind: "element"; text: string }
   /** A frame by its title, name or id: only around another target. */
   | { kind: "frame"; text: string };
 

@@ -30,9 +30,9 @@ export const TAGS: ReadonlySet<string> = new Set(
 export const STRUCTURE =
   /^(?:body|div|ul|ol|li|dl|table|tbody|thead|tr|td|th|p|span|form|section|article|aside|fieldset|nav|main|header|footer|dialog|figure)$/;
 
-/** Words that end a selector or a name without quotes. */
+/** Words that end a selector. */
 const STOPS =
-  "(?:is|isn't|are|aren't|was|equals?|contain(?:s|ing)?|includes?|match(?:es)?|exists?|does|doesn't|do|not|has|have|count|in|inside|within|masking|with|to|into|onto|on|from|at|as|level|should|must|will|can|starts?|begins?|ends?|appears?|disappears?|shows?|displays?|loads?|becomes?|be|under|over|less|more|and|until|for|of|reads?|says?)(?![\\w-])";
+  "(?:is|contains|containing|matches|exists|does|not|has|count|in|within|masking|with|to|into|on|at|level|under|and)(?![\\w-])";
 export const STOP = new RegExp(`^${STOPS}`, "i");
 export const NAMED = [
   "text",
@@ -45,11 +45,3 @@ export const NAMED = [
   "field",
   "frame",
 ] as const;
-/** What no name without quotes begins with, and what none contains. */
-export const NO_BEGINNING =
-  /^\(?(?:\d{1,3}|[a-z])[.)]\s|^(?:local|session)\s?storage\b|^[-–—*(#•▪●◦‣→✅✔☑✓]+|^(?:selected|any|(?:first|last|second)(?!\s+name)|some|only|then|and|when|given|but|(?:brand\s+)?new\s+(?:browser\s+)?(?:tab|window)(?!\s+(?:button|link|icon))|verify|check|assert|ensure|that|if|there|each|every|all|both|no|not|i|we|you|user(?!\s*name)|it|leave|enter|click|see|or)\b/iu;
-export const NO_NAME =
-  /\b(?:to\s+be|into|is|are|was|should|must|will|contains?|has|have|does|displayed|visible)\b|\b(?:in|on|of|for|from|to|with|at|by|and|or)\s+(?:the|a|an)\b/i;
-/** What no value without quotes begins with: it is not a text of the page. */
-export const NO_VALUE =
-  /^(?:the|an?|any|some|no|all|text|content|correct|valid|same|appears?|at|to|in|on|with|not)(?![\w-])/i;

@@ -85,10 +85,8 @@ element, such as dialog, option or table, is the role; \`dialog\` in backticks i
 |---|---|
 ${rowsOf(TABLES.steps)}
 
-Ordinary English often works too: "I click on the 'Save' button", "the Email field should contain 'a@b.c'". The answer then has the
-sentence in the words above. No word is ignored: a sentence with one that can't be checked (after clicking, until, for 2s, is active,
-a color, a device) is refused, with the sentence to send; one with two meanings is refused, and shows both. A check that something is absent needs a name in
-quotes, a test id or CSS: words that only describe it would also pass if nothing has that name.
+Every word counts: a sentence with another word is refused, with what was expected there; one that can't be checked (after
+clicking, until, for 2s, is active, a color, a device) also with the sentence to send.
 
 Setup steps (mock, delay, use har, block, throttle, the steps for place and time except fast forward, set header, cookie
 and localStorage, use state) at the beginning of a script run before the page is opened. time zone and locale are only allowed there. A saved state

@@ -1,15 +1,13 @@
 import { nearest } from "@refmcp/boundary/answer";
-import type { Action, Assertion, Base, Check, Step } from "./ast.ts";
+import type { Action, Assertion, Check, Step } from "./ast.ts";
 import { CHECKS } from "./checks.ts";
-import { TARGET_WORDS } from "./nouns.ts";
-import { type Args, compile, match, print } from "./pattern.ts";
-import { LanguageError, quoted, type Reading, remembered, Sentence, TIE } from "./reader.ts";
+import { match, print } from "./pattern.ts";
+import { LanguageError, type Reading, remembered, Sentence } from "./reader.ts";
 import { refusal } from "./refused.ts";
 import type { Row } from "./rows.ts";
 import { SLOTS } from "./slots.ts";
 import { STEPS } from "./steps.ts";
-import { readTarget } from "./target.ts";
-import { ASSURING, ENDING, LEADS } from "./words.ts";
+import { readTarget, TARGET_WORDS } from "./target.ts";
 
 const STEP_EXAMPLE = "click button 'Save'";
 const CHECK_EXAMPLE = "h1 contains 'Docs'";
@@ -17,10 +15,12 @@ const CHECK_EXAMPLE = "h1 contains 'Docs'";
 /**
  * Parses one assertion.
  *
- * @throws LanguageError with the position of the problem, or both meanings of an ambiguous sentence.
+ * @throws LanguageError with the position of the problem.
  */
 export const parseAssertion = (text: string): Assertion =>
-  chosen(text, "an assertion", CHECK_EXAMPLE, (one) => readAssertion(one, 0), printAssertion);
+  chosen(text, "an assertion", CHECK_EXAMPLE, (one) =>
+    readAssertion(one, one.end(0, /expect(?![\w-])/iy) ?? 0),
+  );
 
 /**
  * Parses one step: an action on the page, or `expect` and an assertion that must hold before the next step.
@@ -29,83 +29,22 @@ export const parseAssertion = (text: string): Assertion =>
  */
 export const parseStep = (text: string): Step => ({
   text: text.trim(),
-  action: chosen(text, "a step", STEP_EXAMPLE, readSteps, printAction),
+  action: chosen(text, "a step", STEP_EXAMPLE, readSteps),
 });
 
-/** Every wording of some rows, compiled when it is first used, and their canonical wordings. */
-function tableOf(rows: () => Readonly<Record<string, Row>>, isVerb: boolean) {
-  const wordings = () =>
-    Object.entries(rows())
-      .flatMap(
-        ([
-          kind,
-          {
-            form,
-            also = "",
-            examples: [example],
-          },
-        ]) =>
-          [form, ...also.split("\n")].flatMap((line, index) => {
-            const [, loose, text = "", implied = ""] =
-              /^\s*(~?)\s*(.*?)(?:\s=>\s(.*))?$/.exec(line) ?? [];
-            if (text === "") return [];
-            const args = implied.split(/,\s*/).flatMap((one) => {
-              const [, name, value = ""] = /^(\w+)=(.*)$/.exec(one) ?? [];
-              return name === undefined ? [] : [[name, IMPLIED[value] ?? value]];
-            });
-            // The language's own words come first, then people's.
-            const cost = index === 0 ? 0 : loose === "" ? 0.1 : 0.6;
-            const isMain = index === 0;
-            return {
-              kind,
-              pattern: compile(text, isVerb),
-              args: Object.fromEntries(args),
-              isMain,
-              example,
-              cost,
-            };
-          }),
-      )
-      // Main wordings first: what they expected is what messages say.
-      .sort((a, b) => Number(b.isMain) - Number(a.isMain));
-  let all: ReturnType<typeof wordings> | undefined;
-  return () => {
-    all ??= wordings();
-    return all;
-  };
-}
-const IMPLIED: Readonly<Record<string, unknown>> = { true: true, false: false, 1: 1, 2: 2 };
-const steps = tableOf(() => STEPS, true);
-const checks = tableOf(() => CHECKS, false);
-
-/** Every way to read a row's wording at a position: its values, and where it ends. */
+/** Every way to read a row's form at a position: its values, and where it ends. */
 function readRows(
   sentence: Sentence,
-  table: typeof steps,
-  from: { readonly at: number; readonly cost: number },
-  found: (value: { readonly kind: string }, at: number, cost: number) => void,
+  rows: Readonly<Record<string, Row>>,
+  from: number,
+  found: (value: { readonly kind: string }, at: number) => void,
 ): void {
-  const { example, isMain } = sentence;
-  for (const { kind, pattern, args: implied, ...row } of table()) {
-    Object.assign(sentence, { example: row.example, isMain: row.isMain && isMain });
-    const start = { at: from.at, cost: from.cost + row.cost, args: implied };
-    match(pattern, sentence, SLOTS, start, (at, cost, args) =>
-      found({ kind, ...nested(args) }, at, cost),
-    );
+  const { example } = sentence;
+  for (const [kind, { form, examples }] of Object.entries(rows)) {
+    sentence.example = examples[0];
+    match(form, sentence, SLOTS, from, (at, args) => found({ kind, ...args }, at));
   }
-  Object.assign(sentence, { example, isMain });
-}
-
-/** `target.inside` as a part of `target`. */
-function nested(args: Args): Args {
-  const all: Record<string, unknown> = { ...args };
-  for (const [path, value] of Object.entries(args)) {
-    const [name = "", part] = path.split(".");
-    if (part === undefined) continue;
-    all[name] = Object.assign({}, all[name], { [part]: value });
-    delete all[path];
-  }
-  return all;
+  sentence.example = example;
 }
 
 const isAction = (value: { readonly kind: string }): value is Action => value.kind in STEPS;
@@ -113,11 +52,9 @@ const isCheck = (value: { readonly kind: string }): value is Check => value.kind
 
 function readSteps(sentence: Sentence): Reading<Action>[] {
   const readings: Reading<Action>[] = [];
-  for (const begin of beginnings(sentence, 0, LEADS))
-    readRows(sentence, steps, begin, (value, at, cost) => {
-      const more = ending(sentence, at, "the end of the step");
-      if (more !== undefined && isAction(value)) readings.push({ value, at, cost: cost + more });
-    });
+  readRows(sentence, STEPS, 0, (value, at) => {
+    if (isEnd(sentence, at, "the end of the step") && isAction(value)) readings.push({ value, at });
+  });
   return readings;
 }
 
@@ -125,204 +62,96 @@ function readSteps(sentence: Sentence): Reading<Action>[] {
 export const readAssertion = remembered(
   (sentence: Sentence, from: number): readonly Reading<Assertion>[] => {
     const readings: Reading<Assertion>[] = [];
-    const end = sentence.text.length;
-    for (const { at: start, cost: lead } of beginnings(sentence, from, [...LEADS, ASSURING])) {
-      const text = sentence.text.slice(start).trim();
-      const read = (first: number, negated: boolean) =>
-        readRows(sentence, checks, { at: first, cost: lead }, (check, next, cost) => {
-          const add = (last: number, within: number | undefined) => {
-            const more = ending(sentence, last, "the end, or within and a time");
-            if (more === undefined || !isCheck(check)) return;
-            const guess = guessedAbsence(check, negated);
-            if (guess === undefined)
-              readings.push({
-                value: { text, negated, check, within },
-                at: end,
-                cost: cost + more,
-              });
-            else if (isRegionName(guess.name))
-              sentence.fail(
-                last,
-                `header, nav or another selector without quotes for a part of the page, or text ${quoted(guess.name)} for the text`,
-                { example: "text 'Oops' in header is not visible", isSure: true },
-              );
-            else if (guess.name !== "")
-              sentence.fail(
-                start,
-                `a name in quotes, testid '…', .… or #…, since this would also pass if nothing is called "${guess.name}"`,
-                {
-                  example: guess.isNamed
-                    ? printAssertion({ text, negated, check, within: undefined })
-                    : "testid 'toast' is hidden",
-                  isSure: true,
-                },
-              );
-          };
-          add(next, undefined);
-          const suffix = sentence.end(next, WITHIN);
-          sentence.example = "h1 contains 'Docs' within 10s";
-          for (const one of suffix === undefined ? [] : SLOTS.duration.read(sentence, suffix))
-            add(one.at, one.value);
-        });
-      read(start, false);
-      const not = sentence.end(start, NOT);
-      if (not !== undefined) read(not, true);
-    }
+    const text = sentence.text.slice(from).trim();
+    const not = sentence.end(from, /not(?![\w-])/iy);
+    readRows(sentence, CHECKS, not ?? from, (check, next) => {
+      const add = (at: number, within: number | undefined) => {
+        if (isEnd(sentence, at, "the end, or within and a time") && isCheck(check))
+          readings.push({ value: { text, negated: not !== undefined, check, within }, at });
+      };
+      add(next, undefined);
+      const suffix = sentence.end(next, /within(?![\w-])/iy);
+      sentence.example = "h1 contains 'Docs' within 10s";
+      for (const one of suffix === undefined ? [] : SLOTS.duration.read(sentence, suffix))
+        add(one.at, one.value);
+    });
     if (readings.length === 0) sentence.fail(from, "an assertion");
     return readings;
   },
 );
 
-const NOT = /not(?![\w-])\s*/iy;
-const WITHIN =
-  /(?:within|in\s+less\s+than|in\s+under|in(?=\s+["']?\d))(?:\s+(?:the\s+next|at\s+most))?(?![\w-])\s*/iy;
-
-/** The words without quotes that name an element, in a check that passes without such an element. */
-function guessedAbsence(check: Check, negated: boolean) {
-  let target = "target" in check ? check.target : undefined;
-  while (target !== undefined && !("isGuess" in target.base) && !isRegion(target.base))
-    target = target.inside;
-  if (target === undefined) return undefined;
-  const { base } = target;
-  const isAbsent =
-    check.kind === "state"
-      ? /visible|hidden/.test(check.state) &&
-        (check.state === "hidden") !== (check.negated !== negated)
-      : check.kind === "existence"
-        ? check.exists === negated
-        : check.kind === "count"
-          ? !negated && (check.compare.how.startsWith("<") || check.compare.value === 0)
-          : check.kind === "no target" && !negated;
-  // For a selector in quotes, what to write is already known.
-  if (!isAbsent) return undefined;
-  const name = base.kind === "role" ? base.name : "text" in base ? base.text : "";
-  return { name: name ?? "it", isNamed: /^(?:role|field)$/.test(base.kind) && name !== undefined };
-}
-
-const isRegion = (base: Base) => base.kind === "quoted" && !base.exact && isRegionName(base.text);
-/** `'Header'`: a part of the page, whose name need not be a text on it. */
-const isRegionName = (text: string) =>
-  /^(?:(?:page|site|main|top|left|right)\s+)?(?:header|footer|sidebar|nav|navbar|navigation|toolbar|banner)(?:\s+(?:bar|menu))?$/i.test(
-    text,
-  );
-
 /** An assertion, or a target alone, which becomes visible. */
 export function awaited(sentence: Sentence, at: number): readonly Reading<Assertion>[] {
-  // A step that waits for an element fails without one, so a selector in quotes is not a risk.
-  const selectors = readTarget(sentence, at, "any").filter(
-    ({ value: { base } }) => base.kind === "css",
-  );
-  const alone = [...readTarget(sentence, at), ...selectors].flatMap(
-    ({ value: target, at: next, cost }) => {
-      const more = ending(sentence, next, "the end, or within and a time");
-      if (more === undefined) return [];
-      const check = { kind: "state", target, state: "visible", negated: false } as const;
-      const text = `${sentence.rest(at).trim()} is visible`;
-      const value = { text, negated: false, check, within: undefined };
-      return [{ value, at: sentence.text.length, cost: cost + more }];
-    },
-  );
+  const alone = readTarget(sentence, at, "step").flatMap(({ value: target, at: next }) => {
+    if (!isEnd(sentence, next, "the end, or within and a time")) return [];
+    const check = { kind: "state", target, state: "visible", negated: false } as const;
+    const text = `${sentence.rest(at).trim()} is visible`;
+    return [{ value: { text, negated: false, check, within: undefined }, at: next }];
+  });
   const all = [...alone, ...readAssertion(sentence, at)];
   if (all.length === 0) sentence.fail(at, "a time, a target, or an assertion");
   return all;
 }
 
-/** The positions at which a sentence may begin, after words that add nothing; each costs a little. */
-function beginnings(sentence: Sentence, from: number, leads: readonly RegExp[]) {
-  const found = [{ at: from, cost: 0 }];
-  for (const { at, cost } of found)
-    for (const lead of leads) {
-      const next = sentence.end(at, lead);
-      if (
-        next === undefined ||
-        next === at ||
-        found.length > 12 ||
-        found.some((one) => one.at === next)
-      )
-        continue;
-      found.push({ at: next, cost: cost + 0.2 });
-    }
-  return found;
-}
-
-/** What a sentence costs that ends here, perhaps after words that add nothing; undefined if it does not end. */
-function ending(sentence: Sentence, at: number, expected: string): number | undefined {
-  let cost = 0;
-  for (let end = at; ; cost += 1) {
-    if (end >= sentence.text.length) return cost;
-    const next = sentence.end(end, ENDING);
-    if (next === undefined || next === end) break;
-    end = next;
-  }
+/** Whether a sentence ends here. */
+function isEnd(sentence: Sentence, at: number, expected: string): boolean {
+  if (at >= sentence.text.length) return true;
   sentence.fail(at, expected);
-  return undefined;
+  return false;
 }
 
-/** A step in its canonical wording. */
+/** A step as a sentence. */
 export const printAction = (action: Readonly<{ kind: string }>): string => printed(STEPS, action);
 
-/** An assertion in its canonical wording. */
+/** An assertion as a sentence. */
 export const printAssertion = ({ negated, check, within }: Assertion): string =>
   `${negated ? "not " : ""}${printed(CHECKS, check)}${within === undefined ? "" : ` within ${SLOTS.duration.print(within)}`}`;
 
 const printed = (rows: Readonly<Record<string, Row>>, value: { readonly kind: string }): string =>
-  print(compile(rows[value.kind]?.form ?? ""), { ...value }, SLOTS);
+  print(rows[value.kind]?.form ?? "", { ...value }, SLOTS);
 
-/** The meaning with the fewest words that are not the language's own. */
 function chosen<Meaning>(
   text: string,
   what: string,
   example: string,
   read: (sentence: Sentence) => readonly Reading<Meaning>[],
-  print: (meaning: Meaning) => string,
 ): Meaning {
   const sentence = new Sentence(text.trimStart());
   sentence.example = example;
   if (sentence.text === "") throw new LanguageError(0, what, example);
-  const readings = read(sentence);
-  const least = Math.min(...readings.map(({ cost }) => cost));
-  const best = readings.filter(({ cost }) => cost < least + TIE);
-  const [first] = best;
-  const isValid = (one: Sentence) => read(one).length > 0;
-  const refused = refusal(sentence.text, first !== undefined, (one) => isValid(new Sentence(one)));
+  const [first] = read(sentence);
+  const isValid = (one: string) => read(new Sentence(one)).length > 0;
+  const refused = refusal(sentence.text, first !== undefined, isValid);
   if (refused !== undefined) throw new LanguageError(refused.at, refused.expected, refused.example);
   if (first === undefined) throw problem(sentence.problem(), isValid);
-  const [one = "", other] = new Set(best.map(({ value }) => print(value)));
-  if (other === undefined) return first.value;
-  throw new LanguageError(
-    0,
-    `one meaning; this can be "${one}" or "${other}": write the one that you mean`,
-    one,
-  );
+  return first.value;
 }
 
 /** What was expected where the sentence stops making sense, with a suggestion that makes it valid. */
 function problem(
-  { text, farthest, expected, example }: ReturnType<Sentence["problem"]>,
-  isValid: (sentence: Sentence) => boolean,
+  { text, farthest, expected }: ReturnType<Sentence["problem"]>,
+  isValid: (text: string) => boolean,
 ): LanguageError {
-  const sure = expected.filter(({ isSure }) => isSure);
-  const shown = sure.length > 0 ? sure : expected;
-  const [only] = shown;
-  const words = shown.map(({ what }) => what);
+  const isSure = expected.some((one) => one.isSure);
+  const [only] = expected;
+  const words = expected.map(({ what }) => what);
   const whole = words.findLast((one) => one.endsWith("an assertion"));
   // At the beginning, almost everything is possible.
-  const isStart = farthest === 0 && sure.length === 0;
+  const isStart = farthest === 0 && !isSure;
   const listed =
     whole !== undefined ? [whole] : words.filter((one) => !isStart || !one.includes(" "));
   const what =
     listed.length === 1 && only?.next !== undefined
       ? `${only.what} and ${only.next}`
       : either([...new Set(listed)]);
-  const isTarget = expected.some((one) => /target|element/.test(one.what));
-  const near =
-    sure.length > 0
-      ? undefined
-      : suggestion(text, farthest, [...words, ...(isTarget ? TARGET_WORDS : [])], isValid);
+  const isTarget = words.some((one) => /target|element/.test(one));
+  const near = isSure
+    ? undefined
+    : suggestion(text, farthest, [...words, ...(isTarget ? TARGET_WORDS : [])], isValid);
   const said = near === undefined ? what : `${what} (did you mean ${near}?)`;
   const head = text.slice(0, farthest).trim();
-  const isHead = farthest < text.length && head !== "" && isValid(new Sentence(head));
-  return new LanguageError(farthest, said, isHead ? head : (only?.example ?? example));
+  const isHead = farthest < text.length && head !== "" && isValid(head);
+  return new LanguageError(farthest, said, isHead ? head : (only?.example ?? ""));
 }
 
 const either = (all: readonly string[]) =>
@@ -335,7 +164,7 @@ function suggestion(
   text: string,
   at: number,
   words: readonly string[],
-  isValid: (sentence: Sentence) => boolean,
+  isValid: (text: string) => boolean,
 ): string | undefined {
   const candidates = words
     .flatMap((one) => one.split(", "))
@@ -348,6 +177,5 @@ function suggestion(
       nearest(head, candidates, 3).map((word) => ({ word, end: at + head.length })),
     )
     .slice(0, MAX_TRIED)
-    .find(({ word, end }) => isValid(new Sentence(text.slice(0, at) + word + text.slice(end))))
-    ?.word;
+    .find(({ word, end }) => isValid(text.slice(0, at) + word + text.slice(end)))?.word;
 }

@@ -1,9 +1,8 @@
 import type { Sentence, Slot } from "./reader.ts";
 import type { SLOTS } from "./slots.ts";
-import { spellingOf } from "./words.ts";
 
-// A form is a template of words and slots: `fill {field} with {value}`, `{from:target}` for a slot with another name,
-// `[in {target}]` for an optional part, and `(a b|c)` for alternatives.
+// A form is a template of words and slots: `fill {field} with {value}`, `{from:target}` for a slot with another name, and
+// `[in {target}]` for an optional part.
 
 type Value<Kind> = Kind extends keyof typeof SLOTS
   ? (typeof SLOTS)[Kind] extends Slot<infer Read>
@@ -23,118 +22,84 @@ export type ArgsOf<Form extends string> =
     ? Needed<Before> & Optional<Needed<Part>> & ArgsOf<After>
     : Needed<Form>;
 
-export type Args = Readonly<Record<string, unknown>>;
+type Args = Readonly<Record<string, unknown>>;
+type Slots = Readonly<Record<string, Slot<unknown>>>;
 
 type Node =
   | { readonly word: string; readonly pattern: RegExp }
   | { readonly name: string; readonly slot: string }
-  | { readonly parts: readonly (readonly Node[])[]; readonly isOptional: boolean };
-export type Pattern = readonly Node[];
+  | { readonly optional: Pattern };
+type Pattern = readonly Node[];
 
-/** Compiles a template. The first word of a step is a verb, which may have an ending: `clicks`. */
-export function compile(form: string, isVerb = false): Pattern {
-  const tokens = form.match(/\{[^}]*\}|[[\]()|]|[^\s[\](){}|]+/g) ?? [];
+const compiled = new Map<string, Pattern>();
+
+/** Compiles a template when it is first used. */
+function compile(form: string): Pattern {
+  const known = compiled.get(form);
+  if (known !== undefined) return known;
+  const tokens = form.match(/\{[^}]*\}|[[\]]|[^\s[\]{}]+/g) ?? [];
   let at = 0;
-  const sequence = (takesVerb: boolean): Node[] => {
+  const sequence = (): Node[] => {
     const nodes: Node[] = [];
-    for (
-      let token = tokens[at];
-      token !== undefined && !/^[\])|]$/.test(token);
-      token = tokens[at]
-    ) {
-      const isFirst = takesVerb && nodes.length === 0;
+    for (let token = tokens[at]; token !== undefined && token !== "]"; token = tokens[at]) {
       at += 1;
-      if (token === "[" || token === "(") {
-        const parts = [sequence(isFirst)];
-        while (tokens[at] === "|") {
-          at += 1;
-          parts.push(sequence(isFirst));
-        }
+      if (token === "[") {
+        nodes.push({ optional: sequence() });
         at += 1;
-        nodes.push({ parts, isOptional: token === "[" });
       } else if (token.startsWith("{")) {
         const [name = "", slot = name] = token.slice(1, -1).split(":");
         nodes.push({ name, slot });
-      } else nodes.push({ word: token, pattern: spellingOf(token, isFirst) });
+      } else nodes.push({ word: token, pattern: new RegExp(`${token}(?![\\w-])`, "iy") });
     }
     return nodes;
   };
-  return sequence(isVerb);
+  const nodes = sequence();
+  compiled.set(form, nodes);
+  return nodes;
 }
 
-/** Articles add nothing before the words of a form. */
-const THE = /(?:the|an?)\s+/iy;
+type Next = (at: number, args: Args) => void;
 
-type Next = (at: number, cost: number, args: Args) => void;
-
-/** Finds every way in which a sentence, from `at`, matches a pattern. */
+/** Finds every way in which a sentence, from `at`, has a form. */
 export function match(
-  pattern: Pattern,
+  form: string,
   sentence: Sentence,
-  slots: Readonly<Record<string, Slot<unknown>>>,
-  from: { readonly at: number; readonly cost: number; readonly args: Args },
+  slots: Slots,
+  from: number,
   next: Next,
 ): void {
-  const run = (
-    nodes: Pattern,
-    index: number,
-    at: number,
-    cost: number,
-    args: Args,
-    then: Next,
-  ): void => {
+  const run = (nodes: Pattern, index: number, at: number, args: Args, then: Next): void => {
     const node = nodes[index];
-    if (node === undefined) then(at, cost, args);
-    else if ("parts" in node) {
-      for (const part of node.parts)
-        run(part, 0, at, cost, args, (...reached) => run(nodes, index + 1, ...reached, then));
-      if (node.isOptional) run(nodes, index + 1, at, cost, args, then);
+    if (node === undefined) then(at, args);
+    else if ("optional" in node) {
+      run(node.optional, 0, at, args, (...reached) => run(nodes, index + 1, ...reached, then));
+      run(nodes, index + 1, at, args, then);
     } else if ("word" in node) {
-      const after = sentence.end(at, THE);
-      const end =
-        sentence.end(at, node.pattern) ??
-        (after === undefined ? undefined : sentence.end(after, node.pattern));
+      const end = sentence.end(at, node.pattern);
       if (end === undefined) {
         const following = nodes[index + 1];
         const noun =
           following !== undefined && "name" in following ? slots[following.slot]?.noun : undefined;
         sentence.fail(at, node.word, { next: noun });
-      } else run(nodes, index + 1, end, cost, args, then);
+      } else run(nodes, index + 1, end, args, then);
     } else
-      for (const read of slots[node.slot]?.read(sentence, at) ?? []) {
-        const { isGuess } = sentence;
-        sentence.isGuess ||= read.cost > 2;
-        run(
-          nodes,
-          index + 1,
-          read.at,
-          cost + read.cost,
-          { ...args, [node.name]: read.value },
-          then,
-        );
-        sentence.isGuess = isGuess;
-      }
+      for (const read of slots[node.slot]?.read(sentence, at) ?? [])
+        run(nodes, index + 1, read.at, { ...args, [node.name]: read.value }, then);
   };
-  run(pattern, 0, from.at, from.cost, from.args, next);
+  run(compile(form), 0, from, {}, next);
 }
 
-/** A sentence of this form with these values: its canonical wording. */
-export function print(
-  pattern: Pattern,
-  args: Args,
-  slots: Readonly<Record<string, Slot<unknown>>>,
-): string {
-  const isGiven = (node: Node): boolean =>
-    "name" in node
-      ? args[node.name] !== undefined
-      : !("parts" in node) || node.parts[0]?.every(isGiven) === true;
-  return pattern
+/** A sentence of this form with these values. */
+export const print = (form: string, args: Args, slots: Slots): string =>
+  printNodes(compile(form), args, slots);
+
+function printNodes(nodes: Pattern, args: Args, slots: Slots): string {
+  const isGiven = (node: Node): boolean => !("name" in node) || args[node.name] !== undefined;
+  return nodes
     .flatMap((node) => {
       if ("word" in node) return node.word;
       if ("name" in node) return slots[node.slot]?.print(args[node.name]) ?? [];
-      const [part = []] = node.parts;
-      return node.isOptional && !part.every(isGiven) ? [] : print(part, args, slots);
+      return node.optional.every(isGiven) ? printNodes(node.optional, args, slots) : [];
     })
-    .filter((one) => one !== "")
     .join(" ");
 }

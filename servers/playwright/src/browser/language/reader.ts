@@ -1,5 +1,3 @@
-import { NO_VALUE } from "./elements.ts";
-
 /** A sentence that cannot be parsed: the position, what was expected there, and a valid example. */
 export class LanguageError extends Error {
   override readonly name = "LanguageError";
@@ -15,11 +13,10 @@ export class LanguageError extends Error {
   }
 }
 
-/** One way to read a part of a sentence: what it means, where it ends, and how far it is from the language's own words. */
+/** One way to read a part of a sentence: what it means, and where it ends. */
 export interface Reading<Value> {
   readonly value: Value;
   readonly at: number;
-  readonly cost: number;
 }
 
 /** Remembers what was read at a position of a sentence: many forms begin in the same way. */
@@ -36,35 +33,11 @@ export function remembered<Value>(
   };
 }
 
-/**
- * The best of the readings that end at the same position, by a key of their values; also another one that is as good.
- * Otherwise the ways to read a long sentence would multiply with each of its words.
- */
-export function best<Value>(
-  readings: readonly Reading<Value>[],
-  keyOf: (value: Value) => string = () => "",
-): readonly Reading<Value>[] {
-  const kept = new Map<string, Reading<Value>[]>();
-  for (const reading of readings) {
-    const key = `${reading.at} ${keyOf(reading.value)}`;
-    const [first, second] = kept.get(key) ?? [];
-    if (first === undefined || reading.cost < first.cost - TIE) kept.set(key, [reading]);
-    else if (reading.cost < first.cost + TIE && second === undefined)
-      kept.set(key, [first, reading]);
-  }
-  return [...kept.values()].flat();
-}
-
-/** Readings whose costs differ by less are equally good. */
-export const TIE = 0.05;
-
 /** Readings of a value, as readings of what is made from it. */
 export const made = <Value, Made>(
   readings: readonly Reading<Value>[],
   make: (value: Value) => Made,
-  more = 0,
-): Reading<Made>[] =>
-  readings.map(({ value, at, cost }) => ({ value: make(value), at, cost: cost + more }));
+): Reading<Made>[] => readings.map(({ value, at }) => ({ value: make(value), at }));
 
 /** A kind of value in a sentence. */
 export interface Slot<Value> {
@@ -86,41 +59,26 @@ interface Expected {
 }
 
 const NONE: readonly Expected[] = [];
-const QUOTES: Readonly<Record<string, string>> = {
-  "'": "'",
-  '"': '"',
-  "“": "”",
-  "‘": "’",
-  "«": "»",
-  "„": "“",
-};
+const QUOTES: Readonly<Record<string, string>> = { "'": "'", '"': '"', "“": "”", "‘": "’" };
 
 /** A sentence that is being read. Positions are always at its beginning, after white space, or at its end. */
 export class Sentence {
   readonly text: string;
-  /** A valid sentence of the form that is being tried, and whether that is its main wording. */
+  /** A valid sentence of the form that is being tried. */
   example = "";
-  isMain = true;
-  /** What comes next follows words without quotes, so that it is a guess: no message is about it. */
-  isGuess = false;
-  /** How far any form reached, by its main wording and by another one. */
+  /** How far any form reached. */
   readonly #reached = {
     sure: { farthest: 0, expected: NONE },
     main: { farthest: 0, expected: NONE },
-    other: { farthest: 0, expected: NONE },
   };
 
   constructor(text: string) {
-    // Bold text in Markdown: the same length, so that positions stay.
-    this.text = text.replace(/\*\*(["'“]?\w[^*]*)\*\*(?![/*])/g, (_, bold: string) =>
-      /["'“’]/.test(bold) ? `  ${bold}  ` : ` '${bold}' `,
-    );
+    this.text = text;
   }
 
   /** Notes what was expected at a position. */
   fail(at: number, what: string, more: Partial<Omit<Expected, "what">> = {}): [] {
-    if (this.isGuess && more.isSure !== true) return [];
-    const reached = this.#reached[more.isSure === true ? "sure" : this.isMain ? "main" : "other"];
+    const reached = this.#reached[more.isSure === true ? "sure" : "main"];
     if (at > reached.farthest) Object.assign(reached, { farthest: at, expected: NONE });
     if (at === reached.farthest && !reached.expected.some((one) => one.what === what)) {
       const one = { what, example: this.example, next: undefined, isSure: false, ...more };
@@ -131,11 +89,8 @@ export class Sentence {
 
   /** Where the sentence stops making sense, and what was expected there. */
   problem() {
-    const { sure, main, other } = this.#reached;
-    const { text, example } = this;
-    const reached =
-      sure.expected.length > 0 ? sure : main.farthest === 0 && other.farthest > 0 ? other : main;
-    return { text, example, ...reached };
+    const { sure, main } = this.#reached;
+    return { text: this.text, ...(sure.expected.length > 0 ? sure : main) };
   }
 
   /** The position of the next word. */
@@ -178,8 +133,7 @@ export class Sentence {
     let value = "";
     for (let i = at + 1; i < this.text.length; i++) {
       const letter = this.text.charAt(i);
-      if (letter === close && !this.#isApostrophe(i, close))
-        return { value, at: this.skip(i + 1), cost: 0 };
+      if (letter === close && !this.#isApostrophe(i, close)) return { value, at: this.skip(i + 1) };
       if (letter === "\\" && i + 1 < this.text.length) {
         i += 1;
         const next = this.text.charAt(i);
@@ -197,30 +151,11 @@ export class Sentence {
     return this.fail(at, "a text that is not empty", { isSure: true });
   }
 
-  /** A text in quotes or backticks; or without them, which costs more with each word. */
-  words(at: number, expected = "a text in quotes", most = 8): readonly Reading<string>[] {
-    const code = this.take(at, /`([^`]+)`/y);
-    if (code !== undefined) return [{ value: code.found[1] ?? "", at: code.at, cost: 0 }];
+  /** A text in quotes that is not empty, or a single word. */
+  word(at: number, expected: string): Reading<string>[] {
     if (this.isString(at)) return this.quoted(at);
-    this.fail(at, expected);
-    return this.unquoted(at, most).filter(({ value }) => !NO_VALUE.test(value));
-  }
-
-  /** The next words without quotes, one reading for each number of words. */
-  unquoted(at: number, most: number): Reading<string>[] {
-    const readings: Reading<string>[] = [];
-    const word = /[^\s'"“”‘’`«»]+(?:['’][^\s'"“”‘’`]+)*/y;
-    let end = at;
-    for (let count = 1; count <= most; count++) {
-      const next = this.take(end, word);
-      if (next === undefined) break;
-      const text = this.text
-        .slice(at, end + next.found[0].length)
-        .replace(/[.,;:!\s]+$|^[*<]+|[*>]+$/g, "");
-      if (text !== "") readings.push({ value: text, at: next.at, cost: 4 + count });
-      end = next.at;
-    }
-    return readings;
+    const word = this.take(at, /[^\s'"“‘`]+/y);
+    return word === undefined ? this.fail(at, expected) : [{ value: word.found[0], at: word.at }];
   }
 
   /** Whether a quote is within a word, and another one ends the text: `'It's done'`. */

@@ -50,18 +50,8 @@ function stored(value: string, compare: TextComparison): string[] {
 /** A file name in which `*` matches anything, as a pattern. */
 const nameRegex = (name: string) => `/^${name.split("*").map(escaped).join(".*")}$/s`;
 
-/** Other wordings about what is stored under a name. */
-const valued = (noun: string) => `value of ${noun} {name:text} {compare}
-      ${noun} {name:text} has value {compare:wanted}`;
-const present = (noun: string) => `${noun} {name:text} is (set|present|stored|there) => exists=true
-      there ${noun} {name:text} => exists=true
-      [there is] no ${noun} {name:quoted} => exists=false
-      ${noun} {name:text} is not (set|present|stored|there) => exists=false`;
-
 export const RECORDS = {
-  status: recorded("the page", "status is {range}", ["status is 200", "status 2xx"], {
-    also: `[page|it] (returns|responds with|has|gives|has status) [status|code|a|http] [status|code] {range}
-      status {range}`,
+  status: recorded("the page", "status [is] {range}", ["status is 200", "status 2xx"], {
     spec({ range: { from, to } }, { needs }) {
       needs.add("status");
       return from === to
@@ -82,19 +72,11 @@ export const RECORDS = {
       "no mixed content",
     ],
     {
-      also: `(there|see|has|with|be|page has|page contains|page shows|page reports) no {what:absence} [in the console]
-        without [any] {what:absence}
-        console (has|shows|contains|reports) no (errors|error|js errors|javascript errors) => what=console errors
-        console is (clean|empty|free of errors|error free) => what=console errors
-        [page|console] not (have|see|contain|has) [any] {what:absence}
-        page not scroll horizontally => what=horizontal overflow
-        all images (load|loaded|are loaded|have loaded|are displayed) => what=broken images`,
       isLate: true,
       spec: ({ what }, spec) => ABSENT[what](spec),
     },
   ),
   "no requests": recorded("absence", "no requests to {request}", ["no requests to **/ads/**"], {
-    also: "(there|see|has|makes|send) no requests (to|made to|sent to|for) {request}",
     isLate: true,
     spec({ request }, { needs }) {
       needs.add("requests");
@@ -106,8 +88,6 @@ export const RECORDS = {
     "no [{severity}] a11y violations [in {target}]",
     ["no serious a11y violations in main"],
     {
-      also: `[page|site|app|application] (there|has|have|see) no [{severity}] a11y violations [in {target}]
-        (page|site|app|application) is accessible`,
       isLate: true,
       /** Checks that axe-core finds no violations of a severity. */
       spec({ severity = "minor", target }, { needs, page }) {
@@ -133,7 +113,6 @@ export const RECORDS = {
     "request to {request} [contains {contains:text}]",
     ["request to POST /api/items contains 'Lamp'", "request to **/api/items"],
     {
-      also: "request (to|is made to|was made to|is sent to|was sent to|goes to|for|should be made to|should be sent to) {request} [contains {contains:text}]",
       spec: ({ request, contains }, spec) =>
         requested(spec, "requests", request, contains === undefined ? "" : bodyHas(contains)),
     },
@@ -143,9 +122,6 @@ export const RECORDS = {
     "response {request} status is {range}",
     ["response /api/items status is 200"],
     {
-      also: `response (of|from|to|for) {request} (is|has|has status|was) {range}
-      response [of|from|to|for] {request} [has] status [is] {range}
-        {request:endpoint} (responds with|returns|should return|should respond with|returned) [status|a|http] [code] {range}`,
       spec: ({ request, range: { from, to } }, spec) =>
         requested(
           spec,
@@ -160,7 +136,6 @@ export const RECORDS = {
     "response {request} contains {contains:text}",
     ["response /api/items contains 'Lamp'"],
     {
-      also: "response (of|from|to|for) {request} contains {contains:text}",
       spec: ({ request, contains }, spec) =>
         requested(spec, "exchanges", request, bodyHas(contains)),
     },
@@ -170,9 +145,6 @@ export const RECORDS = {
     "response {request} has header {name:header} [{compare:wanted}]",
     ["response /api/items has header 'content-type' contains 'json'"],
     {
-      also: `response [of|from|to|for] {request} has header {name:header} [{compare:wanted}]
-        response {request} header {name:header} {compare}
-        [response] header {name:header} (of|from) {request} {compare}`,
       spec({ request, name, compare }, { needs }) {
         needs.add("requests");
         const value = `request.headers[${js(name.toLowerCase())}] ?? ""`;
@@ -187,7 +159,6 @@ export const RECORDS = {
     },
   ),
   cookie: recorded("what it stored", "cookie {name:text} {compare}", ["cookie 'theme' is 'dark'"], {
-    also: valued("cookie"),
     spec: ({ name, compare }, { page }) =>
       stored(
         `(await ${page}.context().cookies(${page}.url())).find(({ name }) => name === ${js(name)})?.value`,
@@ -199,7 +170,6 @@ export const RECORDS = {
     "cookie {name:text} {exists}",
     ["cookie 'sid' exists"],
     {
-      also: present("cookie"),
       spec: ({ name, exists }, { page }) => [
         `expect((await ${page}.context().cookies(${page}.url())).some(({ name }) => name === ${js(name)})).toBe(${exists});`,
       ],
@@ -210,7 +180,6 @@ export const RECORDS = {
     "localStorage {name:text} {compare}",
     ["localStorage 'theme' is 'dark'"],
     {
-      also: valued("localStorage"),
       spec: ({ name, compare }, { page }) =>
         stored(
           `(await ${page}.evaluate((name) => localStorage.getItem(name), ${js(name)}))`,
@@ -223,7 +192,6 @@ export const RECORDS = {
     "localStorage {name:text} {exists}",
     ["localStorage 'theme' exists"],
     {
-      also: present("localStorage"),
       spec: ({ name, exists }, { page }) => [
         `expect(await ${page}.evaluate((name) => localStorage.getItem(name) !== null, ${js(name)})).toBe(${exists});`,
       ],
@@ -234,7 +202,6 @@ export const RECORDS = {
     "console contains {contains:text}",
     ["console contains 'ready'"],
     {
-      also: "[browser] console [log|output] (contains|shows|has|logs|prints) [message|text|log] {contains:text}",
       spec: ({ contains }, spec) =>
         some(spec, "consoleLines", `(line) => ${containing(contains)}.test(line)`),
     },
@@ -244,9 +211,6 @@ export const RECORDS = {
     "download {name:text}",
     ["download 'report.csv'", "download '*.pdf'"],
     {
-      also: `(file|a file|the file|a download of|download of|the download|a download named|download named) {name:text} (is|was|gets|should be|should get|has been|to be) downloaded
-      {name:quoted} (is|was|gets|should be|has been) downloaded
-      (a file named|file) {name:text} [downloads|starts downloading|is downloading]`,
       spec: ({ name }, spec) => some(spec, "downloads", `(name) => ${nameRegex(name)}.test(name)`),
     },
   ),
@@ -255,8 +219,6 @@ export const RECORDS = {
     "dialog message {compare}",
     ["dialog message is 'Sure?'"],
     {
-      also: `[see] dialog (with|says|saying|shows|with message|with the message|with text|with the text|reads|displays) {compare:wanted}
-      dialog text {compare}`,
       spec({ compare }, { needs }) {
         needs.add("dialogs");
         return [
@@ -278,13 +240,11 @@ export const RECORDS = {
       "tbt under 200ms",
     ],
     {
-      also: "(page|site|it|app|the site) (loads|load|is loaded|loaded|should load|must load|opens) (in|within|in under|in less than|under|faster than) {limit:duration} => metric=load time",
       isLate: true,
       spec: ({ metric, limit }, { page }) => measured(TIMED[metric](page), limit),
     },
   ),
   cls: recorded("quality", "cls under {limit:decimal}", ["cls under 0.1"], {
-    also: "(cumulative layout shift|layout shift|cls score) under {limit:decimal}",
     isLate: true,
     spec: ({ limit }, { page }) =>
       measured(
@@ -293,7 +253,6 @@ export const RECORDS = {
       ),
   }),
   "page weight": recorded("quality", "page weight under {limit:size}", ["page weight under 2 MB"], {
-    also: "(page size|total page weight|total page size|transfer size|weight of the page|the page weight) under {limit:size}",
     isLate: true,
     spec: ({ limit }, { page }) =>
       measured(
@@ -310,7 +269,6 @@ export const RECORDS = {
       "screenshot matches baseline 'home'",
     ],
     {
-      also: "screenshot [of {target}] matches {baseline} [within {tolerance:percent}] [masking {masks:targets}]",
       isLate: true,
       spec({ target, baseline, tolerance = TOLERANCE, masks = [] }, { page }) {
         const of = target === undefined ? page : printTarget(target, page);

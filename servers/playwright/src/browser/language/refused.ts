@@ -4,7 +4,7 @@ interface Refused {
   /** What is expected instead. */
   readonly why: string;
   /** The sentence to send; by default what is before these words, with `rest`. */
-  readonly send?: string;
+  readonly send?: string | ((found: RegExpExecArray) => string);
   readonly rest?: string;
   /** Even if the sentence can be read otherwise. */
   readonly isSure?: boolean;
@@ -70,6 +70,11 @@ const REFUSED: readonly Refused[] = [
     send: "no failed requests",
   },
   {
+    pattern: /^no\s+([a-z]+)\s+(link|button|field|heading|row|dialog)e?s?[.\s]*$/i,
+    why: "a name in quotes: a word before an element says nothing that can be checked",
+    send: ([, name, noun]) => `no ${noun} '${name}'`,
+  },
+  {
     pattern: /^\d+\s.*\s(?:is|are)\s+(?:visible|shown|displayed|present|listed)\b/i,
     why: "count is and the number, which counts hidden elements, too",
     send: "li count is 3",
@@ -93,7 +98,8 @@ export function refusal(
   for (const { pattern, why, send, rest = "", isSure = false } of REFUSED) {
     const found = isRead && !isSure ? null : pattern.exec(bare);
     if (found === null) continue;
-    const instead = send ?? text.slice(0, found.index).trim() + rest;
+    const instead =
+      typeof send === "function" ? send(found) : (send ?? text.slice(0, found.index).trim() + rest);
     const at = found.index + (/\S/.exec(found[0])?.index ?? 0);
     if (send !== undefined || isSentence(instead)) return { at, expected: why, example: instead };
   }

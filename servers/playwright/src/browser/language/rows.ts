@@ -5,14 +5,9 @@ import type { Act, Expectation } from "./plan.ts";
 export interface Row<Form extends string = string> {
   /** Its part of the reference. */
   readonly topic: string;
-  /** Its canonical wording: words and slots. */
+  /** Its words and slots. */
   readonly form: Form;
   readonly examples: readonly [string, ...string[]];
-  /**
-   * Other wordings, one a line, with the values that they imply: `see {target} => state=visible`. A slot `{target.inside}`
-   * sets a part of another one's value; after `~`, a wording gives way to any other reading.
-   */
-  readonly also?: string;
 }
 
 /** A form of a step. */

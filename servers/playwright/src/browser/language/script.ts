@@ -147,14 +147,3 @@ function explicit(part: unknown, found: Found): unknown {
     Object.entries(part).map(([name, inner]) => [name, explicit(inner, found)]),
   );
 }
-
-/** Whether two sentences have the same words, whichever quotes they use. */
-export const isSameWording = (one: string, other: string): boolean =>
-  plainWords(one) === plainWords(other);
-const plainWords = (text: string) =>
-  text
-    .trim()
-    .replace(/^expect\s+/i, "")
-    .replace(/`/g, "")
-    .replace(/["“”‘’]/g, "'")
-    .replace(/\s+/g, " ");

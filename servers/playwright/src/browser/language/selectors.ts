@@ -10,33 +10,21 @@ export function selectors(sentence: Sentence, at: number): Reading<Base>[] {
   const end = selectorEnd(text, at);
   if (end === undefined)
     return sentence.fail(at, "a CSS selector with balanced brackets and quotes", { isSure: true });
-  if (
-    end !== undefined &&
-    end > at &&
-    (!/[\w*]/.test(text.slice(at, end)) || /:$/.test(text.slice(at, end).trim()))
-  )
-    return [];
   if (end === at) return sentence.fail(at, "an HTML element, a role, or a selector in backticks");
   const css = text.slice(at, end).trim();
   const parts = css.split(/\s+/);
   // A single word is a role if there is one, even if an element has that name.
   if (parts.length === 1 && isRole(css.toLowerCase())) return [];
-  if (/^[a-z][a-z0-9-]*(?:\s+[a-z][a-z0-9-]*)*$/i.test(css)) {
-    // Words are people's words unless they can be nothing else.
-    const isPath = parts.every((one, n) =>
-      n === parts.length - 1 ? one === one.toLowerCase() : STRUCTURE.test(one),
-    );
-    if (parts.length > 1 && !isPath) {
-      const [first = ""] = parts;
-      return isRole(first.toLowerCase())
-        ? []
-        : [{ value: { kind: "css", css: first }, at: sentence.skip(at + first.length), cost: 1 }];
-    }
-    return [
-      { value: { kind: "css", css }, at: sentence.skip(end), cost: parts.length === 1 ? 1 : 2 },
-    ];
-  }
-  return [{ value: { kind: "css", css }, at: sentence.skip(end), cost: 0 }];
+  // `menu button` is CSS only in backticks.
+  const isPath = parts.every((one, n) =>
+    n === parts.length - 1 ? one === one.toLowerCase() : STRUCTURE.test(one),
+  );
+  const [first = ""] = parts;
+  if (parts.length === 1 || isPath || /[^\sA-Za-z0-9-]/.test(css))
+    return [{ value: { kind: "css", css }, at: sentence.skip(end) }];
+  return isRole(first.toLowerCase())
+    ? []
+    : [{ value: { kind: "css", css: first }, at: sentence.skip(at + first.length) }];
 }
 
 /** The end of a selector that begins at `start`; undefined if its brackets or quotes are not closed. */

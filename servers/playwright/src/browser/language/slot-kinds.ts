@@ -1,5 +1,4 @@
-import { best, quoted, type Reading, remembered, type Sentence, type Slot } from "./reader.ts";
-import { vocabulary } from "./words.ts";
+import { quoted, type Reading, remembered, type Sentence, type Slot } from "./reader.ts";
 
 export const printed = (value: unknown) => String(value);
 /** A number is here; if it is not valid, that is what a message should say. */
@@ -17,30 +16,31 @@ export const patterned = <Value>(
     const value = taken === undefined ? undefined : readValue(taken.found);
     return taken === undefined || value === undefined
       ? sentence.fail(at, expected, { isSure: isNumber(sentence, at) })
-      : [{ value, at: taken.at, cost: 0 }];
+      : [{ value, at: taken.at }];
   },
   print,
 });
 
-/** A slot with one of some words. */
+/** A slot with one of some phrases; several can have the same meaning. */
 export const oneOf = <Value>(
   expected: string,
-  lists: Readonly<Record<string, Value>>,
+  phrases: Readonly<Record<string, Value>>,
   print: (value: Value) => string = printed,
 ): Slot<Value> => {
-  const all = vocabulary(lists);
-  const names = [...new Set(Object.values(lists).map(print))];
+  const all = Object.entries(phrases).map(
+    ([phrase, value]) =>
+      [new RegExp(`${phrase.replaceAll(" ", "\\s+")}(?![\\w-])`, "iy"), value] as const,
+  );
+  const names = [...new Set(Object.values(phrases).map(print))];
   return {
     read(sentence, at) {
-      const found = all.flatMap(([pattern, value]) => {
+      for (const [pattern, value] of all) {
         const end = sentence.end(at, pattern);
-        return end === undefined ? [] : [{ value, at: end, cost: 0 }];
-      });
-      if (found.length === 0) {
-        if (expected === "") for (const name of names) sentence.fail(at, name);
-        else sentence.fail(at, expected);
+        if (end !== undefined) return [{ value, at: end }];
       }
-      return found;
+      if (expected !== "") return sentence.fail(at, expected);
+      for (const name of names) sentence.fail(at, name);
+      return [];
     },
     print,
   };
@@ -55,7 +55,7 @@ export const checked = (
   print = quoted,
 ): Slot<string> => ({
   read(sentence, at) {
-    const all = sentence.words(at, expected, 1);
+    const all = sentence.word(at, expected);
     const valid = all.filter(({ value }) => isValid(value));
     return valid.length > 0 || all.length === 0
       ? valid
@@ -73,48 +73,24 @@ export function isKnown(test: () => unknown): boolean {
   }
 }
 
-/** A slot that takes only some of another one's readings. */
-export const only = <Value>(
-  slot: Slot<Value>,
-  fits: (value: Value, cost: number) => boolean,
-): Slot<Value> => ({
-  ...slot,
-  read: (sentence, at) => slot.read(sentence, at).filter(({ value, cost }) => fits(value, cost)),
-});
-
-/** A slot that no word of the sentence is for. */
-export const implied = <Value>(
-  value: Value,
-  print: (value: Value) => string = printed,
-): Slot<Value> => ({
-  read: (_, at) => [{ value, at, cost: 0 }],
-  print,
-});
-
 /** Several values, with a comma or `and` between them. */
 export function several<Value>(one: Slot<Value>): Slot<readonly Value[]> {
   const next = /(?:,\s*(?:and\s+)?|and\s+)/iy;
-  const read = remembered((sentence, at): readonly Reading<readonly Value[]>[] => {
-    const all = one.read(sentence, at).flatMap((first) => {
+  const read = remembered((sentence, at): readonly Reading<readonly Value[]>[] =>
+    one.read(sentence, at).flatMap((first) => {
       const more = sentence.end(first.at, next);
-      const alone = { ...first, value: [first.value] };
       const rest = more === undefined ? [] : read(sentence, more);
       return [
-        alone,
-        ...rest.map(({ value, at: end, cost }) => ({
-          value: [first.value, ...value],
-          at: end,
-          cost: first.cost + cost,
-        })),
+        { value: [first.value], at: first.at },
+        ...rest.map(({ value, at: end }) => ({ value: [first.value, ...value], at: end })),
       ];
-    });
-    return best(all);
-  });
+    }),
+  );
   return { read, print: (all) => all.map((value) => one.print(value)).join(", ") };
 }
 
 export const textSlot: Slot<string> = {
-  read: (sentence, at) => sentence.words(at, "a text in quotes"),
+  read: (sentence, at) => sentence.quoted(at),
   print: quoted,
   noun: "a text in quotes",
 };

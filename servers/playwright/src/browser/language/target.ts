@@ -1,168 +1,172 @@
 import type { Base, Target } from "./ast.ts";
-import { cssOf, nouns, quotedText, type Taking, unquotedNames } from "./nouns.ts";
-import { best, made, quoted, type Reading, remembered, type Sentence } from "./reader.ts";
+import { isRole, NAMED, ROLES, TAGS } from "./elements.ts";
+import { made, quoted, type Reading, remembered, type Sentence } from "./reader.ts";
 import { selectors } from "./selectors.ts";
-import {
-  ARTICLE,
-  ATTRIBUTED,
-  ATTRIBUTED_ELEMENT,
-  CONTAINING,
-  INSIDE,
-  NTH,
-  ORDINALS,
-} from "./words.ts";
+
+/** The words that a target can begin with, for suggestions. */
+export const TARGET_WORDS: readonly string[] = [...TAGS, ...ROLES, ...NAMED];
+
+/** What a target is for: a check, a step, or around another one, where it may be a frame. */
+type Purpose = "check" | "step" | "around";
 
 /** Every way to read a target: `["first" | "last" | "nth" N] base ["containing" STR] ["in" target]`. */
 export const readTarget = (
   sentence: Sentence,
   at: number,
-  taking: Taking = "element",
-): readonly Reading<Target>[] => TARGETS[taking](sentence, at);
+  purpose: Purpose,
+): readonly Reading<Target>[] => TARGETS[purpose](sentence, at);
 
-const reader = (taking: Taking) =>
-  remembered((sentence: Sentence, at: number): readonly Reading<Target>[] => {
-    const start = sentence.end(at, ARTICLE) ?? at;
-    const readings: Reading<Target>[] = [];
-    for (const { value: pick, ...after } of picks(sentence, start))
-      for (const { value: base, ...next } of bases(sentence, after.at, taking, start > at)) {
-        if (base.kind === "frame" && taking !== "container") {
+const reader = (purpose: Purpose) =>
+  remembered((sentence: Sentence, start: number): readonly Reading<Target>[] => {
+    const readings = new Map<number, Reading<Target>>();
+    const add = (value: Target, at: number) => {
+      if (!readings.has(at)) readings.set(at, { value, at });
+    };
+    for (const { value: pick, at } of picks(sentence, start))
+      for (const { value: base, at: next } of bases(sentence, at, purpose)) {
+        if (base.kind === "frame" && purpose !== "around") {
           const example = "button 'Pay' in frame 'Payment'";
           sentence.fail(start, "an element, and then in frame and its name", { example });
           continue;
         }
-        const cost = after.cost + next.cost;
-        for (const head of [
-          { value: {}, at: next.at, cost: 0 },
-          ...details(sentence, next.at, base),
+        const containing = sentence.end(next, /containing(?![\w-])/iy);
+        for (const { value: inner, at: end } of [
+          { value: {}, at: next },
+          ...made(containing === undefined ? [] : sentence.quoted(containing), (text) => ({
+            containing: text,
+          })),
         ]) {
-          const value = { pick, base, ...head.value };
-          readings.push({
-            value: { ...value, inside: undefined },
-            at: head.at,
-            cost: cost + head.cost,
-          });
-          const within = base.kind === "frame" ? undefined : sentence.end(head.at, INSIDE);
-          const around = within === undefined ? [] : readTarget(sentence, within, "container");
-          const whole = (inside: Target) => asName(value, inside) ?? { ...value, inside };
-          readings.push(...made(around, whole, cost + head.cost));
+          const value = { pick, base, ...inner };
+          add({ ...value, inside: undefined }, end);
+          const within =
+            base.kind === "frame" ? undefined : sentence.end(end, /in(?![\w-])\s*(?=\S)/iy);
+          if (within !== undefined)
+            for (const around of readTarget(sentence, within, "around"))
+              add({ ...value, inside: around.value }, around.at);
         }
       }
-    return best(readings, ({ base }) => base.kind);
+    return [...readings.values()];
   });
 
-/** `'Save' in a button` is the button of this name. */
-const asName = (
-  { pick, base, containing }: Omit<Target, "inside">,
-  { inside, ...around }: Target,
-): Target | undefined =>
-  base.kind === "quoted" &&
-  (pick ?? containing) === undefined &&
-  around.pick === undefined &&
-  around.base.kind === "role" &&
-  around.base.name === undefined &&
-  /^(?:button|link|heading|tab|option|menuitem)$/.test(around.base.role)
-    ? { pick, base: { ...around.base, name: base.text, exact: base.exact }, inside }
-    : undefined;
+const TARGETS = { check: reader("check"), step: reader("step"), around: reader("around") };
 
-const TARGETS = {
-  element: reader("element"),
-  container: reader("container"),
-  around: reader("around"),
-  any: reader("any"),
-  acted: reader("acted"),
-  named: reader("named"),
-  described: reader("described"),
-};
-
-/** Without a position, or `first`, `nth 2`, `third`. The first name is a name. */
 function picks(sentence: Sentence, start: number): Reading<Target["pick"]>[] {
-  const all: Reading<Target["pick"]>[] = [{ value: undefined, at: start, cost: 0 }];
-  const nth = sentence.take(start, NTH);
-  const position = Number(nth?.found[1] ?? nth?.found[2]);
-  if (nth !== undefined && position >= 1 && position < 1e6)
-    all.push({ value: position, at: nth.at, cost: 0 });
-  else if (/^nth\b/i.test(sentence.rest(start)))
+  const all: Reading<Target["pick"]>[] = [{ value: undefined, at: start }];
+  const nth = sentence.take(start, /nth\s+([1-9]\d{0,5})(?![\w-])/iy);
+  if (nth !== undefined) return [{ value: Number(nth.found[1]), at: nth.at }];
+  if (/^nth\b/i.test(sentence.rest(start)))
     return sentence.fail(sentence.skip(start + 3), "a position from 1 on after nth", {
       example: "nth 2 li exists",
       isSure: true,
     });
-  else if (!/^(?:first|last)\s+name\b/i.test(sentence.rest(start)))
-    for (const [pattern, value] of ORDINALS) {
-      const end = sentence.end(start, pattern);
-      if (end !== undefined) all.push({ value, at: end, cost: 0 });
-    }
+  for (const pick of ["first", "last"] as const) {
+    const end = sentence.end(start, new RegExp(`${pick}(?![\\w-])`, "iy"));
+    if (end !== undefined) all.push({ value: pick, at: end });
+  }
   return all;
 }
 
-/** `containing 'x'`; `with id 'x'`, which finds the element by itself. */
-function details(sentence: Sentence, at: number, base: Base): Reading<Partial<Target>>[] {
-  // `the row with 'Ada'`
-  const isOneOfMany =
-    base.kind === "role" && base.name === undefined && /^(?:row|listitem)$/.test(base.role);
-  const text =
-    sentence.end(at, CONTAINING) ??
-    (isOneOfMany ? sentence.end(at, /with\s+(?=['"“‘])/iy) : undefined);
-  const attribute = sentence.take(at, ATTRIBUTED);
-  const name = attribute?.found[1]?.toLowerCase() ?? "";
-  return [
-    ...made(text === undefined ? [] : sentence.words(text), (containing) => ({ containing })),
-    ...made(
-      attribute === undefined || (base.kind === "css" && !/^(?:\*|[a-z]+)$/.test(base.css))
-        ? []
-        : sentence.words(attribute.at, "", 0),
-      (value): Partial<Target> => ({
-        base: /^test\s?id$/.test(name)
-          ? { kind: "testid", text: value, exact: false }
-          : { kind: "css", css: attributeSelector(name, value) },
-      }),
-      0.1,
-    ),
-  ];
-}
-
-const attributeSelector = (name: string, value: string) =>
-  name === "css" || name.endsWith("selector")
-    ? value
-    : name === "xpath"
-      ? `xpath=${value}`
-      : name === "id" && /^[A-Za-z_][\w-]*$/.test(value)
-        ? `#${value}`
-        : `[${name}${name === "class" ? "~" : ""}=${JSON.stringify(value)}]`;
-
-function bases(
-  sentence: Sentence,
-  at: number,
-  taking: Taking,
-  isAfterArticle: boolean,
-): Reading<Base>[] {
+function bases(sentence: Sentence, at: number, purpose: Purpose): Reading<Base>[] {
   if (sentence.text.charAt(at) === "`") {
-    const found = sentence.take(at, /`\s*(?!https?:)([^`]*[^`\s])\s*`/y);
+    const found = sentence.take(at, /`\s*([^`]*[^`\s])\s*`/y);
     return found === undefined
       ? sentence.fail(at, "a CSS selector between two backticks", { isSure: true })
-      : [{ value: { kind: "css", css: found.found[1] ?? "" }, at: found.at, cost: 0 }];
+      : [{ value: { kind: "css", css: found.found[1] ?? "" }, at: found.at }];
   }
-  if (sentence.isString(at)) return quotedText(sentence, at, taking);
+  if (sentence.isString(at)) return quotedText(sentence, at, purpose);
   const exactly = sentence.end(at, /exactly(?![\w-])/iy);
   if (exactly !== undefined)
     return made(sentence.quoted(exactly), (text) => ({ kind: "quoted", text, exact: true }));
-  const any = sentence.end(at, ATTRIBUTED_ELEMENT);
-  return [
-    ...(any === undefined ? [] : [{ value: cssOf("*"), at: any, cost: 0.1 }]),
-    ...nouns(sentence, at, taking),
-    ...selectors(sentence, at).map((one) =>
-      // `the main nav` is not a nav in main.
-      isAfterArticle && one.cost > 0 && /\s/.test(Object(one.value).css)
-        ? { ...one, cost: 6 }
-        : one,
-    ),
-    ...unquotedNames(sentence, at, taking),
-  ];
+  const page = sentence.end(at, /page(?![\w-])/iy);
+  if (page !== undefined) return [{ value: { kind: "css", css: "body" }, at: page }];
+  return [...nouns(sentence, at), ...selectors(sentence, at)];
 }
 
+/** `label 'Email'`, `button exactly 'Save'`, `heading 'News' level 2`, `link`. */
+function nouns(sentence: Sentence, at: number): Reading<Base>[] {
+  const word = sentence.take(at, /[A-Za-z][\w-]*(?=[\s'"“‘`]|$)/y);
+  if (word === undefined) return [];
+  const name = word.found[0].toLowerCase();
+  const noun = NAMED.find((kind) => kind === name) ?? (isRole(name) ? name : undefined);
+  const exactly = sentence.end(word.at, /exactly(?=\s*['"“‘])/iy);
+  const isQuoted = sentence.isString(exactly ?? word.at);
+  if (noun === undefined) {
+    if (isQuoted)
+      sentence.fail(
+        at,
+        "a role (button, link, heading, textbox, …), text, label, placeholder, alt, title, testid or frame before a text in quotes",
+        { example: "button 'Save' is visible" },
+      );
+    return [];
+  }
+  const texts: Reading<string | undefined>[] = isQuoted
+    ? sentence.quoted(exactly ?? word.at)
+    : [{ value: undefined, at: word.at }];
+  return texts.flatMap(({ value: text, at: end }) => {
+    const base = baseOf(noun, text, exactly !== undefined);
+    return base === undefined ? [] : withLevel(sentence, base, end);
+  });
+}
+
+function baseOf(
+  noun: (typeof NAMED)[number] | Extract<Base, { kind: "role" }>["role"],
+  text: string | undefined,
+  exact: boolean,
+): Base | undefined {
+  switch (noun) {
+    case "field":
+      return { kind: noun, text, exact };
+    case "element":
+    case "frame":
+      return text === undefined ? undefined : { kind: noun, text };
+    case "text":
+    case "label":
+    case "placeholder":
+    case "alt":
+    case "title":
+    case "testid":
+      return text === undefined ? undefined : { kind: noun, text, exact };
+    default:
+      return { kind: "role", role: noun, name: text, exact };
+  }
+}
+
+function withLevel(sentence: Sentence, base: Base, at: number): Reading<Base>[] {
+  const level = sentence.end(at, /level(?![\w-])/iy);
+  if (level === undefined || base.kind !== "role" || base.role !== "heading")
+    return [{ value: base, at }];
+  const found = sentence.take(level, /[1-6](?!\w)/y);
+  if (found === undefined)
+    return sentence.fail(level, "a level from 1 to 6", {
+      example: "heading 'News' level 2",
+      isSure: true,
+    });
+  return [{ value: { ...base, level: Number(found.found[0]) }, at: found.at }];
+}
+
+/** `'Save'`. As a text, `'.spinner' is hidden` would always pass, so what looks like CSS is refused. */
+function quotedText(sentence: Sentence, at: number, purpose: Purpose): Reading<Base>[] {
+  const [text] = sentence.quoted(at);
+  if (text === undefined) return [];
+  const { value } = text;
+  // A step on an element that is missing fails, so it takes what a check does not.
+  const isTag = value.length === 1 && TAGS.has(value) && purpose !== "step";
+  if (!QUOTED_CSS.test(value) && !isTag)
+    return [{ ...text, value: { kind: "quoted", text: value, exact: false } }];
+  const css = /^[a-z]/.test(value) ? `\`${value}\` in backticks` : `${value} without quotes`;
+  return sentence.fail(at, `${css} for CSS, or text ${quoted(value)} for the text`, {
+    example: ".spinner is hidden",
+    isSure: true,
+  });
+}
+const QUOTED_CSS =
+  /^(?:img|h[1-6]|div|span|[uo]l|li|t[rdh]|svg|iframe)$|^(?:(?:(?:h[1-6]|div|span|p|ul|ol|li|input|button|section|form|table|nav|main)?(?:[.#][A-Za-z_][\w-]*)+|[a-z][a-z0-9-]*\[[\w-]+(?:[~|^$*]?=.*)?\]|\[[\w-]+(?:[~|^$*]?=.*)?\])(?::[a-z-]+(?:\([^)]*\))?)*(?:\s+(?:[>+~]\s+)?|$))+$/;
+
+/** A checkbox, radio button or switch. */
 export const isBox = ({ base }: Target) =>
   base.kind === "role" && /^(?:checkbox|radio|switch)$/.test(base.role);
 
-/** A target in the language's own words. */
+/** A target in words. */
 export function describeTarget({ pick, base, containing, inside }: Target): string {
   const head = pick === undefined ? "" : typeof pick === "number" ? `nth ${pick} ` : `${pick} `;
   const inner = containing === undefined ? "" : ` containing ${quoted(containing)}`;

@@ -1,21 +1,16 @@
 import { parseTargetUrl } from "./address.ts";
 import type { FillValue, Reply, RequestPattern, StatusRange } from "./ast.ts";
-import { pageNames } from "./comparisons.ts";
 import { STOP } from "./elements.ts";
-import { made, quoted, type Reading, type Sentence, type Slot } from "./reader.ts";
+import { made, quoted, type Slot } from "./reader.ts";
 import { patterned, printed } from "./slot-kinds.ts";
-import { KEYS, NUMBERS, ORDINALS, SIZES, UNITS } from "./words.ts";
 
-const SECRET = /(?:the\s+)?secret(?![\w-])\s*/iy;
 export const fillValue: Slot<FillValue> = {
   read(sentence, at) {
-    const secret = sentence.end(at, SECRET);
-    if (secret === undefined || !sentence.isString(secret)) {
-      const start =
-        sentence.end(at, /(?:the\s+)?(?:text|value|string|number|word)\s+(?=['"“‘])/iy) ?? at;
-      return made(sentence.words(start, "a text in quotes, or secret and its name"), (text) => ({
-        text,
-      }));
+    const secret = sentence.end(at, /secret(?![\w-])/iy);
+    const expected = "a text in quotes, or secret and its name";
+    if (secret === undefined) {
+      const text = sentence.string(at, expected);
+      return text === undefined ? [] : made([text], (value) => ({ text: value }));
     }
     const example = "fill label 'Password' with secret 'PASSWORD'";
     const name = sentence.string(secret);
@@ -28,27 +23,23 @@ export const fillValue: Slot<FillValue> = {
   print: (value) => ("secret" in value ? `secret ${quoted(value.secret)}` : quoted(value.text)),
 };
 
-export const duration: Slot<number> = {
-  ...patterned(
-    "a time such as 500ms or 2s, at most 10m",
-    /["'“]?(\d+(?:\.\d+)?|an?|one|two|three|five|ten)["'”]?\s*([a-z]+)["'”]?(?!\w)/iy,
-    ([, amount = "", unit = ""]) => {
-      const number = /^\d/.test(amount)
-        ? Number(amount)
-        : (NUMBERS.find(([pattern]) => amount.search(new RegExp(pattern.source, "i")) === 0)?.[1] ??
-          1);
-      const milliseconds = number * (UNITS[unit.toLowerCase()] ?? Number.NaN);
-      return milliseconds > 0 && milliseconds <= 600_000 ? milliseconds : undefined;
-    },
-    (ms) =>
-      ms % 60_000 === 0 && ms > 60_000
-        ? `${ms / 60_000}m`
-        : ms % 1_000 === 0 || (ms > 1_000 && ms % 100 === 0)
-          ? `${ms / 1_000}s`
-          : `${ms}ms`,
-  ),
-};
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
+export const duration: Slot<number> = patterned(
+  "a time such as 500ms or 2s, at most 10m",
+  /(\d+(?:\.\d+)?)\s*(ms|s|m)(?!\w)/iy,
+  ([, amount, unit = ""]) => {
+    const milliseconds = Number(amount) * (UNITS[unit.toLowerCase()] ?? Number.NaN);
+    return milliseconds > 0 && milliseconds <= 600_000 ? milliseconds : undefined;
+  },
+  (ms) =>
+    ms % 60_000 === 0 && ms > 60_000
+      ? `${ms / 60_000}m`
+      : ms % 1_000 === 0 || (ms > 1_000 && ms % 100 === 0)
+        ? `${ms / 1_000}s`
+        : `${ms}ms`,
+);
 
+const SIZES: Readonly<Record<string, number>> = { b: 1, kb: 1e3, mb: 1e6 };
 export const size = patterned(
   "a size such as 500 kB or 2 MB",
   /(\d+(?:\.\d+)?)\s*([a-z]+)(?!\w)/iy,
@@ -66,7 +57,7 @@ export const size = patterned(
 
 export const range = patterned<StatusRange>(
   "a status such as 200 or 2xx",
-  /(?:(?:is|be|are|of|equals?|equal\s+to|=+)\s*)?([1-5])(\d\d|xx)(?!\w)/iy,
+  /([1-5])(\d\d|xx)(?!\w)/iy,
   ([, first = "", tail = ""]) =>
     tail.toLowerCase() === "xx"
       ? { from: Number(first) * 100, to: Number(first) * 100 + 99 }
@@ -76,105 +67,34 @@ export const range = patterned<StatusRange>(
 
 const globWord = (value: string) =>
   /^[^\s'"“‘`]+$/.test(value) && !/[.,;]$/.test(value) ? value : quoted(value);
-export const glob: Slot<string> = {
-  read(sentence, at) {
-    const text = sentence.isString(at) ? sentence.string(at) : undefined;
-    if (text !== undefined && text.value !== "") return [text];
-    const word = sentence.take(at, /[^\s'"“‘]\S*/y);
-    return word === undefined || STOP.test(word.found[0])
-      ? sentence.fail(at, "a URL pattern such as **/api/*")
-      : [{ value: word.found[0], at: word.at, cost: 0 }];
-  },
-  print: globWord,
-};
 
-const METHOD = /(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\s+(?:requests?\s+(?:to\s+)?)?/y;
+const METHOD = /(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\s+/y;
 export const request: Slot<RequestPattern> = {
   read(sentence, at) {
     const method = sentence.take(at, METHOD);
-    return glob
-      .read(sentence, method?.at ?? at)
-      .map((one) => ({ ...one, value: { method: method?.found[1], glob: one.value } }));
+    const start = method?.at ?? at;
+    const text = sentence.isString(start) ? sentence.string(start) : undefined;
+    const word = sentence.take(start, /[^\s'"“‘]\S*/y);
+    const glob = text?.value ?? (STOP.test(word?.found[0] ?? "") ? "" : word?.found[0]);
+    if (glob === undefined || glob === "")
+      return sentence.fail(start, "a URL pattern such as **/api/*");
+    return [{ value: { method: method?.found[1], glob }, at: text?.at ?? word?.at ?? start }];
   },
-  print: ({ method, glob: url }) => `${method === undefined ? "" : `${method} `}${globWord(url)}`,
+  print: ({ method, glob }) => `${method === undefined ? "" : `${method} `}${globWord(glob)}`,
 };
-
-/** `the login page` as a path: /login. */
-function pagePaths(sentence: Sentence, at: number): Reading<string>[] {
-  const whole = sentence.isString(at) ? sentence.string(at) : undefined;
-  const [, inner] = /^(\S.*)\s(?:page|screen)$/i.exec(whole?.value ?? "") ?? [];
-  if (inner !== undefined && whole !== undefined) return [{ ...whole, value: pathOf(inner) }];
-  const home =
-    sentence.end(
-      at,
-      /(?:the\s+|my\s+)?["'“]?(?:home|main|landing|start|index|front)["'”]?\s?-?(?:page|screen)(?![\w-])/iy,
-    ) ??
-    sentence.end(
-      at,
-      /(?:the\s+)?(?:(?:[\w-]+\s+)?homepage|home|site|website|application|app|web\s?page|page\s+under\s+test)(?=\s*[.,]?$)/iy,
-    );
-  if (home !== undefined) return [{ value: "/", at: home, cost: 1 }];
-  return pageNames(sentence, at).map(({ value, cost, ...end }) =>
-    value.startsWith("/")
-      ? { value, cost: 0, ...end }
-      : { value: pathOf(value), cost: cost + 0.3, ...end },
-  );
-}
-
-/** A page's name as people write it in its path: `Log in` is /login. */
-const pathOf = (name: string) =>
-  `/${encodeURI(
-    name
-      .toLowerCase()
-      .replace(/^(?:the|application|app|site|website)\s+/, "")
-      .replace(/\blog\s(?=in$|out$)/, "log")
-      .replace(/\s+/g, "-"),
-  )}`;
 
 export const url: Slot<string> = {
   read(sentence, at) {
-    const start =
-      sentence.end(
-        at,
-        /(?:the\s+)?(?:(?:a\s+)?page\s+with\s+(?:the\s+)?)?(?:(?:relative\s+)?(?:url|address|page|home\s?page|site|website|path|link))\s+(?=['"“‘]|https?:|\/)/iy,
-      ) ?? at;
-    const isText = sentence.isString(start) || sentence.text.charAt(start) === "`";
-    const [text] = isText ? sentence.words(start, undefined, 0) : [];
-    const word =
-      text === undefined
-        ? sentence.take(
-            start,
-            /(?:[a-z][a-z0-9+.-]*:|\/|\.{1,2}\/|\?|#)\S*|[\w-]+(?:\.[\w-]+)*(?:\/\S*|\.(?:com|org|net|io|dev|html?|php|aspx?)\b\S*)/iy,
-          )
-        : undefined;
-    const named = text === undefined && word === undefined ? pagePaths(sentence, at) : [];
-    if (named.length > 0) return named;
-    if (text !== undefined && !/^(?:[a-z]+:|[/.?#])|\.\w+|\//i.test(text.value)) {
-      const paths = pagePaths(sentence, at);
-      if (paths.length > 0) return paths;
-    }
-    const value = text?.value ?? word?.found[0];
-    if (value === undefined || value === "")
-      return sentence.fail(start, "a URL, or a path on the same site");
-    if (/^(?:[\w-]+\.)+(?:com|org|net|io|dev)(?:[/?#]|$)/i.test(value))
-      return sentence.fail(start, "http:// or https:// before the name of a site", {
-        isSure: true,
-      });
-    if (/^[A-Z][\w ]*$/.test(value))
-      return sentence.fail(start, "a URL, or a path on the same site, not the name of a page", {
-        isSure: true,
-      });
-    const parsed = parseTargetUrl(value, "http://localhost/");
-    if (typeof parsed === "string")
-      return sentence.fail(start, `an http or https URL, or a path (${parsed})`, { isSure: true });
-    const end = text?.at ?? word?.at ?? start;
-    return [
-      {
-        value,
-        at: sentence.end(end, /(?:url|page|website|site|address|path)(?![\w-])/iy) ?? end,
-        cost: 0,
-      },
-    ];
+    const text = sentence.isString(at)
+      ? sentence.quoted(at)[0]
+      : made(sentence.word(at, "a URL, or a path on the same site"), (word) => word)[0];
+    if (text === undefined) return [];
+    if (!sentence.isString(at) && !/^(?:[a-z][a-z0-9+.-]*:|[/.?#])/i.test(text.value))
+      return sentence.fail(at, "a URL, or a path on the same site");
+    const parsed = parseTargetUrl(text.value, "http://localhost/");
+    return typeof parsed === "string"
+      ? sentence.fail(at, `an http or https URL, or a path (${parsed})`, { isSure: true })
+      : [text];
   },
   print: (value) => (/^(?:https?:|\/)[^\s'"]*$/.test(value) ? value : quoted(value)),
 };
@@ -182,13 +102,10 @@ export const url: Slot<string> = {
 export const reply: Slot<Extract<Reply, { readonly status: number }>> = {
   noun: "a status, a text in quotes, or file and its name",
   read(sentence, at) {
-    const status = sentence.take(
-      at,
-      /(?:status\s+(?:code\s+)?)?([2-5]\d\d)(?!\w)(?:\s+and\s+(?:body\s+)?)?/iy,
-    );
+    const status = sentence.take(at, /([2-5]\d\d)(?!\w)/y);
     const next = status?.at ?? at;
-    const keyword = sentence.end(next, /file(?![\w-])\s*/iy);
-    const start = keyword ?? sentence.end(next, /(?:body|json|text)(?![\w-])\s*/iy) ?? next;
+    const keyword = sentence.end(next, /file(?![\w-])/iy);
+    const start = keyword ?? next;
     const text = sentence.isString(start) ? sentence.string(start) : undefined;
     if (status === undefined && text === undefined)
       return sentence.fail(
@@ -203,7 +120,7 @@ export const reply: Slot<Extract<Reply, { readonly status: number }>> = {
       file: isFile ? text?.value : undefined,
       body: isFile ? undefined : text?.value,
     };
-    return [{ value, at: text?.at ?? next, cost: 0 }];
+    return [{ value, at: text?.at ?? next }];
   },
   print: ({ status, body, file }) =>
     [
@@ -215,75 +132,47 @@ export const reply: Slot<Extract<Reply, { readonly status: number }>> = {
       .join(" "),
 };
 
-const nthDigits = patterned(
+export const nth = patterned(
   "the number of a request such as 2nd, at most 999th",
   /(\d{1,3})(?:st|nd|rd|th)(?![\w-])/iy,
   ([, text]) => (Number(text) > 0 ? Number(text) : undefined),
   (number) =>
     `${number}${/1[1-3]$/.test(String(number)) ? "th" : (["th", "st", "nd", "rd"][number % 10] ?? "th")}`,
 );
-export const nth: Slot<number> = {
-  ...nthDigits,
-  read(sentence, at) {
-    const start = sentence.end(at, /the\s+/iy) ?? at;
-    for (const [pattern, value] of ORDINALS) {
-      const end = value === "last" ? undefined : sentence.end(start, pattern);
-      if (end !== undefined)
-        return [{ value: value === "first" ? 1 : Number(value), at: end, cost: 0 }];
-    }
-    return nthDigits.read(sentence, start);
-  },
-};
+
+const MODIFIERS = ["Control", "Shift", "Alt", "Meta", "ControlOrMeta"];
+const KEYS = new Map(
+  [
+    ...["Enter", "Escape", "Tab", "Space", "Backspace", "Delete", "Insert", "Home", "End"],
+    ...["PageUp", "PageDown", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", ...MODIFIERS],
+  ].map((key) => [key.toLowerCase(), key]),
+);
 
 /** Keys as Playwright names them, alone or with modifiers. */
 function keyOf(text: string): string | undefined {
-  const parts = text.length === 1 ? [text] : text.split(/\s*(?:\+|-(?=.))\s*/);
+  const parts = text.length === 1 ? [text] : text.split(/\+(?=.)/);
   const named = parts.map((part) => {
-    const word = part
-      .toLowerCase()
-      .replace(/[\s_]+/g, " ")
-      .replace(/\s*key$/, "");
-    if (KEYS[word] !== undefined || /^[!-~]$/.test(part)) return KEYS[word] ?? part;
+    const known = KEYS.get(part.toLowerCase());
+    if (known !== undefined || /^[!-~]$/.test(part)) return known ?? part;
     const isKey = /^(?:F(?:[1-9]|1[0-2])|Key[A-Z]|Digit\d)$/i.test(part);
     return isKey ? part.charAt(0).toUpperCase() + part.slice(1) : undefined;
   });
+  const isModifier = (one: string | undefined) => MODIFIERS.some((modifier) => modifier === one);
   const last = named.at(-1);
-  const isModifier = (one: string | undefined) =>
-    /^(?:Control|Shift|Alt|Meta|ControlOrMeta)$/.test(one ?? "");
-  if (
-    last === undefined ||
-    (parts.length > 1 && isModifier(last)) ||
-    !named.slice(0, -1).every(isModifier)
-  )
-    return undefined;
-  return named.join("+");
+  const isOne = last !== undefined && !(parts.length > 1 && isModifier(last));
+  return isOne && named.slice(0, -1).every(isModifier) ? named.join("+") : undefined;
 }
 export const key: Slot<string> = {
   read(sentence, at) {
-    const start =
-      sentence.end(at, /(?:the\s+)?(?:(?:keyboard\s+)?(?:key|keys|shortcut)\s+)?(?=\S)/iy) ?? at;
-    const readings = sentence.isString(start)
-      ? [sentence.string(start)].filter((one) => one !== undefined)
-      : sentence.unquoted(start, 3);
-    const exact = sentence.take(start, /\S(?=\s|$)/y);
-    const all = exact === undefined ? readings : [{ value: exact.found[0], at: exact.at, cost: 0 }];
-    const keys = all.flatMap(({ value, at: end }) => {
-      const known = keyOf(value);
-      const after =
-        sentence.end(end, /(?:key|button)s?(?:\s+on\s+(?:the\s+)?keyboard)?(?![\w-])/iy) ?? end;
-      return known === undefined ? [] : [{ value: known, at: after, cost: 0 }];
-    });
-    return keys.length > 0
-      ? keys
-      : sentence.fail(start, "a key such as Enter, Escape, ArrowDown or Control+A");
+    const expected = "a key such as Enter, Escape, ArrowDown or Control+A";
+    const text = sentence.take(at, /(["'])([^"']+|["'])\1(?=\s|$)|\S+/y);
+    const known = keyOf(text?.found[2] ?? text?.found[0] ?? "");
+    return known === undefined || text === undefined
+      ? sentence.fail(at, expected)
+      : [{ value: known, at: text.at }];
   },
   print: printed,
 };
-
-export const KNOWN_ATTRIBUTES =
-  "href src alt placeholder title type role target rel lang action method maxlength min max step pattern tabindex aria-label aria-expanded aria-current autocomplete name for width height srcset data-testid".split(
-    " ",
-  );
 
 /** Permissions that Chromium lets a test grant (Playwright, `BrowserContext.grantPermissions`). */
 export const PERMISSIONS: readonly string[] = (

@@ -2,13 +2,7 @@ import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { NetworkGuard } from "@refmcp/boundary/forward-proxy";
 import { browserGone, failure } from "../errors.ts";
 import type { Step } from "../language/ast.ts";
-import {
-  contextOptionsOf,
-  type Found,
-  isSameWording,
-  setupLength,
-  stepSentence,
-} from "../language/script.ts";
+import { contextOptionsOf, type Found, setupLength } from "../language/script.ts";
 import { reasonOf } from "../library.ts";
 import { guard } from "../secrets/guard.ts";
 import type { SecretsInRun } from "../secrets/secrets.ts";
@@ -159,27 +153,11 @@ export async function performAll(
       if (await isBrowserGone(session)) throw browserGone(error);
       const said = error instanceof StepFailed ? error.message : reasonOf(error, "the page");
       const reason = session.page.isClosed() ? NO_TAB : said;
-      return `${wordingOf(step)}: ${clip(reason, 600)}`;
+      return `${oneLine(clip(step.text, 300))}: ${clip(reason, 600)}`;
     }
   }
   return undefined;
 }
-
-/** A step for messages: in the language's own words, and in the caller's if those are others. */
-export function wordingOf(step: Step): string {
-  const text = oneLine(clip(step.text, 300));
-  const canonical = stepSentence(step);
-  return isSameWording(step.text, canonical)
-    ? text
-    : `${oneLine(clip(canonical, 300))} (you wrote: ${text})`;
-}
-
-/** Notes about the steps that were not in the language's own words. */
-export const readingNotes = (steps: readonly Step[]): string[] =>
-  steps
-    .filter((step) => !isSameWording(step.text, stepSentence(step)))
-    .slice(0, 5)
-    .map((step) => `step read as ${wordingOf(step)}`);
 
 /** How long a session waits for a page's load event after its first response. */
 const LOAD_MS = 10_000;

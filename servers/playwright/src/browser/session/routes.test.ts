@@ -111,7 +111,7 @@ describe.concurrent("routes", () => {
   it("replace a script with a file", async () => {
     const mine = await file("app.js", "show('mine')");
     expect(await listed("/app")).toEqual(["the site"]);
-    expect(await listed("/app", `replace **/app.js with file '${mine}'`)).toEqual(["mine"]);
+    expect(await listed("/app", `mock **/app.js with file '${mine}'`)).toEqual(["mine"]);
   });
 
   it("replay a HAR: by method, URL and body, in its order; other requests go to the server", async () => {
@@ -225,7 +225,7 @@ describe.concurrent("routes", () => {
         "use har 'shop.har'",
         "fail the 3rd request to POST /api/items",
         "delay **/api/* by 2s",
-        "replace **/app.js with file 'app.js'",
+        "mock **/app.js with file 'app.js'",
         "mock /api/users with '[]' after 500ms on the 2nd request",
       ],
       assertions: [],

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { readFile, stat, writeFile } from "node:fs/promises";
-import { ToolError } from "@refmcp/boundary/answer";
 import { type UnzipFileInfo, unzipSync, zipSync } from "fflate";
 import type { SecretsInRun } from "../secrets/secrets.ts";
 import { NotKept } from "./disk.ts";
@@ -12,35 +11,21 @@ const MAX_UNPACKED = 300_000_000;
 /**
  * Files of a zip by name.
  *
- * @throws ToolError `too_large` for a zip that unpacks to more than 300 MB, `invalid` for a file that is not a zip.
+ * @throws NotKept if it unpacks to more than 300 MB, or is not a zip.
  */
-export async function unpack(path: string): Promise<Map<string, Uint8Array>> {
-  const { size } = await stat(path);
-  const tooLarge = (bytes: number) => {
-    const limits = `${MAX_ZIP / 1e6} MB packed and ${MAX_UNPACKED / 1e6} MB unpacked`;
-    return new ToolError(
-      "too_large",
-      `${path} is ${Math.round(bytes / 1e6)} MB; the limit is ${limits}.`,
-      {
-        hint: "Open it with: npx playwright show-trace",
-      },
-    );
-  };
-  if (size > MAX_ZIP) throw tooLarge(size);
+async function unpack(path: string): Promise<Map<string, Uint8Array>> {
+  const notKept = (why: string) => new NotKept(`${why}, so secrets cannot be removed from it`);
+  if ((await stat(path)).size > MAX_ZIP) throw notKept("too large");
   let sum = 0;
   const filter = (file: UnzipFileInfo) => {
     sum += file.originalSize;
-    if (sum > MAX_UNPACKED) throw tooLarge(sum);
+    if (sum > MAX_UNPACKED) throw notKept("too large");
     return true;
   };
   try {
     return new Map(Object.entries(unzipSync(await readFile(path), { filter })));
   } catch (error) {
-    if (error instanceof ToolError) throw error;
-    throw new ToolError("invalid", `${path} is not a readable zip file.`, {
-      hint: "Pass a trace.zip written by Playwright.",
-      cause: error,
-    });
+    throw error instanceof NotKept ? error : notKept("not readable");
   }
 }
 
@@ -50,11 +35,7 @@ export async function unpack(path: string): Promise<Map<string, Uint8Array>> {
  * @throws NotKept if it is too large for that, or not readable.
  */
 export async function redactZip(path: string, secrets: SecretsInRun): Promise<void> {
-  const files = await unpack(path).catch((error: unknown) => {
-    if (!(error instanceof ToolError)) throw error;
-    const why = error.kind === "too_large" ? "too large" : "not readable";
-    throw new NotKept(`${why}, so secrets cannot be removed from it`);
-  });
+  const files = await unpack(path);
   // Resources are named by a hash of their content, with which guesses of a secret could be compared.
   const names = new Map<string, string>();
   const texts = [...files].map(([name, bytes]) => {

@@ -21,7 +21,6 @@ import {
   type PageSession,
   performAll,
   playSteps,
-  readingNotes,
   titleOf,
 } from "../session/page-session.ts";
 import { type Look, type Seen, snapshotOf } from "../session/snapshot.ts";
@@ -133,7 +132,7 @@ export class BrowseSession {
       const checked = await this.#check(script, failed, session);
       await session.settling.settled(session.deadline);
       const seen = look === undefined ? {} : await snapshotOf(session, look);
-      return this.#report(session, { ...seen, ...checked }, failed, steps);
+      return this.#report(session, { ...seen, ...checked }, failed);
     });
   }
 
@@ -267,11 +266,10 @@ export class BrowseSession {
     session: PageSession,
     seen: Partial<Seen> & { readonly assertions?: CheckResult[] },
     failed: string | undefined,
-    steps: readonly Step[] = [],
   ) {
     const { page, events, artifacts, folder } = session;
     const title = await titleOf(session);
-    const notes = [...folder.notes(), ...notesOf(session), ...readingNotes(steps)].slice(0, 10);
+    const notes = [...folder.notes(), ...notesOf(session)].slice(0, 10);
     const kept = (await this.#tester.options.runs.kept(folder)).filter(
       ({ name }) => !this.#shown.has(name),
     );

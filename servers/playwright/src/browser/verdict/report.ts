@@ -6,8 +6,6 @@ import type { Artifact } from "../store/runs.ts";
 export interface CheckResult {
   readonly name: string;
   readonly passed: boolean;
-  /** The sentence in the language's own words, if the caller used others. */
-  readonly read_as?: string;
   readonly actual?: string;
   readonly device?: string;
 }
@@ -85,7 +83,7 @@ const CUTS: readonly ((report: RunReport) => Partial<RunReport>)[] = [
 ];
 
 function clipped(
-  { actual, read_as: _, ...check }: CheckResult,
+  { actual, ...check }: CheckResult,
   nameChars: number,
   actualChars: number,
 ): CheckResult {
@@ -127,9 +125,9 @@ export function textOf(report: RunReport): string {
         : `All checks passed (${plural(assertions.length, "assertion")}).`;
     lines.push(pictures.length === 0 ? verdict : `${verdict} See screenshot.`);
   }
-  for (const { name, read_as, actual, device } of failed)
+  for (const { name, actual, device } of failed)
     lines.push(
-      `✗ ${read_as === undefined ? oneLine(name) : `${oneLine(read_as)} (you wrote: ${oneLine(name)})`}${device === undefined ? "" : ` [${device}]`}${actual === undefined ? "" : `: ${actual}`}`,
+      `✗ ${oneLine(name)}${device === undefined ? "" : ` [${device}]`}${actual === undefined ? "" : `: ${actual}`}`,
     );
   const facts = [
     report.final_url === undefined || report.final_url === new URL(report.url).href

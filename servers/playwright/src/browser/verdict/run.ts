@@ -2,14 +2,7 @@ import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { checkAll } from "../check/check.ts";
 import type { Outcome } from "../check/expectation.ts";
 import type { Assertion } from "../language/ast.ts";
-import {
-  assertionSentence,
-  checksOf,
-  type Found,
-  isSameWording,
-  type Script,
-  secretsOf,
-} from "../language/script.ts";
+import { checksOf, type Found, type Script, secretsOf } from "../language/script.ts";
 import { reasonOf } from "../library.ts";
 import type { EvidenceKind } from "../session/artifacts.ts";
 import { Deadline } from "../session/deadline.ts";
@@ -22,7 +15,6 @@ import {
   openSession,
   type PageSession,
   playSteps,
-  readingNotes,
   type SessionServices,
   titleOf,
 } from "../session/page-session.ts";
@@ -137,16 +129,11 @@ export function resultsOf(
     return {
       name: assertion.text,
       passed,
-      ...readAs(assertion.text, assertionSentence(assertion)),
       ...(passed ? {} : { actual: clip(actual, 600) }),
       ...(matrix ? { device } : {}),
     };
   });
 }
-
-/** What a sentence means, if it was not written in the language's own words. */
-const readAs = (text: string, canonical: string) =>
-  isSameWording(text, canonical) ? {} : { read_as: canonical };
 
 async function play(
   options: DeviceRunOptions,
@@ -190,7 +177,7 @@ async function play(
     artifacts.notes.push(`incomplete evidence: ${reasonOf(error, "the page")}`);
   });
   const title = await titleOf(session, naming);
-  const notes = [...errorNotes(events, passed), ...notesOf(session), ...readingNotes(steps)];
+  const notes = [...errorNotes(events, passed), ...notesOf(session)];
   return {
     assertions,
     passed,
