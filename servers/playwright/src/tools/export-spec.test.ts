@@ -158,7 +158,7 @@ describe("pw_export_spec", () => {
     });
     await shop.good("pw_browse_act", {
       ...act(
-        "I fill in the Name field with 'Desk lamp'",
+        "fill 'Name' with 'Desk lamp'",
         "expect h1 is 'Chairs' within 10ms",
         "click button 'Add'",
       ),

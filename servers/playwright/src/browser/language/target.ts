@@ -153,6 +153,8 @@ function quotedText(sentence: Sentence, at: number, purpose: Purpose): Reading<B
   const isTag = value.length === 1 && TAGS.has(value) && purpose !== "step";
   if (!QUOTED_CSS.test(value) && !isTag)
     return [{ ...text, value: { kind: "quoted", text: value, exact: false } }];
+  if (purpose === "step" && !/^[a-z]/.test(value))
+    return [{ ...text, value: { kind: "css", css: value } }];
   const css = /^[a-z]/.test(value) ? `\`${value}\` in backticks` : `${value} without quotes`;
   return sentence.fail(at, `${css} for CSS, or text ${quoted(value)} for the text`, {
     example: ".spinner is hidden",

@@ -78,16 +78,20 @@ async function listed(path: string, ...steps: string[]): Promise<string[]> {
 describe.concurrent("routes", () => {
   if (isLong)
     it("fail, mock or delay only the request with their number", async () => {
-      expect(await listed("/four", "fail the 3rd request to **/api/*")).toEqual([
+      expect(await listed("/four", "block **/api/* on the 3rd request")).toEqual([
         "/api/n 200 ok",
         "/api/n 200 ok",
         "/api/n failed",
         "/api/n 200 ok",
         "done",
       ]);
-      expect(
-        await listed("/four", "mock GET /api/n with 503 'busy' on the second request"),
-      ).toEqual(["/api/n 200 ok", "/api/n 503 busy", "/api/n 200 ok", "/api/n 200 ok", "done"]);
+      expect(await listed("/four", "mock GET /api/n with 503 'busy' on the 2nd request")).toEqual([
+        "/api/n 200 ok",
+        "/api/n 503 busy",
+        "/api/n 200 ok",
+        "/api/n 200 ok",
+        "done",
+      ]);
       expect(await listed("/four", "block POST /api/n on the 1st request")).not.toContain(
         "/api/n failed",
       );
@@ -223,7 +227,7 @@ describe.concurrent("routes", () => {
       url: "http://shop.example/",
       steps: [
         "use har 'shop.har'",
-        "fail the 3rd request to POST /api/items",
+        "block POST /api/items on the 3rd request",
         "delay **/api/* by 2s",
         "mock **/app.js with file 'app.js'",
         "mock /api/users with '[]' after 500ms on the 2nd request",
