@@ -53,31 +53,6 @@ describe("the report of a run", () => {
     await shown.page.close();
   });
 
-  it("overlays the page with its baseline, with a slider", async () => {
-    const look = ["screenshot matches baseline 'look'"];
-    const first = await run("/old", look);
-    const { run_id }: { run_id: string } = Object(first.result.structuredContent);
-    const approved = await client.callTool({
-      name: "pw_approve_baseline",
-      arguments: { run_id, baseline: "look" },
-    });
-    expect(approved.isError, JSON.stringify(approved.content)).not.toBe(true);
-    const { call, result } = await run("/new", look);
-    const shown = await show(client, call, result, "dark");
-    const slider = shown.view.getByRole("slider", { name: "Baseline to now, look" });
-    await slider.focus();
-    await shown.page.keyboard.press("Home");
-    const box = shown.view.locator(".compare");
-    expect(await box.evaluate((element) => element.getAttribute("style"))).toContain("0%");
-    await shown.view.getByText("Where they differ").click();
-    await shown.view.getByRole("img", { name: /look\.diff\.png/ }).waitFor();
-    expect(shown.asked.map(({ params }) => String(params.uri).replace(/.*\//, "")).sort()).toEqual(
-      expect.arrayContaining(["look.actual.png", "look.diff.png", "look.expected.png"]),
-    );
-    expect(shown.loaded).toEqual([]);
-    await shown.page.close();
-  });
-
   it("of a suite has failed tests first, folds many that passed, and names screenshots by their tests", async () => {
     const passing = Array.from({ length: 12 }, (_, number) => ({
       name: `Page ${number + 1} loads`,

@@ -144,18 +144,6 @@ export const tasks: readonly Task[] = [
     check: (answer) => /320\s*[x×]\s*200/.test(answer),
   },
   {
-    name: "accept the new look",
-    prompt: `The start page should look as in the run ${RUN} from now on: accept its screenshot for 'home'.`,
-    async reference(call) {
-      await call("pw_view_artifact", { run_id: RUN, name: "home.actual.png" });
-      return call("pw_approve_baseline", { run_id: RUN, baseline: "home" });
-    },
-    async check(_answer, world) {
-      const seen = await readFile(join(folderOf(world, "--output-dir"), RUN, "home.actual.png"));
-      return seen.equals(await readFile(join(folderOf(world, "--baseline-dir"), "home.png")));
-    },
-  },
-  {
     name: "our own tests",
     prompt: "How many tests does our Playwright project have, and do 'adds' and 'subtracts' pass?",
     async reference(call) {

@@ -9,12 +9,6 @@ export const options = defineOptions({
     description:
       "The folder of your own Playwright project; pw_list_specs and pw_run_specs use its specs.",
   },
-  baselineDir: {
-    type: "directory",
-    heading: "Your tests",
-    description:
-      "Where visual baselines are stored, ideally in your repository. Default: baselines in the platform's data directory.",
-  },
   outputDir: {
     type: "directory",
     heading: "Your tests",

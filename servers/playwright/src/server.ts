@@ -64,7 +64,6 @@ export const server = defineServer({
       launch: { browser, executablePath, cdpEndpoint, wsEndpoint, sandbox },
       rules: { allowHosts, denyHosts, allowPrivate },
       outputDir: given.outputDir,
-      baselineDir: given.baselineDir,
       project: given.project,
       ignoreHttpsErrors: given.ignoreHttpsErrors,
       concurrency: given.concurrency ?? 8,

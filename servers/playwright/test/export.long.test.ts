@@ -105,15 +105,12 @@ it(
       also: { assertions: [...CHECKS.slice(60), ...ABSENCES].map(([holds]) => holds) },
       opposite: { assertions: OPPOSITES.slice(0, 60) },
       others: { assertions: OPPOSITES.slice(60) },
-      pictures: { assertions: ["screenshot of ul matches baseline 'list'"] },
       around: { steps: stepsOf(AROUND) },
       steps: { steps: stepsOf(STEPS) },
     });
-    // The first run creates the baselines, as a person would.
-    await playwrightTest("--update-snapshots=all", "pictures");
     expect(await playwrightTest()).toEqual({
       passed: true,
-      output: expect.stringContaining("7 passed"),
+      output: expect.stringContaining("6 passed"),
     });
 
     await exported({

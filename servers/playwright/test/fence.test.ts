@@ -98,10 +98,7 @@ afterAll(() => server.close());
 /** A server over stdio with this browser. */
 async function serverWith(browser: string): Promise<Connected> {
   const folder = await folderOf("fence");
-  const dirs = [
-    ["--output-dir", join(folder, "runs")],
-    ["--baseline-dir", join(folder, "baselines")],
-  ];
+  const dirs = [["--output-dir", join(folder, "runs")]];
   return connectStdio(BIN, { args: ["--executable-path", browser, ...dirs.flat()] });
 }
 

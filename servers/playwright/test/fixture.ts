@@ -64,15 +64,11 @@ export async function world(): Promise<World> {
   const { executablePath } = await ensureBrowser();
   const folder = await mkdtemp(join(tmpdir(), "refmcp-playwright-world-"));
   const runs = join(folder, "runs");
-  const baselines = join(folder, "baselines");
   const site = await serve({ "/": HOME, "/login": LOGIN, "/in": IN, "/crowd": CROWD });
   const specs = await project(folder, { "playwright.config.js": CONFIG, "sums.spec.js": SPEC });
   const run = join(runs, RUN);
   await mkdir(run, { recursive: true });
-  await mkdir(baselines);
   await writeFile(join(run, "home.png"), picture(320, 200, [240, 240, 250]));
-  await writeFile(join(run, "home.actual.png"), picture(32, 20, [0, 128, 0]));
-  await writeFile(join(baselines, "home.png"), picture(32, 20, [128, 0, 0]));
   await writeFile(join(run, "log.txt"), "one line of a long log\n".repeat(20_000));
   await writeFile(
     join(run, "report.json"),
@@ -86,13 +82,11 @@ export async function world(): Promise<World> {
     args: [
       ["--executable-path", executablePath],
       ["--output-dir", runs],
-      ["--baseline-dir", baselines],
       ["--project", specs],
       ["--root", run],
     ].flat(),
     env: { PW_SECRET_PASSWORD: SECRET },
     calls: {
-      pw_approve_baseline: { run_id: RUN, baseline: "home" },
       pw_browse_act: { steps: ["click button 'Like'"], snapshot: true },
       pw_browse_close: {},
       pw_browse_evaluate: { expression: "document.title" },
@@ -129,7 +123,6 @@ export async function world(): Promise<World> {
     ),
     failures: {
       pw_browse_act: { session: "unknown", steps: ["click button 'Like'"] },
-      pw_approve_baseline: { run_id: RUN, baseline: "../../etc" },
       pw_compare: { before: "base:none", after: `${site.url}/` },
       pw_export_spec: { url: "file:///etc/passwd", assertions: [] },
       pw_inspect_page: { url: "view-source:file:///etc/passwd" },
@@ -169,7 +162,7 @@ export async function world(): Promise<World> {
     secret: SECRET,
     async fingerprint() {
       const hash = createHash("sha256");
-      for (const home of [baselines, specs, run]) {
+      for (const home of [specs, run]) {
         for (const name of (await readdir(home)).sort()) {
           if (name === "node_modules") continue;
           hash.update(name).update(await readFile(join(home, name)));

@@ -134,7 +134,7 @@ async function attacked(attack: Attack, checks: readonly string[], name: string)
 
 /** Attacks that use the clipboard or a saved state, which all runs share, or a page that moves, which takes the time of others. */
 const isAlone = ({ of }: Attack): boolean =>
-  /Copy|press (?:Control|Shift)\+|drag|state|matches baseline|^(?:moves|animated|shadowed)$/m.test(
+  /Copy|press (?:Control|Shift)\+|drag|state|^(?:moves|animated|shadowed)$/m.test(
     ["page", "step", "check", "later step"].flatMap(of).join("\n"),
   );
 /** Attacks that differ only in their checks share their runs. */

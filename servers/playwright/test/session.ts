@@ -23,7 +23,6 @@ export interface Answer {
 export interface Session {
   readonly folder: string;
   readonly runs: string;
-  readonly baselines: string;
   readonly connected: Connected;
   call(tool: string, args?: Record<string, unknown>, signal?: AbortSignal): Promise<Answer>;
   /** Calls a tool that must not fail. */
@@ -87,9 +86,8 @@ export function sharedSession(): Promise<Session> {
 
 async function openIn(folder: string, options: SessionOptions): Promise<Session> {
   const { executablePath } = await ensureBrowser();
-  const [runs, baselines, root] = ["runs", "baselines", "root"].map((name) => join(folder, name));
-  if (runs === undefined || baselines === undefined || root === undefined)
-    throw new Error("no folders");
+  const [runs, root] = ["runs", "root"].map((name) => join(folder, name));
+  if (runs === undefined || root === undefined) throw new Error("no folders");
   await mkdir(root);
   const args = [
     // A refused connection costs less than a browser.
@@ -97,7 +95,6 @@ async function openIn(folder: string, options: SessionOptions): Promise<Session>
       ? ["--ws-endpoint", "ws://127.0.0.1:1"]
       : ["--executable-path", executablePath],
     ["--output-dir", runs],
-    ["--baseline-dir", baselines],
     ["--root", root],
     options.args ?? [],
   ].flat();
@@ -112,7 +109,6 @@ async function openIn(folder: string, options: SessionOptions): Promise<Session>
   return {
     folder,
     runs,
-    baselines,
     connected,
     call,
     async good(name, given) {

@@ -6,7 +6,6 @@ import { Drivers } from "../src/browser/driver/drivers.ts";
 import { type Launched, type LaunchOptions, launch } from "../src/browser/driver/launch.ts";
 import { Secrets } from "../src/browser/secrets/secrets.ts";
 import type { Calling } from "../src/browser/session/deadline.ts";
-import { BaselineStore } from "../src/browser/store/baselines.ts";
 import { RunStore } from "../src/browser/store/runs.ts";
 import { StateStore } from "../src/browser/store/states.ts";
 import type { RunReport } from "../src/browser/verdict/report.ts";
@@ -51,7 +50,6 @@ async function testerOptions(folder: string): Promise<TesterOptions> {
     launch: ownBrowser,
     policy: { guardFor: async () => openGuard },
     runs: new RunStore({ folder: join(folder, "runs") }),
-    baselines: new BaselineStore(join(folder, "baselines")),
     states: new StateStore(join(folder, "states")),
     secrets: new Secrets([["PASSWORD", "hunter2 & more"]]),
     readUpload: async (path) => ({
@@ -92,7 +90,6 @@ export async function makeDrivers(
       launch: launchOptions(own),
       rules: { allowHosts: [], denyHosts: [], allowPrivate: false },
       runsPlace: { folder },
-      baselinesFolder: folder,
       links: "file",
       ignoreHttpsErrors: false,
       concurrency,

@@ -9,16 +9,14 @@ import { Sessions } from "./driver/sessions.ts";
 import { Secrets } from "./secrets/secrets.ts";
 import type { Upload } from "./session/downloads.ts";
 import { Specs } from "./specs/specs.ts";
-import { BaselineStore } from "./store/baselines.ts";
 import { runsPlace } from "./store/disk.ts";
 import { mimeOf, RETENTION, RunStore } from "./store/runs.ts";
 
 export interface ServicesOptions
-  extends Omit<DriverOptions, "runsPlace" | "baselinesFolder">,
+  extends Omit<DriverOptions, "runsPlace">,
     Pick<DriverHost, "log" | "changed"> {
   readonly env: NodeJS.ProcessEnv;
   readonly outputDir: string | undefined;
-  readonly baselineDir: string | undefined;
   readonly project: string | undefined;
   readonly paths: PathGuard;
 }
@@ -29,34 +27,31 @@ const MAX_UPLOAD = 50_000_000;
 export class Services {
   readonly drivers: Drivers;
   readonly runs: RunStore;
-  readonly baselines: BaselineStore;
   readonly specs: Specs;
   readonly sessions: Sessions;
   readonly changed: () => void;
   readonly #paths: PathGuard;
 
   constructor(options: ServicesOptions) {
-    const { env, outputDir, baselineDir, project, paths, log, changed, ...rest } = options;
+    const { env, outputDir, project, paths, log, changed, ...rest } = options;
     const platform = envPaths("refmcp", { suffix: "" });
     const runs =
       outputDir === undefined
         ? runsPlace(join(platform.cache, "playwright", "runs"))
         : { folder: outputDir };
-    const baselinesFolder = baselineDir ?? join(platform.data, "playwright", "baselines");
     this.#paths = paths;
     this.changed = changed;
     this.runs = new RunStore(runs, RETENTION, rest.links);
-    this.baselines = new BaselineStore(baselinesFolder);
     this.specs = new Specs(project, this.runs, Secrets.from(env));
     this.drivers = new Drivers(
-      { ...rest, runsPlace: runs, baselinesFolder },
+      { ...rest, runsPlace: runs },
       { env, readUpload: (path) => this.#upload(path), log, changed },
     );
     this.sessions = new Sessions({ drivers: this.drivers, runs: this.runs, changed });
   }
 
   async doctor(): Promise<Record<string, unknown>> {
-    const { runs, baselines } = this;
+    const { runs } = this;
     return {
       browsers: await this.drivers.browsers(),
       runs: {
@@ -64,7 +59,6 @@ export class Services {
         count: (await runs.ids()).length,
         there: existsSync(runs.folder),
       },
-      baselines: { folder: baselines.folder, count: (await baselines.list()).length },
       node: process.version,
       platform: process.platform,
     };

@@ -1,8 +1,7 @@
 // Written by `pnpm generate`.
 import artifact from "./artifact.ts";
 import artifactFile from "./artifact-file.ts";
-import baselines from "./baselines.ts";
 import doctor from "./doctor.ts";
 import help from "./help.ts";
 
-export const resources = [artifact, artifactFile, baselines, doctor, help];
+export const resources = [artifact, artifactFile, doctor, help];

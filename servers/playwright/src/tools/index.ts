@@ -1,5 +1,4 @@
 // Written by `pnpm generate`.
-import approveBaseline from "./approve-baseline.ts";
 import browseAct from "./browse-act.ts";
 import browseClose from "./browse-close.ts";
 import browseEvaluate from "./browse-evaluate.ts";
@@ -15,7 +14,6 @@ import runTest from "./run-test.ts";
 import viewArtifact from "./view-artifact.ts";
 
 export const tools = [
-  approveBaseline,
   browseAct,
   browseClose,
   browseEvaluate,

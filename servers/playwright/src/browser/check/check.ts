@@ -14,15 +14,20 @@ import type { Found } from "../language/script.ts";
 import { refuseSelector, shown } from "../library.ts";
 import { isHeld, secretsOn } from "../secrets/guard.ts";
 import type { SecretsInRun } from "../secrets/secrets.ts";
+import type { Deadline } from "../session/deadline.ts";
 import type { PageEvents } from "../session/page-events.ts";
 import type { Settling } from "../session/settled.ts";
 import { locatorOf, noteFound } from "../session/targets.ts";
+import type { RunFolder } from "../store/disk.ts";
 import { absenceOutcome, eventOutcome } from "./events.ts";
 import { expectationOutcome, type Outcome } from "./expectation.ts";
 import { a11yOutcome, metricOutcome, weightOutcome } from "./quality.ts";
-import { type Comparing, visualOutcome } from "./screenshot.ts";
 
-export interface CheckScope extends Comparing {
+export interface CheckScope {
+  readonly page: Page;
+  readonly deadline: Deadline;
+  readonly device: string;
+  readonly folder: RunFolder;
   readonly events: PageEvents;
   readonly settling: Settling;
   readonly found: Found;
@@ -164,8 +169,6 @@ async function look(check: RecordCheck | CheckOf<"page">, scope: CheckScope): Pr
       return metricOutcome(check, page);
     case "page weight":
       return weightOutcome(check.limit, events);
-    case "screenshot":
-      return visualOutcome(check, scope);
     case "page": {
       // Playwright would compare the title and URL with the secrets in them.
       const text = seen(check.what === "title" ? await page.title() : page.url());

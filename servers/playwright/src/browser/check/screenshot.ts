@@ -1,15 +1,8 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Locator, Page } from "playwright";
-import type { PNGWithMetadata } from "pngjs";
 import { type Box, pictureDifference } from "../compare/picture.ts";
-import type { CheckOf } from "../language/ast.ts";
-import { TOLERANCE } from "../language/records.ts";
 import { masksOn, secretsOn, whereShown } from "../secrets/guard.ts";
 import type { Deadline } from "../session/deadline.ts";
-import { targetOn } from "../session/targets.ts";
-import { type BaselineStore, baselineStem } from "../store/baselines.ts";
-import { type RunFolder, slugOf } from "../store/disk.ts";
-import type { Outcome } from "./expectation.ts";
 
 /** Maximum height of a screenshot: the browser would need gigabytes for more. */
 export const MAX_HEIGHT = 16_000;
@@ -99,72 +92,6 @@ async function capture(
   };
 }
 
-export interface Comparing {
-  readonly page: Page;
-  readonly deadline: Deadline;
-  readonly baselines: BaselineStore;
-  readonly device: string;
-  readonly folder: RunFolder;
-}
-
-/**
- * Compares the page with its baseline, pixel by pixel, once two frames in a row are equal by the same measure,
- * because browsers draw a still page with slightly different shades now and then. The screenshot is kept as
- * `<name>.actual.png`; if it differs, `<name>.diff.png` shows where, and on failure `<name>.expected.png` is the
- * baseline.
- */
-export async function visualOutcome(
-  check: CheckOf<"screenshot">,
-  scope: Comparing,
-): Promise<Outcome> {
-  const { page, deadline, baselines, folder } = scope;
-  const { tolerance = TOLERANCE } = check;
-  const device = slugOf(scope.device, "device");
-  const masks = (check.masks ?? []).map((mask) => targetOn(page, mask));
-  const of = check.target === undefined ? undefined : targetOn(page, check.target);
-  const count = of === undefined ? 1 : await of.count();
-  const failed = (actual: string): Outcome => ({ passed: false, actual });
-  if (count !== 1)
-    return failed(`${count === 0 ? "nothing matches" : `${count} elements match`} the target`);
-  const shot = async () =>
-    (await takeScreenshot(page, { of, masks, fullPage: of === undefined, still: true }, deadline))
-      .png;
-  const { PNG } = (await import("pngjs")).default;
-  const { png: actual, moving } = await stillPicture(shot);
-  const stem = baselineStem(check.baseline, device);
-  await folder.write(`${stem}.actual.png`, actual);
-  const wanted = await baselines.read(check.baseline, device);
-  if (wanted === undefined)
-    return failed(
-      `there is no baseline '${check.baseline}' yet; look at ${stem}.actual.png and accept it with pw_approve_baseline`,
-    );
-  if (moving.length > 0)
-    return failed("the page keeps changing: no two frames are the same; mask what changes");
-  const now = PNG.sync.read(actual);
-  let then: typeof now;
-  try {
-    then = PNG.sync.read(wanted);
-  } catch (error) {
-    throw new ToolError("conflict", `The baseline '${check.baseline}' is not a readable PNG.`, {
-      hint: "Accept a new one with pw_approve_baseline.",
-      cause: error,
-    });
-  }
-  const compared = await comparison(now, then);
-  const { different = 0, diff } = compared ?? {};
-  const part = different / (then.width * then.height);
-  const percent = `${(part * 100).toFixed(part < 0.001 ? 3 : 2)}%`;
-  if (diff !== undefined && different > 0)
-    await folder.write(`${stem}.diff.png`, PNG.sync.write(diff));
-  const passed = diff !== undefined && part <= tolerance;
-  if (!passed) await folder.write(`${stem}.expected.png`, wanted);
-  const differing =
-    diff === undefined
-      ? `its size is ${now.width}x${now.height}, the baseline's ${then.width}x${then.height}`
-      : `${different} pixels (${percent}) differ, ${tolerance * 100}% may`;
-  return { passed, actual: differing };
-}
-
 /**
  * Takes pictures until two in a row are equal.
  *
@@ -183,15 +110,4 @@ export async function stillPicture(
     moving.push(...regions.map(({ box }) => box));
   }
   return { png, moving };
-}
-
-/** How many pixels differ visibly, and a picture of where; undefined if the sizes differ. */
-async function comparison(now: PNGWithMetadata, then: PNGWithMetadata) {
-  const { width, height } = then;
-  if (now.width !== width || now.height !== height) return undefined;
-  const { PNG } = (await import("pngjs")).default;
-  const pixelmatch = (await import("pixelmatch")).default;
-  const diff = new PNG({ width, height });
-  const different = pixelmatch(now.data, then.data, diff.data, width, height, { threshold: 0.1 });
-  return { different, diff };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { startDeadline } from "@refmcp/boundary";
 import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { isBaselineName } from "../language/values.ts";
+import { isBaseName } from "../language/values.ts";
 import { type Calling, workMs } from "../session/deadline.ts";
 import { type RunFolder, slugOf } from "../store/disk.ts";
 import { CAPTURE, CAPTURE_PICTURE, type RunStore } from "../store/runs.ts";
@@ -78,7 +78,7 @@ export async function comparePages(
 ): Promise<Comparison> {
   const began = performance.now();
   const { keep } = request;
-  if (keep !== undefined && !isBaselineName(keep))
+  if (keep !== undefined && !isBaseName(keep))
     throw new ToolError(
       "invalid",
       `keep ${JSON.stringify(keep.slice(0, 80))} is not a valid name.`,

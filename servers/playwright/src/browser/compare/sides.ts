@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { parseTargetUrl, refusedUrl } from "../language/address.ts";
-import { isBaselineName } from "../language/values.ts";
+import { isBaseName } from "../language/values.ts";
 import { CAPTURE, type RunStore } from "../store/runs.ts";
 import type { RunRequest } from "../verdict/tester.ts";
 import type { Capture, CaptureOf } from "./capture.ts";
@@ -49,7 +49,7 @@ export async function sideOf(runs: RunStore, text: string, argument: string): Pr
   const id =
     base === undefined
       ? text
-      : isBaselineName(base)
+      : isBaseName(base)
         ? await runs.newestWith(`base-${base}.json`)
         : undefined;
   if (id === undefined)

@@ -4,7 +4,6 @@ import { Secrets } from "../secrets/secrets.ts";
 import type { Calling } from "../session/deadline.ts";
 import { devicesOf } from "../session/devices.ts";
 import { NetworkPolicy } from "../session/policy.ts";
-import { BaselineStore } from "../store/baselines.ts";
 import { RETENTION, RunStore } from "../store/runs.ts";
 import { StateStore } from "../store/states.ts";
 import { type BrowseRequest, BrowseSession, type Evaluation } from "../verdict/browse.ts";
@@ -13,7 +12,7 @@ import { type RunRequest, Tester, type TesterOptions } from "../verdict/tester.t
 import type { DriverOptions } from "./protocol.ts";
 
 export function methodsFor(
-  { rules, runsPlace, baselinesFolder, links, ...rest }: Omit<DriverOptions, "launch">,
+  { rules, runsPlace, links, ...rest }: Omit<DriverOptions, "launch">,
   host: Pick<TesterOptions, "launch" | "unfit" | "readUpload" | "log">,
 ) {
   const tester = new Tester({
@@ -21,7 +20,6 @@ export function methodsFor(
     ...host,
     policy: new NetworkPolicy(rules),
     runs: new RunStore(runsPlace, RETENTION, links),
-    baselines: new BaselineStore(baselinesFolder),
     states: new StateStore(join(runsPlace.folder, ".states")),
     secrets: Secrets.from(process.env),
   });

@@ -10,7 +10,6 @@ export interface DriverOptions {
   readonly launch: Omit<LaunchOptions, "env">;
   readonly rules: NetworkRules;
   readonly runsPlace: RunsPlace;
-  readonly baselinesFolder: string;
   readonly links: LinkScheme;
   readonly ignoreHttpsErrors: boolean;
   /** Maximum pages at the same time, and how many of them may have a browser that no other page uses. */

@@ -78,11 +78,6 @@ describe("assertions", () => {
     ["lcp under 2.5s", { metric: "lcp", limit: 2500 }],
     ["cls under 0.1", { kind: "cls", limit: 0.1 }],
     ["page weight under 2 MB", { kind: "page weight", limit: 2_000_000 }],
-    ["screenshot matches baseline 'home'", { kind: "screenshot", baseline: "home" }],
-    [
-      "screenshot of main matches baseline 'home' within 1% masking .clock and .ad",
-      { tolerance: 0.01, masks: [{ base: { css: ".clock" } }, { base: { css: ".ad" } }] },
-    ],
   ])("reads %s", (text, wanted) => {
     expect(check(text)).toMatchObject(wanted);
   });
@@ -181,7 +176,6 @@ describe("an invalid sentence", () => {
     ["h1 exists within soon", "a time such as"],
     ["h1 exists and more", "the end"],
     ["a[href exists", "balanced brackets"],
-    ["screenshot matches baseline '../x'", "a name of letters"],
     ["page weight under 2", "a size such as"],
     ["nth 0 li exists", "a position from 1"],
     ["`` exists", "a CSS selector between"],

@@ -261,27 +261,7 @@ export const RECORDS = {
         "toBeLessThanOrEqual",
       ),
   }),
-  screenshot: recorded(
-    "a picture",
-    "screenshot [of {target}] matches baseline {baseline} [within {tolerance:percent}] [masking {masks:targets}]",
-    [
-      "screenshot of main matches baseline 'home' within 1% masking .clock",
-      "screenshot matches baseline 'home'",
-    ],
-    {
-      isLate: true,
-      spec({ target, baseline, tolerance = TOLERANCE, masks = [] }, { page }) {
-        const of = target === undefined ? page : printTarget(target, page);
-        const masked = masks.map((mask) => printTarget(mask, page)).join(", ");
-        const options = `maxDiffPixelRatio: ${tolerance}${masked === "" ? "" : `, mask: [${masked}]`}${target === undefined ? ", fullPage: true" : ""}`;
-        return [`await expect(${of}).toHaveScreenshot(${js(`${baseline}.png`)}, { ${options} });`];
-      },
-    },
-  ),
 };
-
-/** The share of pixels that may differ, unless a sentence says otherwise. */
-export const TOLERANCE = 0.002;
 
 const ABSENT: Readonly<Record<Absence, (spec: Spec) => string[]>> = {
   "console errors": (spec) => none(spec, "consoleErrors"),

@@ -19,7 +19,6 @@ import { describeTarget, readTarget } from "./target.ts";
 import {
   duration,
   fillValue,
-  isBaselineName,
   isStateName,
   key,
   nth,
@@ -49,7 +48,6 @@ export const SLOTS = {
   /** One that a step uses. */
   acted: targetSlot("step"),
   field: targetSlot("step", "a field or another target"),
-  targets: several(targetSlot("check")),
   text: textSlot,
   texts: several(textSlot),
   value: fillValue,
@@ -99,12 +97,6 @@ export const SLOTS = {
   duration,
   size,
   decimal: patterned("a number such as 0.1", /\d+(?:\.\d+)?(?![\w.])/y, ([text]) => Number(text)),
-  percent: patterned(
-    "a percentage, at most 100%",
-    /(\d+(?:\.\d+)?)\s*%/y,
-    ([, text]) => (Number(text) <= 100 ? Number(text) / 100 : undefined),
-    (share) => `${Number((share * 100).toFixed(4))}%`,
-  ),
   position: patterned(
     "the tab's number, from 1 in the order of opening",
     /[1-9](?!\w)/y,
@@ -173,10 +165,6 @@ export const SLOTS = {
     same(Object.keys(NETWORK_SPEEDS).filter((one): one is NetworkSpeed => one in NETWORK_SPEEDS)),
   ),
   savedState: checked("a name of letters, digits, _ and - (at most 64)", isStateName),
-  baseline: checked(
-    "a name of letters, digits, spaces, _, . and - (at most 80)",
-    (name) => isBaselineName(name) && !name.endsWith("."),
-  ),
   assertion: assertion((sentence, at) => readAssertion(sentence, at)),
   awaited: assertion((sentence, at) => awaited(sentence, at)),
 };

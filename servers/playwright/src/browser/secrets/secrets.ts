@@ -328,7 +328,7 @@ const OWN_WORDS = `nothing matches element elements match the first with status 
   copy selectors compare contains part XPath component name by its role shows dragged dropped anywhere wait within
   visible hidden enabled disabled checked focused empty count exists missing snapshot heading button textbox link
   paragraph generic main navigation list listitem checkbox radio combobox option img alert level assertion failed
-  passed download downloads finished running cookie localStorage screenshot baseline there none different found
+  passed download downloads finished running cookie localStorage screenshot there none different found
   action timed out expected different write guard another last line nth covered disabled closed tab opened frame`;
 
 /** A JSON text with its texts hidden; undefined if it is none. */

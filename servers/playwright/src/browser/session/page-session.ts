@@ -6,7 +6,6 @@ import { contextOptionsOf, type Found, setupLength } from "../language/script.ts
 import { reasonOf } from "../library.ts";
 import { guard } from "../secrets/guard.ts";
 import type { SecretsInRun } from "../secrets/secrets.ts";
-import type { BaselineStore } from "../store/baselines.ts";
 import type { RunFolder } from "../store/disk.ts";
 import type { StateStore } from "../store/states.ts";
 import { type ArtifactOptions, RunArtifacts } from "./artifacts.ts";
@@ -21,7 +20,6 @@ import { perform, StepFailed, type StepScope } from "./steps.ts";
 export interface SessionServices {
   readonly contexts: Contexts;
   readonly guard: NetworkGuard;
-  readonly baselines: BaselineStore;
   readonly states: StateStore;
   readonly secrets: SecretsInRun;
   readonly stepMs?: number | undefined;

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { folderOf } from "../../../test/session.ts";
 import { shownArtifact } from "../verdict/report.ts";
-import { BaselineStore } from "./baselines.ts";
 import { replaceFile } from "./disk.ts";
 import { RETENTION, RunStore } from "./runs.ts";
 
@@ -126,22 +125,4 @@ it("a file that several calls replace at the same time has the whole content of 
   await Promise.all(contents.map((content) => replaceFile(path, content)));
   expect(contents).toContain(await readFile(path, "utf8"));
   expect(await readdir(folder)).toEqual(["state.json"]);
-});
-
-describe("the store of baselines", () => {
-  it("writes one for each device atomically, and lists them", async () => {
-    const store = new BaselineStore(join(folder, "new"));
-    expect(await store.read("home", "desktop")).toBeUndefined();
-    await store.write("home", "desktop", Buffer.from("a"));
-    await store.write("home", "iphone-15", Buffer.from("b"));
-    await store.write("home", "desktop", Buffer.from("c"));
-    expect((await store.read("home", "desktop"))?.toString()).toBe("c");
-    expect(await store.list()).toEqual(["home.png", "home@iphone-15.png"]);
-  });
-
-  it.each(["../x", "a/b", "", "..", "a\0b"])("rejects the name %j", async (name) => {
-    await expect(new BaselineStore(folder).read(name, "desktop")).rejects.toThrow(
-      /invalid baseline name/,
-    );
-  });
 });

@@ -19,7 +19,6 @@ import { type Device, devicesOf } from "../session/devices.ts";
 import type { SessionServices } from "../session/page-session.ts";
 import type { NetworkPolicy } from "../session/policy.ts";
 import type { Look } from "../session/snapshot.ts";
-import type { BaselineStore } from "../store/baselines.ts";
 import type { Done, RunStore } from "../store/runs.ts";
 import type { StateStore } from "../store/states.ts";
 import { failureOf, type RunReport, shownArtifact } from "./report.ts";
@@ -28,7 +27,6 @@ import { type DeviceRun, type RunPart, runOnDevice } from "./run.ts";
 export interface TesterOptions extends Omit<ContextsOptions, "closeMs"> {
   readonly policy: Pick<NetworkPolicy, "guardFor">;
   readonly runs: RunStore;
-  readonly baselines: BaselineStore;
   readonly states: StateStore;
   readonly secrets: Secrets;
   readonly readUpload: SessionServices["readUpload"];
