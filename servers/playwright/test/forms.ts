@@ -361,11 +361,7 @@ export const AROUND: readonly StepForm[] = [
   { steps: ["fast forward 5m", "fast forward 5m"], effect: "h1 is visible" },
   { steps: ["click button 'Time'"], effect: "#log contains 'time 2026-12-24T18;'" },
   {
-    steps: [
-      "delay /api/users by 50ms on the 9th request",
-      `use har '${FILE}'`,
-      "click button 'Users'",
-    ],
+    steps: ["delay /api/other by 50ms", `use har '${FILE}'`, "click button 'Users'"],
     effect: "#log contains 'time 2026-12-24T18; users nobody;'",
   },
   {

@@ -64,7 +64,7 @@ function printMatch(glob: string): string {
   return `(url) => ${path} === ${js(glob)}`;
 }
 
-function printAnswer({ method, reply, nth, delay }: Answer): string {
+function printAnswer({ method, reply, delay }: Answer): string {
   const work =
     reply === "blocked"
       ? "route.abort()"
@@ -74,14 +74,11 @@ function printAnswer({ method, reply, nth, delay }: Answer): string {
           ? `route.fallback({ headers: { ...route.request().headers(), ${js(reply.header[0])}: ${js(reply.header[1])} } })`
           : `route.fulfill({ ${printReply(reply)} })`;
   const other = method === undefined ? [] : [`route.request().method() !== ${js(method)}`];
-  if (nth !== undefined || delay !== undefined)
+  if (delay !== undefined)
     return [
       "async (route) => {",
       ...other.map((test) => `  if (${test}) return route.fallback();`),
-      ...(nth === undefined ? [] : [`  if (++count !== ${nth}) return route.fallback();`]),
-      ...(delay === undefined
-        ? []
-        : [`  await new Promise((done) => setTimeout(done, ${delay}));`]),
+      `  await new Promise((done) => setTimeout(done, ${delay}));`,
       `  return ${work};`,
       "}",
     ].join("\n");
@@ -122,11 +119,7 @@ export function printExpectation(
 
 export function printAct({ on, method, args, options }: Act, page: string): string {
   const all = [...args, ...(options === undefined ? [] : [options])];
-  const line = `await ${printChain(on, page)}.${method}(${all.map((one) => printArgument(one, page)).join(", ")});`;
-  const counts = args.some((one) => isAnswer(one) && one.nth !== undefined);
-  return counts
-    ? ["{", ...["let count = 0;", ...line.split("\n")].map((one) => `  ${one}`), "}"].join("\n")
-    : line;
+  return `await ${printChain(on, page)}.${method}(${all.map((one) => printArgument(one, page)).join(", ")});`;
 }
 
 /** A glob over URLs as a regular expression; it may begin with the host or the path. */

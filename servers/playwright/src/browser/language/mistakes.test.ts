@@ -102,7 +102,6 @@ const STEPS: readonly Mistake[] = [
   ["mock GET /x ‸500", "with and a status"],
   ["mock /x with ‸teapot", "a status from 200 to 599"],
   ["block ‸", "a URL pattern"],
-  ["block /x on the ‸0th request", "the number of a request"],
   ["delay /x by ‸soon", "a time such as"],
   ["use har ‸shop", "a text in quotes"],
   ["geolocation ‸91, 0", "a latitude and a longitude"],

@@ -26,8 +26,6 @@ export interface Chain {
 export interface Answer {
   readonly method?: string | undefined;
   readonly reply: Reply;
-  /** Only to the request with this number, from 1. */
-  readonly nth?: number | undefined;
   /** After this time in milliseconds. */
   readonly delay?: number | undefined;
 }

@@ -22,29 +22,23 @@ const sent = ({ page }: Spec, command: string, params: object) => [
 export const AROUND_STEPS = {
   mock: step(
     NETWORK,
-    "mock {request} with {reply} [after {delay:duration}] [on the {nth} request]",
+    "mock {request} with {reply} [after {delay:duration}]",
     [
       "mock GET /api/users with 500",
       "mock /api/users with '[]'",
       "mock /api/users with 404 'gone'",
       "mock **/app.js with file 'app.js'",
-      "mock /api/users with 503 on the 2nd request",
       "mock /api/users with '[]' after 2s",
     ],
     {
       isSetup: true,
-      acts: ({ request, reply, delay, nth }) => [routed(request, { reply, delay, nth })],
+      acts: ({ request, reply, delay }) => [routed(request, { reply, delay })],
     },
   ),
-  delay: step(
-    NETWORK,
-    "delay {request} by {delay:duration} [on the {nth} request]",
-    ["delay **/api/* by 2s"],
-    {
-      isSetup: true,
-      acts: ({ request, delay, nth }) => [routed(request, { reply: "sent", delay, nth })],
-    },
-  ),
+  delay: step(NETWORK, "delay {request} by {delay:duration}", ["delay **/api/* by 2s"], {
+    isSetup: true,
+    acts: ({ request, delay }) => [routed(request, { reply: "sent", delay })],
+  }),
   har: step(NETWORK, "use har {file:text}", ["use har 'shop.har'"], {
     isSetup: true,
     acts: ({ file }) => [routed({ glob: "**", method: undefined }, { reply: { har: file } })],
@@ -52,15 +46,10 @@ export const AROUND_STEPS = {
       `await ${page}.context().routeFromHAR(${js(file)}, { notFound: "fallback" });`,
     ],
   }),
-  block: step(
-    NETWORK,
-    "block {request} [on the {nth} request]",
-    ["block **/ads/**", "block **/api/* on the 3rd request"],
-    {
-      isSetup: true,
-      acts: ({ request, nth }) => [routed(request, { reply: "blocked", nth })],
-    },
-  ),
+  block: step(NETWORK, "block {request}", ["block **/ads/**"], {
+    isSetup: true,
+    acts: ({ request }) => [routed(request, { reply: "blocked" })],
+  }),
   header: step(
     NETWORK,
     "set header {name:header} to {value:text}",

@@ -132,14 +132,6 @@ export const reply: Slot<Extract<Reply, { readonly status: number }>> = {
       .join(" "),
 };
 
-export const nth = patterned(
-  "the number of a request such as 2nd, at most 999th",
-  /(\d{1,3})(?:st|nd|rd|th)(?![\w-])/iy,
-  ([, text]) => (Number(text) > 0 ? Number(text) : undefined),
-  (number) =>
-    `${number}${/1[1-3]$/.test(String(number)) ? "th" : (["th", "st", "nd", "rd"][number % 10] ?? "th")}`,
-);
-
 const MODIFIERS = ["Control", "Shift", "Alt", "Meta", "ControlOrMeta"];
 const KEYS = new Map(
   [

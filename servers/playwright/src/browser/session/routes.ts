@@ -18,17 +18,15 @@ const DATA = /^(?:fetch|xhr|image|media|font)$/;
 const CODE = /html|xml|svg|script|css/;
 
 /**
- * A handler of routes that gives one answer: to each matching request, or only to the one with its number. It reads its
- * file once, before the first.
+ * A handler of routes that gives one answer to each matching request. It reads its file once, before the first.
  *
  * @throws ToolError for a file that may not be read, or is not a recording.
  */
 export async function handlerOf(
-  { method, reply, nth, delay = 0 }: Answer,
+  { method, reply, delay = 0 }: Answer,
   scope: Scope,
 ): Promise<(route: Route) => Promise<void>> {
   const replyTo = await repliesOf(reply, scope);
-  let count = 0;
   const answer = (route: Route) => {
     const request = route.request();
     if (reply === "blocked") return route.abort();
@@ -52,8 +50,6 @@ export async function handlerOf(
   return async (route) => {
     const request = route.request();
     if (method !== undefined && request.method() !== method) return route.fallback();
-    count += 1;
-    if (nth !== undefined && count !== nth) return route.fallback();
     if (delay === 0) return answer(route);
     scope.events.delay(request, delay);
     await new Promise((resolve) => setTimeout(resolve, delay).unref());
