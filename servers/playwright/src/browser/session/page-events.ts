@@ -1,7 +1,6 @@
 import { clip, oneLine } from "@refmcp/boundary/answer";
 import type { BrowserContext, ConsoleMessage, Page, Request, Response } from "playwright";
 import type { Downloads } from "./downloads.ts";
-import { isLongPoll } from "./long-poll.ts";
 
 export interface RequestLine {
   readonly url: string;
@@ -26,7 +25,7 @@ const MAX_REQUESTS = 5_000;
 const MAX_POPUPS = 4;
 const MAX_DIALOGS = 50;
 const LINE_CHARS = 1_000;
-/** How long a request counts as in progress; one by a script; and one that stays open: a long poll, or a stream after its headers. */
+/** How long a request counts as in progress; one by a script; and a stream after its headers. */
 const OPEN_MS = 2_000;
 export const DATA_MS = 5_000;
 const STREAM_MS = 200;
@@ -53,7 +52,6 @@ export class PageEvents {
   readonly #open = new Map<Request, number>();
   readonly #finished: Request[] = [];
   #delayed: { readonly request: Request; readonly until: number } | undefined;
-  #hasSockets = false;
   #activity = 0;
   readonly #lines = new WeakMap<Request, RequestLine>();
   #popups = 0;
@@ -180,9 +178,6 @@ export class PageEvents {
   }
 
   #watch(page: Page): void {
-    page.on("websocket", () => {
-      this.#hasSockets = true;
-    });
     page.on("frameattached", () => {
       this.#activity += 1;
     });
@@ -215,15 +210,10 @@ export class PageEvents {
     return [...this.#open.values()].filter((until) => now < until).length;
   }
 
-  /** Requests of scripts without a response so far, except long polls. */
+  /** Requests of scripts without a response so far. */
   get unanswered(): RequestLine[] {
-    const open = [...this.#open.keys()].filter((one) => isData(one) && !isLongPoll(one));
+    const open = [...this.#open.keys()].filter(isData);
     return open.flatMap((one) => this.#lines.get(one) ?? []).filter(({ status }) => status === 0);
-  }
-
-  /** Whether a message can arrive at any time: over a WebSocket, an EventSource or an open request. */
-  get isListening(): boolean {
-    return this.#hasSockets || this.#open.size > 0;
   }
 
   /** Increases when a request starts or ends or a document appears; unchanged while nothing happens. */
@@ -271,9 +261,7 @@ export class PageEvents {
     this.counts.requests += 1;
     this.#activity += 1;
     const isStream = request.resourceType() === "eventsource";
-    // It connects again by itself.
-    if (isStream) this.#hasSockets = true;
-    const openMs = isLongPoll(request) ? STREAM_MS : isData(request) ? DATA_MS : OPEN_MS;
+    const openMs = isData(request) ? DATA_MS : OPEN_MS;
     this.#open.set(request, isStream ? 0 : performance.now() + openMs);
     const line: RequestLine = {
       url: this.#short(request.url(), URL_CHARS),

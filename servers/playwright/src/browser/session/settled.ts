@@ -20,12 +20,6 @@ const SHARE = 1 / 3;
 const BEGIN_MS = 50;
 /** Attempts to wait for the time after a load event: the document can be replaced. */
 const PAST_LOAD_ATTEMPTS = 5;
-/**
- * From half of a quiet time on, the browser is asked how long nothing is scheduled: Chromium ends an idle period, at
- * most 50 ms ahead, when the next timer is due. There is no need to wait out that period.
- */
-const ASK_FROM = 0.5;
-const IDLE_PERIOD_MS = 50;
 const WORLD = "refmcp-quiet";
 
 /** `atMostMs`: the page time after which waiting stops. */
@@ -145,10 +139,9 @@ export class Settling {
       await this.#clock.find();
       this.#begun();
       if (this.#events.inFlight > 0) return this.#requests(tickMs);
-      const canEndEarly = this.#clock.isAlone && !this.#events.isListening;
       const began = performance.now();
       const whole = this.#clock
-        .tick(tickMs, TICKS + 1, afterLoadMs, canEndEarly)
+        .tick(tickMs, TICKS + 1, afterLoadMs)
         .then(() => this.#clock.catchUp())
         .then(() => true);
       whole.catch(() => undefined);
@@ -255,44 +248,13 @@ class PageClock {
     return attaching;
   }
 
-  /**
-   * Whether only timers and requests can wake the documents: no worker may send a message. Only Chromium reports its
-   * timers.
-   */
-  get isAlone(): boolean {
-    const pages = this.#context.pages();
-    return (
-      this.#isChromium &&
-      pages.every((page) => page.workers().length === 0) &&
-      this.#context.serviceWorkers().length === 0
-    );
-  }
-
-  /**
-   * Lets each document's own timers run for this long, `times` times in a row, or until nothing is scheduled for that
-   * time.
-   */
-  async tick(
-    milliseconds: number,
-    times: number,
-    afterLoadMs = 0,
-    canEndEarly = false,
-  ): Promise<void> {
+  /** Lets each document's own timers run for this long, `times` times in a row. */
+  async tick(milliseconds: number, times: number, afterLoadMs = 0): Promise<void> {
     // If scripts are disabled (a sandboxed document), no timer fires, and trying to run one logs an error.
     const expression = `matchMedia("(scripting: none)").matches ? 1e9 : (async () => {
       const [{ loadEventEnd } = { loadEventEnd: 0 }] = performance.getEntriesByType("navigation");
-      const wholeMs = ${milliseconds * (times - 1)};
-      let asks = ${canEndEarly};
-      let pastMs = 0;
       for (let n = 0; n < ${times} || performance.now() < loadEventEnd + ${afterLoadMs}; n++) {
-        const began = performance.now();
         await new Promise((done) => setTimeout(done, ${milliseconds}));
-        pastMs += Math.min(performance.now() - began, ${2 * milliseconds});
-        if (!asks || pastMs < wholeMs * ${ASK_FROM}) continue;
-        const idle = await new Promise((done) => requestIdleCallback(done, { timeout: ${IDLE_PERIOD_MS} }));
-        const freeMs = idle.timeRemaining();
-        if (pastMs + freeMs >= wholeMs && performance.now() + freeMs >= loadEventEnd + ${afterLoadMs}) break;
-        asks = !idle.didTimeout;
       }
       return document.readyState === "complete" ? performance.now() - loadEventEnd : 0;
     })()`;
