@@ -4,7 +4,6 @@ import { PNG } from "pngjs";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { isLong, rowsOf } from "../../../vitest.long.ts";
 import { RunStore } from "../src/browser/store/runs.ts";
-import { StateStore } from "../src/browser/store/states.ts";
 import { ensureBrowser } from "./browser.mjs";
 import { mounted } from "./disks.ts";
 import { project } from "./fixture.ts";
@@ -104,15 +103,4 @@ test("heading", async ({ page }) => {
         expect.stringMatching(/: (?:\S+, )*1-heading-trace\.zip .*\(no space left on device\)/),
       ]);
     });
-
-  it("leaves no part of a saved state", async (ctx) => {
-    const folder = await mounted(ctx, join(await folderOf("full"), "disk"), "size=8k");
-    const large = Buffer.alloc(20_000, "x");
-    const state = {
-      cookies: [],
-      origins: [{ origin: web.url, localStorage: [{ name: "a", value: String(large) }] }],
-    };
-    await expect(new StateStore(folder).write("in", state)).rejects.toThrow("no space left");
-    expect(await readdir(folder)).toEqual([]);
-  });
 });

@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isLong, rowsOf } from "../../../vitest.long.ts";
@@ -316,87 +315,6 @@ describe.concurrent("mocked requests", () => {
     ).rejects.toMatchObject({ kind: "denied" });
   });
 });
-
-if (isLong)
-  describe.concurrent("saved states", () => {
-    const shop = () =>
-      site({
-        "/": (request, response) => {
-          const isKnown = (request.headers.cookie ?? "").includes("token-0123456789abcdef");
-          response
-            .writeHead(200, { "content-type": "text/html" })
-            .end(page(`<h1>${isKnown ? "Hello Ada" : "Stranger"}</h1>`));
-        },
-        "/in": (_, response) =>
-          void response
-            .writeHead(200, {
-              "content-type": "text/html",
-              "set-cookie": "sid=token-0123456789abcdef; HttpOnly",
-            })
-            .end(
-              page(
-                "<h1>In</h1><p></p><script>localStorage.token = 'local-0123456789abcdef'</script>",
-              ),
-            ),
-      });
-
-    it("let a later run start signed in; their tokens are in no answer or artifact", async () => {
-      const { url } = await shop();
-      const before = await lab.run({ url, assertions: ["h1 is 'Stranger'"] });
-      expect(before.passed).toBe(true);
-      const first = await lab.run({ url: `${url}/in`, steps: ["save state 'ada'"] });
-      expect(first.failed_step).toBeUndefined();
-      const report = await lab.run({
-        url,
-        steps: ["use state 'ada'", "goto /in", "expect h1 is 'In'", "goto /"],
-        assertions: ["h1 is 'Hello Ada'", "h1 is 'x' within 100ms"],
-        evidence: ["screenshot", "trace", "har", "network"],
-      });
-      expect(report.assertions[0]).toMatchObject({ passed: true });
-      const { unpack } = await import("./unpack.ts");
-      for (const { name, path } of report.artifacts ?? []) {
-        const parts = name.endsWith(".zip")
-          ? [...(await unpack(path)).values()]
-          : [await readFile(path)];
-        for (const part of parts)
-          expect(Buffer.from(part).includes("0123456789abcdef"), `${name} contains a token`).toBe(
-            false,
-          );
-      }
-      const folder = join(lab.folder, "states");
-      expect(await readdir(folder)).toEqual(["ada.json"]);
-      expect(await readFile(join(folder, "ada.json"), "utf8")).toContain("token-0123456789abcdef");
-      if (process.platform !== "win32") {
-        expect((await stat(folder)).mode & 0o077).toBe(0);
-        expect((await stat(join(folder, "ada.json"))).mode & 0o077).toBe(0);
-      }
-    });
-
-    it("that were never saved are reported before a browser is used", async () => {
-      const { url, hits } = await shop();
-      await expect(lab.run({ url, steps: ["use state 'nobody'"] })).rejects.toMatchObject({
-        kind: "not_found",
-        code: "state",
-        hint: expect.stringContaining("save state 'nobody'"),
-      });
-      expect(hits).toEqual([]);
-      expect(existsSync(join(lab.folder, "states", "nobody.json"))).toBe(false);
-    });
-
-    it("reach no host while they are loaded", async () => {
-      const { url } = await shop();
-      await fence.run({ url: `${url}/in`, steps: ["save state 'there'"] });
-      const path = join(fence.folder, "states", "there.json");
-      const denied = await site({ "*": good }, "127.0.0.3");
-      const state = JSON.parse(await readFile(path, "utf8"));
-      state.origins.push({ origin: denied.url, localStorage: [{ name: "a", value: "b" }] });
-      await writeFile(path, JSON.stringify(state));
-      expect(
-        await fence.run({ url, steps: ["use state 'there'"], assertions: ["h1 is 'Hello Ada'"] }),
-      ).toMatchObject({ passed: true });
-      expect(denied.connections()).toBe(0);
-    });
-  });
 
 describe.concurrent("network evidence", () => {
   it("has both bodies, bounded and without secrets", async () => {

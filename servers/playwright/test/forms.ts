@@ -368,7 +368,6 @@ export const AROUND: readonly StepForm[] = [
     steps: ["block /api/users", "offline", "online", "click button 'Users'"],
     effect: "#log contains 'users failed;'",
   },
-  { steps: ["save state 'visitor'", "use state 'visitor'"], effect: "h1 is visible" },
   {
     steps: ["click button 'Open'", "switch to new tab"],
     effect: "h1 is 'The docs'",

@@ -129,19 +129,17 @@ async function attacked(attack: Attack, checks: readonly string[], name: string)
   ];
   const now = await run(of("page")[0] ?? "", steps, checks);
   if (of("later step").length === 0) return [now];
-  return [now, await run(of("later page")[0] ?? "", of("later step"), of("later check"))];
+  return [now, await run("", of("later step"), of("later check"))];
 }
 
-/** Attacks that use the clipboard or a saved state, which all runs share, or a page that moves, which takes the time of others. */
+/** Attacks that use the clipboard, which all runs share, or a page that moves, which takes the time of others. */
 const isAlone = ({ of }: Attack): boolean =>
-  /Copy|press (?:Control|Shift)\+|drag|state|^(?:moves|animated|shadowed)$/m.test(
+  /Copy|press (?:Control|Shift)\+|drag|^(?:moves|animated|shadowed)$/m.test(
     ["page", "step", "check", "later step"].flatMap(of).join("\n"),
   );
 /** Attacks that differ only in their checks share their runs. */
 const keyOf = ({ of }: Attack) =>
-  JSON.stringify(
-    ["page", "secrets", "write", "step", "later page", "later step", "later check"].map(of),
-  );
+  JSON.stringify(["page", "secrets", "write", "step", "later step", "later check"].map(of));
 /** An attack that does not need a separate run. */
 const isPlain = (attack: Attack) =>
   !isCall(attack) && keyOf(attack) === keyOf({ attack: "", of: () => [] });

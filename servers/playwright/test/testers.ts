@@ -7,7 +7,6 @@ import { type Launched, type LaunchOptions, launch } from "../src/browser/driver
 import { Secrets } from "../src/browser/secrets/secrets.ts";
 import type { Calling } from "../src/browser/session/deadline.ts";
 import { RunStore } from "../src/browser/store/runs.ts";
-import { StateStore } from "../src/browser/store/states.ts";
 import type { RunReport } from "../src/browser/verdict/report.ts";
 import { type RunRequest, Tester, type TesterOptions } from "../src/browser/verdict/tester.ts";
 import { ensureBrowser } from "./browser.mjs";
@@ -50,7 +49,6 @@ async function testerOptions(folder: string): Promise<TesterOptions> {
     launch: ownBrowser,
     policy: { guardFor: async () => openGuard },
     runs: new RunStore({ folder: join(folder, "runs") }),
-    states: new StateStore(join(folder, "states")),
     secrets: new Secrets([["PASSWORD", "hunter2 & more"]]),
     readUpload: async (path) => ({
       name: basename(path),

@@ -20,7 +20,6 @@ export const failure = errorsOf({
   ],
   no_page: ["invalid", "Pass the URL of a page."],
   secret: ["denied"],
-  state: ["not_found"],
   project: ["invalid", "Fix the project's configuration or its specs, then call again."],
   no_playwright: ["unavailable", "Install it there: npm install -D @playwright/test"],
   no_project: [

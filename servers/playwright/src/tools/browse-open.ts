@@ -14,7 +14,7 @@ export default tool({
   input: z.strictObject({
     session,
     url,
-    steps: steps.describe("As in pw_run_test: \"use state 'admin'\", \"click button 'Accept'\"."),
+    steps: steps.describe("As in pw_run_test: \"click button 'Accept'\"."),
     device: z.string().optional().describe('"iPhone 15", "1024x768", "dark".'),
     limit,
   }),

@@ -14,10 +14,7 @@ export default tool({
   input: z.strictObject({
     url: url.optional(),
     steps: steps.describe("Performed first, as in pw_run_test."),
-    from: z
-      .string()
-      .optional()
-      .describe("A saved state's name, or a run_id whose steps are repeated first."),
+    from: z.string().optional().describe("A run_id whose steps are repeated first."),
     device: z.string().optional().describe('"iPhone 15", "1024x768", "dark".'),
     limit: fields.limit(60, 500),
   }),

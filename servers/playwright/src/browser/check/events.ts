@@ -158,7 +158,6 @@ function storedOutcome(
     };
   if (value === undefined) return { passed: false, actual: missing };
   if (secrets.isWritten) return { passed: false, actual: UNREAD };
-  // Also without the tokens of a saved state.
   const text = secrets.redact(value);
   return { passed: textMatches(text, check.compare) !== check.compare.negated, actual: say(text) };
 }

@@ -1,11 +1,9 @@
-import { join } from "node:path";
 import { type DifferenceRequest, differenceOf } from "../compare/difference.ts";
 import { Secrets } from "../secrets/secrets.ts";
 import type { Calling } from "../session/deadline.ts";
 import { devicesOf } from "../session/devices.ts";
 import { NetworkPolicy } from "../session/policy.ts";
 import { RETENTION, RunStore } from "../store/runs.ts";
-import { StateStore } from "../store/states.ts";
 import { type BrowseRequest, BrowseSession, type Evaluation } from "../verdict/browse.ts";
 import { type InspectRequest, inspectPage } from "../verdict/inspect.ts";
 import { type RunRequest, Tester, type TesterOptions } from "../verdict/tester.ts";
@@ -20,7 +18,6 @@ export function methodsFor(
     ...host,
     policy: new NetworkPolicy(rules),
     runs: new RunStore(runsPlace, RETENTION, links),
-    states: new StateStore(join(runsPlace.folder, ".states")),
     secrets: Secrets.from(process.env),
   });
   tester.prewarm();

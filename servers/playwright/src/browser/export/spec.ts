@@ -4,7 +4,6 @@ import { parseTargetUrl, refusedUrl } from "../language/address.ts";
 import type { Assertion, Step } from "../language/ast.ts";
 import type { Needs, Spec } from "../language/rows.ts";
 import { checksOf, contextOptionsOf, parseScript, rowOf, setupLength } from "../language/script.ts";
-import { statePath } from "../language/steps-around.ts";
 import type { Device } from "../session/devices.ts";
 import { assertionLines } from "./checks.ts";
 import { js, printAct, printAddress } from "./print.ts";
@@ -111,9 +110,6 @@ export function exportSpec(
   const { needs } = spec;
   const { setup = setupLength(script.steps) } = given;
   const [before, after] = [script.steps.slice(0, setup), script.steps.slice(setup)];
-  const states = before.flatMap(({ action }) =>
-    action.kind === "use state" ? [statePath(action.name)] : [],
-  );
   const descriptors = device?.descriptors ?? [];
   const used = {
     baseURL: parsed.origin,
@@ -121,10 +117,9 @@ export function exportSpec(
     ...(descriptors.length === 0 ? {} : { defaultBrowserType: "chromium" }),
     ...device?.others,
     ...contextOptionsOf(script.steps),
-    ...(states[0] === undefined ? {} : { storageState: states[0] }),
   };
   const body = [
-    ...before.flatMap((step) => (step.action.kind === "use state" ? [] : stepLines(step, spec))),
+    ...before.flatMap((step) => stepLines(step, spec)),
     ...linesOf(
       [`await page.goto(${printAddress(parsed.href, spec)});`],
       after,

@@ -89,8 +89,7 @@ Every word counts: a sentence with another word is refused, with what was expect
 clicking, until, for 2s, is active, a color, a device) also with the sentence to send.
 
 Setup steps (mock, delay, use har, block, throttle, the steps for place and time except fast forward, set header, cookie
-and localStorage, use state) at the beginning of a script run before the page is opened. time zone and locale are only allowed there. A saved state
-(cookies and local storage) stays in the server's own folder. Put a dialog step before the step that opens the dialog; other dialogs are dismissed.
+and localStorage) at the beginning of a script run before the page is opened. time zone and locale are only allowed there. Put a dialog step before the step that opens the dialog; other dialogs are dismissed.
 Downloads are kept as artifacts: 5 per run, 20 MiB each. A secret NAME is the server's environment variable PW_SECRET_NAME; its
 value is never returned. Its field is not read, edited, copied or pictured: fill or clear it to change it. Files for upload, mocks
 and use har must be below an allowed directory. Of several mocks, delays and blocks for one request, the last one comes first;

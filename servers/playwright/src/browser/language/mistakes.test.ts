@@ -112,8 +112,6 @@ const STEPS: readonly Mistake[] = [
   ["fast forward ‸soon", "a time such as"],
   ["throttle cpu ‸99x", "a factor from 1x to 20x"],
   ["throttle network to ‸5g", "slow 3g, fast 3g, fast 4g"],
-  ["save state ‸'../x'", "a name of letters"],
-  ["use state ‸a/b", "a name of letters"],
   ["set header ‸'Host' to 'x'", "a header's name"],
   ["click #card at ‸left", "a position in pixels"],
   ["expect ‸", "an assertion"],

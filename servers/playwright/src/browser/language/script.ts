@@ -41,17 +41,6 @@ export const checksOf = ({ steps, assertions }: Script): Check[] => [
   ...assertions.map(({ check }) => check),
 ];
 
-/** The saved states that a script needs, except those that it saves itself first. */
-export const statesOf = ({ steps }: Script): string[] =>
-  steps.flatMap(({ action }, index) =>
-    action.kind === "use state" &&
-    !steps
-      .slice(0, index)
-      .some(({ action: one }) => one.kind === "save state" && one.name === action.name)
-      ? [action.name]
-      : [],
-  );
-
 const MAX_PROBLEMS = 5;
 const MAX_SENTENCES = 100;
 const MAX_SENTENCE_CHARS = 2_000;

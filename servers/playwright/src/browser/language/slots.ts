@@ -19,7 +19,6 @@ import { describeTarget, readTarget } from "./target.ts";
 import {
   duration,
   fillValue,
-  isStateName,
   key,
   PERMISSIONS,
   range,
@@ -162,7 +161,6 @@ export const SLOTS = {
     Object.keys(NETWORK_SPEEDS).join(", "),
     same(Object.keys(NETWORK_SPEEDS).filter((one): one is NetworkSpeed => one in NETWORK_SPEEDS)),
   ),
-  savedState: checked("a name of letters, digits, _ and - (at most 64)", isStateName),
   assertion: assertion((sentence, at) => readAssertion(sentence, at)),
   awaited: assertion((sentence, at) => awaited(sentence, at)),
 };

@@ -5,11 +5,8 @@ import { type Spec, step } from "./rows.ts";
 
 const NETWORK = "network";
 const AROUND = "place and time";
-const STATE = "signed-in state";
+const STATE = "storage";
 const REST = "the rest";
-
-/** Where a spec keeps a saved state: the folder that Playwright's documentation on authentication uses. */
-export const statePath = (name: string): string => `playwright/.auth/${name}.json`;
 
 /** A throttling step as a command of the Chrome DevTools Protocol. */
 export const CPU = "Emulation.setCPUThrottlingRate";
@@ -129,17 +126,6 @@ export const AROUND_STEPS = {
       ],
     },
   ),
-  "save state": step(STATE, "save state {name:savedState}", ["save state 'admin'"], {
-    spec: ({ name }, { page }) => [
-      `await ${page}.context().storageState({ path: ${js(statePath(name))} });`,
-    ],
-  }),
-  "use state": step(STATE, "use state {name:savedState}", ["use state 'admin'"], {
-    isSetup: true,
-    spec: ({ name }, { page }) => [
-      `await ${page}.context().setStorageState(${js(statePath(name))});`,
-    ],
-  }),
   viewport: step(REST, "viewport {size:viewport}", ["viewport 390x844"], {
     acts: ({ size }) => [onPage("setViewportSize", { ...size })],
   }),

@@ -172,7 +172,6 @@ export const PERMISSIONS: readonly string[] = (
   "local-fonts magnetometer microphone midi midi-sysex notifications payment-handler storage-access"
 ).split(" ");
 
-/** Names of saved states and kept bases are file names: no separator, no dot at the beginning. */
-export const isStateName = (name: string) => /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name);
+/** Names of kept bases are file names: no separator, no dot at the beginning. */
 export const isBaseName = (name: string): boolean =>
   /^[A-Za-z0-9][A-Za-z0-9 _.-]{0,79}$/.test(name) && !name.includes("..");

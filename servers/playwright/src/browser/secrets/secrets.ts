@@ -23,14 +23,6 @@ export class Secrets {
     this.#encodings = longestFirst(encodings);
   }
 
-  /** Removes the tokens of a saved state from answers and artifacts from now on. */
-  hide(state: string, tokens: readonly string[]): void {
-    const instead = `[state ${state}]`;
-    const others = this.#encodings.filter(([, one]) => one !== instead);
-    const fresh = tokens.slice(0, MAX_TOKENS).flatMap(encodingsOf);
-    this.#encodings = longestFirst([...others, ...fresh.map((text) => [text, instead] as const)]);
-  }
-
   /**
    * From `PW_SECRET_<NAME>` and `PW_SECRET_<NAME>_ORIGINS` in an environment.
    *
@@ -96,7 +88,7 @@ export class Secrets {
     return clean.replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#@"'<>]*@/gi, "$1[credentials]@");
   }
 
-  /** Whether there are any, saved states left aside. */
+  /** Whether there are any. */
   get isUsed(): boolean {
     return this.#values.size > 0;
   }
@@ -127,7 +119,6 @@ function originsOf(name: string, list: string): string[] {
       });
     });
 }
-const MAX_TOKENS = 40;
 
 /** Longest first, so that no part of a longer one is left. */
 const longestFirst = (all: readonly (readonly [string, string])[]) =>
@@ -182,7 +173,6 @@ export class SecretsInRun {
   /** By the names of the written secrets: the text of the pages just before. */
   readonly #written = new Map<string, string>();
   #ranCode = false;
-  #usesState = false;
   /** What replaces the short values of fields, once a secret was written in pieces too short to be recognized. */
   pieces: string | undefined;
   #hidden: readonly Hidden[] = [];
@@ -212,21 +202,11 @@ export class SecretsInRun {
     this.#update();
   }
 
-  /**
-   * A saved state gives pages what keeps a user signed in, and what they stored.
-   *
-   * @throws ToolError `denied` if the model's own code could read it.
-   */
-  usesState(): void {
-    this.#refuseAfterCode();
-    this.#usesState = true;
-  }
-
   #refuseAfterCode(): void {
     if (!this.#ranCode) return;
     throw failure(
       "secret",
-      "A mock gave this run a page, script or style sheet, so it cannot use secrets or saved states.",
+      "A mock gave this run a page, script or style sheet, so it cannot use secrets.",
       { hint: "Mock data only, or leave the secret out: the code of a mock could read it." },
     );
   }
@@ -245,7 +225,7 @@ export class SecretsInRun {
 
   /** Asks to run the model's code in a page: once it ran, no secret is written, and once one is written, none runs. */
   allowCode(): boolean {
-    const isAllowed = !this.isWritten && !this.#usesState;
+    const isAllowed = !this.isWritten;
     this.#ranCode ||= isAllowed;
     return isAllowed;
   }

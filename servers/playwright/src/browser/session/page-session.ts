@@ -7,7 +7,6 @@ import { reasonOf } from "../library.ts";
 import { guard } from "../secrets/guard.ts";
 import type { SecretsInRun } from "../secrets/secrets.ts";
 import type { RunFolder } from "../store/disk.ts";
-import type { StateStore } from "../store/states.ts";
 import { type ArtifactOptions, RunArtifacts } from "./artifacts.ts";
 import type { Contexts, TestContext } from "./contexts.ts";
 import type { Deadline } from "./deadline.ts";
@@ -20,7 +19,6 @@ import { perform, StepFailed, type StepScope } from "./steps.ts";
 export interface SessionServices {
   readonly contexts: Contexts;
   readonly guard: NetworkGuard;
-  readonly states: StateStore;
   readonly secrets: SecretsInRun;
   readonly stepMs?: number | undefined;
   readonly readUpload: (path: string) => Promise<Upload>;

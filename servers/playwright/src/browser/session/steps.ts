@@ -19,7 +19,6 @@ import {
   shown,
 } from "../library.ts";
 import { focused, refusedComparison, refusedEdit, writeSecret } from "../secrets/guard.ts";
-import { type StateStore, tokensOf } from "../store/states.ts";
 import type { RunArtifacts } from "./artifacts.ts";
 import type { Upload } from "./downloads.ts";
 import { missing } from "./miss.ts";
@@ -28,7 +27,6 @@ import { isMarked, locatorOf, noteFound, noteNamed, targetOn } from "./targets.t
 
 export interface StepScope extends CheckScope {
   readonly url: URL;
-  readonly states: StateStore;
   readonly stepMs?: number | undefined;
   readonly guard: NetworkGuard;
   readonly readUpload: (path: string) => Promise<Upload>;
@@ -54,7 +52,7 @@ const LOOK_MS = 50;
  * @throws ToolError if the step itself is at fault (a refused URL, an unknown secret, a file out of bounds).
  */
 export async function perform({ action }: Step, scope: StepScope): Promise<void> {
-  const { page, deadline, events, states, secrets } = scope;
+  const { page, deadline, events } = scope;
   const { tabs } = events;
   const context = page.context();
   // Leaves some of the run's time for the verdict.
@@ -137,17 +135,6 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
       return throttle(page, CPU, { rate: action.rate });
     case "throttle network":
       return throttle(page, CONDITIONS, { offline: false, ...NETWORK_SPEEDS[action.speed] });
-    case "save state": {
-      const state = await context.storageState({ indexedDB: true });
-      secrets.all.hide(action.name, tokensOf(state));
-      return states.write(action.name, state);
-    }
-    case "use state": {
-      secrets.usesState();
-      const state = await states.read(action.name);
-      secrets.all.hide(action.name, tokensOf(state));
-      return context.setStorageState(state);
-    }
     case "time zone":
     case "locale":
       // Context options, set when the context was created.

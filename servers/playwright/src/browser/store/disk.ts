@@ -1,9 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { accessSync, constants, lstatSync } from "node:fs";
-import { rename, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { basename, join } from "node:path";
-import { ensureDirectory, whileHeld } from "@refmcp/boundary";
+import { ensureDirectory } from "@refmcp/boundary";
 
 /** Why the file system refused something: `no space left on device`; undefined for any other error. */
 export function diskProblem(error: unknown): string | undefined {
@@ -123,22 +122,6 @@ function isPrivate(folder: string): boolean {
   const isOurs =
     process.getuid === undefined || (stat.uid === process.getuid() && (stat.mode & 0o077) === 0);
   return stat.isDirectory() && isOurs;
-}
-
-/** Replaces a file completely or not at all, also if several calls replace it at the same time. */
-export async function replaceFile(
-  path: string,
-  data: string | Uint8Array,
-  mode = 0o666,
-): Promise<void> {
-  const fresh = `${path}.${randomUUID()}.tmp`;
-  try {
-    await writeFile(fresh, data, { mode });
-    await whileHeld(path, () => rename(fresh, path));
-  } catch (error) {
-    await rm(fresh, { force: true }).catch(() => undefined);
-    throw error;
-  }
 }
 
 /** A name that is safe in a file name: lower-case letters, digits and hyphens. */

@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { mkdir, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { folderOf } from "../../../test/session.ts";
 import { shownArtifact } from "../verdict/report.ts";
-import { replaceFile } from "./disk.ts";
 import { RETENTION, RunStore } from "./runs.ts";
 
 let folder: string;
@@ -117,12 +116,4 @@ describe("the store of runs", () => {
     await store.drop(id);
     expect(await store.ids()).toEqual([]);
   });
-});
-
-it("a file that several calls replace at the same time has the whole content of one of them", async () => {
-  const path = join(folder, "state.json");
-  const contents = Array.from({ length: 20 }, (_, n) => String(n).repeat(50_000 + n));
-  await Promise.all(contents.map((content) => replaceFile(path, content)));
-  expect(contents).toContain(await readFile(path, "utf8"));
-  expect(await readdir(folder)).toEqual(["state.json"]);
 });

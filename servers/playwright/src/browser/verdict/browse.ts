@@ -55,9 +55,6 @@ export interface SessionScript {
 /** Maximum duration of one call to a session. */
 export const BROWSE_MS = 40_000;
 
-/** Steps that read or write a saved state, which contains the tokens of a signed-in user. */
-const STATE_STEPS = new Set(["use state", "save state"]);
-
 const deadlineOf = (call: Calling) => new Deadline(Math.min(BROWSE_MS, workMs(call)), call.signal);
 
 /** A page that stays open between calls. */
@@ -112,7 +109,7 @@ export class BrowseSession {
    * Performs steps and checks assertions, then looks at the page if asked to.
    *
    * @returns the state of the page; console lines, notes and artifacts are those since the last call.
-   * @throws ToolError as a run does; `denied` for steps with secrets or saved states after `evaluate`.
+   * @throws ToolError as a run does; `denied` for steps with secrets after `evaluate`.
    */
   async act({ begins, look, ...request }: BrowseRequest, call: Calling) {
     const { script } = await this.#tester.prepare(testOf(request));
@@ -199,17 +196,13 @@ export class BrowseSession {
    * Evaluates JavaScript in the current tab.
    *
    * @returns its value as JSON, at most `budget` characters.
-   * @throws ToolError `denied` in a session that used a secret or a saved state: code could read and encode it.
+   * @throws ToolError `denied` in a session that used a secret: code could read and encode it.
    */
   async evaluate({ expression, budget }: Evaluation, call: Calling): Promise<string> {
     if (this.#isPrivate)
-      throw failure(
-        "secret",
-        "This session used a secret or a saved state, so it cannot evaluate code.",
-        {
-          hint: "Open another session for pw_browse_evaluate.",
-        },
-      );
+      throw failure("secret", "This session used a secret, so it cannot evaluate code.", {
+        hint: "Open another session for pw_browse_evaluate.",
+      });
     this.#isScripted = true;
     this.#leftOut.push(`pw_browse_evaluate ${clip(expression, 100)}`);
     return this.#work(call, async ({ page, deadline, secrets }) => {
@@ -232,17 +225,11 @@ export class BrowseSession {
 
   /** Code that ran in a page could read a secret that is written later, so a session allows only one of the two. */
   #keepApart(script: Script): void {
-    const isPrivate =
-      secretsOf(script).length > 0 ||
-      script.steps.some(({ action }) => STATE_STEPS.has(action.kind));
+    const isPrivate = secretsOf(script).length > 0;
     if (isPrivate && this.#isScripted)
-      throw failure(
-        "secret",
-        "This session evaluated code, so it cannot use secrets or saved states.",
-        {
-          hint: "Open another session for them.",
-        },
-      );
+      throw failure("secret", "This session evaluated code, so it cannot use secrets.", {
+        hint: "Open another session for them.",
+      });
     this.#isPrivate ||= isPrivate;
   }
 

@@ -6,7 +6,7 @@ import type { Tester } from "./tester.ts";
 export interface InspectRequest {
   readonly url?: string | undefined;
   readonly steps: readonly string[];
-  /** The name of a saved state, or a run whose steps are repeated first. */
+  /** A run whose steps are repeated first. */
   readonly from?: string | undefined;
   readonly device?: string | undefined;
   readonly limit: number;
@@ -25,11 +25,7 @@ export async function inspectPage(
 ) {
   const { runs } = tester.options;
   const start: Partial<Awaited<ReturnType<typeof runs.done>>> =
-    from === undefined
-      ? {}
-      : /^\d{8}-\d{6}-[0-9a-f]{8}$/.test(from)
-        ? await runs.done(from)
-        : { steps: [`use state ${quoted(from)}`] };
+    from === undefined ? {} : await runs.done(from);
   const first = start.url ?? url;
   if (first === undefined)
     throw new ToolError("invalid", "url is missing.", { hint: "Pass url, or a run_id as from." });

@@ -7,7 +7,6 @@ import {
   parseScript,
   type Script,
   secretsOf,
-  statesOf,
   stepSentence,
 } from "../language/script.ts";
 import { registerGuard } from "../secrets/guard.ts";
@@ -20,14 +19,12 @@ import type { SessionServices } from "../session/page-session.ts";
 import type { NetworkPolicy } from "../session/policy.ts";
 import type { Look } from "../session/snapshot.ts";
 import type { Done, RunStore } from "../store/runs.ts";
-import type { StateStore } from "../store/states.ts";
 import { failureOf, type RunReport, shownArtifact } from "./report.ts";
 import { type DeviceRun, type RunPart, runOnDevice } from "./run.ts";
 
 export interface TesterOptions extends Omit<ContextsOptions, "closeMs"> {
   readonly policy: Pick<NetworkPolicy, "guardFor">;
   readonly runs: RunStore;
-  readonly states: StateStore;
   readonly secrets: Secrets;
   readonly readUpload: SessionServices["readUpload"];
   readonly concurrency: number;
@@ -109,7 +106,6 @@ export class Tester {
     if (typeof url === "string") throw refusedUrl(request.url, url);
     const script = parseScript(request.steps, request.assertions);
     for (const name of secretsOf(script)) this.options.secrets.value(name);
-    for (const name of statesOf(script)) await this.options.states.read(name);
     return { url, script, devices: await devicesOf(request.devices) };
   }
 
