@@ -69,6 +69,7 @@ export async function world(): Promise<World> {
   const run = join(runs, RUN);
   await mkdir(run, { recursive: true });
   await writeFile(join(run, "home.png"), picture(320, 200, [240, 240, 250]));
+  await writeFile(join(run, "home.actual.png"), picture(32, 20, [0, 128, 0]));
   await writeFile(join(run, "log.txt"), "one line of a long log\n".repeat(20_000));
   await writeFile(
     join(run, "report.json"),
