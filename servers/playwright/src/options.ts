@@ -53,7 +53,7 @@ export const options = defineOptions({
     max: 32,
     heading: "Browser",
     description:
-      "How many pages to test at the same time. Default: 8; for runs with steps, one per processor core, from 2 to 4.",
+      "How many pages to test at the same time. Default: one per processor core, from 2 to 4.",
   },
   allowEvaluate: {
     type: "flag",

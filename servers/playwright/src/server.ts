@@ -66,9 +66,8 @@ export const server = defineServer({
       outputDir: given.outputDir,
       project: given.project,
       ignoreHttpsErrors: given.ignoreHttpsErrors,
-      concurrency: given.concurrency ?? 8,
-      // Each of these needs a browser; more than one per core use memory without being faster.
-      maxAlone: given.concurrency ?? Math.min(4, Math.max(2, availableParallelism())),
+      // Each run has a browser; more than one per core use memory without being faster.
+      concurrency: given.concurrency ?? Math.min(4, Math.max(2, availableParallelism())),
       paths: createPathGuard(allowed),
       links: given.http === undefined ? "file" : "pw",
       log: (sentence) => log.info(sentence),

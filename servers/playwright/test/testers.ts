@@ -91,7 +91,6 @@ export async function makeDrivers(
       links: "file",
       ignoreHttpsErrors: false,
       concurrency,
-      maxAlone: concurrency,
     },
     {
       env: process.env,

@@ -46,7 +46,6 @@ export class Driver {
   readonly #host: DriverHost;
   readonly #calls = new Map<number, Pending>();
   #last = 0;
-  #delayMs = 0;
   #said = "";
   #why: ToolError | undefined;
   #needsReplacement = false;
@@ -67,11 +66,6 @@ export class Driver {
     // Not "close", which is not emitted after a disconnect.
     this.ended = once(this.#child, "exit").then(([code, signal]) => this.#fail(code, signal));
     this.#send({ open: options });
-  }
-
-  /** The longest time for which its process did not respond during the run whose reply arrived last. */
-  get delayMs(): number {
-    return this.#delayMs;
   }
 
   get callCount(): number {
@@ -194,7 +188,6 @@ export class Driver {
     } else {
       const pending = this.#calls.get(reply.id);
       this.#calls.delete(reply.id);
-      this.#delayMs = reply.delayMs;
       this.#needsReplacement ||= reply.rss > REPLACE_BYTES;
       if ("failed" in reply) pending?.reject(unpacked(reply.failed));
       else pending?.resolve(reply.value);
@@ -256,30 +249,42 @@ export interface Used {
 
 /** A process and its descendants; empty on Windows, which has no cheap way to list them. */
 export async function familyOf(pid: number): Promise<Used[]> {
-  const all =
-    process.platform === "linux" ? fromProc() : process.platform === "win32" ? [] : await fromPs();
+  if (process.platform === "linux") return fromProc(pid);
+  const all = process.platform === "win32" ? [] : await fromPs();
   const family = all.filter((one) => one.pid === pid);
   for (const { pid: parent } of family) family.push(...all.filter((one) => one.parent === parent));
   return family;
 }
 
-function fromProc(): Used[] {
-  return readdirSync("/proc").flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    try {
-      return usedOf(Number(name), readFileSync(`/proc/${name}/status`, "latin1"));
-    } catch {
-      // It has ended.
-      return [];
-    }
-  });
+/** Asks only these processes: proc_pid_status(5) has their memory in kB, and each thread its children. */
+function fromProc(pid: number, parent = 0): Used[] {
+  const home = `/proc/${pid}`;
+  const [, kilobytes] = /^VmRSS:\s*(\d+)/m.exec(textOf(`${home}/status`)) ?? [];
+  if (kilobytes === undefined) return [];
+  const children = threadsOf(home).flatMap(
+    (thread) => textOf(`${home}/task/${thread}/children`).match(/\d+/g) ?? [],
+  );
+  return [
+    { pid, parent, bytes: Number(kilobytes) * 1_024 },
+    ...children.flatMap((child) => fromProc(Number(child), pid)),
+  ];
 }
 
-/** Reads proc_pid_status(5), in kB: the pages of `stat` have 4, 16 or 64 KiB, depending on the kernel. */
-export function usedOf(pid: number, status: string): Used {
-  const field = (name: string) =>
-    Number(new RegExp(`^${name}:\\s*(\\d+)`, "m").exec(status)?.[1] ?? 0);
-  return { pid, parent: field("PPid"), bytes: field("VmRSS") * 1_024 };
+// A process or thread that has ended has nothing there.
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return "";
+  }
+}
+
+function threadsOf(home: string): string[] {
+  try {
+    return readdirSync(`${home}/task`);
+  } catch {
+    return [];
+  }
 }
 
 /** Ends a process at once; a negative id means its group. */

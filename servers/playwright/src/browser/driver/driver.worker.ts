@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { playwright } from "../library.ts";
 import type { Calling } from "../session/deadline.ts";
 import type { Upload } from "../session/downloads.ts";
@@ -43,9 +42,7 @@ async function answer({
 }: Extract<Order, { method: string }>): Promise<void> {
   const abort = new AbortController();
   calls.set(id, abort);
-  const delay = monitorEventLoopDelay();
-  delay.enable();
-  const state = () => ({ rss: process.memoryUsage.rss(), delayMs: delay.max / 1e6 });
+  const state = () => ({ rss: process.memoryUsage.rss() });
   const progress = (...all: [number, number?, string?]) => send({ id, progress: all });
   try {
     const run = Reflect.get(Object(await methods), method);
@@ -61,7 +58,6 @@ async function answer({
   } catch (error) {
     send({ id, failed: packed(error), ...state() });
   } finally {
-    delay.disable();
     calls.delete(id);
   }
 }

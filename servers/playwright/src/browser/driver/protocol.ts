@@ -12,9 +12,8 @@ export interface DriverOptions {
   readonly runsPlace: RunsPlace;
   readonly links: LinkScheme;
   readonly ignoreHttpsErrors: boolean;
-  /** Maximum pages at the same time, and how many of them may have a browser that no other page uses. */
+  /** Maximum pages at the same time. */
   readonly concurrency: number;
-  readonly maxAlone: number;
 }
 
 /** An error as sent between processes. */
@@ -35,8 +34,8 @@ export type Order =
   | { readonly asked: number; readonly failed: Failed };
 
 export type Reply<Value = never> =
-  | { readonly id: number; readonly value: Value; readonly rss: number; readonly delayMs: number }
-  | { readonly id: number; readonly failed: Failed; readonly rss: number; readonly delayMs: number }
+  | { readonly id: number; readonly value: Value; readonly rss: number }
+  | { readonly id: number; readonly failed: Failed; readonly rss: number }
   | { readonly id: number; readonly progress: [done: number, total?: number, note?: string] }
   | { readonly ask: number; readonly path: string }
   /** The browser has ended, hangs or did not start. */

@@ -1,1 +1,0 @@
-import "./drivers.test.ts";
