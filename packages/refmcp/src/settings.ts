@@ -206,8 +206,7 @@ function serverSettings(
       env: own,
     },
     options: complete(options.values),
-    isListed:
-      given.values.findTools !== true || ["toolsets", "tools"].some((key) => key in values),
+    isListed: given.values.findTools !== true || ["toolsets", "tools"].some((key) => key in values),
   };
 }
 
