@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
+import { type CallToolResult, ProtocolError, type Tool } from "@modelcontextprotocol/client";
 import { EFFECTS } from "@refmcp/core/internal/define/effect";
 import type { AnyServer } from "@refmcp/core/internal/define/server";
 import { serverOptions } from "@refmcp/launch/internal/options";
@@ -393,7 +393,8 @@ export function contract(options: ContractOptions): void {
             for (const one of hostileCases(tool, via === "stdio" ? LARGE_BYTES : 0)) {
               if (one.isLarge && via === "memory") continue;
               const args = JSON.parse(one.args);
-              const result = await client.callTool({ name: tool.name, arguments: args });
+              const call = client.callTool({ name: tool.name, arguments: args });
+              const result = one.isLarge ? await call.catch(toolError) : await call;
               none(refusalProblems(one, { ...result }), `${tool.name}, ${one.name}: `);
             }
           }
@@ -483,6 +484,12 @@ const oneOfEachEffect = ({ tools }: AnyServer): AnyServer["tools"] =>
 
 function packageNameOf(folder: string): string {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).name;
+}
+
+/** The refusal of a large message, which may come before any tool is looked up, as a tool's error. */
+function toolError(error: unknown): CallToolResult {
+  if (!(error instanceof ProtocolError)) throw error;
+  return { isError: true, content: [{ type: "text", text: error.message }] };
 }
 
 /** The peak of a process's memory in MB, on Linux. */
