@@ -15,7 +15,6 @@ testSecretAttacks(
     "look at a picture of a page that shows it larger than its element",
     "look at a picture of a page that shows it in a frame",
     "read the fields of one digit each",
-    "read it in a later run where the site shows it",
     "run code of the model before it is written",
     "read its HAR",
     "export it as a spec",

@@ -51,7 +51,6 @@ const ERRORS = {
   bad_document: ["invalid", "Ask the user for another copy of it, or for its text."],
   no_part: ["invalid", "Read it without #, and its first lines list its parts."],
   document_too_slow: ["timeout", "Ask the user for the text of it, or a smaller document."],
-  scaling_too_slow: ["timeout", "Ask the user for a smaller copy."],
   too_large: ["too_large"],
 
   // Searching

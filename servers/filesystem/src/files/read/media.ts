@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type GuardedFile, type PathGuard, startDeadline } from "@refmcp/boundary";
+import type { GuardedFile, PathGuard } from "@refmcp/boundary";
 import { grouped, sized } from "@refmcp/boundary/answer";
 import { failure, named } from "../messages.ts";
 import { withFile } from "../open-path.ts";
@@ -16,7 +16,6 @@ const MAX_SIDE = 8_000;
 /** Images with more pixels are not decoded, whatever the file size, since each pixel takes at least four bytes. */
 const MAX_PIXELS = 64_000_000;
 const MAX_SCALED_BYTES = 64 * 1024 * 1024;
-const SCALE_MS = 40_000;
 const MAX_SVG_BYTES = 60_000;
 
 interface PictureSize {
@@ -100,11 +99,8 @@ export async function readMedia(
     // The decoder has no size limit for interlaced PNGs.
     if (mime === "image/png" && bytes[28] === 1)
       return link("too large, and interlaced PNGs are not scaled");
-    const tooSlow = () =>
-      failure("scaling_too_slow", `Scaling the image took longer than ${SCALE_MS / 1000} s.`);
     const work = { bytes, maxPixels: MAX_PIXELS, maxBytes: MAX_MEDIA_BYTES };
-    const deadline = startDeadline(SCALE_MS, signal, tooSlow);
-    const scaled = await threads.run("picture", work, deadline.signal).finally(deadline.end);
+    const scaled = await threads.run("picture", work, signal);
     if (scaled === undefined) return link("too large, and damaged, so it was not scaled");
     const { width, height, ...picture } = scaled;
     return { kind, path, ...picture, scaled: { from: { ...from, size }, to: { width, height } } };
