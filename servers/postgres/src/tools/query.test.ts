@@ -115,9 +115,7 @@ describe("query", () => {
   it("without a database lists its tools and says how to configure one", async () => {
     const bare = await talk([]);
     expect((await bare.connected.client.listTools()).tools.length).toBeGreaterThan(3);
-    expect((await bare.connected.client.listResources()).resources).toEqual([
-      expect.objectContaining({ title: expect.stringContaining("No database is configured.") }),
-    ]);
+    expect((await bare.connected.client.listResources()).resources).toEqual([]);
     const { text, isError } = await bare.call("query", { sql: "SELECT 1" });
     expect(isError).toBe(true);
     expect(text).toMatch(/No database is configured\.\n.*DATABASE_URL=postgres.*--embedded/);
@@ -148,23 +146,5 @@ describe("query", () => {
       }
       await failing.close();
     }
-  });
-
-  it("accepts a database by name, and lists the argument only if there are several", async () => {
-    expect(await server.data("query", { sql: "SELECT 1 AS n", database: "other" })).toMatchObject({
-      rows: [[1]],
-    });
-    const { text } = await server.call("query", { sql: "SELECT 1", database: "othr" });
-    expect(text).toMatch(/No database othr\. Did you mean other\?/);
-    const one = await talk(["--url", world.url]);
-    for (const [of, listed] of [
-      [server, true],
-      [one, false],
-    ] as const) {
-      const { tools } = await of.connected.client.listTools();
-      for (const { name, inputSchema } of tools)
-        expect(Object.hasOwn(inputSchema.properties ?? {}, "database"), name).toBe(listed);
-    }
-    await one.close();
   });
 });
