@@ -9,7 +9,7 @@ import { cyclonedxEsbuildPlugin } from "@cyclonedx/cyclonedx-esbuild";
 import { build } from "esbuild";
 import { indexFolders } from "./generate/index-files.mjs";
 import { fasterLinkedom } from "./linkedom.mjs";
-import { bundledPackages, copiedFiles, notices } from "./notices.mjs";
+import { bundledPackages, notices } from "./notices.mjs";
 import { buildViews, writeViews } from "./views.mjs";
 
 /** @type {import("./generate/surface.mjs").Manifest} */
@@ -162,8 +162,8 @@ const comments = outputFiles
   .filter(({ path }) => path.endsWith(".LEGAL.txt"))
   .map(({ text }) => text);
 const owner = `${manifest.name} ${manifest.version}`;
-const inputs = Object.keys(metafile.inputs);
-const thirdParty = await notices(owner, bundledPackages(inputs), comments, copiedFiles(inputs));
+const packages = bundledPackages(Object.keys(metafile.inputs));
+const thirdParty = await notices(owner, packages, comments);
 // Only now, so that sources that do not build leave the last bundle unchanged.
 await rm("dist", { recursive: true, force: true });
 await mkdir("dist");

@@ -1,9 +1,8 @@
 // THIRD_PARTY_NOTICES: the licenses of the packages inside a bundle. The license plugins for esbuild read only LICENSE
 // files of packages; some of the packages here have their license in the README or name it without its text, and some
 // contain other projects' code.
-import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { basename, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 
 /** The names of files with licenses. */
 export const LICENSE_FILE = /^(licen[cs]e|copyright|notice|copying|third.?party)/i;
@@ -55,25 +54,15 @@ export function bundledPackages(inputs) {
 }
 
 /**
- * Committed files in a bundle with other people's work, such as the shapes of a font's letters. Their license is next to them.
- *
- * @param {string[]} inputs the files in the bundle
- */
-export function copiedFiles(inputs) {
-  return inputs.filter((input) => existsSync(`${input}.LICENSE`));
-}
-
-/**
  * Writes the notices of packages.
  *
  * @param {string} owner what contains them, for example `@refmcp/server-git 0.1.0`
  * @param {string[]} folders the packages' folders
  * @param {string[]} [comments] license comments of source files, as esbuild collects them
- * @param {string[]} [copied] files with a license next to them, whose first line names the work
  * @returns {Promise<string>}
  * @throws {Error} if a package has no license text and its license no standard text in scripts/licenses.
  */
-export async function notices(owner, folders, comments = [], copied = []) {
+export async function notices(owner, folders, comments = []) {
   /** @type {Map<string, string>} */
   const entries = new Map();
   for (const folder of folders) {
@@ -84,11 +73,6 @@ export async function notices(owner, folders, comments = [], copied = []) {
     );
     for (const part of VENDORED[manifest.name] ?? [])
       entries.set(`${part.name} (in ${manifest.name})`, await entry(part, []));
-  }
-  for (const file of copied) {
-    const [, work, text] =
-      /^(.+)\n+([\s\S]+)$/.exec(await readFile(`${file}.LICENSE`, "utf8")) ?? [];
-    entries.set(`${work} (in ${basename(file)})`, (text ?? "").trim());
   }
   const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
   const remarks = [...new Set(comments.flatMap(commentBlocks))].sort();

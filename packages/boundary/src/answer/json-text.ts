@@ -4,13 +4,10 @@
  */
 export class JsonText {
   readonly text: string;
-  /** A PNG with the same content as the text. */
-  readonly picture: Uint8Array | undefined;
 
-  constructor(text: string, picture?: Uint8Array) {
+  constructor(text: string) {
     // A message over stdio is one line. JSON allows any whitespace between tokens, and no line breaks in strings.
     this.text = /[\r\n]/.test(text) ? text.replaceAll(/[\r\n]/g, " ") : text;
-    this.picture = picture;
   }
 
   /** For a message that is written without splicing in the text. */

@@ -20,10 +20,7 @@ const ERROR_META = "io.github.refmcp/error";
 export function resultOf(tool: Tool<unknown>, returned: unknown): CallToolResult {
   if (tool.output === undefined) return { content: withinLimit(tool, contentOf(tool, returned)) };
   if (returned instanceof JsonText) {
-    const content = withinLimit(tool, [
-      { type: "text", text: returned.text },
-      ...pictureOf(returned),
-    ]);
+    const content = withinLimit(tool, [{ type: "text", text: returned.text }]);
     return { content, structuredContent: returned };
   }
   const answer =
@@ -43,11 +40,6 @@ export function resultOf(tool: Tool<unknown>, returned: unknown): CallToolResult
     structuredContent: parsed.data,
     ...(returned === answer ? { isError: false } : {}),
   };
-}
-
-function pictureOf({ picture }: JsonText): ContentBlock[] {
-  if (picture === undefined) return [];
-  return [{ type: "image", data: Buffer.from(picture).toString("base64"), mimeType: "image/png" }];
 }
 
 function contentOf(tool: Tool<unknown>, returned: unknown): ContentBlock[] {
