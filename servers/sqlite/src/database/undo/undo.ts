@@ -130,7 +130,7 @@ class Tables {
     if ("reason" in shape || shape.columns.join("\0") !== this.#facts.columns[table]?.join("\0"))
       throw new Refused({
         message: `The columns of ${table} have changed since.`,
-        hint: "Nothing was changed. Undo the change of its definition first.",
+        hint: "Nothing was changed. Restore its previous columns with ALTER TABLE, then undo again.",
       });
     const made = new RecordedTable(this.#database, shape);
     this.#all.set(table, made);
