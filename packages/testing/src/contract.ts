@@ -390,12 +390,12 @@ export function contract(options: ContractOptions): void {
           const { tools: listed } = await client.listTools();
           const peakBefore = peakOf(pid);
           for (const tool of listed) {
-            for (const one of hostileCases(tool, via === "stdio" ? LARGE_BYTES : 0)) {
-              if (one.isLarge && via === "memory") continue;
-              const args = JSON.parse(one.args);
+            for (const hostile of hostileCases(tool, via === "stdio" ? LARGE_BYTES : 0)) {
+              if (hostile.isLarge && via === "memory") continue;
+              const args = JSON.parse(hostile.args);
               const call = client.callTool({ name: tool.name, arguments: args });
-              const result = one.isLarge ? await call.catch(toolError) : await call;
-              none(refusalProblems(one, { ...result }), `${tool.name}, ${one.name}: `);
+              const result = hostile.isLarge ? await call.catch(toolError) : await call;
+              none(refusalProblems(hostile, { ...result }), `${tool.name}, ${hostile.name}: `);
             }
           }
           expect(peakOf(pid) - peakBefore, "Memory, in MB").toBeLessThan(MAX_MEMORY_MB);
