@@ -18,7 +18,7 @@ const isWriting = (file: string) => expect.poll(async () => (await stat(file)).s
 
 describe("a killed process", () => {
   it("leaves nothing of an unfinished change", async () => {
-    const here = await enter();
+    const here = await enter({ timeoutMs: 3_600_000 });
     const controller = new AbortController();
     const stopped = change(here, FILL, { signal: controller.signal });
     const caught = expect(stopped).rejects.toThrow("killed");

@@ -199,7 +199,8 @@ export class RunArtifacts {
     const { folder, secrets } = this.#options;
     if (this.#wants("har"))
       await folder.keep(this.#name(".har"), async (path) => {
-        const text = await readFile(path, "utf8");
+        // The browser's time to close may have ended before it began to write.
+        const text = await readFile(path, "utf8").catch(() => "");
         if (!isJson(text)) throw new NotKept("the browser did not write all of it");
         if (!secrets.isEmpty) await writeFile(path, secrets.redactFile(text), { mode: 0o600 });
       });
