@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 
 const SOURCE_FILES = ["bin.ts", "context.ts", "options.ts", "server.ts"];
 const OTHER_FILES = [
@@ -17,13 +17,17 @@ const OTHER_FILES = [
 const DEFINITIONS = ["tools", "resources", "prompts"];
 const MAX_TOOL_LINES = 80;
 
-/** All files below a folder, relative to it; none if it does not exist. */
+/** All files below a folder, relative to it, without installed packages; none if it does not exist. */
 export function filesOf(folder: string): string[] {
   if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
-    .sort();
+  // Not `recursive`: since Node.js 24 it also follows links.
+  const within = (path: string): string[] =>
+    readdirSync(join(folder, path), { withFileTypes: true }).flatMap((entry) => {
+      const name = path === "" ? entry.name : `${path}/${entry.name}`;
+      if (entry.isDirectory()) return entry.name === "node_modules" ? [] : within(name);
+      return entry.isFile() ? [name] : [];
+    });
+  return within("").sort();
 }
 
 export const isTest = (file: string): boolean => file.endsWith(".test.ts");

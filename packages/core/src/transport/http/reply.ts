@@ -147,7 +147,10 @@ export class Reply {
   }
 
   end(): void {
-    if (!this.isClosed) this.response.end();
+    if (this.isClosed) return;
+    // Node.js 24 drops what was written since `cork` if the response ends before `uncork`.
+    this.#release();
+    this.response.end();
   }
 
   /** Sends everything written in one turn of the event loop together: the headers with the first events. */
@@ -155,10 +158,13 @@ export class Reply {
     if (this.#isGathering) return;
     this.#isGathering = true;
     this.response.cork();
-    setImmediate(() => {
-      this.#isGathering = false;
-      if (!this.response.destroyed) this.response.uncork();
-    });
+    setImmediate(() => this.#release());
+  }
+
+  #release(): void {
+    if (!this.#isGathering) return;
+    this.#isGathering = false;
+    if (!this.response.destroyed) this.response.uncork();
   }
 }
 
