@@ -86,6 +86,9 @@ async function warmUp(page: Page): Promise<void> {
   await Promise.all([page.evaluate("0"), page.locator("body").count()]);
 }
 
+/** How long a context that records may take to close, since it writes its HAR and videos then. */
+const WRITE_MS = 30_000;
+
 /** Creates contexts in this process's only browser, and keeps one ready for the next run of the default device. */
 export class Contexts {
   readonly #options: Required<ContextsOptions>;
@@ -130,7 +133,7 @@ export class Contexts {
     const spare = usesSpare ? await this.#takeSpare() : undefined;
     const ready = spare ?? (await this.#make(launched, { ...device.options, ...recording }));
     ready.proxy.guard = guard;
-    return { ...ready, close: () => this.#close(ready, launched) };
+    return { ...ready, close: () => this.#close(ready, launched, recording !== undefined) };
   }
 
   async close(): Promise<void> {
@@ -185,13 +188,13 @@ export class Contexts {
     }
   }
 
-  async #close({ context, proxy }: Ready, launched: Launched): Promise<void> {
+  async #close({ context, proxy }: Ready, launched: Launched, records: boolean): Promise<void> {
     const ended = context.close().then(
       () => true,
       () => !launched.browser.isConnected(),
     );
     const late = new Promise<boolean>((resolve) =>
-      setTimeout(resolve, this.#options.closeMs, false).unref(),
+      setTimeout(resolve, records ? WRITE_MS : this.#options.closeMs, false).unref(),
     );
     const isEnded = await Promise.race([ended, late]);
     await proxy.close();
