@@ -174,6 +174,10 @@ describe("--embedded", () => {
 });
 
 describe("when the embedded database ends on its own", () => {
+  /** What is left of temporary files, without what Node.js 24 keeps of compiled modules. */
+  const left = async () =>
+    (await readdir(temporary)).filter((name) => name !== "node-compile-cache");
+
   it("a running call reports the loss, the log has the cause, and the next call restarts it", async () => {
     const server = await talk(args("--embedded"));
     await writeFile(join(folder, "one.csv"), "id\n1\n");
@@ -202,7 +206,7 @@ describe("when the embedded database ends on its own", () => {
     );
     expect((await server.call("query", { sql: "SELECT 1 FROM notes" })).text).toContain("42P01");
     await server.close();
-    await expect.poll(() => readdir(temporary)).toEqual([]);
+    await expect.poll(left).toEqual([]);
   });
 
   itLong(
@@ -235,7 +239,7 @@ describe("when the embedded database ends on its own", () => {
       expect(isRunning(pid)).toBe(true);
       process.kill(server.connected.pid ?? 0, "SIGKILL");
       await expect.poll(() => isRunning(pid)).toBe(false);
-      await expect.poll(() => readdir(temporary)).toEqual([]);
+      await expect.poll(left).toEqual([]);
       if (option === "--embedded") return;
       // It was stopped in good order.
       expect(existsSync(join(data, "postmaster.pid"))).toBe(false);
@@ -255,7 +259,7 @@ describe("when the embedded database ends on its own", () => {
     await expect.poll(made, { interval: 5 }).toBe(true);
     process.kill(server.connected.pid ?? 0, "SIGKILL");
     await expect
-      .poll(async () => [await readdir(temporary), await readdir(join(folder, "data"))])
+      .poll(async () => [await left(), await readdir(join(folder, "data"))])
       .toEqual([[], []]);
   });
 });
