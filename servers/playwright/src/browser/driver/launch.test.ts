@@ -392,6 +392,24 @@ describe("one browser", () => {
     await contexts.close();
   });
 
+  it("that closes late, but within the time that it was given, gets further runs", async () => {
+    let isFit = true;
+    const contexts = new Contexts({
+      launch: ownBrowser,
+      unfit: () => {
+        isFit = false;
+      },
+      ignoreHttpsErrors: false,
+      closeMs: 0,
+    });
+    const [device] = await devicesOf([]);
+    if (device === undefined) throw new Error("no device");
+    const opened = await contexts.open(device, openGuard);
+    await opened.close(60_000);
+    expect(isFit).toBe(true);
+    await contexts.close();
+  });
+
   // Playwright's newPage fails then, or is never settled: for 4 of 348 browsers under load.
   it("that ends while a context is created fails that context at once", async () => {
     const launched = ownBrowser();

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isJson } from "@refmcp/boundary/answer";
@@ -199,8 +200,8 @@ export class RunArtifacts {
     const { folder, secrets } = this.#options;
     if (this.#wants("har"))
       await folder.keep(this.#name(".har"), async (path) => {
-        // The browser's time to close may have ended before it began to write.
-        const text = await readFile(path, "utf8").catch(() => "");
+        // The browser's time to close may have ended before it wrote anything.
+        const text = existsSync(path) ? await readFile(path, "utf8") : "";
         if (!isJson(text)) throw new NotKept("the browser did not write all of it");
         if (!secrets.isEmpty) await writeFile(path, secrets.redactFile(text), { mode: 0o600 });
       });

@@ -10,8 +10,11 @@ export interface TestContext {
   readonly context: BrowserContext;
   readonly page: Page;
   readonly proxy: ForwardProxy;
-  /** Closes it, waiting at most two seconds; a browser that takes longer gets no further runs. */
-  close(): Promise<void>;
+  /**
+   * Closes it, waiting at most five seconds, or `withinMs` if that is longer; a browser that takes longer gets no further
+   * runs.
+   */
+  close(withinMs?: number): Promise<void>;
 }
 
 export interface ContextsOptions {
@@ -86,9 +89,6 @@ async function warmUp(page: Page): Promise<void> {
   await Promise.all([page.evaluate("0"), page.locator("body").count()]);
 }
 
-/** How long a context that records may take to close, since it writes its HAR and videos then. */
-const WRITE_MS = 30_000;
-
 /** Creates contexts in this process's only browser, and keeps one ready for the next run of the default device. */
 export class Contexts {
   readonly #options: Required<ContextsOptions>;
@@ -133,7 +133,7 @@ export class Contexts {
     const spare = usesSpare ? await this.#takeSpare() : undefined;
     const ready = spare ?? (await this.#make(launched, { ...device.options, ...recording }));
     ready.proxy.guard = guard;
-    return { ...ready, close: () => this.#close(ready, launched, recording !== undefined) };
+    return { ...ready, close: (withinMs) => this.#close(ready, launched, withinMs) };
   }
 
   async close(): Promise<void> {
@@ -188,13 +188,13 @@ export class Contexts {
     }
   }
 
-  async #close({ context, proxy }: Ready, launched: Launched, records: boolean): Promise<void> {
+  async #close({ context, proxy }: Ready, launched: Launched, withinMs = 0): Promise<void> {
     const ended = context.close().then(
       () => true,
       () => !launched.browser.isConnected(),
     );
     const late = new Promise<boolean>((resolve) =>
-      setTimeout(resolve, records ? WRITE_MS : this.#options.closeMs, false).unref(),
+      setTimeout(resolve, Math.max(this.#options.closeMs, withinMs), false).unref(),
     );
     const isEnded = await Promise.race([ended, late]);
     await proxy.close();

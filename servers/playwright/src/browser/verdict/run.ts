@@ -107,9 +107,9 @@ export async function runOnDevice(
     throw new ToolError(failure.kind, failure.message, { ...failure, data, cause: failure.cause });
   } finally {
     deadline.end();
-    const closing = session.opened.close();
-    // Wait only if the browser writes files when the context closes.
-    if (session.artifacts.recording() !== undefined) await closing;
+    // Wait only if the browser writes files when the context closes: it has what is left of the run's time for them.
+    if (session.artifacts.recording() === undefined) void session.opened.close();
+    else await session.opened.close(deadline.leftMs);
     await session.artifacts.finish();
   }
 }
