@@ -1,5 +1,5 @@
-export { ConcurrencyLimit } from "./concurrency.ts";
 export { type Deadline, startDeadline } from "./deadline.ts";
+export { Line } from "./line.ts";
 export {
   type ClientRoot,
   type ConfiguredDirectory,
@@ -33,4 +33,3 @@ export type {
 } from "./paths/types.ts";
 export { whileHeld } from "./paths/while-held.ts";
 export { createTemporaryFile, requireOneName } from "./paths/write.ts";
-export { type KeyedLock, keyedLock, WaitingLine } from "./waiting-line.ts";

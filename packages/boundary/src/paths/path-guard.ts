@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { type FileHandle, readlink } from "node:fs/promises";
-import { keyedLock } from "../waiting-line.ts";
+import { Line } from "../line.ts";
 import { directoryAround, locate, surelyAround } from "./check.ts";
 import { makeDirectories, openEntry } from "./entries.ts";
 import { existingPart, explain } from "./explain.ts";
@@ -113,7 +113,7 @@ export function createPathGuard(
   verification: Verification = hasProc() ? "proc" : "portable",
 ): PathGuard {
   const opener = verification === "proc" ? procOpener(allowed) : portableOpener(allowed);
-  const context: GuardContext = { allowed, opener, writing: keyedLock() };
+  const context: GuardContext = { allowed, opener, writing: new Line() };
   const resolve = (path: string): Promise<string> => locate(path, allowed);
   return {
     allowed,

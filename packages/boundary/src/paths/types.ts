@@ -1,4 +1,5 @@
 import type { BigIntStats, ReadStream, Stats } from "node:fs";
+import type { Line } from "../line.ts";
 
 export type DirectorySource = "argument" | "environment" | "client root" | "working directory";
 
@@ -130,7 +131,7 @@ export interface GuardContext {
   readonly allowed: AllowedDirectories;
   readonly opener: Opener;
   /** Serializes the writers of a file in this process; the key is its real path. */
-  writing<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
+  readonly writing: Line;
 }
 
 /** Identifies a file independently of its path: numbers of a `bigint` stat, since inodes may exceed 2^53. */

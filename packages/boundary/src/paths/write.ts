@@ -47,7 +47,7 @@ export async function updateFileAt<Result>(
   const place = await openTarget(path, {}, context);
   const real = join(place.parent.realPath, place.name);
   try {
-    return await context.writing(foldsCase() ? fold(real) : real, async () => {
+    return await context.writing.run(foldsCase() ? fold(real) : real, async () => {
       await requirePermission(place);
       const existing = await context.opener.openFile(place.entry, path);
       try {
@@ -85,7 +85,7 @@ export async function writeFileAt(
   const place = await openTarget(path, options, context);
   const real = join(place.parent.realPath, place.name);
   try {
-    return await context.writing(foldsCase() ? fold(real) : real, () =>
+    return await context.writing.run(foldsCase() ? fold(real) : real, () =>
       writeInto(place, content, options, context),
     );
   } catch (error) {

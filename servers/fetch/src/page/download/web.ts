@@ -1,4 +1,4 @@
-import { ConcurrencyLimit } from "@refmcp/boundary";
+import { Line } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { HttpClient } from "@refmcp/boundary/http-client";
 import type { UrlGuard } from "@refmcp/boundary/url-guard";
@@ -39,7 +39,7 @@ export class Web {
   readonly #guard: UrlGuard;
   readonly #converter = new Converter();
   readonly #robots: RobotsTxt;
-  readonly #perHost = new ConcurrencyLimit(PER_HOST);
+  readonly #perHost = new Line(PER_HOST);
   readonly #downloading = new Map<string, SharedDownload>();
 
   private constructor(
@@ -115,7 +115,7 @@ export class Web {
   ): Promise<Snapshot> {
     const userAgent = this.#options.userAgent ?? AGENTS[requester];
     const url = this.#guard.check(address);
-    return await this.#perHost.run(url.host, signal, async () => {
+    const load = async () => {
       if (requester === "model" && !this.#options.ignoreRobotsTxt)
         await this.#robots.check(url, userAgent, signal);
       const answer = await this.#client.get(url, {
@@ -125,7 +125,8 @@ export class Web {
       const snapshot = await Snapshot.of(answer, this.#converter);
       if (answer.status >= 400) throw await statusError(snapshot, signal);
       return snapshot;
-    });
+    };
+    return await this.#perHost.run(url.host, load, signal);
   }
 }
 

@@ -1,4 +1,4 @@
-import { ConcurrencyLimit } from "@refmcp/boundary";
+import { Line } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import type { List } from "../data/feed.ts";
 import type { Conversion, ConversionRequest } from "./html/extract.ts";
@@ -53,7 +53,7 @@ export type Done = Conversion | List | DocumentText;
 export class Converter {
   readonly #pages = new WorkerPool(PAGES);
   readonly #documents = new WorkerPool(DOCUMENTS);
-  readonly #long = new ConcurrencyLimit(PAGES.max - 1);
+  readonly #long = new Line(PAGES.max - 1);
 
   /**
    * Converts a page, or returns it as plain text if that fails.
@@ -64,7 +64,7 @@ export class Converter {
     const convert = () => this.#pages.run<Conversion>({ html: request }, signal);
     try {
       return await (request.html.length > LONG_CHARS
-        ? this.#long.run("long", signal, convert)
+        ? this.#long.run("long", convert, signal)
         : convert());
     } catch (error) {
       if (!(error instanceof ConversionError)) throw error;

@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { type EventEmitter, once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { ConcurrencyLimit, startDeadline } from "@refmcp/boundary";
+import { Line, startDeadline } from "@refmcp/boundary";
 import { oneLine } from "@refmcp/boundary/answer";
 import { workerFile } from "@refmcp/launch/worker-file";
 import type { Done, Work } from "./converter.ts";
@@ -45,18 +45,18 @@ export class ConversionError extends Error {
  */
 export class WorkerPool {
   readonly #options: WorkerOptions;
-  readonly #limit: ConcurrencyLimit;
+  readonly #line: Line;
   readonly #idle: Engine[] = [];
   readonly #all = new Set<Engine>();
 
   constructor(options: WorkerOptions) {
     this.#options = options;
-    this.#limit = new ConcurrencyLimit(options.max);
+    this.#line = new Line(options.max);
   }
 
   /** @throws ConversionError if it exceeds a limit or cannot be converted; the signal's reason. */
   async run<Result extends Done>(work: Work, signal: AbortSignal): Promise<Result> {
-    return await this.#limit.run("", signal, () => this.#convert<Result>(work, signal));
+    return await this.#line.run("", () => this.#convert<Result>(work, signal), signal);
   }
 
   async #convert<Result extends Done>(work: Work, signal: AbortSignal): Promise<Result> {

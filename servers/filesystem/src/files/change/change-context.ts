@@ -1,6 +1,6 @@
 import { rmdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import { keyedLock, type PathGuard } from "@refmcp/boundary";
+import { Line, type PathGuard } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Journal } from "../journal/journal.ts";
 import type { ChangeGroup, Receipt, RecordChange, Subject } from "../journal/recording.ts";
@@ -122,7 +122,7 @@ const FOLDS_CASE = process.platform === "darwin" || process.platform === "win32"
  * order.
  */
 export class Locks {
-  readonly #lock = keyedLock();
+  readonly #line = new Line();
 
   /**
    * Runs `work` while holding the locks of all `paths` (absolute real paths).
@@ -143,7 +143,7 @@ export class Locks {
       return work();
     };
     const locked = keys.reduceRight<() => Promise<Result>>(
-      (next, key) => () => this.#lock(key, next),
+      (next, key) => () => this.#line.run(key, next),
       begin,
     );
     return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { ConcurrencyLimit, describeAllowed, keyedLock, type PathGuard } from "@refmcp/boundary";
+import { describeAllowed, Line, type PathGuard } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { LIST_SYSTEM, STANDING, systemFile } from "../run/config.ts";
 import { failure, failureOf } from "../run/errors.ts";
@@ -19,8 +19,8 @@ const MAX_READS = 16;
 export class Git {
   readonly options: GitOptions;
   readonly guard: PathGuard;
-  readonly #changing = keyedLock();
-  readonly #reading = new ConcurrencyLimit(MAX_READS);
+  readonly #changing = new Line();
+  readonly #reading = new Line(MAX_READS);
   #machine: Promise<Machine> | undefined;
 
   constructor(options: GitOptions) {
@@ -44,7 +44,7 @@ export class Git {
     signal: AbortSignal,
     work: (repository: Repository) => Promise<Value>,
   ): Promise<Value> {
-    return this.#reading.run("", signal, async () => work(await this.open(path, signal)));
+    return this.#reading.run("", async () => work(await this.open(path, signal)), signal);
   }
 
   /** Opens a repository and changes it when no other change by this server is in progress there. */
@@ -53,8 +53,8 @@ export class Git {
     signal: AbortSignal,
     work: (repository: Repository) => Promise<Value>,
   ): Promise<Value> {
-    const location = await this.#reading.run("", signal, () => this.#locate(path, signal));
-    return this.#changing(location.commonDir, async () => {
+    const location = await this.#reading.run("", () => this.#locate(path, signal), signal);
+    return this.#changing.run(location.commonDir, async () => {
       signal.throwIfAborted();
       const plain = new Repository(await this.machine(), location, signal);
       const repository = new Repository(plain.machine, location, signal, { plain });

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { keyedLock } from "@refmcp/boundary";
+import { Line } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import { loadSqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
@@ -35,7 +35,7 @@ export async function openSqliteStore(file: string): Promise<Store> {
   const reading = new SqliteConnection(opened.reader);
   const writing = opened.writer && new SqliteConnection(opened.writer);
   /** Separate queues for reading and writing. */
-  const inTurn = keyedLock();
+  const line = new Line();
 
   const alone = <Value>(
     queue: "read" | "write",
@@ -43,7 +43,7 @@ export async function openSqliteStore(file: string): Promise<Store> {
     stop: Stop | undefined,
     work: (connection: SqliteConnection) => Promise<Value>,
   ) =>
-    inTurn(queue, async () => {
+    line.run(queue, async () => {
       connection.stop = stop;
       try {
         return await work(connection);
@@ -112,8 +112,8 @@ export async function openSqliteStore(file: string): Promise<Store> {
 
   const close = async () => {
     // Queued work is finished before the connections are closed.
-    await inTurn("read", async () => reading.db.close());
-    await inTurn("write", async () => {
+    await line.run("read", async () => reading.db.close());
+    await line.run("write", async () => {
       try {
         writing?.db.close();
       } catch (error) {
@@ -171,12 +171,12 @@ export async function openSqliteStore(file: string): Promise<Store> {
       },
       // `PRAGMA data_version` changes with the commits of all other connections, including our writer.
       version: () =>
-        inTurn("read", async () => Number(reading.db.pragma("data_version", { simple: true }))),
+        line.run("read", async () => Number(reading.db.pragma("data_version", { simple: true }))),
       // The index's own secure-delete does not work for a contentless index: `optimize` rewrites it without deleted rows,
       // `secure_delete` overwrites what that frees, and the checkpoint empties the WAL, unless a reader of this process blocks it.
       overwriteErased: () =>
-        inTurn("read", () =>
-          inTurn("write", async () => {
+        line.run("read", () =>
+          line.run("write", async () => {
             writing?.db.exec("INSERT INTO search (search) VALUES ('optimize')");
             const busy = writing?.db.pragma("wal_checkpoint(TRUNCATE)", { simple: true });
             if (busy === 0) return undefined;

@@ -1,4 +1,4 @@
-import { type Deadline, errorCode, startDeadline, WaitingLine } from "@refmcp/boundary";
+import { type Deadline, errorCode, Line, startDeadline } from "@refmcp/boundary";
 import type { ToolError } from "@refmcp/boundary/answer";
 import { type ChangeStore, ChangeWriter } from "@refmcp/sql";
 import type { QueryResultRow } from "pg";
@@ -133,8 +133,7 @@ export class Database {
   /** What its changes are recorded under. */
   readonly identity: string;
   readonly #source: Source;
-  readonly #waitingWriters = new WaitingLine();
-  #writers = 0;
+  readonly #writing: Line;
 
   constructor(
     name: string,
@@ -147,6 +146,7 @@ export class Database {
     this.name = name;
     this.label = label;
     this.limits = limits;
+    this.#writing = new Line(Math.max(1, limits.maxConnections - 1));
     this.changes = changes;
     this.identity = identity;
     this.functions = new FunctionGate(limits.allowFunction);
@@ -254,15 +254,9 @@ export class Database {
    * would wait for it in vain if changes held them all.
    */
   async change<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
-    if (this.#writers >= Math.max(1, this.limits.maxConnections - 1))
-      await this.#waitingWriters.wait(options.signal);
-    else this.#writers += 1;
-    try {
-      // Recording what changed takes time too.
-      return await this.work({ times: 2, ...options, mode: "READ WRITE" }, run);
-    } finally {
-      if (!this.#waitingWriters.hand()) this.#writers -= 1;
-    }
+    // Recording what changed takes time too.
+    const work = () => this.work({ times: 2, ...options, mode: "READ WRITE" }, run);
+    return await this.#writing.run("", work, options.signal);
   }
 
   /** Begins to record a change; or says why it can't be recorded. */

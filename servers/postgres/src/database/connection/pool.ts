@@ -1,4 +1,4 @@
-import { startDeadline, WaitingLine } from "@refmcp/boundary";
+import { startDeadline } from "@refmcp/boundary";
 import type { Connection } from "../driver/connection.ts";
 import { closing, failure } from "../errors.ts";
 
@@ -17,7 +17,7 @@ export class Pool {
   readonly #label: string;
   readonly #idle: { connection: Connection; timer: NodeJS.Timeout }[] = [];
   /** A waiting call gets a connection, or the chance to open one. */
-  readonly #waiting = new WaitingLine<Connection | undefined>();
+  readonly #waiting = new Set<(connection?: Connection) => void>();
   readonly #all = new Set<Connection>();
   /** Connections that are open or being opened. */
   #count = 0;
@@ -72,10 +72,26 @@ export class Pool {
       ),
     );
     try {
-      return await this.#waiting.wait(deadline.signal);
+      return await new Promise((resolve, reject) => {
+        this.#waiting.add(resolve);
+        const leave = () => {
+          this.#waiting.delete(resolve);
+          reject(deadline.signal.reason);
+        };
+        deadline.signal.addEventListener("abort", leave, { once: true });
+      });
     } finally {
       deadline.end();
     }
+  }
+
+  /** Wakes the call that has waited longest; false if none waits. */
+  #wake(connection?: Connection): boolean {
+    const [next] = this.#waiting;
+    if (next === undefined) return false;
+    this.#waiting.delete(next);
+    next(connection);
+    return true;
   }
 
   /**
@@ -96,7 +112,7 @@ export class Pool {
   /** Hands a connection to the next waiting call, or keeps it and calls `unused` if nobody takes it in time. */
   #offer(connection: Connection, ms: number, unused: () => void): void {
     if (connection.isInvalid || this.#closed) this.discard(connection);
-    else if (!this.#waiting.hand(connection)) {
+    else if (!this.#wake(connection)) {
       const timer = setTimeout(() => {
         const at = this.#idle.findIndex((entry) => entry.connection === connection);
         if (at === -1) return;
@@ -117,13 +133,13 @@ export class Pool {
   #gone(): void {
     this.#count -= 1;
     // A waiting call may open a new one in its place.
-    this.#waiting.hand(undefined);
+    this.#wake();
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     for (const { timer } of this.#idle.splice(0)) clearTimeout(timer);
-    while (this.#waiting.size > 0) this.#waiting.hand(undefined);
+    while (this.#wake());
     const connections = [...this.#all];
     this.#all.clear();
     await Promise.all(connections.map((connection) => connection.close()));

@@ -1,4 +1,4 @@
-import { startDeadline, WaitingLine } from "@refmcp/boundary";
+import { Line, startDeadline } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Jobs } from "./execute.ts";
 import { MAX_JOBS, type Op } from "./frames.ts";
@@ -242,12 +242,12 @@ export class Runners {
 export class Leases {
   readonly #options: Required<Omit<RunnersOptions, "idleMs">>;
   readonly #runners = new Set<Runner>();
-  readonly #waiting = new WaitingLine();
-  #working = 0;
+  readonly #line: Line;
   #isClosed = false;
 
   constructor(options: Omit<RunnersOptions, "idleMs">) {
     this.#options = { waitMs: WAIT_MS, ...options };
+    this.#line = new Line(options.max);
   }
 
   /**
@@ -261,43 +261,48 @@ export class Leases {
     run: Run,
     work: (ask: Ask) => Promise<Result>,
   ): Promise<Result> {
-    run.signal.throwIfAborted();
-    const { max, memory } = this.#options;
-    if (this.#working < max) this.#working += 1;
-    else await this.#turn(run.signal);
-    let runner: Runner | undefined;
+    const { max, waitMs } = this.#options;
+    const deadline = startDeadline(waitMs, run.signal, () => tooBusy(max, waitMs));
+    const begin = () => {
+      deadline.end();
+      return this.#work(file, run, work);
+    };
     try {
-      if (this.#isClosed) throw closing();
-      const nothing = () => undefined;
-      const mine: Runner = new Runner(memory, { free: nothing, long: nothing, ended: nothing });
-      runner = mine;
-      this.#runners.add(mine);
-      await mine.start();
+      return await this.#line.run("", begin, deadline.signal);
+    } finally {
+      deadline.end();
+    }
+  }
+
+  async #work<Result>(
+    file: string,
+    run: Run,
+    work: (ask: Ask) => Promise<Result>,
+  ): Promise<Result> {
+    if (this.#isClosed) throw closing();
+    const nothing = () => undefined;
+    const runner = new Runner(this.#options.memory, {
+      free: nothing,
+      long: nothing,
+      ended: nothing,
+    });
+    this.#runners.add(runner);
+    try {
+      await runner.start();
       return await work(async (op, job) => {
         run.signal.throwIfAborted();
         return await asked(
           { op, job, file, ...run },
           (task) => {
-            mine.send([task]);
+            runner.send([task]);
             return task;
           },
-          (task) => mine.cancel(task),
+          (task) => runner.cancel(task),
         );
       });
     } finally {
-      runner?.kill();
-      if (runner !== undefined) this.#runners.delete(runner);
-      if (!this.#waiting.hand()) this.#working -= 1;
-    }
-  }
-
-  async #turn(signal: AbortSignal): Promise<void> {
-    const { max, waitMs } = this.#options;
-    const deadline = startDeadline(waitMs, signal, () => tooBusy(max, waitMs));
-    try {
-      await this.#waiting.wait(deadline.signal);
-    } finally {
-      deadline.end();
+      runner.kill();
+      this.#runners.delete(runner);
     }
   }
 

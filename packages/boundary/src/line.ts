@@ -1,0 +1,61 @@
+/** The callers with one key: how many have a place, and who waits. */
+interface Queue {
+  taken: number;
+  readonly waiting: Set<() => void>;
+}
+
+/** Callers that wait, first come, first served, until one of a number of places is free. */
+export class Line {
+  readonly #places: number;
+  readonly #queues = new Map<string, Queue>();
+
+  /** @param places how many callers with the same key have a place at a time; with 1, each waits for all before it */
+  constructor(places = 1) {
+    this.#places = places;
+  }
+
+  /**
+   * Runs `work` as soon as a place is free. Callers with different keys do not wait for each other.
+   *
+   * @param signal until a place is free; `work` must observe it itself
+   * @throws the signal's reason, at once, if it aborts before; then whatever `work` throws
+   */
+  async run<Result>(
+    key: string,
+    work: () => Promise<Result>,
+    signal?: AbortSignal,
+  ): Promise<Result> {
+    signal?.throwIfAborted();
+    const queue = this.#queues.get(key) ?? { taken: 0, waiting: new Set() };
+    this.#queues.set(key, queue);
+    if (queue.taken < this.#places) queue.taken += 1;
+    else await turn(queue.waiting, signal);
+    try {
+      return await work();
+    } finally {
+      const [next] = queue.waiting;
+      if (next !== undefined) next();
+      else {
+        queue.taken -= 1;
+        if (queue.taken === 0) this.#queues.delete(key);
+      }
+    }
+  }
+}
+
+/** Waits until the place of a caller that has finished is passed on. */
+function turn(waiting: Set<() => void>, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      waiting.delete(begin);
+      reject(signal?.reason);
+    };
+    const begin = () => {
+      waiting.delete(begin);
+      signal?.removeEventListener("abort", leave);
+      resolve();
+    };
+    waiting.add(begin);
+    signal?.addEventListener("abort", leave, { once: true });
+  });
+}
