@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { type Candidate, candidatesOf } from "@refmcp/boundary/browser";
 import { chromium } from "playwright";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { isLong, rowsOf } from "../../../../../vitest.long.ts";
@@ -28,6 +27,7 @@ import { devicesOf } from "../session/devices.ts";
 import { explained, openSession, performAll } from "../session/page-session.ts";
 import { killed } from "./driver.ts";
 import type { Drivers } from "./drivers.ts";
+import { type Candidate, candidatesOf } from "./installed.ts";
 import { launch } from "./launch.ts";
 import { HEAP_MB } from "./process.ts";
 

@@ -1,17 +1,13 @@
 import { access } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { ToolError } from "@refmcp/boundary/answer";
-import {
-  type Candidate,
-  candidatesOf,
-  failUnreadableAnswers,
-  guardedLaunch,
-  INSTALL,
-} from "@refmcp/boundary/browser";
 import type { Browser, BrowserType } from "playwright";
 import { failure } from "../errors.ts";
 import { expectation, playwright } from "../library.ts";
 import { diskProblem } from "../store/disk.ts";
+import { guardedLaunch } from "./guarded-launch.ts";
+import { type Candidate, candidatesOf, INSTALL } from "./installed.ts";
+import { failUnreadableAnswers } from "./unreadable.ts";
 
 export interface LaunchOptions {
   readonly browser: "chromium" | "firefox" | "webkit";
