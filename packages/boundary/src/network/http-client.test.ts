@@ -76,6 +76,36 @@ describe("an HTTP client behind a guard", () => {
     }
   });
 
+  it("connects only to addresses that were checked, also after a redirect", async () => {
+    const asked: string[] = [];
+    const addresses = ["127.0.0.2", "127.0.0.3"];
+    const rebinding = new HttpClient({
+      guard: createUrlGuard({ allowHosts: ["127.0.0.2"] }, async (host) => {
+        asked.push(host);
+        // The first answer is public, the second is not.
+        const address = addresses[host === "inside.example" ? 1 : Math.min(asked.length - 1, 1)];
+        return [{ address: address ?? "", family: 4 }];
+      }),
+      budgets: BUDGETS,
+    });
+    const { port } = new URL(base);
+    answer = ({ url }, response) => {
+      if (url === "/") response.setHeader("connection", "close").end("public");
+      else response.writeHead(302, { location: `http://inside.example:${port}/` }).end();
+    };
+    const get = (url: string) => rebinding.get(`http://public.example:${port}${url}`);
+    expect((await get("/")).body.toString()).toBe("public");
+    expect((await refusal(get("/"))).message).toContain(
+      "resolves to 127.0.0.3, a loopback address",
+    );
+    asked.splice(0);
+    expect((await refusal(get("/away"))).message).toContain(
+      '"inside.example" resolves to 127.0.0.3',
+    );
+    expect(asked).toEqual(["public.example", "inside.example"]);
+    rebinding.close();
+  });
+
   it.each([
     ["gzip", gzipSync],
     ["br", brotliCompressSync],

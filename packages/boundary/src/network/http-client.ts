@@ -1,10 +1,8 @@
-import { once } from "node:events";
-import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
-import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
-import { Duplex, pipeline, type Readable } from "node:stream";
+import { addAbortSignal, Duplex, pipeline } from "node:stream";
 import { rootCertificates } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
+import type { buildConnector, Dispatcher } from "undici";
 import { ToolError } from "../answer/errors.ts";
 import { oneLine } from "../answer/untrusted.ts";
 import { startDeadline } from "../deadline.ts";
@@ -29,10 +27,10 @@ export interface HttpClientOptions {
    */
   readonly headersFor?: (url: URL) => Readonly<Record<string, string>>;
   /**
-   * Agents for a proxy. Names are checked here before a request and resolved again by the proxy, which must enforce its
-   * own rules; a name that only the proxy can resolve is left to it.
+   * An HTTP proxy. Names are checked here before a request and resolved again by the proxy, which must enforce its own
+   * rules; a name that only the proxy can resolve is left to it.
    */
-  readonly proxy?: { readonly http: HttpAgent; readonly https: HttpAgent } | undefined;
+  readonly proxy?: URL | undefined;
   /** Creates a cookie jar for a download whose redirects set cookies; without it, cookies are dropped. */
   readonly cookieJar?: () => Promise<HttpCookieJar>;
 }
@@ -65,6 +63,10 @@ export interface HttpGet {
 /** One encoding is normal, two occur; more are an attack, since each can multiply its input a thousandfold. */
 const MAX_ENCODINGS = 2;
 const MAX_HEADER_BYTES = 32_768;
+const MAX_CONNECTIONS = 8;
+
+/** Loaded with the first request: it takes longer than a server needs to start. */
+const undici = () => import("undici");
 
 /**
  * Downloads from the web through a `UrlGuard`: it connects only to addresses that were checked, and checks every
@@ -72,20 +74,10 @@ const MAX_HEADER_BYTES = 32_768;
  */
 export class HttpClient {
   readonly #options: HttpClientOptions;
-  readonly #http: HttpAgent;
-  readonly #https: HttpAgent;
+  #dispatcher: Promise<Dispatcher> | undefined;
 
   constructor(options: HttpClientOptions) {
     this.#options = options;
-    const { ca, proxy } = options;
-    const settings = { keepAlive: true, maxSockets: 8, timeout: 30_000 };
-    this.#http = proxy?.http ?? new HttpAgent(settings);
-    this.#https =
-      proxy?.https ??
-      new HttpsAgent({
-        ...settings,
-        ...(ca === undefined ? {} : { ca: [...rootCertificates, ...ca] }),
-      });
   }
 
   /**
@@ -99,18 +91,15 @@ export class HttpClient {
     const redirects: URL[] = [];
     let jar: HttpCookieJar | undefined;
     let next = guard.check(url);
-    const deadline = startDeadline(
-      budgets.totalMs,
-      signal,
-      () =>
-        new ToolError(
-          "timeout",
-          `${shown(next)} did not finish within ${budgets.totalMs / 1000} s.`,
-          {
-            hint: "Try again later, or ask the user to raise --timeout.",
-          },
-        ),
-    );
+    const late = () =>
+      new ToolError(
+        "timeout",
+        `${shown(next)} did not finish within ${budgets.totalMs / 1000} s.`,
+        {
+          hint: "Try again later, or ask the user to raise --timeout.",
+        },
+      );
+    const deadline = startDeadline(budgets.totalMs, signal, late);
     try {
       for (;;) {
         await this.#checkBeforeProxy(next, deadline.signal);
@@ -121,11 +110,11 @@ export class HttpClient {
         if (target === undefined) {
           const max = Math.min(bytes ?? budgets.bytes, budgets.bytes);
           const { body, isCut } = await bodyOf(response, max, deadline.signal);
-          const status = response.statusCode ?? 0;
-          return { url: next, redirects, status, headers: plainHeaders(response), body, isCut };
+          const plain = plainHeaders(response);
+          return { url: next, redirects, status: response.statusCode, headers: plain, body, isCut };
         }
-        response.destroy();
-        const cookies = response.headers["set-cookie"] ?? [];
+        response.body.destroy();
+        const cookies = valuesOf(response, "set-cookie");
         if (cookies.length > 0) jar ??= await this.#options.cookieJar?.();
         for (const one of cookies) jar?.set(next, one);
         redirects.push(next);
@@ -133,9 +122,7 @@ export class HttpClient {
           throw new ToolError(
             "unavailable",
             `${shown(url)} redirects more than ${budgets.redirects} times.`,
-            {
-              hint: `The last address was ${shown(next)}.`,
-            },
+            { hint: `The last address was ${shown(next)}.` },
           );
         next = guard.check(target);
       }
@@ -148,8 +135,7 @@ export class HttpClient {
   }
 
   close(): void {
-    this.#http.destroy();
-    this.#https.destroy();
+    void this.#dispatcher?.then((dispatcher) => dispatcher.destroy());
   }
 
   /** A proxy does the lookup itself, so the name's addresses are checked before. */
@@ -169,12 +155,11 @@ export class HttpClient {
     url: URL,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
-  ): Promise<IncomingMessage> {
+  ): Promise<Dispatcher.ResponseData> {
     try {
       return await this.#request(url, headers, signal);
     } catch (error) {
-      const code = error instanceof Error && "code" in error ? error.code : undefined;
-      if ((code !== "ECONNRESET" && code !== "EPIPE") || signal.aborted) throw error;
+      if (!CLOSED.has(codeOf(error)) || signal.aborted) throw error;
       return await this.#request(url, headers, signal);
     }
   }
@@ -183,109 +168,114 @@ export class HttpClient {
     url: URL,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
-  ): Promise<IncomingMessage> {
-    const { guard, budgets, headersFor, ca, proxy } = this.#options;
-    const isHttps = url.protocol === "https:";
-    const port = portOf(url);
-    // Node.js requests a single address with --no-network-family-autoselection.
-    const lookup: LookupFunction = (host, { all }, done) => {
-      guard.place(host, port, signal).then(
-        ({ addresses }) =>
-          all === true
-            ? done(null, [...addresses])
-            : done(null, addresses[0]?.address ?? "", addresses[0]?.family),
-        (error: Error) => done(error, []),
-      );
-    };
-    const sent = (isHttps ? requestHttps : requestHttp)(url, {
-      agent: isHttps ? this.#https : this.#http,
-      headers: { "accept-encoding": "gzip, br, deflate", ...headers, ...headersFor?.(url) },
-      lookup,
-      // A proxy's agent makes the inner connection with the options of the request.
-      ...(proxy === undefined || ca === undefined ? {} : { ca: [...rootCertificates, ...ca] }),
-      maxHeaderSize: MAX_HEADER_BYTES,
-      insecureHTTPParser: false,
-      signal,
-    });
+  ): Promise<Dispatcher.ResponseData> {
+    const { budgets, headersFor } = this.#options;
+    const { request } = await undici();
     const seconds = budgets.headersMs / 1000;
     const late = () =>
       new ToolError("timeout", `${shown(url)} sent no headers within ${seconds} s.`);
+    this.#dispatcher ??= this.#connected();
     const deadline = startDeadline(budgets.headersMs, signal, late);
-    // It may also fail while the body is being read, which the response reports.
-    sent.on("error", () => undefined).end();
     try {
-      const [response]: IncomingMessage[] = await once(sent, "response", {
+      const response = await request(url, {
+        dispatcher: await this.#dispatcher,
+        headers: { "accept-encoding": "gzip, br, deflate", ...headers, ...headersFor?.(url) },
         signal: deadline.signal,
       });
-      if (response === undefined) throw new TypeError("no response");
+      // A body that is not read to its end ends with an error.
+      response.body.on("error", () => undefined);
       return response;
-    } catch (error) {
-      sent.destroy();
-      deadline.signal.throwIfAborted();
-      throw error;
     } finally {
       deadline.end();
     }
   }
+
+  async #connected(): Promise<Dispatcher> {
+    const { Agent, buildConnector, ProxyAgent } = await undici();
+    const { guard, ca, proxy } = this.#options;
+    const limits = { connections: MAX_CONNECTIONS, maxHeaderSize: MAX_HEADER_BYTES };
+    const tls = ca === undefined ? {} : { ca: [...rootCertificates, ...ca] };
+    if (proxy !== undefined)
+      return new ProxyAgent({ ...limits, uri: proxy.href, proxyTunnel: false, requestTls: tls });
+    const connect: buildConnector.connector = (place, done) => {
+      buildConnector({ ...tls, lookup: guardedLookup(guard, portOf(place)) })(place, done);
+    };
+    return new Agent({ ...limits, connect });
+  }
 }
 
-function redirectOf(response: IncomingMessage, from: URL): URL | string | undefined {
-  const { statusCode = 0, headers } = response;
-  if (![301, 302, 303, 307, 308].includes(statusCode) || headers.location === undefined)
+/** Resolves a name to addresses that the guard has checked, so that no connection can go to another (DNS rebinding). */
+function guardedLookup(guard: UrlGuard, port: number): LookupFunction {
+  return (host, { all }, done) => {
+    guard.place(host, port).then(
+      ({ addresses: [first, ...others] }) => {
+        // Node.js requests a single address with --no-network-family-autoselection.
+        if (first === undefined || all === true) done(null, first ? [first, ...others] : []);
+        else done(null, first.address, first.family);
+      },
+      (error: Error) => done(error, []),
+    );
+  };
+}
+
+const valuesOf = ({ headers }: Dispatcher.ResponseData, name: string): string[] =>
+  [headers[name] ?? []].flat();
+
+function redirectOf(response: Dispatcher.ResponseData, from: URL): URL | string | undefined {
+  const [location] = valuesOf(response, "location");
+  if (![301, 302, 303, 307, 308].includes(response.statusCode) || location === undefined)
     return undefined;
-  return URL.canParse(headers.location, from.href)
-    ? new URL(headers.location, from)
-    : headers.location;
+  return URL.canParse(location, from.href) ? new URL(location, from) : location;
 }
 
 /** The decoded body, cut at `max` bytes, so a decompression bomb never gets larger than that. */
 async function bodyOf(
-  response: IncomingMessage,
+  response: Dispatcher.ResponseData,
   max: number,
   signal: AbortSignal,
 ): Promise<{ body: Buffer; isCut: boolean }> {
-  const encodings = (response.headers["content-encoding"] ?? "")
-    .split(",")
-    .map((one) => one.trim().toLowerCase())
-    .filter((one) => one !== "" && one !== "identity");
-  if (encodings.length > MAX_ENCODINGS) {
-    response.destroy();
-    throw new ToolError(
-      "too_large",
-      `The response is encoded ${encodings.length} times; at most ${MAX_ENCODINGS} encodings are supported.`,
-    );
-  }
-  let stream: Readable = response;
-  for (const encoding of encodings.reverse()) {
-    const decoder = DECODERS.get(encoding)?.();
-    if (decoder === undefined) {
-      response.destroy();
-      throw new ToolError(
-        "unavailable",
-        `The response uses the encoding "${oneLine(encoding.slice(0, 40))}", which is not supported.`,
-      );
-    }
-    const source = stream;
-    source.on("error", (error) => decoder.destroy(error));
-    stream = source.pipe(decoder);
-  }
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  const stop = (): void => void stream.destroy(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
   try {
+    const decoders = decodersOf(valuesOf(response, "content-encoding").join(","));
+    const stream = decoders.at(-1) ?? response.body;
+    if (decoders.length > 0) pipeline([response.body, ...decoders], () => undefined);
+    addAbortSignal(signal, stream);
+    const chunks: Buffer[] = [];
+    let bytes = 0;
     for await (const chunk of stream) {
       chunks.push(chunk);
       bytes += chunk.length;
       if (bytes > max) break;
     }
+    return { body: Buffer.concat(chunks).subarray(0, max), isCut: bytes > max };
   } finally {
-    signal.removeEventListener("abort", stop);
-    response.destroy();
-    stream.destroy();
+    response.body.destroy();
   }
-  const body = Buffer.concat(chunks);
-  return { body: body.subarray(0, max), isCut: body.length > max };
+}
+
+/**
+ * Decoders for a Content-Encoding, the last encoding first.
+ *
+ * @throws ToolError `too_large` for too many encodings, `unavailable` for an unknown one
+ */
+function decodersOf(header: string): Duplex[] {
+  const encodings = header
+    .split(",")
+    .map((encoding) => encoding.trim().toLowerCase())
+    .filter((encoding) => encoding !== "" && encoding !== "identity");
+  if (encodings.length > MAX_ENCODINGS)
+    throw new ToolError(
+      "too_large",
+      `The response is encoded ${encodings.length} times; at most ${MAX_ENCODINGS} encodings are supported.`,
+    );
+  return encodings.reverse().map((encoding) => {
+    const create = DECODERS.get(encoding);
+    if (create !== undefined) return create();
+    const name = oneLine(encoding.slice(0, 40));
+    throw new ToolError(
+      "unavailable",
+      `The response uses the encoding "${name}", which is not supported.`,
+    );
+  });
 }
 
 const DECODERS = new Map<string, () => Duplex>([
@@ -311,33 +301,39 @@ function createDeflateDecoder(): Duplex {
   });
 }
 
-function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value]],
-    ),
+/** Of a header that is sent several times, the first counts. */
+const plainHeaders = (response: Dispatcher.ResponseData): Record<string, string> =>
+  Object.fromEntries(
+    Object.keys(response.headers).map((name) => [name, valuesOf(response, name)[0] ?? ""]),
   );
-}
+
+/** The errors of a connection that the other side has closed. */
+const CLOSED = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
 const MEANINGS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
   ECONNRESET: "the server closed the connection",
   EPIPE: "the server closed the connection",
+  UND_ERR_SOCKET: "the server closed the connection",
   ETIMEDOUT: "the connection timed out",
+  UND_ERR_CONNECT_TIMEOUT: "the connection timed out",
   EHOSTUNREACH: "the host is unreachable",
   ENETUNREACH: "the network is unreachable",
-  HPE_HEADER_OVERFLOW: "its headers are larger than 32 KiB",
+  UND_ERR_HEADERS_OVERFLOW: "its headers are larger than 32 KiB",
   Z_DATA_ERROR: "its compressed body is damaged",
   Z_BUF_ERROR: "its compressed body is incomplete",
 };
 
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+
 function explained(error: unknown, url: URL): unknown {
   if (error instanceof ToolError || !(error instanceof Error)) return error;
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const code = codeOf(error);
   const why =
     MEANINGS[code] ??
-    (code.startsWith("HPE_")
-      ? `its HTTP response is invalid (${code})`
+    (error.name === "HTTPParserError"
+      ? `its HTTP response is invalid (${code === "" ? oneLine(error.message) : code})`
       : /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)
         ? `its certificate is not trusted (${code})`
         : `the download failed (${code === "" ? oneLine(error.message.slice(0, 100)) : code})`);

@@ -145,7 +145,7 @@ export function createUrlGuard(rules: UrlRules = {}, resolve: Resolve = systemRe
   };
 }
 
-export function portOf(url: URL): number {
+export function portOf(url: Pick<URL, "port" | "protocol">): number {
   if (url.port !== "") return Number(url.port);
   return url.protocol === "https:" ? 443 : 80;
 }

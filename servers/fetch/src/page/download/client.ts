@@ -44,7 +44,7 @@ export async function clientOf(
     },
     ca,
     headersFor: headersOf(options.header),
-    proxy: await proxyOf(options.proxyUrl),
+    proxy: options.proxyUrl,
     // Loaded with the first redirect that sets a cookie.
     async cookieJar() {
       const { CookieJar } = await import("tough-cookie");
@@ -93,12 +93,4 @@ function headersOf(given: readonly { readonly name: string; readonly value: stri
         )
         .map(({ name, value }) => [name, value]),
     );
-}
-
-async function proxyOf(url: URL | undefined) {
-  if (url === undefined) return undefined;
-  const { HttpProxyAgent } = await import("http-proxy-agent");
-  const { HttpsProxyAgent } = await import("https-proxy-agent");
-  const settings = { keepAlive: true };
-  return { http: new HttpProxyAgent(url, settings), https: new HttpsProxyAgent(url, settings) };
 }
