@@ -7,6 +7,7 @@ export {
   type DirectoryAllowlistOptions,
 } from "./paths/directories.ts";
 export { ensureDirectory } from "./paths/ensure-directory.ts";
+export { realPathOf } from "./paths/existing.ts";
 export { giveFreeName, temporaryName } from "./paths/move.ts";
 export { ownDirectory } from "./paths/open.ts";
 export { describeAllowed, errorCode, systemError } from "./paths/path-errors.ts";
@@ -14,7 +15,6 @@ export { createPathGuard, type PathGuard, withHidden } from "./paths/path-guard.
 export {
   hiddenAt,
   openStateDirectory,
-  realPathOf,
   stateDirectories,
   within,
 } from "./paths/state-directory.ts";
@@ -32,4 +32,4 @@ export type {
   WriteOptions,
 } from "./paths/types.ts";
 export { whileHeld } from "./paths/while-held.ts";
-export { createTemporaryFile, requireOneName } from "./paths/write.ts";
+export { createTemporaryFile } from "./paths/write.ts";

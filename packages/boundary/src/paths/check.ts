@@ -1,97 +1,56 @@
-import { statfsSync, statSync } from "node:fs";
-import { lstat, realpath, stat } from "node:fs/promises";
+import { statfsSync } from "node:fs";
+import { lstat, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
+import { deepestExisting } from "./existing.ts";
+import { foldsCase, isInside, isInsideByAnyName, mayBeInside } from "./names.ts";
 import { directoryUnavailable, inSpecialFileSystem, outside } from "./path-errors.ts";
-import { foldsCase, isInside, mayBeInside, type Platform, parsePath } from "./resolve.ts";
-import { type AllowedDirectories, type AllowedDirectory, type Identity, isSame } from "./types.ts";
+import { parsePath } from "./resolve.ts";
+import type { AllowedDirectories, AllowedDirectory } from "./types.ts";
 
-/**
- * The innermost of `directories` around an absolute path, by its text.
- *
- * @param asWritten the path may not be a real one: also compares the directories as configured, and ignores case where
- *   the system does
- */
+/** The innermost of `directories` around a real path. */
 export function innermost(
   directories: readonly AllowedDirectory[],
-  path: string,
-  {
-    asWritten = false,
-    platform = process.platform,
-  }: { asWritten?: boolean; platform?: Platform } = {},
+  realPath: string,
+  inside: (path: string, directory: string) => boolean = isInsideByAnyName,
 ): AllowedDirectory | undefined {
-  const inside = asWritten && foldsCase(platform) ? mayBeInside : isInside;
-  let found: AllowedDirectory | undefined;
-  let length = -1;
-  for (const directory of directories) {
-    for (const start of asWritten ? [directory.path, directory.realPath] : [directory.realPath]) {
-      if (start.length <= length || !inside(path, start, platform)) continue;
-      found = directory;
-      length = start.length;
-    }
-  }
-  return found;
+  return directories
+    .filter((directory) => inside(realPath, directory.realPath))
+    .reduce<AllowedDirectory | undefined>(
+      (inner, next) =>
+        inner === undefined || next.realPath.length > inner.realPath.length ? next : inner,
+      undefined,
+    );
 }
 
-function availableOf(allowed: AllowedDirectories): AllowedDirectory[] {
-  return allowed.directories().filter(({ unavailable }) => unavailable === undefined);
-}
-
-/** The innermost allowed directory around an absolute real path, from cached state. */
+/** The innermost allowed directory around an absolute real path; checks the directories again before it returns undefined. */
 export function directoryAround(
   realPath: string,
   allowed: AllowedDirectories,
 ): AllowedDirectory | undefined {
   if (isSpecialPlace(realPath) || allowed.hidden?.hides(realPath)) return undefined;
   const found = innermost(allowed.directories(), realPath);
-  if (found?.unavailable === undefined) return found;
-  // It may have returned, and be read-only even if its parent is not.
+  if (found !== undefined && found.unavailable === undefined) return found;
+  // One that has returned may be read-only even if its parent is not.
   allowed.refresh?.();
-  return innermost(availableOf(allowed), realPath);
+  return innermost(allowed.directories().filter(isAvailable), realPath);
 }
 
-/** The same, but checks the directories again before it returns undefined. */
-export function surelyAround(
-  realPath: string,
-  allowed: AllowedDirectories,
-): AllowedDirectory | undefined {
-  const found = directoryAround(realPath, allowed);
-  if (found !== undefined || allowed.refresh === undefined) return found;
-  allowed.refresh();
-  return directoryAround(realPath, allowed);
-}
+const isAvailable = ({ unavailable }: AllowedDirectory): boolean => unavailable === undefined;
+
+/** Whether a path is, by its text, in a directory, under the name that the user gave it or its real one. */
+const isWrittenIn = (path: string, directory: AllowedDirectory): boolean =>
+  [directory.path, directory.realPath].some((start) =>
+    (foldsCase() ? mayBeInside : isInside)(path, start),
+  );
 
 /** The allowed directory around `path`, by its text, if the only one does not exist now. */
 export function unavailableAround(
   path: string,
   allowed: AllowedDirectories,
 ): AllowedDirectory | undefined {
-  return isAvailable(path, allowed)
-    ? undefined
-    : innermost(allowed.directories(), path, { asWritten: true });
-}
-
-function isAvailable(path: string, allowed: AllowedDirectories): boolean {
-  return innermost(availableOf(allowed), path, { asWritten: true }) !== undefined;
-}
-
-/**
- * The allowed directories that may contain `realPath` under another name (case, Unicode form), with what to compare its
- * ancestors with; none if its text decides.
- */
-export function candidatesByIdentity(realPath: string, allowed: AllowedDirectories): Candidate[] {
-  const similar = allowed.directories().filter((one) => mayBeInside(realPath, one.realPath));
-  if (similar.every((one) => isInside(realPath, one.realPath))) return [];
-  return similar.flatMap((directory) => {
-    if (directory.unavailable !== undefined) return [];
-    const identity = statSync(directory.realPath, { bigint: true, throwIfNoEntry: false });
-    return identity === undefined ? [] : [{ directory, identity }];
-  });
-}
-
-export interface Candidate {
-  readonly directory: AllowedDirectory;
-  readonly identity: Identity;
+  const around = allowed.directories().filter((directory) => isWrittenIn(path, directory));
+  return around.some(isAvailable) ? undefined : around[0];
 }
 
 /**
@@ -138,18 +97,6 @@ const LOCAL_TYPES = new Set([
   0x01021994, // tmpfs
 ]);
 
-/** Local file systems that do not compress: `st_blocks` is never less than the data. */
-const COUNTING_TYPES = new Set([0xef53, 0x58465342, 0x01021994]); // ext2 to ext4, xfs, tmpfs
-
-/** Whether the blocks of a file at `path` say how much data it has at most. */
-export function countsBlocks(path: string): boolean {
-  try {
-    return COUNTING_TYPES.has(statfsSync(path).type);
-  } catch {
-    return false;
-  }
-}
-
 /** Special: contains no user data. Local: reading waits for no network and no other program. */
 export type FileSystemKind = "special" | "local" | "other";
 
@@ -174,44 +121,34 @@ export function fileSystemKind(path: string): FileSystemKind {
  */
 export async function locate(text: string, allowed: AllowedDirectories): Promise<string> {
   const parsed = parsePath(text, { platform: process.platform, home: homedir });
-  let path = parsed.absolute ? parsed.path : await belowDirectories(parsed.path, allowed);
+  const path = parsed.absolute ? parsed.path : await belowDirectories(parsed.path, allowed);
   if (path === undefined) throw outside(text, allowed);
-  if (!isAvailable(path, allowed)) {
-    allowed.refresh?.();
-    if (!isAvailable(path, allowed)) {
-      const missing = unavailableAround(path, allowed);
-      if (missing !== undefined) throw directoryUnavailable(text, missing);
-      path = await underConfiguredName(path, allowed);
-      if (path === undefined) throw outside(text, allowed);
-    }
-  }
-  if (isSpecialPlace(path)) throw inSpecialFileSystem(text);
-  return path;
+  const isInsideNow = () =>
+    allowed.directories().some((one) => isAvailable(one) && isWrittenIn(path, one));
+  if (!isInsideNow()) allowed.refresh?.();
+  const missing = unavailableAround(path, allowed);
+  if (missing !== undefined) throw directoryUnavailable(text, missing);
+  const located = isInsideNow() ? path : await underRealName(path, allowed);
+  if (located === undefined) throw outside(text, allowed);
+  if (isSpecialPlace(located)) throw inSpecialFileSystem(text);
+  return located;
 }
 
-/** Undefined if it would be outside. */
+/** Undefined without directories. */
 async function belowDirectories(
   path: string,
   allowed: AllowedDirectories,
 ): Promise<string | undefined> {
   const candidates = allowed.directories().map((directory) => resolve(directory.path, path));
-  const inside = candidates.filter((candidate) => isBelow(candidate, allowed));
-  if (candidates.length > 1) {
-    for (const candidate of inside) {
-      if (await exists(candidate, allowed)) return candidate;
-    }
-  }
-  return inside.find((candidate) => candidate === candidates[0]);
-}
-
-function isBelow(path: string, allowed: AllowedDirectories): boolean {
-  return innermost(allowed.directories(), path, { asWritten: true }) !== undefined;
+  if (candidates.length > 1)
+    for (const candidate of candidates) if (await isThere(candidate, allowed)) return candidate;
+  return candidates[0];
 }
 
 /** A link that leads out of the allowed directories does not count: the choice would reveal its target. */
-async function exists(path: string, allowed: AllowedDirectories): Promise<boolean> {
+async function isThere(path: string, allowed: AllowedDirectories): Promise<boolean> {
   try {
-    if (!isBelow(await realpath(dirname(path)), allowed)) return false;
+    if (directoryAround(await realpath(dirname(path)), allowed) === undefined) return false;
     await lstat(path);
     return true;
   } catch {
@@ -220,31 +157,20 @@ async function exists(path: string, allowed: AllowedDirectories): Promise<boolea
 }
 
 /**
- * Translates an absolute path that refers to an allowed directory by another name: through a link above it (macOS's
- * `/tmp`), in another case or Unicode form, or as a Windows short name. Its ancestors are compared by device and inode;
- * the result is below the directory as configured.
+ * The real path of one that leads into an allowed directory through a link above it (macOS's `/tmp`), in another case or
+ * Unicode form, or as a Windows short name. The last component is not followed, unless it is the directory itself.
  *
  * Network shares are not accessed: connecting to an arbitrary server would send it the user's credentials.
  */
-async function underConfiguredName(
+async function underRealName(
   path: string,
   allowed: AllowedDirectories,
 ): Promise<string | undefined> {
   if (path.startsWith("\\\\")) return undefined;
-  const known: Candidate[] = [];
-  for (const directory of availableOf(allowed)) {
-    const identity = await identify(directory.realPath);
-    if (identity !== undefined) known.push({ directory, identity });
-  }
-  for (let at = path; known.length > 0; at = dirname(at)) {
-    const identity = await identify(at);
-    const match = known.find((one) => identity !== undefined && isSame(one.identity, identity));
-    if (match !== undefined) return join(match.directory.realPath, relative(at, path));
-    if (dirname(at) === at) return undefined;
-  }
-  return undefined;
-}
-
-function identify(path: string): Promise<Identity | undefined> {
-  return stat(path, { bigint: true }).catch(() => undefined);
+  const real = async (at: string) => {
+    const existing = await deepestExisting(at);
+    return join(existing.real, ...existing.missing);
+  };
+  const candidates = [join(await real(dirname(path)), basename(path)), await real(path)];
+  return candidates.find((candidate) => directoryAround(candidate, allowed) !== undefined);
 }

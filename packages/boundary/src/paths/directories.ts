@@ -1,10 +1,12 @@
 import { readlinkSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { basename, dirname, isAbsolute, join, parse, resolve, sep } from "node:path";
+import { dirname, isAbsolute, join, parse, resolve, sep } from "node:path";
 import { ToolError } from "../answer/errors.ts";
 import { fileSystemKind, innermost, isSpecialPlace } from "./check.ts";
+import { realPathOf } from "./existing.ts";
+import { isFileSystemRoot, isInside, type Platform } from "./names.ts";
 import { errorCode, listed, quote } from "./path-errors.ts";
-import { isFileSystemRoot, isInside, type Platform, parsePath } from "./resolve.ts";
+import { parsePath } from "./resolve.ts";
 import type { AllowedDirectories, AllowedDirectory, DirectorySource } from "./types.ts";
 
 export interface ConfiguredDirectory {
@@ -213,7 +215,7 @@ function lookUp(path: string): RealDirectory {
       failure ??= error;
     }
   }
-  return { realPath: nearestRealPath(path), unavailable: reason(failure) };
+  return { realPath: realPathOf(path), unavailable: reason(failure) };
 }
 
 function reason(error: unknown): string {
@@ -222,16 +224,6 @@ function reason(error: unknown): string {
   if (code === "EACCES" || code === "EPERM") return "cannot be accessed: permission denied";
   if (code === "ELOOP") return "is a loop of symlinks";
   return `cannot be accessed (${code ?? "unknown error"})`;
-}
-
-function nearestRealPath(path: string): string {
-  const parent = dirname(path);
-  if (parent === path) return path;
-  try {
-    return join(realpathSync.native(parent), basename(path));
-  } catch {
-    return join(nearestRealPath(parent), basename(path));
-  }
 }
 
 /**
@@ -289,11 +281,12 @@ export function narrow(
   roots: readonly AllowedDirectory[],
   platform: Platform = process.platform,
 ): Applied {
+  const inside = (path: string, directory: string) => isInside(path, directory, platform);
   const directories: AllowedDirectory[] = [];
   const ignored: AllowedDirectory[] = [];
   for (const root of roots) {
-    const around = innermost(configured, root.realPath, { platform });
-    const within = configured.filter((one) => isInside(one.realPath, root.realPath, platform));
+    const around = innermost(configured, root.realPath, inside);
+    const within = configured.filter((one) => inside(one.realPath, root.realPath));
     if (around === undefined && within.length === 0) ignored.push(root);
     if (around !== undefined && around.realPath !== root.realPath) {
       directories.push({ ...root, writable: around.writable });
@@ -313,6 +306,7 @@ export function replace(
   roots: readonly AllowedDirectory[],
   platform: Platform = process.platform,
 ): Applied {
+  const inside = (path: string, directory: string) => isInside(path, directory, platform);
   const wholeAllowed = configured.some((one) => isFileSystemRoot(one.realPath, platform));
   const directories: AllowedDirectory[] = [];
   const ignored: AllowedDirectory[] = [];
@@ -321,12 +315,10 @@ export function replace(
       ignored.push(root);
       continue;
     }
-    const around = innermost(configured, root.realPath, { platform });
+    const around = innermost(configured, root.realPath, inside);
     directories.push({ ...root, writable: around?.writable ?? true });
     directories.push(
-      ...configured.filter(
-        (one) => !one.writable && isInside(one.realPath, root.realPath, platform),
-      ),
+      ...configured.filter((one) => !one.writable && inside(one.realPath, root.realPath)),
     );
   }
   const why = "it is a whole file system, which only a directory argument or --root can allow";

@@ -1,7 +1,9 @@
-import { lstatSync, type Stats, statSync } from "node:fs";
+import type { Stats } from "node:fs";
 import { lstat, mkdir } from "node:fs/promises";
-import { basename, dirname, join, sep } from "node:path";
-import { existingPart, explain, hasForms, isInsideNow, storedName } from "./explain.ts";
+import { basename, dirname, join } from "node:path";
+import { existingPart } from "./existing.ts";
+import { explain, isInsideNow } from "./explain.ts";
+import { containsByAnyName, isInside } from "./names.ts";
 import { openDirectoryAt } from "./open.ts";
 import {
   errorCode,
@@ -11,8 +13,7 @@ import {
   outside,
   readOnly,
 } from "./path-errors.ts";
-import { isInside, mayBeInside } from "./resolve.ts";
-import { type GuardContext, type GuardedDirectory, type GuardedPlace, isSame } from "./types.ts";
+import type { GuardContext, GuardedDirectory, GuardedPlace } from "./types.ts";
 
 /**
  * Opens and verifies the parent of `path`; returns it with the entry of the last component, where a link is not
@@ -38,7 +39,8 @@ export async function openEntry(
     throw itself === undefined ? error : isAllowedDirectory(path, itself);
   }
   try {
-    const { name, stat } = await findEntry(parent, basename(path));
+    const name = basename(path);
+    const stat = await statEntry(parent, name);
     const place = { parent, name, path, entry: parent.entry(name), stat };
     if (allowed.hidden?.hides(join(parent.realPath, name))) throw hiddenPlace(path);
     if (options.write) requireWritable(place, context);
@@ -47,17 +49,6 @@ export async function openEntry(
     await parent.close();
     throw await explain(error, path, context);
   }
-}
-
-/** The entry `asked`, or one whose name differs only in Unicode form. */
-async function findEntry(
-  parent: GuardedDirectory,
-  asked: string,
-): Promise<{ name: string; stat: Stats | undefined }> {
-  const stat = await statEntry(parent, asked);
-  if (stat !== undefined || !hasForms(asked)) return { name: asked, stat };
-  const name = (await storedName(parent, asked)) ?? asked;
-  return { name, stat: await statEntry(parent, name) };
 }
 
 /**
@@ -70,20 +61,9 @@ export function requireWritable(place: GuardedPlace, { allowed }: GuardContext):
   const { hidden } = allowed;
   if (hidden?.paths.some((one) => isInside(one, real))) throw hiddenPlace(path);
   for (const directory of allowed.directories()) {
-    const isHeld = [directory.path, directory.realPath].some(
-      (one) => isInside(one, real) || (mayBeInside(one, real) && isAncestor(place, real, one)),
-    );
-    if (isHeld) throw isAllowedDirectory(path, directory);
+    if ([directory.path, directory.realPath].some((one) => containsByAnyName(real, one)))
+      throw isAllowedDirectory(path, directory);
   }
-}
-
-/** Whether the path is an ancestor of `directory` under another name. */
-function isAncestor({ entry }: GuardedPlace, real: string, directory: string): boolean {
-  const depth = real.split(sep).length;
-  const ancestor = directory.split(sep).slice(0, depth).join(sep);
-  const one = lstatSync(entry, { bigint: true, throwIfNoEntry: false });
-  const other = statSync(ancestor, { bigint: true, throwIfNoEntry: false });
-  return one !== undefined && other !== undefined && isSame(one, other);
 }
 
 export async function statEntry(
@@ -109,8 +89,7 @@ export async function makeDirectories(path: string, context: GuardContext): Prom
   let directory: GuardedDirectory | undefined;
   try {
     directory = await context.opener.openDirectory(existing.real, existing.written);
-    for (const asked of existing.missing) {
-      const name = (await storedName(directory, asked)) ?? asked;
+    for (const name of existing.missing) {
       const at = join(directory.path, name);
       if (context.allowed.hidden?.hides(join(directory.realPath, name))) throw hiddenPlace(path);
       if (await makeIn(directory, name, path)) created.push(at);

@@ -16,8 +16,8 @@ import {
 import { join } from "node:path";
 import { openEntry } from "./entries.ts";
 import { explain } from "./explain.ts";
+import { fold, isInside } from "./names.ts";
 import { errorCode, pathError, pathFailure, quote, specialFile } from "./path-errors.ts";
-import { fold, isInside } from "./resolve.ts";
 import { copyTree, type Inventory, removeTree } from "./tree.ts";
 import { type GuardContext, type GuardedPlace, type Identity, isSame } from "./types.ts";
 import { whileHeld } from "./while-held.ts";

@@ -1,7 +1,7 @@
 import { constants, lstatSync, realpathSync } from "node:fs";
 import { lstat, realpath } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { type Candidate, candidatesByIdentity, fileSystemKind, surelyAround } from "./check.ts";
+import { join } from "node:path";
+import { directoryAround, fileSystemKind } from "./check.ts";
 import { checkEntryName, openUnlinked } from "./open.ts";
 import {
   hiddenPlace,
@@ -12,7 +12,6 @@ import {
 } from "./path-errors.ts";
 import {
   type AllowedDirectories,
-  type AllowedDirectory,
   type GuardedDirectory,
   type Identity,
   isSame,
@@ -42,9 +41,7 @@ export function portableOpener(allowed: AllowedDirectories): Opener {
   async function find(path: string, asked: string) {
     const realPath = await realpath(path);
     if (allowed.hidden?.hides(realPath)) throw hiddenPlace(asked);
-    const around = surelyAround(realPath, allowed);
-    const directory =
-      (await aroundByIdentity(realPath, candidatesByIdentity(realPath, allowed))) ?? around;
+    const directory = directoryAround(realPath, allowed);
     if (directory === undefined) throw leadsOutside(asked, allowed);
     const identity = await lstat(realPath, { bigint: true });
     if (identity.isSymbolicLink()) return undefined;
@@ -122,20 +119,4 @@ function isStill(realPath: string, identity: Identity): boolean {
   } catch {
     return false;
   }
-}
-
-/**
- * For file systems where a directory can have several names: compares each ancestor with the allowed directories.
- */
-async function aroundByIdentity(
-  realPath: string,
-  candidates: readonly Candidate[],
-): Promise<AllowedDirectory | undefined> {
-  for (let path = realPath; candidates.length > 0; path = dirname(path)) {
-    const here = await lstat(path, { bigint: true });
-    const found = candidates.find(({ identity }) => isSame(identity, here));
-    if (found !== undefined) return found.directory;
-    if (dirname(path) === path) return undefined;
-  }
-  return undefined;
 }

@@ -4,7 +4,6 @@ import {
   constants,
   createReadStream,
   fstatSync,
-  lstatSync,
   open,
   openSync,
   type ReadStream,
@@ -12,64 +11,43 @@ import {
   readFile,
   readlinkSync,
   readSync,
-  type Stats,
   statSync,
 } from "node:fs";
 import { type FileHandle, open as openHandle } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import {
-  type Candidate,
-  candidatesByIdentity,
-  type FileSystemKind,
-  fileSystemKind,
-  surelyAround,
-} from "./check.ts";
-import { explain, storedPath } from "./explain.ts";
+import { directoryAround, type FileSystemKind, fileSystemKind } from "./check.ts";
+import { explain } from "./explain.ts";
 import {
   errorCode,
   hiddenPlace,
   inSpecialFileSystem,
-  isMissing,
   leadsOutside,
   pathError,
   specialFile,
 } from "./path-errors.ts";
-import {
-  type AllowedDirectories,
-  type AllowedDirectory,
-  type GuardContext,
-  type GuardedDirectory,
-  type GuardedFile,
-  type Identity,
-  isSame,
-  type Opener,
-  type ReadHandle,
+import type {
+  AllowedDirectories,
+  GuardContext,
+  GuardedDirectory,
+  GuardedFile,
+  Opener,
+  ReadHandle,
 } from "./types.ts";
 
-export function openFileAt(path: string, context: GuardContext): Promise<GuardedFile> {
-  return openStored(path, context, (candidate) => context.opener.openFile(candidate, path));
+export async function openFileAt(path: string, context: GuardContext): Promise<GuardedFile> {
+  return context.opener.openFile(path, path).catch(async (error: unknown) => {
+    throw await explain(error, path, context);
+  });
 }
 
-export function openDirectoryAt(path: string, context: GuardContext): Promise<GuardedDirectory> {
-  return openStored(path, context, (candidate) => context.opener.openDirectory(candidate, path));
-}
-
-/** Tries the path unchanged, then in the Unicode form in which it is stored. */
-async function openStored<Opened>(
+export async function openDirectoryAt(
   path: string,
   context: GuardContext,
-  open: (candidate: string) => Promise<Opened>,
-): Promise<Opened> {
-  let candidate: string | undefined = path;
-  for (;;) {
-    try {
-      return await open(candidate);
-    } catch (error) {
-      candidate = isMissing(error) ? await storedPath(candidate, context) : undefined;
-      if (candidate === undefined) throw await explain(error, path, context);
-    }
-  }
+): Promise<GuardedDirectory> {
+  return context.opener.openDirectory(path, path).catch(async (error: unknown) => {
+    throw await explain(error, path, context);
+  });
 }
 
 /** Checks that `name` is a single component, as `entry` requires. */
@@ -251,11 +229,10 @@ export function procOpener(allowed: AllowedDirectories): Opener {
 
   function verify(fd: number, path: string, asked: string) {
     const stat = fstatSync(fd);
-    const realPath = kernelPath(fd, stat);
+    // Of a file that has just been deleted, the kernel adds " (deleted)" to its name, which is below the same directory.
+    const realPath = readlinkSync(through(fd));
     if (allowed.hidden?.hides(realPath)) throw hiddenPlace(asked);
-    const around = surelyAround(realPath, allowed);
-    const candidates = candidatesByIdentity(realPath, allowed);
-    const directory = aroundByIdentity(fd, stat, realPath, candidates) ?? around;
+    const directory = directoryAround(realPath, allowed);
     if (directory === undefined) throw leadsOutside(asked, allowed);
     if (!stat.isFile() && !stat.isDirectory()) throw specialFile(asked, stat);
     const { kinds, localDirectories } = recent();
@@ -312,57 +289,6 @@ export function procOpener(allowed: AllowedDirectories): Opener {
       }
     },
   };
-}
-
-/** The path that the kernel reports for an open file, without the suffix that it adds to a deleted one. */
-function kernelPath(fd: number, stat: Stats): string {
-  const path = readlinkSync(through(fd));
-  const mark = " (deleted)";
-  if (!path.endsWith(mark)) return path;
-  if (stat.nlink > 0) {
-    const named = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-    if (named !== undefined && isSame(named, fstatSync(fd, { bigint: true }))) return path;
-  }
-  return path.slice(0, -mark.length);
-}
-
-/**
- * For file systems where a directory can have several names (case, Unicode form), so the kernel's path may differ from
- * ours: goes up from the file with `..`, which no link can divert, until it finds an allowed directory.
- */
-function aroundByIdentity(
-  fd: number,
-  stat: Stats,
-  realPath: string,
-  candidates: readonly Candidate[],
-): AllowedDirectory | undefined {
-  if (candidates.length === 0) return undefined;
-  if (stat.isDirectory()) return climb(fd, candidates);
-  const parent = openSync(dirname(realPath), O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  try {
-    const entry = lstatSync(`${through(parent)}/${basename(realPath)}`, {
-      bigint: true,
-      throwIfNoEntry: false,
-    });
-    if (entry === undefined || !isSame(entry, fstatSync(fd, { bigint: true }))) return undefined;
-    return climb(parent, candidates);
-  } finally {
-    closeSync(parent);
-  }
-}
-
-function climb(fd: number, candidates: readonly Candidate[]): AllowedDirectory | undefined {
-  let path = `${through(fd)}/.`;
-  let below: Identity | undefined;
-  while (path.length < 4096) {
-    const here = statSync(path, { bigint: true });
-    const found = candidates.find(({ identity }) => isSame(identity, here));
-    if (found !== undefined) return found.directory;
-    if (below !== undefined && isSame(below, here)) return undefined;
-    below = here;
-    path += "/..";
-  }
-  return undefined;
 }
 
 /** File systems seen in the last ten seconds: on a network file system, asking again may block. */

@@ -1,9 +1,10 @@
 import type { Stats } from "node:fs";
 import { type FileHandle, readlink } from "node:fs/promises";
 import { Line } from "../line.ts";
-import { directoryAround, locate, surelyAround } from "./check.ts";
+import { directoryAround, locate } from "./check.ts";
 import { makeDirectories, openEntry } from "./entries.ts";
-import { existingPart, explain } from "./explain.ts";
+import { existingPart } from "./existing.ts";
+import { explain, storedPath } from "./explain.ts";
 import { moveEntry } from "./move.ts";
 import { hasProc, openDirectoryAt, openFileAt, procOpener } from "./open.ts";
 import { portableOpener } from "./open-portable.ts";
@@ -33,10 +34,10 @@ export interface PathGuard {
   /**
    * Converts text from an argument to an absolute, normalized path that is lexically inside an allowed directory. A relative path
    * is resolved in the first directory in which it exists, or else in the first one. Supports `~` and `file://` URIs,
-   * and translates other names of an allowed directory. Opens nothing.
+   * translates other names of an allowed directory, and finds a name in its other Unicode form (NFC, NFD).
    */
   resolve(path: string): Promise<string>;
-  /** Follows links that stay inside. Also finds a name in its other Unicode form (NFC, NFD). */
+  /** Follows links that stay inside. */
   openFile(path: string): Promise<GuardedFile>;
   openDirectory(path: string): Promise<GuardedDirectory>;
   /**
@@ -114,7 +115,8 @@ export function createPathGuard(
 ): PathGuard {
   const opener = verification === "proc" ? procOpener(allowed) : portableOpener(allowed);
   const context: GuardContext = { allowed, opener, writing: new Line() };
-  const resolve = (path: string): Promise<string> => locate(path, allowed);
+  const resolve = async (path: string): Promise<string> =>
+    storedPath(await locate(path, allowed), context);
   return {
     allowed,
     resolve,
@@ -140,7 +142,7 @@ export function createPathGuard(
         const { real, missing } = await existingPart(absolute);
         return {
           target,
-          inside: missing.length === 0 && surelyAround(real, allowed) !== undefined,
+          inside: missing.length === 0 && directoryAround(real, allowed) !== undefined,
         };
       } catch (error) {
         throw await explain(error, absolute, context);

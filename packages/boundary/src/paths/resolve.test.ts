@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ToolError } from "../answer/errors.ts";
-import type { Platform } from "./resolve.ts";
+import type { Platform } from "./names.ts";
 import { parsePath } from "./resolve.ts";
 
 function parse(text: string, platform: Platform = "linux") {

@@ -1,48 +1,7 @@
-import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { ToolError } from "../answer/errors.ts";
+import { type Platform, pathsOf } from "./names.ts";
 import { quote } from "./path-errors.ts";
-
-/** Which system's path rules apply. A parameter everywhere, so that Windows' rules can be tested on Linux. */
-export type Platform = NodeJS.Platform;
-
-const pathsOf = (platform: Platform): path.PlatformPath =>
-  platform === "win32" ? path.win32 : path.posix;
-
-/** Whether file names on `platform` are usually case-insensitive, so text alone cannot distinguish them. */
-export function foldsCase(platform: Platform = process.platform): boolean {
-  return platform === "win32" || platform === "darwin";
-}
-
-/** `text` composed (NFC) and in lower case, so that variants of one name are equal. Never for opening. */
-export function fold(text: string): string {
-  return text.normalize("NFC").toLowerCase();
-}
-
-/**
- * Whether `target` is `directory` or below it, by text alone; both absolute and normalized. Compares whole components:
- * `/a/proj-evil` is not inside `/a/proj` (CVE-2025-53110).
- */
-export function isInside(
-  target: string,
-  directory: string,
-  platform: Platform = process.platform,
-): boolean {
-  if (target === directory) return true;
-  const { sep } = pathsOf(platform);
-  return target.startsWith(directory.endsWith(sep) ? directory : directory + sep);
-}
-
-/** Like `isInside`, for names that may differ in case or Unicode form. Only a hint; callers verify it. */
-export function mayBeInside(target: string, directory: string, platform?: Platform): boolean {
-  return isInside(fold(target), fold(directory), platform);
-}
-
-/** Whether `target` is the root of a file system: `/`, a drive or a share. */
-export function isFileSystemRoot(target: string, platform: Platform = process.platform): boolean {
-  const paths = pathsOf(platform);
-  return paths.parse(paths.resolve(target)).root === paths.resolve(target);
-}
 
 /**
  * Parses the text of a path from an argument: `~` is the home directory, a `file://` URI is decoded, and everything

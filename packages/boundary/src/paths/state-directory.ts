@@ -1,8 +1,9 @@
-import { realpathSync, type Stats } from "node:fs";
+import type { Stats } from "node:fs";
 import { chmod, lstat, realpath } from "node:fs/promises";
 import { homedir, tmpdir, userInfo } from "node:os";
-import { basename, dirname, isAbsolute, join, posix, relative, win32 } from "node:path";
+import { isAbsolute, join, posix, relative, win32 } from "node:path";
 import { ensureDirectory } from "./ensure-directory.ts";
+import { realPathOf } from "./existing.ts";
 import { errorCode } from "./path-errors.ts";
 import type { AllowedDirectories, HiddenPlaces } from "./types.ts";
 
@@ -137,13 +138,4 @@ export function hiddenAt(places: readonly string[]): HiddenPlaces {
         (path) => realPath.startsWith(path) && /^$|^[\\/]/.test(realPath.slice(path.length)),
       ),
   };
-}
-
-/** The real path that an absolute path has or, with its missing end, would have. */
-export function realPathOf(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return dirname(path) === path ? path : join(realPathOf(dirname(path)), basename(path));
-  }
 }

@@ -15,7 +15,6 @@ import {
   utimes,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { countsBlocks } from "./check.ts";
 import { hasProc, openerBelow, openUnlinked, SMALL_BYTES } from "./open.ts";
 import { pathError, specialFile } from "./path-errors.ts";
 import {
@@ -197,11 +196,6 @@ async function inside(
   }
 }
 
-const CHUNK_BYTES = 1024 * 1024;
-/** The usual size of a block: a hole is at least as large. */
-const PIECE_BYTES = 4096;
-const ZEROS = Buffer.alloc(PIECE_BYTES);
-
 /**
  * Copies a regular file to a free name with its mode; with `attributes`, also its times and, as far as the system
  * allows, its owner.
@@ -239,10 +233,14 @@ async function copyContent(
   }
 }
 
+const CHUNK_BYTES = 256 * 1024;
+const ZEROS = Buffer.alloc(CHUNK_BYTES);
+
 /**
  * Copies the content of an open file to a new file at `target`, which is returned open. It shares the blocks of the
- * original where the file system can (reflink); otherwise holes remain holes, so a sparse file needs no more space than
- * before.
+ * original where the file system can (reflink); elsewhere, chunks of zeros in a sparse file remain holes.
+ *
+ * @throws the signal's reason; the operating system's error, `EEXIST` if something is there
  */
 export async function copyData(
   source: GuardedFile,
@@ -253,11 +251,30 @@ export async function copyData(
     return openUnlinked(target, constants.O_RDWR);
   const handle = await open(target, "wx", 0o600);
   try {
-    await pump(source, handle, signal);
+    const { blocks, size } = source.stat;
+    const isSparse = size > SMALL_BYTES && blocks * 512 < size;
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    for (let position = 0; ; ) {
+      signal?.throwIfAborted();
+      const { bytesRead } = await source.handle.read(buffer, 0, CHUNK_BYTES, position);
+      if (bytesRead === 0) break;
+      const bytes = buffer.subarray(0, bytesRead);
+      if (!isSparse || !bytes.equals(ZEROS.subarray(0, bytesRead)))
+        await writeAll(handle, bytes, position);
+      position += bytesRead;
+    }
+    if (isSparse) await handle.truncate(size);
     return handle;
   } catch (error) {
     await handle.close();
     throw error;
+  }
+}
+
+async function writeAll(target: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    const { bytesWritten } = await target.write(bytes, at, bytes.length - at, position + at);
+    at += bytesWritten;
   }
 }
 
@@ -275,55 +292,6 @@ async function isCloned({ handle, realPath }: GuardedFile, target: string): Prom
   if (now !== undefined && isSame(now, await handle.stat({ bigint: true }))) return true;
   await unlink(target);
   return false;
-}
-
-async function pump(
-  source: GuardedFile,
-  target: FileHandle,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const { blocks, size } = source.stat;
-  const isSparse = size > SMALL_BYTES && blocks * 512 < size;
-  // Where blocks are neither compressed nor shared, there is no data after that many bytes.
-  const dataBytes =
-    isSparse && countsBlocks(source.realPath) ? blocks * 512 : Number.POSITIVE_INFINITY;
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-  let copied = 0;
-  for (let position = 0; ; ) {
-    signal?.throwIfAborted();
-    const { bytesRead } =
-      copied >= dataBytes
-        ? { bytesRead: 0 }
-        : await source.handle.read(buffer, 0, CHUNK_BYTES, position);
-    if (bytesRead === 0) break;
-    const read = buffer.subarray(0, bytesRead);
-    for (const [start, end] of isSparse ? dataIn(read) : [[0, bytesRead] as const]) {
-      await writeAll(target, read.subarray(start, end), position + start);
-      copied += end - start;
-    }
-    position += bytesRead;
-  }
-  if (isSparse) await target.truncate(size);
-}
-
-/** The runs of blocks that are not all zeros. */
-function dataIn(bytes: Buffer): [start: number, end: number][] {
-  const runs: [number, number][] = [];
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-    const piece = bytes.subarray(at, at + PIECE_BYTES);
-    if (piece.equals(ZEROS.subarray(0, piece.length))) continue;
-    const last = runs.at(-1);
-    if (last !== undefined && last[1] === at) last[1] = at + piece.length;
-    else runs.push([at, at + piece.length]);
-  }
-  return runs;
-}
-
-async function writeAll(target: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
-  for (let at = 0; at < bytes.length; ) {
-    const { bytesWritten } = await target.write(bytes, at, bytes.length - at, position + at);
-    at += bytesWritten;
-  }
 }
 
 type Attributed = Pick<FileHandle, "chmod" | "chown" | "utimes">;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Platform } from "./names.ts";
 import { errorCode, pathError } from "./path-errors.ts";
-import type { Platform } from "./resolve.ts";
 
 /** What Windows reports for a name whose file another program has open: with or without the right to share it. */
 const HELD = new Set(["EPERM", "EACCES", "EBUSY"]);

@@ -11,8 +11,10 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { openEntry, requireWritable, statEntry } from "./entries.ts";
-import { existingPart, explain, isInsideNow } from "./explain.ts";
+import { existingPart } from "./existing.ts";
+import { explain, isInsideNow } from "./explain.ts";
 import { giveFreeName, isStill, temporaryName } from "./move.ts";
+import { fold, foldsCase } from "./names.ts";
 import { openUnlinked } from "./open.ts";
 import {
   errorCode,
@@ -23,7 +25,6 @@ import {
   quote,
   specialFile,
 } from "./path-errors.ts";
-import { fold, foldsCase } from "./resolve.ts";
 import {
   type GuardContext,
   type GuardedDirectory,
@@ -214,7 +215,7 @@ function replaceChecked(
  *
  * @throws ToolError `denied`.
  */
-export function requireOneName({ nlink }: Stats, path: string): void {
+function requireOneName({ nlink }: Stats, path: string): void {
   if (nlink <= 1) return;
   const what = `has ${nlink} hard links, and this would change the file under all of its names, which may be outside the allowed directories`;
   throw pathFailure("several_links", `${quote(path)} ${what}.`);

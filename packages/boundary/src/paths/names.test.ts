@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fold, isFileSystemRoot, isInside, mayBeInside } from "./resolve.ts";
+import { fold, isFileSystemRoot, isInside, mayBeInside } from "./names.ts";
 
 describe("isInside", () => {
   it.each([

@@ -1,0 +1,82 @@
+import { lstatSync, statSync } from "node:fs";
+import path from "node:path";
+import { isSame } from "./types.ts";
+
+/** Which system's path rules apply. A parameter everywhere, so that Windows' rules can be tested on Linux. */
+export type Platform = NodeJS.Platform;
+
+export const pathsOf = (platform: Platform): path.PlatformPath =>
+  platform === "win32" ? path.win32 : path.posix;
+
+/** Whether file names on `platform` are usually case-insensitive, so text alone cannot distinguish them. */
+export function foldsCase(platform: Platform = process.platform): boolean {
+  return platform === "win32" || platform === "darwin";
+}
+
+/** `text` composed (NFC) and in lower case, so that variants of one name are equal. Never for opening. */
+export function fold(text: string): string {
+  return text.normalize("NFC").toLowerCase();
+}
+
+/** Whether `text` has more than one Unicode form, so a name may be stored in another form than requested. */
+export function hasForms(text: string): boolean {
+  return text.normalize("NFC") !== text.normalize("NFD");
+}
+
+/** The one of `names` that is `name` in another Unicode form (NFC, NFD), unless `name` itself is among them. */
+export function storedForm(name: string, names: readonly string[]): string | undefined {
+  if (!hasForms(name) || names.includes(name)) return undefined;
+  const composed = name.normalize("NFC");
+  return names.find((candidate) => candidate.normalize("NFC") === composed);
+}
+
+/**
+ * Whether `target` is `directory` or below it, by text alone; both absolute and normalized. Compares whole components:
+ * `/a/proj-evil` is not inside `/a/proj` (CVE-2025-53110).
+ */
+export function isInside(
+  target: string,
+  directory: string,
+  platform: Platform = process.platform,
+): boolean {
+  if (target === directory) return true;
+  const { sep } = pathsOf(platform);
+  return target.startsWith(directory.endsWith(sep) ? directory : directory + sep);
+}
+
+/** Like `isInside`, for names that may differ in case or Unicode form. Only a hint; callers verify it. */
+export function mayBeInside(target: string, directory: string, platform?: Platform): boolean {
+  return isInside(fold(target), fold(directory), platform);
+}
+
+/**
+ * Whether the real path `target` is in `directory`, also on a file system where a directory has several names (case,
+ * Unicode form): the names decide unless they differ only so; then device and inode do.
+ */
+export function isInsideByAnyName(target: string, directory: string): boolean {
+  if (isInside(target, directory)) return true;
+  return mayBeInside(target, directory) && isOneDirectory(upTo(directory, target), directory);
+}
+
+/** Whether the real path `target` is an allowed `directory` or contains it, under any of its names. */
+export function containsByAnyName(target: string, directory: string): boolean {
+  if (isInside(directory, target)) return true;
+  return mayBeInside(directory, target) && isOneDirectory(target, upTo(target, directory));
+}
+
+/** The start of `target` with as many components as `other` has. */
+const upTo = (other: string, target: string): string =>
+  target.split(path.sep).slice(0, other.split(path.sep).length).join(path.sep);
+
+/** @param real a path that must not be a link; `configured` may be one */
+function isOneDirectory(real: string, configured: string): boolean {
+  const here = lstatSync(real, { bigint: true, throwIfNoEntry: false });
+  const there = statSync(configured, { bigint: true, throwIfNoEntry: false });
+  return here !== undefined && there !== undefined && isSame(here, there);
+}
+
+/** Whether `target` is the root of a file system: `/`, a drive or a share. */
+export function isFileSystemRoot(target: string, platform: Platform = process.platform): boolean {
+  const paths = pathsOf(platform);
+  return paths.parse(paths.resolve(target)).root === paths.resolve(target);
+}
