@@ -2,18 +2,19 @@ import type { Stats } from "node:fs";
 import { lstat, mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { existingPart } from "./existing.ts";
-import { explain, isInsideNow } from "./explain.ts";
+import { explain, isInsideNow, refusalOf } from "./explain.ts";
 import { containsByAnyName, isInside } from "./names.ts";
 import { openDirectoryAt } from "./open.ts";
 import {
   errorCode,
   hiddenPlace,
   isAllowedDirectory,
+  isMissing,
   leadsOutside,
   outside,
   readOnly,
 } from "./path-errors.ts";
-import type { GuardContext, GuardedDirectory, GuardedPlace } from "./types.ts";
+import type { AllowedDirectory, GuardContext, GuardedDirectory, GuardedPlace } from "./types.ts";
 
 /**
  * Opens and verifies the parent of `path`; returns it with the entry of the last component, where a link is not
@@ -29,7 +30,7 @@ export async function openEntry(
 ): Promise<GuardedPlace> {
   const parentPath = dirname(path);
   const { allowed } = context;
-  const itself = allowed.directories().find((one) => one.path === path || one.realPath === path);
+  const itself = allowedAt(path, context);
   if (parentPath === path)
     throw itself === undefined ? outside(path, allowed) : isAllowedDirectory(path, itself);
   let parent: GuardedDirectory;
@@ -74,6 +75,29 @@ export async function statEntry(
     if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   });
+}
+
+/** The allowed directory that `path` names. */
+const allowedAt = (path: string, { allowed }: GuardContext): AllowedDirectory | undefined =>
+  allowed.directories().find((one) => one.path === path || one.realPath === path);
+
+/** See `PathGuard.exists`. */
+export async function entryExists(path: string, context: GuardContext): Promise<boolean> {
+  const itself = allowedAt(path, context);
+  if (itself !== undefined) return itself.unavailable === undefined;
+  const parent = dirname(path);
+  let directory: GuardedDirectory | undefined;
+  try {
+    directory = await context.opener.openDirectory(parent, parent);
+    return (await statEntry(directory, basename(path))) !== undefined;
+  } catch (error) {
+    if (!isMissing(error)) throw await explain(error, path, context);
+    const refusal = await refusalOf(path, await existingPart(path), context);
+    if (refusal !== undefined) throw refusal;
+    return false;
+  } finally {
+    await directory?.close();
+  }
 }
 
 /**

@@ -51,6 +51,19 @@ export async function storedPath(path: string, context: GuardContext): Promise<s
   return stored === undefined ? path : storedPath(join(real, stored, ...others), context);
 }
 
+/** Why a path cannot be used whose existing part is outside now: the same whether it exists or not. */
+export async function refusalOf(
+  path: string,
+  existing: ExistingPart,
+  context: GuardContext,
+): Promise<ToolError | undefined> {
+  if (await isInsideNow(existing, context)) return undefined;
+  const directory = unavailableAround(path, context.allowed);
+  return directory === undefined
+    ? leadsOutside(path, context.allowed)
+    : directoryUnavailable(path, directory);
+}
+
 /**
  * The error to throw for `path`, with an explanation. Everything outside the allowed directories gets the same `denied`,
  * whether it exists or not.
@@ -62,12 +75,8 @@ export async function explain(
 ): Promise<unknown> {
   if (error instanceof ToolError || errorCode(error) === undefined) return error;
   const existing = await existingPart(path);
-  if (!(await isInsideNow(existing, context))) {
-    const directory = unavailableAround(path, context.allowed);
-    return directory === undefined
-      ? leadsOutside(path, context.allowed)
-      : directoryUnavailable(path, directory);
-  }
+  const refusal = await refusalOf(path, existing, context);
+  if (refusal !== undefined) return refusal;
   return isMissing(error) ? missingError(path, existing, context) : systemError(error, path);
 }
 

@@ -223,6 +223,18 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
         });
       });
 
+      it("does not show by `exists` what is behind a link that leads outside", async () => {
+        await symlink(workspace.outside, join(root, "there"));
+        await symlink(join(workspace.outside, "missing"), join(root, "gone"));
+        for (const path of ["there/secret.txt", "there/none", "gone/x", "../outside/secret.txt"])
+          expect(await refusal(guard.exists(path)), path).toMatchObject({ code: "outside" });
+        for (const path of ["there", "gone", "a.txt", "sub", "."])
+          expect(await guard.exists(path), path).toBe(true);
+        for (const path of ["none", "none/below"])
+          expect(await guard.exists(path), path).toBe(false);
+        expect(await refusal(guard.exists("a.txt/x"))).toMatchObject({ code: "not_directory" });
+      });
+
       it("is reported with what is wrong, what is allowed, and what to do", async () => {
         const error = await refusal(guard.openFile(workspace.secret));
         expect(error.message).toBe(

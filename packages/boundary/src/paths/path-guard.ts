@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { type FileHandle, readlink } from "node:fs/promises";
 import { Line } from "../line.ts";
 import { directoryAround, locate } from "./check.ts";
-import { makeDirectories, openEntry } from "./entries.ts";
+import { entryExists, makeDirectories, openEntry } from "./entries.ts";
 import { existingPart } from "./existing.ts";
 import { explain, storedPath } from "./explain.ts";
 import { moveEntry } from "./move.ts";
@@ -37,6 +37,11 @@ export interface PathGuard {
    * translates other names of an allowed directory, and finds a name in its other Unicode form (NFC, NFD).
    */
   resolve(path: string): Promise<string>;
+  /**
+   * Whether something is at a path; a link counts itself. Unlike an error about a missing path, it looks for no similar
+   * names, so it costs little.
+   */
+  exists(path: string): Promise<boolean>;
   /** Follows links that stay inside. */
   openFile(path: string): Promise<GuardedFile>;
   openDirectory(path: string): Promise<GuardedDirectory>;
@@ -121,6 +126,7 @@ export function createPathGuard(
     allowed,
     resolve,
     contains: (realPath) => directoryAround(realPath, allowed) !== undefined,
+    exists: async (path) => entryExists(await resolve(path), context),
     openFile: async (path) => openFileAt(await resolve(path), context),
     openDirectory: async (path) => openDirectoryAt(await resolve(path), context),
     place: async (path, options) => openEntry(await resolve(path), context, options),

@@ -1,46 +1,32 @@
 import type { Stats } from "node:fs";
 import { chmod, lstat, realpath } from "node:fs/promises";
 import { homedir, tmpdir, userInfo } from "node:os";
-import { isAbsolute, join, posix, relative, win32 } from "node:path";
+import { isAbsolute, join, relative } from "node:path";
+import envPaths from "env-paths";
 import { ensureDirectory } from "./ensure-directory.ts";
 import { realPathOf } from "./existing.ts";
 import { errorCode } from "./path-errors.ts";
 import type { AllowedDirectories, HiddenPlaces } from "./types.ts";
 
 /**
- * Possible locations of what a server must remember, in order of preference: the user's state directory (XDG Base Directory
- * Specification; the platform's own on macOS and Windows), then directories for temporary files, on Linux first the one
- * that survives a restart (Filesystem Hierarchy Standard 5.15). The latter are used if an allowed directory, such as
- * the home directory, contains the first.
+ * Possible locations of what a server must remember, in order of preference: the user's state directory, then directories
+ * for temporary files, on Linux first the one that survives a restart (Filesystem Hierarchy Standard 5.15). The latter
+ * are used if an allowed directory, such as the home directory, contains the first.
  *
  * @param server the server's name, which its directory has
  */
-export function stateDirectories(
-  server: string,
-  environment: NodeJS.ProcessEnv = process.env,
-  platform: NodeJS.Platform = process.platform,
-): string[] {
-  const temporary = platform === "linux" ? ["/var/tmp", tmpdir()] : [tmpdir()];
+export function stateDirectories(server: string): string[] {
+  const { data, log } = envPaths("refmcp", { suffix: "" });
+  // On Linux, env-paths calls the state directory ($XDG_STATE_HOME) that of logs.
+  const named = ["darwin", "win32"].includes(process.platform) ? data : log;
+  // The XDG Base Directory Specification requires absolute paths; others are ignored.
+  const state = isAbsolute(named) ? named : join(homedir(), ".local", "state", "refmcp");
+  const temporary = process.platform === "linux" ? ["/var/tmp", tmpdir()] : [tmpdir()];
   const user = process.getuid?.().toString() ?? userInfo().username.replace(/[^\w.-]/g, "_");
   return [
-    join(userStateDirectory(environment, platform), "refmcp", server),
+    join(state, server),
     ...temporary.map((directory) => join(directory, `refmcp-${server}-${user}`)),
   ];
-}
-
-function userStateDirectory(environment: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
-  if (platform === "win32") {
-    const local = environment.LOCALAPPDATA;
-    return local !== undefined && win32.isAbsolute(local)
-      ? local
-      : win32.join(homedir(), "AppData", "Local");
-  }
-  if (platform === "darwin") return posix.join(homedir(), "Library", "Application Support");
-  const state = environment.XDG_STATE_HOME;
-  // The specification requires absolute paths; others are ignored.
-  return state !== undefined && posix.isAbsolute(state)
-    ? state
-    : posix.join(homedir(), ".local", "state");
 }
 
 /**
@@ -69,13 +55,11 @@ export async function openStateDirectory(
     } catch (error) {
       if (!create && errorCode(error) === "ENOENT")
         return { directory: join(candidate, name), lasting };
-      reason = `${candidate} cannot be used (${error instanceof Refused ? error.message : errorCode(error)})`;
+      reason = `${candidate} cannot be used (${errorCode(error) ?? (error instanceof Error ? error.message : error)})`;
     }
   }
   return { reason };
 }
-
-class Refused extends Error {}
 
 async function openIn(
   candidate: string,
@@ -98,10 +82,11 @@ async function openIn(
   return directory;
 }
 
+/** @throws Error that says what is wrong with the directory */
 function demandOwner(stat: Stats, owners: readonly (number | undefined)[]): void {
-  if (!stat.isDirectory()) throw new Refused("not a directory");
+  if (!stat.isDirectory()) throw new Error("not a directory");
   if (process.getuid !== undefined && !owners.includes(stat.uid))
-    throw new Refused("it belongs to another user");
+    throw new Error("it belongs to another user");
 }
 
 /** Whether no allowed directory is in `directory`, nor vice versa; or whether it is at least hidden from tools. */

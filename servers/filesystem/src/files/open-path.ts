@@ -55,9 +55,7 @@ export async function openIfThere(
   guard: PathGuard,
   path: string,
 ): Promise<GuardedFile | undefined> {
-  // Checked first, because the guard's `not_found` searches the directory for similar names.
-  const place = await placeOf(guard, path).catch(orNothing);
-  return place?.stat === undefined ? undefined : guard.openFile(path).catch(orNothing);
+  return (await guard.exists(path)) ? guard.openFile(path).catch(orNothing) : undefined;
 }
 
 /**

@@ -216,22 +216,16 @@ function outerOf(key: string, pairs: ReadonlyMap<string, Checked>): Checked | un
   return undefined;
 }
 
-/**
- * Finds the missing directories of a path, outermost first; each is looked up once. What is in a missing one is not
- * looked up, because the guard's `not_found` lists the nearest directory for similar names.
- */
+/** Finds the missing directories of a path, outermost first; each is looked up once. */
 function missingParents({ guard }: ChangeContext) {
   const known = new Map<string, readonly string[]>();
   return async function find(path: string): Promise<readonly string[]> {
     const before = known.get(path);
     if (before !== undefined) return before;
-    const parent = dirname(path);
-    const isAbsent =
-      guard.contains(parent) &&
-      ((await find(parent)).length > 0 || (await placeOf(guard, path)).stat === undefined);
-    const directory = isAbsent ? undefined : await guard.openDirectory(path).catch(orNothing);
+    const isThere = guard.contains(path) && (await guard.exists(path));
+    const directory = isThere ? await guard.openDirectory(path).catch(orNothing) : undefined;
     await directory?.close();
-    const missing = directory === undefined ? [...(await find(parent)), path] : [];
+    const missing = directory === undefined ? [...(await find(dirname(path))), path] : [];
     known.set(path, missing);
     return missing;
   };
