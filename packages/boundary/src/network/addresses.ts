@@ -26,21 +26,14 @@ const RESERVES: Readonly<Record<string, Reserve>> = {
 /** The only IPv6 block that IANA assigns to the public internet; everything else is special or unassigned. */
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3];
 
-/**
- * Public IPv6 prefixes with an embedded IPv4 address, and its byte offset: the embedded address is what is checked. The
- * prefix for local translators (64:ff9b:1::/48, RFC 8215) is not public, since each translator chooses where it embeds
- * the address.
- */
-const CARRIERS: readonly { readonly prefix: [ipaddr.IPv6, number]; readonly at: number }[] = [
-  // NAT64, the well-known prefix (RFC 6052).
-  { prefix: [ipaddr.IPv6.parse("64:ff9b::"), 96], at: 12 },
-  // 6to4 (RFC 3056).
-  { prefix: [ipaddr.IPv6.parse("2002::"), 16], at: 2 },
-];
+/** The well-known prefix of translators, which is followed by an IPv4 address (RFC 6052). */
+const NAT64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("64:ff9b::"), 96];
 
 /**
  * Why an address is not a public one, by the registries of special-purpose addresses (IANA, RFC 6890). An IPv6 address
- * that embeds an IPv4 address (mapped, NAT64, 6to4, ISATAP) is treated as that IPv4 address.
+ * with an embedded IPv4 address is treated as that one if it is mapped or translated by the well-known prefix (NAT64, RFC
+ * 6052). Other translators choose where they embed it (RFC 8215), and tunnels are out of use (6to4, RFC 7526; ISATAP), so
+ * all of those are reserved.
  *
  * @param text an IP address, with or without a zone (`fe80::1%eth0`).
  * @returns undefined for a public address.
@@ -49,18 +42,12 @@ export function reserveOf(text: string): Reserve | undefined {
   if (!ipaddr.isValid(text)) return "not an IP address";
   // The parser mistakes the IPv4-compatible ::8.8.8.8 for the mapped ::ffff:8.8.8.8.
   const address = ipaddr.process(text.replace(/^::(?=\d+\.)/, "::0:"));
-  if (address instanceof ipaddr.IPv4) return reserveOfRange(address.range());
-  const own = RESERVES[address.range()];
-  if (own !== undefined) return own;
-  const carrier = CARRIERS.find(({ prefix }) => address.match(prefix));
-  for (const at of [carrier?.at, isIsatap(address) ? 12 : undefined]) {
-    const inner =
-      at === undefined ? undefined : new ipaddr.IPv4(address.toByteArray().slice(at, at + 4));
-    const reserve = inner && reserveOfRange(inner.range());
-    if (reserve !== undefined) return reserve;
-  }
-  if (carrier !== undefined) return undefined;
-  return address.match(GLOBAL_UNICAST) ? reserveOfRange(address.range()) : "a reserved address";
+  const range = address.range();
+  if (address instanceof ipaddr.IPv4) return reserveOfRange(range);
+  if (address.match(NAT64))
+    return reserveOfRange(new ipaddr.IPv4(address.toByteArray().slice(12)).range());
+  const isPublic = address.match(GLOBAL_UNICAST) && !isIsatap(address);
+  return RESERVES[range] ?? (isPublic ? reserveOfRange(range) : "a reserved address");
 }
 
 /**

@@ -130,17 +130,7 @@ export function createUrlGuard(rules: UrlRules = {}, resolve: Resolve = systemRe
     },
     place,
     async connect(host, port, signal) {
-      const { addresses } = await place(host, port, signal);
-      let last: unknown;
-      for (const { address } of addresses) {
-        try {
-          return await open(address, port, signal);
-        } catch (error) {
-          signal?.throwIfAborted();
-          last = error;
-        }
-      }
-      throw last;
+      return await open(await place(host, port, signal), signal);
     },
   };
 }
@@ -273,26 +263,25 @@ async function systemResolve(host: string): Promise<readonly LookupAddress[]> {
   }
 }
 
-async function open(
-  address: string,
-  port: number,
-  signal: AbortSignal | undefined,
-): Promise<Socket> {
-  signal?.throwIfAborted();
-  const late = () =>
-    Object.assign(new Error(`${address}:${port} did not respond`), { code: "ETIMEDOUT" });
-  const deadline = startDeadline(CONNECT_MS, signal, late);
-  const socket = connect({ host: address, port });
-  try {
-    await once(socket, "connect", { signal: deadline.signal });
-    return socket;
-  } catch (error) {
-    socket.destroy();
-    deadline.signal.throwIfAborted();
-    throw error;
-  } finally {
-    deadline.end();
+/** Connects to the first checked address that responds. */
+async function open({ addresses, port }: CheckedPlace, signal?: AbortSignal): Promise<Socket> {
+  for (const [index, { address }] of addresses.entries()) {
+    const late = () =>
+      Object.assign(new Error(`${address}:${port} did not respond`), { code: "ETIMEDOUT" });
+    const deadline = startDeadline(CONNECT_MS, signal, late);
+    const socket = connect({ host: address, port });
+    try {
+      await once(socket, "connect", { signal: deadline.signal });
+      return socket;
+    } catch (error) {
+      socket.destroy();
+      signal?.throwIfAborted();
+      if (index === addresses.length - 1) throw deadline.signal.reason ?? error;
+    } finally {
+      deadline.end();
+    }
   }
+  throw new TypeError("no address");
 }
 
 /** A lookup cannot be cancelled, but the caller doesn't have to wait for it. */
