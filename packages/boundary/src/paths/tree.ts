@@ -42,11 +42,6 @@ export interface CopyTreeOptions {
   progress?(entries: number): void;
 }
 
-interface CopyContext extends CopyTreeOptions {
-  readonly opener: Opener;
-  readonly inventory: Inventory;
-}
-
 /**
  * Copies an entry and everything below it to a path that must be free. Links are copied as links, never followed. Every
  * directory is opened and compared with the listed one before anything in it is touched.
@@ -60,81 +55,108 @@ export async function copyTree(
   opener: Opener,
   options: CopyTreeOptions = {},
 ): Promise<Inventory> {
-  const context = { ...options, opener, inventory: new Map() };
-  if ("parent" in from) await copyEntry(from, to, "", context);
-  else
-    await copyDirectory(
-      from,
-      await lstat(from.entry(""), { bigint: true }),
-      from.path,
-      to,
-      "",
-      context,
-    );
-  return context.inventory;
+  const copying = new TreeCopy(opener, options);
+  if ("parent" in from) await copying.entry(from, to, "");
+  else await copying.directory(from, await lstat(from.entry(""), { bigint: true }), to, "");
+  return copying.inventory;
 }
 
-async function copyEntry(
-  from: DirectoryEntry,
-  to: DirectoryEntry,
-  key: string,
-  context: CopyContext,
-): Promise<void> {
-  context.signal?.throwIfAborted();
-  const source = from.parent.entry(from.name);
-  const target = to.parent.entry(to.name);
-  const stat = await lstat(source, { bigint: true });
-  if (stat.isSymbolicLink()) {
-    await symlink(await readlink(source), target);
-  } else if (stat.isFile()) {
-    await copyContent(from, stat, to, context);
-  } else if (stat.isDirectory()) {
-    await inside(from, stat, context.opener, (children) =>
-      copyDirectory(children, stat, from.path, to, key, context),
-    );
-    return;
-  } else if (context.skipped !== undefined) {
-    context.skipped(key);
-    return;
-  } else {
-    throw specialFile(from.path, stat);
+class TreeCopy {
+  readonly inventory: Inventory = new Map();
+  readonly #opener: Opener;
+  readonly #options: CopyTreeOptions;
+
+  constructor(opener: Opener, options: CopyTreeOptions) {
+    this.#opener = opener;
+    this.#options = options;
   }
-  done(key, stat, context);
-}
 
-async function copyDirectory(
-  children: GuardedDirectory,
-  stat: BigIntStats,
-  path: string,
-  to: DirectoryEntry,
-  key: string,
-  context: CopyContext,
-): Promise<void> {
-  const target = to.parent.entry(to.name);
-  await mkdir(target, 0o700);
-  const made = await lstat(target, { bigint: true });
-  await inside(to, made, context.opener, async (copies) => {
-    for (const name of (await readdir(children.entry(""))).sort()) {
-      if (context.opener.hidden?.hides(join(children.realPath, name))) continue;
-      const child = join(path, name);
-      await copyEntry(
-        { parent: children, name, path: child },
-        { parent: copies, name, path: child },
-        `${key}/${name}`,
-        context,
+  async entry(from: DirectoryEntry, to: DirectoryEntry, key: string): Promise<void> {
+    const { signal, skipped } = this.#options;
+    signal?.throwIfAborted();
+    const source = from.parent.entry(from.name);
+    const stat = await lstat(source, { bigint: true });
+    if (stat.isDirectory())
+      return inside(from, stat, this.#opener, (children) =>
+        this.directory(children, stat, to, key),
       );
+    if (stat.isSymbolicLink()) await symlink(await readlink(source), to.parent.entry(to.name));
+    else if (stat.isFile()) await this.#file(from, stat, to);
+    else if (skipped === undefined) throw specialFile(from.path, stat);
+    else return skipped(key);
+    this.#done(key, stat);
+  }
+
+  async directory(
+    children: GuardedDirectory,
+    stat: BigIntStats,
+    to: DirectoryEntry,
+    key: string,
+  ): Promise<void> {
+    const target = to.parent.entry(to.name);
+    await mkdir(target, 0o700);
+    const made = await lstat(target, { bigint: true });
+    await inside(to, made, this.#opener, async (copies) => {
+      for (const name of (await readdir(children.entry(""))).sort()) {
+        if (this.#opener.hidden?.hides(join(children.realPath, name))) continue;
+        const path = join(children.path, name);
+        const at = (parent: GuardedDirectory): DirectoryEntry => ({ parent, name, path });
+        await this.entry(at(children), at(copies), `${key}/${name}`);
+      }
+      await this.#keepAttributes(attributesOf(copies.entry("")), stat);
+    });
+    this.#done(key, stat);
+  }
+
+  /** @param seen the source's lstat; if the file was replaced, or changes while it is read, that is a `conflict` */
+  async #file(from: DirectoryEntry, seen: BigIntStats, to: DirectoryEntry): Promise<void> {
+    const { attributes, signal } = this.#options;
+    const requireSame = (now: BigIntStats) => {
+      if (!isSame(now, seen) || now.mtimeNs !== seen.mtimeNs || now.size !== seen.size)
+        throw pathError("changed_meanwhile", from.path);
+    };
+    const opener = openerBelow(from.parent, this.#opener);
+    const source = await opener.openFile(from.parent.entry(from.name), from.path);
+    try {
+      requireSame(await source.handle.stat({ bigint: true }));
+      const target = await copyData(source, to.parent.entry(to.name), signal);
+      try {
+        requireSame(await source.handle.stat({ bigint: true }));
+        await this.#keepAttributes(target, seen);
+        if (attributes !== false) await target.sync();
+      } finally {
+        await target.close();
+      }
+    } finally {
+      await source.handle.close();
     }
-    const attributed = directoryAttributes(copies.entry(""));
-    if (context.attributes === false) await attributed.chmod(Number(stat.mode) & 0o777);
-    else await copyAttributes(attributed, stat);
-  });
-  done(key, stat, context);
+  }
+
+  /** If the owner cannot be kept, neither are the set-user-ID and set-group-ID bits. */
+  async #keepAttributes(target: Attributed, stat: BigIntStats): Promise<void> {
+    const mode = Number(stat.mode);
+    if (this.#options.attributes === false) return target.chmod(mode & 0o777);
+    const isOwnerKept = await target.chown(Number(stat.uid), Number(stat.gid)).then(
+      () => true,
+      () => false,
+    );
+    await target.chmod(mode & (isOwnerKept ? 0o7777 : 0o777));
+    await target.utimes(Number(stat.atimeMs) / 1000, Number(stat.mtimeMs) / 1000);
+  }
+
+  #done(key: string, stat: BigIntStats): void {
+    this.inventory.set(key, stat);
+    this.#options.progress?.(this.inventory.size);
+  }
 }
 
-function done(key: string, stat: BigIntStats, { inventory, progress }: CopyContext): void {
-  inventory.set(key, stat);
-  progress?.(inventory.size);
-}
+type Attributed = Pick<FileHandle, "chmod" | "chown" | "utimes">;
+
+const attributesOf = (path: string): Attributed => ({
+  chmod: (mode) => chmod(path, mode),
+  chown: (uid, gid) => chown(path, uid, gid),
+  utimes: (atime, mtime) => utimes(path, atime, mtime),
+});
 
 /**
  * Removes an entry and everything below it; links are removed, never followed.
@@ -193,43 +215,6 @@ async function inside(
     await directory.verify();
   } finally {
     await directory.close();
-  }
-}
-
-/**
- * Copies a regular file to a free name with its mode; with `attributes`, also its times and, as far as the system
- * allows, its owner.
- *
- * @param seen the source's lstat; if the file was replaced, or changes while it is read, that is a `conflict`
- */
-async function copyContent(
-  from: DirectoryEntry,
-  seen: BigIntStats,
-  to: DirectoryEntry,
-  { opener, signal, attributes }: CopyContext,
-): Promise<void> {
-  const source = await openerBelow(from.parent, opener).openFile(
-    from.parent.entry(from.name),
-    from.path,
-  );
-  try {
-    if (!isSame(await source.handle.stat({ bigint: true }), seen))
-      throw pathError("changed_meanwhile", from.path);
-    const target = await copyData(source, to.parent.entry(to.name), signal);
-    try {
-      const after = await source.handle.stat({ bigint: true });
-      if (after.mtimeNs !== seen.mtimeNs || after.size !== seen.size)
-        throw pathError("changed_meanwhile", from.path);
-      if (attributes === false) await target.chmod(Number(seen.mode) & 0o777);
-      else {
-        await copyAttributes(target, seen);
-        await target.sync();
-      }
-    } finally {
-      await target.close();
-    }
-  } finally {
-    await source.handle.close();
   }
 }
 
@@ -292,27 +277,4 @@ async function isCloned({ handle, realPath }: GuardedFile, target: string): Prom
   if (now !== undefined && isSame(now, await handle.stat({ bigint: true }))) return true;
   await unlink(target);
   return false;
-}
-
-type Attributed = Pick<FileHandle, "chmod" | "chown" | "utimes">;
-
-function directoryAttributes(path: string): Attributed {
-  return {
-    chmod: (mode) => chmod(path, mode),
-    chown: (uid, gid) => chown(path, uid, gid),
-    utimes: (atime, mtime) => utimes(path, atime, mtime),
-  };
-}
-
-/** If the owner cannot be kept, neither are the set-user-ID and set-group-ID bits. */
-export async function copyAttributes(
-  target: Attributed,
-  { uid, gid, mode, atimeMs, mtimeMs }: BigIntStats,
-): Promise<void> {
-  const isOwnerKept = await target.chown(Number(uid), Number(gid)).then(
-    () => true,
-    () => false,
-  );
-  await target.chmod(Number(mode) & (isOwnerKept ? 0o7777 : 0o777));
-  await target.utimes(Number(atimeMs) / 1000, Number(mtimeMs) / 1000);
 }
