@@ -91,14 +91,7 @@ export class HttpClient {
     const redirects: URL[] = [];
     let jar: HttpCookieJar | undefined;
     let next = guard.check(url);
-    const late = () =>
-      new ToolError(
-        "timeout",
-        `${shown(next)} did not finish within ${budgets.totalMs / 1000} s.`,
-        {
-          hint: "Try again later, or ask the user to raise --timeout.",
-        },
-      );
+    const late = () => tooSlow(`${shown(next)} did not finish within ${budgets.totalMs / 1000} s.`);
     const deadline = startDeadline(budgets.totalMs, signal, late);
     try {
       for (;;) {
@@ -118,12 +111,10 @@ export class HttpClient {
         if (cookies.length > 0) jar ??= await this.#options.cookieJar?.();
         for (const one of cookies) jar?.set(next, one);
         redirects.push(next);
+        const many = `${shown(url)} redirects more than ${budgets.redirects} times.`;
+        const hint = `The last address was ${shown(next)}.`;
         if (redirects.length > budgets.redirects)
-          throw new ToolError(
-            "unavailable",
-            `${shown(url)} redirects more than ${budgets.redirects} times.`,
-            { hint: `The last address was ${shown(next)}.` },
-          );
+          throw new ToolError("unavailable", many, { hint });
         next = guard.check(target);
       }
     } catch (error) {
@@ -171,9 +162,8 @@ export class HttpClient {
   ): Promise<Dispatcher.ResponseData> {
     const { budgets, headersFor } = this.#options;
     const { request } = await undici();
-    const seconds = budgets.headersMs / 1000;
     const late = () =>
-      new ToolError("timeout", `${shown(url)} sent no headers within ${seconds} s.`);
+      tooSlow(`${shown(url)} sent no headers within ${budgets.headersMs / 1000} s.`);
     this.#dispatcher ??= this.#connected();
     const deadline = startDeadline(budgets.headersMs, signal, late);
     try {
@@ -262,19 +252,14 @@ function decodersOf(header: string): Duplex[] {
     .split(",")
     .map((encoding) => encoding.trim().toLowerCase())
     .filter((encoding) => encoding !== "" && encoding !== "identity");
-  if (encodings.length > MAX_ENCODINGS)
-    throw new ToolError(
-      "too_large",
-      `The response is encoded ${encodings.length} times; at most ${MAX_ENCODINGS} encodings are supported.`,
-    );
+  const many = `The response is encoded ${encodings.length} times; at most ${MAX_ENCODINGS} encodings are supported.`;
+  if (encodings.length > MAX_ENCODINGS) throw new ToolError("too_large", many);
   return encodings.reverse().map((encoding) => {
-    const create = DECODERS.get(encoding);
-    if (create !== undefined) return create();
     const name = oneLine(encoding.slice(0, 40));
-    throw new ToolError(
-      "unavailable",
-      `The response uses the encoding "${name}", which is not supported.`,
-    );
+    const unknown = `The response uses the encoding "${name}", which is not supported.`;
+    const create = DECODERS.get(encoding);
+    if (create === undefined) throw new ToolError("unavailable", unknown);
+    return create();
   });
 }
 
@@ -323,6 +308,11 @@ const MEANINGS: Readonly<Record<string, string>> = {
   Z_DATA_ERROR: "its compressed body is damaged",
   Z_BUF_ERROR: "its compressed body is incomplete",
 };
+
+const tooSlow = (what: string) =>
+  new ToolError("timeout", what, {
+    hint: "Try again later, or ask the user to raise --timeout.",
+  });
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";

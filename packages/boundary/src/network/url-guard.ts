@@ -89,12 +89,9 @@ export function createUrlGuard(rules: UrlRules = {}, resolve: Resolve = systemRe
   }
 
   function checkAddress(address: string, name: string, port: number): void {
+    const why = `has the address ${address}, which is denied by --deny-host`;
     if (denied.some((rule) => rule.covers(address, port)))
-      throw refused(
-        name,
-        `has the address ${address}, which is denied by --deny-host`,
-        "Ask the user about it.",
-      );
+      throw refused(name, why, "Ask the user about it.");
     if (allowed.some((rule) => rule.names(name, port) || rule.covers(address, port))) return;
     const reserve = reserveOf(address);
     if (reserve !== undefined && !permits(reserve)) throw reserved(name, reserve, address);
@@ -110,14 +107,9 @@ export function createUrlGuard(rules: UrlRules = {}, resolve: Resolve = systemRe
     const family = isIP(name);
     const addresses =
       family === 0 ? await unlessAborted(resolve(name), signal) : [{ address: name, family }];
+    const hint = "Check the URL for typos, and check the network.";
     if (addresses.length === 0)
-      throw new ToolError(
-        "unavailable",
-        `The host "${oneLine(name.slice(0, 253))}" has no address.`,
-        {
-          hint: "Check the URL for typos, and check the network.",
-        },
-      );
+      throw new ToolError("unavailable", `The host ${named(name)} has no address.`, { hint });
     for (const { address } of addresses) checkAddress(address, name, port);
     return { host: name, port, addresses };
   }
@@ -148,37 +140,28 @@ export function portOf(url: Pick<URL, "port" | "protocol">): number {
  */
 export function parseWebUrl(given: string | URL): URL {
   const text = String(given);
-  const shown = oneLine(text.slice(0, 200));
   const hint = "Use an absolute URL such as https://example.org/page.";
+  const refusal = (kind: "invalid" | "denied", why: string) => new ToolError(kind, why, { hint });
   if (text.length > MAX_URL_CHARS)
-    throw new ToolError(
+    throw refusal(
       "invalid",
       `The URL has ${text.length} characters; the limit is ${MAX_URL_CHARS}.`,
-      {
-        hint,
-      },
     );
-  if (!URL.canParse(text)) throw new ToolError("invalid", `"${shown}" is not a URL.`, { hint });
+  if (!URL.canParse(text))
+    throw refusal("invalid", `"${oneLine(text.slice(0, 200))}" is not a URL.`);
   const url = new URL(text);
-  if (!SCHEMES.includes(url.protocol)) {
-    const near = nearest(url.protocol.slice(0, -1), ["http", "https"]);
-    const meant = near[0] === undefined ? "" : ` Did you mean ${near[0]}?`;
-    throw new ToolError(
-      "denied",
-      `${oneLine(url.protocol.slice(0, 40))} URLs are not allowed; use http: or https:.${meant}`,
-      { hint },
-    );
+  const { protocol, username, password, host } = url;
+  if (!SCHEMES.includes(protocol)) {
+    const [near] = nearest(protocol.slice(0, -1), ["http", "https"]);
+    const meant = near === undefined ? "" : ` Did you mean ${near}?`;
+    const what = `${oneLine(protocol.slice(0, 40))} URLs are not allowed`;
+    throw refusal("denied", `${what}; use http: or https:.${meant}`);
   }
-  if (url.username !== "" || url.password !== "") {
-    throw new ToolError(
-      "denied",
-      `URLs that contain a user name or password are not allowed (host ${oneLine(url.host)}).`,
-      {
-        hint: "Remove user@ from the URL; the user can configure credentials for a host.",
-      },
-    );
-  }
-  return url;
+  if (username === "" && password === "") return url;
+  const what = "URLs that contain a user name or password are not allowed";
+  throw new ToolError("denied", `${what} (host ${oneLine(host)}).`, {
+    hint: "Remove user@ from the URL; the user can configure credentials for a host.",
+  });
 }
 
 /** One entry of `--allow-host` or `--deny-host`. */
@@ -195,13 +178,10 @@ interface HostRule {
  */
 export function parseHostRule(text: string): HostRule {
   const rule = text.trim().toLowerCase();
-  const unreadable = new ToolError(
-    "invalid",
-    `"${oneLine(text.slice(0, 200))}" is not a valid host.`,
-    {
-      hint: "Use a name (example.org), its subdomains (*.example.org), an address, host:port, or a network (10.0.0.0/8).",
-    },
-  );
+  const what = `"${oneLine(text.slice(0, 200))}" is not a valid host.`;
+  const unreadable = new ToolError("invalid", what, {
+    hint: "Use a name (example.org), its subdomains (*.example.org), an address, host:port, or a network (10.0.0.0/8).",
+  });
   if (isNetwork(rule))
     return {
       names: (host) => isInNetwork(host, rule),
@@ -252,14 +232,9 @@ async function systemResolve(host: string): Promise<readonly LookupAddress[]> {
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     if (code === "ENOTFOUND" || code === "ENODATA") return [];
-    throw new ToolError(
-      "unavailable",
-      `The name "${oneLine(host)}" could not be resolved (${code}).`,
-      {
-        hint: "The network or its DNS server is not responding; try again later.",
-        cause: error,
-      },
-    );
+    const hint = "The network or its DNS server is not responding; try again later.";
+    const what = `The name ${named(host)} could not be resolved (${code}).`;
+    throw new ToolError("unavailable", what, { hint, cause: error });
   }
 }
 
@@ -298,24 +273,15 @@ function unlessAborted<Value>(
   });
 }
 
-function reserved(name: string, reserve: Reserve, address?: string): ToolError {
-  const what =
-    address === undefined || address === name
-      ? `is ${reserve}`
-      : `resolves to ${address}, ${reserve}`;
-  return refused(
-    name,
-    what,
-    `To allow it, the user can start the server with --allow-host ${oneLine(name)}.`,
-  );
+function reserved(name: string, reserve: Reserve, address = name): ToolError {
+  const what = address === name ? `is ${reserve}` : `resolves to ${address}, ${reserve}`;
+  const hint = `To allow it, the user can start the server with --allow-host ${oneLine(name)}.`;
+  return refused(name, what, hint);
 }
 
 function refused(name: string, why: string, hint: string): ToolError {
-  return new ToolError(
-    "denied",
-    `The host "${oneLine(name.slice(0, 253))}" ${why}, and is blocked.`,
-    {
-      hint,
-    },
-  );
+  return new ToolError("denied", `The host ${named(name)} ${why}, and is blocked.`, { hint });
 }
+
+/** A host in a message; names have at most 253 characters (RFC 1035). */
+const named = (host: string): string => `"${oneLine(host.slice(0, 253))}"`;
