@@ -91,7 +91,9 @@ export class HttpClient {
     const redirects: URL[] = [];
     let jar: HttpCookieJar | undefined;
     let next = guard.check(url);
-    const late = () => tooSlow(`${shown(next)} did not finish within ${budgets.totalMs / 1000} s.`);
+    const slow = `did not finish within ${budgets.totalMs / 1000} s.`;
+    const hint = "Try again later, or ask the user to raise --timeout.";
+    const late = () => new ToolError("timeout", `${shown(next)} ${slow}`, { hint });
     const deadline = startDeadline(budgets.totalMs, signal, late);
     try {
       for (;;) {
@@ -112,9 +114,9 @@ export class HttpClient {
         for (const one of cookies) jar?.set(next, one);
         redirects.push(next);
         const many = `${shown(url)} redirects more than ${budgets.redirects} times.`;
-        const hint = `The last address was ${shown(next)}.`;
+        const last = `The last address was ${shown(next)}.`;
         if (redirects.length > budgets.redirects)
-          throw new ToolError("unavailable", many, { hint });
+          throw new ToolError("unavailable", many, { hint: last });
         next = guard.check(target);
       }
     } catch (error) {
@@ -162,8 +164,8 @@ export class HttpClient {
   ): Promise<Dispatcher.ResponseData> {
     const { budgets, headersFor } = this.#options;
     const { request } = await undici();
-    const late = () =>
-      tooSlow(`${shown(url)} sent no headers within ${budgets.headersMs / 1000} s.`);
+    const slow = `${shown(url)} sent no headers within ${budgets.headersMs / 1000} s.`;
+    const late = () => new ToolError("timeout", slow);
     this.#dispatcher ??= this.#connected();
     const deadline = startDeadline(budgets.headersMs, signal, late);
     try {
@@ -308,11 +310,6 @@ const MEANINGS: Readonly<Record<string, string>> = {
   Z_DATA_ERROR: "its compressed body is damaged",
   Z_BUF_ERROR: "its compressed body is incomplete",
 };
-
-const tooSlow = (what: string) =>
-  new ToolError("timeout", what, {
-    hint: "Try again later, or ask the user to raise --timeout.",
-  });
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
