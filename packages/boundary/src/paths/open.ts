@@ -227,10 +227,11 @@ export function procOpener(allowed: AllowedDirectories): Opener {
     return openDescriptor(path, O_PATH);
   }
 
-  function verify(fd: number, path: string, asked: string) {
+  function verify(fd: number, requested: string, asked: string) {
     const stat = fstatSync(fd);
-    // Of a file that has just been deleted, the kernel adds " (deleted)" to its name, which is below the same directory.
-    const realPath = readlinkSync(through(fd));
+    const path = readlinkSync(through(fd));
+    // The kernel marks the path of a file that was deleted or replaced just now.
+    const realPath = stat.nlink === 0 ? path.replace(/ \(deleted\)$/, "") : path;
     if (allowed.hidden?.hides(realPath)) throw hiddenPlace(asked);
     const directory = directoryAround(realPath, allowed);
     if (directory === undefined) throw leadsOutside(asked, allowed);
@@ -240,8 +241,8 @@ export function procOpener(allowed: AllowedDirectories): Opener {
     kinds.set(stat.dev, kind);
     if (kind === "special") throw inSpecialFileSystem(asked);
     // Only a path without links, since a link may lead through another file system to this one.
-    if (kind === "local" && realPath === path)
-      localDirectories.add(stat.isDirectory() ? path : dirname(path));
+    if (kind === "local" && realPath === requested)
+      localDirectories.add(stat.isDirectory() ? realPath : dirname(realPath));
     return { kind, found: { stat, realPath, directory } };
   }
 

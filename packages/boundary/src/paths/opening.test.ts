@@ -223,6 +223,16 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
         });
       });
 
+      it("does not show which Unicode form of a name is there", async () => {
+        await writeFile(join(workspace.outside, "e\u0301.txt"), "SECRET");
+        await symlink(workspace.outside, join(root, "there"));
+        const [stored, missing] = await Promise.all(
+          ["\u00e9.txt", "\u00e8.txt"].map((name) => refusal(guard.openFile(`there/${name}`))),
+        );
+        expect(stored).toMatchObject({ code: "outside" });
+        expect(stored?.message.normalize().replace("é", "è")).toBe(missing?.message.normalize());
+      });
+
       it("does not show by `exists` what is behind a link that leads outside", async () => {
         await symlink(workspace.outside, join(root, "there"));
         await symlink(join(workspace.outside, "missing"), join(root, "gone"));

@@ -9,7 +9,7 @@ import {
   refusal,
   type Workspace,
 } from "../../test/fixtures/boundary.ts";
-import { hasProc, LocalFile, SMALL_BYTES } from "./open.ts";
+import { hasProc, LocalFile, procOpener, SMALL_BYTES } from "./open.ts";
 
 /** On Linux always a local file system. */
 const place = "/dev/shm";
@@ -68,6 +68,21 @@ describe.runIf(hasProc() && existsSync(place))("a local file", () => {
     }
     expect((await file.handle.readFile()).length).toBe(SMALL_BYTES + 7);
     await file.handle.close();
+  });
+
+  it("has its path, even if it was replaced since it was located", async () => {
+    const held = await open(path);
+    await unlink(path);
+    const opener = procOpener(workspace.allowed);
+    const file = await opener.openFile(`/proc/self/fd/${held.fd}`, path);
+    expect(file.realPath).toBe(path);
+    await file.handle.close();
+    await held.close();
+    const named = `${path} (deleted)`;
+    await writeFile(named, "hello");
+    const other = await opener.openFile(named, named);
+    expect(other.realPath).toBe(named);
+    await other.handle.close();
   });
 
   it("is verified even when its directory is cached", async () => {
