@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
-import { lstat, mkdir } from "node:fs/promises";
+import { lstat, mkdir, readlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { directoryAround } from "./check.ts";
 import { existingPart } from "./existing.ts";
 import { explain, isInsideNow, refusalOf } from "./explain.ts";
 import { containsByAnyName, isInside } from "./names.ts";
@@ -12,9 +13,16 @@ import {
   isMissing,
   leadsOutside,
   outside,
+  pathError,
   readOnly,
 } from "./path-errors.ts";
-import type { AllowedDirectory, GuardContext, GuardedDirectory, GuardedPlace } from "./types.ts";
+import type {
+  AllowedDirectory,
+  GuardContext,
+  GuardedDirectory,
+  GuardedPlace,
+  LinkTarget,
+} from "./types.ts";
 
 /**
  * Opens and verifies the parent of `path`; returns it with the entry of the last component, where a link is not
@@ -74,6 +82,34 @@ export async function statEntry(
   return lstat(parent.entry(name)).catch((error: unknown) => {
     if (errorCode(error) === "ENOENT") return undefined;
     throw error;
+  });
+}
+
+/** Runs `work` with an entry that is being opened, and closes its parent. Errors of `work` are explained for `path`. */
+export async function withEntry<Result>(
+  path: string,
+  opening: Promise<GuardedPlace>,
+  context: GuardContext,
+  work: (place: GuardedPlace) => Promise<Result>,
+): Promise<Result> {
+  const place = await opening;
+  try {
+    return await work(place);
+  } catch (error) {
+    throw await explain(error, path, context);
+  } finally {
+    await place.parent.close();
+  }
+}
+
+/** See `PathGuard.readLink`. */
+export async function readLinkAt(path: string, context: GuardContext): Promise<LinkTarget> {
+  return withEntry(path, openEntry(path, context), context, async ({ entry, stat }) => {
+    if (stat?.isSymbolicLink() === false) throw pathError("not_link", path);
+    const target = await readlink(entry);
+    const { real, missing } = await existingPart(path);
+    const inside = missing.length === 0 && directoryAround(real, context.allowed) !== undefined;
+    return { target, inside };
   });
 }
 

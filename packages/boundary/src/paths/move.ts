@@ -14,7 +14,7 @@ import {
   symlink,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { openEntry } from "./entries.ts";
+import { openEntry, withEntry } from "./entries.ts";
 import { explain } from "./explain.ts";
 import { fold, isInside } from "./names.ts";
 import { errorCode, pathError, pathFailure, quote, specialFile } from "./path-errors.ts";
@@ -29,25 +29,20 @@ export async function moveEntry(
   { overwrite = false }: { overwrite?: boolean },
   context: GuardContext,
 ): Promise<void> {
-  const source = await openEntry(from, context, { write: true });
-  try {
-    const stat = await lstat(source.entry, { bigint: true }).catch(async (error: unknown) => {
-      throw await explain(error, from, context);
-    });
+  const opened = (path: string) => openEntry(path, context, { write: true });
+  await withEntry(from, opened(from), context, async (source) => {
+    const stat = await lstat(source.entry, { bigint: true });
     if (!stat.isFile() && !stat.isDirectory() && !stat.isSymbolicLink())
       throw specialFile(from, stat);
-    const target = await openEntry(to, context, { write: true });
-    try {
-      await moveTo({ place: source, stat }, target, overwrite, context);
-    } catch (error) {
-      if (errorCode(error) === "ENOENT") throw pathError("changed_meanwhile", from);
-      throw await explain(error, (await isAboutSource(error, source, target)) ? from : to, context);
-    } finally {
-      await target.parent.close();
-    }
-  } finally {
-    await source.parent.close();
-  }
+    await withEntry(to, opened(to), context, (target) =>
+      moveTo({ place: source, stat }, target, overwrite, context).catch(async (error: unknown) => {
+        if (errorCode(error) === "ENOENT") throw pathError("changed_meanwhile", from);
+        throw (await isAboutSource(error, source, target))
+          ? await explain(error, from, context)
+          : error;
+      }),
+    );
+  });
 }
 
 async function moveTo(

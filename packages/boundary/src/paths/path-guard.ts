@@ -1,14 +1,12 @@
 import type { Stats } from "node:fs";
-import { type FileHandle, readlink } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { Line } from "../line.ts";
 import { directoryAround, locate } from "./check.ts";
-import { entryExists, makeDirectories, openEntry } from "./entries.ts";
-import { existingPart } from "./existing.ts";
-import { explain, storedPath } from "./explain.ts";
+import { entryExists, makeDirectories, openEntry, readLinkAt } from "./entries.ts";
+import { storedPath } from "./explain.ts";
 import { moveEntry } from "./move.ts";
 import { hasProc, openDirectoryAt, openFileAt, procOpener } from "./open.ts";
 import { portableOpener } from "./open-portable.ts";
-import { pathError } from "./path-errors.ts";
 import { type CopyTreeOptions, copyTree, type Inventory, removeTree } from "./tree.ts";
 import type {
   AllowedDirectories,
@@ -138,23 +136,6 @@ export function createPathGuard(
       moveEntry(await resolve(from), await resolve(to), options, context),
     copyTree: (from, to, options) => copyTree(from, to, opener, options),
     removeTree: (entry) => removeTree(entry, opener),
-
-    async readLink(path) {
-      const absolute = await resolve(path);
-      const place = await openEntry(absolute, context);
-      try {
-        if (place.stat?.isSymbolicLink() === false) throw pathError("not_link", absolute);
-        const target = await readlink(place.entry);
-        const { real, missing } = await existingPart(absolute);
-        return {
-          target,
-          inside: missing.length === 0 && directoryAround(real, allowed) !== undefined,
-        };
-      } catch (error) {
-        throw await explain(error, absolute, context);
-      } finally {
-        await place.parent.close();
-      }
-    },
+    readLink: async (path) => readLinkAt(await resolve(path), context),
   };
 }

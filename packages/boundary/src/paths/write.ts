@@ -10,9 +10,9 @@ import {
   unlink,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { openEntry, requireWritable, statEntry } from "./entries.ts";
+import { openEntry, requireWritable, statEntry, withEntry } from "./entries.ts";
 import { existingPart } from "./existing.ts";
-import { explain, isInsideNow } from "./explain.ts";
+import { isInsideNow } from "./explain.ts";
 import { giveFreeName, isStill, temporaryName } from "./move.ts";
 import { fold, foldsCase } from "./names.ts";
 import { openUnlinked } from "./open.ts";
@@ -45,35 +45,23 @@ export async function updateFileAt<Result>(
   work: (handle: FileHandle, stat: Stats) => Promise<Result>,
   context: GuardContext,
 ): Promise<Result> {
-  const place = await openTarget(path, {}, context);
-  const real = join(place.parent.realPath, place.name);
-  try {
-    return await context.writing.run(foldsCase() ? fold(real) : real, async () => {
-      await requirePermission(place);
-      const existing = await context.opener.openFile(place.entry, path);
-      try {
-        const handle = await openUnlinked(place.entry, constants.O_RDWR | constants.O_APPEND);
-        try {
-          const [one, other] = [
-            await handle.stat({ bigint: true }),
-            await existing.handle.stat({ bigint: true }),
-          ];
-          if (!isSame(one, other)) throw pathError("changed_meanwhile", path);
-          await place.parent.verify();
-          requireOneName(existing.stat, path);
-          return await work(handle, existing.stat);
-        } finally {
-          await handle.close();
-        }
-      } finally {
-        await existing.handle.close();
-      }
-    });
-  } catch (error) {
-    throw await explain(error, path, context);
-  } finally {
-    await place.parent.close();
-  }
+  return inLine(path, {}, context, async (place) => {
+    await requirePermission(place);
+    const existing = await context.opener.openFile(place.entry, path);
+    let handle: FileHandle | undefined;
+    try {
+      handle = await openUnlinked(place.entry, constants.O_RDWR | constants.O_APPEND);
+      const opened = await handle.stat({ bigint: true });
+      if (!isSame(opened, await existing.handle.stat({ bigint: true })))
+        throw pathError("changed_meanwhile", path);
+      await place.parent.verify();
+      requireOneName(existing.stat, path);
+      return await work(handle, existing.stat);
+    } finally {
+      await handle?.close();
+      await existing.handle.close();
+    }
+  });
 }
 
 /** See `PathGuard.writeFile`. Extended attributes and access control lists are not preserved. */
@@ -83,17 +71,21 @@ export async function writeFileAt(
   options: WriteOptions,
   context: GuardContext,
 ): Promise<{ created: boolean; path: string }> {
-  const place = await openTarget(path, options, context);
-  const real = join(place.parent.realPath, place.name);
-  try {
-    return await context.writing.run(foldsCase() ? fold(real) : real, () =>
-      writeInto(place, content, options, context),
-    );
-  } catch (error) {
-    throw await explain(error, path, context);
-  } finally {
-    await place.parent.close();
-  }
+  return inLine(path, options, context, (place) => writeInto(place, content, options, context));
+}
+
+/** Runs `work` with the place to write to, after all earlier writers of the same file. */
+async function inLine<Result>(
+  path: string,
+  options: WriteOptions,
+  context: GuardContext,
+  work: (place: GuardedPlace) => Promise<Result>,
+): Promise<Result> {
+  const writing = (place: GuardedPlace) => {
+    const real = join(place.parent.realPath, place.name);
+    return context.writing.run(foldsCase() ? fold(real) : real, () => work(place));
+  };
+  return withEntry(path, openTarget(path, options, context), context, writing);
 }
 
 /** The location to write to: that of the path, or the target of a symlink there. */
