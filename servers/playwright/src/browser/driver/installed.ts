@@ -10,7 +10,7 @@ export interface Candidate {
   readonly required: boolean;
 }
 
-export interface BrowserSearch {
+interface BrowserSearch {
   readonly executablePath: string | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
