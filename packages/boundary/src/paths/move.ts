@@ -127,7 +127,7 @@ export function temporaryName(): string {
   return `.refmcp-${randomBytes(9).toString("base64url")}.tmp`;
 }
 
-export interface Moved {
+interface Moved {
   readonly place: Pick<GuardedPlace, "parent" | "name" | "path" | "entry">;
   readonly stat: BigIntStats;
 }
@@ -138,7 +138,7 @@ export interface Moved {
  *
  * @throws ToolError `conflict`, `invalid`; EXDEV, with nothing changed, if the paths are on two file systems
  */
-export async function renameEntry(
+async function renameEntry(
   moved: Moved,
   target: GuardedPlace,
   overwrite: boolean,

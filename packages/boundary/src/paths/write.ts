@@ -241,7 +241,7 @@ async function syncDirectory(directory: GuardedDirectory): Promise<void> {
 }
 
 /** A new file with a random name, written completely before it is renamed. */
-export interface TemporaryFile {
+interface TemporaryFile {
   readonly handle: FileHandle;
   readonly entry: string;
   readonly identity: BigIntStats;
@@ -310,7 +310,7 @@ async function discard(handle: FileHandle, entry: string): Promise<void> {
  * Gives the new file the old one's mode, owner and birth time, as far as the system allows. The set-user-ID and
  * set-group-ID bits are cleared, as with every write(2) by a user other than root.
  */
-export async function copyAttributes(
+async function copyAttributes(
   { handle, identity }: TemporaryFile,
   old: Stats,
 ): Promise<void> {
