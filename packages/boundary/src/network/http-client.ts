@@ -65,8 +65,8 @@ const MAX_ENCODINGS = 2;
 const MAX_HEADER_BYTES = 32_768;
 const MAX_CONNECTIONS = 8;
 
-/** Loaded with the first request: it takes longer than a server needs to start. */
-const undici = () => import("undici");
+/** Loaded with the first request, since a server starts faster without; a bundle has only the default export. */
+const undici = async () => (await import("undici")).default;
 
 /**
  * Downloads from the web through a `UrlGuard`: it connects only to addresses that were checked, and checks every
