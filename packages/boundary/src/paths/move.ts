@@ -138,11 +138,7 @@ interface Moved {
  *
  * @throws ToolError `conflict`, `invalid`; EXDEV, with nothing changed, if the paths are on two file systems
  */
-async function renameEntry(
-  moved: Moved,
-  target: GuardedPlace,
-  overwrite: boolean,
-): Promise<void> {
+async function renameEntry(moved: Moved, target: GuardedPlace, overwrite: boolean): Promise<void> {
   const { place, stat } = moved;
   if (await isOneEntry(place, target)) {
     if (place.name !== target.name)

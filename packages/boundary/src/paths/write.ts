@@ -310,10 +310,7 @@ async function discard(handle: FileHandle, entry: string): Promise<void> {
  * Gives the new file the old one's mode, owner and birth time, as far as the system allows. The set-user-ID and
  * set-group-ID bits are cleared, as with every write(2) by a user other than root.
  */
-async function copyAttributes(
-  { handle, identity }: TemporaryFile,
-  old: Stats,
-): Promise<void> {
+async function copyAttributes({ handle, identity }: TemporaryFile, old: Stats): Promise<void> {
   if (BigInt(old.uid) !== identity.uid || BigInt(old.gid) !== identity.gid) {
     await handle.chown(old.uid, old.gid).catch(() => {});
   }
