@@ -50,10 +50,10 @@ export const server = defineServer({
   tools,
   resources,
   prompts,
-  open: ({ options: { hooks, filters, confirm, protocols, allowHosts }, allowed, offers }) =>
+  open: ({ options: { hooks, filters, confirm, protocols, allowHosts }, allowed, env, offers }) =>
     new Git({
       guard: createPathGuard(allowed),
-      env: process.env,
+      env,
       hooks,
       filters,
       mayAsk: confirm === "ask",

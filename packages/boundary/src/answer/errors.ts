@@ -1,3 +1,5 @@
+import { shareAcrossBundles } from "./shared-class.ts";
+
 /**
  * What went wrong, from the caller's perspective.
  *
@@ -52,6 +54,8 @@ export class ToolError extends Error {
     this.data = options.data;
   }
 }
+
+shareAcrossBundles(ToolError, "ToolError");
 
 /** The error codes of a package: each with its kind, and what to do next and the message where they are always the same. */
 export type ErrorTable<Code extends string> = Readonly<

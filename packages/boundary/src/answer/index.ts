@@ -19,4 +19,5 @@ export {
   type ToolErrorOptions,
 } from "./errors.ts";
 export { isJson, JsonText } from "./json-text.ts";
+export { shareAcrossBundles } from "./shared-class.ts";
 export { cleanText, manyLines, oneLine, visibleJson } from "./untrusted.ts";

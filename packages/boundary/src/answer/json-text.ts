@@ -1,3 +1,5 @@
+import { shareAcrossBundles } from "./shared-class.ts";
+
 /**
  * A data tool's value as JSON text. It is sent unchanged, both as text and as structured content, without being parsed
  * or checked against `output`: the tool's tests do that.
@@ -15,6 +17,8 @@ export class JsonText {
     return JSON.parse(this.text);
   }
 }
+
+shareAcrossBundles(JsonText, "JsonText");
 
 export function isJson(text: string): boolean {
   try {

@@ -20,6 +20,7 @@ export class Runtime<Context, Table extends OptionTable> {
   readonly options: OptionValues<Table> & CommonOptionValues;
   readonly allowed: DirectoryAllowlist;
   readonly log: Log;
+  readonly #env: NodeJS.ProcessEnv;
   /** The client's roots; undefined unless the server accesses directories and `--roots` is not `off`. */
   readonly roots: ClientRoots | undefined;
   /** The limits of each call: its answer's characters, its time, and its time as a task. */
@@ -32,7 +33,8 @@ export class Runtime<Context, Table extends OptionTable> {
   readonly resources: readonly (Resource<Context> | LazyResource<Context>)[];
   readonly prompts: readonly (Prompt<Context> | LazyPrompt<Context>)[];
   readonly #listeners = new Set<Listener>();
-  readonly #closing = new AbortController();
+  #isClosed = false;
+  #closing = new AbortController();
   #stateKey: Uint8Array | undefined;
   #context: Promise<Context> | undefined;
   opened: { readonly context: Context } | undefined;
@@ -43,6 +45,8 @@ export class Runtime<Context, Table extends OptionTable> {
       options: OptionValues<Table> & CommonOptionValues;
       allowed: DirectoryAllowlist;
       log: Log;
+      /** Default: the process's. */
+      env?: NodeJS.ProcessEnv | undefined;
       /**
        * Signs state that is sent through clients; processes with the same clients share the key. Default: a new key.
        */
@@ -54,6 +58,7 @@ export class Runtime<Context, Table extends OptionTable> {
     this.options = parts.options;
     this.allowed = parts.allowed;
     this.log = parts.log;
+    this.#env = parts.env ?? process.env;
     this.#stateKey = parts.stateKey;
     const { clientRoots, maxAnswerChars, timeoutMs, taskTimeoutMs } = parts.options;
     const asksForRoots = definition.directories !== undefined && clientRoots !== "off";
@@ -77,7 +82,7 @@ export class Runtime<Context, Table extends OptionTable> {
 
   /** The context, opened on the first call. If opening fails, the next call tries again. */
   readonly open = (): Promise<Context> => {
-    if (this.#closing.signal.aborted)
+    if (this.#isClosed)
       return Promise.reject(new ToolError("cancelled", "The server is shutting down."));
     this.#context ??= this.#open();
     return this.#context;
@@ -86,25 +91,27 @@ export class Runtime<Context, Table extends OptionTable> {
   /** Opens the context after the current answer has been sent; a failure is reported by the first call. */
   warm(): void {
     setImmediate(() => {
-      if (!this.#closing.signal.aborted) this.open().catch(() => undefined);
+      if (!this.#isClosed) this.open().catch(() => undefined);
     });
   }
 
   async #open(): Promise<Context> {
+    const { signal } = this.#closing;
     try {
       const context = await this.definition.open({
         options: this.options,
         allowed: this.allowed,
         log: this.log,
-        signal: this.#closing.signal,
+        env: this.#env,
+        signal,
         offers: (name) => this.tools.some((tool) => tool.name === name),
         changed: (uri) => this.#notify((listener) => listener.changed(uri)),
         resourcesChanged: () => this.#notify((listener) => listener.resourcesChanged()),
       });
-      this.opened = { context };
+      if (!signal.aborted) this.opened = { context };
       return context;
     } catch (error) {
-      this.#context = undefined;
+      if (!signal.aborted) this.#context = undefined;
       throw error;
     }
   }
@@ -115,10 +122,18 @@ export class Runtime<Context, Table extends OptionTable> {
   }
 
   async close(): Promise<void> {
-    if (this.#closing.signal.aborted) return;
-    this.#closing.abort();
+    this.#isClosed = true;
+    await this.reset();
+  }
+
+  /** Closes the context; the next call opens a new one. For a context that an error may have left half changed. */
+  async reset(): Promise<void> {
     const opening = this.#context;
     if (opening === undefined) return;
+    this.#context = undefined;
+    this.opened = undefined;
+    this.#closing.abort();
+    this.#closing = new AbortController();
     const context = await opening.catch(() => undefined);
     if (context !== undefined) await this.definition.close?.(context);
   }

@@ -44,15 +44,23 @@ function knownTools(tools: Runtime<unknown, OptionTable>["tools"]): Service["too
   };
 }
 
-/** Binds a running server to the protocol: its definitions become the methods that clients call. */
-export function bind<Context>(runtime: Runtime<Context, OptionTable>): Service {
+/**
+ * Binds a running server to the protocol: its definitions become the methods that clients call.
+ *
+ * @param tasks keeps the calls that became tasks. Default: its own; servers that are served as one share them.
+ */
+export function bind<Context>(
+  runtime: Runtime<Context, OptionTable>,
+  tasks = new Tasks({
+    afterMs: runtime.options.taskAfterMs,
+    limitMs: runtime.options.taskTimeoutMs,
+  }),
+): Service {
   const { definition, prompts, log } = runtime;
   const { name, title, version } = definition;
   const findTool = toolsByName(runtime.tools);
   const findKnown = knownTools(runtime.tools);
   const scopeFor: Service["scopeFor"] = (effect) => `${name}:${effect}`;
-  const { taskAfterMs, taskTimeoutMs } = runtime.options;
-  const tasks = new Tasks({ afterMs: taskAfterMs, limitMs: taskTimeoutMs });
   const resources = new Resources(runtime);
   const hasResources = runtime.resources.length > 0 || definition.skills !== undefined;
   const hasPrompts = prompts.length > 0;

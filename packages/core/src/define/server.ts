@@ -14,7 +14,9 @@ export interface Opening<Table extends OptionTable> {
   /** The allowed directories; empty unless the server declares `directories`. */
   readonly allowed: AllowedDirectories;
   readonly log: Log;
-  /** Aborts when the server closes. */
+  /** The environment variables, without the secrets of other servers in the same process. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Aborts when the context closes. */
   readonly signal: AbortSignal;
   /** Whether a tool is offered with these options, so that answers name only tools that can be called. */
   offers(tool: string): boolean;
@@ -47,6 +49,11 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
    */
   readonly instructions: string;
   readonly options: Table;
+  /**
+   * Environment variables with secrets of this server, in addition to its options of type `secret`: their names, or how
+   * the names begin. Other servers in the same process do not get them.
+   */
+  readonly secretVariables?: readonly string[];
   /**
    * Declares that the server accesses directories: it gets the positional directories, `--root` and `--roots`, and
    * requests the client's roots. With `fallback: "working directory"`, the working directory is allowed if nothing else

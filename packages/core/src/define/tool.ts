@@ -1,4 +1,4 @@
-import type { JsonText } from "@refmcp/boundary/answer";
+import { type JsonText, shareAcrossBundles } from "@refmcp/boundary/answer";
 import type * as z from "zod";
 import type { Call } from "./call.ts";
 import type { ContentBlock, Meta, ResourceLink } from "./content.ts";
@@ -23,6 +23,8 @@ export class DataAnswer<Value> {
     this.text = text;
   }
 }
+
+shareAcrossBundles(DataAnswer, "DataAnswer");
 
 /**
  * Attaches `resource_link` blocks to a data tool's value. Some hosts drop links, so include each in the value too.

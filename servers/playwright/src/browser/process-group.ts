@@ -68,9 +68,9 @@ export async function runInGroup(
 }
 
 /** The environment of a program of the user's project: the server's, without the server's own variables. */
-export const projectEnvironment = (): NodeJS.ProcessEnv =>
+export const projectEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(
-    Object.entries(process.env).filter(
+    Object.entries(env).filter(
       ([name]) => !/^(?:REFMCP_|NODE_OPTIONS$|VITEST|FORCE_COLOR$)/.test(name),
     ),
   );

@@ -6,7 +6,6 @@ import envPaths from "env-paths";
 import { type DriverHost, Drivers } from "./driver/drivers.ts";
 import type { DriverOptions } from "./driver/protocol.ts";
 import { Sessions } from "./driver/sessions.ts";
-import { Secrets } from "./secrets/secrets.ts";
 import type { Upload } from "./session/downloads.ts";
 import { Specs } from "./specs/specs.ts";
 import { runsPlace } from "./store/disk.ts";
@@ -42,7 +41,7 @@ export class Services {
     this.#paths = paths;
     this.changed = changed;
     this.runs = new RunStore(runs, RETENTION, rest.links);
-    this.specs = new Specs(project, this.runs, Secrets.from(env));
+    this.specs = new Specs(project, this.runs, env);
     this.drivers = new Drivers(
       { ...rest, runsPlace: runs },
       { env, readUpload: (path) => this.#upload(path), log, changed },

@@ -8,6 +8,8 @@ import { projectEnvironment, runInGroup } from "../process-group.ts";
 export interface CommandOptions {
   readonly project: string;
   readonly args: readonly string[];
+  /** The server's environment. */
+  readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
   readonly onEvent: (event: SpecEvent) => void;
 }
@@ -21,6 +23,7 @@ export interface CommandOptions {
 export async function playwrightTest({
   project,
   args,
+  env,
   signal,
   onEvent,
 }: CommandOptions): Promise<{ code: number | null; output: string }> {
@@ -29,7 +32,7 @@ export async function playwrightTest({
   return runInGroup([cliOf(project), "test", "--reporter=null", ...args], {
     cwd: project,
     // Not `--reporter`, which Playwright splits at commas.
-    env: { ...environment(), PW_TEST_REPORTER: reporter },
+    env: { ...environment(env), PW_TEST_REPORTER: reporter },
     signal,
     onLine: (line) => {
       const event = eventOf(line);
@@ -50,8 +53,8 @@ function cliOf(project: string): string {
   throw failure("no_playwright", `Playwright is not installed in the project ${project}.`);
 }
 
-const environment = (): NodeJS.ProcessEnv => ({
-  ...projectEnvironment(),
+const environment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  ...projectEnvironment(env),
   REFMCP_REPORT_FD: "3",
   PLAYWRIGHT_HTML_OPEN: "never",
   NO_COLOR: "1",

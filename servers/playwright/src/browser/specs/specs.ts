@@ -6,7 +6,7 @@ import { startDeadline } from "@refmcp/boundary";
 import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
 import { escaped } from "../language/matching.ts";
-import { type Secrets, SecretsInRun } from "../secrets/secrets.ts";
+import { Secrets, SecretsInRun } from "../secrets/secrets.ts";
 import { type Calling, workMs } from "../session/deadline.ts";
 import { type RunFolder, slugOf } from "../store/disk.ts";
 import { isText, mimeOf, type RunStore } from "../store/runs.ts";
@@ -30,14 +30,17 @@ const MAX_ARTIFACT_BYTES = 50_000_000;
 export class Specs {
   readonly #folder: string | undefined;
   readonly #runs: RunStore;
+  readonly #env: NodeJS.ProcessEnv;
   readonly #secrets: SecretsInRun;
   /** Spec files whose text is known. */
   readonly #read = new Set<string>();
 
-  /** @param secrets values from the specs' environment that answers never show, nor parts of them. */
-  constructor(folder: string | undefined, runs: RunStore, secrets: Secrets) {
+  /** @param env the specs' environment; answers never show its secrets, nor parts of them. */
+  constructor(folder: string | undefined, runs: RunStore, env: NodeJS.ProcessEnv) {
+    const secrets = Secrets.from(env);
     this.#folder = folder;
     this.#runs = runs;
+    this.#env = env;
     this.#secrets = new SecretsInRun(secrets, []);
     // Any spec can use any of them.
     for (const name of secrets.names) this.#secrets.written(name, "");
@@ -55,6 +58,7 @@ export class Specs {
     const ended = await playwrightTest({
       project: this.folder,
       args: ["--list", ...argumentsOf(selection)],
+      env: this.#env,
       signal,
       onEvent: (event) => {
         if (event.kind === "tests") found.push(...event.tests.map((test) => this.#shown(test)));
@@ -99,6 +103,7 @@ export class Specs {
       const ended = await playwrightTest({
         project,
         args: [...(selection.lastFailed ? ["--last-failed"] : []), ...argumentsOf(selection)],
+        env: this.#env,
         signal,
         onEvent: (event) => {
           if (event.kind === "begin") total = event.total;
