@@ -128,8 +128,8 @@ export function parseCommandLine<Table extends OptionTable>(
   if (words.includes("--version") || words.includes("-v")) return { kind: "version" };
   const given = parseOptions(all.server, all.table, invocation);
   if (!given.ok) return { kind: "error", message: given.message };
-  // Defaults for servers without directories, so that all servers' options have the same shape.
-  const absent = { directories: [], clientRoots: "off" };
+  // Defaults for what a table lacks, so that the options of all servers have the same shape.
+  const absent = { directories: [], clientRoots: "off", toolsets: [], tools: [], excludeTools: [] };
   // `serverOptions` joined the two tables at run time, which TypeScript cannot follow.
   const values: unknown = { ...absent, ...given.values };
   const options = values as OptionValues<Table> & CommonOptionValues;

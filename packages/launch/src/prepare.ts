@@ -1,16 +1,18 @@
 import { access, realpath } from "node:fs/promises";
-import { ToolError } from "@refmcp/boundary/answer";
-import { DirectoryAllowlist } from "@refmcp/boundary/directories";
-import { Runtime } from "@refmcp/core/internal/bind/runtime";
+import type { Runtime } from "@refmcp/core/internal/bind/runtime";
+import { bind } from "@refmcp/core/internal/bind/server";
 import type { CommonOptionValues } from "@refmcp/core/internal/define/common-options";
 import type { OptionTable } from "@refmcp/core/internal/define/options";
 import type { Servable, ServerDefinition } from "@refmcp/core/internal/define/server";
-import type { Tool } from "@refmcp/core/internal/define/tool";
+import type { LazyTool, Tool } from "@refmcp/core/internal/define/tool";
 import { createLog } from "@refmcp/core/internal/log";
+import type { Service } from "@refmcp/core/internal/protocol/request";
 import type { HttpSettings } from "@refmcp/core/internal/transport/http/settings";
+import type { HelpFacts } from "./help.ts";
 import { nearCommand } from "./near-command.ts";
-import { serverOptions } from "./options.ts";
-import { type OptionsRead, parseCommandLine, unknownNames } from "./parse-options.ts";
+import { type ServerOptions, serverOptions } from "./options.ts";
+import { type OptionsRead, parseCommandLine } from "./parse-options.ts";
+import { runtimeOf, type Start } from "./runtime.ts";
 
 /** The output of a process that does not serve, and its exit code. */
 export interface Printed {
@@ -25,16 +27,43 @@ export type Prepared<Context, Table extends OptionTable> =
   | {
       readonly kind: "run";
       readonly runtime: Runtime<Context, Table>;
+      readonly served: Served;
       readonly http: HttpSettings | undefined;
     }
   | Printed;
+
+/** What is served: a server, or several as one. */
+export interface Served {
+  readonly service: Service;
+  readonly tools: readonly (Tool<never> | LazyTool<never>)[];
+  close(): Promise<void>;
+  /** Called with an uncaught exception. @returns whether the process can go on. */
+  recover?(error: unknown): boolean;
+}
+
+/** How a program that serves several servers as one differs from a server. */
+export interface Composition<Context, Table extends OptionTable> {
+  /** The options of the program and of all its servers. */
+  readonly options: ServerOptions<Table>;
+  /** What follows the options in the help. */
+  readonly sections: NonNullable<HelpFacts["sections"]>;
+  /**
+   * @param own the server of the program's own definition
+   * @returns a message for the user if the options don't fit.
+   */
+  serve(
+    own: Runtime<Context, Table>,
+    start: Start<Table>,
+    given: OptionsRead<OptionTable>,
+  ): Promise<Served | string>;
+}
 
 /**
  * Creates a running server from a definition, a command line and an environment, or a text to print (help, version, a
  * host's entry, an error in the options). Opens nothing, and writes nothing except warnings.
  *
  * @param how `writeLog` receives the log's lines (default: stderr). `inShell`: runs one command for a person or a
- *   script, in their working directory.
+ *   script, in their working directory. `composition`: the program serves several servers as one.
  */
 export async function prepare<Context, Table extends OptionTable>(
   definition: Servable<Context, Table>,
@@ -43,13 +72,21 @@ export async function prepare<Context, Table extends OptionTable>(
   {
     writeLog,
     inShell = false,
-  }: { readonly writeLog?: (line: string) => void; readonly inShell?: boolean } = {},
+    composition,
+  }: {
+    readonly writeLog?: (line: string) => void;
+    readonly inShell?: boolean;
+    readonly composition?: Composition<Context, Table> | undefined;
+  } = {},
 ): Promise<Prepared<Context, Table>> {
-  const all = serverOptions(definition);
+  const all = composition?.options ?? serverOptions(definition);
   const help = async () => {
     const { renderHelp } = await import("./help.ts");
     return print(
-      renderHelp({ ...definition, all, bin: await clonedFile() }, process.stdout.columns),
+      renderHelp(
+        { ...definition, all, sections: composition?.sections, bin: await clonedFile() },
+        process.stdout.columns,
+      ),
     );
   };
   const command = parseCommandLine(all, { argv, env });
@@ -76,41 +113,22 @@ export async function prepare<Context, Table extends OptionTable>(
   // A remote client's directories are not on this machine.
   const options =
     http === undefined ? command.options : { ...command.options, clientRoots: "off" as const };
-  const log = createLog(`refmcp-${definition.name}`, options.logLevel, writeLog);
+  const log = createLog(processName(definition), options.logLevel, writeLog);
   for (const warning of command.given.warnings) log.warning(warning);
-  let moreTools: readonly Tool<Context>[] = [];
-  try {
-    const { option, load } = definition.moreTools ?? {};
-    if (option !== undefined && options[option] !== undefined)
-      moreTools = (await load?.(options)) ?? [];
-  } catch (error) {
-    if (!(error instanceof ToolError)) throw error;
-    return refuse([error.message, ...(error.hint === undefined ? [] : [error.hint])].join("\n"));
-  }
-  const known = [...definition.tools, ...moreTools].flatMap(({ name, aliases = [] }) => [
-    name,
-    ...aliases,
-  ]);
-  const mistake =
-    unknownNames("--tools", "tool", options.tools, known, "--list-tools") ??
-    unknownNames("--exclude-tools", "tool", options.excludeTools, known, "--list-tools");
-  if (mistake !== undefined) return refuse(mistake);
-  const declared = definition.directories;
-  const allowed = allowlistOf(
-    inShell && declared !== undefined ? { ...declared, fallback: "working directory" } : declared,
+  const start = {
     options,
-    command.given.sources,
-  );
-  const runtime = new Runtime(definition, {
-    options,
-    allowed,
+    sources: command.given.sources,
     log,
     stateKey: http?.stateKey,
-    moreTools,
-  });
+    inShell,
+  };
+  const runtime = await runtimeOf(definition, start);
+  if (typeof runtime === "string") return refuse(runtime);
+  const served = (await composition?.serve(runtime, start, command.given)) ?? servedOf(runtime);
+  if (typeof served === "string") return refuse(served);
   if (command.kind === "list-tools") {
     const { renderToolTable } = await import("./help.ts");
-    return print(renderToolTable(runtime.tools, process.stdout.columns));
+    return print(renderToolTable(served.tools, process.stdout.columns));
   }
   if (options.printConfig !== undefined) {
     const { carryOptions, renderHostEntry } = await import("./host-entry.ts");
@@ -120,7 +138,16 @@ export async function prepare<Context, Table extends OptionTable>(
     });
     return print(text, (await entryWarnings(definition, all.table, options)) + guidance);
   }
-  return { kind: "run", runtime, http };
+  return { kind: "run", runtime, served, http };
+}
+
+function servedOf<Context>(runtime: Runtime<Context, OptionTable>): Served {
+  return { service: bind(runtime), tools: runtime.tools, close: () => runtime.close() };
+}
+
+/** The name of a server's process in messages: `refmcp-git`. */
+export function processName({ name }: Pick<ServerDefinition<never>, "name">): string {
+  return name === "refmcp" ? name : `refmcp-${name}`;
 }
 
 /** The file that node runs in a clone; undefined for an installed package. */
@@ -205,25 +232,4 @@ async function httpSettings(
     if (error instanceof HttpOptionError) return error.message;
     throw error;
   }
-}
-
-function allowlistOf(
-  declared: ServerDefinition<never>["directories"],
-  options: CommonOptionValues & Readonly<Record<string, unknown>>,
-  sources: OptionsRead<OptionTable>["sources"],
-): DirectoryAllowlist {
-  const configured = (key: string, writable: boolean) => {
-    const paths = options[key];
-    if (!Array.isArray(paths)) return [];
-    const from = sources[key] === "environment" ? ("environment" as const) : ("argument" as const);
-    return paths.map((path) => ({ path: String(path), source: from, writable }));
-  };
-  return new DirectoryAllowlist({
-    configured: [
-      ...configured("directories", true),
-      ...(declared?.readOnly === undefined ? [] : configured(declared.readOnly, false)),
-    ],
-    mode: options.clientRoots,
-    ...(declared?.fallback === undefined ? {} : { fallback: process.cwd() }),
-  });
 }

@@ -1,10 +1,9 @@
-import { bind } from "@refmcp/core/internal/bind/server";
 import type { OptionTable } from "@refmcp/core/internal/define/options";
 import type { Servable } from "@refmcp/core/internal/define/server";
 import { protectStdout, StdioServer } from "@refmcp/core/internal/transport/stdio/stdio";
 import { serverOptions } from "./options.ts";
 import { shellWords } from "./parse-options.ts";
-import { clonedFile, prepare } from "./prepare.ts";
+import { type Composition, clonedFile, prepare, processName } from "./prepare.ts";
 import { installShutdown } from "./shutdown.ts";
 
 /**
@@ -13,32 +12,38 @@ import { installShutdown } from "./shutdown.ts";
  * opened on the first call that needs it. If the command line ends in a command (`call git_log --max_count 5`), runs
  * only that command.
  *
+ * @param how `argv`: default, the process's. `composition`: the program serves several servers as one.
+ *
  * ```ts
  * await run(defineServer({ name: "hello", … }));
  * ```
  */
 export async function run<Context, Table extends OptionTable>(
   definition: Servable<Context, Table>,
+  {
+    argv = process.argv.slice(2),
+    composition,
+  }: { readonly argv?: readonly string[]; readonly composition?: Composition<Context, Table> } = {},
 ): Promise<void> {
   const stdout = protectStdout();
-  const argv = process.argv.slice(2);
-  const words = shellWords(serverOptions(definition), argv);
+  const words = shellWords(composition?.options ?? serverOptions(definition), argv);
   const inShell = words !== undefined;
-  const prepared = await prepare(definition, words?.options ?? argv, process.env, { inShell });
+  const options = words?.options ?? argv;
+  const prepared = await prepare(definition, options, process.env, { inShell, composition });
   if (prepared.kind === "print") {
     process.stderr.write(prepared.stderr);
     stdout.write(prepared.stdout);
     process.exitCode = prepared.exitCode;
     return;
   }
-  const { runtime, http } = prepared;
+  const { served, http, runtime } = prepared;
   if (words !== undefined) {
     const { runShell } = await import("./shell/shell.ts");
-    return runShell(runtime, words, stdout, await startOf(definition));
+    return runShell(definition, served, words, stdout, await startOf(definition));
   }
-  const { log, options } = runtime;
-  const service = bind(runtime);
-  const { auditLog } = options;
+  const { service } = served;
+  const { log } = service;
+  const { auditLog, maxMessageBytes } = runtime.options;
   const endAudit =
     auditLog === undefined ? undefined : (await import("./audit.ts")).auditTo(auditLog, log);
   const shutDownWith = (closeTransport: (why: string) => Promise<void>, transportMs = 0) =>
@@ -48,16 +53,16 @@ export async function run<Context, Table extends OptionTable>(
         await closeTransport(why);
         service.tasks.close();
         await endAudit?.();
-        await runtime.close();
+        await served.close();
       },
+      recover: served.recover,
       transportMs,
     });
   if (http !== undefined) {
     const { serveHttp } = await import("@refmcp/core/internal/transport/http/serve");
     try {
-      const { maxMessageBytes } = options;
       const serving = await serveHttp(service, http, { maxMessageBytes });
-      process.stderr.write(`refmcp-${definition.name} listens on ${serving.url}\n`);
+      process.stderr.write(`${processName(definition)} listens on ${serving.url}\n`);
       const { drainMs, callMs } = http;
       // A user who presses Ctrl+C waits for no load balancer.
       shutDownWith(
@@ -75,13 +80,13 @@ export async function run<Context, Table extends OptionTable>(
   if (process.stdin.isTTY) {
     const start = await startOf(definition);
     process.stderr.write(
-      `refmcp-${definition.name} waits for an MCP client on stdin, as a host starts it. To use it here: ${start} tools, call TOOL or --help; --print-config HOST prints a host's entry. Ctrl+C ends it.\n`,
+      `${processName(definition)} waits for an MCP client on stdin, as a host starts it. To use it here: ${start} tools, call TOOL or --help; --print-config HOST prints a host's entry. Ctrl+C ends it.\n`,
     );
   }
   const server = new StdioServer(service, {
     input: process.stdin,
     output: stdout,
-    maxLineBytes: options.maxMessageBytes,
+    maxLineBytes: maxMessageBytes,
     note: (line) => log.warning(line),
     onEnd: ({ reason, since }) => shutdown.begin(reason, since),
   });

@@ -17,7 +17,7 @@ const PEER_GONE: ReadonlySet<unknown> = new Set([
  * blocked. `SIGTERM`, `SIGINT` and `SIGHUP` start the shutdown; a second signal exits at once.
  *
  * An uncaught exception also starts it, with exit code 1: it may have left something half done, and hosts start a new
- * process. Errors of a lost connection are only logged, and so are unhandled rejections, since nothing waited for the
+ * process; unless `recover` can limit the damage to a part of it. Errors of a lost connection are only logged, and so are unhandled rejections, since nothing waited for the
  * work that failed.
  *
  * Install it once per process. Anything that must not outlive a forced exit can be ended synchronously in a listener of
@@ -26,6 +26,7 @@ const PEER_GONE: ReadonlySet<unknown> = new Set([
 export function installShutdown({
   close,
   log,
+  recover,
   transportMs = 0,
   withinMs = 2000,
   killAfterMs = 5000,
@@ -33,6 +34,8 @@ export function installShutdown({
   /** Ends the connection, then releases the server's resources (pool, browser, watcher, database, child processes). */
   readonly close: (why: string) => Promise<void>;
   readonly log: Pick<Log, "debug" | "error">;
+  /** Called with an uncaught exception. @returns whether the process can go on; otherwise it shuts down. */
+  readonly recover?: ((error: unknown) => boolean) | undefined;
   /** Milliseconds by which both limits are longer, for calls that may finish. */
   readonly transportMs?: number;
   /** Milliseconds from the beginning of the shutdown to the exit. */
@@ -79,7 +82,8 @@ export function installShutdown({
   process.on("uncaughtException", (error: unknown) => {
     log.error(`uncaught exception: ${inOneLine(error)}`);
     const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (!PEER_GONE.has(code)) begin("uncaught exception", undefined, 1);
+    if (!PEER_GONE.has(code) && recover?.(error) !== true)
+      begin("uncaught exception", undefined, 1);
   });
   return {
     /**

@@ -2,9 +2,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { manyLines } from "@refmcp/boundary/answer";
 import { listedTools } from "@refmcp/core/internal/bind/listing";
-import type { Runtime } from "@refmcp/core/internal/bind/runtime";
-import { bind } from "@refmcp/core/internal/bind/server";
-import type { OptionTable } from "@refmcp/core/internal/define/options";
+import type { ServerDefinition } from "@refmcp/core/internal/define/server";
 import { Connection } from "@refmcp/core/internal/protocol/connection";
 import { isObject } from "@refmcp/core/internal/protocol/messages";
 import { MODERN_VERSIONS } from "@refmcp/core/internal/protocol/revisions";
@@ -19,6 +17,7 @@ import {
 } from "../help.ts";
 import { rangeText } from "../options.ts";
 import { type ShellWords, unknownNames } from "../parse-options.ts";
+import type { Served } from "../prepare.ts";
 import { propertiesOf, readArguments, UsageError } from "./arguments.ts";
 import { asText, pretty } from "./output.ts";
 import { ProgressLine } from "./progress.ts";
@@ -28,6 +27,8 @@ import { Terminal } from "./terminal.ts";
 const FAILED = 1;
 const WRONG = 2;
 const INTERRUPTED = 130;
+type Program = Pick<ServerDefinition<never>, "packageName" | "version">;
+
 /** How long closing may take before the process exits anyway, in milliseconds. */
 const CLOSING_MS = 2_000;
 
@@ -36,8 +37,9 @@ const CLOSING_MS = 2_000;
  *
  * @param program how the user started it, for messages
  */
-export async function runShell<Context>(
-  runtime: Runtime<Context, OptionTable>,
+export async function runShell(
+  definition: Program,
+  served: Served,
   words: ShellWords,
   stdout: { write(data: string | Uint8Array, done: () => void): unknown },
   program: string,
@@ -45,7 +47,7 @@ export async function runShell<Context>(
   let code = 0;
   process.once("SIGINT", () => process.exit(INTERRUPTED));
   try {
-    const { output, failed } = await new ShellClient(runtime, program).run(words);
+    const { output, failed } = await new ShellClient(definition, served, program).run(words);
     if (failed) process.stderr.write(shownOn(process.stderr, output));
     else
       await new Promise<void>((resolve) => stdout.write(shownOn(process.stdout, output), resolve));
@@ -55,7 +57,7 @@ export async function runShell<Context>(
     process.stderr.write(shownOn(process.stderr, `${error.message}\n`));
     code = WRONG;
   }
-  await Promise.race([runtime.close(), wait(CLOSING_MS)]);
+  await Promise.race([served.close(), wait(CLOSING_MS)]);
   process.exit(code);
 }
 
@@ -72,8 +74,9 @@ interface Outcome {
 }
 
 /** A client of the server in the same process, which uses the protocol like any other. */
-class ShellClient<Context> {
-  readonly #runtime: Runtime<Context, OptionTable>;
+class ShellClient {
+  readonly #definition: Program;
+  readonly #tools: Served["tools"];
   readonly #program: string;
   readonly #connection: Connection;
   readonly #waiting = new Map<unknown, (answer: Readonly<Record<string, unknown>>) => void>();
@@ -82,12 +85,13 @@ class ShellClient<Context> {
   #lastId = 0;
 
   /** @param program how the user started it, for messages */
-  constructor(runtime: Runtime<Context, OptionTable>, program: string) {
-    this.#runtime = runtime;
+  constructor(definition: Program, { service, tools }: Served, program: string) {
+    this.#definition = definition;
+    this.#tools = tools;
     this.#program = program;
     const progress = this.#progress;
     this.#connection = new Connection({
-      service: bind(runtime),
+      service,
       sink: {
         answer: (json) => this.#answered(json),
         notify(method, params) {
@@ -106,7 +110,7 @@ class ShellClient<Context> {
       case "read":
         return this.#read(rest);
       case "tools":
-        return { output: await this.#tools(rest), failed: false };
+        return { output: await this.#list(rest), failed: false };
     }
   }
 
@@ -147,21 +151,19 @@ class ShellClient<Context> {
     return { output: Buffer.concat(bytes), failed: false };
   }
 
-  async #tools([name, ...words]: readonly string[]): Promise<string> {
-    const tools = await listedTools(this.#runtime.tools);
+  async #list([name, ...words]: readonly string[]): Promise<string> {
+    const tools = await listedTools(this.#tools);
     if (name === "--json") return pretty(tools);
-    if (name === undefined) return renderToolTable(this.#runtime.tools, process.stdout.columns);
+    if (name === undefined) return renderToolTable(this.#tools, process.stdout.columns);
     const tool = await this.#tool(name);
     return words.includes("--json") ? pretty(tool) : this.#usage(tool);
   }
 
   async #tool(name: string): Promise<ListedTool> {
-    const facts = this.#runtime.tools.find(
-      (one) => one.name === name || one.aliases?.includes(name),
-    );
+    const facts = this.#tools.find((one) => one.name === name || one.aliases?.includes(name));
     const [listed] = facts === undefined ? [] : await listedTools([facts]);
     if (listed !== undefined) return listed;
-    const known = this.#runtime.tools.map((one) => one.name);
+    const known = this.#tools.map((one) => one.name);
     throw new UsageError(
       unknownNames("this command", "tool", [name], known, `${this.#program} tools`) ?? name,
     );
@@ -178,7 +180,7 @@ class ShellClient<Context> {
         width,
       ),
       "",
-      renderToolTable(this.#runtime.tools, process.stdout.columns).trimEnd(),
+      renderToolTable(this.#tools, process.stdout.columns).trimEnd(),
     ];
     return `${lines.join("\n")}\n`;
   }
@@ -242,8 +244,8 @@ class ShellClient<Context> {
     const meta = {
       [META.version]: MODERN_VERSIONS[0],
       [META.clientInfo]: {
-        name: programName(this.#runtime.definition.packageName),
-        version: this.#runtime.definition.version,
+        name: programName(this.#definition.packageName),
+        version: this.#definition.version,
       },
       [META.capabilities]: hasTerminal ? { elicitation: { form: {}, url: {} } } : {},
       progressToken: id,
