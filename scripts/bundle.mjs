@@ -1,6 +1,6 @@
-// Bundles the server in the current directory into dist/: `bin.js` (which npx starts), `server.js` (the server), one
-// `*.worker.js` for each worker, and the parts that they share or load on first use; core and every
-// pure-JavaScript dependency are inside. Next to dist/, THIRD_PARTY_NOTICES has their licenses and sbom.cdx.json lists them
+// Bundles the server in the current directory into dist/: `bin.js` (which npx starts), `server.js` (the server),
+// `definition.js` and `options.js` (for `refmcp`, which serves several servers in one process), one `*.worker.js` for each worker,
+// and the parts that they share or load on first use; core and every pure-JavaScript dependency are inside. Next to dist/, THIRD_PARTY_NOTICES has their licenses and sbom.cdx.json lists them
 // (CycloneDX).
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -29,7 +29,7 @@ const sources = await readdir("src", { recursive: true });
 const workers = sources.filter((file) => file.endsWith(".worker.ts")).map((file) => `src/${file}`);
 
 /**
- * Precomputes what the process shows before its first call: `src/bin.ts` gets an outline of the server, which loads
+ * Precomputes what the process shows before its first call: `src/bin.ts` (in `refmcp`, `src/serve.ts`) gets an outline of the server, which loads
  * `src/server.ts` on the first call that needs it, so that a start reads no tool and no schema.
  *
  * @type {import("esbuild").Plugin}
@@ -38,7 +38,7 @@ const lazily = {
   name: "lazily",
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^\.\/server\.ts$/ }, ({ importer, resolveDir }) =>
-      basename(importer) === "bin.ts"
+      ["bin.ts", "serve.ts"].includes(basename(importer))
         ? { path: "src/server.ts", namespace: "lazily", pluginData: resolveDir }
         : undefined,
     );
@@ -116,10 +116,7 @@ const shared = {
   logLevel: "warning",
 };
 
-// A package that is not a server shows nothing.
-const views = sources.includes("server.ts")
-  ? await buildViews(process.cwd())
-  : { pages: new Map(), metafile: { inputs: {}, outputs: {} } };
+const views = await buildViews(process.cwd());
 /**
  * Adds the packages of the views to those of the bundle, so that the SBOM and the notices list them.
  *
@@ -151,6 +148,9 @@ const { outputFiles, metafile } = await build({
   metafile: true,
   entryPoints: {
     server: "src/bin.ts",
+    ...(sources.includes("server.ts")
+      ? { definition: "src/server.ts", options: "src/options.ts" }
+      : {}),
     ...Object.fromEntries(workers.map((worker) => [basename(worker, ".ts"), worker])),
   },
   outdir: "dist",
