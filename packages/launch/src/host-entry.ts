@@ -263,7 +263,7 @@ function questionOf({ form, description }: OptionEntry["option"]): string {
 type AnyValue = OptionsRead<OptionTable>["values"][string];
 
 /** The values of an option as texts that set it again. */
-export function textsOf(value: AnyValue): string[] {
+function textsOf(value: AnyValue): string[] {
   return [value ?? []]
     .flat()
     .map((item) =>

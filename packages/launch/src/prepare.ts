@@ -164,7 +164,7 @@ function exists(file: string): Promise<boolean> {
 }
 
 /** What would keep a host from using a printed entry: lines for stderr. */
-export async function entryWarnings(
+async function entryWarnings(
   { directories }: Pick<ServerDefinition<never>, "directories">,
   table: OptionTable,
   options: Readonly<Record<string, unknown>>,

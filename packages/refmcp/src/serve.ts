@@ -1,110 +1,107 @@
-import { realpathSync } from "node:fs";
-import { DirectoryAllowlist } from "@refmcp/boundary/directories";
-import { Runtime } from "@refmcp/core/internal/bind/runtime";
-import { bind } from "@refmcp/core/internal/bind/server";
 import { createLog } from "@refmcp/core/internal/log";
-import type { Listener } from "@refmcp/core/internal/protocol/request";
-import { protectStdout, StdioServer } from "@refmcp/core/internal/transport/stdio/stdio";
-import { serverOptions } from "@refmcp/launch/internal/options";
-import { parseCommandLine, parseOptions } from "@refmcp/launch/internal/parse-options";
-import { installShutdown } from "@refmcp/launch/internal/shutdown";
-import { installed, SERVER_NAMES } from "./catalog.ts";
-import { definitionOf } from "./definition.ts";
-import { Peer } from "./peer.ts";
-import { serviceOf } from "./service.ts";
-import { allOptions, complete, settingsOf } from "./settings.ts";
+import type { Tasks } from "@refmcp/core/internal/protocol/tasks";
+import { run } from "@refmcp/launch";
+import type { Composition } from "@refmcp/launch/internal/prepare";
+import { runtimeOf, type Start } from "@refmcp/launch/internal/runtime";
+import { allInstalled, type Installed, SERVER_NAMES } from "./catalog.ts";
+import {
+  allOptions,
+  chosenServers,
+  divideEnvironment,
+  type options,
+  optionsOf,
+} from "./options.ts";
+import { type Part, partOf } from "./part.ts";
+import { server as program } from "./server.ts";
+import { joinServices } from "./service.ts";
+import type { ToolIndex } from "./tool-index.ts";
 
-/** How long ending the servers may take longer than ending this process alone. */
-const SERVERS_MS = 1_500;
+/** What follows the options in the help. */
+const SECTIONS: Composition<ToolIndex, typeof options>["sections"] = {
+  "Options of one server": [
+    [
+      "--SERVER.OPTION VALUE",
+      "Any option of a server, with the server's name before it: --git.hooks off, --sqlite.allow-write. It overrides the same option without a name.",
+    ],
+  ],
+  Commands: [
+    [
+      "SERVER [options]",
+      `Run one server alone: git --help. Servers: ${SERVER_NAMES.join(", ")}. A directory with such a name is written ./git.`,
+    ],
+    ["call TOOL [arguments]", "Call a tool; call TOOL --help shows its arguments."],
+    ["tools [TOOL]", "List the tools, or show the arguments of one."],
+    ["read URI", "Print a resource."],
+  ],
+};
 
 /**
- * Serves all servers over stdin and stdout until the client disconnects or a signal arrives, or prints what the options
+ * Serves all servers as one in this process until the client disconnects or a signal arrives, or prints what the options
  * ask for.
  */
 export async function serve(argv: readonly string[]): Promise<void> {
-  const stdout = protectStdout();
-  const servers = SERVER_NAMES.map(installed);
-  const all = allOptions(servers);
-  const command = parseCommandLine(all, { argv, env: process.env });
-  const peers: Peer[] = [];
-  const findsTools = "given" in command && command.given.values.findTools === true;
-  const definition = definitionOf(findsTools, async () => {
+  const installed = await allInstalled(argv, process.env);
+  const servers: Part[] = [];
+  const open = async () => {
     const { ToolIndex } = await import("./tool-index.ts");
-    return new ToolIndex(peers);
-  });
-  if (command.kind === "error") return refuse(command.message);
-  if (command.kind === "help" || command.kind === "version" || command.kind === "describe") {
-    const { printed } = await import("./print.ts");
-    stdout.write(await printed(command.kind, definition, all, ownFile()));
-    return;
-  }
-  const { options, given } = command;
-  const settings = settingsOf(servers, given, process.env);
-  if (typeof settings === "string") return refuse(settings);
-  if (command.kind === "print-config" && options.printConfig !== undefined) {
-    const { hostEntryOf } = await import("./print.ts");
-    const { entryWarnings } = await import("@refmcp/launch/internal/prepare");
-    const { text, guidance } = hostEntryOf(options.printConfig, definition, all, given, ownFile());
-    process.stderr.write((await entryWarnings(definition, all.table, given.values)) + guidance);
-    stdout.write(text);
-    return;
-  }
-  if (command.kind === "list-tools") {
-    const { toolTables } = await import("./print.ts");
-    stdout.write(toolTables(settings));
-    return;
-  }
-  const log = createLog("refmcp", options.logLevel);
-  for (const warning of given.warnings) log.warning(warning);
-  const listeners = new Set<Listener>();
-  const events = {
-    changed: (uri: string) => listeners.forEach((listener) => void listener.changed(uri)),
-    resourcesChanged: () => listeners.forEach((listener) => void listener.resourcesChanged()),
+    return new ToolIndex(servers);
   };
-  peers.push(...settings.map((one) => new Peer(one, log, events)));
-  const defaults = parseOptions("", serverOptions(definition).table, { argv: [], env: {} });
-  if (!defaults.ok) return refuse(defaults.message);
-  const runtime = new Runtime(definition, {
-    options: { ...complete(defaults.values), ...options },
-    allowed: new DirectoryAllowlist({ configured: [], mode: "off" }),
-    log,
-  });
-  const service = serviceOf({
-    own: bind(runtime),
-    findsTools,
-    peers,
-    listeners,
-    log,
-    limits: options,
-  });
-  const server = new StdioServer(service, {
-    input: process.stdin,
-    output: stdout,
-    maxLineBytes: options.maxMessageBytes,
-    note: (line) => log.warning(line),
-    onEnd: ({ reason, since }) => shutdown.begin(reason, since),
-  });
-  const shutdown = installShutdown({
-    log,
-    transportMs: SERVERS_MS,
-    async close() {
-      await server.close();
-      service.tasks.close();
-      await Promise.all(peers.map((peer) => peer.close()));
+  const composition: Composition<ToolIndex, typeof options> = {
+    options: allOptions(installed),
+    sections: SECTIONS,
+    async serve(runtime, start, given) {
+      const chosen = chosenServers(installed, given);
+      if (typeof chosen === "string") return chosen;
+      const folder = new URL(".", import.meta.url).href;
+      const own = partOf(runtime, { isListed: true, folder });
+      const environment = divideEnvironment(chosen, process.env);
+      // Child processes that inherit the environment do not get them either.
+      for (const name of environment.secrets) delete process.env[name];
+      for (const server of chosen) {
+        const env = environment.of(server.name);
+        const part = await serverOf(server, { ...start, env }, own.service.tasks);
+        if (typeof part === "string") return `${server.name}: ${part}`;
+        servers.push(part);
+      }
+      const names = servers.flatMap(({ tools }) => tools.map(({ name }) => name));
+      const repeated = names.find((name, index) => names.indexOf(name) !== index);
+      if (repeated !== undefined)
+        return `Two servers have a tool ${repeated}. Rename it in a --SERVER.tools-file, or serve one of them alone.`;
+      return {
+        service: joinServices(own, servers, start.options.findTools),
+        tools: servers.flatMap(({ tools }) => [...tools]),
+        close: async () => void (await Promise.all([own, ...servers].map((part) => part.close()))),
+        recover: (error) => recover(own, servers, error),
+      };
     },
-  });
+  };
+  await run({ ...program, open }, { argv, composition });
 }
 
-function refuse(message: string): void {
-  process.stderr.write(`${message}\n`);
-  process.exitCode = 2;
+/** Creates one of the servers. @returns a message for the user if the options don't fit it. */
+async function serverOf(
+  server: Installed,
+  start: Start<typeof options>,
+  tasks: Tasks,
+): Promise<Part | string> {
+  const own = optionsOf(server, start);
+  const log = createLog(`refmcp-${server.name}`, own.options.logLevel);
+  const runtime = await runtimeOf(server.definition, { ...start, ...own, log });
+  if (typeof runtime === "string") return runtime;
+  const isChosen = own.options.toolsets.length > 0 || own.options.tools.length > 0;
+  const isListed = !start.options.findTools || isChosen;
+  return partOf(runtime, { isListed, folder: server.folder }, tasks);
 }
 
-/** The file that node runs, with links resolved. */
-function ownFile(): string | undefined {
-  try {
-    return realpathSync(process.argv[1] ?? "");
-  } catch {
-    return undefined;
-  }
+/**
+ * Handles an error that nothing caught. It may have left something half done in the server that it comes from, so that
+ * server closes what it has open, and opens it again at its next call. The calls of the others go on.
+ *
+ * @returns whether the process can go on: not after an error of the program's own code.
+ */
+function recover(own: Part, servers: readonly Part[], error: unknown): boolean {
+  const stack = error instanceof Error ? (error.stack ?? "") : "";
+  const failed = servers.find(({ folder }) => stack.includes(folder));
+  failed?.reset().catch((thrown: unknown) => failed.service.log.error(String(thrown)));
+  return failed !== undefined || !stack.includes(own.folder);
 }

@@ -1,5 +1,7 @@
+import { listedTools } from "@refmcp/core/internal/bind/listing";
 import type { ListedTool } from "@refmcp/core/internal/protocol/wire";
 import MiniSearch from "minisearch";
+import type { Part } from "./part.ts";
 
 /** A tool that can be found, and the server that it belongs to. */
 export interface FoundTool {
@@ -8,11 +10,7 @@ export interface FoundTool {
 }
 
 /** What `find_tools` searches. */
-export interface ToolSource {
-  readonly name: string;
-  readonly instructions: string;
-  tools(): Promise<readonly ListedTool[]>;
-}
+type ToolSource = Pick<Part, "definition" | "tools">;
 
 /** How much a word counts, by where it is. */
 const BOOST = { name: 4, title: 3, server: 2, description: 1, arguments: 0.5 };
@@ -29,8 +27,8 @@ export class ToolIndex {
   }
 
   /** The servers' names and instructions. */
-  get servers(): readonly Pick<ToolSource, "name" | "instructions">[] {
-    return this.#sources;
+  get servers(): readonly { readonly name: string; readonly instructions: string }[] {
+    return this.#sources.map(({ definition }) => definition);
   }
 
   /** All tools of a server, or of all servers. */
@@ -59,8 +57,8 @@ export class ToolIndex {
 
   async #build() {
     const lists = await Promise.all(
-      this.#sources.map(async (one) =>
-        (await one.tools()).map((tool) => ({ server: one.name, tool })),
+      this.#sources.map(async ({ definition, tools }) =>
+        (await listedTools(tools)).map((tool) => ({ server: definition.name, tool })),
       ),
     );
     const tools: readonly FoundTool[] = lists.flat();

@@ -71,19 +71,11 @@ export async function start(
   return connected;
 }
 
-/** The processes of the servers that run, by the names of their servers. Linux only. */
-export function runningServers({ pid }: Pick<Connected, "pid">): ReadonlyMap<string, number> {
+/** The environments of the processes that the program has started. Linux only. */
+export function environmentsBelow({ pid }: Pick<Connected, "pid">): string[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
-  const pids = children === "" ? [] : children.split(" ").map(Number);
-  return new Map(
-    pids.flatMap((child) => {
-      const name = /servers\/([a-z]+)\/dist|server-([a-z]+)\/dist|refmcp-server-([a-z]+)/.exec(
-        readFileSync(`/proc/${child}/cmdline`, "utf8"),
-      );
-      const found = name?.[1] ?? name?.[2] ?? name?.[3];
-      return found === undefined ? [] : [[found, child] as const];
-    }),
-  );
+  const pids = children === "" ? [] : children.split(" ");
+  return pids.map((child) => readFileSync(`/proc/${child}/environ`, "utf8"));
 }
 
 /** The text of an answer. */

@@ -231,7 +231,7 @@ function contentOf(
 }
 
 /** Matches URIs against a template (RFC 6570: `{x}`, `{+x}`, `{?x,y}`) and lists its variables. */
-export interface UriMatcher {
+interface UriMatcher {
   readonly variables: readonly string[];
   /** The percent-decoded values, or undefined if the URI does not match. */
   match(uri: string): Record<string, string> | undefined;

@@ -1,10 +1,10 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import { defineServer, toolFor } from "@refmcp/core";
-import type { ListedTool } from "@refmcp/core/internal/protocol/wire";
 import * as z from "zod";
 import manifest from "../package.json" with { type: "json" };
 import { SERVER_NAMES, type ServerName } from "./catalog.ts";
-import type { FoundTool, ToolIndex } from "./tool-index.ts";
+import { options } from "./options.ts";
+import { type FoundTool, ToolIndex } from "./tool-index.ts";
 
 const findTools = toolFor<ToolIndex>()({
   name: "find_tools",
@@ -84,52 +84,21 @@ function withSchema({ server, tool }: FoundTool) {
   return { name, server, description, effect, inputSchema };
 }
 
-/** Runs any tool by its name. The service passes its calls on unchanged, so there is no code for it. */
-export const CALL_TOOL: ListedTool = {
-  name: "call_tool",
-  title: "Call a tool",
+/** The program's own tools, and its name in hosts. */
+export const server = defineServer({
+  name: "refmcp",
+  packageName: manifest.name,
+  title: "refmcp",
+  version: manifest.version,
   description:
-    "Run a tool that find_tools found, by its name. The answer is the tool's own: text, structured content or an error. Tools that are in your list can be called directly.",
-  inputSchema: {
-    type: "object",
-    properties: {
-      name: { type: "string", description: "The tool's name." },
-      arguments: { type: "object", description: "Its arguments, as its inputSchema says." },
-    },
-    required: ["name"],
-    additionalProperties: false,
-  },
-  annotations: {
-    readOnlyHint: false,
-    destructiveHint: true,
-    idempotentHint: false,
-    openWorldHint: true,
-  },
-};
-
-/**
- * The tools of this program itself, and its name in hosts.
- *
- * @param findsTools whether it has `find_tools` and `call_tool`
- * @param index is used at the first search
- */
-export function definitionOf(findsTools: boolean, index: () => Promise<ToolIndex>) {
-  return defineServer({
-    name: "refmcp",
-    packageName: manifest.name,
-    title: "refmcp",
-    version: manifest.version,
-    description:
-      "Files, git, web pages, memory, SQLite, PostgreSQL and browsers behind one connection.",
-    instructions: findsTools
-      ? [
-          "Call find_tools with a few words, then call_tool with the name it returns.",
-          "find_tools with server alone returns how that server's tools work together.",
-        ].join("\n")
-      : "",
-    directories: {},
-    options: {},
-    tools: findsTools ? [findTools] : [],
-    open: index,
-  });
-}
+    "Files, git, web pages, memory, SQLite, PostgreSQL and browsers behind one connection.",
+  instructions: [
+    "Call find_tools with a few words, then call_tool with the name it returns.",
+    "find_tools with server alone returns how that server's tools work together.",
+  ].join("\n"),
+  directories: {},
+  options,
+  tools: [findTools],
+  // The program opens it with the tools of its servers.
+  open: () => new ToolIndex([]),
+});

@@ -1,0 +1,187 @@
+import { commonOptions, directoryOptions } from "@refmcp/core/internal/define/common-options";
+import { defineOptions, type Option, type OptionTable } from "@refmcp/core/internal/define/options";
+import { optionEntries, type ServerOptions, serverOptions } from "@refmcp/launch/internal/options";
+import type { OptionsRead } from "@refmcp/launch/internal/parse-options";
+import type { Start } from "@refmcp/launch/internal/runtime";
+import { type Installed, SERVER_NAMES, type ServerName } from "./catalog.ts";
+
+/** The servers that start without being named. */
+const DEFAULT_SERVERS: readonly ServerName[] = ["fetch", "filesystem", "git", "memory"];
+
+export const options = defineOptions({
+  servers: {
+    type: "enum",
+    list: true,
+    values: SERVER_NAMES,
+    valueName: "LIST",
+    heading: "Servers",
+    description: `Only these servers: ${SERVER_NAMES.join(", ")}. Default: ${DEFAULT_SERVERS.join(", ")}, and those with an option that you set.`,
+  },
+  playwright: {
+    type: "flag",
+    heading: "Servers",
+    description: "Add the Playwright server, which tests web pages in a browser.",
+  },
+  findTools: {
+    type: "flag",
+    heading: "Servers",
+    description:
+      "List only find_tools and call_tool, which find and run the tools of all servers, to save the model's context. The tools of a server for which you choose some (--git.toolsets=read) are listed too.",
+  },
+});
+
+/** The options of a server that have a short name here, because they name what it needs. */
+const SHORT: Readonly<
+  Record<string, { flag: string; valueName: string; description: string; variable: string }>
+> = {
+  "sqlite.dbPath": {
+    flag: "sqlite",
+    valueName: "FILE",
+    description: "Add the SQLite server for this database file.",
+    variable: "REFMCP_SQLITE_DB_PATH",
+  },
+  "postgres.url": {
+    flag: "postgres",
+    valueName: "URL",
+    description:
+      "Add the PostgreSQL server for this database. Prefer the variable for a URL with a password: any user on the machine can see arguments.",
+    variable: "REFMCP_POSTGRES_URL",
+  },
+};
+
+/** Tools are chosen for each server, and the names of their scopes begin with one server's name. */
+const {
+  tools: _tools,
+  excludeTools: _excludeTools,
+  oauthToolScopes: _oauthToolScopes,
+  ...common
+} = commonOptions;
+
+/** Common options that only the program has: those of its transports, its tasks and what it prints. */
+const OF_PROGRAM: ReadonlySet<string> = new Set(
+  Object.entries<Option>(common)
+    .filter(([, { heading }]) => heading === "HTTP" || heading === "Information")
+    .map(([key]) => key)
+    .filter((key) => key !== "logLevel")
+    .concat("oauthToolScopes", "taskAfterMs", "taskTimeoutMs", "maxMessageBytes", "auditLog"),
+);
+
+/**
+ * The options of this program: its own, those that apply to all servers, and each server's own with its name,
+ * `--git.hooks off`.
+ */
+export function allOptions(servers: readonly Installed[]): ServerOptions<typeof options> {
+  const named = servers.flatMap(({ name, definition }) =>
+    Object.entries(serverOptions(definition).table)
+      .filter(([key]) => !OF_PROGRAM.has(key))
+      .map(([key, option]): [string, Option] => [`${name}.${key}`, namedOption(name, key, option)]),
+  );
+  return {
+    server: "",
+    own: options,
+    table: {
+      ...directoryOptions,
+      ...options,
+      ...Object.fromEntries(named.filter(([key]) => key in SHORT)),
+      ...common,
+      ...Object.fromEntries(named.filter(([key]) => !(key in SHORT))),
+    },
+  };
+}
+
+function namedOption(server: string, key: string, option: Option): Option {
+  // Without an answer to what an entry asks for, the other servers still work.
+  const { ask: _, askUnless: _unless, positional: _positional, ...rest } = option;
+  const short = SHORT[`${server}.${key}`];
+  if (short !== undefined) {
+    const { variable, ...names } = short;
+    return { ...rest, ...names, heading: "Servers", env: [variable, ...(option.env || [])] };
+  }
+  const [{ flag } = { flag: key }] = optionEntries(server, { [key]: option });
+  return { ...rest, flag: `${server}.${flag}`, hidden: true };
+}
+
+/**
+ * The servers that the options choose.
+ *
+ * @returns a message for the user if an option is of a server that `--servers` leaves out.
+ */
+export function chosenServers(
+  servers: readonly Installed[],
+  { values, sources, variables }: OptionsRead<OptionTable>,
+): readonly Installed[] | string {
+  const isNamed = (name: string, how: (source: string | undefined) => boolean) =>
+    (name === "playwright" && values.playwright === true && how(sources.playwright)) ||
+    Object.keys(values).some((key) => {
+      // Variables such as DATABASE_URL may be set for another program.
+      const isOurs = variables.get(key)?.startsWith("REFMCP_") ?? true;
+      return key.startsWith(`${name}.`) && isOurs && how(sources[key]);
+    });
+  const list = [values.servers ?? []].flat().map(String);
+  if (list.length === 0)
+    return servers.filter(
+      ({ name }) =>
+        DEFAULT_SERVERS.includes(name) || isNamed(name, (source) => source !== "default"),
+    );
+  const missing = servers.find(
+    ({ name }) => !list.includes(name) && isNamed(name, (source) => source === "argument"),
+  );
+  if (missing !== undefined)
+    return `An option is for the ${missing.name} server, which --servers leaves out. Add ${missing.name} to --servers, or remove the option.`;
+  return servers.filter(({ name }) => list.includes(name));
+}
+
+/** What one of the servers starts with: its own options, and for those that are not set the program's. */
+export function optionsOf(
+  { name, definition }: Installed,
+  start: Pick<Start<typeof options>, "options" | "sources">,
+): Pick<Start<OptionTable>, "options" | "sources"> {
+  const values: Readonly<Record<string, unknown>> = { ...start.options };
+  const sources: OptionsRead<OptionTable>["sources"] = start.sources;
+  const keys = Object.keys(serverOptions(definition).table).map((key) => {
+    const own = `${name}.${key}`;
+    const isOwn = (sources[own] ?? "default") !== "default" || !(key in values);
+    return [key, isOwn ? own : key] as const;
+  });
+  const absent = { directories: [], clientRoots: "off" };
+  const all: unknown = {
+    ...absent,
+    ...Object.fromEntries(keys.map(([key, from]) => [key, values[from]])),
+    // A remote client's directories are not on this machine.
+    ...(values.http === undefined ? {} : { clientRoots: "off" }),
+  };
+  return {
+    options: all as Start<OptionTable>["options"],
+    sources: Object.fromEntries(keys.map(([key, from]) => [key, sources[from] ?? "default"])),
+  };
+}
+
+/**
+ * Divides the environment: each server gets it without the secrets of the others.
+ *
+ * @returns each server's environment, and the variables with a secret of any of them.
+ */
+export function divideEnvironment(servers: readonly Installed[], env: NodeJS.ProcessEnv) {
+  const secretsOf = ({ name, definition }: Installed) => {
+    const { options: table, secretVariables = [] } = definition;
+    const entries = optionEntries(name, table).filter(({ option }) => option.type === "secret");
+    const short = entries.flatMap(({ key }) => SHORT[`${name}.${key}`]?.flag ?? []);
+    const exact = new Set([
+      ...entries.flatMap(({ variables }) => variables),
+      ...short.map((flag) => `REFMCP_${flag.toUpperCase()}`),
+    ]);
+    return Object.keys(env).filter(
+      (variable) =>
+        exact.has(variable) || secretVariables.some((start) => variable.startsWith(start)),
+    );
+  };
+  const secrets = new Map(servers.map((server) => [server.name, secretsOf(server)]));
+  const all = Object.entries(env);
+  const without = (variables: readonly string[]) =>
+    Object.fromEntries(all.filter(([name]) => !variables.includes(name)));
+  return {
+    secrets: [...secrets.values()].flat(),
+    of: (name: ServerName) =>
+      without([...secrets].flatMap(([other, list]) => (other === name ? [] : list))),
+  };
+}
