@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { commonOptions } from "@refmcp/core/internal/define/common-options";
-import { Load } from "@refmcp/core/internal/protocol/load";
-import { MAX_VALUES } from "@refmcp/core/internal/protocol/messages";
+import { Load } from "@refmcp/core/internal/engine/load";
+import { MAX_VALUES } from "@refmcp/core/internal/engine/message";
 import { HTTP_LIMITS } from "@refmcp/core/internal/transport/http/settings";
 import { describe, expect, it } from "vitest";
 import { ROOT, SERVERS } from "../servers.ts";

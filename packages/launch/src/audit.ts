@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { createWriteStream } from "node:fs";
+import { CALLS } from "@refmcp/core/internal/engine/request";
 import type { Log } from "@refmcp/core/internal/log";
-import { CALLS } from "@refmcp/core/internal/protocol/request";
 
 /**
  * Writes one JSON line for each tool call: when, who, which tool, what it may do, how long it took, how long the answer

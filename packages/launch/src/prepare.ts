@@ -6,7 +6,7 @@ import type { OptionTable } from "@refmcp/core/internal/define/options";
 import type { Servable, ServerDefinition } from "@refmcp/core/internal/define/server";
 import type { LazyTool, Tool } from "@refmcp/core/internal/define/tool";
 import { createLog } from "@refmcp/core/internal/log";
-import type { Service } from "@refmcp/core/internal/protocol/request";
+import type { Service } from "@refmcp/core/internal/engine/service";
 import type { HttpSettings } from "@refmcp/core/internal/transport/http/settings";
 import type { HelpFacts } from "./help.ts";
 import { nearCommand } from "./near-command.ts";

@@ -59,7 +59,7 @@ export async function run<Context, Table extends OptionTable>(
       transportMs,
     });
   if (http !== undefined) {
-    const { serveHttp } = await import("@refmcp/core/internal/transport/http/serve");
+    const { serveHttp } = await import("@refmcp/core/internal/transport/http/server");
     try {
       const serving = await serveHttp(service, http, { maxMessageBytes });
       process.stderr.write(`${processName(definition)} listens on ${serving.url}\n`);

@@ -1,9 +1,9 @@
 import { nearest, ToolError } from "@refmcp/boundary/answer";
 import { errorResult, resultFor } from "@refmcp/core/internal/bind/result";
 import type { Log } from "@refmcp/core/internal/log";
-import { isObject, show } from "@refmcp/core/internal/protocol/messages";
-import type { ClientRequest } from "@refmcp/core/internal/protocol/request";
-import type { ListedTool, Params } from "@refmcp/core/internal/protocol/wire";
+import { isObject, show } from "@refmcp/core/internal/engine/message";
+import type { ClientRequest } from "@refmcp/core/internal/engine/request";
+import type { ListedTool, Params } from "@refmcp/core/internal/engine/wire";
 
 /** Runs any tool by its name. A call of it becomes a call of that tool, so it has no code. */
 export const CALL_TOOL: ListedTool = {

@@ -4,9 +4,10 @@ import { bind } from "@refmcp/core/internal/bind/server";
 import type { OptionTable } from "@refmcp/core/internal/define/options";
 import type { ResourceOutline } from "@refmcp/core/internal/define/resource";
 import type { AnyServable } from "@refmcp/core/internal/define/server";
-import { resourceNotFound } from "@refmcp/core/internal/protocol/errors";
-import type { ClientRequest, Handler, Service } from "@refmcp/core/internal/protocol/request";
-import type { Tasks } from "@refmcp/core/internal/protocol/tasks";
+import { resourceNotFound } from "@refmcp/core/internal/engine/errors";
+import type { ClientRequest, Handler } from "@refmcp/core/internal/engine/request";
+import type { Service } from "@refmcp/core/internal/engine/service";
+import type { Tasks } from "@refmcp/core/internal/engine/tasks";
 import type { Served } from "@refmcp/launch/internal/prepare";
 
 /** One of the servers of this process, or the program's own tools, as the others see it. */

@@ -1,5 +1,5 @@
 import { createLog } from "@refmcp/core/internal/log";
-import type { Tasks } from "@refmcp/core/internal/protocol/tasks";
+import type { Tasks } from "@refmcp/core/internal/engine/tasks";
 import { run } from "@refmcp/launch";
 import type { Composition } from "@refmcp/launch/internal/prepare";
 import { runtimeOf, type Start } from "@refmcp/launch/internal/runtime";

@@ -1,9 +1,10 @@
 import { unknownName } from "@refmcp/core/internal/bind/tool";
 import type { Log } from "@refmcp/core/internal/log";
-import { invalidParams, ProtocolError, refuseCursor } from "@refmcp/core/internal/protocol/errors";
-import { isObject, show } from "@refmcp/core/internal/protocol/messages";
-import type { ClientRequest, Handler, Service } from "@refmcp/core/internal/protocol/request";
-import type { ListedTool, ServerCapabilities } from "@refmcp/core/internal/protocol/wire";
+import { invalidParams, ProtocolError, refuseCursor } from "@refmcp/core/internal/engine/errors";
+import { isObject, show } from "@refmcp/core/internal/engine/message";
+import type { ClientRequest, Handler } from "@refmcp/core/internal/engine/request";
+import type { Service } from "@refmcp/core/internal/engine/service";
+import type { ListedTool, ServerCapabilities } from "@refmcp/core/internal/engine/wire";
 import { CALL_TOOL, innerCall, noTool } from "./call-tool.ts";
 import { nameOf, type Part, send } from "./part.ts";
 import { listResources, ofResource } from "./resources.ts";

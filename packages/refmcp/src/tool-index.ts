@@ -1,5 +1,5 @@
 import { listedTools } from "@refmcp/core/internal/bind/listing";
-import type { ListedTool } from "@refmcp/core/internal/protocol/wire";
+import type { ListedTool } from "@refmcp/core/internal/engine/wire";
 import MiniSearch from "minisearch";
 import type { Part } from "./part.ts";
 

@@ -21,8 +21,8 @@ import type { Runtime } from "@refmcp/core/internal/bind/runtime";
 import { bind } from "@refmcp/core/internal/bind/server";
 import type { OptionTable } from "@refmcp/core/internal/define/options";
 import type { AnyServable } from "@refmcp/core/internal/define/server";
-import { Connection } from "@refmcp/core/internal/protocol/connection";
-import { sinkTo } from "@refmcp/core/internal/protocol/request";
+import { Caller, type Send } from "@refmcp/core/internal/engine/caller";
+import { Engine } from "@refmcp/core/internal/engine/engine";
 import { variablePrefix } from "@refmcp/launch/internal/options";
 import { prepare } from "@refmcp/launch/internal/prepare";
 
@@ -95,17 +95,23 @@ export async function connectInMemory(
 export function serveInMemory<Context>(
   runtime: Runtime<Context, OptionTable>,
   transport: Transport,
-): Connection {
-  const send = (json: string) => void transport.send(JSON.parse(json)).catch(() => undefined);
-  const connection = new Connection({
-    service: bind(runtime),
-    sink: sinkTo(send),
-    dropped: (what) => runtime.log.warning(`Dropped ${what}.`),
-  });
-  transport.onmessage = (message) => connection.receive(JSON.parse(JSON.stringify(message)));
-  transport.onclose = () => void connection.close();
+): { close(): Promise<void> } {
+  const send: Send = (json, _kind, problem) => {
+    if (json !== undefined) void transport.send(JSON.parse(json)).catch(() => undefined);
+    else if (problem !== undefined) runtime.log.warning(`Dropped ${problem.error.message}.`);
+  };
+  const engine = new Engine(bind(runtime));
+  const caller = new Caller({ send });
+  transport.onmessage = (message) =>
+    engine.serve(JSON.parse(JSON.stringify(message)), caller, send);
+  transport.onclose = () => void engine.close(caller);
   void transport.start();
-  return connection;
+  return {
+    async close() {
+      await engine.close(caller);
+      await engine.closeAll();
+    },
+  };
 }
 
 /**

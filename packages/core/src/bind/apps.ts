@@ -3,14 +3,15 @@ import { shortened, ToolError } from "@refmcp/boundary/answer";
 import { crypto } from "@refmcp/boundary/crypto";
 import type { OptionTable } from "../define/options.ts";
 import type { Tool, ToolFacts } from "../define/tool.ts";
-import { resourceNotFound } from "../protocol/errors.ts";
-import type { ClientRequest, Principal } from "../protocol/request.ts";
+import type { Principal } from "../engine/caller.ts";
+import { resourceNotFound } from "../engine/errors.ts";
+import type { ClientRequest } from "../engine/request.ts";
 import type {
   CallToolResult,
   ClientCapabilities,
   ListedTool,
   ReadResourceResult,
-} from "../protocol/wire.ts";
+} from "../engine/wire.ts";
 import { hasForms } from "./questions/questions.ts";
 import type { Runtime } from "./runtime.ts";
 import { packageFolder } from "./skills.ts";

@@ -4,7 +4,7 @@ import type { Call } from "../define/call.ts";
 import type { LoggingLevel, SampleRequest, SampleResult } from "../define/content.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { Awaitable } from "../define/tool.ts";
-import { type ClientRequest, isThenable } from "../protocol/request.ts";
+import { type ClientRequest, isThenable } from "../engine/request.ts";
 import { type InputRequired, Questions } from "./questions/questions.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -118,29 +118,33 @@ class RunningCall implements Call {
     const begun = work(this);
     if (!isThenable(begun)) return begun;
     this.#request.handlerBegan();
+    this.#timer = setTimeout(this.#timedOut, this.#limits.timeoutMs);
+    this.#request.whenAborted(this.#cancelled);
     return new Promise((resolve, reject) => {
-      this.#timer = setTimeout(this.#timedOut, this.#limits.timeoutMs);
-      const settle =
-        <Outcome>(end: (outcome: Outcome) => void) =>
-        (outcome: Outcome) => {
-          clearTimeout(this.#timer);
-          this.#timer = undefined;
-          end(outcome);
-        };
-      this.#reject = settle(reject);
-      this.#request.whenAborted(() => this.#end(cancelled()));
-      const handlerSettled =
-        <Outcome>(end: (outcome: Outcome) => void) =>
-        (outcome: Outcome) => {
-          end(outcome);
-          this.#request.handlerSettled();
-        };
-      begun.then(handlerSettled(settle(resolve)), handlerSettled(this.#reject));
+      this.#reject = reject;
+      begun.then(
+        (value) => {
+          this.#settled();
+          resolve(value);
+        },
+        (error) => {
+          this.#settled();
+          reject(error);
+        },
+      );
     });
   }
 
+  #settled(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#request.handlerSettled();
+  }
+
+  readonly #cancelled = (): void => this.#end(cancelled());
+
   readonly #timedOut = (): void => {
-    const { isTask } = this.#request;
+    const isTask = this.#request.task !== undefined;
     const { timeoutMs, taskMs } = this.#limits;
     const leftMs = isTask ? this.#began + taskMs - performance.now() : 0;
     if (leftMs > 0) {
@@ -165,6 +169,7 @@ class RunningCall implements Call {
   #end(reason: ToolError): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
+    clearTimeout(this.#timer);
     this.#controller?.abort(reason);
     this.#reject?.(reason);
   }
@@ -174,7 +179,7 @@ class RunningCall implements Call {
     this.#request.reportProgress(done, total, note);
     // Also if the client does not show it: work that goes on must not be lost.
     const until = this.#began + this.#limits.timeoutMs * (MAX_LIMITS - 1);
-    if (!this.#request.isTask && performance.now() < until) this.#timer?.refresh();
+    if (this.#request.task === undefined && performance.now() < until) this.#timer?.refresh();
   }
 
   log(level: LoggingLevel, message: string): void {

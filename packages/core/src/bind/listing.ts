@@ -2,7 +2,7 @@ import { annotationsOf } from "../define/effect.ts";
 import type { LazyPrompt, ListedPrompt, Prompt } from "../define/prompt.ts";
 import type { LazyResource, Resource, ResourceOutline } from "../define/resource.ts";
 import type { LazyTool, Tool, ToolFacts, ToolSchemas } from "../define/tool.ts";
-import type { ListedTool } from "../protocol/wire.ts";
+import type { ListedTool } from "../engine/wire.ts";
 
 function listedWith(tool: ToolFacts, schemas: ToolSchemas): ListedTool {
   return {

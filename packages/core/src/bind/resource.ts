@@ -13,15 +13,10 @@ import type {
   Unwatch,
 } from "../define/resource.ts";
 import type { Awaitable } from "../define/tool.ts";
-import {
-  describeError,
-  invalidParams,
-  ProtocolError,
-  resourceNotFound,
-} from "../protocol/errors.ts";
-import { asUri, MAX_URI_CHARS, show } from "../protocol/messages.ts";
-import type { ClientRequest } from "../protocol/request.ts";
-import type { ReadResourceResult } from "../protocol/wire.ts";
+import { describeError, invalidParams, ProtocolError, resourceNotFound } from "../engine/errors.ts";
+import { asUri, MAX_URI_CHARS, show } from "../engine/message.ts";
+import type { ClientRequest } from "../engine/request.ts";
+import type { ReadResourceResult } from "../engine/wire.ts";
 import { runHandler } from "./call.ts";
 import { resourceOutline } from "./listing.ts";
 import { InputRequired } from "./questions/questions.ts";

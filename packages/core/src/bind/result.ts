@@ -1,10 +1,10 @@
 import { clip, grouped, HARD_ANSWER_CHARS, JsonText, ToolError } from "@refmcp/boundary/answer";
 import type { ContentBlock } from "../define/content.ts";
 import { DataAnswer, type Tool } from "../define/tool.ts";
+import { describeError, faultError } from "../engine/errors.ts";
+import type { Revision } from "../engine/revision.ts";
+import type { CallToolResult } from "../engine/wire.ts";
 import type { Log } from "../log.ts";
-import { describeError, faultError } from "../protocol/errors.ts";
-import type { Revision } from "../protocol/revisions.ts";
-import type { CallToolResult } from "../protocol/wire.ts";
 
 /** The key in a result's `_meta` with an error's kind and code, for programs. */
 const ERROR_META = "io.github.refmcp/error";

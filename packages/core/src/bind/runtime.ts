@@ -7,8 +7,8 @@ import type { LazyPrompt, Prompt } from "../define/prompt.ts";
 import type { LazyResource, Resource } from "../define/resource.ts";
 import type { AnyServable, Servable } from "../define/server.ts";
 import type { LazyTool, Tool, ToolFacts } from "../define/tool.ts";
+import type { Listener } from "../engine/service.ts";
 import type { Log } from "../log.ts";
-import type { Listener } from "../protocol/request.ts";
 import { ClientRoots } from "./questions/roots.ts";
 
 /**

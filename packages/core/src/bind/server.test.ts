@@ -194,6 +194,30 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     ]);
   });
 
+  it("compares an unknown argument with the names on the same level", async () => {
+    const nested = toolFor<null>()({
+      ...TOOL,
+      name: "test_nested",
+      input: z.strictObject({
+        entities: z.array(z.strictObject({ name: z.string(), notes: z.array(z.string()) })),
+        name_of_all: z.string().optional(),
+      }),
+      run: () => "done",
+    });
+    const server = defineServer({ ...SERVER, name: "test", tools: [nested], open: () => null });
+    const connected = await connectInMemory(server, { era });
+    open.push(connected);
+    const call = async (input: Record<string, unknown>) => {
+      const result = await connected.client.callTool({ name: "test_nested", arguments: input });
+      return JSON.stringify(result.content);
+    };
+    const wrong = { entities: [{ name: "Ada", notes: [], note: "x" }] };
+    expect(await call(wrong)).toContain(
+      'entities.0: unknown argument \\"note\\". Did you mean notes?',
+    );
+    expect(await call({ entites: [] })).toContain("Did you mean entities?");
+  });
+
   it("shows a tool's error in full and an internal error as an id that is also in the log", async () => {
     const { client, stderr } = await connect({ era });
     const error = await client.callTool({ name: "probe_fail", arguments: { how: "error" } });

@@ -6,10 +6,11 @@ import type { LazyPrompt, Prompt } from "../define/prompt.ts";
 import type { Completer } from "../define/resource.ts";
 import type { AnyServable } from "../define/server.ts";
 import type { Tool } from "../define/tool.ts";
-import { refuseCursor } from "../protocol/errors.ts";
-import { isObject } from "../protocol/messages.ts";
-import type { ClientRequest, Handler, KnownTool, Service } from "../protocol/request.ts";
-import { TASKS_EXTENSION, Tasks } from "../protocol/tasks.ts";
+import { refuseCursor } from "../engine/errors.ts";
+import { isObject } from "../engine/message.ts";
+import type { ClientRequest, Handler, KnownTool } from "../engine/request.ts";
+import type { Service } from "../engine/service.ts";
+import { TASKS_EXTENSION, Tasks } from "../engine/tasks.ts";
 import type {
   ClientCapabilities,
   Era,
@@ -17,7 +18,7 @@ import type {
   ListedTool,
   Params,
   ServerCapabilities,
-} from "../protocol/wire.ts";
+} from "../engine/wire.ts";
 import { APPS_EXTENSION, Apps, showsApps } from "./apps.ts";
 import { runHandler } from "./call.ts";
 import { listedPrompt, listedTools, withTaskSupport } from "./listing.ts";
@@ -103,7 +104,7 @@ export function bind<Context>(
         runtime.tools.map((one) => one.name),
       );
     const call = (loaded: Tool<Context>) => callTool(runtime, loaded, request, asking);
-    if (!request.isTask && tasks.isFor(request)) {
+    if (request.task === undefined && tasks.isFor(request)) {
       const effect = findKnown(asked)?.effect ?? "read";
       return tasks.run(request, scopeFor(effect), async () => call(await tool));
     }

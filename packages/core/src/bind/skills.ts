@@ -2,14 +2,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { crypto } from "@refmcp/boundary/crypto";
 import type { Skill } from "../define/server.ts";
-import {
-  invalidParams,
-  ProtocolError,
-  refuseCursor,
-  resourceNotFound,
-} from "../protocol/errors.ts";
-import { asUri, show } from "../protocol/messages.ts";
-import type { Handler } from "../protocol/request.ts";
+import { invalidParams, ProtocolError, refuseCursor, resourceNotFound } from "../engine/errors.ts";
+import { asUri, show } from "../engine/message.ts";
+import type { Handler } from "../engine/request.ts";
 
 /** The extension that serves skills (SEP-2640). */
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";

@@ -3,10 +3,10 @@ import type * as z from "zod";
 import type { Call } from "../define/call.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { Awaitable, LazyTool, Tool, ToolFacts } from "../define/tool.ts";
-import { invalidParams, ProtocolError } from "../protocol/errors.ts";
-import { isObject, show } from "../protocol/messages.ts";
-import type { ClientRequest } from "../protocol/request.ts";
-import type { CallToolResult } from "../protocol/wire.ts";
+import { invalidParams, ProtocolError } from "../engine/errors.ts";
+import { isObject, show } from "../engine/message.ts";
+import type { ClientRequest } from "../engine/request.ts";
+import type { CallToolResult } from "../engine/wire.ts";
 import { type Apps, type ConfirmedCall, canAskInView } from "./apps.ts";
 import { runHandler } from "./call.ts";
 import { ConfirmationNeeded, InputRequired } from "./questions/questions.ts";
@@ -140,13 +140,12 @@ export function parseArguments<Input extends z.ZodObject>(
   const hasProto = given !== undefined && Object.hasOwn(given, "__proto__");
   const parsed = input.safeParse(withoutNulls(input, given ?? {}), { reportInput: true });
   if (parsed.success && !hasProto) return parsed.data;
-  const known = Object.keys(input.shape);
-  const lines = hasProto ? [unknownArgument("__proto__", "", known)] : [];
+  const lines = hasProto ? [unknownArgument("__proto__", "", Object.keys(input.shape))] : [];
   let count = lines.length;
   for (const issue of parsed.error?.issues ?? []) {
     const remaining = MAX_PROBLEMS - lines.length;
     count += issue.code === "unrecognized_keys" ? issue.keys.length : 1;
-    if (remaining > 0) lines.push(...describeIssue(issue, known, remaining));
+    if (remaining > 0) lines.push(...describeIssue(issue, input, remaining));
   }
   const more = count > lines.length ? `\n- and ${count - lines.length} more` : "";
   throw new ToolError(
@@ -178,11 +177,7 @@ function accepts(field: z.core.$ZodType, value: unknown): boolean {
   );
 }
 
-function describeIssue(
-  issue: z.core.$ZodIssue,
-  known: readonly string[],
-  remaining: number,
-): string[] {
+function describeIssue(issue: z.core.$ZodIssue, input: z.ZodObject, remaining: number): string[] {
   const where =
     issue.path.length === 0 ? "arguments" : oneLine(clip(issue.path.join("."), MAX_SHOWN_CHARS));
   const value = issue.input === undefined ? "nothing" : shown(issue.input);
@@ -190,7 +185,9 @@ function describeIssue(
     case "unrecognized_keys":
       return issue.keys
         .slice(0, remaining)
-        .map((key) => unknownArgument(key, issue.path.length === 0 ? "" : where, known));
+        .map((key) =>
+          unknownArgument(key, issue.path.length === 0 ? "" : where, namesAt(input, issue.path)),
+        );
     case "invalid_type":
       return [`${where}: expected ${article(issue.expected)}, got ${value}.`];
     case "invalid_value":
@@ -205,6 +202,34 @@ function describeIssue(
       return [`${where}: expected ${bound("at most", issue.maximum, issue.origin)}, got ${value}.`];
     default:
       return [`${where}: ${issue.message}, got ${value}.`];
+  }
+}
+
+/** The names that the object at a path of the input may have. */
+function namesAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  const [key, ...rest] = path;
+  switch (def.type) {
+    case "optional":
+    case "nullable":
+    case "default":
+      return namesAt(def.innerType, path);
+    case "union":
+      return def.options.flatMap((option) => namesAt(option, path));
+    case "array":
+      return namesAt(def.element, rest);
+    case "record":
+      return namesAt(def.valueType, rest);
+    case "object": {
+      const field = def.shape[String(key)];
+      return key === undefined
+        ? Object.keys(def.shape)
+        : field === undefined
+          ? []
+          : namesAt(field, rest);
+    }
+    default:
+      return [];
   }
 }
 

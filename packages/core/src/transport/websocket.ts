@@ -1,11 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import { Connection } from "../protocol/connection.ts";
-import { parseError } from "../protocol/errors.ts";
-import type { Load } from "../protocol/load.ts";
-import { type Principal, type Service, sinkTo } from "../protocol/request.ts";
-import { Arriving } from "./arriving.ts";
+import { Caller, type Principal, type Send } from "../engine/caller.ts";
+import type { Engine } from "../engine/engine.ts";
+import { errorText, parseError } from "../engine/errors.ts";
 import { whenExpired } from "./http/auth.ts";
 import { type Answer, refuse } from "./http/reply.ts";
 
@@ -13,125 +11,69 @@ import { type Answer, refuse } from "./http/reply.ts";
 const SUBPROTOCOL = "mcp";
 /** The close code for a caller whose access has expired (RFC 6455, section 7.4.1). */
 const POLICY_VIOLATION = 1008;
-/** The close code for a client that may try again later (IANA's registry of RFC 6455). */
-const TRY_AGAIN_LATER = 1013;
-/** How often a connection is pinged, in milliseconds. */
+/** How often a connection is pinged, in milliseconds; one that has not answered the last ping is ended. */
 const PING_MS = 30_000;
 /** How long a client may take to close its side, in milliseconds. */
 const CLOSE_MS = 100;
-/** Reading from a client pauses with more unsent bytes than this. */
+/** How many requests of a connection may be unanswered, and unsent bytes wait, before reading pauses. */
+const MAX_UNANSWERED = 1_024;
 const MAX_UNSENT = 4 * 1_048_576;
 
-/** Serves MCP over WebSocket: one message per frame, with the same connection class as stdio. */
+/** MCP over WebSocket: one message per text frame; the connection is the caller. */
 export function webSocketEndpoint(
-  service: Service,
-  limits: {
-    readonly load: Load;
-    readonly connections: number;
-    readonly maxMessageBytes: number;
-    /** How long a message may take to arrive, in milliseconds. */
-    readonly requestMs: number;
-  },
+  engine: Engine,
+  { connections, maxBytes }: { readonly connections: number; readonly maxBytes: number },
 ) {
-  const { load, requestMs } = limits;
-  const slots = load.slots(limits.connections);
+  const slots = engine.load.limit(connections);
   const server = new WebSocketServer({
     noServer: true,
-    maxPayload: limits.maxMessageBytes,
+    maxPayload: maxBytes,
     perMessageDeflate: false,
     handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
   });
-  const open = new Map<WebSocket, Connection>();
-  const heard = new WeakSet<WebSocket>();
-  const pinging = setInterval(ping, PING_MS);
-  pinging.unref();
+  const open = new Map<WebSocket, Caller>();
+  const answered = new WeakSet<WebSocket>();
+  const pinging = setInterval(() => {
+    for (const socket of open.keys()) {
+      // A paused socket does not receive the pong.
+      if (socket.isPaused) continue;
+      if (answered.delete(socket)) socket.ping();
+      else socket.terminate();
+    }
+  }, PING_MS).unref();
 
-  /** Ends a connection, even if the client does not close its side. */
-  function end(socket: WebSocket, code: number, why: string): void {
-    socket.close(code, why);
-    setTimeout(() => socket.terminate(), CLOSE_MS).unref();
-  }
-
-  function serve(socket: WebSocket, stream: Duplex, principal: Principal): void {
-    const arriving = new Arriving(load, {
-      limitMs: requestMs,
-      isPaused: () => socket.isPaused,
-      refuse(why) {
-        end(socket, TRY_AGAIN_LATER, why);
-        // Nothing more is read.
-        stream.pause();
-      },
-    });
-    // Bytes are counted before the library reads them, and checked once it has taken out complete messages.
-    stream.prependListener("data", (chunk: Buffer) => arriving.add(chunk.length));
-    stream.on("data", () => arriving.check());
-    for (const kind of ["ping", "pong"] as const)
-      socket.on(kind, (data) => arriving.control(data.length));
-    /** Messages that were read but not yet taken, because the client does not read its answers. */
-    const waiting: { readonly text: string | undefined; readonly bytes: number }[] = [];
-    const work = () => {
-      const isHeld = () => connection.isHeld || socket.bufferedAmount > MAX_UNSENT;
-      while (!isHeld()) {
-        if (connection.takeEntry()) continue;
-        const next = waiting.shift();
-        if (next === undefined) break;
-        const { text, bytes } = next;
-        arriving.taken(bytes);
-        if (text === undefined)
-          connection.refuse(
-            undefined,
-            parseError("A message must be a text frame, not a binary one."),
-          );
-        else connection.take(text);
-      }
-      if (isHeld()) socket.pause();
+  function serve(socket: WebSocket, principal: Principal): void {
+    /** Reads no more from a client that does not read its answers. */
+    const pace = () => {
+      if (caller.isHeld || socket.bufferedAmount > MAX_UNSENT) socket.pause();
       else socket.resume();
     };
-    const send = (json: string) => {
+    const send: Send = (json, kind) => {
       if (socket.readyState !== socket.OPEN) return;
-      // Answers wait for the client (see `isHeld`); notifications are kept only up to this limit.
-      if (socket.bufferedAmount > 2 * MAX_UNSENT) socket.terminate();
-      else socket.send(json, work);
+      // Answers end when reading pauses; notifications do not.
+      const isExcess = kind === "notification" && socket.bufferedAmount > 2 * MAX_UNSENT;
+      if (isExcess) socket.terminate();
+      else if (json === undefined) setImmediate(pace);
+      else socket.send(json, pace);
     };
-    const connection = new Connection({
-      service,
-      principal,
-      load,
-      sink: {
-        ...sinkTo(send),
-        answer: (json) => {
-          if (json !== undefined) send(json);
-          else if (waiting.length > 0) process.nextTick(work);
-        },
-      },
-    });
-    open.set(socket, connection);
-    heard.add(socket);
-    socket.on("pong", () => heard.add(socket));
+    const caller = new Caller({ principal, send, maxUnanswered: MAX_UNANSWERED });
+    open.set(socket, caller);
+    answered.add(socket);
+    socket.on("pong", () => answered.add(socket));
     socket.on("message", (data, isBinary) => {
-      waiting.push({ text: isBinary ? undefined : String(data), bytes: arriving.complete() });
-      work();
+      const error = parseError("A message must be a text frame, not a binary one.");
+      if (isBinary) send(errorText(undefined, error, caller.revision), "refusal", { error });
+      else engine.serve(String(data), caller, send);
+      pace();
     });
-    socket.on("error", (error) => service.log.debug(`WebSocket: ${error.message}`));
+    socket.on("error", (error) => engine.service.log.debug(`WebSocket: ${error.message}`));
     whenExpired(principal, { whenClosed: (work) => socket.once("close", work) }, () =>
       socket.close(POLICY_VIOLATION, "The token has expired."),
     );
     socket.on("close", () => {
-      arriving.end();
       open.delete(socket);
-      connection.clientLeft();
-      void connection.close();
+      void engine.close(caller, null);
     });
-  }
-
-  /** Ends connections that have not answered the last ping. */
-  function ping(): void {
-    for (const socket of open.keys()) {
-      // A paused socket does not receive the pong.
-      if (socket.isPaused) continue;
-      if (!heard.delete(socket)) socket.terminate();
-      else socket.ping();
-    }
   }
 
   return {
@@ -146,26 +88,24 @@ export function webSocketEndpoint(
       head: Buffer,
       principal: Principal,
     ): Answer | undefined {
-      const { headers } = node;
-      const offered = (headers["sec-websocket-protocol"] ?? "")
-        .split(",")
-        .map((name) => name.trim());
-      if (!offered.includes(SUBPROTOCOL))
+      const offered = node.headers["sec-websocket-protocol"] ?? "";
+      if (!offered.split(",").some((name) => name.trim() === SUBPROTOCOL))
         return refuse(400, `Request the subprotocol ${SUBPROTOCOL} (Sec-WebSocket-Protocol).`);
       if (socket.destroyed) return undefined;
       if (!slots.take(principal.owner))
         return refuse(503, "Too many connections are open; try again later.");
       // Even if the handshake fails.
-      socket.once("close", () => slots.count(principal.owner, -1));
-      server.handleUpgrade(node, socket, head, (webSocket) => serve(webSocket, socket, principal));
+      socket.once("close", () => slots.count(-1, principal.owner));
+      server.handleUpgrade(node, socket, head, (webSocket) => serve(webSocket, principal));
       return undefined;
     },
 
     async close(): Promise<void> {
       clearInterval(pinging);
-      await Promise.all([...open.values()].map((connection) => connection.close()));
+      await Promise.all([...open.values()].map((caller) => engine.close(caller)));
       for (const socket of open.keys()) {
-        end(socket, 1001, "The server is shutting down.");
+        socket.close(1001, "The server is shutting down.");
+        setTimeout(() => socket.terminate(), CLOSE_MS).unref();
       }
       server.close();
     },

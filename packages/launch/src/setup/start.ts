@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { errorCode, startDeadline } from "@refmcp/boundary";
-import { META } from "@refmcp/core/internal/protocol/wire";
+import { META } from "@refmcp/core/internal/engine/wire";
 import { causeOf } from "./config-file.ts";
 import { type EntryStart, secretsIn } from "./entries.ts";
 import { isRecord } from "./formats/text-format.ts";

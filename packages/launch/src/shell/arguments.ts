@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { isJson, nearest } from "@refmcp/boundary/answer";
-import { isObject } from "@refmcp/core/internal/protocol/messages";
+import { isObject } from "@refmcp/core/internal/engine/message";
 
 /** An error in a command's arguments; the message is for stderr, with exit code 2. */
 export class UsageError extends Error {}

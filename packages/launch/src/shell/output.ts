@@ -1,5 +1,5 @@
 import { visibleJson } from "@refmcp/boundary/answer";
-import { isObject } from "@refmcp/core/internal/protocol/messages";
+import { isObject } from "@refmcp/core/internal/engine/message";
 
 /** A result as text for a person: text blocks, indented JSON for data, URIs for links. */
 export function asText(result: Readonly<Record<string, unknown>>): string {

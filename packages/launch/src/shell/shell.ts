@@ -3,10 +3,11 @@ import { setTimeout as wait } from "node:timers/promises";
 import { manyLines } from "@refmcp/boundary/answer";
 import { listedTools } from "@refmcp/core/internal/bind/listing";
 import type { ServerDefinition } from "@refmcp/core/internal/define/server";
-import { Connection } from "@refmcp/core/internal/protocol/connection";
-import { isObject } from "@refmcp/core/internal/protocol/messages";
-import { MODERN_VERSIONS } from "@refmcp/core/internal/protocol/revisions";
-import { type ListedTool, META } from "@refmcp/core/internal/protocol/wire";
+import { Caller, type Send } from "@refmcp/core/internal/engine/caller";
+import { Engine } from "@refmcp/core/internal/engine/engine";
+import { isObject } from "@refmcp/core/internal/engine/message";
+import { MODERN_VERSIONS } from "@refmcp/core/internal/engine/revision";
+import { type ListedTool, META } from "@refmcp/core/internal/engine/wire";
 import {
   leftWidth,
   programName,
@@ -78,7 +79,8 @@ class ShellClient {
   readonly #definition: Program;
   readonly #tools: Served["tools"];
   readonly #program: string;
-  readonly #connection: Connection;
+  readonly #engine: Engine;
+  readonly #caller: Caller;
   readonly #waiting = new Map<unknown, (answer: Readonly<Record<string, unknown>>) => void>();
   readonly #terminal = new Terminal();
   readonly #progress = new ProgressLine(process.stderr);
@@ -89,18 +91,8 @@ class ShellClient {
     this.#definition = definition;
     this.#tools = tools;
     this.#program = program;
-    const progress = this.#progress;
-    this.#connection = new Connection({
-      service,
-      sink: {
-        answer: (json) => this.#answered(json),
-        notify(method, params) {
-          if (method === "notifications/progress") progress.show(params);
-        },
-        ask: () => undefined,
-      },
-      dropped: () => undefined,
-    });
+    this.#engine = new Engine(service);
+    this.#caller = new Caller({ send: this.#received });
   }
 
   async run({ command, rest }: ShellWords): Promise<Outcome> {
@@ -252,16 +244,20 @@ class ShellClient {
     };
     return new Promise((resolve) => {
       this.#waiting.set(id, resolve);
-      this.#connection.take(
+      this.#engine.serve(
         `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":{${members},"_meta":${JSON.stringify(meta)}}}`,
+        this.#caller,
+        this.#received,
       );
     });
   }
 
-  #answered(json: string | undefined): void {
-    const answer: unknown = JSON.parse(json ?? "null");
-    if (isObject(answer)) this.#waiting.get(answer.id)?.(answer);
-  }
+  readonly #received: Send = (json) => {
+    const message: unknown = JSON.parse(json ?? "null");
+    if (!isObject(message)) return;
+    if (message.method === "notifications/progress") this.#progress.show(Object(message.params));
+    else this.#waiting.get(message.id)?.(message);
+  };
 }
 
 function choices({

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import { manyLines, oneLine } from "@refmcp/boundary/answer";
-import { isObject } from "@refmcp/core/internal/protocol/messages";
+import { isObject } from "@refmcp/core/internal/engine/message";
 
 /** The answer to a form (MCP, "Elicitation"). */
 export interface FormAnswer {

@@ -3,11 +3,11 @@ import { clip, ToolError } from "@refmcp/boundary/answer";
 import { crypto } from "@refmcp/boundary/crypto";
 import type * as z from "zod";
 import type { SampleRequest, SampleResult } from "../../define/content.ts";
-import { invalidParams, ProtocolError } from "../../protocol/errors.ts";
-import { isObject } from "../../protocol/messages.ts";
-import type { ClientRequest } from "../../protocol/request.ts";
-import type { Revision } from "../../protocol/revisions.ts";
-import { type ClientCapabilities, CODES, type InputRequest } from "../../protocol/wire.ts";
+import { invalidParams, ProtocolError } from "../../engine/errors.ts";
+import { isObject } from "../../engine/message.ts";
+import type { ClientRequest } from "../../engine/request.ts";
+import type { Revision } from "../../engine/revision.ts";
+import { type ClientCapabilities, CODES, type InputRequest } from "../../engine/wire.ts";
 
 /** The result of a request whose questions the client has to answer first (MCP 2026-07-28, `InputRequiredResult`). */
 export class InputRequired {
@@ -177,7 +177,7 @@ export class Questions {
         }),
       );
       this.#answers = { ...this.#given(), ...Object.fromEntries(answers) };
-      this.#request.inputReceived();
+      this.#request.task?.inputReceived();
     } catch (error) {
       throw unanswered(error);
     }

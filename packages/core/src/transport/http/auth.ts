@@ -3,9 +3,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { clip } from "@refmcp/boundary/answer";
 import { EFFECTS } from "../../define/effect.ts";
 import type { Awaitable } from "../../define/tool.ts";
-import { MAX_SHOWN, show } from "../../protocol/messages.ts";
-import type { Principal, Service } from "../../protocol/request.ts";
-import { type Answer, jsonAnswer, type Reply } from "./reply.ts";
+import type { Principal } from "../../engine/caller.ts";
+import { MAX_SHOWN, show } from "../../engine/message.ts";
+import type { Service } from "../../engine/service.ts";
+import { type Answer, jsonAnswer, type Reply, refuse } from "./reply.ts";
 import { type AuthSettings, type HttpSettings, TokenError, urlText } from "./settings.ts";
 
 /** Authenticates callers, and tells clients where to get a token. */
@@ -183,16 +184,26 @@ export function createAccess(settings: HttpSettings) {
   const isAllowed = (origin: string | undefined) =>
     origin === undefined || origin === "" || origins.has(hostnameOf(origin) ?? "");
   return {
-    /** Why a request is refused (status 403); undefined if it is allowed. */
-    refusal({ headers }: IncomingMessage): string | undefined {
-      const named = hostnameOf(`http://${headers.host ?? ""}`);
-      if (named === undefined) return "The Host header is missing or not valid.";
+    /** The response to a request that must not reach the endpoint; undefined if it is allowed. */
+    refusal({ headers, rawHeaders }: IncomingMessage): Answer | undefined {
+      const hostNames = rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name));
+      const named = HOST.test(headers.host ?? "")
+        ? hostnameOf(`http://${headers.host}`)
+        : undefined;
+      if (hostNames.length !== 1 || named === undefined)
+        return refuse(400, "The request must have one valid Host header.");
       if (!hosts.has(named))
-        return `The host ${clip(named, MAX_SHOWN)} is not allowed. Allow it with --http-allow-host.`;
+        return refuse(
+          403,
+          `The host ${clip(named, MAX_SHOWN)} is not allowed. Allow it with --http-allow-host.`,
+        );
       const { origin } = headers;
       return isAllowed(origin)
         ? undefined
-        : `The origin ${show(origin)} is not allowed. Allow it with --http-allow-origin.`;
+        : refuse(
+            403,
+            `The origin ${show(origin)} is not allowed. Allow it with --http-allow-origin.`,
+          );
     },
     /** Lets pages of an allowed origin read the answers (CORS). */
     allowReading({ headers }: IncomingMessage, response: ServerResponse): void {
@@ -204,6 +215,9 @@ export function createAccess(settings: HttpSettings) {
     },
   };
 }
+
+/** A host and a port, without user information (RFC 9112, section 3.2: a request with another value MUST get 400). */
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d*)?$/i;
 
 function hostnameOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname || undefined : undefined;

@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { errorText } from "../../protocol/errors.ts";
-import type { Load } from "../../protocol/load.ts";
-import type { Sink } from "../../protocol/request.ts";
-import type { Revision } from "../../protocol/revisions.ts";
-import { CODES, type RequestId, type RpcError } from "../../protocol/wire.ts";
+import type { Send } from "../../engine/caller.ts";
+import { errorText } from "../../engine/errors.ts";
+import type { Load } from "../../engine/load.ts";
+import { REVISIONS } from "../../engine/revision.ts";
+import { CODES, type RpcError } from "../../engine/wire.ts";
 import type { HttpLimits } from "./settings.ts";
 
 export function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
@@ -12,16 +12,13 @@ export function headerOf(headers: IncomingHttpHeaders, name: string): string | u
   return (Array.isArray(value) ? value.join(", ") : value)?.trim();
 }
 
-export type Body =
+type Body =
   | { readonly kind: "text"; readonly text: string; readonly bytes: number }
-  | { readonly kind: "too-large" }
-  | { readonly kind: "too-many" }
-  | { readonly kind: "not-utf8" }
-  | { readonly kind: "gone" };
+  | { readonly kind: "too-large" | "too-many" | "not-utf8" | "gone" };
 
 /**
- * Reads a body within two limits: `maxBytes` for one body, and `load` for all messages of a process. Its bytes count while it is being read;
- * afterwards its requests count them.
+ * Reads a body within two limits: `maxBytes` for one body, and `load` for all messages of a process. Its bytes count
+ * while it is being read; afterwards its requests count them.
  */
 export function readBody(
   request: IncomingMessage,
@@ -42,17 +39,15 @@ export function readBody(
       done?.(body);
       done = undefined;
     };
-    const stop = (body: Body) => {
-      request.off("data", take);
-      request.pause();
-      end(body);
-    };
     const take = (chunk: Buffer) => {
       size += chunk.length;
       load.bytes.count(chunk.length);
-      if (size > maxBytes) stop({ kind: "too-large" });
-      else if (!load.hasRoomForBytes(size, 0)) stop({ kind: "too-many" });
-      else chunks.push(chunk);
+      chunks.push(chunk);
+      const isTooLarge = size > maxBytes;
+      if (!isTooLarge && load.hasRoomForBytes(size, 0)) return;
+      request.off("data", take);
+      request.pause();
+      end({ kind: isTooLarge ? "too-large" : "too-many" });
     };
     request.on("data", take);
     request.once("end", () => end(decoded(chunks)));
@@ -69,6 +64,38 @@ function decoded(chunks: readonly Buffer[]): Body {
     : { kind: "not-utf8" };
 }
 
+/** A complete response: a body, or a JSON-RPC error without the id of a request. */
+export interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly error?: RpcError;
+}
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+export function jsonAnswer(
+  status: number,
+  value: unknown,
+  headers: Answer["headers"] = {},
+): Answer {
+  return { status, body: JSON.stringify(value), headers: { ...JSON_TYPE, ...headers } };
+}
+
+/** A request that is not served: the client's fault, or the server has no room for it now. */
+export function refuse(status: number, message: string, headers: Answer["headers"] = {}): Answer {
+  const code = status === 429 || status >= 500 ? CODES.internalError : CODES.invalidRequest;
+  return errorAnswer(status, { code, message }, headers);
+}
+
+export function errorAnswer(
+  status: number,
+  error: RpcError,
+  headers: Answer["headers"] = {},
+): Answer {
+  return { status, error, headers: { ...JSON_TYPE, ...headers } };
+}
+
 export type SlowReaderLimits = Pick<HttpLimits, "queued" | "queuedTotal" | "stalledMs">;
 
 /** How often an idle stream sends a keepalive for intermediaries, in milliseconds. */
@@ -81,7 +108,7 @@ export class Reply {
   readonly #whenClosed: (() => void)[] = [];
   #isGathering = false;
   /** Bytes that the socket had accepted at the last check. */
-  taken = -1;
+  accepted = -1;
 
   constructor(response: ServerResponse, outbox: Outbox) {
     this.response = response;
@@ -106,16 +133,24 @@ export class Reply {
     else this.#whenClosed.push(work);
   }
 
-  send({ status, headers = {}, body = "" }: Answer): void {
+  /** @param more headers in addition to those of the answer. */
+  send({ status, headers, body, error }: Answer, more: Answer["headers"] = {}): void {
     if (this.isClosed || this.response.headersSent) return;
+    const text = body ?? (error === undefined ? "" : errorText(undefined, error, this.#revision));
     this.#outbox.add(this);
-    this.response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
-    this.response.end(body);
+    const length = { "content-length": Buffer.byteLength(text) };
+    this.response.writeHead(status, { ...headers, ...more, ...length });
+    this.response.end(text);
     this.#outbox.written(this);
   }
 
-  openStream(headers: Readonly<Record<string, string>> = {}): this {
-    if (this.isClosed || this.response.headersSent) return this;
+  /** The revision that its request named. */
+  get #revision() {
+    return REVISIONS.get(headerOf(this.response.req.headers, "mcp-protocol-version") ?? "");
+  }
+
+  openStream(headers: Readonly<Record<string, string>> = {}): void {
+    if (this.isClosed || this.response.headersSent) return;
     this.#outbox.add(this);
     this.#gather();
     this.response.writeHead(200, {
@@ -125,7 +160,6 @@ export class Reply {
       ...headers,
     });
     this.response.flushHeaders();
-    return this;
   }
 
   /** @param json JSON text, or nothing for an event that only has an id. */
@@ -205,9 +239,10 @@ export class Outbox {
     if (last.writableLength <= last.writableHighWaterMark) return;
     let excess = this.waiting - this.limits.queuedTotal;
     if (excess <= 0) return;
-    for (const { response } of [...this.#open].sort(
+    const furthestBehind = [...this.#open].sort(
       (a, b) => b.response.writableLength - a.response.writableLength,
-    )) {
+    );
+    for (const { response } of furthestBehind) {
       if (excess <= 0) return;
       excess -= response.writableLength;
       response.destroy();
@@ -223,9 +258,9 @@ export class Outbox {
     for (const reply of this.#open) {
       const { socket } = reply.response;
       const waiting = socket?.writableLength ?? 0;
-      const taken = (socket?.bytesWritten ?? 0) - waiting;
-      if (waiting > 0 && taken === reply.taken) reply.response.destroy();
-      reply.taken = taken;
+      const accepted = (socket?.bytesWritten ?? 0) - waiting;
+      if (waiting > 0 && accepted === reply.accepted) reply.response.destroy();
+      reply.accepted = accepted;
     }
   }
 
@@ -234,75 +269,30 @@ export class Outbox {
   }
 }
 
-export interface Answer {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
-
-export function jsonAnswer(
-  status: number,
-  value: unknown,
-  headers: Answer["headers"] = {},
-): Answer {
-  return textAnswer(status, JSON.stringify(value), headers);
-}
-
-export function textAnswer(status: number, json: string, headers: Answer["headers"] = {}): Answer {
-  return { status, headers: { "content-type": "application/json", ...headers }, body: json };
-}
-
-/** A JSON-RPC error as an HTTP response. @param revision the current one, if any. */
-export function rpcAnswer(
-  status: number,
-  error: RpcError,
-  about: {
-    id?: RequestId | undefined;
-    revision?: Revision | undefined;
-    headers?: Answer["headers"];
-  } = {},
-): Answer {
-  return textAnswer(status, errorText(about.id, error, about.revision), about.headers);
-}
-
-/** A request that is not served: the client's fault, or the server has no room for it now. */
-export function refuse(status: number, message: string, headers: Answer["headers"] = {}): Answer {
-  const code = status === 429 || status >= 500 ? CODES.internalError : CODES.invalidRequest;
-  return rpcAnswer(status, { code, message }, { headers });
+/** A stream of events, to which the answer to a POST and what is sent before it may go. */
+export interface EventStream {
+  event(json: string): void;
+  end(): void;
 }
 
 /**
- * Where the answers to a POST go: one answer as JSON, but with a stream of events if anything is sent before it.
+ * Where the answer to a POST goes: to the body, as JSON, unless something is sent before it, which needs a stream.
  *
- * @param answers how many there will be.
+ * @param answer sends an answer or refusal as the body; undefined if there is none to send.
  */
-export function postSink(
-  reply: Reply,
-  answers: number,
-  options: {
-    readonly headers?: Answer["headers"];
-    /** The status of an answer as JSON. Default: 200. */
-    readonly statusOf?: ((error: RpcError | undefined) => number) | undefined;
-    readonly openStream: () => { event(json: string): void; end(): void };
-  },
-): Sink {
-  let open = answers;
-  let stream: ReturnType<typeof options.openStream> | undefined;
-  const event = (json: string) => {
-    stream ??= options.openStream();
-    stream.event(json);
-  };
-  return {
-    answer(json, error) {
-      open -= 1;
-      if (open === 0 && stream === undefined && json !== undefined)
-        return reply.send(textAnswer(options.statusOf?.(error) ?? 200, json, options.headers));
-      if (json !== undefined) event(json);
-      if (open > 0) return;
-      stream ??= options.openStream();
+export function postSend(
+  openStream: () => EventStream,
+  answer: (...sent: Parameters<Send>) => void,
+): Send {
+  let stream: EventStream | undefined;
+  return (json, kind, problem) => {
+    if (kind === "notification" || kind === "question") {
+      stream ??= openStream();
+      if (json !== undefined) stream.event(json);
+    } else if (stream === undefined) answer(json, kind, problem);
+    else {
+      if (json !== undefined) stream.event(json);
       stream.end();
-    },
-    notify: (method, params) => event(JSON.stringify({ jsonrpc: "2.0", method, params })),
-    ask: event,
+    }
   };
 }

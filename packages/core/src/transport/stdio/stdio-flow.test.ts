@@ -10,7 +10,8 @@ import {
   request,
 } from "../../../test/fixtures/messages.ts";
 import { Wire } from "../../../test/fixtures/wire.ts";
-import type { Handler, Listener, Service } from "../../protocol/request.ts";
+import type { Handler } from "../../engine/request.ts";
+import type { Listener, Service } from "../../engine/service.ts";
 import { StdioServer } from "./stdio.ts";
 
 const said = (text: string) => ({ content: [{ type: "text", text }] });
@@ -268,7 +269,7 @@ describe("a broken output", () => {
 describe("answers", () => {
   it("are sent once, however often a handler responds", async () => {
     const twice: Handler = (call) => {
-      call.succeed({ first: true });
+      call.answer({ first: true });
       call.fail(new Error("too late"));
       return { second: true };
     };

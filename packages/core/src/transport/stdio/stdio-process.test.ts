@@ -169,6 +169,17 @@ describe("the end of the input", () => {
     expect(child.stderr).toContain("context closed");
   });
 
+  it("lets a call finish however long it takes if the whole input came at once", async () => {
+    const child = start();
+    child.process.stdin.end(
+      [initialize("2025-06-18"), call(1, "sleep", { ms: 2_500 })]
+        .map((message) => `${JSON.stringify(message)}\n`)
+        .join(""),
+    );
+    expect((await child.rest()).at(-1)).toMatchObject({ id: 1, result: said("slept") });
+    expect(await child.exit).toEqual({ code: 0, signal: null });
+  });
+
   it("aborts unfinished calls, answers them with an error, and exits with 0", async () => {
     const child = await open();
     child.send(call(1, "sleep", { ms: 60_000 }), call(2, "sleep", { ms: 60_000, stubborn: true }));

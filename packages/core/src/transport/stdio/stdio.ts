@@ -1,7 +1,9 @@
 import { type Readable, Writable } from "node:stream";
-import { Connection } from "../../protocol/connection.ts";
-import { invalidRequest, parseError } from "../../protocol/errors.ts";
-import type { Service, Sink } from "../../protocol/request.ts";
+import { Caller, type Send } from "../../engine/caller.ts";
+import { Engine } from "../../engine/engine.ts";
+import { errorText, invalidRequest, parseError } from "../../engine/errors.ts";
+import type { Service } from "../../engine/service.ts";
+import type { RpcError } from "../../engine/wire.ts";
 import { type Line, LineReader, LineWriter } from "./lines.ts";
 
 /** Why a connection ended from the client's side. */
@@ -21,7 +23,10 @@ export interface StdioOptions {
   readonly maxInFlight?: number;
   /** Maximum unsent characters before reading pauses. Default: 4 Mi. */
   readonly maxQueued?: number;
-  /** How long running requests may continue after the end of the input, in milliseconds. Default: 1,500. */
+  /**
+   * How long running requests may continue after the end of the input, in milliseconds. Default: 1,500, or until they are
+   * answered if the whole input came at once, as in `printf … | server`.
+   */
   readonly graceMs?: number;
   /**
    * Called once after the client has disconnected and the grace period is over, to close the server. Default: the
@@ -32,16 +37,15 @@ export interface StdioOptions {
   readonly note?: (line: string) => void;
 }
 
+const GRACE_MS = 1_500;
 /** How long closing waits for a client that does not read, including the grace period for calls. */
-const FLUSH_MS = 1000;
+const FLUSH_MS = 1_000;
 const MIN_FLUSH_MS = 200;
-/** How many messages are taken in one turn of the event loop; the queue may exceed its limit by as many answers. */
+/** How many lines are taken in one turn of the event loop; the queue may exceed its limit by as many answers. */
 const MAX_AT_ONCE = 128;
 const MAX_NOTES = 50;
-const DROPPED_WHEN_BLOCKED: ReadonlySet<string> = new Set([
-  "notifications/progress",
-  "notifications/message",
-]);
+/** Notifications that are not kept for a client that does not read. */
+const TRANSIENT = /^\{"jsonrpc":"2\.0","method":"notifications\/(?:progress|message)"/;
 
 /**
  * One client over a pair of streams, one message per line. Reading begins in the first turn of the event loop.
@@ -55,12 +59,15 @@ export class StdioServer {
   readonly #maxLineBytes: number;
   readonly #reader: LineReader;
   readonly #writer: LineWriter;
-  readonly #connection: Connection;
+  readonly #engine: Engine;
+  readonly #caller: Caller;
   #isOpen = true;
   #isPaused = false;
   #isWorking = false;
   #isTurnOver = false;
   #isWaking = false;
+  /** Pieces of the input that were read. */
+  #chunks = 0;
   #ended: number | undefined;
   #grace: NodeJS.Timeout | undefined;
   #finished = false;
@@ -68,7 +75,7 @@ export class StdioServer {
   #onClosed: () => void = () => undefined;
 
   constructor(service: Service, options: StdioOptions) {
-    const { input, output, maxLineBytes = 16 * 1024 * 1024, maxQueued = 4 * 1024 * 1024 } = options;
+    const { input, output, maxLineBytes = 16 * 1_048_576, maxQueued = 4 * 1_048_576 } = options;
     this.#options = options;
     this.#maxLineBytes = maxLineBytes;
     this.closed = new Promise((resolve) => {
@@ -80,31 +87,24 @@ export class StdioServer {
       onDrain: this.#wake,
       onBroken: this.#onBroken,
     });
-    this.#connection = new Connection({
-      service,
-      sink: this.#sink,
-      maxInFlight: options.maxInFlight,
-      dropped: (what) => this.#note(what),
-    });
+    this.#engine = new Engine(service);
+    this.#caller = new Caller({ send: this.#send, maxUnanswered: options.maxInFlight ?? 1_024 });
     input.on("end", this.#onInputEnd);
     input.on("close", this.#onInputEnd);
     input.on("error", this.#onInputEnd);
     input.on("data", this.#onData);
   }
 
-  readonly #sink: Sink = {
-    answer: (json) => {
-      if (json !== undefined) this.#writer.write(json);
-      this.#wake();
-    },
-    ask: (json) => {
-      this.#writer.write(json);
-      this.#wake();
-    },
-    notify: (method, params) => {
-      if (this.#writer.isBlocked && DROPPED_WHEN_BLOCKED.has(method)) return;
-      this.#writer.writeNotification(JSON.stringify({ jsonrpc: "2.0", method, params }));
-    },
+  readonly #send: Send = (json, kind, problem) => {
+    if (kind === "notification") {
+      const isBlocked = this.#writer.isBlocked;
+      if (json !== undefined && !(isBlocked && TRANSIENT.test(json)))
+        this.#writer.writeNotification(json);
+      return;
+    }
+    if (json !== undefined) this.#writer.write(json);
+    else if (problem !== undefined) this.#note(problem.error.message);
+    this.#wake();
   };
 
   /** Ends the connection. Unanswered requests get an error, and queued output is written for up to a second. */
@@ -118,15 +118,17 @@ export class StdioServer {
     input.off("end", this.#onInputEnd);
     input.off("close", this.#onInputEnd);
     input.pause();
-    const stopped = this.#connection.close();
+    const stopped = this.#engine.close(this.#caller);
     const waited = this.#ended === undefined ? 0 : performance.now() - this.#ended;
     await this.#writer.flush(Math.max(MIN_FLUSH_MS, FLUSH_MS - waited));
     this.#writer.release();
     await stopped;
+    await this.#engine.closeAll();
     this.#onClosed();
   }
 
   readonly #onData = (chunk: Buffer | string): void => {
+    this.#chunks += 1;
     this.#reader.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
     this.#work();
   };
@@ -147,17 +149,17 @@ export class StdioServer {
     this.#isPaused = this.#isTurnOver || this.#isHeld;
     if (this.#isPaused) this.#options.input.pause();
     else if (this.#ended !== undefined) {
-      if (this.#connection.isIdle) this.#finish({ reason: "input ended", since: this.#ended });
+      if (this.#caller.unanswered === 0)
+        this.#finish({ reason: "input ended", since: this.#ended });
     } else if (wasPaused) this.#options.input.resume();
   }
 
   get #isHeld(): boolean {
-    return !this.#isOpen || this.#writer.isFull || this.#connection.isHeld;
+    return !this.#isOpen || this.#writer.isFull || this.#caller.isHeld;
   }
 
   /** @returns whether there was something to take. */
   #takeNext(): boolean {
-    if (this.#connection.takeEntry()) return true;
     const line =
       this.#reader.next() ?? (this.#ended === undefined ? undefined : this.#reader.last());
     if (line !== undefined) this.#take(line);
@@ -165,16 +167,17 @@ export class StdioServer {
   }
 
   #take(line: Line): void {
-    if (line.kind === "text") this.#connection.take(line.text);
+    if (line.kind === "text") this.#engine.serve(line.text, this.#caller, this.#send);
     else if (line.kind === "not-utf8")
-      this.#connection.refuse(
-        undefined,
-        parseError("The message is not JSON: it is not valid UTF-8."),
-      );
+      this.#refuse(parseError("The message is not JSON: it is not valid UTF-8."));
     else {
       const limit = `A message can have at most ${this.#maxLineBytes} bytes; this one was skipped.`;
-      this.#connection.refuse(undefined, invalidRequest(limit));
+      this.#refuse(invalidRequest(limit));
     }
+  }
+
+  #refuse(error: RpcError): void {
+    this.#send(errorText(undefined, error, this.#caller.revision), "refusal", { error });
   }
 
   readonly #onNextTurn = (): void => {
@@ -196,11 +199,11 @@ export class StdioServer {
     if (this.#ended !== undefined || !this.#isOpen) return;
     const since = performance.now();
     this.#ended = since;
-    this.#grace = setTimeout(
-      () => this.#finish({ reason: "input ended", since }),
-      this.#options.graceMs ?? 1500,
-    );
-    this.#connection.clientLeft();
+    const isPiped = this.#chunks === 1;
+    const graceMs = this.#options.graceMs ?? (isPiped ? undefined : GRACE_MS);
+    if (graceMs !== undefined)
+      this.#grace = setTimeout(() => this.#finish({ reason: "input ended", since }), graceMs);
+    this.#caller.left();
     this.#work();
   };
 

@@ -87,16 +87,15 @@ export function protocolError(
 }
 
 /**
- * An error response as JSON text. If the request's id is unknown, the schemas of 2025-11-25 and later omit the member
- * (`id?: string | integer`), which JSON-RPC 2.0 does not allow. Earlier ones do not cover this case (`id` is required
- * and never null), so for them, and before a revision is agreed on, JSON-RPC 2.0 section 5 applies: null.
+ * An error response as JSON text. An unknown id is null (JSON-RPC 2.0, section 5), except in 2025-11-25 and later: their
+ * schemas omit the member (`id?: string | integer`).
  *
  * @param revision the current one, if any.
  */
 export function errorText(
   id: RequestId | undefined,
   error: RpcError,
-  revision: { readonly unknownId: "null" | "absent" } | undefined,
+  revision?: { readonly unknownId: "null" | "absent" },
 ): string {
   const shown = id ?? (revision?.unknownId === "absent" ? undefined : null);
   return JSON.stringify({ jsonrpc: "2.0", id: shown, error });

@@ -16,7 +16,7 @@ import type * as content from "../define/content.ts";
 import { LOGGING_LEVELS } from "../define/content.ts";
 import type { ListedPrompt } from "../define/prompt.ts";
 import type { ListedResource } from "../define/resource.ts";
-import { LEGACY_VERSIONS, MODERN_VERSIONS } from "./revisions.ts";
+import { LEGACY_VERSIONS, MODERN_VERSIONS } from "./revision.ts";
 import type * as wire from "./wire.ts";
 import { CODES, META } from "./wire.ts";
 

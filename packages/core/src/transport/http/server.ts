@@ -1,15 +1,23 @@
-import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
-import type { Server } from "node:net";
+import {
+  createServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  ServerResponse,
+  STATUS_CODES,
+} from "node:http";
+import type { Server as HttpsServer } from "node:https";
+import type { Server, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { startDeadline } from "@refmcp/boundary";
-import { internalError } from "../../protocol/errors.ts";
-import { Load } from "../../protocol/load.ts";
-import type { Service } from "../../protocol/request.ts";
-import type { webSocketEndpoint } from "../websocket.ts";
+import type { Principal } from "../../engine/caller.ts";
+import { Engine } from "../../engine/engine.ts";
+import { internalError } from "../../engine/errors.ts";
+import { Load } from "../../engine/load.ts";
+import type { Service } from "../../engine/service.ts";
 import { createAccess, createAuthenticator, PREFLIGHT_HEADERS } from "./auth.ts";
 import { Endpoint } from "./endpoint.ts";
 import { listen, secureServer } from "./listen.ts";
-import { type Answer, jsonAnswer, Outbox, Reply, refuse, rpcAnswer } from "./reply.ts";
+import { type Answer, errorAnswer, jsonAnswer, Outbox, Reply, refuse } from "./reply.ts";
 import { HTTP_LIMITS, type HttpLimits, type HttpSettings } from "./settings.ts";
 
 /** The paths of the HTTP+SSE transport of 2024-11-05: its stream, and the one to post messages to. */
@@ -49,8 +57,8 @@ const READY_LIMIT_MS = 5_000;
 const PROBE_AFTER_MS = 30_000;
 
 /**
- * Serves a running server over Streamable HTTP: `/mcp` in both eras, `/healthz`, and with OAuth the metadata that shows
- * clients where to get a token.
+ * Serves a service over Streamable HTTP: `/mcp` in all revisions, `/healthz`, `/readyz`, and with OAuth the metadata that
+ * shows clients where to get a token.
  *
  * @throws the error of `listen`, for example EADDRINUSE.
  */
@@ -62,102 +70,67 @@ export async function serveHttp(
     readonly limits?: HttpLimits;
   },
 ): Promise<HttpServing> {
-  const { limits = HTTP_LIMITS, maxMessageBytes } = options;
+  const { limits = HTTP_LIMITS, maxMessageBytes: maxBytes } = options;
   const { log } = service;
   const access = createAccess(settings);
   const authenticator = await createAuthenticator(settings.auth, service);
   const load = new Load({
     requests: limits.inFlight,
-    bytes: maxMessageBytes * MESSAGES_AT_ONCE,
+    bytes: maxBytes * MESSAGES_AT_ONCE,
     perMinute: settings.requestsPerMinute,
     isShared: settings.auth.kind === "oauth",
   });
-  const endpoint = new Endpoint(service, {
-    load,
-    limits,
-    maxBytes: maxMessageBytes,
-    isStateless: settings.isStateless,
-    stepUp: authenticator.stepUp,
-  });
+  const engine = new Engine(service, load);
+  const { isStateless } = settings;
+  const { stepUp } = authenticator;
+  const endpoint = new Endpoint(engine, { limits, maxBytes, isStateless, stepUp });
   const outbox = new Outbox(limits);
-  const { requestMs } = limits;
-  const bounds = { load, connections: limits.sessions, maxMessageBytes, requestMs };
-  const connections = {
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAlive: true,
-    keepAliveInitialDelay: PROBE_AFTER_MS,
-    headersTimeout: Math.min(HEADERS_MS, requestMs),
-    requestTimeout: requestMs,
-    connectionsCheckingInterval: Math.min(CHECK_MS, requestMs),
-  };
+  const bounds = { connections: limits.sessions, maxBytes };
   const sse = settings.sse
-    ? (await import("./sse.ts")).sseEndpoint(service, MESSAGES_PATH, bounds)
+    ? (await import("../sse.ts")).sseEndpoint(engine, MESSAGES_PATH, bounds)
     : undefined;
   const webSocket = settings.websocket
-    ? (await import("../websocket.ts")).webSocketEndpoint(service, bounds)
+    ? (await import("../websocket.ts")).webSocketEndpoint(engine, bounds)
     : undefined;
-  /** The transports that it serves in addition to Streamable HTTP. */
-  const others = [sse, webSocket].filter((one) => one !== undefined);
   const isReady = readiness(service);
   let isDraining = false;
   let isEnding = false;
 
+  /** The caller of a request, or a response: it needs a token, or the server is shutting down. */
+  async function admit(node: IncomingMessage): Promise<Principal | Answer> {
+    const principal = await authenticator.authenticate(node.headers.authorization);
+    if ("status" in principal || !isEnding) return principal;
+    const headers = { "retry-after": "1", connection: "close" };
+    return refuse(503, "The server is shutting down.", headers);
+  }
+
   /** Serves a request through its reply, or returns the response. */
   async function answer(node: IncomingMessage, reply: Reply): Promise<Answer | undefined> {
-    const path = (node.url ?? "/").split("?", 1)[0] ?? "/";
+    const path = pathOf(node);
     if (path === "/healthz") return jsonAnswer(200, { status: "ok" });
     if (path === "/readyz") {
       const status = isDraining ? "ending" : (await isReady()) ? "ready" : "unavailable";
       return jsonAnswer(status === "ready" ? 200 : 503, { status });
     }
     const refusal = access.refusal(node);
-    if (refusal !== undefined) return refuse(403, refusal);
+    if (refusal !== undefined) return refusal;
     access.allowReading(node, reply.response);
     if (node.method === "OPTIONS") return { status: 204, headers: PREFLIGHT_HEADERS };
     const document = node.method === "GET" ? authenticator.metadata.get(path) : undefined;
     if (document !== undefined)
       return jsonAnswer(200, document, { "cache-control": "max-age=3600" });
-    const isKnown =
-      path === "/mcp" || (sse !== undefined && (path === SSE_PATH || path === MESSAGES_PATH));
-    if (!isKnown) return jsonAnswer(404, { error: "Not found. The endpoint is /mcp." });
-    const principal = await authenticator.authenticate(node.headers.authorization);
+    const isSse = sse !== undefined && (path === SSE_PATH || path === MESSAGES_PATH);
+    if (path !== "/mcp" && !isSse)
+      return jsonAnswer(404, { error: "Not found. The endpoint is /mcp." });
+    const principal = await admit(node);
     if ("status" in principal) return principal;
-    if (isEnding)
-      return refuse(503, "The server is shutting down.", {
-        "retry-after": "1",
-        connection: "close",
-      });
-    if (sse !== undefined && path === SSE_PATH && node.method === "GET")
-      return sse.open(reply, principal);
-    if (sse !== undefined && path === MESSAGES_PATH && node.method === "POST")
-      return sse.post(node, reply, principal);
-    if (path !== "/mcp") return refuse(405, `${node.method} is not allowed here.`);
-    return endpoint.serve(node, reply, principal);
-  }
-
-  /** Takes over a connection for WebSocket, or returns the response. */
-  async function upgrade(
-    to: ReturnType<typeof webSocketEndpoint>,
-    node: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-  ): Promise<Answer | undefined> {
-    if ((node.url ?? "/").split("?", 1)[0] !== "/mcp")
-      return refuse(404, "WebSocket connections are served at /mcp only.");
-    const forbidden = access.refusal(node);
-    if (forbidden !== undefined) return refuse(403, forbidden);
-    const principal = await authenticator.authenticate(node.headers.authorization);
-    if ("status" in principal) return principal;
-    if (isEnding) return refuse(503, "The server is shutting down.");
-    return to.upgrade(node, socket, head, principal);
+    if (!isSse) return endpoint.serve(node, reply, principal);
+    if (path === SSE_PATH && node.method === "GET") return sse.open(reply, principal);
+    if (path === MESSAGES_PATH && node.method === "POST") return sse.post(node, reply, principal);
+    return refuse(405, `${node.method} is not allowed here.`);
   }
 
   async function handle(node: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (response.socket === null) {
-      // Pipelined: Node.js never reports the end of such a response, and no MCP client pipelines.
-      node.socket.destroy();
-      return;
-    }
     const reply = new Reply(response, outbox);
     let said: Answer | undefined;
     try {
@@ -166,7 +139,7 @@ export async function serveHttp(
       log.error(
         `${node.method} ${node.url}: ${error instanceof Error ? error.stack : String(error)}`,
       );
-      said = rpcAnswer(500, internalError("Internal error."));
+      said = errorAnswer(500, internalError("Internal error."));
     }
     if (said === undefined) return;
     // The rest of a refused body is not read.
@@ -174,46 +147,50 @@ export async function serveHttp(
     reply.send(said);
   }
 
-  const listener = (node: IncomingMessage, response: ServerResponse) => {
-    handle(node, response).catch((error: unknown) => {
-      log.error(`${node.method} ${node.url}: ${String(error)}`);
-      response.destroy();
-    });
-  };
-  const { tls } = settings;
-  const server =
-    tls === undefined ? createServer(connections) : await secureServer(tls, connections);
-  server.on("request", listener);
-  // With this listener, Node.js diverts every request with an Upgrade header, not only those for WebSocket.
+  const server = await createListener(settings, limits);
+  /** The last response of each connection: pipelined requests are served one after the other (RFC 9112, section 9.3.2). */
+  const last = new WeakMap<object, ServerResponse>();
+  server.on("request", (node: IncomingMessage, response: ServerResponse) => {
+    const before = last.get(node.socket);
+    last.set(node.socket, response);
+    // Without a socket, Node.js would never report the end of the response.
+    if (response.socket !== null) void handle(node, response);
+    else
+      before?.once("close", () => {
+        if (response.socket !== null) void handle(node, response);
+      });
+  });
   if (webSocket !== undefined)
-    server.on("upgrade", (node: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // With this listener, Node.js diverts every request with an Upgrade header, not only those for WebSocket.
+    server.on("upgrade", (node: IncomingMessage, socket: Socket, head: Buffer) => {
       if (!/^websocket$/i.test(node.headers.upgrade ?? ""))
         return serveAnyway(server, node, socket, head);
       socket.on("error", () => socket.destroy());
-      upgrade(webSocket, node, socket, head).then(
+      const upgrade = async () => {
+        if (pathOf(node) !== "/mcp")
+          return refuse(404, "WebSocket connections are served at /mcp only.");
+        const principal = access.refusal(node) ?? (await admit(node));
+        return "status" in principal ? principal : webSocket.upgrade(node, socket, head, principal);
+      };
+      upgrade().then(
         (said) => {
-          if (said !== undefined) refuseUpgrade(socket, said);
+          if (said !== undefined) refuseUpgrade(node, socket, said, outbox);
         },
         () => socket.destroy(),
       );
     });
-  server.maxConnections = limits.connections;
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) =>
-    refuseGarbage(socket, error.code),
-  );
   await listen(server, settings.address);
   server.on("error", (error) => log.error(`HTTP: ${error.message}`));
 
   return {
     url: urlOf(server, settings),
     get load() {
-      const { count, kept } = endpoint.sessions;
-      const sessions = others.reduce((sum, one) => sum + one.count, count);
+      const { count, stored } = endpoint.sessions;
       return {
-        inFlight: load.requests.taken,
-        bytes: load.bytes.taken,
-        sessions,
-        kept,
+        inFlight: load.requests.used,
+        bytes: load.bytes.used,
+        sessions: count + (sse?.count ?? 0) + (webSocket?.count ?? 0),
+        kept: stored,
         waiting: outbox.waiting,
       };
     },
@@ -224,9 +201,9 @@ export async function serveHttp(
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const until = performance.now() + callMs;
-      while ((endpoint.isReading || load.requests.taken > 0) && performance.now() < until)
+      while ((endpoint.isReading || load.requests.used > 0) && performance.now() < until)
         await new Promise((next) => setTimeout(next, 20));
-      await Promise.all([endpoint, ...others].map((one) => one.close()));
+      await Promise.all([endpoint.close(), sse?.close(), webSocket?.close()]);
       outbox.close();
       // Written data is sent before the connections are closed.
       await Promise.race([closed, new Promise((next) => setTimeout(next, 150))]);
@@ -234,6 +211,31 @@ export async function serveHttp(
       await closed;
     },
   };
+}
+
+function pathOf({ url = "/" }: IncomingMessage): string {
+  return url.split("?", 1)[0] ?? "/";
+}
+
+/** A server that accepts connections within the limits, and answers what Node.js cannot read as a request. */
+async function createListener(
+  { tls }: HttpSettings,
+  { requestMs, connections }: HttpLimits,
+): Promise<HttpServer | HttpsServer> {
+  const options = {
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAlive: true,
+    keepAliveInitialDelay: PROBE_AFTER_MS,
+    headersTimeout: Math.min(HEADERS_MS, requestMs),
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: Math.min(CHECK_MS, requestMs),
+  };
+  const server = tls === undefined ? createServer(options) : await secureServer(tls, options);
+  server.maxConnections = connections;
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) =>
+    refuseGarbage(socket, error.code),
+  );
+  return server;
 }
 
 /** Whether calls can be served now. Probes may come often and from anywhere, so they share an answer for a while. */
@@ -288,17 +290,13 @@ function serveAnyway(server: Server, node: IncomingMessage, socket: Duplex, head
   server.emit("connection", socket);
 }
 
-/** Answers a refused upgrade, for which there is no response object. */
-function refuseUpgrade(socket: Duplex, { status, headers = {}, body = "" }: Answer): void {
-  const lines = Object.entries({
-    ...headers,
-    connection: "close",
-    "content-length": Buffer.byteLength(body),
-  });
-  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${head}\r\n${body}`, () =>
-    socket.destroy(),
-  );
+/** Answers a refused upgrade, for which Node.js makes no response. */
+function refuseUpgrade(node: IncomingMessage, socket: Socket, said: Answer, outbox: Outbox): void {
+  const response = new ServerResponse(node);
+  response.assignSocket(socket);
+  response.shouldKeepAlive = false;
+  response.once("finish", () => socket.end(() => socket.destroy()));
+  new Reply(response, outbox).send(said);
 }
 
 function urlOf(server: Server, { address, tls }: HttpSettings): string {

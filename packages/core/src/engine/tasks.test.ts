@@ -8,9 +8,10 @@ import { type Reply, Wire } from "../../test/fixtures/wire.ts";
 import { bind } from "../bind/server.ts";
 import { defineServer } from "../define/server.ts";
 import { toolFor } from "../define/tool.ts";
-import { Connection } from "./connection.ts";
+import { Caller, type Send } from "./caller.ts";
+import { Engine } from "./engine.ts";
 import { internalError, ProtocolError } from "./errors.ts";
-import { type Service, sinkTo } from "./request.ts";
+import type { Service } from "./service.ts";
 import { TASKS_EXTENSION } from "./tasks.ts";
 import { META } from "./wire.ts";
 
@@ -391,24 +392,22 @@ describe("tasks of 2026-07-28", () => {
   it("belongs to its caller: others do not find it, nor tokens without the scope of its tool", async () => {
     await start();
     const answers = new Map<unknown, Reply>();
+    const engine = new Engine(service);
+    const send: Send = (json) => {
+      const reply: Reply = JSON.parse(json ?? "{}");
+      answers.set(reply.id, reply);
+    };
     const as = (key: string, scopes?: readonly string[]) =>
-      new Connection({
-        service,
-        principal: { key, owner: key, scopes },
-        sink: sinkTo((json) => {
-          const reply: Reply = JSON.parse(json);
-          answers.set(reply.id, reply);
-        }),
-      });
-    const askAs = async (connection: Connection, message: Fields): Promise<Reply> => {
-      connection.receive(message);
+      new Caller({ principal: { key, owner: key, scopes }, send });
+    const askAs = async (caller: Caller, message: Fields): Promise<Reply> => {
+      engine.serve(message, caller, send);
       await expect.poll(() => answers.has(message.id)).toBe(true);
       return Object(answers.get(message.id));
     };
     const { result } = await askAs(as("ada"), callOf("task_remove"));
     const { taskId } = Object(result);
-    const found = async (connection: Connection) => {
-      const { error } = await askAs(connection, modern("tasks/get", { taskId }));
+    const found = async (caller: Caller) => {
+      const { error } = await askAs(caller, modern("tasks/get", { taskId }));
       return error === undefined;
     };
     expect(await found(as("ada"))).toBe(true);
@@ -430,18 +429,16 @@ describe("tasks of 2026-07-28", () => {
   it("a call beyond the number of tasks is answered as ever", async () => {
     await start("--timeout-ms", "3600000");
     let created = 0;
-    const connection = new Connection({
-      service,
-      maxInFlight: 5_000,
-      sink: sinkTo((json) => {
-        if (json.includes('"resultType":"task"')) created += 1;
-      }),
-    });
-    for (let call = 0; call < 2_100; call++) connection.receive(callOf("task_wait"));
+    const engine = new Engine(service);
+    const send: Send = (json) => {
+      if (json?.includes('"resultType":"task"')) created += 1;
+    };
+    const caller = new Caller({ send });
+    for (let call = 0; call < 2_100; call++) engine.serve(callOf("task_wait"), caller, send);
     await expect.poll(() => created).toBe(2_000);
     await new Promise((next) => setTimeout(next, 50));
     expect(created).toBe(2_000);
-    await connection.close();
+    await engine.close(caller);
   });
 
   it("results beyond the memory for them displace the oldest, and no running task", async () => {
@@ -490,7 +487,7 @@ describe("tasks of 2025-11-25", () => {
   it("a call with the parameter is answered with a task, and its result waits for the end", async () => {
     await start();
     const { wire, capabilities } = await connectLegacy();
-    expect(capabilities.tasks).toEqual({ cancel: {}, list: {}, requests: { tools: { call: {} } } });
+    expect(capabilities.tasks).toEqual({ cancel: {}, requests: { tools: { call: {} } } });
     const { result } = await ask(wire, "tools/call", callOf("task_wait"));
     const task: Fields = Object(result?.task);
     expect(task).toEqual({
@@ -516,9 +513,9 @@ describe("tasks of 2025-11-25", () => {
         _meta: { [META.relatedTask]: { taskId } },
       },
     });
-    expect((await ask(wire, "tasks/list", {})).result?.tasks).toMatchObject([
-      { taskId, status: "completed" },
-    ]);
+    expect((await ask(wire, "tasks/get", { taskId })).result).toMatchObject({
+      status: "completed",
+    });
     expect((await ask(wire, "tasks/cancel", { taskId })).error).toMatchObject({ code: -32_602 });
   });
 

@@ -2,7 +2,6 @@ import { clip, grouped } from "@refmcp/boundary/answer";
 import { invalidParams, invalidRequest, parseError } from "./errors.ts";
 import {
   META,
-  type Message,
   type NotificationMessage,
   type Params,
   type RequestId,
@@ -15,7 +14,7 @@ import {
  * A parsed JSON value, classified: a valid message, one to answer with an error, or one that must not be answered (a
  * malformed notification or response).
  */
-export type Incoming =
+type Incoming =
   | { readonly kind: "request"; readonly message: RequestMessage }
   | { readonly kind: "notification"; readonly message: NotificationMessage }
   | { readonly kind: "response"; readonly message: ResponseMessage }
@@ -84,24 +83,36 @@ function readResponse(value: JsonObject, id: RequestId | undefined): Incoming {
   return { kind: "response", message: { jsonrpc: "2.0", id, error: kept } };
 }
 
-/** Optional members of `_meta` that the protocol defines; null counts as absent, as for parameters. */
-const OPTIONAL_META = ["progressToken", META.clientInfo, META.logLevel, META.relatedTask];
-
-function readParams({ params }: JsonObject): { params?: Params } | { error: RpcError } {
-  if (params === undefined) return {};
+function readParams({ params = null }: JsonObject): { params?: Params } | { error: RpcError } {
+  if (params === null) return {};
   if (!isObject(params))
     return { error: invalidRequest(`"params" must be an object, not ${show(params)}.`) };
+  dropNulls(params, NESTED);
   const { _meta: meta } = params;
-  if (meta === null) delete params._meta;
-  if (meta === null || meta === undefined) return { params };
-  const problem = metaProblem(meta);
+  const problem = meta === undefined ? undefined : metaProblem(meta);
   return problem === undefined ? { params } : { error: invalidParams(problem) };
+}
+
+/** How deep the members of `params` that the protocol defines are nested. */
+const NESTED = 4;
+/** Values that belong to tools, prompts and questions, in which null may mean something. */
+const FREE: ReadonlySet<string> = new Set(["arguments", "inputResponses"]);
+
+/**
+ * Removes members that are null, since many JSON libraries write an absent member as null. A version that is null stays:
+ * a request without one belongs to another era.
+ */
+function dropNulls(value: JsonObject, depth: number): void {
+  for (const key of Object.keys(value)) {
+    const member = value[key];
+    if (member === null && key !== META.version) delete value[key];
+    else if (depth > 0 && !FREE.has(key) && isObject(member)) dropNulls(member, depth - 1);
+  }
 }
 
 /** A problem in the members of `_meta` that every revision has; undefined if there is none. */
 function metaProblem(meta: unknown): string | undefined {
   if (!isObject(meta)) return `"params._meta" must be an object, not ${show(meta)}.`;
-  for (const key of OPTIONAL_META) if (meta[key] === null) delete meta[key];
   const token = meta.progressToken;
   if (token !== undefined && !isRequestId(token))
     return `"params._meta.progressToken" must be a string of at most ${grouped(MAX_ID_CHARS)} characters or an integer, not ${show(token)}.`;
@@ -113,10 +124,6 @@ function metaProblem(meta: unknown): string | undefined {
 
 /** How much of a client's error message is kept; ours may repeat it. */
 const MAX_ERROR_CHARS = 1_000;
-
-export function isRequest(message: Message): message is RequestMessage {
-  return "method" in message && "id" in message;
-}
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -152,38 +159,6 @@ function dropped(what: string): Incoming {
   return { kind: "dropped", why: `a response, because ${what}` };
 }
 
-const ID = String.raw`(-?\d{1,16}|"(?:[^"\\]|\\.)*")`;
-const JSONRPC = String.raw`"jsonrpc"\s*:\s*"2\.0"\s*`;
-const METHOD = String.raw`"method"\s*:\s*"[^"\\]*"\s*`;
-/** The member orders that clients use in a request: id before params (most), or id at the end (the TypeScript SDK). */
-const ID_FIRST = new RegExp(
-  String.raw`^\s*\{\s*(?:${JSONRPC},\s*)?(?:${METHOD},\s*"id"\s*:\s*${ID}\s*,|"id"\s*:\s*${ID}\s*,\s*(?:${JSONRPC},\s*)?${METHOD},)`,
-);
-const METHOD_FIRST = new RegExp(String.raw`^\s*\{\s*(?:${JSONRPC},\s*)?${METHOD},`);
-const ID_LAST = new RegExp(
-  String.raw`,\s*(?:${JSONRPC},\s*)?"id"\s*:\s*${ID}\s*(?:,\s*${JSONRPC})?\}\s*$`,
-);
-
-/** How much of both ends of a message is searched for its id. */
-const EDGE = 1_024;
-
-/**
- * The id of a request that is not parsed, by its first and last characters; undefined unless it is certain, since an
- * answer with a wrong id would be matched to another request.
- */
-function recoverId(message: string): RequestId | undefined {
-  const [start, end] = [message.slice(0, EDGE), message.slice(-EDGE)];
-  const found = ID_FIRST.exec(start) ?? (METHOD_FIRST.test(start) ? ID_LAST.exec(end) : null);
-  const text = found?.[1] ?? found?.[2];
-  if (text === undefined) return undefined;
-  try {
-    const id: unknown = JSON.parse(text);
-    return isRequestId(id) ? id : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Maximum length of a URI that is matched. */
 export const MAX_URI_CHARS = 16_384;
 
@@ -200,25 +175,22 @@ export function asUri(text: string): string {
  * millions, each of which costs memory and work in everything that checks it.
  */
 export const MAX_VALUES = 100_000;
-/** A client's JSON, or why it is refused, and the id to answer with. */
-export type Parsed =
-  | { readonly value: unknown }
-  | { readonly error: RpcError; readonly id?: RequestId | undefined };
 
-/** Parses a message or a batch. Its values are counted before any of them is created. @param what it is, for errors. */
-export function parseMessage(text: string, what = "message"): Parsed {
+/** Parses a message or a batch; its values are counted before any of them is created. @returns its value, or an error. */
+export function parseMessage(
+  text: string,
+): { readonly value: unknown } | { readonly error: RpcError } {
   if (hasTooManyValues(text))
     return {
       error: invalidRequest(
-        `The ${what} has more than ${grouped(MAX_VALUES)} values (array items and object members). Split the request into several.`,
+        `The message has more than ${grouped(MAX_VALUES)} values (array items and object members). Split the request into several.`,
       ),
-      id: recoverId(text),
     };
   try {
     return { value: JSON.parse(text) };
   } catch (error) {
     const why = error instanceof Error ? error.message.slice(0, 200) : "?";
-    return { error: parseError(`The ${what} is not JSON: ${why}.`) };
+    return { error: parseError(`The message is not JSON: ${why}.`) };
   }
 }
 

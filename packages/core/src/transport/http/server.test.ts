@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   connectHttp,
   INITIALIZE,
+  legacyCall,
   modernCall,
   openSession,
   post,
@@ -120,7 +121,19 @@ describe("isolation", () => {
     const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
     expect((await post(url, list, headers)).status).toBe(404);
     expect((await post(url, list, { "mcp-session-id": "made-up" })).status).toBe(404);
-    expect((await post(url, list)).status).toBe(400);
+    expect((await fetch(url, { method: "DELETE" })).status).toBe(400);
+  });
+
+  it("serves a client that drops its session's id, without a session", async () => {
+    const { url, serving } = await start();
+    await openSession(url);
+    const call = legacyCall(2, "probe_echo", { text: "alone" });
+    const response = await post(url, call, { "mcp-protocol-version": "2025-11-25" });
+    expect([response.status, await response.text()]).toEqual([
+      200,
+      expect.stringContaining("alone"),
+    ]);
+    expect(serving.load).toMatchObject({ sessions: 1, inFlight: 0 });
   });
 
   it("ends idle sessions, and the oldest idle one at the limit", async () => {
@@ -179,6 +192,42 @@ describe("what is refused", () => {
     const { url } = await start();
     const status = await rawStatus(url, headers);
     expect(status).toBe(403);
+  });
+
+  it.each([
+    ["two hosts", (host: string) => `Host: ${host}\r\nhost: evil.example`],
+    ["user information in the host", (host: string) => `Host: evil@${host}`],
+    ["a host that is none", () => "Host: a b"],
+    ["an empty host", () => "Host:"],
+  ])("%s: 400 (RFC 9112, section 3.2)", async (_what, lines) => {
+    const { url } = await start();
+    const answer = await talk(
+      url,
+      `GET /mcp HTTP/1.1\r\n${lines(url.host)}\r\nconnection: close\r\n\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it("without an id, as the schemas of the named revision want it", async () => {
+    const { url } = await start();
+    const refused = async (version: string) => {
+      const headers = { "mcp-protocol-version": version, "content-type": "text/plain" };
+      return (await post(url, "{}", headers)).json();
+    };
+    expect(await refused("2025-06-18")).toMatchObject({ id: null });
+    for (const version of ["2025-11-25", "2026-07-28"])
+      expect(await refused(version)).not.toHaveProperty("id");
+  });
+
+  it("nothing for its Accept header if that takes anything", async () => {
+    const { url } = await start();
+    for (const [accept, status] of [
+      ["*/*", 200],
+      ["application/*, text/*;q=0.5", 200],
+      ["application/json", 406],
+      ["text/html", 406],
+    ] as const)
+      expect((await post(url, INITIALIZE, { accept })).status).toBe(status);
   });
 
   it("believes no proxy about the host or the caller", async () => {

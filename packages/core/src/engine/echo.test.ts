@@ -12,7 +12,7 @@ import {
 import { probeServer } from "../../test/fixtures/probe.ts";
 import { Wire } from "../../test/fixtures/wire.ts";
 import { bind } from "../bind/server.ts";
-import { MAX_URI_CHARS } from "./messages.ts";
+import { MAX_URI_CHARS } from "./message.ts";
 import { META } from "./wire.ts";
 
 const BIG = "x".repeat(5_500_000);

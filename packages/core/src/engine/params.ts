@@ -1,7 +1,7 @@
 import { clip, grouped } from "@refmcp/boundary/answer";
 import { isLoggingLevel, LOGGING_LEVELS } from "../define/content.ts";
 import { invalidParams } from "./errors.ts";
-import { isObject, MAX_SHOWN, MAX_URI_CHARS, show } from "./messages.ts";
+import { isObject, MAX_SHOWN, MAX_URI_CHARS, show } from "./message.ts";
 import { type Era, META, type RequestMessage, type RpcError } from "./wire.ts";
 
 /** What a parameter must be: the end of the sentence "params.<path> must …", and its check. */
@@ -131,7 +131,6 @@ const TABLES: Readonly<Record<string, { readonly [E in Era]?: Table }>> = {
   "tasks/update": { modern: { ...TASK, inputResponses: OBJECT } },
   "tasks/cancel": inBothEras(TASK),
   "tasks/result": { legacy: TASK },
-  "tasks/list": { legacy: { "cursor?": STRING } },
   "resources/subscribe": { legacy: URI },
   "resources/unsubscribe": { legacy: URI },
   "logging/setLevel": { legacy: { level: LEVEL } },
@@ -192,23 +191,14 @@ const CLIENT_INFO = rowsOf(below(`_meta ${META.clientInfo}`, IMPLEMENTATION));
 /**
  * A problem in the types of a request's parameters; undefined if there is none, or if this era has no such method
  * (another error applies). Unknown cursors, tools and URIs are left to the handlers.
- *
- * Optional parameters that are null are removed, since many JSON libraries write an absent member as null. Arguments of
- * tools and prompts are unchanged.
  */
 export function requestProblem(
   { method, params }: Pick<RequestMessage, "method" | "params">,
   era: Era,
 ): RpcError | undefined {
-  const rows = METHODS.get(method)?.[era] ?? [];
-  for (const { path, optional: mayLack } of rows) {
-    const name = path.at(-1);
-    if (!mayLack || name === undefined || valueAt(params, path) !== null) continue;
-    const parent = valueAt(params, path.slice(0, -1));
-    if (isObject(parent)) delete parent[name];
-  }
-  const found = problemOf(method, params, rows);
-  return found === undefined ? undefined : invalidParams(found.sentence);
+  const rows = METHODS.get(method)?.[era];
+  const problem = rows === undefined ? undefined : problemOf(method, params, rows);
+  return problem === undefined ? undefined : invalidParams(problem.sentence);
 }
 
 /** A problem in the envelope of a modern request: the key of `_meta`, and a sentence. */

@@ -20,7 +20,7 @@ const WRONG_IN_BOTH: [method: string, params: Record<string, unknown>, sentence:
     "params.arguments must be an object, not an array",
   ],
   ["tools/call", { name: "echo", arguments: "x" }, 'params.arguments must be an object, not "x"'],
-  ["tools/call", { name: null }, "params.name must be a string, not null"],
+  ["tools/call", { name: null }, "params.name is missing; it must be a string"],
   ["prompts/get", { arguments: {} }, "params.name is missing"],
   [
     "prompts/get",

@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { createService } from "../../test/fixtures/engine-service.ts";
+import { createLog } from "../log.ts";
+import { Caller } from "./caller.ts";
+import { Load } from "./load.ts";
+import { ClientRequest } from "./request.ts";
+import { REVISIONS } from "./revision.ts";
+import type { Service } from "./service.ts";
+import { Subscriptions } from "./subscriptions.ts";
+
+const log = createLog("test", "error", () => undefined);
+const revision = REVISIONS.get("2025-11-25");
+if (revision === undefined) throw new Error("2025-11-25");
+const watching = (watch: Service["watch"]) =>
+  new Subscriptions({ ...createService(), watch, log }, new Load());
+const [one, another] = [1, 2].map(() => new Caller({ send: () => undefined }));
+if (one === undefined || another === undefined) throw new Error("two");
+const request = new ClientRequest(
+  { jsonrpc: "2.0", id: 1, method: "resources/subscribe" },
+  {
+    key: "1",
+    revision,
+    caller: one,
+    client: one,
+    send: () => undefined,
+    service: createService(),
+    load: new Load(),
+    bytes: 0,
+    settled: () => undefined,
+  },
+);
+
+describe("subscriptions", () => {
+  it("watch once for all subscribers, and stop with the last", async () => {
+    const events: string[] = [];
+    const start = (uri: string) => {
+      events.push(`start ${uri}`);
+      return () => void events.push(`stop ${uri}`);
+    };
+    const subscriptions = watching(start);
+    for (const caller of [one, another, one]) await subscriptions.subscribe("a:1", caller, request);
+    await subscriptions.unsubscribe("a:1", one);
+    await subscriptions.unsubscribe("a:1", one);
+    expect(events).toEqual(["start a:1"]);
+    await subscriptions.leave(another);
+    expect(events).toEqual(["start a:1", "stop a:1"]);
+  });
+
+  it("are limited, and one that ends frees a slot", async () => {
+    let watched = 0;
+    const start = () => {
+      watched += 1;
+      return () => undefined;
+    };
+    const subscriptions = watching(start);
+    const subscribe = (index: number) => subscriptions.subscribe(`a:${index}`, one, request);
+    for (let index = 0; index < 2_000; index++) await subscribe(index);
+    await expect(subscribe(2_000)).rejects.toMatchObject({
+      kind: "too_large",
+      hint: expect.stringContaining("Unsubscribe"),
+    });
+    await subscribe(1_999);
+    expect(watched).toBe(2_000);
+    await subscriptions.unsubscribe("a:0", one);
+    await subscribe(2_000);
+    expect(watched).toBe(2_001);
+  });
+
+  it("release what fails to start", async () => {
+    const subscriptions = watching((uri) =>
+      uri === "a:broken" ? Promise.reject(new Error("broken")) : () => undefined,
+    );
+    await expect(subscriptions.subscribe("a:broken", one, request)).rejects.toThrow("broken");
+    for (let index = 0; index < 2_000; index++)
+      await subscriptions.subscribe(`a:${index}`, another, request);
+  });
+
+  it("start again for a second subscriber if the first one failed", async () => {
+    const outcomes = [Promise.reject(new Error("cancelled")), Promise.resolve(() => undefined)];
+    for (const outcome of outcomes) outcome.catch(() => undefined);
+    let started = 0;
+    const subscriptions = watching(() => {
+      started += 1;
+      return outcomes.shift();
+    });
+    const first = subscriptions.subscribe("a:1", one, request);
+    const second = subscriptions.subscribe("a:1", another, request);
+    await expect(first).rejects.toThrow("cancelled");
+    await second;
+    await subscriptions.subscribe("a:1", one, request);
+    expect(started).toBe(2);
+  });
+});
