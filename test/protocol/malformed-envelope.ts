@@ -26,7 +26,7 @@ function without(message: Fields, member: string): Fields {
 }
 
 /** Wrong `jsonrpc`, `method` and `params`. */
-export const badEnvelopes: Group = (write) => [
+export const badEnvelopes: Group = (write, revision) => [
   ...["1.0", "2.00", 2, 2.0, null, true, {}].map((jsonrpc) =>
     answered(
       `jsonrpc ${JSON.stringify(jsonrpc)}`,
@@ -58,7 +58,13 @@ export const badEnvelopes: Group = (write) => [
   ),
   answered("a notification as a request", write("notifications/initialized"), METHOD_NOT_FOUND),
   answered("a request of servers", write("roots/list"), METHOD_NOT_FOUND),
-  ...[null, 5, "x", true, [], [1]].map((params) =>
+  // They count as absent, as any null does; only in the modern era must a request have some.
+  answered(
+    "params null",
+    { ...write("tools/list"), params: null },
+    revision === MODERN ? INVALID_PARAMS : RESULT,
+  ),
+  ...[5, "x", true, [], [1]].map((params) =>
     answered(
       `params ${JSON.stringify(params)}`,
       { ...write("tools/list"), params },

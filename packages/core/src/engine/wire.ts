@@ -49,8 +49,6 @@ export type ResponseMessage =
     }
   | { readonly jsonrpc: "2.0"; readonly id: RequestId; readonly error: RpcError };
 
-export type Message = RequestMessage | NotificationMessage | ResponseMessage;
-
 /** JSON-RPC 2.0 (section 5.1) and MCP error codes. */
 export const CODES = {
   parseError: -32_700,
