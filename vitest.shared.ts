@@ -51,9 +51,7 @@ export default defineConfig({
     expect: { poll: { timeout: limit * 0.8 } },
     include: ["**/*.test.ts"],
     alias: {
-      "@refmcp/launch/worker-file": fileURLToPath(
-        new URL("vitest.worker-file.ts", import.meta.url),
-      ),
+      "@refmcp/core/worker-file": fileURLToPath(new URL("vitest.worker-file.ts", import.meta.url)),
     },
     // Test files share a process and its modules: loading them again for every file took a quarter of the time. A helper's
     // hooks therefore belong in a function or in a setup file; at the top of the helper they would be set only once.

@@ -7,7 +7,7 @@ import { buildSync } from "esbuild";
 const built = new Map<string, string>();
 
 /**
- * In tests, this is `@refmcp/launch/worker-file`: it bundles `<name>.worker.ts` next to the importer, because Node.js 20
+ * In tests, this is `@refmcp/core/worker-file`: it bundles `<name>.worker.ts` next to the importer, because Node.js 20
  * does not read TypeScript.
  */
 export function workerFile(name: string, importer: string): string {

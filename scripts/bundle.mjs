@@ -45,7 +45,7 @@ const lazily = {
     onLoad({ filter: /.*/, namespace: "lazily" }, async ({ pluginData }) => ({
       resolveDir: pluginData,
       contents: `
-        import { lazyServer } from "@refmcp/core/lazy";
+        import { lazyServer } from "@refmcp/core/run";
         import { options } from "./options.ts";
         const outline = JSON.parse(${JSON.stringify(JSON.stringify(await outline()))});
         export const server = lazyServer(outline, options, async () => (await import("./server.ts")).server);
@@ -71,14 +71,14 @@ async function outline() {
     legalComments: "none",
     stdin: {
       contents:
-        'export { outlineOf } from "@refmcp/core/outline"; export { server } from "./src/server.ts";',
+        'export { outlineOf } from "@refmcp/core/run"; export { server } from "./src/server.ts";',
       resolveDir: process.cwd(),
     },
     outfile: file,
   });
   try {
     const { outlineOf, server } = await import(pathToFileURL(file).href);
-    catalog = { outline: outlineOf(server), options: server.options };
+    catalog = { outline: await outlineOf(server), options: server.options };
     return catalog.outline;
   } finally {
     await rm(file);
@@ -98,7 +98,7 @@ const shared = {
   alias: {
     // Its CommonJS form loads its parts with a require that esbuild cannot follow.
     "jsonc-parser": fileURLToPath(
-      new URL("../packages/launch/node_modules/jsonc-parser/lib/esm/main.js", import.meta.url),
+      new URL("../packages/refmcp/node_modules/jsonc-parser/lib/esm/main.js", import.meta.url),
     ),
     // The folder of its entry point has a manifest with an invalid name, which the SBOM would list as another package.
     "read-excel-file/universal": fileURLToPath(

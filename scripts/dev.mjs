@@ -25,7 +25,7 @@ const folder = join(ROOT, "servers", name);
 /** What a bundle is made of: a change in another server is of no interest. */
 const sources = [
   ...["src", "views", "skills"].map((part) => join(folder, part)),
-  ...["boundary", "core", "documents", "launch", "sql"].flatMap((part) =>
+  ...["boundary", "core", "documents", "sql"].flatMap((part) =>
     ["src", "views"].map((kind) => join(ROOT, "packages", part, kind)),
   ),
 ].filter((path) => existsSync(path));

@@ -80,20 +80,20 @@ print(
 );
 if (!verbose) print(dim("  To see every call and answer: npm start -- --verbose"));
 
-// Printed by the server itself, as for any other server and host.
-/** @param {string} name */
-const bin = (name) => join("servers", name, "dist", "bin.js");
+// Printed as for any other server and host.
+const bin = join("packages", "refmcp", "dist", "bin.js");
 const { stdout: entry, stderr: where } = await promisify(execFile)(process.execPath, [
-  join(ROOT, bin("filesystem")),
+  join(ROOT, bin),
+  "filesystem",
   ROOT,
   "--print-config",
   "claude-desktop",
 ]);
-const { HOST_NAMES } = await importSource("packages/core/src/define/common-options.ts");
+const { HOST_NAMES } = await importSource("packages/refmcp/src/hosts/host-names.ts");
 print(`
 ${bold("Use it:")} connect the assistants on this computer with a folder. Each change is shown before it is written.
 
-  node ${join("packages", "refmcp", "dist", "bin.js")} setup ~/my-project
+  node ${bin} setup ~/my-project
 
 ${bold("Or by hand:")} ${where.trimEnd()}
 
@@ -102,7 +102,7 @@ The last path is the folder that the server may use. Here it is this clone; repl
 ${entry}
 Then ask: "What is in that folder?"
 
-${dim(`Other servers and hosts: node servers/NAME/dist/bin.js --print-config HOST prints the entry, and says where it goes.
+${dim(`Other servers and hosts: node ${bin} NAME --print-config HOST prints the entry, and says where it goes.
   NAME  ${all.join(", ")}
-  HOST  one of ${HOST_NAMES.length}, listed in docs/hosts.md; for example: node ${bin("sqlite")} --db-path my.db --print-config vscode`)}`);
+  HOST  one of ${HOST_NAMES.length}, listed in docs/hosts.md; for example: node ${bin} sqlite --db-path my.db --print-config vscode`)}`);
 process.exitCode = isRed ? 1 : 0;

@@ -15,7 +15,7 @@ export { ROOT };
 export const INSTALL_MS = 600_000;
 
 /** The published packages that are not servers, in `packages`. */
-export const LIBRARIES: readonly string[] = ["boundary", "core", "launch", "testing"];
+export const LIBRARIES: readonly string[] = ["boundary", "core", "testing"];
 
 /** The names of all servers, sorted. */
 export const SERVERS: readonly string[] = serverNames();

@@ -6,7 +6,7 @@ import { exampleOf, hostEntries, installLinks, printCommand, withSameText } from
 import { code, fenced, listed, table } from "./markdown.mjs";
 
 /** @import { Server, State } from "./surface.mjs" */
-/** @typedef {import("../../packages/launch/src/host-entry.ts").HostEntry} HostEntry */
+/** @typedef {import("../../packages/refmcp/src/hosts/host-entry.ts").HostEntry} HostEntry */
 /** @typedef {{ protocolVersion: string, capabilities: Record<string, Record<string, unknown>> }} Opening */
 /** @typedef {{ host: string, version: string, note?: string, opening: string[] }} Recording */
 
@@ -25,9 +25,9 @@ export async function hostParts(servers, state) {
   return {
     start: [
       ...(state.published ? [] : [FROM_A_CLONE]),
-      "A host, the program that runs the assistant, starts a server by an entry. Let the server print its own entry, with the options you want:",
+      "A host, the program that runs the assistant, starts a server by an entry. Let `refmcp` print it, with the server and the options you want:",
       fenced("sh", printCommand(example, "vscode", state, ["--read-only"])),
-      `It prints exactly what to paste, and on stderr where it goes. The hosts are ${listed(entries.map(({ host }) => code(host)))}. ${code("--print-config json")} prints the common form for any other host.`,
+      `It prints exactly what to paste, and on stderr where it goes. The hosts are ${listed(entries.map(({ host }) => code(host)))}. ${code("json")} is the common form for any other host, which a server alone also prints, with ${code("--print-config")}.`,
     ].join("\n\n"),
     places: table(
       ["Host", "For a project", "For all projects", "Format", "Checked"],

@@ -1,8 +1,8 @@
-// How hosts start a server, from `@refmcp/launch` (`--print-config` prints the same).
+// How hosts start a server, (`refmcp --print-config HOST` prints the same).
 import { importSource } from "../lib/sources.mjs";
 
 /** @import { Server, State } from "./surface.mjs" */
-/** @typedef {import("../../packages/launch/src/host-entry.ts").HostEntry} HostEntry */
+/** @typedef {import("../../packages/refmcp/src/hosts/host-entry.ts").HostEntry} HostEntry */
 /** @typedef {Server["options"][number]} Option */
 /** @typedef {Record<string, (option: Option) => string>} Placeholders by type of option; `project` for a directory */
 
@@ -103,8 +103,10 @@ const binOf = ({ name }) => `servers/${name}/dist/bin.js`;
  * @type {(server: Server, host: string, state: State, more?: string[]) => string}
  */
 export function printCommand(server, host, { published }, more = []) {
-  const start = published ? ["npx", "-y", server.packageName] : ["node", binOf(server)];
-  return [...start, ...exampleArguments(server), ...more, "--print-config", host].join(" ");
+  const start = published ? ["npx", "-y", "refmcp"] : ["node", "packages/refmcp/dist/bin.js"];
+  return [...start, server.name, ...exampleArguments(server), ...more, "--print-config", host].join(
+    " ",
+  );
 }
 
 /** What the READMEs' examples start: the filesystem server, or if there is none, the first. @param {Server[]} servers */
@@ -116,8 +118,8 @@ export function exampleOf(servers) {
 
 /** The entry of a server for each host that has a name, in their order. @type {(server: Server, state: State) => Promise<[HostEntry, ...HostEntry[]]>} */
 export async function hostEntries(server, state) {
-  const { hostEntry } = await importSource("packages/launch/src/host-entry.ts");
-  const { HOST_NAMES } = await importSource("packages/core/src/define/common-options.ts");
+  const { hostEntry } = await importSource("packages/refmcp/src/hosts/host-entry.ts");
+  const { HOST_NAMES } = await importSource("packages/refmcp/src/hosts/host-names.ts");
   return HOST_NAMES.filter((/** @type {HostEntry["host"]} */ host) => host !== "json").map(
     (/** @type {HostEntry["host"]} */ host) => hostEntry(host, launchOf(server, state)),
   );
@@ -146,7 +148,7 @@ export function withSameText(entries) {
  */
 export async function installLinks(server, { published }) {
   if (!published) return {};
-  const { installLink } = await importSource("packages/launch/src/host-entry.ts");
+  const { installLink } = await importSource("packages/refmcp/src/hosts/host-entry.ts");
   const files = ownOptions(server).filter(({ type }) => type === "file");
   const inputs = files.map((option) => ({
     id: inputName(option),

@@ -110,10 +110,10 @@ const README_HOSTS = [
 
 /** A folded block for each host that most people use, with the entry that has all servers. @param {State} state */
 async function hostsPart(state) {
-  const { HOST_NAMES } = await importSource("packages/core/src/define/common-options.ts");
-  const { hostEntry, installLink } = await importSource("packages/launch/src/host-entry.ts");
+  const { HOST_NAMES } = await importSource("packages/refmcp/src/hosts/host-names.ts");
+  const { hostEntry, installLink } = await importSource("packages/refmcp/src/hosts/host-entry.ts");
   const blocks = README_HOSTS.flatMap((host) => {
-    /** @type {import("../../packages/launch/src/host-entry.ts").HostEntry} */
+    /** @type {import("../../packages/refmcp/src/hosts/host-entry.ts").HostEntry} */
     const { title, format, text, places, shellCommand } = hostEntry(host, allServers(state));
     const link = ["vscode", "cursor"].includes(host)
       ? installLink(host, allServers(state, openFolder()))

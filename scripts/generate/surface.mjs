@@ -2,7 +2,7 @@
 
 /** @typedef {{ type: string, properties?: Record<string, { type?: string }>, required?: string[] }} Schema */
 /** @typedef {{ name: string, description: string, inputSchema: Schema, effect: string, toolset?: string, needs?: string, aliases: string[] }} Tool */
-/** @typedef {Awaited<ReturnType<typeof import("../../packages/launch/src/describe.ts").describeServer>>} Description */
+/** @typedef {Awaited<ReturnType<typeof import("../../packages/core/src/run/describe.ts").describeServer>>} Description */
 /** @typedef {Omit<Description, "tools" | "skills"> & { tools: Tool[], skills: { name: string, description: string }[] }} Described */
 /**
  * A server's package.json.

@@ -5,7 +5,7 @@ import { ROOT } from "./setup.mjs";
 /**
  * Bundles a module in memory and imports it.
  *
- * @param {string} file from the root, for example `packages/launch/src/hosts.ts`
+ * @param {string} file from the root, for example `packages/refmcp/src/hosts/hosts.ts`
  */
 export async function importSource(file) {
   // Here, because a fresh clone has it only after the installation.

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { commonOptions } from "@refmcp/core/internal/define/common-options";
-import { Load } from "@refmcp/core/internal/engine/load";
-import { MAX_VALUES } from "@refmcp/core/internal/engine/message";
-import { HTTP_LIMITS } from "@refmcp/core/internal/transport/http/settings";
+import { commonOptions } from "@refmcp/core/run";
 import { describe, expect, it } from "vitest";
+import { Load } from "../../packages/core/src/engine/load.ts";
+import { MAX_VALUES } from "../../packages/core/src/engine/message.ts";
+import { HTTP_LIMITS } from "../../packages/core/src/transport/http/settings.ts";
 import { ROOT, SERVERS } from "../servers.ts";
 
 const page = await readFile(join(ROOT, "docs", "http.md"), "utf8");

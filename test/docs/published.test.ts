@@ -90,7 +90,7 @@ describe.each(PAGES)("%s", (page) => {
     expect(unpublished).toMatch(
       page === "README.md"
         ? /^node packages\/refmcp\/dist\/bin\.js setup /m
-        : /^node servers\/[a-z]+\/dist\/bin\.js .*--print-config [a-z-]+$/m,
+        : /^node packages\/refmcp\/dist\/bin\.js [a-z]+ .*--print-config [a-z-]+$/m,
     );
   });
 
@@ -101,7 +101,7 @@ describe.each(PAGES)("%s", (page) => {
     const isRoot = page === "README.md";
     expect(published).toContain(`"args": ["-y", "${isRoot ? "refmcp" : "@refmcp/server-"}`);
     expect(published).toMatch(
-      isRoot ? /^npx -y refmcp setup /m : /npx -y @refmcp\/server-[a-z]+ .*--print-config/,
+      isRoot ? /^npx -y refmcp setup /m : /npx -y refmcp [a-z]+ .*--print-config/,
     );
     expect(published.match(LINKS)?.length).toBeGreaterThan(0);
   });
@@ -158,11 +158,11 @@ describe("a link with one click", () => {
 
 describe("the commands for a clone", () => {
   it.each(PAGES.filter((page) => page !== "README.md"))("on %s print an entry", async (page) => {
-    const [command = ""] = /^node servers\/.*$/m.exec(before.get(page) ?? "") ?? [];
-    const [, ...args] = command.split(" ");
-    const { stdout } = await execute(process.execPath, args, { cwd: ROOT });
-    const bin = join(ROOT, args[0] ?? "");
-    expect(stdout).toContain(JSON.stringify(bin));
+    const [command = ""] =
+      /^node packages\/refmcp\/.* --print-config .*$/m.exec(before.get(page) ?? "") ?? [];
+    const [, bin = "", name = "", ...args] = command.split(" ");
+    const { stdout } = await execute(process.execPath, [bin, name, ...args], { cwd: ROOT });
+    expect(stdout).toContain(JSON.stringify(serverBin(name)));
     expect(Object.keys(JSON.parse(stdout))).toHaveLength(1);
   });
 

@@ -159,8 +159,9 @@ const FIRST_CALLS: Readonly<
 
 describe.each(SERVERS)("the entry that %s prints for Claude Desktop", (name) => {
   async function start(args: readonly string[], env = {}): Promise<Client> {
-    const bin = join("servers", name, "dist", "bin.js");
-    const printed = await person.run("node", [bin, ...args, "--print-config", "claude-desktop"]);
+    const bin = join("packages", "refmcp", "dist", "bin.js");
+    const words = [name, ...args, "--print-config", "claude-desktop"];
+    const printed = await person.run("node", [bin, ...words]);
     expect(printed.code, printed.stderr).toBe(0);
     const own = entriesIn(printed.stdout)[name];
     if (own === undefined) throw new Error("no entry");

@@ -5,14 +5,15 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { allHosts, type Host } from "@refmcp/launch/internal/hosts";
 import { parse as parseToml } from "smol-toml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse as parseYaml } from "yaml";
+import { allHosts, type Host } from "../../packages/refmcp/src/hosts/hosts.ts";
 import { READY } from "../conformance/ready.ts";
-import { serverBin } from "../servers.ts";
+import { ROOT } from "../servers.ts";
 
 const run = promisify(execFile);
+const REFMCP = join(ROOT, "packages", "refmcp", "dist", "bin.js");
 /** One host of each form of an entry. All servers print the same forms. */
 const FORMS: readonly string[] = ["claude-desktop", "vscode", "codex", "goose", "opencode", "vibe"];
 
@@ -22,13 +23,14 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe.each(READY)("the entry that the %s server prints", (name) => {
+describe.each(READY)("the entry of the %s server that refmcp prints", (name) => {
   const forms = name === "filesystem" ? FORMS : FORMS.slice(0, 1);
   const hosts = allHosts().filter(({ id }) => forms.includes(id));
 
   it.each(hosts)("for $id starts it, from / and with a poor PATH", async (host) => {
     const { stdout, stderr } = await run(process.execPath, [
-      serverBin(name),
+      REFMCP,
+      name,
       ...(name === "fetch" ? [] : [folder]),
       "--print-config",
       host.id,

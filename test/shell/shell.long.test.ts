@@ -58,19 +58,18 @@ describe("--print-config", () => {
     const { stdout, stderr, code } = await shell(serverBin("filesystem"), [
       ...words,
       "--print-config",
-      "zed",
     ]);
     expect(stderr.split("\n")[0]).toContain(warning);
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toHaveProperty("context_servers.filesystem");
+    expect(JSON.parse(stdout)).toHaveProperty("mcpServers.filesystem");
   });
 
   it("does not warn about a directory that exists, nor of one that the server does not need", async () => {
     const [given, optional] = await Promise.all([
-      shell(serverBin("filesystem"), [tmpdir(), "--print-config", "zed"]),
-      shell(serverBin("memory"), ["--print-config", "zed"]),
+      shell(serverBin("filesystem"), [tmpdir(), "--print-config"]),
+      shell(serverBin("memory"), ["--print-config"]),
     ]);
-    expect(given.stderr).toMatch(/^Zed: /);
-    expect(optional.stderr).toMatch(/^Zed: /);
+    expect(given.stderr).toMatch(/^Add this /);
+    expect(optional.stderr).toMatch(/^Add this /);
   });
 });

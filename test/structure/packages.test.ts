@@ -8,14 +8,13 @@ import { ROOT, SERVERS } from "../servers.ts";
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   boundary: [],
   core: ["boundary"],
-  launch: ["boundary", "core"],
   documents: [],
-  sql: ["boundary", "core", "launch"],
+  sql: ["boundary", "core"],
   "embedded-postgres": ["boundary"],
-  testing: ["boundary", "core", "launch"],
-  refmcp: ["boundary", "core", "launch", "testing"],
+  testing: ["boundary", "core"],
+  refmcp: ["boundary", "core", "testing"],
 };
-const FOR_SERVERS = ["boundary", "core", "launch", "documents", "sql", "embedded-postgres"];
+const FOR_SERVERS = ["boundary", "core", "documents", "sql", "embedded-postgres"];
 
 const FOLDERS = [
   ...Object.keys(ARROWS).map((name) => `packages/${name}`),

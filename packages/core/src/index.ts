@@ -8,7 +8,11 @@ export type {
   SampleResult,
 } from "./define/content.ts";
 export type { Effect } from "./define/effect.ts";
-export { defineOptions, type OptionTable, type OptionValues } from "./define/options.ts";
+export {
+  defineOptions,
+  type OptionTable,
+  type OptionValues,
+} from "./define/options.ts";
 export { type Prompt, promptFor } from "./define/prompt.ts";
 export {
   type ListedResource,
@@ -25,5 +29,17 @@ export {
   type Opening,
   type ServerDefinition,
 } from "./define/server.ts";
-export { type Content, type Link, type Tool, toolFor, withLinks } from "./define/tool.ts";
+export {
+  type Content,
+  type Link,
+  type Tool,
+  toolFor,
+  withLinks,
+} from "./define/tool.ts";
+export { Caller, type Send } from "./engine/caller.ts";
+export { Engine } from "./engine/engine.ts";
+export type { Service } from "./engine/service.ts";
 export type { Log } from "./log.ts";
+export { bind } from "./run/prepare.ts";
+export { serveHttp } from "./transport/http.ts";
+export { protectStdout, serveStdio } from "./transport/stdio/stdio.ts";

@@ -5,9 +5,8 @@ const [first = "", ...rest] = process.argv.slice(2);
 
 /** The commands that are not the name of a server. Each is loaded only when it is used. */
 const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {
-  setup: () => import("@refmcp/launch/setup").then(({ runSetup }) => runSetup(rest)).then(exitWith),
-  doctor: () =>
-    import("@refmcp/launch/setup").then(({ runDoctor }) => runDoctor(rest)).then(exitWith),
+  setup: () => import("./setup/index.ts").then(({ runSetup }) => runSetup(rest)).then(exitWith),
+  doctor: () => import("./setup/index.ts").then(({ runDoctor }) => runDoctor(rest)).then(exitWith),
 };
 
 function exitWith(code: number): void {
@@ -19,6 +18,9 @@ const command = Object.hasOwn(COMMANDS, first) ? COMMANDS[first] : undefined;
 if (server !== undefined) {
   // The server sees the command line as if it had been started itself.
   process.argv.splice(1, 2, binOf(server));
-  await import(pathToFileURL(binOf(server)).href);
+  // The server itself prints only the common form of its entry.
+  if (rest.some((word) => /^--print-config(?:=|$)/.test(word)))
+    await import("./print-entry.ts").then(({ printEntry }) => printEntry(server, rest));
+  else await import(pathToFileURL(binOf(server)).href);
 } else if (command !== undefined) await command();
 else await import("./serve.ts").then(({ serve }) => serve(process.argv.slice(2)));

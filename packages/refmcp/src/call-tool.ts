@@ -1,9 +1,14 @@
 import { nearest, ToolError } from "@refmcp/boundary/answer";
-import { errorResult, resultFor } from "@refmcp/core/internal/bind/result";
-import type { Log } from "@refmcp/core/internal/log";
-import { isObject, show } from "@refmcp/core/internal/engine/message";
-import type { ClientRequest } from "@refmcp/core/internal/engine/request";
-import type { ListedTool, Params } from "@refmcp/core/internal/engine/wire";
+import type { Log } from "@refmcp/core";
+import {
+  type ClientRequest,
+  errorResult,
+  isObject,
+  type ListedTool,
+  type Params,
+  resultFor,
+  show,
+} from "@refmcp/core/run";
 
 /** Runs any tool by its name. A call of it becomes a call of that tool, so it has no code. */
 export const CALL_TOOL: ListedTool = {

@@ -2,9 +2,8 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { OptionTable } from "@refmcp/core/internal/define/options";
-import type { LazyServer } from "@refmcp/core/internal/define/server";
-import { lazyServer, type Outline } from "@refmcp/core/lazy";
+import type { OptionTable } from "@refmcp/core";
+import { type LazyServer, lazyServer, type Outline } from "@refmcp/core/run";
 
 /** The servers that this package depends on. */
 export const SERVER_NAMES = [
@@ -40,7 +39,7 @@ export function binOf(name: ServerName): string {
  *   can check values.
  * @throws {Error} if its package is not installed or not built.
  */
-async function installed(name: ServerName, isConfigured = false): Promise<Installed> {
+export async function installed(name: ServerName, isConfigured = false): Promise<Installed> {
   const folder = dirname(binOf(name));
   const record: { outline: Outline<never>; options: OptionTable } = JSON.parse(
     readFileSync(join(folder, "catalog.json"), "utf8"),

@@ -1,8 +1,14 @@
-import { commonOptions, directoryOptions } from "@refmcp/core/internal/define/common-options";
-import { defineOptions, type Option, type OptionTable } from "@refmcp/core/internal/define/options";
-import { optionEntries, type ServerOptions, serverOptions } from "@refmcp/launch/internal/options";
-import type { OptionsRead } from "@refmcp/launch/internal/parse-options";
-import type { Start } from "@refmcp/launch/internal/runtime";
+import { defineOptions, type OptionTable } from "@refmcp/core";
+import {
+  commonOptions,
+  directoryOptions,
+  type Option,
+  type OptionsRead,
+  optionEntries,
+  type ServerOptions,
+  type Start,
+  serverOptions,
+} from "@refmcp/core/run";
 import { type Installed, SERVER_NAMES, type ServerName } from "./catalog.ts";
 
 /** The servers that start without being named. */

@@ -1,14 +1,16 @@
-import { resourceOutline } from "@refmcp/core/internal/bind/listing";
-import type { Runtime } from "@refmcp/core/internal/bind/runtime";
-import { bind } from "@refmcp/core/internal/bind/server";
-import type { OptionTable } from "@refmcp/core/internal/define/options";
-import type { ResourceOutline } from "@refmcp/core/internal/define/resource";
-import type { AnyServable } from "@refmcp/core/internal/define/server";
-import { resourceNotFound } from "@refmcp/core/internal/engine/errors";
-import type { ClientRequest, Handler } from "@refmcp/core/internal/engine/request";
-import type { Service } from "@refmcp/core/internal/engine/service";
-import type { Tasks } from "@refmcp/core/internal/engine/tasks";
-import type { Served } from "@refmcp/launch/internal/prepare";
+import type { OptionTable, Service } from "@refmcp/core";
+import {
+  type AnyServable,
+  type ClientRequest,
+  type Handler,
+  type ResourceOutline,
+  type Runtime,
+  resourceNotFound,
+  resourceOutline,
+  type Served,
+  serviceOf,
+  type Tasks,
+} from "@refmcp/core/run";
 
 /** One of the servers of this process, or the program's own tools, as the others see it. */
 export interface Part {
@@ -37,7 +39,7 @@ export function partOf<Context>(
   return {
     ...facts,
     definition,
-    service: bind(runtime, tasks),
+    service: serviceOf(runtime, tasks),
     tools,
     prompts,
     resources: resources.map(resourceOutline),

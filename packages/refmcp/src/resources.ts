@@ -1,10 +1,13 @@
 import { cursorsOf, type StateCheck } from "@refmcp/boundary/answer";
-import { compileTemplate } from "@refmcp/core/internal/bind/resource";
-import type { ListedResource } from "@refmcp/core/internal/define/resource";
-import type { Awaitable } from "@refmcp/core/internal/define/tool";
-import { resourceNotFound } from "@refmcp/core/internal/engine/errors";
-import { asUri, isObject } from "@refmcp/core/internal/engine/message";
-import type { ClientRequest } from "@refmcp/core/internal/engine/request";
+import type { ListedResource } from "@refmcp/core";
+import {
+  type Awaitable,
+  asUri,
+  type ClientRequest,
+  compileTemplate,
+  isObject,
+  resourceNotFound,
+} from "@refmcp/core/run";
 import { nameOf, type Part, send } from "./part.ts";
 
 /** Whether a URI can be one of a server's resources, views or skills. */

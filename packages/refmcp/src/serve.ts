@@ -1,8 +1,4 @@
-import { createLog } from "@refmcp/core/internal/log";
-import type { Tasks } from "@refmcp/core/internal/engine/tasks";
-import { run } from "@refmcp/launch";
-import type { Composition } from "@refmcp/launch/internal/prepare";
-import { runtimeOf, type Start } from "@refmcp/launch/internal/runtime";
+import { createLog, type Program, run, runtimeOf, type Start, type Tasks } from "@refmcp/core/run";
 import { allInstalled, type Installed, SERVER_NAMES } from "./catalog.ts";
 import {
   allOptions,
@@ -12,12 +8,13 @@ import {
   optionsOf,
 } from "./options.ts";
 import { type Part, partOf } from "./part.ts";
-import { server as program } from "./server.ts";
+import { hostEntryOf, withHosts } from "./print-entry.ts";
+import { server } from "./server.ts";
 import { joinServices } from "./service.ts";
 import type { ToolIndex } from "./tool-index.ts";
 
 /** What follows the options in the help. */
-const SECTIONS: Composition<ToolIndex, typeof options>["sections"] = {
+const SECTIONS: Program<ToolIndex, typeof options>["sections"] = {
   "Options of one server": [
     [
       "--SERVER.OPTION VALUE",
@@ -46,9 +43,10 @@ export async function serve(argv: readonly string[]): Promise<void> {
     const { ToolIndex } = await import("./tool-index.ts");
     return new ToolIndex(servers);
   };
-  const composition: Composition<ToolIndex, typeof options> = {
-    options: allOptions(installed),
+  const program: Program<ToolIndex, typeof options> = {
+    options: withHosts(allOptions(installed)),
     sections: SECTIONS,
+    entry: hostEntryOf(server),
     async serve(runtime, start, given) {
       const chosen = chosenServers(installed, given);
       if (typeof chosen === "string") return chosen;
@@ -57,10 +55,10 @@ export async function serve(argv: readonly string[]): Promise<void> {
       const environment = divideEnvironment(chosen, process.env);
       // Child processes that inherit the environment do not get them either.
       for (const name of environment.secrets) delete process.env[name];
-      for (const server of chosen) {
-        const env = environment.of(server.name);
-        const part = await serverOf(server, { ...start, env }, own.service.tasks);
-        if (typeof part === "string") return `${server.name}: ${part}`;
+      for (const one of chosen) {
+        const env = environment.of(one.name);
+        const part = await partFor(one, { ...start, env }, own.service.tasks);
+        if (typeof part === "string") return `${one.name}: ${part}`;
         servers.push(part);
       }
       const names = servers.flatMap(({ tools }) => tools.map(({ name }) => name));
@@ -75,11 +73,11 @@ export async function serve(argv: readonly string[]): Promise<void> {
       };
     },
   };
-  await run({ ...program, open }, { argv, composition });
+  await run({ ...server, open }, { argv, program });
 }
 
 /** Creates one of the servers. @returns a message for the user if the options don't fit it. */
-async function serverOf(
+async function partFor(
   server: Installed,
   start: Start<typeof options>,
   tasks: Tasks,

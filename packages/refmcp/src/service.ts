@@ -1,10 +1,16 @@
-import { unknownName } from "@refmcp/core/internal/bind/tool";
-import type { Log } from "@refmcp/core/internal/log";
-import { invalidParams, ProtocolError, refuseCursor } from "@refmcp/core/internal/engine/errors";
-import { isObject, show } from "@refmcp/core/internal/engine/message";
-import type { ClientRequest, Handler } from "@refmcp/core/internal/engine/request";
-import type { Service } from "@refmcp/core/internal/engine/service";
-import type { ListedTool, ServerCapabilities } from "@refmcp/core/internal/engine/wire";
+import type { Log, Service } from "@refmcp/core";
+import {
+  type ClientRequest,
+  type Handler,
+  invalidParams,
+  isObject,
+  type ListedTool,
+  ProtocolError,
+  refuseCursor,
+  type ServerCapabilities,
+  show,
+  unknownName,
+} from "@refmcp/core/run";
 import { CALL_TOOL, innerCall, noTool } from "./call-tool.ts";
 import { nameOf, type Part, send } from "./part.ts";
 import { listResources, ofResource } from "./resources.ts";

@@ -1,5 +1,4 @@
-import { listedTools } from "@refmcp/core/internal/bind/listing";
-import type { ListedTool } from "@refmcp/core/internal/engine/wire";
+import { type ListedTool, listedTools } from "@refmcp/core/run";
 import MiniSearch from "minisearch";
 import type { Part } from "./part.ts";
 

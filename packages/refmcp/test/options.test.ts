@@ -1,4 +1,4 @@
-import { parseOptions } from "@refmcp/launch/internal/parse-options";
+import { parseOptions } from "@refmcp/core/run";
 import { expect, it } from "vitest";
 import { allInstalled, type ServerName } from "../src/catalog.ts";
 import { allOptions, chosenServers, divideEnvironment, optionsOf } from "../src/options.ts";

@@ -1,5 +1,5 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import type { Call } from "@refmcp/core/internal/define/call";
+import type { Call } from "@refmcp/core";
 
 /** A call for unit tests, which records a tool's reports and questions. */
 export interface RecordedCall extends Call {

@@ -17,14 +17,8 @@ import {
 } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { ClientRoot } from "@refmcp/boundary";
-import type { Runtime } from "@refmcp/core/internal/bind/runtime";
-import { bind } from "@refmcp/core/internal/bind/server";
-import type { OptionTable } from "@refmcp/core/internal/define/options";
-import type { AnyServable } from "@refmcp/core/internal/define/server";
-import { Caller, type Send } from "@refmcp/core/internal/engine/caller";
-import { Engine } from "@refmcp/core/internal/engine/engine";
-import { variablePrefix } from "@refmcp/launch/internal/options";
-import { prepare } from "@refmcp/launch/internal/prepare";
+import { bind, Caller, Engine, type Send, type Service } from "@refmcp/core";
+import { type AnyServable, variablePrefix } from "@refmcp/core/run";
 
 export type Era = "legacy" | "modern";
 
@@ -70,14 +64,15 @@ export async function connectInMemory(
 ): Promise<Connected> {
   let log = "";
   const env = { ...patience(server.name), ...options.env };
-  const prepared = await prepare(server, options.args ?? [], env, {
+  const { service, close } = await bind(server, {
+    argv: options.args ?? [],
+    env,
     writeLog: (line) => {
       log += line;
     },
   });
-  if (prepared.kind !== "run") throw new Error(prepared.stdout + prepared.stderr);
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
-  const connection = serveInMemory(prepared.runtime, serverSide);
+  const connection = serveInMemory(service, serverSide);
   const connected = await connectClient(clientSide, options);
   return {
     ...connected,
@@ -86,21 +81,18 @@ export async function connectInMemory(
     async close() {
       await connected.client.close();
       await connection.close();
-      await prepared.runtime.close();
+      await close();
     },
   };
 }
 
-/** Serves a running server over an SDK transport, for example one side of an in-memory pair. */
-export function serveInMemory<Context>(
-  runtime: Runtime<Context, OptionTable>,
-  transport: Transport,
-): { close(): Promise<void> } {
+/** Serves a server over an SDK transport, for example one side of an in-memory pair. */
+export function serveInMemory(service: Service, transport: Transport): { close(): Promise<void> } {
   const send: Send = (json, _kind, problem) => {
     if (json !== undefined) void transport.send(JSON.parse(json)).catch(() => undefined);
-    else if (problem !== undefined) runtime.log.warning(`Dropped ${problem.error.message}.`);
+    else if (problem !== undefined) service.log.warning(`Dropped ${problem.error.message}.`);
   };
-  const engine = new Engine(bind(runtime));
+  const engine = new Engine(service);
   const caller = new Caller({ send });
   transport.onmessage = (message) =>
     engine.serve(JSON.parse(JSON.stringify(message)), caller, send);

@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type CallToolResult, ProtocolError, type Tool } from "@modelcontextprotocol/client";
-import { EFFECTS } from "@refmcp/core/internal/define/effect";
-import type { AnyServer } from "@refmcp/core/internal/define/server";
-import { serverOptions } from "@refmcp/launch/internal/options";
+import type { AnyServer } from "@refmcp/core";
+import { EFFECTS, serverOptions } from "@refmcp/core/run";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import {
   type Connected,

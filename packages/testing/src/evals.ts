@@ -1,4 +1,4 @@
-import type { AnyServer } from "@refmcp/core/internal/define/server";
+import type { AnyServer } from "@refmcp/core";
 import { describe, expect, it } from "vitest";
 import { connectInMemory } from "./connect.ts";
 import type { World } from "./contract.ts";

@@ -1,4 +1,4 @@
-import type { OptionTable } from "@refmcp/core/internal/define/options";
+import type { OptionTable } from "@refmcp/core";
 import { describe, expect, it } from "vitest";
 import { checkOptionTable } from "./option-table.ts";
 

@@ -1,5 +1,5 @@
-import type { Option, OptionTable } from "@refmcp/core/internal/define/options";
-import { BadValue, optionEntries, readValue } from "@refmcp/launch/internal/options";
+import type { OptionTable } from "@refmcp/core";
+import { BadValue, type Option, optionEntries, readValue } from "@refmcp/core/run";
 
 /**
  * Checks what types cannot: well-formed, unique names, valid defaults, at most one positional option, one-line

@@ -1,5 +1,4 @@
-import { defineServer } from "@refmcp/core/internal/define/server";
-import { toolFor } from "@refmcp/core/internal/define/tool";
+import { defineServer, toolFor } from "@refmcp/core";
 import { expect, it } from "vitest";
 import * as z from "zod";
 import { SERVER, TOOL } from "../../core/test/fixtures/server.ts";

@@ -1,6 +1,6 @@
 import { JsonText } from "@refmcp/boundary/answer";
-import type { AnyServer } from "@refmcp/core/internal/define/server";
-import { DataAnswer, type Tool } from "@refmcp/core/internal/define/tool";
+import type { AnyServer, Tool } from "@refmcp/core";
+import { DataAnswer } from "@refmcp/core/run";
 
 /**
  * The server with tools that fail if they return a key that their `output` does not have. At run time such a key is

@@ -1,6 +1,6 @@
-import { schemasOf } from "@refmcp/core/internal/bind/schema";
 import { expect, it } from "vitest";
 import * as z from "zod";
+import { schemasOf } from "../../core/src/bind/schema.ts";
 import { problemsOf } from "./portable.ts";
 
 const LIST = {

@@ -6,7 +6,7 @@ import type {
   ResourceTemplateType,
   Tool,
 } from "@modelcontextprotocol/client";
-import type { Tool as Definition } from "@refmcp/core/internal/define/tool";
+import type { Tool as Definition } from "@refmcp/core";
 import { type Json, listOf, objectOf } from "./json.ts";
 
 /** Everything that a model sees of a server. */

@@ -1,5 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import { workerFile } from "@refmcp/launch/worker-file";
+import { workerFile } from "@refmcp/core/worker-file";
 import { fakeCall } from "@refmcp/testing";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { someOf } from "../../../vitest.long.ts";

@@ -1,4 +1,4 @@
-import { run } from "@refmcp/launch";
+import { run } from "@refmcp/core/run";
 import { startAhead } from "./browser/driver/process.ts";
 import { server } from "./server.ts";
 

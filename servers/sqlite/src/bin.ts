@@ -1,4 +1,4 @@
-import { run } from "@refmcp/launch";
+import { run } from "@refmcp/core/run";
 import { normalArguments } from "./options.ts";
 import { server } from "./server.ts";
 

@@ -136,7 +136,7 @@ for (const root of [uri(ROOT), uri(ROOT).replace("file:///C:", "file:///c%3A")])
 const npm = join(TOP, "npm");
 const ownBin = join(npm, "node_modules", "@refmcp", "server-filesystem", "dist", "bin.js");
 writeFileSync(join(npm, "npx.cmd"), '@"%NODE_PROGRAM%" "%SERVER_BIN%" %3\r\n');
-const printed = spawnSync(process.execPath, [ownBin, ROOT, "--print-config", "cursor"], {
+const printed = spawnSync(process.execPath, [ownBin, ROOT, "--print-config"], {
   env: { ...process.env, ...ENVIRONMENT },
   encoding: "utf8",
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { prepare } from "../../../launch/src/prepare.ts";
 import { call, initialize, modern, request } from "../../test/fixtures/messages.ts";
 import { probeServer } from "../../test/fixtures/probe.ts";
 import { type Reply, Wire } from "../../test/fixtures/wire.ts";
-import { bind } from "./server.ts";
+import { prepare } from "../run/prepare.ts";
+import { serviceOf } from "./server.ts";
 
 const APPS = {
   extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } },
@@ -12,7 +12,7 @@ const APPS = {
 async function wire(args: readonly string[] = []): Promise<Wire> {
   const prepared = await prepare(probeServer(), args, {});
   if (prepared.kind !== "run") throw new Error("not running");
-  return new Wire({}, bind(prepared.runtime));
+  return new Wire({}, serviceOf(prepared.runtime));
 }
 
 /** How a client that shows views calls a tool, in each era. */

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { prepare } from "../../../launch/src/prepare.ts";
 import {
   type Connected,
   type ConnectOptions,
@@ -14,9 +13,10 @@ import { Wire } from "../../test/fixtures/wire.ts";
 import { resourceFor } from "../define/resource.ts";
 import { defineServer } from "../define/server.ts";
 import { toolFor } from "../define/tool.ts";
+import { prepare } from "../run/prepare.ts";
 import { lazyServer } from "./lazy.ts";
 import { outlineOf } from "./outline.ts";
-import { bind } from "./server.ts";
+import { serviceOf } from "./server.ts";
 
 const open: Connected[] = [];
 afterEach(async () => {
@@ -102,7 +102,7 @@ describe("an error answer", () => {
       },
     );
     if (prepared.kind !== "run") throw new Error("not running");
-    const wire = new Wire({}, bind(prepared.runtime));
+    const wire = new Wire({}, serviceOf(prepared.runtime));
     wire.send(initialize());
     await wire.next();
     const line = (args: string) =>

@@ -1,7 +1,6 @@
 import type { ElicitResult } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
-import { prepare } from "../../../launch/src/prepare.ts";
 import {
   type Connected,
   type ConnectOptions,
@@ -14,7 +13,8 @@ import { SERVER, TOOL } from "../../test/fixtures/server.ts";
 import { type Reply, Wire } from "../../test/fixtures/wire.ts";
 import { defineServer } from "../define/server.ts";
 import { toolFor } from "../define/tool.ts";
-import { bind } from "./server.ts";
+import { prepare } from "../run/prepare.ts";
+import { serviceOf } from "./server.ts";
 
 const open: Connected[] = [];
 
@@ -602,7 +602,7 @@ describe("icons", () => {
   ])("of the server are sent to a client of %s: %j", async (version, known) => {
     const prepared = await prepare(probeServer(), [], {});
     if (prepared.kind !== "run") throw new Error("not running");
-    const wire = new Wire({}, bind(prepared.runtime));
+    const wire = new Wire({}, serviceOf(prepared.runtime));
     const { result } = await wire.answer(initialize(version));
     const { icons } = Object(Object(result).serverInfo);
     const icon = {
@@ -617,7 +617,7 @@ describe("icons", () => {
   it("come with discovery, not with every response", async () => {
     const prepared = await prepare(probeServer(), [], {});
     if (prepared.kind !== "run") throw new Error("not running");
-    const wire = new Wire({}, bind(prepared.runtime));
+    const wire = new Wire({}, serviceOf(prepared.runtime));
     const infoOf = ({ result }: Reply) =>
       Object(Object(Object(result)._meta)["io.modelcontextprotocol/serverInfo"]);
     expect(infoOf(await wire.answer(modern(1, "server/discover")))).toHaveProperty("icons");

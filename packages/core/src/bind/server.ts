@@ -46,11 +46,11 @@ function knownTools(tools: Runtime<unknown, OptionTable>["tools"]): Service["too
 }
 
 /**
- * Binds a running server to the protocol: its definitions become the methods that clients call.
+ * What an engine serves of a running server: its definitions become the methods that clients call.
  *
  * @param tasks keeps the calls that became tasks. Default: its own; servers that are served as one share them.
  */
-export function bind<Context>(
+export function serviceOf<Context>(
   runtime: Runtime<Context, OptionTable>,
   tasks = new Tasks({
     afterMs: runtime.options.taskAfterMs,

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { prepare } from "../../../launch/src/prepare.ts";
 import { initialize, modern, request } from "../../test/fixtures/messages.ts";
 import { probeServer } from "../../test/fixtures/probe.ts";
 import { Wire } from "../../test/fixtures/wire.ts";
 import type { ServerDefinition } from "../define/server.ts";
+import { prepare } from "../run/prepare.ts";
 import { outlineOf } from "./outline.ts";
-import { bind } from "./server.ts";
+import { serviceOf } from "./server.ts";
 
 const MAIN =
   "---\nname: count-things\ndescription: Counts. Use it to count.\nlicense: MIT\n---\n\n# Count\n\nSee `more/é.md`.\n";
@@ -40,7 +40,7 @@ async function wire(skills: ServerDefinition<never>["skills"]): Promise<Wire> {
   const plain = probeServer();
   const prepared = await prepare(skills === undefined ? plain : { ...plain, skills }, [], {});
   if (prepared.kind !== "run") throw new Error("not running");
-  return new Wire({}, bind(prepared.runtime));
+  return new Wire({}, serviceOf(prepared.runtime));
 }
 
 const ENTRY = {

@@ -1,8 +1,5 @@
 import { LOG_LEVELS } from "../log.ts";
-import { HOST_NAMES, type HostName } from "./host-names.ts";
 import type { OptionTable, OptionValues } from "./options.ts";
-
-export { HOST_NAMES, type HostName };
 
 /** Puts options under a heading of the help. */
 function under<const Table extends OptionTable>(heading: string, table: Table): Table {
@@ -229,11 +226,9 @@ export const commonOptions = {
         "Print everything this server offers as JSON, for documentation and manifest generators, and exit.",
     },
     printConfig: {
-      type: "enum",
-      values: HOST_NAMES,
+      type: "flag",
       env: false,
-      valueName: "HOST",
-      description: `Print the configuration entry for a host, with the other options given, and exit; one of ${HOST_NAMES.slice(0, -1).join(", ")}, or json for any other.`,
+      description: "Print the entry for a host, with the other options given, and exit.",
     },
     version: { type: "flag", env: false, description: "Print the version, and exit; also -v." },
     help: { type: "flag", env: false, description: "Print this help, and exit; also -h." },

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { prepare } from "../../../launch/src/prepare.ts";
 import { INITIALIZE, modernCall, openSession, post, useProbes } from "../../test/fixtures/http.ts";
 import {
   call,
@@ -11,7 +10,8 @@ import {
 } from "../../test/fixtures/messages.ts";
 import { probeServer } from "../../test/fixtures/probe.ts";
 import { Wire } from "../../test/fixtures/wire.ts";
-import { bind } from "../bind/server.ts";
+import { serviceOf } from "../bind/server.ts";
+import { prepare } from "../run/prepare.ts";
 import { MAX_URI_CHARS } from "./message.ts";
 import { META } from "./wire.ts";
 
@@ -38,7 +38,7 @@ async function probeWire(...first: unknown[]): Promise<{ wire: Wire; log: () => 
   if (prepared.kind !== "run") throw new Error("not running");
   const wire = new Wire(
     { note: (line) => prepared.runtime.log.warning(line) },
-    bind(prepared.runtime),
+    serviceOf(prepared.runtime),
   );
   open.push(async () => {
     await wire.handle.close();

@@ -1,13 +1,13 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
-import { prepare } from "../../../launch/src/prepare.ts";
 import { type Fields, initialize, notification, request } from "../../test/fixtures/messages.ts";
 import { SERVER, TOOL } from "../../test/fixtures/server.ts";
 import { type Reply, Wire } from "../../test/fixtures/wire.ts";
-import { bind } from "../bind/server.ts";
+import { serviceOf } from "../bind/server.ts";
 import { defineServer } from "../define/server.ts";
 import { toolFor } from "../define/tool.ts";
+import { prepare } from "../run/prepare.ts";
 import { Caller, type Send } from "./caller.ts";
 import { Engine } from "./engine.ts";
 import { internalError, ProtocolError } from "./errors.ts";
@@ -126,7 +126,7 @@ async function start(...args: string[]): Promise<void> {
   const server = defineServer({ ...SERVER, name: "tasks", tools, open: () => bench });
   const prepared = await prepare(server, ["--task-after-ms", "0", ...args], {}, {});
   if (prepared.kind !== "run") throw new Error(prepared.stderr);
-  service = bind(prepared.runtime);
+  service = serviceOf(prepared.runtime);
 }
 
 function connect(): Wire {

@@ -3,7 +3,6 @@ import { InMemoryTransport } from "@modelcontextprotocol/client";
 import { ToolError } from "@refmcp/boundary/answer";
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { prepare } from "../../../../launch/src/prepare.ts";
 import {
   type Connected,
   type ConnectOptions,
@@ -15,6 +14,7 @@ import { rootsOf } from "../../../test/fixtures/roots.ts";
 import { SERVER, TOOL } from "../../../test/fixtures/server.ts";
 import { defineServer } from "../../define/server.ts";
 import { toolFor } from "../../define/tool.ts";
+import { prepare } from "../../run/prepare.ts";
 
 interface Done {
   readonly deleted: string[];
@@ -236,7 +236,7 @@ describe("the state of a round, modern era", () => {
     const prepared = await prepare(server, [], {});
     if (prepared.kind !== "run") throw new Error("not running");
     const [mine, theirs] = InMemoryTransport.createLinkedPair();
-    serveInMemory(prepared.runtime, theirs);
+    serveInMemory(prepared.served.service, theirs);
     const waiting = new Map<unknown, (message: JSONRPCMessage) => void>();
     mine.onmessage = (message) => {
       if ("id" in message) waiting.get(message.id)?.(message);

@@ -56,21 +56,19 @@ const READY_LIMIT_MS = 5_000;
 /** How long a connection is idle before the first TCP keep-alive probe, in milliseconds. */
 const PROBE_AFTER_MS = 30_000;
 
-/**
- * Serves a service over Streamable HTTP: `/mcp` in all revisions, `/healthz`, `/readyz`, and with OAuth the metadata that
- * shows clients where to get a token.
- *
- * @throws the error of `listen`, for example EADDRINUSE.
- */
+export interface ServeOptions {
+  /** Maximum size of a message. Default: 16 MiB. */
+  readonly maxMessageBytes?: number;
+  readonly limits?: HttpLimits;
+}
+
+/** See `../http.ts`. */
 export async function serveHttp(
   service: Service,
   settings: HttpSettings,
-  options: {
-    readonly maxMessageBytes: number;
-    readonly limits?: HttpLimits;
-  },
+  options: ServeOptions,
 ): Promise<HttpServing> {
-  const { limits = HTTP_LIMITS, maxMessageBytes: maxBytes } = options;
+  const { limits = HTTP_LIMITS, maxMessageBytes: maxBytes = 16 * 1_048_576 } = options;
   const { log } = service;
   const access = createAccess(settings);
   const authenticator = await createAuthenticator(settings.auth, service);

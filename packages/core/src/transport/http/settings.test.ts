@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { prepare } from "../../../../launch/src/prepare.ts";
 import { startProbe } from "../../../test/fixtures/http.ts";
 import { probeServer } from "../../../test/fixtures/probe.ts";
+import { prepare } from "../../run/prepare.ts";
 import { readAddress } from "./settings.ts";
 
 async function refusal(args: string[], env: Record<string, string> = {}): Promise<string> {

@@ -12,7 +12,7 @@ import {
 import { Wire } from "../../../test/fixtures/wire.ts";
 import type { Handler } from "../../engine/request.ts";
 import type { Listener, Service } from "../../engine/service.ts";
-import { StdioServer } from "./stdio.ts";
+import { serveStdio } from "./stdio.ts";
 
 const said = (text: string) => ({ content: [{ type: "text", text }] });
 
@@ -63,7 +63,7 @@ it("the answers of a tick are one write, in order, also if their handlers waited
   const event = new EventTarget();
   const answered: Handler = () =>
     new Promise((resolve) => event.addEventListener("done", () => resolve({}), { once: true }));
-  const server = new StdioServer(
+  const server = serveStdio(
     withMethods({ "tools/list": answered, "prompts/list": async () => ({}) }),
     {
       input,
@@ -106,7 +106,7 @@ describe("a client that stops reading", () => {
       taken += 1;
       return { text: "x".repeat(1000) };
     };
-    const server = new StdioServer(withMethods({ "tools/list": answer }), {
+    const server = serveStdio(withMethods({ "tools/list": answer }), {
       input,
       output,
       maxQueued: 100_000,
@@ -144,7 +144,7 @@ describe("a client that stops reading", () => {
       return {};
     };
     const service = withMethods({ "tools/call": flood }, listeners);
-    const server = new StdioServer(service, { input, output });
+    const server = serveStdio(service, { input, output });
     const messages = [
       initialize(),
       ...Array.from({ length: 10 }, (_, turn) =>
@@ -247,7 +247,7 @@ describe("the end of the input", () => {
 
   it("closes the server if nothing else does", async () => {
     const input = new PassThrough();
-    const server = new StdioServer(createService(), { input, output: new PassThrough() });
+    const server = serveStdio(createService(), { input, output: new PassThrough() });
     input.end();
     await server.closed;
   });

@@ -53,7 +53,7 @@ const TRANSIENT = /^\{"jsonrpc":"2\.0","method":"notifications\/(?:progress|mess
  * Reading pauses while the client does not read its answers or too many requests are unanswered, so the options bound
  * the memory. A client that never reads its answers eventually blocks when it writes.
  */
-export class StdioServer {
+class StdioServer {
   readonly closed: Promise<void>;
   readonly #options: StdioOptions;
   readonly #maxLineBytes: number;
@@ -226,6 +226,14 @@ export class StdioServer {
     const last = this.#notes === MAX_NOTES ? " Further dropped messages are not logged." : "";
     this.#options.note?.(`Dropped ${what}.${last}`);
   }
+}
+
+/**
+ * Serves one client over a pair of streams. Nothing else may write to `output`; for this process's own stdout see
+ * `protectStdout`.
+ */
+export function serveStdio(service: Service, options: StdioOptions): StdioServer {
+  return new StdioServer(service, options);
 }
 
 let taken: Writable | undefined;

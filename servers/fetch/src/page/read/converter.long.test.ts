@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { constants, deflateRawSync, deflateSync } from "node:zlib";
-import { workerFile } from "@refmcp/launch/worker-file";
+import { workerFile } from "@refmcp/core/worker-file";
 import { expect, it, onTestFinished } from "vitest";
 import { pdfOf, twoPagePdf } from "../../../test/files.ts";
 import { prose } from "../../../test/pages/write.ts";

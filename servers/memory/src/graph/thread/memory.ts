@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { PathGuard } from "@refmcp/boundary";
 import { JsonText, oneLine, ToolError } from "@refmcp/boundary/answer";
-import { workerFile } from "@refmcp/launch/worker-file";
+import { workerFile } from "@refmcp/core/worker-file";
 import { failure } from "../errors.ts";
 import type {
   Failure,

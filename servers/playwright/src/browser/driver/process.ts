@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import module from "node:module";
-import { workerFile } from "@refmcp/launch/worker-file";
+import { workerFile } from "@refmcp/core/worker-file";
 
 export const HEAP_MB = 512;
 

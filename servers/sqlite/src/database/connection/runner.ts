@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { Socket } from "node:net";
 import { ToolError } from "@refmcp/boundary/answer";
-import { workerFile } from "@refmcp/launch/worker-file";
+import { workerFile } from "@refmcp/core/worker-file";
 import { explained } from "./failures.ts";
 import {
   type Answers,

@@ -1,0 +1,45 @@
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { modernCall, openSession, post, startProbe } from "../../test/fixtures/http.ts";
+
+const TRACE = "0af7651916cd43dd8448eb211c80319c";
+const PARENT = "b7ad6b7169203331";
+
+/** A call that succeeds, one that fails, one of a tool that does not exist, and one in a session. */
+async function fourCalls(url: URL): Promise<void> {
+  const traceparent = `00-${TRACE}-${PARENT}-01`;
+  const calls = [
+    modernCall("probe_say", { text: "secret-argument" }, { traceparent }),
+    modernCall("probe_fail", { how: "error" }),
+    modernCall("made-up-by-a-client", {}),
+  ];
+  for (const { message, headers } of calls) await (await post(url, message, headers)).text();
+  const session = await openSession(url);
+  await (await post(url, { jsonrpc: "2.0", id: 2, method: "tools/list" }, session)).text();
+}
+
+it("appends a line for each tool call to the audit log, without its contents", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-audit-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, "audit.jsonl");
+  const probe = await startProbe(["--audit-log", file]);
+  await fourCalls(probe.url);
+  await probe.close();
+  const text = await readFile(file, "utf8");
+  const lines = text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines).toMatchObject([
+    { principal: "", tool: "probe_echo", effect: "read", outcome: "ok" },
+    { tool: "probe_fail", outcome: "tool_error" },
+    { tool: null, effect: null, outcome: -32602 },
+  ]);
+  expect(lines.every(({ ms, answer_characters: size }) => Number.isInteger(ms) && size > 0)).toBe(
+    true,
+  );
+  expect(text).not.toMatch(/secret-argument|made-up/);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+});

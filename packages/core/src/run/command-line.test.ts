@@ -1,0 +1,101 @@
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { defineOptions } from "../define/options.ts";
+import { carryOptions } from "./entry.ts";
+import { serverOptions } from "./options.ts";
+import { parseCommandLine } from "./parse-options.ts";
+
+const options = defineOptions({
+  maxReadChars: { type: "integer", default: 5, description: "D." },
+  token: { type: "secret", description: "D." },
+});
+const files = serverOptions({ name: "filesystem", options, directories: {} });
+const fetches = serverOptions({ name: "fetch", options });
+
+function parse(
+  argv: readonly string[],
+  env: Record<string, string> = {},
+  all: typeof files = files,
+) {
+  return parseCommandLine(all, { argv, env, cwd: "/work", home: "/home/me", platform: "linux" });
+}
+
+describe("parseCommandLine", () => {
+  it("serves, with own and common options in one typed object", () => {
+    const command = parse(["a", "--read-only", "--max-read-chars", "7"], {
+      REFMCP_FILESYSTEM_CONFIRM: "never",
+    });
+    if (command.kind !== "serve") throw new Error(command.kind);
+    expectTypeOf(command.options.maxReadChars).toEqualTypeOf<number>();
+    expectTypeOf(command.options.token).toEqualTypeOf<string | undefined>();
+    expectTypeOf(command.options.readOnly).toEqualTypeOf<boolean>();
+    expect(command.options).toMatchObject({
+      directories: ["/work/a"],
+      clientRoots: "narrow",
+      readOnly: true,
+      confirm: "never",
+      maxReadChars: 7,
+      tools: [],
+      toolsets: [],
+      timeoutMs: 50_000,
+      maxAnswerChars: 20_000,
+      maxMessageBytes: 16_777_216,
+      logLevel: "warning",
+    });
+    expect(command.given.warnings).toEqual([]);
+    expect(
+      ["directories", "confirm", "timeoutMs", "toolsets"].map((key) => command.given.sources[key]),
+    ).toEqual(["argument", "environment", "default", "default"]);
+  });
+
+  it("gives a server without directories none, and refuses their flags", () => {
+    const command = parse([], {}, fetches);
+    expect(command).toMatchObject({
+      kind: "serve",
+      options: { directories: [], clientRoots: "off" },
+    });
+    expect(parse(["--root", "/a"], {}, fetches)).toMatchObject({ kind: "error" });
+    expect(parse(["--toolsets", "read"], {}, fetches)).toMatchObject({ kind: "error" });
+    expect(parse(["/a"], {}, fetches)).toMatchObject({ kind: "error" });
+  });
+
+  it.each([
+    [["--help"], "help"],
+    [["-h"], "help"],
+    [["--red-only", "--help"], "help"],
+    [["--help", "--version"], "help"],
+    [["--version"], "version"],
+    [["-v", "--list-tools"], "version"],
+    [["--list-tools", "--read-only"], "list-tools"],
+    [["--list-tools", "--red-only"], "error"],
+    [["--print-config", "--list-tools"], "print-config"],
+    [["--", "--help"], "serve"],
+    [["--http", "8080"], "serve"],
+  ])("%j → %s", (argv, kind) => {
+    expect(parse(argv).kind).toBe(kind);
+  });
+
+  it("takes its actions from the command line only", () => {
+    expect(
+      parse([], { REFMCP_FILESYSTEM_HELP: "1", REFMCP_FILESYSTEM_PRINT_CONFIG: "zed" }),
+    ).toMatchObject({
+      kind: "serve",
+      given: {
+        warnings: [
+          "Environment variable REFMCP_FILESYSTEM_HELP matches no option and is ignored. Did you mean REFMCP_FILESYSTEM_HTTP?",
+          "Environment variable REFMCP_FILESYSTEM_PRINT_CONFIG matches no option and is ignored.",
+        ],
+      },
+    });
+  });
+
+  it("carries the other options into --print-config", () => {
+    const command = parse(["a", "--token", "hunter2", "--print-config", "--read-only"]);
+    if (command.kind !== "print-config") throw new Error(command.kind);
+    const carried = carryOptions(files.server, files.table, command.given, "linux");
+    expect(carried).toMatchObject({
+      args: ["/work/a", "--read-only"],
+      env: [{ name: "REFMCP_FILESYSTEM_TOKEN", secret: true }],
+    });
+    expect(JSON.stringify(carried)).not.toContain("hunter2");
+  });
+});

@@ -1,0 +1,188 @@
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { defineOptions } from "../define/options.ts";
+import { carryOptions, commonEntry, localCommand } from "./entry.ts";
+import { serverOptions } from "./options.ts";
+import { parseCommandLine } from "./parse-options.ts";
+
+const options = defineOptions({
+  readOnlyDir: { type: "directory", list: true, description: "D." },
+  journal: { type: "flag", default: true, description: "D." },
+  ignore: { type: "string", list: true, commas: false, description: "D." },
+  hooks: { type: "enum", list: true, values: ["a", "b"], description: "D." },
+  proxyUrl: { type: "url", description: "The proxy." },
+  token: { type: "secret", env: ["API_TOKEN"], description: "The token." },
+  db: {
+    type: "secret",
+    named: "unique",
+    ask: true,
+    askUnless: ["demo"],
+    form: { title: "Databases", help: "Each with a name." },
+    description: "The databases.",
+  },
+  demo: { type: "flag", description: "A database to try things out." },
+  space: { type: "directory", named: "unique", description: "D." },
+});
+const all = serverOptions({ name: "filesystem", options, directories: {} });
+const server = { name: "filesystem", packageName: "@refmcp/server-filesystem" };
+const place = { cwd: "/work", home: "/home/me", platform: "linux" } as const;
+const asked = {
+  name: "REFMCP_FILESYSTEM_DB",
+  secret: true,
+  description: "Databases: Each with a name.",
+};
+
+function carried(argv: readonly string[], env: Record<string, string> = {}) {
+  const command = parseCommandLine(all, {
+    ...place,
+    argv: [...argv, "--print-config"],
+    env,
+  });
+  if (command.kind !== "print-config") throw new Error(JSON.stringify(command));
+  return carryOptions(all.server, all.table, command.given, "linux");
+}
+
+describe("carryOptions", () => {
+  it.each<[string[], string[]]>([
+    [[], []],
+    [
+      ["--read-only", "~/a", "b"],
+      ["/home/me/a", "/work/b", "--read-only"],
+    ],
+    [["--root", "b"], ["/work/b"]],
+    [["--no-journal"], ["--no-journal"]],
+    [["--journal"], ["--journal"]],
+    [["--read-only=no"], ["--no-read-only"]],
+    [["--timeout-ms", "6000"], ["--timeout-ms=6000"]],
+    [["--tools", "a,b", "--tools", "c"], ["--tools=a,b,c"]],
+    [["--hooks=a", "--hooks=b"], ["--hooks=a,b"]],
+    [
+      ["--ignore", "{a,b}", "--ignore=-c"],
+      ["--ignore={a,b}", "--ignore=-c"],
+    ],
+    [["--read-only-dir", "../x"], ["--read-only-dir=/x"]],
+    [["--proxy-url", "http://proxy:8080"], ["--proxy-url=http://proxy:8080/"]],
+    [["--space", "a=sub"], ["--space=a=/work/sub"]],
+    [
+      ["--roots", "off", "--log-level", "debug"],
+      ["--roots=off", "--log-level=debug"],
+    ],
+  ])("%j → %j", (argv, args) => {
+    const found = carried(argv);
+    expect(found).toEqual({ args, env: [asked] });
+    // Starting again with the carried arguments gives the same options.
+    const before = parseCommandLine(all, { ...place, argv, env: {} });
+    const after = parseCommandLine(all, { ...place, cwd: "/", argv: found.args, env: {} });
+    expect(before.kind === "serve" && before.options).toEqual(
+      after.kind === "serve" && after.options,
+    );
+  });
+
+  it("turns secrets into variables without a value, under their original name", () => {
+    const token = { secret: true, description: "The token." };
+    expect(carried(["--token", "hunter2", "--db", "a=hunter2"])).toEqual({
+      args: [],
+      env: [{ name: "REFMCP_FILESYSTEM_TOKEN", ...token }, asked],
+    });
+    expect(carried([], { API_TOKEN: "hunter2" }).env).toEqual([
+      { name: "API_TOKEN", ...token },
+      asked,
+    ]);
+  });
+
+  it("asks for no secret that another option makes unnecessary", () => {
+    expect(carried(["--demo"])).toEqual({ args: ["--demo"], env: [] });
+    expect(carried(["--demo", "--db", "a=hunter2"]).env).toEqual([asked]);
+  });
+
+  it("treats a URL with a password as a secret", () => {
+    const proxy = { name: "REFMCP_FILESYSTEM_PROXY_URL", secret: true, description: "The proxy." };
+    expect(carried(["--proxy-url", "http://me:hunter2@proxy"])).toEqual({
+      args: [],
+      env: [proxy, asked],
+    });
+    const env = { REFMCP_FILESYSTEM_PROXY_URL: "http://hunter2@proxy" };
+    expect(carried([], env)).toEqual({ args: [], env: [proxy, asked] });
+  });
+
+  it("keeps values from the environment there, with absolute paths", () => {
+    const env = {
+      REFMCP_FILESYSTEM_ROOT: "~/a:b",
+      REFMCP_FILESYSTEM_READ_ONLY: "yes",
+      REFMCP_FILESYSTEM_IGNORE: "a\nb",
+      PATH: "/bin",
+    };
+    const found = carried(["--timeout-ms=200"], env);
+    expect(found).toEqual({
+      args: ["--timeout-ms=200"],
+      env: [
+        { name: "REFMCP_FILESYSTEM_ROOT", value: "/home/me/a:/work/b" },
+        { name: "REFMCP_FILESYSTEM_IGNORE", value: "a\nb" },
+        asked,
+        { name: "REFMCP_FILESYSTEM_READ_ONLY", value: "true" },
+      ],
+    });
+  });
+});
+
+describe("localCommand", () => {
+  it("is undefined inside node_modules, on either kind of path", () => {
+    expect(localCommand("/usr/lib/node_modules/@refmcp/server-git/dist/bin.js")).toBeUndefined();
+    expect(localCommand("C:\\n\\node_modules\\@refmcp\\server-git\\dist\\bin.js")).toBeUndefined();
+    expect(localCommand("/clone/my_node_modules/bin.js")).toEqual({
+      command: process.execPath,
+      args: ["/clone/my_node_modules/bin.js"],
+    });
+    expect(localCommand("dist/bin.js")?.args).toEqual([path.resolve("dist/bin.js")]);
+  });
+});
+
+describe("commonEntry", () => {
+  const given = { args: ["/work/a", "--read-only"], env: [] };
+
+  it("is the form that most hosts take, and says what to do with it", () => {
+    const { text, guidance } = commonEntry(server, given, undefined, "linux");
+    expect(JSON.parse(text)).toEqual({
+      mcpServers: {
+        filesystem: {
+          command: "npx",
+          args: ["-y", "@refmcp/server-filesystem", "/work/a", "--read-only"],
+        },
+      },
+    });
+    expect(guidance).toBe(
+      [
+        "Add this to the host's list of MCP servers, and restart the host.",
+        "Some hosts have another form: refmcp filesystem --print-config HOST prints it, and where it goes.",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("has a placeholder for a secret, and values of other variables", () => {
+    const { text, guidance } = commonEntry(
+      server,
+      { args: [], env: [{ name: "A", value: "1" }, asked] },
+      undefined,
+      "linux",
+    );
+    expect(JSON.parse(text).mcpServers.filesystem.env).toEqual({
+      A: "1",
+      REFMCP_FILESYSTEM_DB: "<paste REFMCP_FILESYSTEM_DB here>",
+    });
+    expect(guidance).toContain("Replace the placeholder for REFMCP_FILESYSTEM_DB with the value.");
+  });
+
+  it("runs the file of a clone; npx through cmd on Windows", () => {
+    const clone = commonEntry(server, given, localCommand("/clone/dist/bin.js"), "win32");
+    expect(JSON.parse(clone.text).mcpServers.filesystem).toEqual({
+      command: process.execPath,
+      args: ["/clone/dist/bin.js", "/work/a", "--read-only"],
+    });
+    const installed = commonEntry(server, given, undefined, "win32");
+    expect(JSON.parse(installed.text).mcpServers.filesystem).toMatchObject({
+      command: "cmd",
+      args: ["/c", "npx", "-y", "@refmcp/server-filesystem", ...given.args],
+    });
+  });
+});

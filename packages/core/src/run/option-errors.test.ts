@@ -1,0 +1,217 @@
+import { describe, expect, it } from "vitest";
+import { message, place } from "../../test/fixtures/options.ts";
+import { defineOptions } from "../define/options.ts";
+import { suggestion } from "./options.ts";
+import { parseOptions, unknownNames } from "./parse-options.ts";
+
+describe("mistakes", () => {
+  it.each([
+    [["--red-only"], "Unknown option --red-only. Did you mean --read-only?"],
+    [["--readOnly"], "Unknown option --readOnly. Did you mean --read-only?"],
+    [["--read_only=true"], "Unknown option --read_only. Did you mean --read-only?"],
+    [["--timeout", "5"], "Unknown option --timeout. Did you mean --timeout-ms?"],
+    [["--no-jurnal"], "Unknown option --no-jurnal. Did you mean --no-journal?"],
+    [["--no-journal=1"], "Option --no-journal takes no value."],
+    [
+      ["--no-timeout-ms"],
+      "Unknown option --no-timeout-ms: only flags can be turned off, and --timeout-ms takes a value.",
+    ],
+    [
+      ["--completely-different-thing"],
+      "Unknown option --completely-different-thing. See --help for all options.",
+    ],
+    [["--secret-flg"], "Unknown option --secret-flg. See --help for all options."],
+    [["-read-only"], "Unknown option -read-only. Did you mean --read-only?"],
+    [["-x"], "Unknown option -x. Options begin with two dashes; see --help."],
+    [["--bad\u001b[31m"], "Unknown option --bad\\u001b[31m. See --help for all options."],
+    [["--timeout-ms"], "Option --timeout-ms needs a value: --timeout-ms N."],
+    [["--timeout-ms="], "Option --timeout-ms needs a value, but is empty."],
+    [["--tools", ","], "Option --tools needs a value, but is empty."],
+    [
+      ["--root", "--read-only"],
+      "Option --root needs a value, but the next argument starts with a dash. Write such a value as --root=DIR.",
+    ],
+    [["--timeout-ms", "5"], 'Option --timeout-ms is "5"; it takes an integer from 100 to 5000.'],
+    [
+      ["--timeout-ms", "1e3"],
+      'Option --timeout-ms is "1e3"; it takes an integer from 100 to 5000.',
+    ],
+    [["--depth", "9007199254740993"], 'Option --depth is "9007199254740993"; it takes an integer.'],
+    [["--depth", "1.5"], 'Option --depth is "1.5"; it takes an integer.'],
+    [["--ports", "80,0"], 'Option --ports is "0"; it takes an integer from 1 to 65535.'],
+    [
+      ["--confirm", "nevr"],
+      'Option --confirm is "nevr"; it takes one of ask, never. Did you mean never?',
+    ],
+    [["--confirm", "Z9Z9Z9Z9"], 'Option --confirm is "Z9Z9Z9Z9"; it takes one of ask, never.'],
+    [
+      ["--toolsets", "read,rite"],
+      'Option --toolsets is "rite"; it takes one of read, write, remote. Did you mean write?',
+    ],
+    [
+      ["--proxy-url", "localhost:80"],
+      'Option --proxy-url is "localhost:80"; it takes a URL that begins with http:// or https://.',
+    ],
+    [
+      ["--user-agent", "a\nb"],
+      'Option --user-agent is "a\\nb"; it takes text without line breaks.',
+    ],
+    [
+      ["--timeout-ms=200", "--timeout-ms=300"],
+      'Option --timeout-ms takes one value, but got 2 different ones: "200" and "300".',
+    ],
+    [
+      ["--read-only", "--no-read-only"],
+      "Option --read-only is both on and off; use either --read-only or --no-read-only.",
+    ],
+    [["--db", "a=1", "--db", "a=2"], 'Option --db has the name "a" twice.'],
+  ])("%j", (argv, expected) => {
+    expect(message(argv)).toBe(expected);
+  });
+
+  it("refuses an argument if the server takes none", () => {
+    const own = defineOptions({
+      readOnly: { type: "flag", description: "D." },
+      token: { type: "secret", description: "D." },
+    });
+    const say = (...argv: string[]) => parseOptions("fetch", own, { ...place, argv, env: {} });
+    expect(say("work")).toEqual({
+      ok: false,
+      message: 'Unexpected argument "work". This server takes options only; see --help.',
+    });
+    expect(say("read-only")).toEqual({
+      ok: false,
+      message: 'Unexpected argument "read-only". Did you mean --read-only?',
+    });
+  });
+
+  it("accepts no second value for a single positional", () => {
+    const own = defineOptions({ file: { type: "file", positional: true, description: "D." } });
+    expect(parseOptions("x", own, { ...place, argv: ["/a", "/b"], env: {} })).toEqual({
+      ok: false,
+      message: 'Option --file takes one value, but got 2 different ones: "/a" and "/b".',
+    });
+  });
+
+  it("truncates a long value", () => {
+    expect(message(["--confirm", "x".repeat(5000)]).length).toBeLessThan(300);
+  });
+
+  it("says at least or at most if only one bound is set", () => {
+    const own = defineOptions({
+      low: { type: "integer", min: 1, description: "D." },
+      high: { type: "integer", max: 9, description: "D." },
+    });
+    const say = (...argv: string[]) => parseOptions("x", own, { ...place, argv, env: {} });
+    expect(say("--low=0")).toMatchObject({
+      message: 'Option --low is "0"; it takes an integer of at least 1.',
+    });
+    expect(say("--high=10")).toMatchObject({
+      message: 'Option --high is "10"; it takes an integer of at most 9.',
+    });
+  });
+});
+
+describe("secrets", () => {
+  const secret = "hunter2-hunter2-hunter2";
+
+  it.each([
+    [
+      ["--token", secret],
+      {},
+      "Option --token takes at most 20 characters, not …; the value given is not shown.",
+    ],
+    [
+      ["--token", "-hunter2"],
+      {},
+      "Option --token needs a value, but the next argument starts with a dash. Write such a value as --token=SECRET.",
+    ],
+    [
+      ["--token=hunter2", "--token=hunter22"],
+      {},
+      "Option --token takes one value, but got 2 different ones.",
+    ],
+    [["--tokn=hunter2"], {}, "Unknown option --tokn. Did you mean --token?"],
+    [["-phunter2"], {}, "Unknown option -p. Options begin with two dashes; see --help."],
+    [
+      ["--db", "postgres://u:hunter2@h/d"],
+      {},
+      "Option --db takes NAME=VALUE; the value given is not shown.",
+    ],
+    [["--db", "=hunter2"], {}, "Option --db takes NAME=VALUE; the value given is not shown."],
+    [
+      [],
+      { API_TOKEN: secret },
+      "Environment variable API_TOKEN takes at most 20 characters, not …; the value given is not shown.",
+    ],
+    [
+      [],
+      { REFMCP_FILE_SYSTEM_DB: "hunter2" },
+      "Environment variable REFMCP_FILE_SYSTEM_DB takes NAME=VALUE; the value given is not shown.",
+    ],
+    [
+      ["--proxy-url", "ftp://me:hunter2@proxy.example"],
+      {},
+      'Option --proxy-url is "ftp://…@proxy.example"; it takes a URL that begins with http:// or https://.',
+    ],
+    [
+      ["--proxy-url", "me:hunter2@proxy"],
+      {},
+      'Option --proxy-url is "…@proxy"; it takes a URL that begins with http:// or https://.',
+    ],
+  ])("never appear: %j %j", (argv, env, expected) => {
+    const found = message(argv, env);
+    expect(found).toBe(expected);
+    expect(found).not.toContain("hunter2");
+  });
+
+  it("do not appear in the error for an argument that may be part of them", () => {
+    const own = defineOptions({ header: { type: "secret", named: "repeated", description: "D." } });
+    const argv = ["--header", "host=X-Key:", "hunter2"];
+    expect(parseOptions("fetch", own, { ...place, argv, env: {} })).toEqual({
+      ok: false,
+      message:
+        "Unexpected argument after --header, not shown because it may be part of the secret. Quote values that contain spaces.",
+    });
+  });
+});
+
+describe("unknownNames", () => {
+  const known = ["read_file", "write_file"];
+
+  it("is undefined if all names are known", () => {
+    expect(unknownNames("--tools", "tool", ["read_file"], known, "--list-tools")).toBeUndefined();
+    expect(unknownNames("--tools", "tool", [], known, "--list-tools")).toBeUndefined();
+  });
+
+  it("reports each unknown one with the nearest known one and how to list all", () => {
+    expect(
+      unknownNames("--tools", "tool", ["raed_file", "write_file", "fly"], known, "--list-tools"),
+    ).toBe(
+      'Unknown tool "raed_file" in --tools. Did you mean read_file? Unknown tool "fly" in --tools. For all of them, see --list-tools.',
+    );
+  });
+});
+
+describe("suggestion", () => {
+  it.each([
+    ["max-answer", " Did you mean --max-answer-chars?"],
+    ["red-only", " Did you mean --read-only?"],
+    ["rot", " Did you mean --root?"],
+    ["re", ""],
+    ["max", " Did you mean --max-answer-chars?"],
+    ["something-else-altogether", ""],
+  ])("%s", (word, expected) => {
+    expect(suggestion(word, ["root", "read-only", "max-answer-chars"], "--")).toBe(expected);
+  });
+
+  it("suggests up to three that start with the word", () => {
+    expect(suggestion("max", ["max-a", "max-b", "min"], "--")).toBe(
+      " Did you mean --max-a or --max-b?",
+    );
+    expect(suggestion("max", ["max-a", "max-b", "max-c"])).toBe(
+      " Did you mean max-a, max-b or max-c?",
+    );
+    expect(suggestion("max", ["max-a", "max-b", "max-c", "max-d"])).toBe(" Did you mean max-a?");
+  });
+});

@@ -1,0 +1,390 @@
+import { parseArgs } from "node:util";
+import type { CommonOptionValues } from "../define/common-options.ts";
+import type { OptionTable, OptionValues } from "../define/options.ts";
+import {
+  BadValue,
+  defaultValues,
+  isRepeatable,
+  type OptionEntry,
+  optionEntries,
+  type PathContext,
+  readValue,
+  type ServerOptions,
+  splitArgument,
+  splitVariable,
+  suggestion,
+  variablePrefix,
+} from "./options.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The process's arguments and environment; what is missing is the process's own. */
+export interface Invocation extends Partial<PathContext> {
+  /** The arguments after the program: `process.argv.slice(2)`. */
+  readonly argv: readonly string[];
+  readonly env: Env;
+}
+
+export type OptionSource = "argument" | "environment" | "default";
+
+export interface OptionsRead<Table extends OptionTable> {
+  readonly ok: true;
+  readonly values: OptionValues<Table>;
+  readonly sources: { readonly [Key in keyof Table]: OptionSource };
+  /** The environment variable that each value came from, by key. */
+  readonly variables: ReadonlyMap<string, string>;
+  /** Sentences for stderr about ignored input, without secrets. */
+  readonly warnings: readonly string[];
+}
+
+export interface OptionsRefused {
+  readonly ok: false;
+  /** One or two sentences for stderr, without secrets; the process exits with code 2. */
+  readonly message: string;
+}
+
+/** Ends parsing; the message is for the user. */
+class BadOption extends Error {}
+
+/**
+ * Reads the options of a table from the command line and, if they are not set there, from the environment.
+ *
+ * Command line: `--flag value`, `--flag=value`, `--no-flag`, repeated or comma-separated lists, `--` before
+ * positionals. Environment: `REFMCP_<SERVER>_<FLAG>`, then the option's further variables; empty values and
+ * placeholders that a host did not fill in are ignored.
+ */
+export function parseOptions<Table extends OptionTable>(
+  server: string,
+  table: Table,
+  { argv, env, ...given }: Invocation,
+): OptionsRead<Table> | OptionsRefused {
+  const pathContext = { cwd: process.cwd(), platform: process.platform, ...given };
+  const entries = optionEntries(server, table);
+  const warnings: string[] = [];
+  const values: Record<string, unknown> = {};
+  const sources: Record<string, OptionSource> = {};
+  const variables = new Map<string, string>();
+  try {
+    const written = readArguments(entries, argv);
+    for (const entry of entries) {
+      const { key, option, flag } = entry;
+      const texts = written.get(entry);
+      const variable = texts === undefined ? variableOf(entry, env, warnings) : undefined;
+      let list: readonly unknown[];
+      if (texts !== undefined) {
+        list = readAll(`Option --${flag}`, entry, texts, pathContext);
+      } else if (variable !== undefined) {
+        const text = env[variable] ?? "";
+        const items = isRepeatable(option)
+          ? splitVariable(option, text, pathContext.platform)
+          : [text];
+        list = readAll(`Environment variable ${variable}`, entry, items, pathContext);
+        variables.set(key, variable);
+      } else list = defaultValues(option, pathContext);
+      sources[key] =
+        texts !== undefined ? "argument" : variable !== undefined ? "environment" : "default";
+      values[key] = isRepeatable(option) ? list : list[0];
+    }
+  } catch (error) {
+    if (error instanceof BadOption) return { ok: false, message: error.message };
+    throw error;
+  }
+  warnings.push(...unknownVariables(server, entries, env));
+  return {
+    ok: true,
+    // TypeScript cannot follow a loop over the table's keys, hence the cast.
+    values: values as OptionValues<Table>,
+    sources: sources as OptionsRead<Table>["sources"],
+    variables,
+    warnings,
+  };
+}
+
+export type CommandLine<Table extends OptionTable> =
+  | {
+      readonly kind: "serve" | "list-tools" | "print-config";
+      readonly options: OptionValues<Table> & CommonOptionValues;
+      /** The same with the source of each value, and what was ignored. */
+      readonly given: OptionsRead<OptionTable>;
+    }
+  | { readonly kind: "help" }
+  | { readonly kind: "version" }
+  | { readonly kind: "describe" }
+  /** For stderr, with exit code 2. */
+  | { readonly kind: "error"; readonly message: string };
+
+/**
+ * Reads the command line and the environment of a server process.
+ *
+ * `--help` and `--version` take precedence, so they work even if another argument is wrong.
+ */
+export function parseCommandLine<Table extends OptionTable>(
+  all: ServerOptions<Table>,
+  invocation: Invocation,
+): CommandLine<Table> {
+  const end = invocation.argv.indexOf("--");
+  const words = end < 0 ? invocation.argv : invocation.argv.slice(0, end);
+  if (words.includes("--help") || words.includes("-h")) return { kind: "help" };
+  if (words.includes("--version") || words.includes("-v")) return { kind: "version" };
+  const given = parseOptions(all.server, all.table, invocation);
+  if (!given.ok) return { kind: "error", message: given.message };
+  // Defaults for what a table lacks, so that the options of all servers have the same shape.
+  const absent = { directories: [], clientRoots: "off", toolsets: [], tools: [], excludeTools: [] };
+  // `serverOptions` joined the two tables at run time, which TypeScript cannot follow.
+  const values: unknown = { ...absent, ...given.values };
+  const options = values as OptionValues<Table> & CommonOptionValues;
+  if (options.printConfig) return { kind: "print-config", options, given };
+  if (options.describe) return { kind: "describe" };
+  return { kind: options.listTools ? "list-tools" : "serve", options, given };
+}
+
+/** The commands for people and scripts, which run instead of serving a host. */
+export const COMMANDS = ["call", "read", "tools"] as const;
+
+/** A command line with a command: `~/work --read-only call git_log --max_count 5`. */
+export interface ShellWords {
+  /** The server's own options, before the command. */
+  readonly options: readonly string[];
+  readonly command: (typeof COMMANDS)[number];
+  readonly rest: readonly string[];
+}
+
+/**
+ * Finds the command in the arguments of a process: the first word that is a command's name and not the value of an
+ * option. A directory with such a name is written `./call`.
+ */
+export function shellWords(
+  { server, table }: ServerOptions<OptionTable>,
+  argv: readonly string[],
+): ShellWords | undefined {
+  const commandOf = (word: string) => COMMANDS.find((name) => name === word);
+  if (!argv.some(commandOf)) return undefined;
+  for (const token of tokensOf(optionEntries(server, table), argv)) {
+    if (token.kind === "option-terminator") return undefined;
+    const command = token.kind === "positional" ? commandOf(token.value) : undefined;
+    if (command === undefined) continue;
+    return { options: argv.slice(0, token.index), command, rest: argv.slice(token.index + 1) };
+  }
+  return undefined;
+}
+
+/** The words of a command line that are neither options nor their values. */
+export function positionalWords(
+  { server, table }: ServerOptions<OptionTable>,
+  argv: readonly string[],
+): string[] {
+  return tokensOf(optionEntries(server, table), argv).flatMap((token) => {
+    return token.kind === "positional" ? token.value : [];
+  });
+}
+
+/** Splits the command line into tokens: flags, their values, and other words. */
+function tokensOf(entries: readonly OptionEntry[], argv: readonly string[]) {
+  const options = entries.map(
+    ({ flag, option }) => [flag, { type: option.type === "flag" ? "boolean" : "string" }] as const,
+  );
+  const settings = { strict: false, allowPositionals: true, tokens: true } as const;
+  return parseArgs({ args: [...argv], options: Object.fromEntries(options), ...settings }).tokens;
+}
+
+/** The texts that set each option on the command line; for a list, its items. */
+function readArguments(
+  entries: readonly OptionEntry[],
+  argv: readonly string[],
+): Map<OptionEntry, string[]> {
+  const texts = new Map<OptionEntry, string[]>();
+  const give = (entry: OptionEntry, ...more: string[]) =>
+    void texts.set(entry, [...(texts.get(entry) ?? []), ...more]);
+  const byFlag = new Map(entries.map((entry) => [entry.flag, entry]));
+  const positional = entries.find((entry) => entry.option.positional === true);
+  let last: OptionEntry | undefined;
+  for (const token of tokensOf(entries, argv)) {
+    if (token.kind === "option-terminator") continue;
+    if (token.kind === "positional") {
+      if (positional === undefined)
+        throw new BadOption(unexpectedArgument(token.value, last, entries));
+      give(positional, ...itemsOf(positional, token.value));
+      continue;
+    }
+    const entry = token.rawName.startsWith("--") ? byFlag.get(token.name) : undefined;
+    const negated = token.name.startsWith("no-") ? byFlag.get(token.name.slice(3)) : undefined;
+    if (entry?.option.type === "flag") give(entry, token.value ?? "true");
+    else if (entry !== undefined) give(entry, ...itemsOf(entry, argumentValue(entry, token)));
+    else if (negated?.option.type === "flag" && token.value === undefined) give(negated, "false");
+    else throw new BadOption(unknownOption(argv[token.index] ?? token.rawName, entries));
+    last = entry;
+  }
+  return texts;
+}
+
+function argumentValue(
+  { flag, valueName }: OptionEntry,
+  {
+    value,
+    inlineValue,
+  }: { readonly value?: string | undefined; readonly inlineValue?: boolean | undefined },
+): string {
+  if (value === undefined)
+    throw new BadOption(`Option --${flag} needs a value: --${flag} ${valueName}.`);
+  if (inlineValue === false && /^-\D/.test(value))
+    throw new BadOption(
+      `Option --${flag} needs a value, but the next argument starts with a dash. Write such a value as --${flag}=${valueName}.`,
+    );
+  return value;
+}
+
+function itemsOf({ option }: OptionEntry, text: string): string[] {
+  const items = splitArgument(option, text);
+  return items.length === 0 ? [""] : items;
+}
+
+/** The first of an option's variables that has a value. Warns about placeholders that a host left in. */
+function variableOf(entry: OptionEntry, env: Env, warnings: string[]): string | undefined {
+  return entry.variables.find((variable) => {
+    const text = env[variable] ?? "";
+    if (text.trim() === "") return false;
+    if (!isPlaceholder(entry, text)) return true;
+    warnings.push(
+      `Environment variable ${variable} is ignored: its value is a placeholder that the host did not fill in.`,
+    );
+    return false;
+  });
+}
+
+/** Whether a host passed on its own placeholder because it had no value: `${input:token}`, `$TOKEN`, `<paste …>`. */
+function isPlaceholder({ option, variables }: OptionEntry, text: string): boolean {
+  const trimmed = text.trim();
+  if (/^\$\{[^}]*\}$/.test(trimmed)) return true;
+  if ((option.type === "directory" || option.type === "file") && trimmed.startsWith(`\${`))
+    return true;
+  if (option.type === "secret" && /^<.*>$/.test(trimmed)) return true;
+  return variables.some((variable) => trimmed === `$${variable}` || trimmed === `%${variable}%`);
+}
+
+/** The values of an option's texts without duplicates; at most one unless the option is repeatable. */
+function readAll(
+  where: string,
+  entry: OptionEntry,
+  texts: readonly string[],
+  pathContext: PathContext,
+): readonly unknown[] {
+  const { option, flag } = entry;
+  const values = texts.map((text) => readOne(where, entry, text, pathContext));
+  if (option.named === "unique") {
+    const names = values.map((value) =>
+      typeof value === "object" && "name" in value ? value.name : "",
+    );
+    const again = names.find((name, index) => names.indexOf(name) !== index);
+    if (again !== undefined) throw new BadOption(`${where} has the name ${shown(again)} twice.`);
+  }
+  if (isRepeatable(option)) return [...new Set(values)];
+  const different = new Map(values.map((value) => [String(value), value]));
+  if (different.size <= 1) return [...different.values()];
+  if (option.type === "flag")
+    throw new BadOption(`${where} is both on and off; use either --${flag} or --no-${flag}.`);
+  const both =
+    option.type === "secret" ? "" : `: ${[...different.keys()].map(shown).join(" and ")}`;
+  throw new BadOption(`${where} takes one value, but got ${different.size} different ones${both}.`);
+}
+
+function readOne(where: string, entry: OptionEntry, text: string, pathContext: PathContext) {
+  const { option } = entry;
+  if (text === "") throw new BadOption(`${where} needs a value, but is empty.`);
+  if (isPlaceholder(entry, text))
+    throw new BadOption(
+      `${where} is the placeholder ${shown(text)}, which the host should have replaced with a value.`,
+    );
+  try {
+    return readValue(option, text, pathContext);
+  } catch (error) {
+    if (!(error instanceof BadValue)) throw error;
+    const end = error.message.endsWith("?") ? "" : ".";
+    if (option.type !== "secret")
+      throw new BadOption(`${where} is ${shown(text)}; it ${error.message}${end}`);
+    const secret = option.named === undefined ? text : text.slice(text.indexOf("=") + 1).trim();
+    const problem = secret === "" ? error.message : error.message.replaceAll(secret, "…");
+    throw new BadOption(`${where} ${problem}; the value given is not shown.`);
+  }
+}
+
+/** A value for an error message: quoted, escaped, truncated, and without the password of a URL. */
+export function shown(text: string): string {
+  const harmless = text.replace(/\/\/\S*@/g, "//…@").replace(/[^\s/]*:[^\s/]*@/g, "…@");
+  return JSON.stringify(harmless.length > 200 ? `${harmless.slice(0, 200)}…` : harmless);
+}
+
+/** A name for a message: escaped and truncated. */
+const printable = (name: string) => shown(name).slice(1, -1);
+
+/** The message for an argument that looks like an option but is not one. Its value may be a secret and is not shown. */
+function unknownOption(written: string, entries: readonly OptionEntry[]): string {
+  const name = written.replace(/=.*/s, "");
+  // The help of refmcp names the options of its servers, --git.hooks, only as a group.
+  const visible = entries.filter(
+    ({ flag, option }) => option.hidden !== true || (flag.includes(".") && name.includes(".")),
+  );
+  if (!name.startsWith("--")) {
+    const meant = visible.find((entry) => name === `-${entry.flag}`);
+    if (meant !== undefined) return `Unknown option ${name}. Did you mean --${meant.flag}?`;
+    return `Unknown option ${printable(name.slice(0, 2))}. Options begin with two dashes; see --help.`;
+  }
+  const word = name.slice(2);
+  const turnedOff = entries.find(({ flag }) => `no-${flag}` === word);
+  if (turnedOff?.option.type === "flag") return `Option ${name} takes no value.`;
+  if (turnedOff !== undefined)
+    return `Unknown option ${name}: only flags can be turned off, and --${turnedOff.flag} takes a value.`;
+  const near = word.startsWith("no-")
+    ? visible.filter(({ option }) => option.type === "flag").map(({ flag }) => `no-${flag}`)
+    : visible.map(({ flag }) => flag);
+  return `Unknown option ${printable(name)}.${suggestion(word, near, "--") || " See --help for all options."}`;
+}
+
+/** The message for an argument without a flag, if the server takes none. */
+function unexpectedArgument(
+  text: string,
+  last: OptionEntry | undefined,
+  entries: readonly OptionEntry[],
+): string {
+  if (last?.option.type === "secret")
+    return `Unexpected argument after --${last.flag}, not shown because it may be part of the secret. Quote values that contain spaces.`;
+  const meant = entries.some(({ flag }) => flag === text);
+  return `Unexpected argument ${shown(text)}. ${meant ? `Did you mean --${text}?` : "This server takes options only; see --help."}`;
+}
+
+/**
+ * Warnings about variables that have the server's prefix but match no option. They are probably misspelled, and a
+ * safety option that silently has no effect would be dangerous.
+ */
+function unknownVariables(server: string, entries: readonly OptionEntry[], env: Env): string[] {
+  const prefix = variablePrefix(server);
+  const known = entries.flatMap((entry) => entry.variables);
+  const words = known
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => name.slice(prefix.length));
+  return Object.keys(env)
+    .filter((name) => name.startsWith(prefix) && !known.includes(name))
+    .sort()
+    .map((name) => {
+      const near = suggestion(name.slice(prefix.length), words, prefix);
+      return `Environment variable ${printable(name)} matches no option and is ignored.${near}`;
+    });
+}
+
+/**
+ * The message for unknown names in a list option, for example tools in `--tools`; undefined if all are known.
+ *
+ * @param option the flag with its dashes
+ * @param see the option or command that lists the known names, for example `--list-tools`
+ */
+export function unknownNames(
+  option: string,
+  noun: string,
+  given: readonly string[],
+  known: readonly string[],
+  see: string,
+): string | undefined {
+  const sentences = given
+    .filter((name) => !known.includes(name))
+    .map((name) => `Unknown ${noun} ${shown(name)} in ${option}.${suggestion(name, known)}`);
+  return sentences.length === 0 ? undefined : `${sentences.join(" ")} For all of them, see ${see}.`;
+}

@@ -1,0 +1,113 @@
+import type { OptionTable } from "../define/options.ts";
+import type { Servable } from "../define/server.ts";
+import { serveHttp } from "../transport/http.ts";
+import { protectStdout, serveStdio } from "../transport/stdio/stdio.ts";
+import { serverOptions } from "./options.ts";
+import { shellWords } from "./parse-options.ts";
+import { clonedFile, type Program, prepare, processName } from "./prepare.ts";
+import { installShutdown } from "./shutdown.ts";
+
+/**
+ * Runs a server as this process: reads the command line and the environment, then serves MCP over stdin and stdout
+ * until the client disconnects or a signal arrives, or with `--http` over HTTP until a signal arrives. The context is
+ * opened on the first call that needs it. If the command line ends in a command (`call git_log --max_count 5`), runs
+ * only that command.
+ *
+ * @param how `argv`: default, the process's. `program`: what differs from a program that serves this server alone.
+ *
+ * ```ts
+ * await run(defineServer({ name: "hello", … }));
+ * ```
+ */
+export async function run<Context, Table extends OptionTable>(
+  definition: Servable<Context, Table>,
+  {
+    argv = process.argv.slice(2),
+    program,
+  }: { readonly argv?: readonly string[]; readonly program?: Program<Context, Table> } = {},
+): Promise<void> {
+  const stdout = protectStdout();
+  const words = shellWords(program?.options ?? serverOptions(definition), argv);
+  const inShell = words !== undefined;
+  const options = words?.options ?? argv;
+  const prepared = await prepare(definition, options, process.env, { inShell, program });
+  if (prepared.kind === "print") {
+    process.stderr.write(prepared.stderr);
+    stdout.write(prepared.stdout);
+    process.exitCode = prepared.exitCode;
+    return;
+  }
+  const { served, http, runtime } = prepared;
+  if (words !== undefined) {
+    const { runShell } = await import("./shell/shell.ts");
+    return runShell(definition, served, words, stdout, await startOf(definition));
+  }
+  const { service } = served;
+  const { log } = service;
+  const { auditLog, maxMessageBytes } = runtime.options;
+  const endAudit =
+    auditLog === undefined ? undefined : (await import("./audit.ts")).auditTo(auditLog, log);
+  const shutDownWith = (closeTransport: (why: string) => Promise<void>, transportMs = 0) =>
+    installShutdown({
+      log,
+      async close(why) {
+        await closeTransport(why);
+        service.tasks.close();
+        await endAudit?.();
+        await served.close();
+      },
+      recover: served.recover,
+      transportMs,
+    });
+  if (http !== undefined) {
+    try {
+      const serving = await serveHttp(service, http, { maxMessageBytes });
+      process.stderr.write(`${processName(definition)} listens on ${serving.url}\n`);
+      const { drainMs, callMs } = http;
+      // A user who presses Ctrl+C waits for no load balancer.
+      shutDownWith(
+        (why) => serving.close({ drainMs: why === "SIGTERM" ? drainMs : 0, callMs }),
+        drainMs + callMs,
+      );
+    } catch (error) {
+      const { address } = http;
+      const place = "host" in address ? `${address.host} port ${address.port}` : address.path;
+      process.stderr.write(`--http: cannot listen on ${place}: ${listenError(error)}\n`);
+      process.exitCode = 1;
+    }
+    return;
+  }
+  if (process.stdin.isTTY) {
+    const start = await startOf(definition);
+    process.stderr.write(
+      `${processName(definition)} waits for an MCP client on stdin, as a host starts it. To use it here: ${start} tools, call TOOL or --help; --print-config prints the entry for a host. Ctrl+C ends it.\n`,
+    );
+  }
+  const server = serveStdio(service, {
+    input: process.stdin,
+    output: stdout,
+    maxLineBytes: maxMessageBytes,
+    note: (line) => log.warning(line),
+    onEnd: ({ reason, since }) => shutdown.begin(reason, since),
+  });
+  const shutdown = shutDownWith(() => server.close());
+}
+
+/** How the user started this process, for messages. */
+async function startOf({ packageName }: { readonly packageName: string }): Promise<string> {
+  const { startedAs } = await import("./help.ts");
+  return startedAs(packageName, await clonedFile());
+}
+
+function listenError(error: unknown): string {
+  const known: Readonly<Record<string, string>> = {
+    EADDRINUSE: "the port is in use. Choose another port, or 0 for any free one.",
+    EACCES: "permission denied. Choose a port above 1023.",
+    EADDRNOTAVAIL:
+      "this machine does not have that address. Listen on 127.0.0.1, or on 0.0.0.0 for all addresses.",
+    ENOTFOUND:
+      "that name does not resolve to an address. Listen on 127.0.0.1, or on 0.0.0.0 for all addresses.",
+  };
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return known[code] ?? (error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,48 @@
+import type { OptionTable } from "@refmcp/core";
+import {
+  type Option,
+  type Program,
+  run,
+  type ServerOptions,
+  serverOptions,
+} from "@refmcp/core/run";
+import { installed, type ServerName } from "./catalog.ts";
+import { renderHostEntry } from "./hosts/host-entry.ts";
+import { HOST_NAMES } from "./hosts/host-names.ts";
+
+const printConfig: Option = {
+  type: "enum",
+  values: HOST_NAMES,
+  env: false,
+  valueName: "HOST",
+  heading: "Information",
+  description: `Print the configuration entry for a host, with the other options given, and exit; one of ${HOST_NAMES.slice(0, -1).join(", ")}, or json for any other.`,
+};
+
+/** The options of a program that prints the entry of a certain host instead of the common form. */
+export function withHosts<Table extends OptionTable>(
+  all: ServerOptions<Table>,
+): ServerOptions<Table> {
+  return { ...all, table: { ...all.table, printConfig } };
+}
+
+/** What `--print-config HOST` prints for a server. */
+export function hostEntryOf(server: {
+  readonly name: string;
+  readonly packageName: string;
+}): NonNullable<Program<never, OptionTable>["entry"]> {
+  return (entry, { values }, command) => {
+    const host = HOST_NAMES.find((name) => name === values.printConfig) ?? "json";
+    return renderHostEntry(host, server, entry, { command });
+  };
+}
+
+/**
+ * Prints the entry of a single server for a host: `refmcp git ~/work --print-config vscode`. The process must already
+ * have the server's file as its program.
+ */
+export async function printEntry(name: ServerName, argv: readonly string[]): Promise<void> {
+  const { definition } = await installed(name, true);
+  const options = withHosts(serverOptions(definition));
+  await run(definition, { argv, program: { options, entry: hostEntryOf(definition) } });
+}
