@@ -25,11 +25,11 @@ describe("docs/http.md", () => {
     const rows = rowsOf(section("Limits and fairness"));
     const load = new Load();
     const limits = HTTP_LIMITS;
-    const { httpRate, timeoutMs, maxMessageBytes, maxAnswerChars } = commonOptions;
+    const { timeoutMs, maxAnswerChars } = commonOptions;
     const expected: Record<string, string[]> = {
       "requests a minute": [
         "–",
-        `${count(httpRate.default)}, at most ${count(httpRate.default / 10)} at once`,
+        `${count(limits.perMinute)}, at most ${count(limits.perMinute / 10)} at once`,
       ],
       "requests that are running": [count(limits.inFlight), count(limits.inFlight / 2)],
       "sessions (up to 2025-11-25)": [count(limits.sessions), count(limits.sessions / 2)],
@@ -37,10 +37,10 @@ describe("docs/http.md", () => {
       "SSE connections (2024-11-05)": [count(limits.sessions), count(limits.sessions / 2)],
       "streams of `subscriptions/listen`": [count(load.streams.all)],
       "watched resources": [count(load.watches.all)],
-      "size of a message": [mib(maxMessageBytes.default)],
+      "size of a message": [mib(limits.messageBytes)],
       "values in a message": [count(MAX_VALUES)],
       "messages in progress, together": [
-        `8 times the size of one: ${mib(maxMessageBytes.default * 8)}`,
+        `8 times the size of one: ${mib(limits.messageBytes * 8)}`,
       ],
       "time of a call": [`${timeoutMs.default / 1_000} s`],
       answer: [`${count(maxAnswerChars.default)} characters`],

@@ -111,7 +111,7 @@ describe("the packed refmcp", { timeout: INSTALL_MS }, () => {
       const args = ["--no-install", "refmcp"];
       const own = world.args.map((argument) => argument.replace(/^--/, "--filesystem."));
       await answersInBothEras({ ...world, args: own }, { command: "npx", args, cwd: home });
-      const { stdout } = await execute("npx", [...args, "--list-tools"], { cwd: home });
+      const { stdout } = await execute("npx", [...args, "tools"], { cwd: home });
       for (const name of SERVERS) expect(stdout.split("\n")).toContain(name);
     } finally {
       await world.dispose();

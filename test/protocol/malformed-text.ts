@@ -59,10 +59,13 @@ export const badBytes: Group = () => [
   refused("UTF-16", Buffer.from('{"jsonrpc":"2.0"}', "utf16le"), PARSE_ERROR),
 ];
 
+/** Longer than a message may be. */
+const OVER_LIMIT = "x".repeat(16 * 1_048_576);
+
 /** JSON that is not a message; an array is one only in 2025-03-26. */
 export const notMessages: Group = (write, revision) => {
   const hasBatches = revision === "2025-03-26";
-  const long = { ...write("tools/list"), params: { x: "x".repeat(70_000) } };
+  const long = { ...write("tools/list"), params: { x: OVER_LIMIT } };
   return [
     ...["null", "true", "42", '"ping"'].map((json) => refused(json, json, INVALID_REQUEST)),
     refused("an empty object", "{}", INVALID_REQUEST),
@@ -75,7 +78,7 @@ export const notMessages: Group = (write, revision) => {
       '{"__proto__":{"jsonrpc":"2.0"},"constructor":1}',
       INVALID_REQUEST,
     ),
-    refused("a line over the limit", `{"x":"${"x".repeat(70_000)}"}`, INVALID_REQUEST),
+    refused("a line over the limit", `{"x":"${OVER_LIMIT}"}`, INVALID_REQUEST),
     // Its id is not read, so the answer has none.
     refused("a request over the limit", JSON.stringify(long), INVALID_REQUEST),
   ];

@@ -62,10 +62,7 @@ export function testMalformed(revisions: readonly Revision[]): void {
   const launch = probeLauncher();
 
   describe.each(revisions)("%s, malformed input", (revision) => {
-    const talk = conversation(
-      () => launch("--roots", "off", "--max-message-bytes", "65536"),
-      revision,
-    );
+    const talk = conversation(() => launch("--roots", "off"), revision);
     let ids = 0;
     const write = requestWriter(revision, CAPABILITIES[revision], () => {
       ids += 1;

@@ -52,7 +52,7 @@ describe.each(SERVERS)("server.json of the %s server", (name) => {
         continue;
       const refused: { code: number; stderr: string } = await execute(
         process.execPath,
-        [serverBin(name), "--list-tools"],
+        [serverBin(name), "tools"],
         { env: { PATH: process.env.PATH ?? "", [variable.name]: "%nonsense%" } },
       ).catch((error) => error);
       expect(refused.code, variable.name).toBe(2);
@@ -61,7 +61,7 @@ describe.each(SERVERS)("server.json of the %s server", (name) => {
     const defaults = variables.flatMap((variable) =>
       variable.default === undefined ? [] : [[variable.name, variable.default]],
     );
-    const { stdout } = await execute(process.execPath, [serverBin(name), "--list-tools"], {
+    const { stdout } = await execute(process.execPath, [serverBin(name), "tools"], {
       env: { PATH: process.env.PATH ?? "", ...Object.fromEntries(defaults) },
     });
     expect(stdout).not.toBe("");

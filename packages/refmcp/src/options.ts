@@ -66,10 +66,9 @@ const {
 /** Common options that only the program has: those of its transports, its tasks and what it prints. */
 const OF_PROGRAM: ReadonlySet<string> = new Set(
   Object.entries<Option>(common)
-    .filter(([, { heading }]) => heading === "HTTP" || heading === "Information")
+    .filter(([, { heading, env }]) => heading === "HTTP" || env === false)
     .map(([key]) => key)
-    .filter((key) => key !== "logLevel")
-    .concat("oauthToolScopes", "taskAfterMs", "taskTimeoutMs", "maxMessageBytes", "auditLog"),
+    .concat("oauthToolScopes", "taskAfterMs", "taskTimeoutMs", "auditLog"),
 );
 
 /**

@@ -15,7 +15,7 @@ const printConfig: Option = {
   values: HOST_NAMES,
   env: false,
   valueName: "HOST",
-  heading: "Information",
+  heading: "Common",
   description: `Print the configuration entry for a host, with the other options given, and exit; one of ${HOST_NAMES.slice(0, -1).join(", ")}, or json for any other.`,
 };
 

@@ -1,7 +1,7 @@
 import { LOG_LEVELS } from "../log.ts";
 import type { OptionTable, OptionValues } from "./options.ts";
 
-/** Puts options under a heading of the help. */
+/** Puts options under a heading of the help. Those for HTTP are shown only by `--help http`. */
 function under<const Table extends OptionTable>(heading: string, table: Table): Table {
   const entries = Object.entries(table).map(([key, option]) => [key, { ...option, heading }]);
   return Object.fromEntries(entries);
@@ -31,7 +31,7 @@ export const directoryOptions = under("Directories", {
 });
 
 export const commonOptions = {
-  ...under("Safety", {
+  ...under("Common", {
     readOnly: {
       type: "flag",
       form: {
@@ -45,15 +45,13 @@ export const commonOptions = {
       values: ["ask", "never"],
       default: "ask",
       description:
-        "Ask before permanently losing data. If the client can't ask the user, the call is refused.",
+        "Ask before permanently losing data. If the client can't ask, the call is refused.",
     },
-  }),
-  ...under("Tools", {
     tools: {
       type: "string",
       list: true,
       valueName: "LIST",
-      description: "Offer only these tools, or, with --toolsets, these in addition.",
+      description: "Offer only these tools; with --toolsets, these in addition.",
     },
     excludeTools: {
       type: "string",
@@ -61,15 +59,13 @@ export const commonOptions = {
       valueName: "LIST",
       description: "Do not offer these tools.",
     },
-  }),
-  ...under("Limits", {
     timeoutMs: {
       type: "integer",
       min: 100,
       max: 3_600_000,
       default: 50_000,
       valueName: "MS",
-      description: "Time limit of one call in milliseconds. Many hosts give up after 60,000.",
+      description: "Time limit of one call. Many hosts give up after 60,000.",
     },
     taskAfterMs: {
       type: "integer",
@@ -77,8 +73,7 @@ export const commonOptions = {
       max: 3_600_000,
       default: 5_000,
       valueName: "MS",
-      description:
-        "Clients that support tasks get a task for a call that takes longer than this, and poll for its result.",
+      description: "A call that takes longer becomes a task, if the client supports tasks.",
     },
     taskTimeoutMs: {
       type: "integer",
@@ -86,7 +81,7 @@ export const commonOptions = {
       max: 86_400_000,
       default: 3_600_000,
       valueName: "MS",
-      description: "Time limit of a task in milliseconds.",
+      description: "Time limit of a task.",
     },
     maxAnswerChars: {
       type: "integer",
@@ -96,12 +91,28 @@ export const commonOptions = {
       description:
         "Maximum characters of one response. Truncated responses say how to get the rest.",
     },
-    maxMessageBytes: {
-      type: "integer",
-      min: 65_536,
-      max: 1_073_741_824,
-      default: 16 * 1_048_576,
-      description: "Maximum size of a client message, in bytes.",
+    auditLog: {
+      type: "string",
+      valueName: "FILE",
+      description:
+        "Append one JSON line per tool call to this file, or to stderr with -. It has no contents.",
+    },
+    logLevel: {
+      type: "enum",
+      values: LOG_LEVELS,
+      default: "warning",
+      description: "How much to write to stderr.",
+    },
+    printConfig: {
+      type: "flag",
+      env: false,
+      description: "Print the entry for a host with these options, and exit.",
+    },
+    version: { type: "flag", env: false, description: "Print the version, and exit; also -v." },
+    help: {
+      type: "flag",
+      env: false,
+      description: "Print this help, and exit; also -h. --help http: the options of HTTP.",
     },
   }),
   ...under("HTTP", {
@@ -173,15 +184,6 @@ export const commonOptions = {
       description:
         "Serve clients of MCP 2025-11-25 and earlier without sessions, so that a load balancer can send each request to any process. The server can then not ask their users.",
     },
-    httpRate: {
-      type: "integer",
-      min: 0,
-      max: 1_000_000_000,
-      default: 6_000,
-      valueName: "N",
-      description:
-        "Maximum requests per minute of an authenticated caller, a tenth of them in one burst; 0 for no limit.",
-    },
     drainMs: {
       type: "integer",
       min: 0,
@@ -197,41 +199,6 @@ export const commonOptions = {
       description:
         "Environment variable with a secret shared by the processes behind a load balancer, for questions to the user.",
     },
-  }),
-  ...under("Operation", {
-    auditLog: {
-      type: "string",
-      valueName: "FILE",
-      description:
-        "Append one JSON line per tool call to this file, or to stderr with -: caller, tool, effect, duration, size and outcome, never contents.",
-    },
-  }),
-  ...under("Information", {
-    logLevel: {
-      type: "enum",
-      values: LOG_LEVELS,
-      default: "warning",
-      description: "How much to write to stderr.",
-    },
-    listTools: {
-      type: "flag",
-      env: false,
-      description: "List the tools offered with these options, and exit.",
-    },
-    describe: {
-      type: "flag",
-      env: false,
-      hidden: true,
-      description:
-        "Print everything this server offers as JSON, for documentation and manifest generators, and exit.",
-    },
-    printConfig: {
-      type: "flag",
-      env: false,
-      description: "Print the entry for a host, with the other options given, and exit.",
-    },
-    version: { type: "flag", env: false, description: "Print the version, and exit; also -v." },
-    help: { type: "flag", env: false, description: "Print this help, and exit; also -h." },
   }),
 };
 

@@ -38,7 +38,6 @@ describe("parseCommandLine", () => {
       toolsets: [],
       timeoutMs: 50_000,
       maxAnswerChars: 20_000,
-      maxMessageBytes: 16_777_216,
       logLevel: "warning",
     });
     expect(command.given.warnings).toEqual([]);
@@ -64,10 +63,11 @@ describe("parseCommandLine", () => {
     [["--red-only", "--help"], "help"],
     [["--help", "--version"], "help"],
     [["--version"], "version"],
-    [["-v", "--list-tools"], "version"],
-    [["--list-tools", "--read-only"], "list-tools"],
-    [["--list-tools", "--red-only"], "error"],
-    [["--print-config", "--list-tools"], "print-config"],
+    [["--help", "http"], "help"],
+    [["-v", "--describe"], "version"],
+    [["--describe", "--red-only"], "describe"],
+    [["--red-only"], "error"],
+    [["--print-config", "--read-only"], "print-config"],
     [["--", "--help"], "serve"],
     [["--http", "8080"], "serve"],
   ])("%j → %s", (argv, kind) => {

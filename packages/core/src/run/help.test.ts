@@ -81,93 +81,35 @@ describe("renderHelp", () => {
         --db NAME=URL               A database by a name of your own. (repeatable)
         --hooks off|run             Whether hooks run. (default off)
 
-      Safety
+      Common
         --read-only                 Offer only read-only tools.
         --confirm ask|never         Ask before permanently losing data. If the client
-                                    can't ask the user, the call is refused. (default
-                                    ask)
-
-      Tools
+                                    can't ask, the call is refused. (default ask)
         --toolsets LIST             Offer the tools of these toolsets instead of the
                                     default ones: all, default (read), read, danger.
                                     (comma-separated)
-        --tools LIST                Offer only these tools, or, with --toolsets, these
-                                    in addition. (comma-separated)
+        --tools LIST                Offer only these tools; with --toolsets, these in
+                                    addition. (comma-separated)
         --exclude-tools LIST        Do not offer these tools. (comma-separated)
-
-      Limits
-        --timeout-ms MS             Time limit of one call in milliseconds. Many hosts
-                                    give up after 60,000. (100 to 3,600,000; default
-                                    50,000)
-        --task-after-ms MS          Clients that support tasks get a task for a call
-                                    that takes longer than this, and poll for its
-                                    result. (0 to 3,600,000; default 5,000)
-        --task-timeout-ms MS        Time limit of a task in milliseconds. (1,000 to
-                                    86,400,000; default 3,600,000)
+        --timeout-ms MS             Time limit of one call. Many hosts give up after
+                                    60,000. (100 to 3,600,000; default 50,000)
+        --task-after-ms MS          A call that takes longer becomes a task, if the
+                                    client supports tasks. (0 to 3,600,000; default
+                                    5,000)
+        --task-timeout-ms MS        Time limit of a task. (1,000 to 86,400,000;
+                                    default 3,600,000)
         --max-answer-chars N        Maximum characters of one response. Truncated
                                     responses say how to get the rest. (1,000 to
                                     80,000; default 20,000)
-        --max-message-bytes N       Maximum size of a client message, in bytes.
-                                    (65,536 to 1,073,741,824; default 16,777,216)
-
-      HTTP
-        --http ADDRESS              Serve over Streamable HTTP at /mcp instead of
-                                    stdio, on [HOST:]PORT (host 127.0.0.1 by default)
-                                    or on a Unix socket, unix:PATH.
-        --sse                       With --http, also serve the older HTTP+SSE
-                                    transport of 2024-11-05, at /sse.
-        --websocket                 With --http, also serve WebSocket connections
-                                    (subprotocol mcp), at /mcp.
-        --tls-cert FILE             Serve HTTPS with this certificate chain (PEM).
-        --tls-key FILE              The private key of the certificate (PEM).
-        --allow-plain-http          Serve plain HTTP on an address that other machines
-                                    can reach, for example behind a proxy that adds
-                                    TLS.
-        --auth-token-env NAME       Environment variable with the bearer token that
-                                    every request must send.
-        --oauth-issuer URL          Authorization server whose access tokens are
-                                    accepted (OAuth 2.1, JWT).
-        --oauth-audience URL        This server's own URL as clients know it, which
-                                    access tokens must be issued for.
-        --oauth-scope LIST          Scopes that an access token must have.
-                                    (comma-separated)
-        --oauth-tool-scopes         Require the scope of a tool's effect for its
-                                    calls: NAME:read, NAME:add, NAME:change or
-                                    NAME:destroy, for example git:read.
-        --http-allow-host LIST      Additional host names allowed in requests, for
-                                    example behind a proxy. (comma-separated)
-        --http-allow-origin LIST    Host names of web pages that may call this server,
-                                    in addition to those of this machine.
-                                    (comma-separated)
-        --http-stateless            Serve clients of MCP 2025-11-25 and earlier
-                                    without sessions, so that a load balancer can send
-                                    each request to any process. The server can then
-                                    not ask their users.
-        --http-rate N               Maximum requests per minute of an authenticated
-                                    caller, a tenth of them in one burst; 0 for no
-                                    limit. (0 to 1,000,000,000; default 6,000)
-        --drain-ms MS               How long calls are still accepted after SIGTERM,
-                                    while /readyz returns 503 so that a load balancer
-                                    can stop sending them. (0 to 600,000; default
-                                    5,000)
-        --http-state-key-env NAME   Environment variable with a secret shared by the
-                                    processes behind a load balancer, for questions to
-                                    the user.
-
-      Operation
         --audit-log FILE            Append one JSON line per tool call to this file,
-                                    or to stderr with -: caller, tool, effect,
-                                    duration, size and outcome, never contents.
-
-      Information
+                                    or to stderr with -. It has no contents.
         --log-level debug|info|warning|error
                                     How much to write to stderr. (default warning)
-        --list-tools                List the tools offered with these options, and
+        --print-config              Print the entry for a host with these options, and
                                     exit.
-        --print-config              Print the entry for a host, with the other options
-                                    given, and exit.
         --version                   Print the version, and exit; also -v.
-        --help                      Print this help, and exit; also -h.
+        --help                      Print this help, and exit; also -h. --help http:
+                                    the options of HTTP.
 
       Toolsets
         read    Reads and searches. (default)
@@ -184,9 +126,7 @@ describe("renderHelp", () => {
 
       Examples
         npx -y @refmcp/server-filesystem ~/work --read-only
-            Offer only read-only tools.
         npx -y @refmcp/server-filesystem ~/work --print-config
-            Print the entry for a host.
 
       Read more: https://www.npmjs.com/package/@refmcp/server-filesystem
       "
@@ -219,7 +159,14 @@ describe("renderHelp", () => {
     expect(text).toContain("read Reads and searches. (default)");
     expect(text).toContain("REFMCP_FILESYSTEM_READ_ONLY=1");
     expect(text).not.toContain("--odd");
-    expect(text).toContain("--http ADDRESS");
+  });
+
+  it("shows the options for HTTP, and only them, if asked for them", () => {
+    const text = renderHelp(facts({ topic: "HTTP" }));
+    expect(text).toContain("\n  --http ADDRESS ");
+    expect(text).toContain("REFMCP_FILESYSTEM_SSE=1");
+    expect(text).not.toContain("--read-only");
+    expect(renderHelp(facts())).not.toContain("--http ADDRESS");
   });
 
   it("mentions no npm package in a clone, since it may not be published", () => {

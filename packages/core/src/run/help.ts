@@ -20,6 +20,8 @@ export interface HelpFacts
     "title" | "packageName" | "version" | "description" | "toolsets"
   > {
   readonly all: ServerOptions<OptionTable>;
+  /** Only the options with this heading. Default: all but those for HTTP. */
+  readonly topic?: "HTTP" | undefined;
   /** The file that node runs in a clone, since the package may not be on npm. */
   readonly bin?: string | undefined;
   /** What follows the options: heading → rows. Default: the commands for a shell. */
@@ -56,17 +58,15 @@ export function startedAs(
 export function renderHelp(facts: HelpFacts, columns?: number): string {
   const width = usableColumns(columns);
   const program = startedAs(facts.packageName, facts.bin);
+  const isHttp = ({ option }: OptionEntry) => option.heading === "HTTP";
   const entries = optionEntries(facts.all.server, facts.all.table).filter(
-    (entry) => entry.option.hidden !== true,
+    (entry) => entry.option.hidden !== true && isHttp(entry) === (facts.topic === "HTTP"),
   );
   const positional = entries.find((entry) => entry.option.positional === true);
   const operand =
     positional === undefined
       ? ""
       : ` [${positional.valueName}${isRepeatable(positional.option) ? "..." : ""}]`;
-  const start =
-    facts.bin === undefined ? `npx -y ${facts.packageName}` : `node ${shellWord(facts.bin)}`;
-  const example = `  ${start} ${positional?.option.type === "directory" ? "~/work " : ""}`;
   const lines = [
     ...wrap(`${facts.title} ${facts.version} (${facts.packageName})`, width),
     "",
@@ -74,33 +74,47 @@ export function renderHelp(facts: HelpFacts, columns?: number): string {
     "",
     `Usage: ${program} [options]${operand} [command]`,
     ...optionSections(entries, width),
-    ...toolsetSection(facts.toolsets ?? {}, width),
-    ...Object.entries(facts.sections ?? { Commands: COMMANDS }).flatMap(([heading, rows]) => [
-      "",
-      heading,
-      ...twoColumns(rows, Math.min(26, Math.floor(width / 3)), width),
-    ]),
+    ...(facts.topic === undefined ? otherSections(facts, width) : []),
     "",
     ...wrap(environmentNote(facts.all.server, entries), width),
-    "",
-    "Examples",
-    `${example}--read-only`,
-    "      Offer only read-only tools.",
-    `${example}--print-config`,
-    "      Print the entry for a host.",
-    ...(facts.bin === undefined
-      ? ["", `Read more: https://www.npmjs.com/package/${facts.packageName}`]
-      : []),
+    ...(facts.topic === undefined ? endOf(facts, positional) : []),
   ];
   return `${lines.join("\n")}\n`;
 }
 
+/** The toolsets and the commands. */
+function otherSections({ toolsets = {}, sections = SECTIONS }: HelpFacts, width: number): string[] {
+  return [
+    ...toolsetSection(toolsets, width),
+    ...Object.entries(sections).flatMap(([heading, rows]) => [
+      "",
+      heading,
+      ...twoColumns(rows, Math.min(26, Math.floor(width / 3)), width),
+    ]),
+  ];
+}
+
+/** Examples, and where to read more. */
+function endOf({ bin, packageName }: HelpFacts, positional: OptionEntry | undefined): string[] {
+  const start = bin === undefined ? `npx -y ${packageName}` : `node ${shellWord(bin)}`;
+  const example = `  ${start} ${positional?.option.type === "directory" ? "~/work " : ""}`;
+  return [
+    "",
+    "Examples",
+    `${example}--read-only`,
+    `${example}--print-config`,
+    ...(bin === undefined ? ["", `Read more: https://www.npmjs.com/package/${packageName}`] : []),
+  ];
+}
+
 /** The commands for a shell, which run once instead of serving a host. */
-const COMMANDS = [
-  ["call TOOL [arguments]", "Call a tool; call TOOL --help shows its arguments."],
-  ["tools [TOOL]", "List the tools, or show the arguments of one."],
-  ["read URI", "Print a resource."],
-] as const;
+const SECTIONS: NonNullable<HelpFacts["sections"]> = {
+  Commands: [
+    ["call TOOL [arguments]", "Call a tool; call TOOL --help shows its arguments."],
+    ["tools [TOOL]", "List the tools, or show the arguments of one."],
+    ["read URI", "Print a resource."],
+  ],
+};
 
 function optionSections(entries: readonly OptionEntry[], width: number): string[] {
   const left = leftWidth(entries.map(label), Math.min(26, Math.floor(width / 3)));
@@ -164,7 +178,7 @@ function environmentNote(server: string, entries: readonly OptionEntry[]): strin
 export type ToolRow = Pick<Tool<never>, "name" | "effect" | "description">;
 
 /**
- * The text of `--list-tools`: name, effect and first sentence of each tool in the order given, then totals.
+ * The text of the command `tools`: name, effect and first sentence of each tool in the order given, then totals.
  *
  * @param columns the width of the terminal, if there is one
  */

@@ -180,15 +180,15 @@ describe("unknownNames", () => {
   const known = ["read_file", "write_file"];
 
   it("is undefined if all names are known", () => {
-    expect(unknownNames("--tools", "tool", ["read_file"], known, "--list-tools")).toBeUndefined();
-    expect(unknownNames("--tools", "tool", [], known, "--list-tools")).toBeUndefined();
+    expect(unknownNames("--tools", "tool", ["read_file"], known, "tools")).toBeUndefined();
+    expect(unknownNames("--tools", "tool", [], known, "tools")).toBeUndefined();
   });
 
   it("reports each unknown one with the nearest known one and how to list all", () => {
     expect(
-      unknownNames("--tools", "tool", ["raed_file", "write_file", "fly"], known, "--list-tools"),
+      unknownNames("--tools", "tool", ["raed_file", "write_file", "fly"], known, "tools"),
     ).toBe(
-      'Unknown tool "raed_file" in --tools. Did you mean read_file? Unknown tool "fly" in --tools. For all of them, see --list-tools.',
+      'Unknown tool "raed_file" in --tools. Did you mean read_file? Unknown tool "fly" in --tools. For all of them, see tools.',
     );
   });
 });

@@ -1,7 +1,12 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { checkOptionTable } from "../../../testing/src/option-table.ts";
 import { type CommonOptionValues, commonOptions } from "../define/common-options.ts";
-import { defineOptions, type OptionTable, type OptionValues } from "../define/options.ts";
+import {
+  defineOptions,
+  type Option,
+  type OptionTable,
+  type OptionValues,
+} from "../define/options.ts";
 import {
   defaultText,
   type OptionsOwner,
@@ -75,10 +80,17 @@ describe("the common options", () => {
     expect(() => checkOptionTable("x", commonOptions)).not.toThrow();
   });
 
+  it("are at most 16, and 16 for HTTP", () => {
+    const { table } = serverOptions({ name: "x", options: {}, directories: {}, toolsets: {} });
+    const isHttp = ({ heading }: Option) => heading === "HTTP";
+    const all = Object.values<Option>(table);
+    expect(all.filter(isHttp)).toHaveLength(16);
+    expect(all.filter((option) => !isHttp(option))).toHaveLength(16);
+  });
+
   it("have the documented flags, ranges and defaults", () => {
     expect(commonOptions.timeoutMs).toMatchObject({ default: 50_000 });
     expect(commonOptions.maxAnswerChars).toMatchObject({ default: 20_000, max: 80_000 });
-    expect(commonOptions.maxMessageBytes).toMatchObject({ default: 16 * 1024 * 1024 });
     expectTypeOf<OptionValues<typeof commonOptions>["logLevel"]>().toEqualTypeOf<
       "debug" | "info" | "warning" | "error"
     >();

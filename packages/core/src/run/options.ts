@@ -71,7 +71,7 @@ function toolsetOption(
     list: true,
     values: ["all", "default", ...names],
     valueName: "LIST",
-    heading: "Tools",
+    heading: "Common",
     description: `Offer the tools of these toolsets instead of the default ones: ${known.join(", ")}.`,
   };
 }

@@ -102,12 +102,13 @@ export function parseOptions<Table extends OptionTable>(
 
 export type CommandLine<Table extends OptionTable> =
   | {
-      readonly kind: "serve" | "list-tools" | "print-config";
+      readonly kind: "serve" | "print-config";
       readonly options: OptionValues<Table> & CommonOptionValues;
       /** The same with the source of each value, and what was ignored. */
       readonly given: OptionsRead<OptionTable>;
     }
-  | { readonly kind: "help" }
+  /** `topic`: only the options with this heading. */
+  | { readonly kind: "help"; readonly topic?: "HTTP" }
   | { readonly kind: "version" }
   | { readonly kind: "describe" }
   /** For stderr, with exit code 2. */
@@ -116,7 +117,8 @@ export type CommandLine<Table extends OptionTable> =
 /**
  * Reads the command line and the environment of a server process.
  *
- * `--help` and `--version` take precedence, so they work even if another argument is wrong.
+ * `--help`, `--version` and `--describe` (for generators: everything that the server offers, as JSON) take precedence, so
+ * they work even if another argument is wrong.
  */
 export function parseCommandLine<Table extends OptionTable>(
   all: ServerOptions<Table>,
@@ -124,8 +126,11 @@ export function parseCommandLine<Table extends OptionTable>(
 ): CommandLine<Table> {
   const end = invocation.argv.indexOf("--");
   const words = end < 0 ? invocation.argv : invocation.argv.slice(0, end);
-  if (words.includes("--help") || words.includes("-h")) return { kind: "help" };
+  const help = words.findIndex((word) => word === "--help" || word === "-h");
+  if (help >= 0)
+    return words[help + 1] === "http" ? { kind: "help", topic: "HTTP" } : { kind: "help" };
   if (words.includes("--version") || words.includes("-v")) return { kind: "version" };
+  if (words.includes("--describe")) return { kind: "describe" };
   const given = parseOptions(all.server, all.table, invocation);
   if (!given.ok) return { kind: "error", message: given.message };
   // Defaults for what a table lacks, so that the options of all servers have the same shape.
@@ -133,9 +138,7 @@ export function parseCommandLine<Table extends OptionTable>(
   // `serverOptions` joined the two tables at run time, which TypeScript cannot follow.
   const values: unknown = { ...absent, ...given.values };
   const options = values as OptionValues<Table> & CommonOptionValues;
-  if (options.printConfig) return { kind: "print-config", options, given };
-  if (options.describe) return { kind: "describe" };
-  return { kind: options.listTools ? "list-tools" : "serve", options, given };
+  return { kind: options.printConfig ? "print-config" : "serve", options, given };
 }
 
 /** The commands for people and scripts, which run instead of serving a host. */
@@ -374,7 +377,7 @@ function unknownVariables(server: string, entries: readonly OptionEntry[], env: 
  * The message for unknown names in a list option, for example tools in `--tools`; undefined if all are known.
  *
  * @param option the flag with its dashes
- * @param see the option or command that lists the known names, for example `--list-tools`
+ * @param see the option or command that lists the known names, for example `tools`
  */
 export function unknownNames(
   option: string,

@@ -123,11 +123,11 @@ export async function prepare<Context, Table extends OptionTable>(
   } = {},
 ): Promise<Prepared<Context, Table>> {
   const all = program?.options ?? serverOptions(definition);
-  const help = async () => {
+  const help = async (topic?: "HTTP") => {
     const { renderHelp } = await import("./help.ts");
     return print(
       renderHelp(
-        { ...definition, all, sections: program?.sections, bin: await clonedFile() },
+        { ...definition, all, sections: program?.sections, topic, bin: await clonedFile() },
         process.stdout.columns,
       ),
     );
@@ -144,7 +144,7 @@ export async function prepare<Context, Table extends OptionTable>(
   }
   if (command.kind === "error") return refuse(command.message);
   if (command.kind === "version") return print(`${definition.packageName} ${definition.version}\n`);
-  if (command.kind === "help") return help();
+  if (command.kind === "help") return help(command.topic);
   if (command.kind === "describe") {
     const { describeServer } = await import("./describe.ts");
     return print(`${JSON.stringify(await describeServer(definition, all.table), undefined, 2)}\n`);
@@ -169,10 +169,6 @@ export async function prepare<Context, Table extends OptionTable>(
   if (typeof runtime === "string") return refuse(runtime);
   const served = (await program?.serve?.(runtime, start, command.given)) ?? servedOf(runtime);
   if (typeof served === "string") return refuse(served);
-  if (command.kind === "list-tools") {
-    const { renderToolTable } = await import("./help.ts");
-    return print(renderToolTable(served.tools, process.stdout.columns));
-  }
   if (command.kind === "print-config") {
     const { carryOptions, commonEntry, entryWarnings, localCommand } = await import("./entry.ts");
     const carried = carryOptions(all.server, all.table, command.given, process.platform);

@@ -44,7 +44,7 @@ export async function run<Context, Table extends OptionTable>(
   }
   const { service } = served;
   const { log } = service;
-  const { auditLog, maxMessageBytes } = runtime.options;
+  const { auditLog } = runtime.options;
   const endAudit =
     auditLog === undefined ? undefined : (await import("./audit.ts")).auditTo(auditLog, log);
   const shutDownWith = (closeTransport: (why: string) => Promise<void>, transportMs = 0) =>
@@ -61,7 +61,7 @@ export async function run<Context, Table extends OptionTable>(
     });
   if (http !== undefined) {
     try {
-      const serving = await serveHttp(service, http, { maxMessageBytes });
+      const serving = await serveHttp(service, http);
       process.stderr.write(`${processName(definition)} listens on ${serving.url}\n`);
       const { drainMs, callMs } = http;
       // A user who presses Ctrl+C waits for no load balancer.
@@ -86,7 +86,6 @@ export async function run<Context, Table extends OptionTable>(
   const server = serveStdio(service, {
     input: process.stdin,
     output: stdout,
-    maxLineBytes: maxMessageBytes,
     note: (line) => log.warning(line),
     onEnd: ({ reason, since }) => shutdown.begin(reason, since),
   });

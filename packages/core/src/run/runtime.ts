@@ -44,8 +44,8 @@ export async function runtimeOf<Context, Table extends OptionTable>(
     ...aliases,
   ]);
   const mistake =
-    unknownNames("--tools", "tool", options.tools, known, "--list-tools") ??
-    unknownNames("--exclude-tools", "tool", options.excludeTools, known, "--list-tools");
+    unknownNames("--tools", "tool", options.tools, known, "the command tools") ??
+    unknownNames("--exclude-tools", "tool", options.excludeTools, known, "the command tools");
   if (mistake !== undefined) return mistake;
   const declared = definition.directories;
   const allowed = allowlistOf(

@@ -250,7 +250,7 @@ describe("a WebSocket", () => {
   });
 
   it("refuses binary frames and messages that are too long, and accepts batches in 2025-03-26", async () => {
-    const { url, serving } = await start(["--websocket", "--max-message-bytes", "65536"]);
+    const { url, serving } = await start(["--websocket"], { limits: { messageBytes: 65_536 } });
     const socket = open(url, ["mcp"]);
     await once(socket, "open");
     const answers: JSONRPCMessage[] = [];

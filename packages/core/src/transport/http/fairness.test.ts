@@ -133,7 +133,7 @@ describe("a caller with many tokens leaves room for others", () => {
   });
 
   it("in requests a minute, and is told when to continue", async () => {
-    const { url, eve, bob } = await startShared({ args: ["--http-rate", "60"] });
+    const { url, eve, bob } = await startShared({ limits: { limits: { perMinute: 60 } } });
     const { accepted, refused } = await untilRefused(eve, (token) => call(url, token));
     expect(accepted).toBeGreaterThanOrEqual(6);
     expect(refused.status).toBe(429);
@@ -145,7 +145,9 @@ describe("a caller with many tokens leaves room for others", () => {
 
 describe("what is kept for a client", () => {
   it("of an acknowledged subscription is not its message", async () => {
-    const { url, eve, serving } = await startShared({ args: ["--max-message-bytes", "65536"] });
+    const { url, eve, serving } = await startShared({
+      limits: { limits: { messageBytes: 65_536 } },
+    });
     const { message, headers } = modernListen({ resourceSubscriptions: ["probe://count"] });
     const params = { ...Object(message.params), padding: "x".repeat(60_000) };
     for (let index = 0; index < 12; index += 1) {

@@ -130,7 +130,7 @@ describe("connections", () => {
 
 describe("bodies", () => {
   it("of all requests in progress share one limit; small ones are exempt", async () => {
-    const { url, serving } = await start(["--max-message-bytes", "65536"]);
+    const { url, serving } = await start([], { limits: { messageBytes: 65_536 } });
     const unpadded = modernCall("probe_slow", { ms: 60_000 }, { "example.com/padding": "" });
     const remaining = 65_536 - JSON.stringify(unpadded.message).length;
     const padding = { "example.com/padding": "x".repeat(remaining) };
@@ -147,7 +147,7 @@ describe("bodies", () => {
   });
 
   it("count until their requests end, even if the session's client is gone", async () => {
-    const { url, serving } = await start(["--max-message-bytes", "65536"]);
+    const { url, serving } = await start([], { limits: { messageBytes: 65_536 } });
     const session = await openSession(url);
     const padding = "x".repeat(65_000);
     const ids = Array.from({ length: 8 }, (_, index) => 10 + index);
@@ -170,7 +170,9 @@ describe("bodies", () => {
   });
 
   it("have the same limit over a WebSocket", async () => {
-    const { url } = await start(["--http", "0", "--websocket", "--max-message-bytes", "65536"]);
+    const { url } = await start(["--http", "0", "--websocket"], {
+      limits: { messageBytes: 65_536 },
+    });
     const socket = new WebSocket(url.href.replace(/^http/, "ws"), ["mcp"]);
     await once(socket, "open");
     const answers: Record<string, unknown>[] = [];
@@ -189,7 +191,7 @@ describe("bodies", () => {
   });
 
   it("that declare too large a size are refused before they are received", async () => {
-    const { url } = await start(["--max-message-bytes", "65536"]);
+    const { url } = await start([], { limits: { messageBytes: 65_536 } });
     const socket = createConnection(Number(url.port), url.hostname);
     const head = `POST /mcp HTTP/1.1\r\nhost: ${url.host}\r\ncontent-type: application/json\r\ncontent-length: 65537\r\n\r\n`;
     socket.write(head);
@@ -199,7 +201,7 @@ describe("bodies", () => {
   });
 
   it("that never end are disconnected, and nothing is kept", async () => {
-    const { url, serving } = await start(["--max-message-bytes", "65536"]);
+    const { url, serving } = await start([], { limits: { messageBytes: 65_536 } });
     const socket = createConnection(Number(url.port), url.hostname);
     // The writes that follow the cut fail; the end is what counts, and `once` would reject for them.
     const closed = new Promise((resolve) =>

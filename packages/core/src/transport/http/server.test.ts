@@ -258,7 +258,7 @@ describe("what is refused", () => {
   });
 
   it("bodies over the limit, declared or not, with 413", async () => {
-    const { url } = await start(["--max-message-bytes", "65536"]);
+    const { url } = await start([], { limits: { messageBytes: 65_536 } });
     const large = JSON.stringify({ ...list, params: { x: "x".repeat(70_000) } });
     expect((await post(url, large)).status).toBe(413);
     const chunk = `${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`;

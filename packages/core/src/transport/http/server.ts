@@ -56,26 +56,21 @@ const READY_LIMIT_MS = 5_000;
 /** How long a connection is idle before the first TCP keep-alive probe, in milliseconds. */
 const PROBE_AFTER_MS = 30_000;
 
-export interface ServeOptions {
-  /** Maximum size of a message. Default: 16 MiB. */
-  readonly maxMessageBytes?: number;
-  readonly limits?: HttpLimits;
-}
-
 /** See `../http.ts`. */
 export async function serveHttp(
   service: Service,
   settings: HttpSettings,
-  options: ServeOptions,
+  limits: HttpLimits = HTTP_LIMITS,
 ): Promise<HttpServing> {
-  const { limits = HTTP_LIMITS, maxMessageBytes: maxBytes = 16 * 1_048_576 } = options;
+  const { messageBytes: maxBytes, perMinute } = limits;
   const { log } = service;
   const access = createAccess(settings);
   const authenticator = await createAuthenticator(settings.auth, service);
   const load = new Load({
     requests: limits.inFlight,
     bytes: maxBytes * MESSAGES_AT_ONCE,
-    perMinute: settings.requestsPerMinute,
+    // Without authentication, all callers are programs of one user on one machine.
+    perMinute: settings.auth.kind === "none" ? Number.POSITIVE_INFINITY : perMinute,
     isShared: settings.auth.kind === "oauth",
   });
   const engine = new Engine(service, load);

@@ -35,8 +35,6 @@ export interface HttpSettings {
   readonly allowedHosts: readonly string[];
   /** Host names of further web pages that may call this server. */
   readonly allowedOrigins: readonly string[];
-  /** How many requests a caller may make; infinite for no limit. */
-  readonly requestsPerMinute: number;
   /** How long calls are accepted after the shutdown has begun, in milliseconds. */
   readonly drainMs: number;
   /** How long a running call may continue after that, in milliseconds. */
@@ -49,6 +47,10 @@ const MIB = 1_048_576;
 
 /** The limits of one process. Times are in milliseconds. */
 export const HTTP_LIMITS = {
+  /** Bytes of a message. */
+  messageBytes: 16 * MIB,
+  /** Requests per minute of an authenticated caller, a tenth of them in one burst. */
+  perMinute: 6_000,
   /** Requests that run at once, even if their clients no longer wait; subscriptions do not count. */
   inFlight: 2_048,
   connections: 8_192,
@@ -118,9 +120,6 @@ export function readHttpSettings(
     auth,
     allowedHosts: options.httpAllowHost.map((name) => hostName("--http-allow-host", name)),
     allowedOrigins: options.httpAllowOrigin.map((name) => hostName("--http-allow-origin", name)),
-    // Without authentication, all callers are programs of one user on one machine.
-    requestsPerMinute:
-      auth.kind === "none" || options.httpRate === 0 ? Number.POSITIVE_INFINITY : options.httpRate,
     drainMs: options.drainMs,
     callMs: options.timeoutMs,
     stateKey: key === undefined ? undefined : new TextEncoder().encode(key),
