@@ -158,6 +158,11 @@ describe("read", () => {
   });
 });
 
+it("the help of fetch fits on two screens of 42 lines", async () => {
+  const { stdout } = await shell(serverBin("fetch"), ["--help"]);
+  expect(stdout.split("\n").length).toBeLessThanOrEqual(84);
+});
+
 describe("the filesystem server in a shell", () => {
   it("lists its tools and shows the arguments of each", async () => {
     const listed = await shell(serverBin("filesystem"), ["tools", "--json"]);
