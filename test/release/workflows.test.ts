@@ -2,11 +2,11 @@ import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { filesOf } from "@refmcp/testing/internal/layout";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod";
 import { PUBLISHED, ROOT, SERVERS } from "../servers.ts";
+import { filesOf } from "../structure/layout.ts";
 
 /** The packages with long tests. */
 const LONG = ["packages", "servers", "test"]

@@ -1,19 +1,25 @@
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
-import {
-  codeOf,
-  filesOf,
-  importsOf,
-  isTest,
-  layoutProblems,
-} from "@refmcp/testing/internal/layout";
 import { describe, expect, it } from "vitest";
 import { ROOT, SERVERS, serverFolder } from "../servers.ts";
+import { codeOf, filesOf, importsOf, isTest, layoutProblems, nameProblems } from "./layout.ts";
 
 it.each(SERVERS)("the %s server has the required layout", (name) => {
-  const problems = layoutProblems(serverFolder(name));
+  const folder = serverFolder(name);
+  const problems = [...layoutProblems(folder), ...nameProblems(folder, name, namesIn(folder))];
   if (problems.length > 0) throw new Error(problems.join("\n"));
 });
+
+/** What the sources of tools and prompts name: their own names and the older ones. */
+function namesIn(folder: string): string[] {
+  const source = join(folder, "src");
+  return filesOf(source)
+    .filter((file) => /^(?:tools|prompts)/.test(file) && !isTest(file))
+    .flatMap(
+      (file) =>
+        readFileSync(join(source, file), "utf8").match(/(?<=")[a-z0-9]+_[a-z0-9_]+(?=")/g) ?? [],
+    );
+}
 
 // Node.js loses a timeout that only AbortSignal.any() holds at the next garbage collection.
 it("packages limit time with startDeadline, not with AbortSignal.timeout", () => {

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
-import { filesOf, importsOf, isTest } from "@refmcp/testing/internal/layout";
 import { expect, it } from "vitest";
 import { ROOT, SERVERS } from "../servers.ts";
+import { filesOf, importsOf, isTest } from "./layout.ts";
 
 /** Which packages of the workspace each package may import. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { join, posix } from "node:path";
 import { promisify } from "node:util";
-import { benchProblems, filesOf } from "@refmcp/testing/internal/layout";
 import { expect, it } from "vitest";
 import { ROOT } from "../servers.ts";
+import { benchProblems, filesOf } from "./layout.ts";
 
 const execute = promisify(execFile);
 const CONFIG = "scripts/tsconfig.json";

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
-import { filesOf, importsOf } from "@refmcp/testing/internal/layout";
 import { describe, expect, it } from "vitest";
 import { ROOT } from "../servers.ts";
 import { TASKS } from "../tasks.ts";
+import { filesOf, importsOf } from "./layout.ts";
 
 const TESTS = filesOf(join(ROOT, "test"))
   .filter((file) => file.endsWith(".test.ts") && !file.endsWith(".long.test.ts"))

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { type CallToolResult, ProtocolError, type Tool } from "@modelcontextprotocol/client";
 import type { AnyServer } from "@refmcp/core";
 import { EFFECTS, serverOptions } from "@refmcp/core/run";
@@ -13,7 +13,6 @@ import {
   rawSession,
 } from "./connect.ts";
 import { hostileCases } from "./hostile.ts";
-import { layoutProblems, nameProblems } from "./layout.ts";
 import { checkOptionTable } from "./option-table.ts";
 import { withCheckedOutput } from "./output-keys.ts";
 import { listProblems, problemsOf, tokensOf, visibleOf } from "./portable.ts";
@@ -250,20 +249,6 @@ export function contract(options: ContractOptions): void {
       const text = surfaceText({ ...rest, resources, tools }, server.tools);
       await expectSnapshot(join(options.snapshots, "surface.txt"), stable(text));
     });
-
-    // Servers in other repositories follow their own rules.
-    const folder = dirname(dirname(bin));
-    it.runIf(packageNameOf(folder).startsWith("@refmcp/server-"))(
-      "follows the repository's layout",
-      () => {
-        const named = [...server.tools, ...(server.prompts ?? [])];
-        const names = named.flatMap((one) => [
-          one.name,
-          ...("aliases" in one ? (one.aliases ?? []) : []),
-        ]);
-        none([...layoutProblems(folder), ...nameProblems(folder, server.name, names)]);
-      },
-    );
   });
 
   for (const { name: pass, via, era, isWhole } of PASSES)
@@ -480,10 +465,6 @@ const isVia = (via: Via) => PASSES.some((pass) => pass.via === via);
 
 const oneOfEachEffect = ({ tools }: AnyServer): AnyServer["tools"] =>
   EFFECTS.flatMap((effect) => tools.findLast((tool) => tool.effect === effect) ?? []);
-
-function packageNameOf(folder: string): string {
-  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).name;
-}
 
 /** The refusal of a large message, which may come before any tool is looked up, as a tool's error. */
 function toolError(error: unknown): CallToolResult {

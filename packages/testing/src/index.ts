@@ -17,5 +17,4 @@ export {
 } from "./connect.ts";
 export { type ContractOptions, contract, type World } from "./contract.ts";
 export { type CallTool, evals, type Task } from "./evals.ts";
-export { layoutProblems } from "./layout.ts";
 export { problemsOf, tokensOf } from "./portable.ts";
