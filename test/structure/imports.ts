@@ -50,9 +50,7 @@ function resolve(file: string, from: string): string | undefined {
   if (/^(?:packages|servers)\//.test(from)) return from;
   const [, name = "", path = ""] = /^(@refmcp\/[\w-]+)(.*)$/.exec(from) ?? [];
   const { folder = "", exports = {} } = packages.get(name) ?? {};
-  const internal = /^\/internal\/(.*)$/.exec(path)?.[1];
-  const target =
-    exports[`.${path}`] ?? (internal && exports["./internal/*"]?.replace("*", internal));
+  const target = exports[`.${path}`];
   return target && posix.join(folder, target);
 }
 

@@ -44,6 +44,12 @@ it.each(FOLDERS)("%s imports only the packages that it may", (folder) => {
   expect(wrong, "Packages import only those below them: CONTRIBUTING.md has the table").toEqual([]);
 });
 
+it.each(FOLDERS)("%s exports by name", (folder) => {
+  const { exports = {} } = JSON.parse(textOf(`${folder}/package.json`));
+  const patterns = Object.keys(exports).filter((path) => path.includes("*"));
+  expect(patterns, "Export what another package needs by name").toEqual([]);
+});
+
 it("CONTRIBUTING.md shows each package with its description and what it may import", () => {
   const page = textOf("CONTRIBUTING.md");
   for (const [name, below] of Object.entries(ARROWS)) {

@@ -11,11 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import {
-  type Connected,
-  type ConnectOptions,
-  connectStdio,
-} from "@refmcp/testing/internal/connect";
+import { type Connected, type ConnectOptions, connectStdio } from "@refmcp/testing/connect";
 import { ENVIRONMENT, input, report } from "./lines.ts";
 
 const { bin, hostile, inside } = input<{ bin: string; hostile: string[]; inside: string[] }>();

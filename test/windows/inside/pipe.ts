@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
-import { untilListening } from "@refmcp/testing/internal/connect";
+import { untilListening } from "@refmcp/testing/connect";
 import { ENVIRONMENT, input, report } from "./lines.ts";
 
 const { bin, args } = input<{ bin: string; args: string[] }>();

@@ -1,5 +1,5 @@
 // Starts servers in Wine and calls their tools, each session with its own arguments.
-import { connectStdio, type Era, REVISIONS, rawSession } from "@refmcp/testing/internal/connect";
+import { connectStdio, type Era, REVISIONS, rawSession } from "@refmcp/testing/connect";
 import { ENVIRONMENT, input, report } from "./lines.ts";
 
 /** A server that is started once, and what is asked of it. */
