@@ -24,37 +24,17 @@ const OFFICIAL = { "@modelcontextprotocol/server-filesystem": "2026.8.31" };
 /** Measured next to the Node.js that runs the benchmark, since most users have it. */
 const NEWER_NODE = { node: "24.21.0" };
 
-/** A minimal stdio server as the floor: no dependencies, no checks, one method. */
-const LOOP = `
-let buffer = "";
-process.stdin.on("data", (chunk) => {
-  buffer += chunk;
-  for (let end = buffer.indexOf("\\n"); end !== -1; end = buffer.indexOf("\\n")) {
-    const { id, method } = JSON.parse(buffer.slice(0, end));
-    buffer = buffer.slice(end + 1);
-    if (id === undefined) continue;
-    const result = method === "initialize"
-      ? { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "loop", version: "1" } }
-      : { content: [{ type: "text", text: "ok" }] };
-    process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + "\\n");
-  }
-});
-process.stdin.on("end", () => process.exit(0));
-`;
-
 /** @param {{ report: Report }} harness */
 export async function bench({ report }) {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-"));
   try {
-    const loop = join(folder, "loop.mjs");
-    await writeFile(loop, LOOP);
     const official = (await peers(OFFICIAL))(
       "@modelcontextprotocol/server-filesystem/dist/index.js",
     );
     const servers = serverNames();
     /** @type {Commands} */
     const commands = {
-      "bare loop": [process.execPath, loop],
+      "bare loop": [process.execPath, join(ROOT, "test", "bench", "lib", "loop.mjs")],
       "official filesystem": [process.execPath, official, folder],
       ...Object.fromEntries(
         servers.map((name) => [
