@@ -104,7 +104,7 @@ export class Engine {
     else if ("value" in parsed) this.#serveOne(parsed.value, delivery);
     // An empty line is not a message.
     else if (isText && /^\s*$/.test(message)) send(undefined, "answer");
-    else refuse(delivery, undefined, parsed);
+    else refuse(delivery, parsed.id, parsed);
   }
 
   /**

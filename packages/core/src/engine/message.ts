@@ -176,12 +176,16 @@ export function asUri(text: string): string {
  */
 export const MAX_VALUES = 100_000;
 
-/** Parses a message or a batch; its values are counted before any of them is created. @returns its value, or an error. */
-export function parseMessage(
-  text: string,
-): { readonly value: unknown } | { readonly error: RpcError } {
+/** The value of a message, or why it is refused, and the id to answer with. */
+type Parsed =
+  | { readonly value: unknown }
+  | { readonly error: RpcError; readonly id?: RequestId | undefined };
+
+/** Parses a message or a batch; its values are counted before any of them is created. */
+export function parseMessage(text: string): Parsed {
   if (hasTooManyValues(text))
     return {
+      id: idOf(text),
       error: invalidRequest(
         `The message has more than ${grouped(MAX_VALUES)} values (array items and object members). Split the request into several.`,
       ),
@@ -199,6 +203,8 @@ const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const BRACKET = 0x5b;
 const BRACE = 0x7b;
+const END_OF_BRACKET = 0x5d;
+const END_OF_BRACE = 0x7d;
 
 /** Counts the commas and opening brackets outside strings: at least one for every value but the first. */
 function hasTooManyValues(text: string): boolean {
@@ -213,6 +219,26 @@ function hasTooManyValues(text: string): boolean {
     }
   }
   return false;
+}
+
+/** The id of a message that is too large to be parsed, without which its sender would wait for an answer. */
+function idOf(text: string): RequestId | undefined {
+  const value =
+    /\s*:\s*(-?(?:0|[1-9]\d{0,15})|"(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*")\s*[,}]/iy;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const start = at;
+      at = endOfString(text, start);
+      value.lastIndex = at + 1;
+      const isId = depth === 1 && at - start === 3 && text.startsWith('"id"', start);
+      const id: unknown = isId ? JSON.parse(value.exec(text)?.[1] ?? "null") : undefined;
+      if (isRequestId(id)) return id;
+    } else if (code === BRACE || code === BRACKET) depth += 1;
+    else if (code === END_OF_BRACE || code === END_OF_BRACKET) depth -= 1;
+  }
+  return undefined;
 }
 
 /** Where the string that begins at `start` ends; the end of the text if it does not. */

@@ -17,12 +17,26 @@ describe("a message", () => {
   ])("may have 100,000 values in %s, and not one more", (_what, build) => {
     expect(isRefused(call(build(MAX_VALUES - AROUND)))).toBe(false);
     expect(parseMessage(call(build(MAX_VALUES - AROUND + 3)))).toEqual({
+      id: "a",
       error: {
         code: -32600,
         message:
           "The message has more than 100,000 values (array items and object members). Split the request into several.",
       },
     });
+  });
+
+  const many = `[${repeated("1", MAX_VALUES)}]`;
+  it.each([
+    ["first", `{"id":-7,"params":{"id":1,"a":${many}}}`, -7],
+    ["last", `{"params":{"id":1,"a":${many}}, "id" : "b\\"}" }`, 'b"}'],
+    ["null", `{"id":null,"params":${many}}`, undefined],
+    ["not JSON", `{"id":"\\x","params":${many}}`, undefined],
+    ["in params only", `{"params":{"id":1,"a":${many}}}`, undefined],
+    ["of a batch", `[{"id":1,"params":${many}}]`, undefined],
+  ])("that is too large is answered by its id: %s", (_where, text, id) => {
+    expect(parseMessage(text)).toMatchObject({ error: { code: -32600 } });
+    expect("error" in parseMessage(text) && parseMessage(text)).toHaveProperty("id", id);
   });
 
   it("may have any number of commas, brackets and quotes in strings", () => {
