@@ -112,7 +112,8 @@ describe("the packed refmcp", { timeout: INSTALL_MS }, () => {
       const own = world.args.map((argument) => argument.replace(/^--/, "--filesystem."));
       await answersInBothEras({ ...world, args: own }, { command: "npx", args, cwd: home });
       const { stdout } = await execute("npx", [...args, "tools"], { cwd: home });
-      for (const name of SERVERS) expect(stdout.split("\n")).toContain(name);
+      for (const name of ["fetch", "git_log", "read_text_file", "search_nodes"])
+        expect(stdout).toMatch(new RegExp(`^  ${name} `, "m"));
     } finally {
       await world.dispose();
     }

@@ -186,7 +186,9 @@ export class HttpClient {
     const { Agent, buildConnector, ProxyAgent } = await undici();
     const { guard, ca, proxy } = this.#options;
     const limits = { connections: MAX_CONNECTIONS, maxHeaderSize: MAX_HEADER_BYTES };
-    const tls = ca === undefined ? {} : { ca: [...rootCertificates, ...ca] };
+    // Probes of idle connections: a download has its own time limit, and Wine cannot set them before it connects.
+    const keepAlive = false;
+    const tls = ca === undefined ? { keepAlive } : { keepAlive, ca: [...rootCertificates, ...ca] };
     if (proxy !== undefined)
       return new ProxyAgent({ ...limits, uri: proxy.href, proxyTunnel: false, requestTls: tls });
     const connect: buildConnector.connector = (place, done) => {
