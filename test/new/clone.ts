@@ -13,7 +13,7 @@ const LEFT_OUT =
 const GATEWAY = "packages/refmcp/package.json";
 /** Files that the checks of `pnpm new` run and the page generator reads. What the left out ones check needs everything. */
 const KEPT =
-  /^(?:test\/(?:structure\/(?!imports|tasks)|bench\/|hosts\/openings\.json$)|packages\/refmcp\/src\/hosts\/host-names\.ts$)/;
+  /^(?:test\/(?:structure\/(?!imports|tasks)|bench\/|hosts\/openings\.json$)|packages\/refmcp\/src\/hosts\/)/;
 
 /** A copy of this workspace in a separate repository, where nothing interferes. */
 export interface Clone {
@@ -61,15 +61,20 @@ export async function cloneWorkspace({ whole = false } = {}): Promise<Clone> {
       },
     );
   }
-  // The package of all servers is only a name here: it needs servers that are left out.
+  // Of the package of all servers, only the hosts remain, for the pages: it needs servers that are left out.
   if (!whole) {
-    const { name, version, description } = JSON.parse(await readFile(join(ROOT, GATEWAY), "utf8"));
+    const { name, version, description, devDependencies } = JSON.parse(
+      await readFile(join(ROOT, GATEWAY), "utf8"),
+    );
     await mkdir(dirname(join(root, GATEWAY)), { recursive: true });
-    await writeFile(join(root, GATEWAY), JSON.stringify({ name, version, description }));
+    await writeFile(
+      join(root, GATEWAY),
+      JSON.stringify({ name, version, description, devDependencies }),
+    );
     const lockfile = join(root, "pnpm-lock.yaml");
     const locked = await readFile(lockfile, "utf8");
-    const own = /^ {2}packages\/refmcp:\n(?: {4}.*\n|\n)+/m;
-    await writeFile(lockfile, locked.replace(own, "  packages/refmcp: {}\n\n"));
+    const servers = /^( {2}packages\/refmcp:\n) {4}dependencies:\n(?: {6}.*\n)+/m;
+    await writeFile(lockfile, locked.replace(servers, "$1"));
   }
   // Leftovers of another branch have no effect.
   await mkdir(join(root, "servers", "leftover", "dist"), { recursive: true });

@@ -67,7 +67,7 @@ describe("the result of pnpm new", () => {
       "run",
       "structure",
     );
-    expect(stdout).toContain("6 passed");
+    expect(stdout).toContain("7 passed");
   });
 
   it("has the required tests", async () => {
