@@ -24,7 +24,7 @@ import type {
 } from "./wire.ts";
 
 /** What a transport knows of a message besides its text. */
-export interface MessageFacts {
+interface MessageFacts {
   /** Its size. Default: the length of its text. */
   readonly bytes?: number;
   /** For a message that came in a separate HTTP request, not over a connection. */

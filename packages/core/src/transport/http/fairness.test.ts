@@ -135,7 +135,7 @@ describe("a caller with many tokens leaves room for others", () => {
 it("a caller with many tokens has a rate, and leaves others theirs", async () => {
   const { url, eve, bob } = await startShared({ limits: { limits: { perMinute: 60 } } });
   const { accepted, refused } = await untilRefused(eve, (token) => call(url, token));
-  // More if a minute ends meanwhile.
+  // More if a minute ends in between.
   expect(accepted).toBeGreaterThanOrEqual(60);
   expect(accepted).toBeLessThanOrEqual(120);
   expect(refused.status).toBe(429);

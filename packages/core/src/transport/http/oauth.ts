@@ -1,3 +1,4 @@
+import { startDeadline } from "@refmcp/boundary";
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify } from "jose";
 import * as z from "zod";
 import { InvalidToken, urlText } from "./settings.ts";
@@ -124,9 +125,13 @@ async function discover(issuer: URL) {
 
 /** Asks the issuer for a document. */
 async function read(url: URL): Promise<Response> {
-  const signal = AbortSignal.timeout(DISCOVERY_TIMEOUT_MS);
-  const headers = { accept: "application/json, application/jwk-set+json" };
-  const response = await fetch(url, { redirect: "error", signal, headers });
-  if (!response.ok) throw new Error(`${url}: status ${response.status}`);
-  return response;
+  const { signal, end } = startDeadline(DISCOVERY_TIMEOUT_MS);
+  try {
+    const headers = { accept: "application/json, application/jwk-set+json" };
+    const response = await fetch(url, { redirect: "error", signal, headers });
+    if (!response.ok) throw new Error(`${url}: status ${response.status}`);
+    return new Response(await response.text());
+  } finally {
+    end();
+  }
 }

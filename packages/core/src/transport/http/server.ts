@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isIP, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { startDeadline } from "@refmcp/boundary";
 import { clip } from "@refmcp/boundary/answer";
 import type { Principal } from "../../engine/caller.ts";
 import { Engine } from "../../engine/engine.ts";
@@ -17,8 +18,6 @@ import { HTTP_LIMITS, type HttpSettings, urlText } from "./settings.ts";
 /** The paths of the HTTP+SSE transport of 2024-11-05: its stream, and the one to post messages to. */
 const SSE_PATH = "/sse";
 const MESSAGES_PATH = "/messages";
-
-export type HttpServing = Awaited<ReturnType<typeof serveHttp>>;
 
 /** All messages in progress together may be this many times the maximum size of one. */
 const MESSAGES_AT_ONCE = 8;
@@ -175,8 +174,9 @@ function pathOf({ url = "/" }: IncomingMessage): string {
 function readiness({ ready, log }: Service): () => Promise<boolean> {
   let answer: Promise<boolean> | undefined;
   const find = async () => {
+    const { signal, end } = startDeadline(READY_LIMIT_MS);
     const late = sleep(READY_LIMIT_MS, "no answer in time", { ref: false });
-    const reached = Promise.race([ready(AbortSignal.timeout(READY_LIMIT_MS)), late]);
+    const reached = Promise.race([ready(signal), late]).finally(end);
     const why = await reached.catch((error: unknown) => Object(error).message ?? String(error));
     if (why !== undefined) log.warning(`Calls cannot be served: ${why}`);
     setTimeout(() => (answer = undefined), READY_MS).unref();

@@ -121,7 +121,7 @@ export function urlText(url: URL): string {
 }
 
 /** @throws HttpOptionError if the text is not an address */
-export function readAddress(text: string): ListenAddress {
+function readAddress(text: string): ListenAddress {
   const path = /^unix:(.+)$/s.exec(text.trim())?.[1];
   if (path !== undefined) return { path };
   const parts = /^(?:(?:\[([^\]]+)\]|([\w.-]+)):)?(\d{1,5})$/.exec(text.trim());

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { Writable } from "node:stream";
 
 /** A line of input, or why it cannot be used. */
-export type Line =
+type Line =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "not-utf8" | "too-long" };
 
