@@ -27,10 +27,7 @@ describe("docs/http.md", () => {
     const limits = HTTP_LIMITS;
     const { timeoutMs, maxAnswerChars } = commonOptions;
     const expected: Record<string, string[]> = {
-      "requests a minute": [
-        "–",
-        `${count(limits.perMinute)}, at most ${count(limits.perMinute / 10)} at once`,
-      ],
+      "requests a minute": ["–", count(limits.perMinute)],
       "requests that are running": [count(limits.inFlight), count(limits.inFlight / 2)],
       "sessions (up to 2025-11-25)": [count(limits.sessions), count(limits.sessions / 2)],
       "WebSocket connections": [count(limits.sessions), count(limits.sessions / 2)],
@@ -46,11 +43,8 @@ describe("docs/http.md", () => {
       answer: [`${count(maxAnswerChars.default)} characters`],
       connections: [count(limits.connections)],
       "idle session": [`${limits.idleMs / 60_000} minutes`],
-      "unread bytes, of one client and of all": [
-        `${mib(limits.queued)}, ${mib(limits.queuedTotal)}`,
-      ],
+      "unread bytes of a client": [mib(limits.queued)],
       "unread without progress": [`${limits.stalledMs / 1_000} s`],
-      "kept for resumption, of one session and of all": [`100 events, ${mib(limits.total)}`],
       "time to send headers, a request": [`10 s, ${limits.requestMs / 1_000} s`],
     };
     for (const [what, cells] of Object.entries(expected))

@@ -81,8 +81,6 @@ export const HTTP_ROWS: Readonly<Record<string, Look>> = {
       answer.headers.get("content-type") === "text/event-stream" && /"progress":1/.test(text),
     );
   },
-  "resumable streams (`Last-Event-ID`)": async (url, revision) =>
-    yes(/^id: ./m.test(await (await stream(url, revision)).text())),
   "ending a session (`DELETE`)": async (url, revision) => {
     const { headers } = await open(url, revision);
     const answer = await fetch(url, { method: "DELETE", headers });

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { clip, manyLines } from "@refmcp/boundary/answer";
 
 /** The levels of `--log-level`, from most to least verbose. */
@@ -29,13 +28,7 @@ export function createLog(
   const threshold = LOG_LEVELS.indexOf(level);
   const at = (own: LogLevel) => (message: string) => {
     if (LOG_LEVELS.indexOf(own) < threshold) return;
-    const note = trace.getStore();
-    write(
-      `${name} ${own}: ${note === undefined ? "" : `${note} `}${manyLines(clip(message, MAX_LINE_CHARS).trimEnd())}\n`,
-    );
+    write(`${name} ${own}: ${manyLines(clip(message, MAX_LINE_CHARS).trimEnd())}\n`);
   };
   return { debug: at("debug"), info: at("info"), warning: at("warning"), error: at("error") };
 }
-
-/** The trace of the current request, with which its log lines begin: `trace_id=… span_id=…`. */
-export const trace = new AsyncLocalStorage<string | undefined>();

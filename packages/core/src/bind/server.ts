@@ -139,6 +139,7 @@ export function serviceOf<Context>(
   return {
     identity: { name: `refmcp-${name}`, title, version },
     icons: [asIcon(serverIconSvg(definition.icon))],
+    description: definition.description,
     instructions: definition.instructions,
     log,
     methods,

@@ -14,13 +14,11 @@ import {
 export interface Problem {
   readonly error: RpcError;
   /**
-   * `busy` and `rate`: it can be served later. `scope`: the caller's token lacks a scope. `unmatched`: a notification or
-   * response that belongs to nothing. None if the message is at fault, or the error is an answer.
+   * `busy` and `rate`: it can be served later. `scope`: the caller's token lacks a scope. `unmatched`: a notification or response
+   * that belongs to nothing. None if the message is at fault, or the error is an answer.
    */
   readonly reason?: "busy" | "rate" | "scope" | "unmatched";
   readonly scope?: string;
-  /** In seconds, for `rate`. */
-  readonly retryAfter?: number;
 }
 
 /**
@@ -74,23 +72,8 @@ interface AskLimit {
   };
 }
 
-interface CallerOptions {
-  readonly principal?: Principal | undefined;
-  /**
-   * Sends messages that belong to no request. Without it, messages are independent: there is no handshake to remember,
-   * and the client cannot be asked.
-   */
-  readonly send?: Send;
-  /** How many requests may be unanswered. Default: any number. */
-  readonly maxUnanswered?: number | undefined;
-}
-
-interface Question {
-  resolve(result: unknown): void;
-  reject(error: Error): void;
-  readonly timer: NodeJS.Timeout;
-}
-
+const OVER = "The request that this question belongs to has ended.";
+const LEFT = "The client closed the connection before it answered.";
 let created = 0;
 
 /**
@@ -101,10 +84,15 @@ export class Caller implements Client, Dialogue {
   /** Distinguishes it from all others, so that their ids may be the same. */
   readonly number = created++;
   readonly principal: Principal | undefined;
+  /**
+   * Sends messages that belong to no request. Without it, messages are independent: there is no handshake to remember,
+   * and the client cannot be asked.
+   */
   readonly send: Send | undefined;
+  /** How many requests may be unanswered. Default: any number. */
   readonly maxUnanswered: number;
   readonly ask: Client["ask"];
-  phase: Dialogue["phase"] = "open";
+  era: Dialogue["era"];
   revision: Revision | undefined;
   capabilities: ClientCapabilities | undefined;
   logLevel: LoggingLevel = "debug";
@@ -113,13 +101,13 @@ export class Caller implements Client, Dialogue {
   /** All its requests that are not over. */
   running = 0;
   isClosed = false;
-  /** The requests to the client that it has not answered. */
-  #questions: Map<RequestId, Question> | undefined;
+  /** The requests to the client that it has not answered: what takes the response, or why there is none. */
+  readonly #questions = new Map<RequestId, (answer: ResponseMessage | string) => void>();
   #lastQuestion = 0;
-  /** Why the client can no longer be asked; undefined if it can. */
-  #unreachable: string | undefined;
+  #hasLeft = false;
 
-  constructor({ principal, send, maxUnanswered = Number.POSITIVE_INFINITY }: CallerOptions = {}) {
+  constructor(options: Partial<Pick<Caller, "principal" | "send" | "maxUnanswered">> = {}) {
+    const { principal, send, maxUnanswered = Number.POSITIVE_INFINITY } = options;
     this.principal = principal;
     this.send = send;
     this.maxUnanswered = maxUnanswered;
@@ -136,56 +124,48 @@ export class Caller implements Client, Dialogue {
    * messages must be read, so further requests are refused instead.
    */
   get isHeld(): boolean {
-    return this.unanswered >= this.maxUnanswered && (this.#questions?.size ?? 0) === 0;
+    return this.unanswered >= this.maxUnanswered && this.#questions.size === 0;
   }
 
   /** @throws ProtocolError with the client's error, or -32603 if no answer arrives in time. */
   readonly #ask: NonNullable<Client["ask"]> = (method, params, { timeoutMs, request }) =>
     new Promise((resolve, reject) => {
-      const fail = (why: string) => reject(new ProtocolError(internalError(why)));
-      const over = "The request that this question belongs to has ended.";
-      if (this.#unreachable !== undefined) return fail(this.#unreachable);
-      if (request?.isOver === true) return fail(over);
       this.#lastQuestion += 1;
       const id = this.#lastQuestion;
-      const withdraw = (why: string) => {
-        if (this.#settle(id) === undefined) return;
-        const cancelled = { requestId: id, reason: why };
-        this.send?.(notificationText("notifications/cancelled", cancelled), "notification");
-        fail(why);
+      const settle = (answer: ResponseMessage | string) => {
+        clearTimeout(timer);
+        this.#questions.delete(id);
+        if (typeof answer === "string") reject(new ProtocolError(internalError(answer)));
+        else if ("error" in answer) reject(new ProtocolError(answer.error));
+        else resolve(answer.result);
+      };
+      const withdraw = (reason: string) => {
+        if (!this.#questions.has(id)) return;
+        const cancelled = notificationText("notifications/cancelled", { requestId: id, reason });
+        this.send?.(cancelled, "notification");
+        settle(reason);
       };
       const late = `The client did not answer within ${timeoutMs / 1000} s.`;
       const timer = setTimeout(() => withdraw(late), timeoutMs);
-      this.#questions ??= new Map();
-      this.#questions.set(id, { resolve, reject, timer });
-      request?.whenAborted(() => withdraw(over));
+      if (this.#hasLeft) return settle(LEFT);
+      if (request?.isOver === true) return settle(OVER);
+      this.#questions.set(id, settle);
+      request?.whenAborted(() => withdraw(OVER));
       const send = request?.send ?? this.send;
       send?.(JSON.stringify({ jsonrpc: "2.0", id, method, params }), "question");
     });
 
   /** Takes the client's response to a question. @returns false if none with its id is open. */
   answered(message: ResponseMessage): boolean {
-    const question = this.#settle(message.id);
-    if (question === undefined) return false;
-    if ("result" in message) question.resolve(message.result);
-    else question.reject(new ProtocolError(message.error));
-    return true;
+    const settle = this.#questions.get(message.id);
+    settle?.(message);
+    return settle !== undefined;
   }
 
   /** Called when the client closes its end: open questions fail, and the calls that asked continue without an answer. */
   left(): void {
-    this.#unreachable = "The client closed the connection before it answered.";
-    const error = new ProtocolError(internalError(this.#unreachable));
-    for (const id of [...(this.#questions?.keys() ?? [])]) this.#settle(id)?.reject(error);
-  }
-
-  /** The question with this id, which is no longer open; undefined if there is none. */
-  #settle(id: RequestId): Question | undefined {
-    const question = this.#questions?.get(id);
-    if (question === undefined) return undefined;
-    clearTimeout(question.timer);
-    this.#questions?.delete(id);
-    return question;
+    this.#hasLeft = true;
+    for (const settle of [...this.#questions.values()]) settle(LEFT);
   }
 }
 

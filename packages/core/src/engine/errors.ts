@@ -33,17 +33,14 @@ const MAX_SHOWN_URI = 1_000;
 /** -32602 with the URI (MCP, "Resources: error handling"). */
 export function resourceNotFound(uri: string, message?: string): ProtocolError {
   const shown = clip(uri, MAX_SHOWN_URI);
-  return new ProtocolError(
-    invalidParams(message ?? `Resource not found: ${shown}`, { uri: shown }),
-  );
+  const text = message ?? `Resource not found: ${shown}`;
+  return new ProtocolError(invalidParams(text, { uri: shown }));
 }
 
 /** Refuses any cursor for a list with a single page, which issues none. */
 export function refuseCursor(cursor: unknown): void {
   if (cursor === undefined) return;
-  throw new ProtocolError(
-    invalidParams("Unknown cursor. This list has only one page; omit cursor."),
-  );
+  throw new ProtocolError(invalidParams("Unknown cursor. This list has one page; omit cursor."));
 }
 
 /**
@@ -66,23 +63,14 @@ export function describeError(error: unknown): string {
 }
 
 /** Converts whatever a handler threw to the error of a response. @param uri the requested resource. */
-export function protocolError(
-  error: unknown,
-  where: string,
-  log: Log,
-  uri?: string,
-): ProtocolError {
+export function protocolError(error: unknown, where: string, log: Log, uri?: string) {
   if (error instanceof ProtocolError) return error;
   if (!(error instanceof ToolError))
     return new ProtocolError(internalError(faultError(where, error, log).message));
   const text = error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
   if (error.kind === "not_found" && uri !== undefined) return resourceNotFound(uri, text);
-  const isOurs =
-    error.kind === "unavailable" || error.kind === "timeout" || error.kind === "cancelled";
-  const data = {
-    kind: error.kind,
-    ...(uri === undefined ? {} : { uri: clip(uri, MAX_SHOWN_URI) }),
-  };
+  const isOurs = ["unavailable", "timeout", "cancelled"].includes(error.kind);
+  const data = { kind: error.kind, uri: uri === undefined ? uri : clip(uri, MAX_SHOWN_URI) };
   return new ProtocolError((isOurs ? internalError : invalidParams)(text, data));
 }
 
@@ -90,13 +78,9 @@ export function protocolError(
  * An error response as JSON text. An unknown id is null (JSON-RPC 2.0, section 5), except in 2025-11-25 and later: their
  * schemas omit the member (`id?: string | integer`).
  *
- * @param revision the current one, if any.
+ * @param version the current protocol version, if any.
  */
-export function errorText(
-  id: RequestId | undefined,
-  error: RpcError,
-  revision?: { readonly unknownId: "null" | "absent" },
-): string {
-  const shown = id ?? (revision?.unknownId === "absent" ? undefined : null);
-  return JSON.stringify({ jsonrpc: "2.0", id: shown, error });
+export function errorText(id: RequestId | undefined, error: RpcError, version = ""): string {
+  const unknown = version >= "2025-11-25" ? undefined : null;
+  return JSON.stringify({ jsonrpc: "2.0", id: id ?? unknown, error });
 }

@@ -11,8 +11,11 @@ export class Load {
   readonly watches = new Limit(2_000);
   /** Open streams of `subscriptions/listen`. */
   readonly streams = new Limit(2_048);
-  readonly rates: Rates;
   readonly #isShared: boolean;
+  readonly #perMinute: number;
+  /** The requests of each caller in the current minute. */
+  readonly #made = new Map<string, number>();
+  #minute = 0;
 
   /** @param isShared whether callers are told apart, so that none may use up what others need. */
   constructor({
@@ -22,14 +25,25 @@ export class Load {
     isShared = false,
   } = {}) {
     this.#isShared = isShared;
+    this.#perMinute = perMinute;
     this.requests = this.limit(requests);
     this.bytes = new Limit(bytes);
-    this.rates = new Rates(perMinute);
   }
 
   /** A further limit, of which a caller may use at most half if callers are told apart. */
   limit(all: number): Limit {
     return new Limit(all, this.#isShared ? Math.ceil(all / 2) : all);
+  }
+
+  /** Counts a request of a caller. @returns whether it has made more than it may in this minute. */
+  isOverRate(owner: string): boolean {
+    if (this.#perMinute === Number.POSITIVE_INFINITY) return false;
+    const minute = Math.floor(performance.now() / 60_000);
+    if (minute !== this.#minute) this.#made.clear();
+    this.#minute = minute;
+    const made = (this.#made.get(owner) ?? 0) + 1;
+    this.#made.set(owner, made);
+    return made > this.#perMinute;
   }
 
   /** Whether a message of this size may be kept. @param uncounted how much of it `bytes` does not count yet. */
@@ -72,45 +86,5 @@ export class Limit {
     const isFree = this.hasRoom(1, owner);
     if (isFree) this.count(1, owner);
     return isFree;
-  }
-}
-
-/** Beyond this many callers, those whose last request was more than a minute ago are forgotten. */
-const MAX_REMEMBERED = 1_000;
-
-/** Limits how many requests a caller makes (a token bucket each): a tenth of a minute's at once, then evenly. */
-class Rates {
-  readonly #perMinute: number;
-  readonly #atOnce: number;
-  /** In the order of the callers' last requests. */
-  readonly #buckets = new Map<string, { readonly left: number; readonly at: number }>();
-
-  constructor(perMinute: number) {
-    this.#perMinute = perMinute;
-    this.#atOnce = Math.ceil(perMinute / 10);
-  }
-
-  /**
-   * Counts requests of a caller, unless there are too many.
-   *
-   * @param now in milliseconds, of any clock that never goes back.
-   * @returns the seconds after which to retry; 0 if they were counted.
-   */
-  retryAfter(owner: string, requests = 1, now = performance.now()): number {
-    if (this.#perMinute === Number.POSITIVE_INFINITY) return 0;
-    const perMs = this.#perMinute / 60_000;
-    const last = this.#buckets.get(owner) ?? { left: this.#atOnce, at: now };
-    const left = Math.min(this.#atOnce, last.left + (now - last.at) * perMs);
-    // More than the maximum at once, as in a batch, is possible if nothing else was requested.
-    const missing = Math.min(requests, this.#atOnce) - left;
-    if (missing > 0) return Math.ceil(missing / perMs / 1_000);
-    this.#buckets.delete(owner);
-    this.#buckets.set(owner, { left: left - requests, at: now });
-    if (this.#buckets.size > MAX_REMEMBERED)
-      for (const [caller, { at }] of this.#buckets) {
-        if (now - at <= 60_000) break;
-        this.#buckets.delete(caller);
-      }
-    return 0;
   }
 }

@@ -31,66 +31,51 @@ export function readMessage(value: unknown): Incoming {
   if (!isObject(value))
     return refused(undefined, `A message must be a JSON object, not ${show(value)}.`);
   const id = isRequestId(value.id) ? value.id : undefined;
-  if (!("method" in value) && ("result" in value || "error" in value))
-    return readResponse(value, id);
-  if (value.jsonrpc !== "2.0")
-    return refused(id, `"jsonrpc" must be "2.0", not ${show(value.jsonrpc)}.`);
-  const method = value.method;
+  const { jsonrpc, method } = value;
+  const isResponse = "result" in value || "error" in value;
+  if (isResponse && !("method" in value)) return readResponse(value, id);
+  if (jsonrpc !== "2.0") return refused(id, `"jsonrpc" must be "2.0", not ${show(jsonrpc)}.`);
   if (typeof method !== "string")
     return refused(id, `"method" must be a string, not ${show(method)}.`);
-  if ("id" in value && id === undefined) {
-    return refused(
-      undefined,
-      `"id" must be a string of at most ${grouped(MAX_ID_CHARS)} characters or an integer within ±(2^53 - 1), not ${show(value.id)}.`,
-    );
-  }
+  if ("id" in value && id === undefined)
+    return refused(id, `"id" must ${AN_ID}, not ${show(value.id)}.`);
   const params = readParams(value);
   if (id === undefined) {
-    if ("error" in params)
-      return { kind: "dropped", why: `notification ${show(method)}: ${params.error.message}` };
-    return { kind: "notification", message: { jsonrpc: "2.0", method, ...params } };
+    if ("code" in params)
+      return { kind: "dropped", why: `notification ${show(method)}: ${params.message}` };
+    return { kind: "notification", message: { jsonrpc, method, ...params } };
   }
-  if ("result" in value || "error" in value) {
-    return refused(
-      id,
-      'A message is a request (with "method") or a response (with "result" or "error"), not both.',
-    );
-  }
-  if ("error" in params) return { kind: "refused", id, error: params.error };
-  return { kind: "request", message: { jsonrpc: "2.0", id, method, ...params } };
+  if (isResponse) return refused(id, 'A message with "method" cannot have "result" or "error".');
+  if ("code" in params) return { kind: "refused", id, error: params };
+  return { kind: "request", message: { jsonrpc, id, method, ...params } };
 }
 
 function readResponse(value: JsonObject, id: RequestId | undefined): Incoming {
-  const { result, error } = value;
-  if (value.jsonrpc !== "2.0") return dropped(`"jsonrpc" is ${show(value.jsonrpc)}`);
-  if (id === undefined) return dropped(`"id" is ${show(value.id)}`);
-  if ("result" in value && "error" in value) return dropped('it has both "result" and "error"');
-  if (isObject(result)) {
-    const { _meta: meta } = result;
-    if (meta !== undefined && !isObject(meta)) return dropped(`"result._meta" is ${show(meta)}`);
-    return { kind: "response", message: { jsonrpc: "2.0", id, result } };
+  const { jsonrpc, result, error } = value;
+  const { code, message, data } = Object(error);
+  const isError = Number.isSafeInteger(code) && typeof message === "string" && result === undefined;
+  const isResult = isObject(result) && isObject(result._meta ?? {}) && error === undefined;
+  if (jsonrpc === "2.0" && id !== undefined && isResult)
+    return { kind: "response", message: { jsonrpc, id, result } };
+  if (jsonrpc === "2.0" && id !== undefined && isError) {
+    const shown = clip(message, MAX_ERROR_CHARS);
+    return { kind: "response", message: { jsonrpc, id, error: { code, message: shown, data } } };
   }
-  if (!isObject(error)) return dropped("it has neither a result object nor an error object");
-  const { code, message, data } = error;
-  if (typeof code !== "number" || !Number.isSafeInteger(code))
-    return dropped(`"error.code" is ${show(code)}`);
-  if (typeof message !== "string") return dropped(`"error.message" is ${show(message)}`);
-  const kept = {
-    code,
-    message: clip(message, MAX_ERROR_CHARS),
-    ...(data === undefined ? {} : { data }),
-  };
-  return { kind: "response", message: { jsonrpc: "2.0", id, error: kept } };
+  const what =
+    "it must have an id, and either a result object or an error with a code and a message";
+  return { kind: "dropped", why: `a response, because ${what}` };
 }
 
-function readParams({ params = null }: JsonObject): { params?: Params } | { error: RpcError } {
+function readParams({ params = null }: JsonObject): { params?: Params } | RpcError {
   if (params === null) return {};
-  if (!isObject(params))
-    return { error: invalidRequest(`"params" must be an object, not ${show(params)}.`) };
+  if (!isObject(params)) return invalidRequest(`"params" must be an object, not ${show(params)}.`);
   dropNulls(params, NESTED);
-  const { _meta: meta } = params;
-  const problem = meta === undefined ? undefined : metaProblem(meta);
-  return problem === undefined ? { params } : { error: invalidParams(problem) };
+  const { _meta: meta = {} } = params;
+  if (!isObject(meta)) return invalidParams(`"params._meta" must be an object, not ${show(meta)}.`);
+  const { progressToken: token } = meta;
+  if (token !== undefined && !isRequestId(token))
+    return invalidParams(`"params._meta.progressToken" must ${AN_ID}, not ${show(token)}.`);
+  return { params };
 }
 
 /** How deep the members of `params` that the protocol defines are nested. */
@@ -110,18 +95,6 @@ function dropNulls(value: JsonObject, depth: number): void {
   }
 }
 
-/** A problem in the members of `_meta` that every revision has; undefined if there is none. */
-function metaProblem(meta: unknown): string | undefined {
-  if (!isObject(meta)) return `"params._meta" must be an object, not ${show(meta)}.`;
-  const token = meta.progressToken;
-  if (token !== undefined && !isRequestId(token))
-    return `"params._meta.progressToken" must be a string of at most ${grouped(MAX_ID_CHARS)} characters or an integer, not ${show(token)}.`;
-  const task = meta[META.relatedTask];
-  if (task !== undefined && !(isObject(task) && typeof task.taskId === "string"))
-    return `"params._meta["${META.relatedTask}"]" must be an object with a string "taskId", not ${show(task)}.`;
-  return undefined;
-}
-
 /** How much of a client's error message is kept; ours may repeat it. */
 const MAX_ERROR_CHARS = 1_000;
 
@@ -131,6 +104,7 @@ export function isObject(value: unknown): value is JsonObject {
 
 /** Maximum length of an id or progress token, which answers repeat. */
 const MAX_ID_CHARS = 1_024;
+const AN_ID = `be a string of at most ${grouped(MAX_ID_CHARS)} characters or an integer within ±(2^53 - 1)`;
 
 /** A string or a safe integer: a larger id could not be returned unchanged. */
 export function isRequestId(value: unknown): value is RequestId {
@@ -155,10 +129,6 @@ function refused(id: RequestId | undefined, message: string): Incoming {
   return { kind: "refused", id, error: invalidRequest(message) };
 }
 
-function dropped(what: string): Incoming {
-  return { kind: "dropped", why: `a response, because ${what}` };
-}
-
 /** Maximum length of a URI that is matched. */
 export const MAX_URI_CHARS = 16_384;
 
@@ -176,10 +146,18 @@ export function asUri(text: string): string {
  */
 export const MAX_VALUES = 100_000;
 
-/** The value of a message, or why it is refused, and the id to answer with. */
-type Parsed =
-  | { readonly value: unknown }
-  | { readonly error: RpcError; readonly id?: RequestId | undefined };
+/** The value of a message, or why it is refused and the id to answer with. */
+type Parsed = { value: unknown } | { error: RpcError; id?: RequestId | undefined };
+
+/** The id of a message that is too large to be parsed, if it is its first or last member. */
+function idOf(text: string): RequestId | undefined {
+  const id = (FIRST_ID.exec(text.slice(0, 2_048)) ?? LAST_ID.exec(text.slice(-2_048)))?.[1];
+  return id === undefined ? undefined : JSON.parse(id);
+}
+
+const ID = String.raw`"id"\s*:\s*(-?(?:0|[1-9]\d{0,14})|"(?:[ !#-[\]-\uffff]|\\["\\/])*")\s*`;
+const FIRST_ID = new RegExp(String.raw`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?${ID}[,}]`);
+const LAST_ID = new RegExp(String.raw`${ID}\}\s*$`);
 
 /** Parses a message or a batch; its values are counted before any of them is created. */
 export function parseMessage(text: string): Parsed {
@@ -198,55 +176,18 @@ export function parseMessage(text: string): Parsed {
   }
 }
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
-const BRACKET = 0x5b;
-const BRACE = 0x7b;
-const END_OF_BRACKET = 0x5d;
-const END_OF_BRACE = 0x7d;
-
 /** Counts the commas and opening brackets outside strings: at least one for every value but the first. */
 function hasTooManyValues(text: string): boolean {
   if (text.length <= MAX_VALUES) return false;
   let values = 0;
-  for (let at = 0; at < text.length; at++) {
+  let isInString = false;
+  for (let at = 0; at < text.length && values <= MAX_VALUES; at++) {
     const code = text.charCodeAt(at);
-    if (code === QUOTE) at = endOfString(text, at);
-    else if (code === COMMA || code === BRACKET || code === BRACE) {
-      values += 1;
-      if (values > MAX_VALUES) return true;
-    }
+    if (code === BACKSLASH) at += 1;
+    else if (code === QUOTE) isInString = !isInString;
+    else if (!isInString && (code === COMMA || code === BRACKET || code === BRACE)) values += 1;
   }
-  return false;
+  return values > MAX_VALUES;
 }
 
-/** The id of a message that is too large to be parsed, without which its sender would wait for an answer. */
-function idOf(text: string): RequestId | undefined {
-  const value =
-    /\s*:\s*(-?(?:0|[1-9]\d{0,15})|"(?:[ !#-[\]-\uffff]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*")\s*[,}]/iy;
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      const start = at;
-      at = endOfString(text, start);
-      value.lastIndex = at + 1;
-      const isId = depth === 1 && at - start === 3 && text.startsWith('"id"', start);
-      const id: unknown = isId ? JSON.parse(value.exec(text)?.[1] ?? "null") : undefined;
-      if (isRequestId(id)) return id;
-    } else if (code === BRACE || code === BRACKET) depth += 1;
-    else if (code === END_OF_BRACE || code === END_OF_BRACKET) depth -= 1;
-  }
-  return undefined;
-}
-
-/** Where the string that begins at `start` ends; the end of the text if it does not. */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let slash = end;
-    while (text.charCodeAt(slash - 1) === BACKSLASH) slash -= 1;
-    if ((end - slash) % 2 === 0) return end;
-  }
-  return text.length;
-}
+const [QUOTE, COMMA, BACKSLASH, BRACKET, BRACE] = [0x22, 0x2c, 0x5c, 0x5b, 0x7b];

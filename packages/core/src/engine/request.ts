@@ -3,7 +3,7 @@ import { JsonText } from "@refmcp/boundary/answer";
 import { type Icon, LOGGING_LEVELS, type LoggingLevel } from "../define/content.ts";
 import type { Effect } from "../define/effect.ts";
 import type { Awaitable } from "../define/tool.ts";
-import { type Log, trace } from "../log.ts";
+import type { Log } from "../log.ts";
 import { type Caller, type Client, notificationText, type Send } from "./caller.ts";
 import { errorText, internalError, ProtocolError, protocolError } from "./errors.ts";
 import type { Load } from "./load.ts";
@@ -18,48 +18,19 @@ import {
   type RpcError,
 } from "./wire.ts";
 
-/** The channel of `node:diagnostics_channel` on which every tool call that is over is published. */
+/** The channel of `node:diagnostics_channel` on which every tool call that is over is published, without its contents. */
 export const CALLS = "refmcp:call";
 const calls = channel(CALLS);
 
-/** What became of a tool call, for audits and metrics; nothing of its contents. */
-interface CallOutcome {
-  /** The caller's key; "" without authentication. */
-  readonly principal: string;
-  /** The tool and what it may do; null if there is none of that name, which is the client's text. */
-  readonly tool: string | null;
-  readonly effect: Effect | null;
-  /** From the message to its answer, in milliseconds. */
-  readonly ms: number;
-  readonly answer_characters: number;
-  /** `tool_error`: a tool reported an error. A number: the code of a protocol error. */
-  readonly outcome: "ok" | "tool_error" | "cancelled" | number;
-}
+/** How long clients may keep a list (MCP 2026-07-28, "Caching"), in milliseconds: it does not change within a process. */
+const LIST_TTL_MS = 600_000;
+const LISTS = /^(?:(?:tools|prompts|skills)\/list|skills\/get|server\/discover)$/;
 
-/**
- * How long clients may keep a result (MCP 2026-07-28, "Caching"), in milliseconds. Lists do not change within a
- * process.
- */
-const TTL_MS: ReadonlyMap<string, number> = new Map([
-  ["tools/list", 600_000],
-  ["prompts/list", 600_000],
-  ["server/discover", 600_000],
-  ["skills/list", 600_000],
-  ["skills/get", 600_000],
-  ["resources/list", 0],
-  ["resources/templates/list", 0],
-  ["resources/read", 0],
-]);
-
-/** Limits the progress notifications of a request (MCP, "Progress": SHOULD): the first ones at once, then one in a while. */
-const REPORTS_AT_ONCE = 60;
-const REPORT_MS = 100;
-
-/** Returned by a handler that answers the request itself, later. */
-export const LATER = Symbol("answered later");
+/** The time between two progress notifications of a request (MCP, "Progress": SHOULD be limited). */
+const REPORT_MS = 10;
 
 /** Handles one request: returns its result, or rejects with the error. */
-export type Handler = (request: ClientRequest) => Awaitable<object | typeof LATER>;
+export type Handler = (request: ClientRequest) => Awaitable<object>;
 
 /** A tool as audits and scopes see it. */
 export interface KnownTool {
@@ -86,9 +57,8 @@ export interface TaskWork {
 }
 
 interface RequestParts {
-  /** Distinguishes it from all running requests of all callers. */
-  readonly key: string;
   readonly service: ServerFacts;
+  readonly handler: Handler;
   readonly caller: Caller;
   readonly client: Client;
   readonly revision: Revision;
@@ -105,7 +75,9 @@ export class ClientRequest {
   readonly id: RequestId;
   readonly method: string;
   params: Params;
-  client: Client;
+  readonly caller: Caller;
+  readonly client: Client;
+  readonly revision: Revision;
   /** Sends its answer and what is sent before that. */
   send: Send;
   /** Whether it is answered or cancelled; nothing more is sent for it. */
@@ -113,16 +85,12 @@ export class ClientRequest {
   /** The task that it became, which then takes everything that it sends. */
   task: TaskWork | undefined;
   readonly #parts: RequestParts;
-  #handler: Handler | undefined;
   #isAborted = false;
-  /** Bytes of the message that are still counted. */
-  #bytes: number;
   /** Handlers that have not settled; they may outlive the request if they ignore the signal. */
   #handlers = 0;
   #whenAborted: (() => void)[] | undefined;
   #progress = Number.NEGATIVE_INFINITY;
-  #reports = 0;
-  #reportedAt = 0;
+  #nextReport = 0;
   /** In milliseconds of `performance.now()`. */
   readonly #began = performance.now();
 
@@ -130,23 +98,12 @@ export class ClientRequest {
     this.id = id;
     this.method = method;
     this.params = params;
+    this.caller = parts.caller;
     this.client = parts.client;
+    this.revision = parts.revision;
     this.send = parts.send;
     this.#parts = parts;
-    this.#bytes = parts.bytes;
     this.#count(1);
-  }
-
-  get key(): string {
-    return this.#parts.key;
-  }
-
-  get caller(): Caller {
-    return this.#parts.caller;
-  }
-
-  get revision(): Revision {
-    return this.#parts.revision;
   }
 
   /** Whether it stays open until it is cancelled. Such a request counts toward no limit, and nothing waits for it. */
@@ -155,21 +112,9 @@ export class ClientRequest {
   }
 
   /** Runs the handler and answers, now or later. Called again with a task's call, which the client has answered. */
-  begin(handler = this.#handler): void {
-    if (handler === undefined) return;
-    this.#handler = handler;
-    const traceparent = this.params._meta?.[META.traceparent];
-    const span = typeof traceparent === "string" ? TRACEPARENT.exec(traceparent) : null;
-    if (span !== null)
-      trace.run(`trace_id=${span[1]} span_id=${span[2]}`, () => this.#handle(handler));
-    // The first trace makes every promise of the process more expensive (Node.js 20), so no context is entered without.
-    else if (trace.getStore() === undefined) this.#handle(handler);
-    else trace.exit(() => this.#handle(handler));
-  }
-
-  #handle(handler: Handler): void {
+  begin(): void {
     try {
-      const result = handler(this);
+      const result = this.#parts.handler(this);
       if (isThenable(result)) result.then(this.answer, this.fail);
       else this.answer(result);
     } catch (error) {
@@ -178,8 +123,8 @@ export class ClientRequest {
   }
 
   /** Answers with a handler's result, unless it is over. */
-  readonly answer = (result: object | typeof LATER): void => {
-    if (this.isOver || result === LATER) return;
+  readonly answer = (result: object): void => {
+    if (this.isOver) return;
     let json: string;
     try {
       json = responseText(this.id, this.#inRevision(result));
@@ -189,7 +134,7 @@ export class ClientRequest {
       this.fail(new ProtocolError(internalError("The result cannot be serialized as JSON.")));
       return;
     }
-    this.#end(json, undefined, "isError" in result && result.isError === true);
+    this.#end(json, "isError" in result && result.isError === true ? "tool_error" : "ok");
   };
 
   /** Answers with whatever a handler threw, unless it is over. */
@@ -204,7 +149,7 @@ export class ClientRequest {
   /** Ends it before its work is done: with an error, or without an answer because the client does not want it. */
   abort(error?: RpcError): void {
     if (this.isOver) return;
-    if (error === undefined) this.#end(undefined);
+    if (error === undefined) this.#end(undefined, "cancelled");
     else this.fail(new ProtocolError(error));
     this.#isAborted = true;
     for (const listener of this.#whenAborted ?? []) listener();
@@ -213,10 +158,9 @@ export class ClientRequest {
   /** Answers it with a task, which takes what it sends from now on. It still counts until its work is over. */
   becomeTask(task: TaskWork, shown: object): void {
     this.#parts.settled(this);
-    const { send } = this;
+    this.send(responseText(this.id, this.#inRevision(shown)), "answer");
     this.task = task;
     this.send = task.send;
-    send(responseText(this.id, this.#inRevision(shown)), "answer");
   }
 
   /** Runs a task's call again, with the client's answers. */
@@ -227,21 +171,15 @@ export class ClientRequest {
     this.begin();
   }
 
-  /** Drops what only the beginning of a subscription needs; it may stay open for days. */
-  dropMessage(): void {
-    this.#parts.load.bytes.count(-this.#bytes);
-    this.#bytes = 0;
-    this.params = {};
-    this.client = { ...this.client, capabilities: undefined };
-  }
-
   #inRevision(result: object): object {
     if (this.revision.era === "legacy") return result;
     const { identity, icons } = this.#parts.service;
-    const ttlMs = TTL_MS.get(this.method);
+    const isList = LISTS.test(this.method);
+    const isCached = isList || this.method.startsWith("resources/");
+    const cache = { ttlMs: isList ? LIST_TTL_MS : 0, cacheScope: "private" };
     return {
       resultType: "complete",
-      ...(ttlMs === undefined || "resultType" in result ? {} : { ttlMs, cacheScope: "private" }),
+      ...(isCached && !("resultType" in result) && cache),
       ...result,
       // Every answer names the server; its icon is sent only with discovery.
       _meta: {
@@ -251,35 +189,32 @@ export class ClientRequest {
     };
   }
 
-  #end(json: string | undefined, error?: RpcError, isToolError = false): void {
+  /** @param outcome `tool_error`: a tool reported an error, which is its result. */
+  #end(json: string | undefined, outcome: "ok" | "tool_error" | "cancelled" | RpcError): void {
     this.isOver = true;
-    if (calls.hasSubscribers && this.method === "tools/call")
-      this.#publish(
-        json,
-        json === undefined ? "cancelled" : (error?.code ?? (isToolError ? "tool_error" : "ok")),
-      );
+    const error = typeof outcome === "string" ? undefined : outcome;
+    if (calls.hasSubscribers && this.method === "tools/call") {
+      const tool = this.#parts.service.tool(String(this.params.name));
+      calls.publish({
+        principal: this.client.principal?.key ?? "",
+        // A name that no tool has is the client's text.
+        tool: tool?.name ?? null,
+        effect: tool?.effect ?? null,
+        ms: Math.round(performance.now() - this.#began),
+        answer_characters: json?.length ?? 0,
+        outcome: error?.code ?? outcome,
+      });
+    }
     if (this.task === undefined) this.#parts.settled(this);
     if (this.#handlers === 0) this.#count(-1);
     this.send(json, "answer", error === undefined ? undefined : { error });
   }
 
-  #publish(json: string | undefined, outcome: CallOutcome["outcome"]): void {
-    const tool = this.#parts.service.tool(String(this.params.name));
-    const published: CallOutcome = {
-      principal: this.client.principal?.key ?? "",
-      tool: tool?.name ?? null,
-      effect: tool?.effect ?? null,
-      ms: Math.round(performance.now() - this.#began),
-      answer_characters: json?.length ?? 0,
-      outcome,
-    };
-    calls.publish(published);
-  }
-
   #count(change: 1 | -1): void {
-    const { load, caller } = this.#parts;
-    if (!this.isSubscription) load.requests.count(change, caller.owner);
-    load.bytes.count(change * this.#bytes);
+    if (this.isSubscription) return;
+    const { load, caller, bytes } = this.#parts;
+    load.requests.count(change, caller.owner);
+    load.bytes.count(change * bytes);
   }
 
   /** Called when a handler starts to run for it, and when it has settled. */
@@ -294,12 +229,9 @@ export class ClientRequest {
 
   /** Calls `listener` when it is aborted; not when it is answered. */
   whenAborted(listener: () => void): void {
-    if (this.#isAborted) {
-      listener();
-      return;
-    }
     this.#whenAborted ??= [];
-    this.#whenAborted.push(listener);
+    if (this.#isAborted) listener();
+    else this.#whenAborted.push(listener);
   }
 
   notify(method: string, params: object): void {
@@ -312,27 +244,19 @@ export class ClientRequest {
   }
 
   /** Reports progress to a client that requested it. It must increase (MCP, "Progress"), also across repeated runs. */
-  reportProgress(progress: number, total: number | undefined, message: string | undefined): void {
+  reportProgress(progress: number, total?: number, message?: string) {
     const isWanted = this.wantsProgress || this.task !== undefined;
     if (!isWanted || !Number.isFinite(progress) || progress <= this.#progress) return;
     this.#progress = progress;
-    if (this.task !== undefined) {
-      const share = Number.isFinite(total) ? `${progress} of ${total}` : String(progress);
-      this.task.progressed(message ?? share);
-      return;
-    }
+    const share = Number.isFinite(total) ? { progress, total } : { progress };
+    if (this.task !== undefined)
+      return this.task.progressed(message ?? Object.values(share).join(" of "));
     const now = performance.now();
     // The last report is always sent.
-    const isExtra = this.#reports >= REPORTS_AT_ONCE && now - this.#reportedAt < REPORT_MS;
-    if (isExtra && progress !== total) return;
-    this.#reports += 1;
-    this.#reportedAt = now;
-    this.notify("notifications/progress", {
-      progressToken: this.params._meta?.progressToken,
-      progress,
-      ...(Number.isFinite(total) ? { total } : {}),
-      message,
-    });
+    if (now < this.#nextReport && progress !== total) return;
+    this.#nextReport = now + REPORT_MS;
+    const progressToken = this.params._meta?.progressToken;
+    this.notify("notifications/progress", { progressToken, ...share, message });
   }
 
   /** Sends a log message to a client that wants its level. */
@@ -353,17 +277,6 @@ function responseText(id: RequestId, result: object): string {
   return `${text.slice(0, -2)},"structuredContent":${structuredContent.text}}}`;
 }
 
-/**
- * `version-traceid-parentid-flags`; all zeros are invalid (W3C Trace Context, section 3.2). A request's work runs in the
- * trace that its `_meta.traceparent` names (MCP, OpenTelemetry conventions), so that log lines identify the request.
- */
-const TRACEPARENT = /^[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}$/;
-
 export function isThenable<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "then" in value &&
-    typeof value.then === "function"
-  );
+  return typeof Object(value).then === "function";
 }

@@ -1,10 +1,10 @@
 import type { Effect } from "../define/effect.ts";
 import type { Unwatch } from "../define/resource.ts";
 import type { Awaitable } from "../define/tool.ts";
-import type { Client, Principal } from "./caller.ts";
+import type { Client } from "./caller.ts";
 import type { ClientRequest, Handler, ServerFacts } from "./request.ts";
 import type { Tasks } from "./tasks.ts";
-import type { ClientCapabilities, Era, RequestMessage, ServerCapabilities } from "./wire.ts";
+import type { ClientCapabilities, Era, ServerCapabilities } from "./wire.ts";
 
 export interface Listener {
   changed(uri: string): void;
@@ -13,6 +13,8 @@ export interface Listener {
 
 /** What the engine serves: created from a definition by `bind`, and shared by all callers of a process. */
 export interface Service extends ServerFacts {
+  /** What it is for, in one sentence. */
+  readonly description: string;
   readonly instructions: string;
   /** @param declared the client's capabilities, if known. */
   capabilities(era: Era, declared?: ClientCapabilities): ServerCapabilities;
@@ -29,27 +31,4 @@ export interface Service extends ServerFacts {
   readonly tasks: Tasks;
   /** Handles a client's notification after a handshake: `notifications/initialized`, `…/roots/list_changed`. */
   notified?(method: string, client: Client): void;
-}
-
-/** Methods that return the server's data, as its reading tools do. */
-const READING: ReadonlySet<string> = new Set([
-  "resources/list",
-  "resources/read",
-  "resources/subscribe",
-  "subscriptions/listen",
-  "prompts/get",
-  "completion/complete",
-]);
-
-/** The scope that the caller lacks for a request; undefined if it may be served. */
-export function missingScope(
-  { tool, scopeFor }: Pick<Service, "tool" | "scopeFor">,
-  principal: Principal | undefined,
-  { method, params }: RequestMessage,
-): string | undefined {
-  if (principal?.scopes === undefined) return undefined;
-  const reading = READING.has(method) ? "read" : undefined;
-  const effect = method === "tools/call" ? tool(String(params?.name))?.effect : reading;
-  const scope = effect === undefined ? undefined : scopeFor(effect);
-  return scope === undefined || principal.scopes.includes(scope) ? undefined : scope;
 }

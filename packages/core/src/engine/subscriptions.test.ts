@@ -15,20 +15,21 @@ const watching = (watch: Service["watch"]) =>
   new Subscriptions({ ...createService(), watch, log }, new Load());
 const [one, another] = [1, 2].map(() => new Caller({ send: () => undefined }));
 if (one === undefined || another === undefined) throw new Error("two");
-const request = new ClientRequest(
-  { jsonrpc: "2.0", id: 1, method: "resources/subscribe" },
-  {
-    key: "1",
-    revision,
-    caller: one,
-    client: one,
-    send: () => undefined,
-    service: createService(),
-    load: new Load(),
-    bytes: 0,
-    settled: () => undefined,
-  },
-);
+const requestOf = (caller: Caller) =>
+  new ClientRequest(
+    { jsonrpc: "2.0", id: 1, method: "resources/subscribe" },
+    {
+      revision,
+      caller,
+      client: caller,
+      handler: () => ({}),
+      send: () => undefined,
+      service: createService(),
+      load: new Load(),
+      bytes: 0,
+      settled: () => undefined,
+    },
+  );
 
 describe("subscriptions", () => {
   it("watch once for all subscribers, and stop with the last", async () => {
@@ -38,7 +39,8 @@ describe("subscriptions", () => {
       return () => void events.push(`stop ${uri}`);
     };
     const subscriptions = watching(start);
-    for (const caller of [one, another, one]) await subscriptions.subscribe("a:1", caller, request);
+    for (const caller of [one, another, one])
+      await subscriptions.subscribe("a:1", requestOf(caller));
     await subscriptions.unsubscribe("a:1", one);
     await subscriptions.unsubscribe("a:1", one);
     expect(events).toEqual(["start a:1"]);
@@ -53,7 +55,7 @@ describe("subscriptions", () => {
       return () => undefined;
     };
     const subscriptions = watching(start);
-    const subscribe = (index: number) => subscriptions.subscribe(`a:${index}`, one, request);
+    const subscribe = (index: number) => subscriptions.subscribe(`a:${index}`, requestOf(one));
     for (let index = 0; index < 2_000; index++) await subscribe(index);
     await expect(subscribe(2_000)).rejects.toMatchObject({
       kind: "too_large",
@@ -70,24 +72,8 @@ describe("subscriptions", () => {
     const subscriptions = watching((uri) =>
       uri === "a:broken" ? Promise.reject(new Error("broken")) : () => undefined,
     );
-    await expect(subscriptions.subscribe("a:broken", one, request)).rejects.toThrow("broken");
+    await expect(subscriptions.subscribe("a:broken", requestOf(one))).rejects.toThrow("broken");
     for (let index = 0; index < 2_000; index++)
-      await subscriptions.subscribe(`a:${index}`, another, request);
-  });
-
-  it("start again for a second subscriber if the first one failed", async () => {
-    const outcomes = [Promise.reject(new Error("cancelled")), Promise.resolve(() => undefined)];
-    for (const outcome of outcomes) outcome.catch(() => undefined);
-    let started = 0;
-    const subscriptions = watching(() => {
-      started += 1;
-      return outcomes.shift();
-    });
-    const first = subscriptions.subscribe("a:1", one, request);
-    const second = subscriptions.subscribe("a:1", another, request);
-    await expect(first).rejects.toThrow("cancelled");
-    await second;
-    await subscriptions.subscribe("a:1", one, request);
-    expect(started).toBe(2);
+      await subscriptions.subscribe(`a:${index}`, requestOf(another));
   });
 });

@@ -4,35 +4,27 @@ import { type Caller, notificationText } from "./caller.ts";
 import { internalError, ProtocolError } from "./errors.ts";
 import type { Load } from "./load.ts";
 import { asUri } from "./message.ts";
-import { ClientRequest, LATER } from "./request.ts";
+import type { ClientRequest } from "./request.ts";
 import type { Service } from "./service.ts";
-import { requireTasks } from "./tasks.ts";
 import { META } from "./wire.ts";
 
 /** Who is notified of a resource's changes: a stream, or a caller that subscribed after a handshake. */
 type Subscriber = ClientRequest | Caller;
 
 interface Watch {
-  readonly subscribers: Set<Subscriber>;
+  /** With what notifies each of them. */
+  readonly subscribers: Map<Subscriber, () => void>;
   /** Resolves when watching has started, with the function that stops it. */
   readonly started: Promise<Unwatch | undefined>;
 }
 
-/** What a stream is subscribed to (MCP 2026-07-28, `SubscriptionFilter`). */
-interface Acknowledged {
-  toolsListChanged?: true;
-  promptsListChanged?: true;
-  resourcesListChanged?: true;
-  resourceSubscriptions?: string[];
-  taskIds?: string[];
-}
-const LISTS = ["tools", "prompts", "resources"] as const;
-
+/** An open stream: what it was granted (undefined before, when nothing else is sent), and the resources that it watches. */
 interface Stream {
-  readonly acknowledged: Acknowledged;
-  /** The functions that end following tasks. */
-  readonly followed: readonly (() => void)[];
+  granted: { resourceSubscriptions?: string[]; resourcesListChanged?: true } | undefined;
+  readonly watched: string[];
 }
+
+const UPDATED = "notifications/resources/updated";
 
 /**
  * The subscriptions of all callers: which resources are watched for whom, and the streams of `subscriptions/listen`. The
@@ -49,39 +41,39 @@ export class Subscriptions {
     this.#load = load;
   }
 
+  /** Subscribes the caller of a request. */
+  async subscribe(uri: string, request: ClientRequest): Promise<void> {
+    const { caller } = request;
+    const text = notificationText(UPDATED, { uri });
+    await this.#watch(uri, caller, request, () => caller.send?.(text, "notification"));
+  }
+
   /** @throws what starting the watch throws; then nothing is subscribed. */
-  async subscribe(uri: string, subscriber: Subscriber, request: ClientRequest): Promise<void> {
-    for (let watch = this.#watches.get(uri); watch !== undefined; watch = this.#watches.get(uri)) {
-      watch.subscribers.add(subscriber);
-      try {
-        await watch.started;
-        return;
-      } catch {
-        // The request that started it failed or was cancelled, so this one tries again.
-      }
-    }
+  async #watch(uri: string, subscriber: Subscriber, request: ClientRequest, updated: () => void) {
     const { watches } = this.#load;
-    if (!watches.take())
-      throw new ToolError("too_large", `At most ${watches.all} resources can be watched at once.`, {
-        hint: "Unsubscribe from some, or subscribe to a resource that covers several.",
-      });
-    const changed = () => this.changed(uri);
-    const started = Promise.resolve(this.#service.watch(uri, changed, request));
-    const watch = { subscribers: new Set([subscriber]), started };
-    this.#watches.set(uri, watch);
+    let watch = this.#watches.get(uri);
+    if (watch === undefined) {
+      if (!watches.take())
+        throw new ToolError("too_large", `At most ${watches.all} resources can be watched.`, {
+          hint: "Unsubscribe from some, or subscribe to a resource that covers several.",
+        });
+      const started = this.#service.watch(uri, () => this.changed(uri), request);
+      watch = { subscribers: new Map(), started: Promise.resolve(started) };
+      this.#watches.set(uri, watch);
+    }
+    watch.subscribers.set(subscriber, updated);
     try {
-      await started;
+      await watch.started;
     } catch (error) {
-      this.#forgetWatch(uri, watch);
+      this.#forget(uri, watch);
       throw error;
     }
   }
 
   async unsubscribe(uri: string, subscriber: Subscriber): Promise<void> {
     const watch = this.#watches.get(uri);
-    if (watch === undefined || !watch.subscribers.delete(subscriber)) return;
-    if (watch.subscribers.size > 0) return;
-    this.#forgetWatch(uri, watch);
+    if (watch?.subscribers.delete(subscriber) !== true || watch.subscribers.size > 0) return;
+    this.#forget(uri, watch);
     try {
       const unwatch = await watch.started;
       await unwatch?.();
@@ -90,91 +82,70 @@ export class Subscriptions {
     }
   }
 
-  #forgetWatch(uri: string, watch: Watch): void {
+  #forget(uri: string, watch: Watch): void {
     if (this.#watches.get(uri) !== watch) return;
     this.#watches.delete(uri);
     this.#load.watches.count(-1);
   }
 
-  /**
-   * Opens a stream: first starts watching, so that no change after the acknowledgement is missed, then acknowledges the
-   * granted subscriptions.
-   *
-   * @throws ProtocolError -32603 if too many are open.
-   */
-  async open(request: ClientRequest): Promise<typeof LATER> {
-    const filter = Object(request.params.notifications);
-    const taskIds: readonly string[] = filter.taskIds ?? [];
-    if (taskIds.length > 0) requireTasks(request);
-    if (!this.#load.streams.take())
-      throw new ProtocolError(internalError("Subscription limit reached"));
-    // Nothing is sent before the acknowledgement.
-    this.#streams.set(request, { acknowledged: {}, followed: [] });
-    request.whenAborted(() => this.#forgetStream(request));
-    const can = this.#service.capabilities("modern");
-    const wanted: readonly unknown[] =
-      can.resources?.subscribe === true ? (filter.resourceSubscriptions ?? []) : [];
-    const watched = await this.#watchAll(new Set(wanted.map((uri) => asUri(String(uri)))), request);
-    if (request.isOver) {
-      await this.#release(watched, request);
-      return LATER;
-    }
-    const { tasks } = this.#service;
-    const knownTasks = tasks.known(request, taskIds);
-    const acknowledged: Acknowledged = {
-      ...(watched.length > 0 && { resourceSubscriptions: watched }),
-      ...(knownTasks.length > 0 && { taskIds: knownTasks }),
-    };
-    for (const list of LISTS)
-      if (filter[`${list}ListChanged`] === true && can[list]?.listChanged === true)
-        acknowledged[`${list}ListChanged`] = true;
-    this.#notify(request, "notifications/subscriptions/acknowledged", {
-      notifications: acknowledged,
-    });
-    const followed = knownTasks.map((id) =>
-      tasks.follow(request, id, (task) => this.#notify(request, "notifications/tasks", task)),
-    );
-    this.#streams.set(request, { acknowledged, followed });
-    request.dropMessage();
-    if (Object.keys(acknowledged).length === 0) this.end(request);
-    return LATER;
+  /** Unsubscribes a caller from all resources. */
+  async leave(caller: Caller): Promise<void> {
+    await Promise.all([...this.#watches.keys()].map((uri) => this.unsubscribe(uri, caller)));
   }
 
-  /** Watches resources for a stream. @returns those that can be watched. */
-  async #watchAll(uris: ReadonlySet<string>, request: ClientRequest): Promise<string[]> {
-    const watched: string[] = [];
-    const failed: string[] = [];
-    for (const uri of uris) {
-      if (request.isOver) break;
-      try {
-        await this.subscribe(uri, request, request);
-        watched.push(uri);
-      } catch (error) {
-        failed.push(`${uri}: ${error instanceof Error ? error.message : String(error)}`);
-      }
-    }
-    const more = failed.length > 1 ? ` (and ${failed.length - 1} more)` : "";
-    if (failed.length > 0) this.#service.log.warning(`Cannot watch ${failed[0]}${more}`);
-    return watched;
-  }
-
-  /** Notifies the subscribers of a resource. @param changed its URI, which may be one that RFC 3986 does not allow. */
-  changed(changed: string): void {
-    const uri = asUri(changed);
-    for (const subscriber of this.#watches.get(uri)?.subscribers ?? []) {
-      const method = "notifications/resources/updated";
-      if (!(subscriber instanceof ClientRequest))
-        subscriber.send?.(notificationText(method, { uri }), "notification");
-      else if (this.#streams.get(subscriber)?.acknowledged.resourceSubscriptions?.includes(uri))
-        this.#notify(subscriber, method, { uri });
-    }
+  /** Notifies the subscribers of a resource. @param uri may be one that RFC 3986 does not allow. */
+  changed(uri: string): void {
+    for (const updated of this.#watches.get(asUri(uri))?.subscribers.values() ?? []) updated();
   }
 
   /** Notifies the streams that subscribed to the list of resources. */
   resourcesChanged(): void {
-    for (const [request, { acknowledged }] of this.#streams)
-      if (acknowledged.resourcesListChanged === true)
-        this.#notify(request, "notifications/resources/list_changed", {});
+    for (const [request, { granted }] of this.#streams)
+      if (granted?.resourcesListChanged === true)
+        notify(request, "notifications/resources/list_changed", {});
+  }
+
+  /**
+   * Opens a stream: first starts watching, so that no change after the acknowledgement is missed, then acknowledges the
+   * granted subscriptions. Its request stays open. The lists of tools and prompts never change.
+   *
+   * @throws ProtocolError -32603 if too many are open.
+   */
+  async open(request: ClientRequest): Promise<never> {
+    if (!this.#load.streams.take())
+      throw new ProtocolError(internalError("Subscription limit reached"));
+    const { resourceSubscriptions = [], resourcesListChanged } = Object(
+      request.params.notifications,
+    );
+    const stream: Stream = { granted: undefined, watched: [] };
+    this.#streams.set(request, stream);
+    request.whenAborted(() => this.#close(request, stream));
+    const can = this.#service.capabilities("modern").resources;
+    const failed: string[] = [];
+    const uris: string[] = can?.subscribe === true ? resourceSubscriptions.map(asUri) : [];
+    for (const uri of new Set(uris)) {
+      const updated = () => stream.granted !== undefined && notify(request, UPDATED, { uri });
+      try {
+        await this.#watch(uri, request, request, updated);
+        stream.watched.push(uri);
+      } catch (error) {
+        failed.push(`${uri}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+      if (request.isOver) break;
+    }
+    const more = failed.length > 1 ? ` (and ${failed.length - 1} more)` : "";
+    if (failed.length > 0) this.#service.log.warning(`Cannot watch ${failed[0]}${more}`);
+    const granted: NonNullable<Stream["granted"]> = {};
+    if (stream.watched.length > 0) granted.resourceSubscriptions = [...stream.watched];
+    if (resourcesListChanged === true && can?.listChanged === true)
+      granted.resourcesListChanged = true;
+    notify(request, "notifications/subscriptions/acknowledged", { notifications: granted });
+    stream.granted = granted;
+    // It may stay open for days.
+    request.params = {};
+    if (request.isOver) this.#close(request, stream);
+    else if (Object.keys(granted).length === 0) this.end(request);
+    return new Promise(() => undefined);
   }
 
   /**
@@ -182,32 +153,20 @@ export class Subscriptions {
    * 2026-07-28).
    */
   end(request: ClientRequest): void {
-    if (!this.#streams.has(request)) return;
+    const stream = this.#streams.get(request);
+    if (stream === undefined) return;
     const reason = "The server ends this subscription.";
-    this.#notify(request, "notifications/cancelled", { requestId: request.id, reason });
-    this.#forgetStream(request);
+    notify(request, "notifications/cancelled", { requestId: request.id, reason });
+    this.#close(request, stream);
     request.answer({ _meta: { [META.subscriptionId]: request.id } });
   }
 
-  /** Unsubscribes a caller from all resources. */
-  async leave(caller: Caller): Promise<void> {
-    await this.#release([...this.#watches.keys()], caller);
+  #close(request: ClientRequest, { watched }: Stream): void {
+    if (this.#streams.delete(request)) this.#load.streams.count(-1);
+    for (const uri of watched.splice(0)) void this.unsubscribe(uri, request);
   }
+}
 
-  #notify(request: ClientRequest, method: string, params: object): void {
-    request.notify(method, { ...params, _meta: { [META.subscriptionId]: request.id } });
-  }
-
-  #forgetStream(request: ClientRequest): void {
-    const stream = this.#streams.get(request);
-    if (stream === undefined) return;
-    this.#streams.delete(request);
-    this.#load.streams.count(-1);
-    for (const end of stream.followed) end();
-    void this.#release(stream.acknowledged.resourceSubscriptions ?? [], request);
-  }
-
-  async #release(uris: readonly string[], subscriber: Subscriber): Promise<void> {
-    await Promise.all(uris.map((uri) => this.unsubscribe(uri, subscriber)));
-  }
+function notify(request: ClientRequest, method: string, params: object): void {
+  request.notify(method, { ...params, _meta: { [META.subscriptionId]: request.id } });
 }

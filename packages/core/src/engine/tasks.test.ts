@@ -343,32 +343,8 @@ describe("tasks of 2026-07-28", () => {
         data: { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
       });
     }
-    const listen = modern("subscriptions/listen", { notifications: { taskIds: [taskId] } }, {});
-    expect((await ask(wire, listen)).error).toMatchObject({ code: -32_021 });
     for (const method of ["tasks/result", "tasks/list"])
       expect((await ask(wire, modern(method, { taskId }))).error).toMatchObject({ code: -32_601 });
-  });
-
-  it("reports its progress and its end to a stream, and not the ids of others", async () => {
-    await start();
-    const wire = connect();
-    const taskId = await begin(wire, "task_wait");
-    const listen = modern("subscriptions/listen", { notifications: { taskIds: [taskId, "none"] } });
-    const stream = connect();
-    stream.send(listen);
-    const _meta = { [META.subscriptionId]: listen.id };
-    expect(await stream.next()).toEqual({
-      jsonrpc: "2.0",
-      method: "notifications/subscriptions/acknowledged",
-      params: { notifications: { taskIds: [taskId] }, _meta },
-    });
-    expect((await stream.next()).params).toMatchObject({ taskId, status: "working", _meta });
-    await bench.release();
-    const { method, params } = await stream.next();
-    expect(method).toBe("notifications/tasks");
-    const completed = await until(wire, taskId, "completed");
-    const { resultType: _, _meta: __, ...detailed } = completed;
-    expect(params).toEqual({ ...detailed, _meta });
   });
 
   it("ends at its own time limit, and fails when the server closes", async () => {
@@ -566,21 +542,21 @@ describe("tasks of 2025-11-25", () => {
     );
   });
 
-  it("asks its questions with the request for its result", async () => {
+  it("asks its questions, each with the id of the task, and its result waits for the answer", async () => {
     await start();
     const { wire } = await connectLegacy();
     const { result } = await ask(wire, "tools/call", callOf("task_remove"));
     const { taskId } = Object(result?.task);
     await bench.release();
-    await expect
-      .poll(async () => (await ask(wire, "tasks/get", { taskId })).result)
-      .toMatchObject({ status: "input_required" });
-    wire.send(request("result", "tasks/result", { taskId }));
     const question = await wire.next();
     expect(question).toMatchObject({
       method: "elicitation/create",
       params: { _meta: { [META.relatedTask]: { taskId } } },
     });
+    expect((await ask(wire, "tasks/get", { taskId })).result).toMatchObject({
+      status: "input_required",
+    });
+    wire.send(request("result", "tasks/result", { taskId }));
     wire.send({
       jsonrpc: "2.0",
       id: question.id,

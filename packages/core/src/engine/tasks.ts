@@ -9,13 +9,6 @@ import { CODES, type Era, META, type RpcError } from "./wire.ts";
 /** Tasks of 2026-07-28 (SEP-2663). Those of 2025-11-25 are a part of that revision. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
-interface TaskOptions {
-  /** After how many milliseconds a call becomes a task. */
-  readonly afterMs: number;
-  /** How long a task may run, in milliseconds. */
-  readonly limitMs: number;
-}
-
 /** How many tasks, and characters of results, a process keeps. */
 const MAX_TASKS = 2_000;
 const MAX_CHARACTERS = 64 * 1_048_576;
@@ -26,90 +19,88 @@ const POLL_MS = 1_000;
 /** How long a person may take to answer a task's questions, in milliseconds. */
 const ANSWER_MS = 10 * 60_000;
 
-/** A task's state. Times are in milliseconds of `Date.now()`. */
 interface TaskState {
   readonly status: "working" | "input_required" | "completed" | "cancelled" | "failed";
-  readonly statusMessage?: string | undefined;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  /** How long it is kept, from its creation. */
-  readonly ttlMs: number;
+  readonly statusMessage?: string;
   readonly inputRequests?: Readonly<Record<string, object>> | undefined;
   readonly result?: Readonly<Record<string, unknown>> | undefined;
-  readonly error?: RpcError | undefined;
+  readonly error?: RpcError;
 }
 
 /** A call that goes on after it was answered with a task: a request whose `send` is that of the task. */
 class Task implements TaskWork {
   readonly id = crypto().randomUUID();
-  /** The key of its caller; for others it does not exist. */
-  readonly owner: string;
   /** The OAuth scope that its tool needs. */
   readonly scope: string;
-  state: TaskState;
+  state: TaskState = { status: "working" };
+  #finish: (() => void) | undefined;
   /** Of its result. */
   characters = 0;
+  /** Resolves when it is finished. */
+  readonly finished = new Promise<void>((resolve) => {
+    this.#finish = resolve;
+  });
   readonly #request: ClientRequest;
-  readonly #changed: (task: Task) => void;
+  readonly #createdAt = Date.now();
+  #updatedAt = this.#createdAt;
+  #ttlMs: number;
   #rounds = 0;
   /** The open questions: the keys that the client sees, each once in a task's life, and those of the call. */
   readonly #open = new Map<string, string>();
   #answers: Record<string, unknown> = {};
   #requestState: unknown;
   #late: NodeJS.Timeout | undefined;
-  /** Questions of 2025-11-25 that wait for a request for the result, and what sends them. */
-  #questions: string[] = [];
-  #ask: Send | undefined;
 
-  constructor(
-    request: ClientRequest,
-    scope: string,
-    limitMs: number,
-    changed: (task: Task) => void,
-  ) {
-    const now = Date.now();
-    this.owner = request.client.principal?.key ?? "";
+  constructor(request: ClientRequest, scope: string, limitMs: number) {
     this.scope = scope;
-    this.state = { status: "working", createdAt: now, updatedAt: now, ttlMs: limitMs + KEEP_MS };
     this.#request = request;
-    this.#changed = changed;
+    this.#ttlMs = limitMs + KEEP_MS;
   }
 
   get isFinished(): boolean {
     return this.state.status !== "working" && this.state.status !== "input_required";
   }
 
+  /** Whether it exists for a client: it is the caller's own, whose token has the scope of its tool. */
+  isFor({ principal }: Client): boolean {
+    return (
+      this.#request.client.principal?.key === principal?.key &&
+      principal?.scopes?.includes(this.scope) !== false
+    );
+  }
+
   /** Takes what its request sends. Notifications do not reach a client that follows a task. */
-  readonly send: Send = (json, kind) => {
-    if (kind === "question" && json !== undefined) this.#questionAsked(json);
+  readonly send: Send = (json = "{}", kind) => {
+    if (kind === "question") return this.#pass(JSON.parse(json));
     if (kind !== "answer") return;
-    const answer: { result?: Record<string, unknown>; error?: RpcError } = JSON.parse(json ?? "{}");
-    if (answer.result?.resultType === "input_required") {
-      this.#inputRequired(answer.result);
-      return;
-    }
+    const { result, error }: Pick<TaskState, "result" | "error"> = JSON.parse(json);
+    if (result?.resultType === "input_required") return this.#inputRequired(result);
     // It may be large, and the task is kept for a while.
     this.#request.params = {};
-    this.characters = json?.length ?? 0;
-    if (json === undefined) this.#change({ status: "cancelled" });
-    else if (answer.error === undefined)
-      this.#change({ status: "completed", result: answer.result });
+    this.characters = json.length;
+    if (error !== undefined)
+      this.#change({ status: "failed", error, statusMessage: error.message });
     else
-      this.#change({
-        status: "failed",
-        error: answer.error,
-        statusMessage: answer.error.message,
-      });
+      this.#change(
+        result === undefined ? { status: "cancelled" } : { status: "completed", result },
+      );
   };
 
+  /** Sends a question of 2025-11-25, which names its task. */
+  #pass(question: { params?: { _meta?: object } }): void {
+    const _meta = { ...question.params?._meta, [META.relatedTask]: { taskId: this.id } };
+    this.#change({ status: "input_required" });
+    const params = { ...question.params, _meta };
+    this.#request.caller.send?.(JSON.stringify({ ...question, params }), "question");
+  }
+
   progressed(message: string): void {
-    if (Date.now() - this.state.updatedAt >= POLL_MS) this.#change({ statusMessage: message });
+    if (Date.now() - this.#updatedAt >= POLL_MS) this.#change({ statusMessage: message });
   }
 
   /** Ends its call: with an error, or as cancelled. */
   end(error?: RpcError): void {
     if (!this.#request.isOver) this.#request.abort(error);
-    else if (error === undefined) this.send(undefined, "answer");
     else this.send(JSON.stringify({ error }), "answer");
   }
 
@@ -118,12 +109,12 @@ class Task implements TaskWork {
     this.#rounds += 1;
     this.#answers = {};
     this.#requestState = requestState;
-    const shown = Object.entries<object>(Object(inputRequests)).map(([key, question]) => {
-      const seen = `${this.#rounds}-${key}`;
-      this.#open.set(seen, key);
-      return [seen, question] as const;
-    });
-    this.#change({ status: "input_required", inputRequests: Object.fromEntries(shown) });
+    const shown: Record<string, object> = {};
+    for (const [key, question] of Object.entries<object>(Object(inputRequests))) {
+      shown[`${this.#rounds}-${key}`] = question;
+      this.#open.set(`${this.#rounds}-${key}`, key);
+    }
+    this.#change({ status: "input_required", inputRequests: shown });
     const late = internalError(`The client did not answer within ${ANSWER_MS / 60_000} minutes.`);
     this.#late = setTimeout(() => this.end(late), ANSWER_MS);
   }
@@ -137,100 +128,58 @@ class Task implements TaskWork {
       this.#open.delete(seen);
     }
     if (this.#open.size > 0) {
-      const left = Object.entries(this.state.inputRequests ?? {}).filter(([seen]) =>
-        this.#open.has(seen),
-      );
-      this.#change({ inputRequests: Object.fromEntries(left) });
+      const asked = Object.entries(this.state.inputRequests ?? {});
+      const open = asked.filter(([seen]) => this.#open.has(seen));
+      this.#change({ inputRequests: Object.fromEntries(open) });
       return;
     }
     this.inputReceived();
     this.#request.repeat({ inputResponses: this.#answers, requestState: this.#requestState });
   }
 
-  /** Called when the client has answered all questions. */
   inputReceived(): void {
     clearTimeout(this.#late);
     this.#change({ status: "working", inputRequests: undefined });
   }
 
-  /** A question of 2025-11-25 waits until the client asks for the result. */
-  #questionAsked(json: string): void {
-    const message: { params?: { _meta?: object } } = JSON.parse(json);
-    const _meta = { ...message.params?._meta, [META.relatedTask]: { taskId: this.id } };
-    this.#questions.push(JSON.stringify({ ...message, params: { ...message.params, _meta } }));
-    this.#change({ status: "input_required" });
-    this.#passOn();
-  }
-
-  /** Sends the questions of 2025-11-25 with `send`; returns the function that ends this. */
-  attach(send: Send): () => void {
-    this.#ask = send;
-    this.#passOn();
-    return () => {
-      if (this.#ask === send) this.#ask = undefined;
-    };
-  }
-
-  #passOn(): void {
-    if (this.#ask !== undefined)
-      for (const question of this.#questions.splice(0)) this.#ask(question, "question");
-  }
-
   #change(change: Partial<TaskState>): void {
     if (this.isFinished) return;
-    const now = Date.now();
-    this.state = { ...this.state, ...change, updatedAt: now };
-    if (this.isFinished) {
-      clearTimeout(this.#late);
-      // From here on, the time to live is that of the result.
-      const ttlMs = now - this.state.createdAt + KEEP_MS;
-      this.state = { ...this.state, inputRequests: undefined, ttlMs };
-    }
-    this.#changed(this);
+    this.state = { ...this.state, ...change };
+    this.#updatedAt = Date.now();
+    if (!this.isFinished) return;
+    clearTimeout(this.#late);
+    this.state = { ...this.state, inputRequests: undefined };
+    // From here on, the time to live is that of the result.
+    this.#ttlMs = this.#updatedAt - this.#createdAt + KEEP_MS;
+    this.#finish?.();
   }
 
-  /** As clients see it, without its outcome. */
-  shown(era: Era): object {
-    const { status, statusMessage, createdAt, updatedAt, ttlMs } = this.state;
-    return {
-      taskId: this.id,
-      status,
-      ...(statusMessage === undefined ? {} : { statusMessage }),
-      createdAt: new Date(createdAt).toISOString(),
-      lastUpdatedAt: new Date(updatedAt).toISOString(),
-      ...(era === "legacy"
-        ? { ttl: ttlMs, pollInterval: POLL_MS }
-        : { ttlMs, pollIntervalMs: POLL_MS }),
-    };
-  }
-
-  detailed(): object {
-    const { inputRequests, result, error } = this.state;
-    return {
-      ...this.shown("modern"),
-      ...(inputRequests === undefined ? {} : { inputRequests }),
-      ...(result === undefined ? {} : { result }),
-      ...(error === undefined ? {} : { error }),
-    };
+  /** As clients see it; with its outcome in 2026-07-28. */
+  shown(era: Era, outcome = {}): object {
+    const [ttl, poll] = era === "legacy" ? ["ttl", "pollInterval"] : ["ttlMs", "pollIntervalMs"];
+    const { status, statusMessage } = this.state;
+    const createdAt = new Date(this.#createdAt).toISOString();
+    const lastUpdatedAt = new Date(this.#updatedAt).toISOString();
+    const times = { createdAt, lastUpdatedAt, [ttl]: this.#ttlMs, [poll]: POLL_MS };
+    return { taskId: this.id, status, statusMessage, ...times, ...outcome };
   }
 }
 
 /** The tasks of a process, until they expire. */
 export class Tasks {
-  readonly #options: TaskOptions;
+  readonly #options: { readonly afterMs: number; readonly limitMs: number };
   readonly #tasks = new Map<string, Task>();
-  /** Called when a task changes: for streams that listen to it, and requests that wait for its result. */
-  readonly #watchers = new Map<string, Set<() => void>>();
   readonly #characters = new Limit(MAX_CHARACTERS);
 
-  constructor(options: TaskOptions) {
+  /** After how many milliseconds a call becomes a task, and how long that may run. */
+  constructor(options: { readonly afterMs: number; readonly limitMs: number }) {
     this.#options = options;
   }
 
   /** Whether a call's client can follow a task. In 2025-11-25 it asks for one in the call. */
   isFor({ client, params, revision }: ClientRequest): boolean {
     return revision.era === "modern"
-      ? client.capabilities?.extensions?.[TASKS_EXTENSION] !== undefined
+      ? followsTasks(client)
       : revision.taskParameter && client.ask !== undefined && params.task !== undefined;
   }
 
@@ -241,16 +190,10 @@ export class Tasks {
    * @param scope the OAuth scope that the call's tool needs.
    * @throws ProtocolError -32603 if the client asked for a task, but too many are kept.
    */
-  async run<Result>(
-    request: ClientRequest,
-    scope: string,
-    call: () => Promise<Result>,
-  ): Promise<Result> {
+  async run<Result>(request: ClientRequest, scope: string, call: () => Promise<Result>) {
     if (request.revision.era === "legacy") {
       if (this.#begin(request, scope)) return call();
-      throw new ProtocolError(
-        internalError("Too many tasks are kept. Retry later, or make the call without a task."),
-      );
+      throw new ProtocolError(internalError("Too many tasks. Make the call without a task."));
     }
     const timer = setTimeout(() => {
       if (!request.isOver) this.#begin(request, scope);
@@ -262,41 +205,32 @@ export class Tasks {
   #begin(request: ClientRequest, scope: string): boolean {
     if (this.#tasks.size >= MAX_TASKS) return false;
     const { era } = request.revision;
-    const task = new Task(request, scope, this.#options.limitMs, this.#changed);
+    const task = new Task(request, scope, this.#options.limitMs);
     this.#tasks.set(task.id, task);
+    void task.finished.then(() => this.#keep(task));
     const shown = task.shown(era);
     request.becomeTask(task, era === "legacy" ? { task: shown } : { ...shown, resultType: "task" });
     return true;
   }
 
-  readonly #changed = (task: Task): void => {
-    if (task.isFinished) {
-      this.#characters.count(task.characters);
-      this.#makeRoom(task.id);
-      setTimeout(() => this.#forget(task.id), KEEP_MS).unref();
-    }
-    for (const changed of [...(this.#watchers.get(task.id) ?? [])]) changed();
-  };
-
-  /** Drops the oldest results, but the newest, while all together are too large to be kept. */
-  #makeRoom(newest: string): void {
-    for (const [id, task] of this.#tasks) {
-      if (this.#characters.hasRoom(0)) return;
-      if (id !== newest && task.isFinished) this.#forget(id);
-    }
+  /** Keeps a result for a while; drops the oldest ones while all together are too large. */
+  #keep({ id: newest, characters }: Task): void {
+    this.#characters.count(characters);
+    for (const [id, task] of this.#tasks)
+      if (!this.#characters.hasRoom(0) && id !== newest && task.isFinished) this.#forget(id);
+    setTimeout(() => this.#forget(newest), KEEP_MS).unref();
   }
 
   #forget(id: string): void {
     const task = this.#tasks.get(id);
-    if (task === undefined) return;
-    this.#tasks.delete(id);
-    this.#characters.count(-task.characters);
+    if (this.#tasks.delete(id)) this.#characters.count(-(task?.characters ?? 0));
   }
 
   /** `tasks/get`, in both eras. */
   readonly get: Handler = (request) => {
     const task = this.#find(request);
-    return request.revision.era === "modern" ? task.detailed() : task.shown("legacy");
+    const { era } = request.revision;
+    return task.shown(era, era === "modern" ? task.state : {});
   };
 
   /** `tasks/update`, of 2026-07-28. */
@@ -309,81 +243,36 @@ export class Tasks {
   readonly cancel: Handler = (request) => {
     const task = this.#find(request);
     const isLegacy = request.revision.era === "legacy";
+    const { status } = task.state;
     if (isLegacy && task.isFinished)
-      throw new ProtocolError(
-        invalidParams(`The task is already ${task.state.status}; it cannot be cancelled.`),
-      );
+      throw new ProtocolError(invalidParams(`The task is already ${status}.`));
     task.end();
     return isLegacy ? task.shown("legacy") : {};
   };
 
-  /**
-   * `tasks/result`, of 2025-11-25: waits until a task is finished, and returns or throws what the call would have. Until
-   * then, it passes on questions.
-   */
+  /** `tasks/result`, of 2025-11-25: waits until a task is finished, and returns or throws what the call would have. */
   readonly result: Handler = async (request) => {
     const task = this.#find(request);
-    const detach = task.attach((json, kind) => request.send(json, kind));
-    try {
-      while (!task.isFinished && !request.isOver)
-        await new Promise<void>((changed) => {
-          const end = this.#watch(task.id, () => {
-            end();
-            changed();
-          });
-          request.whenAborted(() => {
-            end();
-            changed();
-          });
-        });
-    } finally {
-      detach();
-    }
-    const { status, result, error } = task.state;
-    if (error !== undefined) throw new ProtocolError(error);
-    if (result === undefined) throw new ProtocolError(internalError(`The task is ${status}.`));
+    await task.finished;
+    const { status, result, error = internalError(`The task is ${status}.`) } = task.state;
+    if (result === undefined) throw new ProtocolError(error);
     const _meta = { ...Object(result._meta), [META.relatedTask]: { taskId: task.id } };
     return { ...result, _meta };
   };
 
-  /** Those of some ids that exist for the client of a request. */
-  known({ client }: ClientRequest, ids: readonly string[]): string[] {
-    return [...new Set(ids)].filter((id) => this.#lookUp(client, id) !== undefined);
-  }
-
-  /** Sends the state of a client's task, now and whenever it changes; returns the function that ends this. */
-  follow({ client }: ClientRequest, id: string, send: (task: object) => void): () => void {
-    const sendState = () => {
-      const task = this.#lookUp(client, id);
-      if (task !== undefined) send(task.detailed());
-    };
-    sendState();
-    return this.#watch(id, sendState);
-  }
-
-  /** @throws ProtocolError -32602 for a task that its client does not have. */
-  #find(request: ClientRequest): Task {
-    requireTasks(request);
-    const id = String(request.params.taskId);
-    const task = this.#lookUp(request.client, id);
-    if (task !== undefined) return task;
+  /** @throws ProtocolError -32021 for a client that does not declare tasks, -32602 for a task that it does not have. */
+  #find({ client, params, revision }: ClientRequest): Task {
+    if (revision.era === "modern" && !followsTasks(client))
+      throw new ProtocolError({
+        code: CODES.missingClientCapability,
+        message: `This needs a client that declares the extension ${TASKS_EXTENSION}.`,
+        data: { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
+      });
+    const id = String(params.taskId);
+    const task = this.#tasks.get(id);
+    if (task?.isFor(client) === true) return task;
     const why = "It has expired or never existed, or it belongs to another caller.";
     throw new ProtocolError(invalidParams(`There is no task ${show(id)}. ${why}`));
-  }
-
-  #lookUp({ principal }: Client, id: string): Task | undefined {
-    const task = this.#tasks.get(id);
-    if (task === undefined || task.owner !== (principal?.key ?? "")) return undefined;
-    return principal?.scopes?.includes(task.scope) === false ? undefined : task;
-  }
-
-  #watch(id: string, changed: () => void): () => void {
-    const watchers = this.#watchers.get(id) ?? new Set();
-    this.#watchers.set(id, watchers.add(changed));
-    return () => {
-      watchers.delete(changed);
-      if (watchers.size === 0) this.#watchers.delete(id);
-    };
   }
 
   /** Ends the running tasks. */
@@ -393,12 +282,6 @@ export class Tasks {
   }
 }
 
-/** @throws ProtocolError -32021 if a client of 2026-07-28 does not declare tasks. */
-export function requireTasks({ client, revision }: ClientRequest): void {
-  if (revision.era === "modern" && client.capabilities?.extensions?.[TASKS_EXTENSION] === undefined)
-    throw new ProtocolError({
-      code: CODES.missingClientCapability,
-      message: `This needs a client that declares the extension ${TASKS_EXTENSION}.`,
-      data: { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
-    });
+function followsTasks({ capabilities }: Client): boolean {
+  return capabilities?.extensions?.[TASKS_EXTENSION] !== undefined;
 }

@@ -9,7 +9,6 @@ import {
   SERVER_INFO_META_KEY,
   SUBSCRIPTION_ID_META_KEY,
   SUPPORTED_PROTOCOL_VERSIONS,
-  TRACEPARENT_META_KEY,
 } from "@modelcontextprotocol/server";
 import { expect, it } from "vitest";
 import type * as content from "../define/content.ts";
@@ -72,7 +71,6 @@ it("agrees with the official SDK's revisions, error codes, levels and keys of _m
     serverInfo: SERVER_INFO_META_KEY,
     subscriptionId: SUBSCRIPTION_ID_META_KEY,
     relatedTask: RELATED_TASK_META_KEY,
-    traceparent: TRACEPARENT_META_KEY,
   });
   expect(CODES).toMatchObject({
     parseError: ProtocolErrorCode.ParseError,

@@ -72,7 +72,6 @@ export const META = {
   serverInfo: "io.modelcontextprotocol/serverInfo",
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
   relatedTask: "io.modelcontextprotocol/related-task",
-  traceparent: "traceparent",
 } as const;
 
 export interface Implementation {

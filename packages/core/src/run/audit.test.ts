@@ -4,14 +4,10 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { modernCall, openSession, post, startProbe } from "../../test/fixtures/http.ts";
 
-const TRACE = "0af7651916cd43dd8448eb211c80319c";
-const PARENT = "b7ad6b7169203331";
-
 /** A call that succeeds, one that fails, one of a tool that does not exist, and one in a session. */
 async function fourCalls(url: URL): Promise<void> {
-  const traceparent = `00-${TRACE}-${PARENT}-01`;
   const calls = [
-    modernCall("probe_say", { text: "secret-argument" }, { traceparent }),
+    modernCall("probe_say", { text: "secret-argument" }),
     modernCall("probe_fail", { how: "error" }),
     modernCall("made-up-by-a-client", {}),
   ];

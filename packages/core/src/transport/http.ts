@@ -1,5 +1,4 @@
 import type { Service } from "../engine/service.ts";
-import type { HttpServing } from "./http/server.ts";
 import type { HttpLimits, HttpSettings } from "./http/settings.ts";
 
 /**
@@ -9,10 +8,6 @@ import type { HttpLimits, HttpSettings } from "./http/settings.ts";
  * @param limits of requests, messages, sessions and time. Default: `HTTP_LIMITS`
  * @throws the error of `listen`, for example EADDRINUSE.
  */
-export async function serveHttp(
-  service: Service,
-  settings: HttpSettings,
-  limits?: HttpLimits,
-): Promise<HttpServing> {
+export async function serveHttp(service: Service, settings: HttpSettings, limits?: HttpLimits) {
   return (await import("./http/server.ts")).serveHttp(service, settings, limits);
 }

@@ -2,13 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { Caller, type Principal, type Send } from "../engine/caller.ts";
 import type { Engine } from "../engine/engine.ts";
-import { parseMessage } from "../engine/message.ts";
 import { CODES } from "../engine/wire.ts";
 import { whenExpired } from "./http/auth.ts";
-import { type Answer, errorAnswer, type Reply, readBody, refuse } from "./http/reply.ts";
-
-/** How many requests of a stream may be unanswered. */
-const MAX_UNANSWERED = 1_024;
+import { readBody } from "./http/body.ts";
+import { type Answer, errorAnswer, type Reply, refuse } from "./http/reply.ts";
+import type { HttpLimits } from "./http/settings.ts";
 
 /**
  * The HTTP+SSE transport of 2024-11-05: a GET opens a stream whose first event, `endpoint`, names the URL that the
@@ -16,14 +14,10 @@ const MAX_UNANSWERED = 1_024;
  *
  * @param path the path to post messages to.
  */
-export function sseEndpoint(
-  engine: Engine,
-  path: string,
-  { connections, maxBytes }: { readonly connections: number; readonly maxBytes: number },
-) {
+export function sseEndpoint(engine: Engine, path: string, limits: HttpLimits) {
   const { load } = engine;
-  const slots = load.limit(connections);
-  const streams = new Map<string, { readonly caller: Caller; readonly send: Send }>();
+  const slots = load.limit(limits.sessions);
+  const streams = new Map<string, Caller>();
   return {
     get count() {
       return streams.size;
@@ -37,8 +31,8 @@ export function sseEndpoint(
       const send: Send = (json) => {
         if (json !== undefined) reply.event(json);
       };
-      const caller = new Caller({ principal, send, maxUnanswered: MAX_UNANSWERED });
-      streams.set(id, { caller, send });
+      const caller = new Caller({ principal, send });
+      streams.set(id, caller);
       reply.openStream();
       reply.write(`event: endpoint\ndata: ${path}?sessionId=${id}\n\n`);
       whenExpired(principal, reply, () => reply.end());
@@ -51,31 +45,23 @@ export function sseEndpoint(
     },
 
     /** Takes a posted message; its answer is sent on the stream. */
-    async post(
-      node: IncomingMessage,
-      reply: Reply,
-      principal: Principal,
-    ): Promise<Answer | undefined> {
+    async post(node: IncomingMessage, reply: Reply, principal: Principal) {
       const id = new URLSearchParams(node.url?.split("?", 2)[1]).get("sessionId") ?? "";
-      const stream = streams.get(id);
-      if (stream === undefined || stream.caller.principal?.key !== principal.key)
+      const caller = streams.get(id);
+      if (caller?.send === undefined || caller.principal?.key !== principal.key)
         return errorAnswer(404, {
           code: CODES.sessionNotFound,
           message: "Session not found. Open a new stream.",
         });
-      const body = await readBody(node, reply, { maxBytes, load });
-      if (body.kind === "gone") return undefined;
-      if (body.kind !== "text")
-        return refuse(body.kind === "too-large" ? 413 : 400, `The body is ${body.kind}.`);
-      const parsed = parseMessage(body.text);
-      if ("error" in parsed) return errorAnswer(400, parsed.error);
+      const body = await readBody(node, reply, load, limits.messageBytes);
+      if (body === undefined || "status" in body) return body;
       reply.send({ status: 202, headers: { "content-type": "text/plain" }, body: "Accepted" });
-      engine.serve(parsed.value, stream.caller, stream.send, { bytes: body.bytes });
+      engine.serve(body.value, caller, caller.send, { bytes: body.bytes });
       return undefined;
     },
 
     async close(): Promise<void> {
-      await Promise.all([...streams.values()].map(({ caller }) => engine.close(caller)));
+      await Promise.all([...streams.values()].map((caller) => engine.close(caller)));
     },
   };
 }

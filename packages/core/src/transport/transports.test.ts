@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { lstatSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { Agent, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from "node:https";
 import { createConnection } from "node:net";
@@ -18,7 +18,6 @@ import { generate } from "selfsigned";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { type HttpProbe, useProbes } from "../../test/fixtures/http.ts";
-import { removeSocket } from "./http/listen.ts";
 
 const { start, closeLater } = useProbes();
 let folder = "";
@@ -192,7 +191,7 @@ describe("a stream of 2024-11-05", () => {
   it("accepts messages only from its owner, and ends its calls with it", async () => {
     const env = { T: "t".repeat(32) };
     const { url, probes, serving } = await start(["--sse", "--auth-token-env", "T"], { env });
-    const headers = { authorization: `Bearer ${env.T}` };
+    const headers = { authorization: `Bearer ${env.T}`, "content-type": "application/json" };
     expect((await fetch(new URL("/sse", url))).status).toBe(401);
     const vanish = new AbortController();
     const stream = await fetch(new URL("/sse", url), { headers, signal: vanish.signal });
@@ -249,20 +248,18 @@ describe("a WebSocket", () => {
     expect(good.protocol).toBe("mcp");
   });
 
-  it("refuses binary frames and messages that are too long, and accepts batches in 2025-03-26", async () => {
+  it("refuses messages that are too long, and accepts batches in 2025-03-26", async () => {
     const { url, serving } = await start(["--websocket"], { limits: { messageBytes: 65_536 } });
     const socket = open(url, ["mcp"]);
     await once(socket, "open");
     const answers: JSONRPCMessage[] = [];
     socket.on("message", (data) => answers.push(JSON.parse(String(data))));
-    socket.send(Buffer.from("{}"));
     const clientInfo = { name: "raw", version: "1" };
     const params = { protocolVersion: "2025-03-26", capabilities: {}, clientInfo };
     socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params }));
     socket.send(JSON.stringify([2, 3].map((id) => ({ jsonrpc: "2.0", id, method: "ping" }))));
-    await expect.poll(() => answers).toHaveLength(3);
+    await expect.poll(() => answers).toHaveLength(2);
     expect(answers).toMatchObject([
-      { id: null, error: { code: -32700 } },
       { id: 1, result: { protocolVersion: "2025-03-26" } },
       [{ id: 2 }, { id: 3 }],
     ]);
@@ -272,72 +269,15 @@ describe("a WebSocket", () => {
     await expect.poll(() => serving.load.sessions).toBe(0);
   });
 
-  it("that reads nothing and sends invalid messages is not read from either, and loses nothing", async () => {
-    // The kernel keeps less for a Unix socket than the tens of megabytes it keeps for TCP.
-    await start(["--http", `unix:${socketPath()}`, "--websocket"]);
-    const socket = open(new URL(`ws+unix:${socketPath()}:/mcp`), ["mcp"]);
-    await once(socket, "open");
-    socket.pause();
-    const frame = Buffer.from("{}");
-    let sent = 0;
-    // Until the server stops reading, so that sent messages stay on this side.
-    for (let round = 0; round < 20 && socket.bufferedAmount === 0; round += 1) {
-      for (let index = 0; index < 20_000; index += 1, sent += 1) socket.send(frame);
-      // Both sides are in this process: what is read at all is read within a few turns of its event loop.
-      for (let before = -1; before !== socket.bufferedAmount; ) {
-        before = socket.bufferedAmount;
-        for (let turn = 0; turn < 100; turn += 1) await new Promise((next) => setImmediate(next));
-      }
-    }
-    expect(socket.bufferedAmount).toBeGreaterThan(0);
-    let heard = 0;
-    const all = new Promise<void>((done) =>
-      socket.on("message", () => {
-        heard += 1;
-        if (heard === sent) done();
-      }),
-    );
-    socket.resume();
-    await Promise.race([all, once(socket, "close")]);
-    expect(heard).toBe(sent);
-  });
-
-  it("that reads none of its responses is not read from either, and loses nothing", async () => {
-    const { url, probes, serving } = await start(["--websocket"]);
+  it("that reads none of its responses is disconnected", async () => {
+    const { url, serving } = await start(["--websocket"]);
     const socket = open(url, ["mcp"]);
     await once(socket, "open");
     socket.pause();
-    const send = (id: string, name: string, args: object) =>
-      socket.send(
-        JSON.stringify({
-          jsonrpc: "2.0",
-          id,
-          method: "tools/call",
-          params: { name, arguments: args },
-        }),
-      );
-    const calls = 2_000;
-    for (let made = 0; made < calls; made += 1) {
-      send(`e${made}`, "probe_echo", { text: "x".repeat(16_000), times: 4 });
-      send(`c${made}`, "probe_count", {});
-    }
-    // As soon as no more is read, which is long before the end.
-    let taken = -1;
-    const isStill = () => {
-      const before = taken;
-      taken = probes[0]?.count ?? 0;
-      return taken > 0 && taken === before;
-    };
-    await expect.poll(isStill, { interval: 300 }).toBe(true);
-    expect(taken).toBeLessThan(calls / 2);
-    let heard = 0;
-    socket.on("message", () => {
-      heard += 1;
-    });
-    socket.resume();
-    await expect.poll(() => heard).toBe(2 * calls);
-    expect(probes[0]?.count).toBe(calls);
-    expect(serving.load.inFlight).toBe(0);
+    const params = { name: "probe_echo", arguments: { text: "x".repeat(16_000), times: 4 } };
+    for (let id = 0; id < 2_000; id += 1)
+      socket.send(JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params }));
+    await expect.poll(() => serving.load.sessions).toBe(0);
   });
 });
 
@@ -410,7 +350,7 @@ describe("a connection over HTTP", () => {
     socket.write(request(url, 1, "probe_slow", { ms: 60_000 }).repeat(20));
     await expect.poll(() => serving.load.inFlight).toBe(1);
     socket.destroy();
-    await expect.poll(() => serving.load).toMatchObject({ inFlight: 0, waiting: 0 });
+    await expect.poll(() => serving.load).toMatchObject({ inFlight: 0, bytes: 0 });
   });
 
   it("that asks for HTTP/2 is answered in HTTP/1.1; one with an invalid WebSocket request is closed", async () => {
@@ -438,21 +378,12 @@ describe("a Unix socket", () => {
     await expect(start(["--http", `unix:${path}`])).rejects.toMatchObject({ code: "EADDRINUSE" });
     child.kill("SIGKILL");
     await once(child, "exit");
-    const left = lstatSync(path, { bigint: true });
-    expect(left.isSocket()).toBe(true);
+    expect(lstatSync(path).isSocket()).toBe(true);
     writeFileSync(join(folder, "file.sock"), "not a socket");
     await expect(start(["--http", `unix:${join(folder, "file.sock")}`])).rejects.toMatchObject({
       code: "EADDRINUSE",
     });
     await start(["--http", `unix:${path}`]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    // As a second process that checked at the same time, but acts later.
-    await removeSocket(path, left);
-    const socket = createConnection(path);
-    await once(socket, "connect");
-    socket.destroy();
-    expect(readdirSync(folder).filter((name) => name.startsWith("private"))).toEqual([
-      "private.sock",
-    ]);
   });
 });

@@ -11,7 +11,6 @@ import {
   eventsOf,
   type HttpProbe,
   INITIALIZE,
-  legacyCall,
   modernCall,
   modernListen,
   openSession,
@@ -131,16 +130,17 @@ describe("a caller with many tokens leaves room for others", () => {
     expect((await call(url, eve[0] ?? {})).status).toBe(503);
     expect((await call(url, bob)).status).toBe(200);
   });
+});
 
-  it("in requests a minute, and is told when to continue", async () => {
-    const { url, eve, bob } = await startShared({ limits: { limits: { perMinute: 60 } } });
-    const { accepted, refused } = await untilRefused(eve, (token) => call(url, token));
-    expect(accepted).toBeGreaterThanOrEqual(6);
-    expect(refused.status).toBe(429);
-    expect(refused.headers.get("retry-after")).toBe("1");
-    expect(await refused.text()).toContain("retry after 1 s");
-    expect((await call(url, bob)).status).toBe(200);
-  });
+it("a caller with many tokens has a rate, and leaves others theirs", async () => {
+  const { url, eve, bob } = await startShared({ limits: { limits: { perMinute: 60 } } });
+  const { accepted, refused } = await untilRefused(eve, (token) => call(url, token));
+  // More if a minute ends in between.
+  expect(accepted).toBeGreaterThanOrEqual(60);
+  expect(accepted).toBeLessThanOrEqual(120);
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get("retry-after")).toBe("60");
+  expect((await call(url, bob)).status).toBe(200);
 });
 
 describe("what is kept for a client", () => {
@@ -181,21 +181,5 @@ describe("what is kept for a client", () => {
     for (let index = 0; index < 10; index += 1) await subscribe();
     // What is not kept is freed once the sockets have ended their work; what is kept stays 40 MiB.
     await expect.poll(() => held() - before).toBeLessThan(10 * MIB);
-  });
-
-  it("is each message that belongs to no request once, until it listens", async () => {
-    const { url, serving, probes } = await start();
-    const session = await openSession(url);
-    const subscribe = { jsonrpc: "2.0", id: 2, method: "resources/subscribe" };
-    await post(url, { ...subscribe, params: { uri: "probe://count" } }, session);
-    const changed = probes[0]?.watchers.get("probe://count");
-    changed?.();
-    const { kept } = serving.load;
-    expect(kept).toBeGreaterThan(0);
-    for (let index = 0; index < 1_000; index += 1) changed?.();
-    expect(serving.load.kept).toBe(kept);
-    await post(url, legacyCall(3, "probe_echo", { text: "a" }), session);
-    await fetch(url, { method: "DELETE", headers: session });
-    expect(serving.load.kept).toBe(0);
   });
 });

@@ -1,11 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import type { BigIntStats } from "node:fs";
-import { link, lstat, readFile, rename, rm } from "node:fs/promises";
-import type { ServerOptions } from "node:http";
-import type { Server as HttpsServer } from "node:https";
+import { lstat, readFile, rm } from "node:fs/promises";
+import { createServer, type IncomingHttpHeaders, STATUS_CODES } from "node:http";
 import { createConnection, type Server } from "node:net";
-import type { HttpSettings, ListenAddress } from "./settings.ts";
+import type { Duplex } from "node:stream";
+import { type Answer, bodyOf } from "./reply.ts";
+import type { HttpLimits, HttpSettings, ListenAddress } from "./settings.ts";
 
 /**
  * Connections that may wait until the process accepts them, within the system's own limit (on Linux, `somaxconn`). With Node.js's 511,
@@ -13,6 +12,55 @@ import type { HttpSettings, ListenAddress } from "./settings.ts";
  * only after seconds.
  */
 const BACKLOG = 4_096;
+/** How long a client may take to send its headers, and how often this is checked, in milliseconds. */
+const HEADERS_MS = 10_000;
+const CHECK_MS = 2_000;
+/**
+ * How long a connection may be idle between two requests, in milliseconds. Longer than with load balancers (usually 60
+ * s), since a request that is being sent is lost if the server closes the connection first.
+ */
+const KEEP_ALIVE_MS = 72_000;
+/** How long a connection is idle before the first TCP keep-alive probe, in milliseconds. */
+const PROBE_AFTER_MS = 30_000;
+
+/**
+ * A server that accepts connections within the limits.
+ *
+ * @throws Error if the certificate or its key cannot be read, or they do not match.
+ */
+export async function createListener({ tls }: HttpSettings, limits: HttpLimits) {
+  const { requestMs, connections } = limits;
+  const options = {
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAlive: true,
+    keepAliveInitialDelay: PROBE_AFTER_MS,
+    headersTimeout: Math.min(HEADERS_MS, requestMs),
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: Math.min(CHECK_MS, requestMs),
+  };
+  const server =
+    tls === undefined
+      ? createServer(options)
+      : (await import("node:https")).createServer({
+          ...options,
+          cert: await readFile(tls.cert),
+          key: await readFile(tls.key),
+        });
+  server.maxConnections = connections;
+  return server;
+}
+
+/** Answers a connection for which Node.js makes no response, and closes it. */
+export function answerRaw(socket: Duplex, answer: Answer, request: IncomingHttpHeaders = {}): void {
+  const { status, headers = {} } = answer;
+  const body = bodyOf(answer, request);
+  const length = Buffer.byteLength(body);
+  const all = { ...headers, "content-length": length, connection: "close" };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`;
+  if (socket.writable) socket.end(text, () => socket.destroy());
+  else socket.destroy();
+}
 
 /**
  * Listens on a port, or on a Unix socket that only this user can connect to. Replaces a socket left behind by a killed
@@ -29,8 +77,8 @@ export async function listen(server: Server, address: ListenAddress): Promise<vo
   const { path } = address;
   // A pipe of Windows disappears with its process.
   const isFile = process.platform !== "win32";
-  const found = isFile ? await lstat(path, { bigint: true }).catch(() => undefined) : undefined;
-  if (found?.isSocket() === true && (await isDeserted(path))) await removeSocket(path, found);
+  const found = isFile ? await lstat(path).catch(() => undefined) : undefined;
+  if (found?.isSocket() === true && (await isDeserted(path))) await rm(path, { force: true });
   // The socket is created within this call, so its mode is 0600 from the start.
   const mask = process.umask(0o177);
   server.listen({ path, backlog: BACKLOG });
@@ -48,32 +96,4 @@ function isDeserted(path: string): Promise<boolean> {
       socket.destroy();
     });
   });
-}
-
-/**
- * Removes a Unix socket if it is still the one that was checked. Another process may have replaced it since, so it is
- * first moved aside, and moved back if it is a different one.
- */
-export async function removeSocket(path: string, looked: BigIntStats): Promise<void> {
-  const aside = `${path}.${randomUUID()}`;
-  const isMoved = await rename(path, aside).then(
-    () => true,
-    () => false,
-  );
-  if (!isMoved) return;
-  const moved = await lstat(aside, { bigint: true });
-  // The inode alone proves nothing: file systems reuse it.
-  if (moved.ino !== looked.ino || moved.mtimeNs !== looked.mtimeNs)
-    await link(aside, path).catch(() => undefined);
-  await rm(aside);
-}
-
-/** @throws Error if the certificate or its key cannot be read, or they do not match. */
-export async function secureServer(
-  files: NonNullable<HttpSettings["tls"]>,
-  options: ServerOptions,
-): Promise<HttpsServer> {
-  const { createServer } = await import("node:https");
-  const [cert, key] = await Promise.all([readFile(files.cert), readFile(files.key)]);
-  return createServer({ ...options, cert, key });
 }

@@ -184,37 +184,41 @@ describe("an OAuth 2.1 resource server", () => {
     ["expired", () => issuer.forge({ ...good(), exp: now() - 60 }), /expired/],
     ["without an end", () => issuer.forge(without("exp")), /exp/],
     ["without a subject", () => issuer.forge(without("sub")), /sub/],
-    ["not valid yet", () => issuer.forge({ ...good(), nbf: now() + 600 }), /not valid yet/],
+    [
+      "not valid yet",
+      () => issuer.forge({ ...good(), nbf: now() + 600 }),
+      /claim nbf is missing or wrong/,
+    ],
     [
       "for another resource",
       () => issuer.token("ada", "http://127.0.0.1/other"),
-      /another resource/,
+      /claim aud is missing or wrong/,
     ],
     [
       "for a prefix of this resource",
       () => issuer.forge({ ...good(), aud: "http://127.0.0.1/" }),
-      /another resource/,
+      /claim aud is missing or wrong/,
     ],
     ["without an audience", () => issuer.forge(without("aud")), /aud/],
     [
       "of another issuer by name",
       () => issuer.forge({ ...good(), iss: other.issuer }),
-      /another issuer/,
+      /claim iss is missing or wrong/,
     ],
     [
       "of another issuer by key",
       () => other.forge(good()),
-      /not signed with one of the issuer's keys/,
+      /not a JWT signed with one of the issuer's keys/,
     ],
-    ["of another issuer", () => other.token("ada", AUDIENCE), /another issuer|not signed with one/],
-    ["unsigned", async () => new UnsecuredJWT(good()).encode(), /not a signed JWT|algorithm/],
+    ["of another issuer", () => other.token("ada", AUDIENCE), /claim iss|not a JWT signed/],
+    ["unsigned", async () => new UnsecuredJWT(good()).encode(), /not a JWT signed/],
     [
       "signed with a shared secret",
       () =>
         new SignJWT(good())
           .setProtectedHeader({ alg: "HS256", kid: "main" })
           .sign(new Uint8Array(32)),
-      /algorithm/,
+      /not a JWT signed/,
     ],
     [
       "signed with another key",
@@ -224,7 +228,7 @@ describe("an OAuth 2.1 resource server", () => {
           .setProtectedHeader({ alg: "ES256", kid: "mine" })
           .sign(privateKey);
       },
-      /not signed with one of the issuer's keys/,
+      /not a JWT signed with one of the issuer's keys/,
     ],
     [
       "changed after signing",
@@ -232,10 +236,10 @@ describe("an OAuth 2.1 resource server", () => {
         const [head, , signature] = (await issuer.forge(good())).split(".");
         return `${head}.${Buffer.from(JSON.stringify({ ...good(), sub: "root" })).toString("base64url")}.${signature}`;
       },
-      /not signed with one of the issuer's keys/,
+      /not a JWT signed with one of the issuer's keys/,
     ],
     ["of another kind", () => issuer.forge(good(), { typ: "logout+jwt" }), /type/],
-    ["no token at all", async () => "nonsense", /not a signed JWT/],
+    ["no token at all", async () => "nonsense", /not a JWT signed/],
   ];
   it.each(bad)("refuses a token that is %s", async (_what, make, why) => {
     const token = await make();

@@ -7,7 +7,6 @@ import {
   modernCall,
   openSession,
   post,
-  resumed,
   useProbes,
 } from "../../../test/fixtures/http.ts";
 
@@ -141,43 +140,6 @@ describe("isolation", () => {
     for (let opened = 0; opened < 5; opened += 1) await openSession(url);
     expect(serving.load.sessions).toBeLessThanOrEqual(3);
     await expect.poll(() => serving.load.sessions).toBe(0);
-  });
-});
-
-describe("resumption", () => {
-  it("gives a legacy client what it missed, once, and refuses events that are no longer stored", async () => {
-    const { url } = await start();
-    const headers = await openSession(url);
-    const vanish = new AbortController();
-    const params = { name: "probe_slow", arguments: { ms: 300 }, _meta: { progressToken: "p" } };
-    const lost = await post(
-      url,
-      { jsonrpc: "2.0", id: 9, method: "tools/call", params },
-      headers,
-      vanish.signal,
-    );
-    const reader = lost.body?.getReader();
-    const first = new TextDecoder().decode((await reader?.read())?.value);
-    const eventId = /^id: (\S+)$/m.exec(first)?.[1] ?? "";
-    expect(eventId).not.toBe("");
-    vanish.abort();
-    const missed = await (await resumed(url, headers, eventId)).text();
-    expect(missed.match(/"text":"waited"/g)).toHaveLength(1);
-    for (let filled = 0; filled < 50; filled += 1) {
-      const stored = { name: "probe_slow", arguments: { ms: 1 }, _meta: { progressToken: filled } };
-      await (
-        await post(
-          url,
-          { jsonrpc: "2.0", id: filled + 10, method: "tools/call", params: stored },
-          headers,
-        )
-      ).text();
-    }
-    const gone = await fetch(url, {
-      headers: { ...headers, accept: "text/event-stream", "last-event-id": eventId },
-    });
-    expect(gone.status).toBe(400);
-    expect(await gone.text()).toContain("no longer available");
   });
 });
 
@@ -357,6 +319,42 @@ describe("health and shutdown", () => {
     await expect.poll(ready).toEqual([200, "ready"]);
   });
 
+  it("describes the server before anyone connects (SEP-2127)", async () => {
+    const { url } = await start();
+    const headers = { origin: "https://elsewhere.example" };
+    const response = await fetch(`${url}/server-card`, { headers });
+    expect(response.headers.get("content-type")).toBe("application/mcp-server-card+json");
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
+    const card: { remotes: object[] } = Object(await response.json());
+    expect(card).toMatchObject({
+      $schema: "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
+      name: "localhost/refmcp-probe",
+      version: "1.2.3",
+      description: expect.stringMatching(/^.{1,100}$/),
+      remotes: [{ type: "streamable-http", url: url.href }],
+    });
+    expect(card.remotes[0]).toMatchObject({
+      supportedProtocolVersions: expect.arrayContaining(["2026-07-28"]),
+    });
+    expect(card.remotes[0]).not.toHaveProperty("headers");
+  });
+
+  it("describes where it is to clients of an audience, and that it needs a token", async () => {
+    const env = { T: "t".repeat(32) };
+    const open = await start(["--auth-token-env", "T"], { env });
+    const secret = { name: "Authorization", isRequired: true, isSecret: true };
+    expect(await (await fetch(`${open.url}/server-card`)).json()).toMatchObject({
+      remotes: [{ headers: [secret] }],
+    });
+    const audience = "https://mcp.example.com/git";
+    const oauth = ["--oauth-issuer", "https://as.example.com", "--oauth-audience", audience];
+    const { url } = await start(oauth);
+    expect(await (await fetch(`${url}/server-card`)).json()).toMatchObject({
+      name: "com.example.mcp/refmcp-probe",
+      remotes: [{ url: audience }],
+    });
+  });
+
   it("drains: is not ready, but serves calls, then answers those that are running", async () => {
     const { url, serving } = await start();
     const ending = serving.close({ drainMs: 2_000, callMs: 60_000 });
@@ -391,16 +389,6 @@ describe("health and shutdown", () => {
     await probe.serving.close({ drainMs: 0, callMs: 50 });
     await call;
     await stream.text().catch(() => undefined);
-  });
-
-  it("carries the trace of a request into its log lines", async () => {
-    const probe = await start();
-    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    const { message, headers } = modernCall("probe_fail", { how: "fault" }, { traceparent });
-    await (await post(probe.url, message, headers)).text();
-    expect(probe.log()).toContain(
-      "trace_id=0af7651916cd43dd8448eb211c80319c span_id=b7ad6b7169203331",
-    );
   });
 });
 

@@ -1,89 +1,52 @@
-import {
-  createServer,
-  type Server as HttpServer,
-  type IncomingMessage,
-  ServerResponse,
-  STATUS_CODES,
-} from "node:http";
-import type { Server as HttpsServer } from "node:https";
-import type { Server, Socket } from "node:net";
-import type { Duplex } from "node:stream";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isIP, type Server, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { startDeadline } from "@refmcp/boundary";
+import { clip } from "@refmcp/boundary/answer";
 import type { Principal } from "../../engine/caller.ts";
 import { Engine } from "../../engine/engine.ts";
 import { internalError } from "../../engine/errors.ts";
 import { Load } from "../../engine/load.ts";
+import { REVISIONS } from "../../engine/revision.ts";
 import type { Service } from "../../engine/service.ts";
 import { createAccess, createAuthenticator, PREFLIGHT_HEADERS } from "./auth.ts";
-import { Endpoint } from "./endpoint.ts";
-import { listen, secureServer } from "./listen.ts";
-import { type Answer, errorAnswer, jsonAnswer, Outbox, Reply, refuse } from "./reply.ts";
-import { HTTP_LIMITS, type HttpLimits, type HttpSettings } from "./settings.ts";
+import { createEndpoint } from "./endpoint.ts";
+import { answerRaw, createListener, listen } from "./listen.ts";
+import { type Answer, errorAnswer, jsonAnswer, Reply, refuse } from "./reply.ts";
+import { HTTP_LIMITS, type HttpSettings, urlText } from "./settings.ts";
 
 /** The paths of the HTTP+SSE transport of 2024-11-05: its stream, and the one to post messages to. */
 const SSE_PATH = "/sse";
 const MESSAGES_PATH = "/messages";
 
-export interface HttpServing {
-  /** The endpoint: `http://127.0.0.1:8080/mcp`. */
-  readonly url: string;
-  /**
-   * Current counts: pending requests, bytes of their messages, open sessions, characters kept for resumption, unread bytes.
-   */
-  readonly load: Readonly<Record<"inFlight" | "bytes" | "sessions" | "kept" | "waiting", number>>;
-  /**
-   * Shuts down in the order that load balancers expect: first `/readyz` answers 503 while calls are still accepted
-   * (`drainMs`); then new calls are refused, and running ones may end within the time limit of a call (`callMs`).
-   */
-  close(within?: { readonly drainMs: number; readonly callMs: number }): Promise<void>;
-}
-
 /** All messages in progress together may be this many times the maximum size of one. */
 const MESSAGES_AT_ONCE = 8;
-/** How long a client may take to send its headers, and how often this is checked, in milliseconds. */
-const HEADERS_MS = 10_000;
-const CHECK_MS = 2_000;
-/**
- * How long a connection may be idle between two requests, in milliseconds. Longer than with load balancers (usually 60
- * s), since a request that is being sent is lost if the server closes the connection first.
- */
-const KEEP_ALIVE_MS = 72_000;
 /** How long running calls may continue if `close` is not told. */
 const CLOSE_MS = 1_200;
 /** How long an answer about readiness is kept, and how long the server may take for it, in milliseconds. */
 const READY_MS = 1_000;
 const READY_LIMIT_MS = 5_000;
-/** How long a connection is idle before the first TCP keep-alive probe, in milliseconds. */
-const PROBE_AFTER_MS = 30_000;
 
 /** See `../http.ts`. */
-export async function serveHttp(
-  service: Service,
-  settings: HttpSettings,
-  limits: HttpLimits = HTTP_LIMITS,
-): Promise<HttpServing> {
-  const { messageBytes: maxBytes, perMinute } = limits;
+export async function serveHttp(service: Service, settings: HttpSettings, limits = HTTP_LIMITS) {
+  const { auth } = settings;
   const { log } = service;
   const access = createAccess(settings);
-  const authenticator = await createAuthenticator(settings.auth, service);
+  const authenticator = await createAuthenticator(auth, service);
   const load = new Load({
     requests: limits.inFlight,
-    bytes: maxBytes * MESSAGES_AT_ONCE,
+    bytes: limits.messageBytes * MESSAGES_AT_ONCE,
     // Without authentication, all callers are programs of one user on one machine.
-    perMinute: settings.auth.kind === "none" ? Number.POSITIVE_INFINITY : perMinute,
-    isShared: settings.auth.kind === "oauth",
+    perMinute: auth.kind === "none" ? Number.POSITIVE_INFINITY : limits.perMinute,
+    isShared: auth.kind === "oauth",
   });
   const engine = new Engine(service, load);
-  const { isStateless } = settings;
-  const { stepUp } = authenticator;
-  const endpoint = new Endpoint(engine, { limits, maxBytes, isStateless, stepUp });
-  const outbox = new Outbox(limits);
-  const bounds = { connections: limits.sessions, maxBytes };
+  const endpoint = createEndpoint(engine, limits, { ...settings, stepUp: authenticator.stepUp });
   const sse = settings.sse
-    ? (await import("../sse.ts")).sseEndpoint(engine, MESSAGES_PATH, bounds)
+    ? (await import("../sse.ts")).sseEndpoint(engine, MESSAGES_PATH, limits)
     : undefined;
   const webSocket = settings.websocket
-    ? (await import("../websocket.ts")).webSocketEndpoint(engine, bounds)
+    ? (await import("../websocket.ts")).webSocketEndpoint(engine, limits)
     : undefined;
   const isReady = readiness(service);
   let isDraining = false;
@@ -100,16 +63,21 @@ export async function serveHttp(
   /** Serves a request through its reply, or returns the response. */
   async function answer(node: IncomingMessage, reply: Reply): Promise<Answer | undefined> {
     const path = pathOf(node);
+    const isGet = node.method === "GET";
     if (path === "/healthz") return jsonAnswer(200, { status: "ok" });
     if (path === "/readyz") {
       const status = isDraining ? "ending" : (await isReady()) ? "ready" : "unavailable";
       return jsonAnswer(status === "ready" ? 200 : 503, { status });
     }
-    const refusal = access.refusal(node);
-    if (refusal !== undefined) return refusal;
-    access.allowReading(node, reply.response);
+    const wrongHost = access.hostRefusal(node);
+    if (wrongHost !== undefined) return wrongHost;
+    const scheme = settings.tls === undefined ? "http" : "https";
+    if (path === "/mcp/server-card" && isGet)
+      return serverCard(service, auth, `${scheme}://${node.headers.host}`);
+    const wrongOrigin = access.originRefusal(node, reply.response);
+    if (wrongOrigin !== undefined) return wrongOrigin;
     if (node.method === "OPTIONS") return { status: 204, headers: PREFLIGHT_HEADERS };
-    const document = node.method === "GET" ? authenticator.metadata.get(path) : undefined;
+    const document = isGet ? authenticator.metadata.get(path) : undefined;
     if (document !== undefined)
       return jsonAnswer(200, document, { "cache-control": "max-age=3600" });
     const isSse = sse !== undefined && (path === SSE_PATH || path === MESSAGES_PATH);
@@ -118,22 +86,18 @@ export async function serveHttp(
     const principal = await admit(node);
     if ("status" in principal) return principal;
     if (!isSse) return endpoint.serve(node, reply, principal);
-    if (path === SSE_PATH && node.method === "GET") return sse.open(reply, principal);
+    if (path === SSE_PATH && isGet) return sse.open(reply, principal);
     if (path === MESSAGES_PATH && node.method === "POST") return sse.post(node, reply, principal);
     return refuse(405, `${node.method} is not allowed here.`);
   }
 
   async function handle(node: IncomingMessage, response: ServerResponse): Promise<void> {
-    const reply = new Reply(response, outbox);
-    let said: Answer | undefined;
-    try {
-      said = await answer(node, reply);
-    } catch (error) {
-      log.error(
-        `${node.method} ${node.url}: ${error instanceof Error ? error.stack : String(error)}`,
-      );
-      said = errorAnswer(500, internalError("Internal error."));
-    }
+    const reply = new Reply(response, limits);
+    const said = await answer(node, reply).catch((error: unknown) => {
+      const why = error instanceof Error ? error.stack : String(error);
+      log.error(`${node.method} ${node.url}: ${why}`);
+      return errorAnswer(500, internalError("Internal error."));
+    });
     if (said === undefined) return;
     // The rest of a refused body is not read.
     if (!node.complete && !response.headersSent) response.setHeader("connection", "close");
@@ -154,52 +118,48 @@ export async function serveHttp(
       });
   });
   if (webSocket !== undefined)
-    // With this listener, Node.js diverts every request with an Upgrade header, not only those for WebSocket.
-    server.on("upgrade", (node: IncomingMessage, socket: Socket, head: Buffer) => {
-      if (!/^websocket$/i.test(node.headers.upgrade ?? ""))
-        return serveAnyway(server, node, socket, head);
+    server.on("upgrade", async (node: IncomingMessage, socket: Socket, head: Buffer) => {
       socket.on("error", () => socket.destroy());
-      const upgrade = async () => {
-        if (pathOf(node) !== "/mcp")
-          return refuse(404, "WebSocket connections are served at /mcp only.");
-        const principal = access.refusal(node) ?? (await admit(node));
-        return "status" in principal ? principal : webSocket.upgrade(node, socket, head, principal);
-      };
-      upgrade().then(
-        (said) => {
-          if (said !== undefined) refuseUpgrade(node, socket, said, outbox);
-        },
-        () => socket.destroy(),
-      );
+      const refused = access.hostRefusal(node) ?? access.originRefusal(node);
+      const principal = refused ?? (await admit(node));
+      const isHere = pathOf(node) === "/mcp" && /^websocket$/i.test(node.headers.upgrade ?? "");
+      const said = !isHere
+        ? refuse(404, "WebSocket connections are served at /mcp only.")
+        : "status" in principal
+          ? principal
+          : webSocket.upgrade(node, socket, head, principal);
+      if (said !== undefined) answerRaw(socket, said, node.headers);
     });
   await listen(server, settings.address);
   server.on("error", (error) => log.error(`HTTP: ${error.message}`));
 
   return {
+    /** The endpoint: `http://127.0.0.1:8080/mcp`. */
     url: urlOf(server, settings),
+    /** Current counts: pending requests, bytes of their messages, open sessions. */
     get load() {
-      const { count, stored } = endpoint.sessions;
       return {
         inFlight: load.requests.used,
         bytes: load.bytes.used,
-        sessions: count + (sse?.count ?? 0) + (webSocket?.count ?? 0),
-        kept: stored,
-        waiting: outbox.waiting,
+        sessions: endpoint.sessions.count + (sse?.count ?? 0) + (webSocket?.count ?? 0),
       };
     },
+    /**
+     * Shuts down in the order that load balancers expect: first `/readyz` answers 503 while calls are still accepted
+     * (`drainMs`); then new calls are refused, and running ones may end within the time limit of a call (`callMs`).
+     */
     async close({ drainMs, callMs } = { drainMs: 0, callMs: CLOSE_MS }) {
       isDraining = true;
-      await new Promise((next) => setTimeout(next, drainMs));
+      await sleep(drainMs);
       isEnding = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const until = performance.now() + callMs;
-      while ((endpoint.isReading || load.requests.used > 0) && performance.now() < until)
-        await new Promise((next) => setTimeout(next, 20));
+      // A message counts from its first byte until its request is answered.
+      while (load.requests.used + load.bytes.used > 0 && performance.now() < until) await sleep(20);
       await Promise.all([endpoint.close(), sse?.close(), webSocket?.close()]);
-      outbox.close();
       // Written data is sent before the connections are closed.
-      await Promise.race([closed, new Promise((next) => setTimeout(next, 150))]);
+      await Promise.race([closed, sleep(150)]);
       server.closeAllConnections();
       await closed;
     },
@@ -210,86 +170,57 @@ function pathOf({ url = "/" }: IncomingMessage): string {
   return url.split("?", 1)[0] ?? "/";
 }
 
-/** A server that accepts connections within the limits, and answers what Node.js cannot read as a request. */
-async function createListener(
-  { tls }: HttpSettings,
-  { requestMs, connections }: HttpLimits,
-): Promise<HttpServer | HttpsServer> {
-  const options = {
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAlive: true,
-    keepAliveInitialDelay: PROBE_AFTER_MS,
-    headersTimeout: Math.min(HEADERS_MS, requestMs),
-    requestTimeout: requestMs,
-    connectionsCheckingInterval: Math.min(CHECK_MS, requestMs),
-  };
-  const server = tls === undefined ? createServer(options) : await secureServer(tls, options);
-  server.maxConnections = connections;
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) =>
-    refuseGarbage(socket, error.code),
-  );
-  return server;
-}
-
 /** Whether calls can be served now. Probes may come often and from anywhere, so they share an answer for a while. */
 function readiness({ ready, log }: Service): () => Promise<boolean> {
   let answer: Promise<boolean> | undefined;
-  let was = true;
+  const find = async () => {
+    const { signal, end } = startDeadline(READY_LIMIT_MS);
+    const late = sleep(READY_LIMIT_MS, "no answer in time", { ref: false });
+    const reached = Promise.race([ready(signal), late]).finally(end);
+    const why = await reached.catch((error: unknown) => Object(error).message ?? String(error));
+    if (why !== undefined) log.warning(`Calls cannot be served: ${why}`);
+    setTimeout(() => (answer = undefined), READY_MS).unref();
+    return why === undefined;
+  };
   return () => {
-    answer ??= find().finally(() => setTimeout(() => (answer = undefined), READY_MS).unref());
+    answer ??= find();
     return answer;
   };
-
-  async function find(): Promise<boolean> {
-    const limit = startDeadline(READY_LIMIT_MS);
-    const late = new Promise<never>((_, reject) => limit.signal.addEventListener("abort", reject));
-    const why = await Promise.race([ready(limit.signal), late]).then(
-      () => undefined,
-      (error: unknown) =>
-        error instanceof Error ? error.message : `no answer within ${READY_LIMIT_MS} ms`,
-    );
-    limit.end();
-    const is = why === undefined;
-    if (is !== was)
-      log.warning(is ? "Calls can be served again." : `Calls cannot be served: ${why}`);
-    was = is;
-    return is;
-  }
-}
-
-/** Answers what Node.js could not read as a request. */
-function refuseGarbage(socket: Duplex, code: string | undefined): void {
-  const statuses: Record<string, number> = {
-    HPE_HEADER_OVERFLOW: 431,
-    ERR_HTTP_REQUEST_TIMEOUT: 408,
-  };
-  const status = statuses[code ?? ""] ?? 400;
-  const line = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`;
-  if (socket.writable) socket.end(line, () => socket.destroy());
-  else socket.destroy();
 }
 
 /**
- * Serves a request that offers a protocol which this server does not speak, such as HTTP/2 (Java's HttpClient does).
- * Such an offer is ignored (RFC 9110, section 7.8): the request is read again without it.
+ * The Server Card (SEP-2127, `io.modelcontextprotocol/server-card`): what this server is and how to connect, for clients
+ * that have not. It is public.
+ *
+ * @param origin the origin that the client asked.
  */
-function serveAnyway(server: Server, node: IncomingMessage, socket: Duplex, head: Buffer): void {
-  const ignored = new Set(["upgrade", "connection", "http2-settings"]);
-  const lines = [`${node.method} ${node.url} HTTP/${node.httpVersion}`];
-  for (let index = 0; index + 1 < node.rawHeaders.length; index += 2)
-    if (!ignored.has(node.rawHeaders[index]?.toLowerCase() ?? ""))
-      lines.push(`${node.rawHeaders[index]}: ${node.rawHeaders[index + 1]}`);
-  socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]));
-  server.emit("connection", socket);
-}
-
-/** Answers a refused upgrade, for which Node.js makes no response. */
-function refuseUpgrade(node: IncomingMessage, socket: Socket, said: Answer, outbox: Outbox): void {
-  const response = new ServerResponse(node);
-  response.assignSocket(socket);
-  response.shouldKeepAlive = false;
-  response.once("finish", () => socket.end(() => socket.destroy()));
-  new Reply(response, outbox).send(said);
+function serverCard(service: Service, auth: HttpSettings["auth"], origin: string): Answer {
+  const { identity, icons, description } = service;
+  const url = new URL(auth.kind === "oauth" ? auth.audience : `${origin}/mcp`);
+  const { hostname } = url;
+  // Its name is qualified by a reversed domain.
+  const isAddress = isIP(hostname.replace(/^\[|\]$/g, "")) !== 0;
+  const domain = isAddress ? "localhost" : hostname.split(".").reverse().join(".");
+  const secret = { name: "Authorization", isRequired: true, isSecret: true };
+  const remote = {
+    type: "streamable-http",
+    url: urlText(url),
+    ...(auth.kind === "token" ? { headers: [secret] } : {}),
+    supportedProtocolVersions: [...REVISIONS.keys()],
+  };
+  const card = {
+    $schema: "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
+    ...identity,
+    name: `${domain}/${identity.name}`,
+    description: clip(description, 100),
+    icons,
+    remotes: [remote],
+  };
+  return jsonAnswer(200, card, {
+    "content-type": "application/mcp-server-card+json",
+    "access-control-allow-origin": "*",
+    "cache-control": "public, max-age=3600",
+  });
 }
 
 function urlOf(server: Server, { address, tls }: HttpSettings): string {

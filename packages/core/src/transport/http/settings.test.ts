@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { startProbe } from "../../../test/fixtures/http.ts";
 import { probeServer } from "../../../test/fixtures/probe.ts";
 import { prepare } from "../../run/prepare.ts";
-import { readAddress } from "./settings.ts";
 
 async function refusal(args: string[], env: Record<string, string> = {}): Promise<string> {
   const prepared = await prepare(probeServer(), args, env);
@@ -66,18 +65,6 @@ describe("--http", () => {
       await refusal([...open, "--tls-cert", "c.pem", "--tls-key", "k.pem"], { T: SECRET }),
     ).toBe("");
     expect(await refusal(["--http", "unix:/run/mcp.sock"])).toBe("");
-  });
-
-  it("takes a pipe's name on Windows, where a path could not be listened on", () => {
-    const at = (text: string) => readAddress(text, "win32");
-    expect(at("unix:\\\\.\\pipe\\refmcp")).toEqual({ path: "\\\\.\\pipe\\refmcp" });
-    expect(at("unix:\\\\?\\PIPE\\a\\b")).toEqual({ path: "\\\\?\\PIPE\\a\\b" });
-    expect(at("unix:refmcp")).toEqual({ path: "\\\\.\\pipe\\refmcp" });
-    for (const path of ["/run/mcp.sock", "C:\\mcp.sock", "\\\\server\\pipe\\x", "\\\\.\\pipe\\"])
-      expect(() => at(`unix:${path}`), path).toThrow(
-        /On Windows, --http unix: takes the name of a pipe/,
-      );
-    expect(readAddress("unix:/run/mcp.sock", "linux")).toEqual({ path: "/run/mcp.sock" });
   });
 
   it("says where it listens", async () => {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type Line, LineReader } from "./lines.ts";
+import { LineReader } from "./lines.ts";
+
+type Line = NonNullable<ReturnType<LineReader["next"]>>;
 
 function readAll(reader: LineReader): Line[] {
   const lines: Line[] = [];

@@ -2,30 +2,26 @@ import { isUtf8 } from "node:buffer";
 import type { Writable } from "node:stream";
 
 /** A line of input, or why it cannot be used. */
-export type Line =
+type Line =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "not-utf8" | "too-long" };
 
 const NEWLINE = 0x0a;
-/** A larger buffer is released after its line. */
-const KEPT_BUFFER = 1 << 20;
+const EMPTY = Buffer.alloc(0);
+/** As many pieces of a line are joined, so that small ones need no more memory than a line. */
+const MAX_PIECES = 4_096;
 
 /**
  * Splits a byte stream into lines. `push` adds a chunk, `next` returns its lines one by one, so the caller can stop in
- * the middle of a chunk.
- *
- * Memory is bounded by the maximum line length: the bytes of an overlong line are counted and discarded. Every byte is
- * copied at most a few times, however small the chunks, because an incomplete line is collected in one buffer that
- * doubles.
+ * the middle of a chunk. Memory is bounded by the maximum line length: an overlong line is discarded.
  */
 export class LineReader {
   readonly #maxBytes: number;
-  #chunk: Buffer = Buffer.alloc(0);
-  #at = 0;
-  #partial: Buffer = Buffer.alloc(0);
+  #chunk: Buffer = EMPTY;
+  /** The beginning of a line. */
+  #pieces: Buffer[] = [];
   #length = 0;
-  #isOverlong = false;
-  #first = true;
+  #isFirst = true;
 
   /** @param maxBytes of one line, without its newline. */
   constructor(maxBytes: number) {
@@ -33,65 +29,41 @@ export class LineReader {
   }
 
   push(chunk: Buffer): void {
-    const rest = this.#chunk.subarray(this.#at);
-    this.#chunk = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    this.#at = 0;
+    this.#chunk = this.#chunk.length === 0 ? chunk : Buffer.concat([this.#chunk, chunk]);
   }
 
   /** The next complete line, or undefined until more is pushed. */
   next(): Line | undefined {
-    const from = this.#at;
-    if (from >= this.#chunk.length) return undefined;
-    const newline = this.#chunk.indexOf(NEWLINE, from);
-    const piece = this.#chunk.subarray(from, newline === -1 ? this.#chunk.length : newline);
-    this.#at = newline === -1 ? this.#chunk.length : newline + 1;
-    if (newline !== -1) return this.#finish(piece);
-    this.#keep(piece);
-    return undefined;
+    const newline = this.#chunk.indexOf(NEWLINE);
+    const end = newline === -1 ? this.#chunk.length : newline;
+    this.#keep(this.#chunk.subarray(0, end));
+    this.#chunk = this.#chunk.subarray(end + 1);
+    return newline === -1 ? undefined : this.#finish();
   }
 
   /** The text after the last newline as a line, after the end of the input. */
   last(): Line | undefined {
-    return this.#length === 0 && !this.#isOverlong ? undefined : this.#finish(Buffer.alloc(0));
-  }
-
-  #finish(piece: Buffer): Line {
-    if (this.#length > 0 || this.#isOverlong || piece.length > this.#maxBytes) {
-      this.#keep(piece);
-      piece = this.#partial.subarray(0, this.#length);
-    }
-    const line: Line = this.#isOverlong ? { kind: "too-long" } : this.#decode(piece);
-    this.#first = false;
-    this.#isOverlong = false;
-    this.#length = 0;
-    if (this.#partial.length > KEPT_BUFFER) this.#partial = Buffer.alloc(0);
-    return line;
-  }
-
-  #decode(bytes: Buffer): Line {
-    const bom = this.#first && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-    const line = bom ? bytes.subarray(3) : bytes;
-    return isUtf8(line) ? { kind: "text", text: line.toString("utf8") } : { kind: "not-utf8" };
+    return this.#length === 0 ? undefined : this.#finish();
   }
 
   #keep(piece: Buffer): void {
-    if (this.#isOverlong) return;
-    const length = this.#length + piece.length;
-    if (length > this.#maxBytes) {
-      this.#isOverlong = true;
-      this.#length = 0;
-      this.#partial = Buffer.alloc(0);
-      return;
-    }
-    if (length > this.#partial.length) {
-      const grown = Buffer.allocUnsafe(
-        Math.min(this.#maxBytes, Math.max(length, this.#partial.length * 2, 4096)),
-      );
-      this.#partial.copy(grown, 0, 0, this.#length);
-      this.#partial = grown;
-    }
-    piece.copy(this.#partial, this.#length);
-    this.#length = length;
+    this.#length += piece.length;
+    if (piece.length > 0) this.#pieces.push(piece);
+    if (this.#length > this.#maxBytes) this.#pieces = [];
+    else if (this.#pieces.length > MAX_PIECES) this.#pieces = [Buffer.concat(this.#pieces)];
+  }
+
+  #finish(): Line {
+    const isTooLong = this.#length > this.#maxBytes;
+    const [first = EMPTY] = this.#pieces;
+    const bytes = this.#pieces.length < 2 ? first : Buffer.concat(this.#pieces);
+    const hasMark = this.#isFirst && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+    this.#isFirst = false;
+    this.#pieces = [];
+    this.#length = 0;
+    if (isTooLong) return { kind: "too-long" };
+    const line = hasMark ? bytes.subarray(3) : bytes;
+    return isUtf8(line) ? { kind: "text", text: line.toString("utf8") } : { kind: "not-utf8" };
   }
 }
 
@@ -99,14 +71,12 @@ export class LineReader {
  * JSON does not escape U+2028 and U+2029; readers that treat them as line ends (Node.js' readline) would split there.
  */
 const LINE_SEPARATORS = /[\u2028\u2029]/g;
-
 /** About the capacity of a pipe: enough for one write. */
 const SOON = 65_536;
-
 /** Half the maximum length of a string. */
 const MAX_WRITE_CHARS = 2 ** 28;
 
-export interface LineWriterOptions {
+interface LineWriterOptions {
   /** The output counts as full with more queued characters than this. */
   readonly maxQueued: number;
   /** Called when the output has accepted the queue. */
@@ -117,16 +87,15 @@ export interface LineWriterOptions {
 
 /**
  * Writes lines to a stream: all lines of a tick in one `write`, and the next `write` only after that one completes, so
- * unread output is counted here.
+ * unread output is counted here. An error listener stays on the stream: a late EPIPE must not end the process.
  */
 export class LineWriter {
   readonly #output: Writable;
   readonly #options: LineWriterOptions;
   #queue = "";
   #writing = 0;
-  #scheduled = false;
-  #broken = false;
-  #waiting: (() => void)[] = [];
+  #isScheduled = false;
+  #isBroken = false;
   /** Notifications in the queue, to avoid duplicates. */
   readonly #queuedNotifications = new Set<string>();
 
@@ -134,7 +103,7 @@ export class LineWriter {
     this.#output = output;
     this.#options = options;
     output.on("error", this.#onError);
-    output.on("close", this.#onClose);
+    output.on("close", () => this.#onError(new Error("The output was closed.")));
   }
 
   /** Whether too much output is unread to produce more. */
@@ -147,93 +116,53 @@ export class LineWriter {
     return this.#writing > 0 && this.#queue.length > SOON;
   }
 
-  get isBroken(): boolean {
-    return this.#broken;
-  }
-
   /** Queues one line of JSON, without its newline. */
   write(json: string): void {
-    if (this.#broken) return;
+    if (this.#isBroken) return;
     if (this.#queue.length + json.length > MAX_WRITE_CHARS) this.#flushNow();
     this.#queue += `${json.replace(LINE_SEPARATORS, escapeSeparator)}\n`;
-    if (this.#queue.length > SOON && this.#writing === 0) this.#flushNow();
-    else this.#schedule();
+    if (this.#writing > 0) return;
+    if (this.#queue.length > SOON) {
+      this.#flushNow();
+    } else if (!this.#isScheduled) {
+      this.#isScheduled = true;
+      process.nextTick(this.#flushNow);
+    }
   }
 
   /** Queues a notification, unless the output is blocked and the same one is already queued. */
   writeNotification(json: string): void {
-    if (this.isBlocked) {
-      if (this.#queuedNotifications.has(json)) return;
-      this.#queuedNotifications.add(json);
-    }
+    if (this.isBlocked && this.#queuedNotifications.has(json)) return;
+    if (this.isBlocked) this.#queuedNotifications.add(json);
     this.write(json);
   }
 
-  /** Resolves when the whole queue is written, the output is broken, or `withinMs` have passed. */
-  flush(withinMs: number): Promise<void> {
-    if (this.#isIdle) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, withinMs);
-      this.#waiting.push(() => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
-  }
-
-  /** Detaches from the stream without ending it, since the process owns it. */
-  release(): void {
-    this.#output.off("close", this.#onClose);
-    // The error listener stays: a late EPIPE from a pending write must not end the process.
-  }
-
-  get #isIdle(): boolean {
-    return this.#broken || (this.#queue === "" && this.#writing === 0);
-  }
-
-  #schedule(): void {
-    if (this.#scheduled || this.#writing > 0) return;
-    this.#scheduled = true;
-    process.nextTick(this.#flushNow);
+  /** Whether everything is written, or can no longer be. */
+  get isIdle(): boolean {
+    return this.#isBroken || (this.#queue === "" && this.#writing === 0);
   }
 
   readonly #flushNow = (): void => {
-    this.#scheduled = false;
-    if (this.#broken || this.#queue === "") return;
+    this.#isScheduled = false;
+    if (this.#isBroken || this.#queue === "") return;
     const lines = this.#queue;
     this.#queue = "";
     this.#queuedNotifications.clear();
     this.#writing += lines.length;
-    this.#output.write(lines, "utf8", (error) => this.#onWritten(lines.length, error));
+    this.#output.write(lines, "utf8", (error) => {
+      if (error) return this.#onError(error);
+      this.#writing -= lines.length;
+      if (this.#writing === 0) this.#flushNow();
+      this.#options.onDrain();
+    });
   };
-
-  #onWritten(length: number, error: Error | null | undefined): void {
-    if (error) {
-      this.#onError(error);
-      return;
-    }
-    this.#writing -= length;
-    if (this.#writing === 0) this.#flushNow();
-    if (this.#isIdle) this.#wake();
-    this.#options.onDrain();
-  }
 
   readonly #onError = (error: Error): void => {
-    if (this.#broken) return;
-    this.#broken = true;
+    if (this.#isBroken) return;
+    this.#isBroken = true;
     this.#queue = "";
-    this.#writing = 0;
-    this.#wake();
     this.#options.onBroken(error);
   };
-
-  readonly #onClose = (): void => this.#onError(new Error("The output was closed."));
-
-  #wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const wake of waiting) wake();
-  }
 }
 
 function escapeSeparator(separator: string): string {

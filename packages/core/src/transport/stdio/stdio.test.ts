@@ -48,7 +48,6 @@ describe("malformed input", () => {
     [{ jsonrpc: "2.0", id: 1, method: "ping", params: "x" }, -32600],
     [request(1, "ping", { _meta: 5 }), -32602],
     [request(1, "ping", { _meta: { progressToken: [] } }), -32602],
-    [request(1, "ping", { _meta: { "io.modelcontextprotocol/related-task": 1 } }), -32602],
   ])("is answered with its id if it has one: %j", async (message, code) => {
     const wire = await Wire.legacy();
     expect(await wire.answer(message)).toMatchObject({ id: 1, error: { code } });

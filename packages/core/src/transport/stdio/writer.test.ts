@@ -104,28 +104,17 @@ describe("LineWriter", () => {
     expect([output.writes.length, writer.isBlocked]).toEqual([1, true]);
   });
 
-  it("flushes: waits until everything is written", async () => {
+  it("is idle when everything is written", async () => {
     const { output, writer } = start();
-    await writer.flush(10_000);
+    expect(writer.isIdle).toBe(true);
     writer.write("1");
-    let flushed = false;
-    const flushing = writer.flush(10_000).then(() => {
-      flushed = true;
-    });
     await output.begun(1);
     writer.write("2");
     output.take();
     await output.begun(2);
-    await new Promise(setImmediate);
-    expect(flushed).toBe(false);
+    expect(writer.isIdle).toBe(false);
     output.take();
-    await flushing;
-  });
-
-  it("flushes no longer than allowed", async () => {
-    const { writer } = start();
-    writer.write("1");
-    await writer.flush(20);
+    await expect.poll(() => writer.isIdle).toBe(true);
   });
 
   it.each([
@@ -136,18 +125,16 @@ describe("LineWriter", () => {
     ],
     ["an error of the stream", (output: SlowOutput) => output.destroy(new Error("gone")), "gone"],
     ["the end of the stream", (output: SlowOutput) => output.destroy(), "The output was closed."],
-  ])("breaks once by %s, and wakes waiting callers", async (_name, harm, message) => {
+  ])("breaks once by %s, and then is idle", async (_name, harm, message) => {
     const { output, writer, broken } = start();
     writer.write("1");
     await output.begun(1);
-    const flushing = writer.flush(60_000);
     harm(output);
-    await flushing;
     await new Promise(setImmediate);
     writer.write("2");
     await new Promise(setImmediate);
     expect(broken).toEqual([message]);
-    expect(writer.isBroken).toBe(true);
+    expect(writer.isIdle).toBe(true);
     expect(output.writes).toEqual(["1\n"]);
   });
 });
