@@ -5,7 +5,7 @@ import type { LoggingLevel, SampleRequest, SampleResult } from "../define/conten
 import type { OptionTable } from "../define/options.ts";
 import type { Awaitable } from "../define/tool.ts";
 import { type ClientRequest, isThenable } from "../engine/request.ts";
-import { type InputRequired, Questions } from "./questions/questions.ts";
+import { type InputRequired, Questions } from "./questions.ts";
 import type { Runtime } from "./runtime.ts";
 
 /**
@@ -27,12 +27,8 @@ export async function runHandler<Context, Value>(
   const questions = () => {
     const { stateKey, definition, options } = runtime;
     const { confirm } = options;
-    asked ??= new Questions(request, subject, {
-      confirm,
-      stateKey,
-      server: definition.name,
-      confirmed,
-    });
+    const server = definition.name;
+    asked ??= new Questions(request, subject, { confirm, stateKey, server, confirmed });
     return asked;
   };
   // Refuses an invalid state before the handler runs.
@@ -144,22 +140,18 @@ class RunningCall implements Call {
   readonly #cancelled = (): void => this.#end(cancelled());
 
   readonly #timedOut = (): void => {
-    const isTask = this.#request.task !== undefined;
     const { timeoutMs, taskMs } = this.#limits;
+    const isTask = this.#request.task !== undefined;
     const leftMs = isTask ? this.#began + taskMs - performance.now() : 0;
     if (leftMs > 0) {
       this.#timer = setTimeout(this.#timedOut, leftMs);
       return;
     }
-    const limit = isTask
-      ? `${taskMs / 1000} s, the time limit of a task`
-      : `${timeoutMs / 1000} s, the time limit of a call`;
-    const option = isTask ? "--task-timeout-ms" : "--timeout-ms if the host allows longer calls";
-    this.#end(
-      new ToolError("timeout", `Timed out after ${limit}.`, {
-        hint: `Request less, or raise ${option}.`,
-      }),
-    );
+    const [ms, what, option] = isTask
+      ? [taskMs, "task", "--task-timeout-ms"]
+      : [timeoutMs, "call", "--timeout-ms if the host allows longer calls"];
+    const message = `Timed out after ${ms / 1000} s, the time limit of a ${what}.`;
+    this.#end(new ToolError("timeout", message, { hint: `Request less, or raise ${option}.` }));
   };
 
   check(): void {
@@ -190,16 +182,10 @@ class RunningCall implements Call {
     return this.questions().confirm(message, action);
   }
 
-  ask<Answer extends z.ZodObject>(
-    message: string,
-    answer: Answer,
-    key?: string,
-  ): Promise<z.output<Answer>> {
-    return this.questions().form(message, answer, key);
-  }
-
-  openUrl(message: string, url: string): Promise<void> {
-    return this.questions().url(message, url);
+  ask<Form extends z.ZodObject>(message: string, form: Form, key?: string): Promise<z.output<Form>>;
+  ask(message: string, url: URL): Promise<void>;
+  ask(message: string, wanted: z.ZodObject | URL, key?: string): Promise<unknown> {
+    return this.questions().ask(message, wanted, key);
   }
 
   sample(request: SampleRequest): Promise<SampleResult> {

@@ -103,11 +103,6 @@ export interface ResourceOutline extends ResourceFacts {
   readonly completes: readonly string[];
 }
 
-/** A resource of a bundled server: listed from the data recorded at build time, loaded on its first call. */
-export interface LazyResource<Context> extends ResourceOutline {
-  load(): Promise<Resource<Context>>;
-}
-
 /** The `resource` function of a server: `uri` defines a fixed resource, `uriTemplate` a family. */
 export function resourceFor<Context>() {
   function resource(definition: FixedResource<Context>): FixedResource<Context>;

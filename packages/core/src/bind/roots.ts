@@ -1,6 +1,6 @@
 import type { ClientRoot, DirectoryAllowlist } from "@refmcp/boundary";
-import type { Client } from "../../engine/caller.ts";
-import type { Log } from "../../log.ts";
+import type { Client } from "../engine/caller.ts";
+import type { Log } from "../log.ts";
 import { isRootList, type Questions } from "./questions.ts";
 
 /** How long a legacy client may take to send its roots before calls continue without them. */
