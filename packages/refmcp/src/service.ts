@@ -241,8 +241,8 @@ async function resourcesOf(
   }
   const { resources } = part.runtime.definition;
   return {
-    resources: resources.flatMap(({ uri, name, title, description, mimeType, annotations }) =>
-      uri === undefined ? [] : { uri, name, title, description, mimeType, annotations },
+    resources: resources.flatMap(({ uri, name, title, description, mimeType }) =>
+      uri === undefined ? [] : { uri, name, title, description, mimeType },
     ),
   };
 }

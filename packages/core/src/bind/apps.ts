@@ -6,7 +6,6 @@ import { annotationsOf } from "../define/effect.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { Outline } from "../define/server.ts";
 import type { ToolFacts, ToolOutline } from "../define/tool.ts";
-import type { Principal } from "../engine/caller.ts";
 import { resourceNotFound } from "../engine/errors.ts";
 import type { ClientRequest } from "../engine/request.ts";
 import type {
@@ -40,12 +39,6 @@ type Shown = Pick<Runtime<never, OptionTable>, "options" | "tools" | "tool"> & {
   readonly definition: Outline;
 };
 
-/** A call that is waiting for the user's click. */
-interface Waiting extends ConfirmedCall {
-  readonly principal: Principal | undefined;
-  readonly until: number;
-}
-
 /**
  * MCP Apps for clients that show views: `_meta.ui` on tools, the views as resources `ui://SERVER/VIEW.html`, and, for
  * those that show no forms, the confirmation in a view, which the host shows with the answer. Two things keep the model
@@ -57,7 +50,11 @@ export class Apps {
   /** The tool that takes the answer to a confirmation. */
   readonly tool: ListedTool;
   readonly #runtime: Shown;
-  readonly #waiting = new Map<string, Waiting>();
+  /** The calls that are waiting for the user's click, by token. */
+  readonly #waiting = new Map<
+    string,
+    ConfirmedCall & { caller: string | undefined; until: number }
+  >();
 
   constructor(runtime: Shown) {
     this.#runtime = runtime;
@@ -140,8 +137,14 @@ export class Apps {
     const [oldest = ""] = this.#waiting.keys();
     if (this.#waiting.size >= MAX_WAITING) this.#waiting.delete(oldest);
     const token = crypto().randomBytes(24).toString("base64url");
-    const until = Date.now() + WAITING_MS;
-    this.#waiting.set(token, { tool, given, confirmed, principal, until });
+    const waiting = {
+      tool,
+      given,
+      confirmed,
+      caller: principal?.key,
+      until: Date.now() + WAITING_MS,
+    };
+    this.#waiting.set(token, waiting);
     const text = `A card below asks the user to confirm: ${message}\nNothing has been done yet. Do not call again or report it as done; the user decides by clicking.`;
     const button = { action: shortened(action, MAX_ACTION), tool: this.tool.name };
     return {
@@ -160,7 +163,7 @@ export class Apps {
     const { token, accept }: { token?: unknown; accept?: unknown } = Object(params.arguments);
     const waiting = this.#waiting.get(String(token));
     const isValid = waiting !== undefined && waiting.until >= Date.now();
-    if (!isValid || waiting.principal?.key !== client.principal?.key)
+    if (!isValid || waiting.caller !== client.principal?.key)
       throw new ToolError("not_found", "This question was already answered or has expired.", {
         hint: "Request the action again to show a new card.",
       });

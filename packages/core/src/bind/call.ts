@@ -72,13 +72,10 @@ const MAX_LIMITS = 10;
 
 /** The `Call` of one run of a handler. Most calls never use the signal, so it is created on demand. */
 class RunningCall implements Call {
-  readonly budget: number;
   readonly #request: ClientRequest;
   readonly questions: () => Questions;
   readonly #limits: Runtime<unknown, OptionTable>["callLimits"];
   readonly #began = performance.now();
-  /** The latest time at which it ends, in milliseconds of `performance.now()`. */
-  readonly #endsAt: number;
   #timer: NodeJS.Timeout | undefined;
   #ended: ToolError | undefined;
   #controller: AbortController | undefined;
@@ -91,13 +88,16 @@ class RunningCall implements Call {
   ) {
     this.#request = request;
     this.questions = questions;
-    this.budget = limits.budget;
     this.#limits = limits;
-    this.#endsAt = this.#began + limits.timeoutMs * (request.wantsProgress ? MAX_LIMITS : 1);
+  }
+
+  get budget(): number {
+    return this.#limits.budget;
   }
 
   get leftMs(): number {
-    return Math.max(0, this.#endsAt - performance.now());
+    const limit = this.#limits.timeoutMs * (this.#request.wantsProgress ? MAX_LIMITS : 1);
+    return Math.max(0, this.#began + limit - performance.now());
   }
 
   get signal(): AbortSignal {
@@ -118,23 +118,13 @@ class RunningCall implements Call {
     this.#request.whenAborted(this.#cancelled);
     return new Promise((resolve, reject) => {
       this.#reject = reject;
-      begun.then(
-        (value) => {
-          this.#settled();
-          resolve(value);
-        },
-        (error) => {
-          this.#settled();
-          reject(error);
-        },
-      );
+      const settled = () => {
+        clearTimeout(this.#timer);
+        this.#timer = undefined;
+        this.#request.handlerSettled();
+      };
+      Promise.resolve(begun).finally(settled).then(resolve, reject);
     });
-  }
-
-  #settled(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#request.handlerSettled();
   }
 
   readonly #cancelled = (): void => this.#end(cancelled());

@@ -2,7 +2,13 @@ import * as z from "zod";
 import type { OptionTable } from "../define/options.ts";
 import type { ListedPrompt, Prompt } from "../define/prompt.ts";
 import type { Resource, ResourceOutline } from "../define/resource.ts";
-import type { AnyServer, LazyServer, Outline, ServerDefinition } from "../define/server.ts";
+import {
+  type AnyServer,
+  type LazyServer,
+  lazyServer,
+  type Outline,
+  type ServerDefinition,
+} from "../define/server.ts";
 import type { Tool, ToolOutline } from "../define/tool.ts";
 
 /** The outline of a server, for its bundle; serializable as JSON. */
@@ -22,9 +28,8 @@ export function outlineOf(server: AnyServer): Outline {
 export function alreadyLoaded<Context, Table extends OptionTable>(
   server: ServerDefinition<Context, Table>,
 ): LazyServer<Context, Table> {
-  const { options, views } = server;
-  const load = () => Promise.resolve(server);
-  return { ...outlineOf(server), ...(views === undefined ? {} : { views }), options, load };
+  const outline = { ...outlineOf(server), ...(server.views && { views: server.views }) };
+  return lazyServer(outline, server.options, () => Promise.resolve(server));
 }
 
 export function toolOutline({ input, output, run: _, ...facts }: Tool<never>): ToolOutline {
@@ -61,14 +66,13 @@ function listedPrompt({ name, title, description, args }: Prompt<never>): Listed
 }
 
 function resourceOutline(resource: Resource<never>): ResourceOutline {
-  const { name, title, description, mimeType, annotations, watch } = resource;
+  const { name, title, description, mimeType, watch } = resource;
   return {
     ...("uri" in resource ? { uri: resource.uri } : { uriTemplate: resource.uriTemplate }),
     name,
     title,
     description,
     ...(mimeType === undefined ? {} : { mimeType }),
-    ...(annotations === undefined ? {} : { annotations }),
     watches: watch !== undefined,
     lists: "list" in resource && resource.list !== undefined,
     completes: "complete" in resource ? Object.keys(resource.complete ?? {}) : [],

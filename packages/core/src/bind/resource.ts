@@ -86,7 +86,9 @@ export class Resources<Context> {
     const cursors = cursorsOf("resources/list", [], pageState);
     const start = cursors.decode(typeof cursor === "string" ? cursor : undefined);
     const [at, inner] = start ?? [0, undefined];
-    const resources = start === undefined ? fixedResources(this.#entries) : [];
+    const resources = this.#entries.flatMap(({ outline: { uri, ...outline } }): ListedResource[] =>
+      uri === undefined || start !== undefined ? [] : [{ uri, ...listedFacts(outline) }],
+    );
     const families = this.#entries.filter(({ outline }) => outline.lists);
     const family = families[at]?.outline;
     let next: PageState | undefined = at + 1 < families.length ? [at + 1, undefined] : undefined;
@@ -145,14 +147,8 @@ export class Resources<Context> {
   }
 }
 
-function fixedResources(entries: readonly Entry[]): ListedResource[] {
-  return entries.flatMap(({ outline: { uri, ...outline } }) =>
-    uri === undefined ? [] : { uri, ...listedFacts(outline) },
-  );
-}
-
-function listedFacts({ name, title, description, mimeType, annotations }: ResourceOutline) {
-  return { name, title, description, mimeType, annotations };
+function listedFacts({ name, title, description, mimeType }: ResourceOutline) {
+  return { name, title, description, mimeType };
 }
 
 /** Which template's list comes next, and its own cursor. */

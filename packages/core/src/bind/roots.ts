@@ -56,9 +56,7 @@ export class ClientRoots {
 
   #set(roots: readonly ClientRoot[] | undefined): void {
     if (roots !== undefined && roots.length > MAX_ROOTS)
-      this.#log.warning(
-        `The client listed ${roots.length} roots; the first ${MAX_ROOTS} are used.`,
-      );
+      this.#log.warning(`Only ${MAX_ROOTS} of the client's ${roots.length} roots are used.`);
     for (const note of this.#allowed.setClientRoots(roots?.slice(0, MAX_ROOTS)))
       this.#log.warning(note);
   }

@@ -71,7 +71,7 @@ export class Runtime<Context, Table extends OptionTable> {
         [tool.name, ...(tool.aliases ?? [])].map((name) => [name, tool] as const),
       ),
     );
-    this.allowed.onChange(() => this.#notify((listener) => listener.resourcesChanged()));
+    this.allowed.onChange(this.#resourcesChanged);
   }
 
   get stateKey(): Uint8Array {
@@ -122,7 +122,7 @@ export class Runtime<Context, Table extends OptionTable> {
         signal,
         offers: (name) => this.tools.some((tool) => tool.name === name),
         changed: (uri) => this.#notify((listener) => listener.changed(uri)),
-        resourcesChanged: () => this.#notify((listener) => listener.resourcesChanged()),
+        resourcesChanged: this.#resourcesChanged,
       });
       if (!signal.aborted) this.opened = { context };
       return context;
@@ -160,6 +160,11 @@ export class Runtime<Context, Table extends OptionTable> {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
+
+  readonly #resourcesChanged = (): void => {
+    if (this.definition.resources.length > 0)
+      this.#notify((listener) => listener.resourcesChanged());
+  };
 
   #notify(call: (listener: Listener) => void): void {
     for (const listener of this.#listeners) call(listener);

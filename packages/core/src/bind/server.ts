@@ -41,7 +41,11 @@ export function serviceOf<Context>(
   const hasResources = definition.resources.length > 0;
   const hasPrompts = prompts.length > 0;
   const scopeFor: Service["scopeFor"] = (effect) => `${name}:${effect}`;
-  const tools = toolList(runtime);
+  const { budget } = runtime.callLimits;
+  const large = budget > MAX_SHOWN_CHARS ? largeAnswers(budget) : undefined;
+  const tools = listedTools(runtime.tools)
+    .map((tool) => (large === undefined ? tool : { ...tool, _meta: { ...large, ...tool._meta } }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 
   const methods = new Map<string, Handler>([
     [
@@ -82,16 +86,10 @@ export function serviceOf<Context>(
     });
   if (hasResources) {
     methods.set("resources/list", (request) => resources.list(request));
-    methods.set("resources/templates/list", ({ params }) => {
-      refuseCursor(params.cursor);
-      return { resourceTemplates: resources.templates() };
-    });
+    methods.set("resources/templates/list", onePage({ resourceTemplates: resources.templates() }));
   }
   if (hasPrompts) {
-    methods.set("prompts/list", ({ params }) => {
-      refuseCursor(params.cursor);
-      return { prompts };
-    });
+    methods.set("prompts/list", onePage({ prompts }));
     methods.set("prompts/get", (request) => getPrompt(runtime, request));
   }
   if (hasResources || hasPrompts)
@@ -124,16 +122,18 @@ export function serviceOf<Context>(
     tasks,
     ready: (signal) => runtime.ready(signal),
     watch: (uri, changed, request) => resources.watch(uri, changed, request),
-    listen: (listener) =>
-      runtime.listen({
-        changed: (uri) => listener.changed(uri),
-        resourcesChanged() {
-          if (hasResources) listener.resourcesChanged();
-        },
-      }),
+    listen: (listener) => runtime.listen(listener),
     notified: (method, client) => runtime.roots?.notified(method, client),
   };
 }
+
+/** Lists everything at once. */
+const onePage =
+  (list: object): Handler =>
+  ({ params }) => {
+    refuseCursor(params.cursor);
+    return list;
+  };
 
 const nameOf = ({ name }: { readonly name: string }) => name;
 
@@ -147,16 +147,6 @@ export function listedTools(tools: readonly ToolOutline[]): ListedTool[] {
     annotations: annotationsOf(tool),
     ...(tool.meta === undefined ? {} : { _meta: tool.meta }),
   }));
-}
-
-function toolList({
-  tools,
-  callLimits: { budget },
-}: Pick<Runtime<never, OptionTable>, "tools" | "callLimits">): ListedTool[] {
-  const large = budget > MAX_SHOWN_CHARS ? largeAnswers(budget) : undefined;
-  return listedTools(tools)
-    .map((tool) => (large === undefined ? tool : { ...tool, _meta: { ...large, ...tool._meta } }))
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** @throws ProtocolError -32602 for a prompt that does not exist, with similar names. */

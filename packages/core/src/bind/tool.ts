@@ -86,9 +86,8 @@ async function runTool<Context>(
     const input = parseArguments(tool.name, tool.input, given);
     const subject = () => `${tool.name} ${JSON.stringify(given)}`;
     const handler = (context: Context, call: Call) => tool.run(input, context, call);
-    const asksInView =
-      tool.view === undefined && apps.viewOf(tool, client.capabilities) !== undefined;
-    const inView = asksInView ? confirmed : undefined;
+    const view = tool.view === undefined ? apps.viewOf(tool, client.capabilities) : undefined;
+    const inView = view === undefined ? undefined : confirmed;
     const returned = await runHandler(runtime, request, subject, handler, inView);
     if (returned instanceof InputRequired) return returned;
     return resultFor(revision, resultOf(tool, returned));
@@ -180,7 +179,8 @@ function describeIssue(issue: z.core.$ZodIssue): string {
 function expectation(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case "invalid_type":
-      return `expected ${issue.expected === "int" ? "a whole number" : withArticle(issue.expected)}`;
+      if (issue.expected === "int") return "expected a whole number";
+      return `expected ${/^[aeiou]/.test(issue.expected) ? "an" : "a"} ${issue.expected}`;
     case "invalid_value":
       return `expected ${issue.values.map(shown).join(" or ")}`;
     case "too_small":
@@ -194,10 +194,6 @@ function expectation(issue: z.core.$ZodIssue): string {
 
 function placeOf(path: readonly PropertyKey[]): string {
   return path.length === 0 ? "arguments" : oneLine(clip(path.join("."), 80));
-}
-
-function withArticle(type: string): string {
-  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
 function unitOf(origin: string): string {
@@ -252,11 +248,9 @@ function withinLimit(
   content: ContentBlock[],
   structured = 0,
 ): ContentBlock[] {
-  const texts = content.map((block) => (block.type === "text" ? block.text.length : 0));
-  const length = Math.max(
-    structured,
-    texts.reduce((sum, chars) => sum + chars, 0),
-  );
+  const lengthOf = (block: ContentBlock) => (block.type === "text" ? block.text.length : 0);
+  const text = content.reduce((sum, block) => sum + lengthOf(block), 0);
+  const length = Math.max(structured, text);
   if (length <= HARD_ANSWER_CHARS) return content;
   throw new ToolError(
     "too_large",

@@ -18,7 +18,6 @@ interface ResourceFacts {
   readonly title: string;
   readonly description: string;
   readonly mimeType?: string;
-  readonly annotations?: Annotations;
 }
 
 export interface FixedResource<Context> extends ResourceFacts {

@@ -29,19 +29,13 @@ export function describeServer(server: Outline, table: OptionTable) {
     commonOptionTable: renderOptionTable("name", commonOptions),
     options: optionEntries(name, table)
       .filter(({ option }) => option.hidden !== true)
-      .map(({ key, option, flag, variables, valueName }) => ({
-        key,
-        flag,
-        form: option.form,
-        heading: option.heading,
-        variables,
-        valueName,
-        type: option.type,
+      .map(({ option, ...entry }) => ({
+        ...option,
+        ...entry,
         repeatable: isRepeatable(option),
         positional: option.positional === true,
         ask: option.ask === true,
         default: defaultText(option),
-        description: option.description,
       })),
     tools: server.tools.map((tool) => {
       const { effect, toolset, needs, aliases = [] } = tool;

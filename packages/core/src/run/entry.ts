@@ -125,12 +125,8 @@ export function commonEntry(
     args: [...start.args, ...args],
     ...(variables.length === 0 ? {} : { env: Object.fromEntries(variables) }),
   };
-  const secrets = env.filter(({ secret }) => secret === true).map(({ name }) => name);
   const lines = [
     "Add this to the host's list of MCP servers, and restart the host.",
-    ...(secrets.length === 0
-      ? []
-      : [`Replace the placeholder for ${secrets.join(" and ")} with the value.`]),
     `Some hosts have another form: refmcp ${name} --print-config HOST prints it, and where it goes.`,
   ];
   const file = { mcpServers: { [name]: entry } };

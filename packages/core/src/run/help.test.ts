@@ -154,7 +154,7 @@ describe("renderHelp", () => {
   });
 
   it("shows the options for HTTP, and only them, if asked for them", () => {
-    const text = renderHelp(facts({ topic: "HTTP" }));
+    const text = renderHelp(facts({ isHttp: true }));
     expect(text).toContain("\n  --http ADDRESS ");
     expect(text).not.toContain("--read-only");
     expect(renderHelp(facts())).not.toContain("--http ADDRESS");

@@ -20,8 +20,8 @@ export interface HelpFacts
     "title" | "packageName" | "version" | "description" | "toolsets"
   > {
   readonly all: ServerOptions<OptionTable>;
-  /** Only the options with this heading. Default: all but those for HTTP. */
-  readonly topic?: "HTTP" | undefined;
+  /** Whether only the options for HTTP are shown. Default: all others. */
+  readonly isHttp?: boolean;
   /** The file that node runs in a clone, since the package may not be on npm. */
   readonly bin?: string | undefined;
   /** What follows the options: heading → rows. Default: the commands for a shell. */
@@ -64,17 +64,17 @@ const SECTIONS: NonNullable<HelpFacts["sections"]> = {
  * @param columns the width of the terminal, if there is one
  */
 export function renderHelp(facts: HelpFacts, columns?: number): string {
-  const { all, topic, toolsets = {}, sections = SECTIONS } = facts;
+  const { all, isHttp = false, toolsets = {}, sections = SECTIONS } = facts;
   const width = usableColumns(columns);
   const entries = optionEntries(all.server, all.table).filter(
-    ({ option }) => option.hidden !== true && (option.heading === "HTTP") === (topic === "HTTP"),
+    ({ option }) => option.hidden !== true && (option.heading === "HTTP") === isHttp,
   );
   const rows = new Map<string, (readonly [left: string, right: string])[]>();
   const add = (heading: string, left: string, right: string) =>
     rows.set(heading, [...(rows.get(heading) ?? []), [left, right]]);
   for (const entry of entries)
     add(entry.option.heading ?? "Options", label(entry), explained(entry));
-  if (topic === undefined) {
+  if (!isHttp) {
     for (const [name, { description, default: isDefault }] of Object.entries(toolsets))
       add("Toolsets", name, isDefault ? `${description} (default)` : description);
     for (const [heading, list] of Object.entries(sections)) rows.set(heading, [...list]);

@@ -3,14 +3,12 @@
 
 import type { AnyServer, Outline } from "../define/server.ts";
 
-export { compileTemplate } from "../bind/resource.ts";
 export type { Runtime } from "../bind/runtime.ts";
 export { listedTools, serviceOf } from "../bind/server.ts";
-export { errorResult, resultFor, unknownName } from "../bind/tool.ts";
+export { unknownName } from "../bind/tool.ts";
 export { commonOptions, directoryOptions } from "../define/common-options.ts";
 export { EFFECTS } from "../define/effect.ts";
 export type { Option } from "../define/options.ts";
-export type { ResourceOutline } from "../define/resource.ts";
 export { type AnyServable, type LazyServer, lazyServer, type Outline } from "../define/server.ts";
 export { type Awaitable, DataAnswer } from "../define/tool.ts";
 export {
@@ -20,10 +18,9 @@ export {
   refuseCursor,
   resourceNotFound,
 } from "../engine/errors.ts";
-export { asUri, isObject, show } from "../engine/message.ts";
+export { isObject, show } from "../engine/message.ts";
 export type { ClientRequest, Handler } from "../engine/request.ts";
-export type { Tasks } from "../engine/tasks.ts";
-export { type ListedTool, META, type Params, type ServerCapabilities } from "../engine/wire.ts";
+export { type ListedTool, META, type ServerCapabilities } from "../engine/wire.ts";
 export { createLog } from "../log.ts";
 export type { Entry, EntryVariable, Launch } from "./entry.ts";
 export {

@@ -38,12 +38,6 @@ export interface OptionsRead<Table extends OptionTable> {
   readonly warnings: readonly string[];
 }
 
-export interface OptionsRefused {
-  readonly ok: false;
-  /** One or two sentences for stderr, without secrets; the process exits with code 2. */
-  readonly message: string;
-}
-
 /** Ends parsing; the message is for the user. */
 class BadOption extends Error {}
 
@@ -53,12 +47,14 @@ class BadOption extends Error {}
  * Command line: `--flag value`, `--flag=value`, `--no-flag`, repeated or comma-separated lists, `--` before
  * positionals. Environment: `REFMCP_<SERVER>_<FLAG>`, then the option's further variables; empty values and
  * placeholders that a host did not fill in are ignored.
+ *
+ * @returns `message`, for stderr and without secrets, if an option is wrong.
  */
 export function parseOptions<Table extends OptionTable>(
   server: string,
   table: Table,
   { argv, env, ...given }: Invocation,
-): OptionsRead<Table> | OptionsRefused {
+): OptionsRead<Table> | { readonly ok: false; readonly message: string } {
   const pathContext = { cwd: process.cwd(), platform: process.platform, ...given };
   const entries = optionEntries(server, table);
   const warnings: string[] = [];
@@ -110,10 +106,7 @@ export type CommandLine<Table extends OptionTable> =
       /** The same with the source of each value, and what was ignored. */
       readonly given: OptionsRead<OptionTable>;
     }
-  /** `topic`: only the options with this heading. */
-  | { readonly kind: "help"; readonly topic?: "HTTP" }
-  | { readonly kind: "version" }
-  | { readonly kind: "describe" }
+  | { readonly kind: "help" | "http-help" | "version" | "describe" }
   /** For stderr, with exit code 2. */
   | { readonly kind: "error"; readonly message: string };
 
@@ -130,8 +123,7 @@ export function parseCommandLine<Table extends OptionTable>(
   const end = invocation.argv.indexOf("--");
   const words = end < 0 ? invocation.argv : invocation.argv.slice(0, end);
   const help = words.findIndex((word) => word === "--help" || word === "-h");
-  if (help >= 0)
-    return words[help + 1] === "http" ? { kind: "help", topic: "HTTP" } : { kind: "help" };
+  if (help >= 0) return { kind: words[help + 1] === "http" ? "http-help" : "help" };
   if (words[0] === "help") return { kind: "help" };
   if (words.includes("--version") || words.includes("-v")) return { kind: "version" };
   if (words.includes("--describe")) return { kind: "describe" };
@@ -318,8 +310,9 @@ function unexpectedArgument(text: string, last: OptionEntry | undefined): string
 function unknownVariables(server: string, entries: readonly OptionEntry[], env: Env): string[] {
   const prefix = variablePrefix(server);
   const known = entries.flatMap((entry) => entry.variables);
-  const ours = known.filter((name) => name.startsWith(prefix));
-  const words = ours.map((name) => name.slice(prefix.length));
+  const words = known
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => name.slice(prefix.length));
   const unknown = Object.keys(env).filter(
     (name) => name.startsWith(prefix) && !known.includes(name),
   );

@@ -4,11 +4,11 @@ import { DirectoryAllowlist } from "@refmcp/boundary/directories";
 import { Runtime, type RuntimeParts } from "../bind/runtime.ts";
 import { serviceOf } from "../bind/server.ts";
 import { type CommonOptionValues, commonOptions } from "../define/common-options.ts";
-import type { OptionTable, OptionValues } from "../define/options.ts";
+import type { OptionTable } from "../define/options.ts";
 import type { LazyServer, Outline, Servable } from "../define/server.ts";
 import type { ToolOutline } from "../define/tool.ts";
 import type { Service } from "../engine/service.ts";
-import { createLog, type Log } from "../log.ts";
+import { createLog } from "../log.ts";
 import type { HttpSettings } from "../transport/http/settings.ts";
 import type { Entry, Launch } from "./entry.ts";
 import type { HelpFacts } from "./help.ts";
@@ -114,16 +114,16 @@ export async function prepare<Context, Table extends OptionTable>(
   const all = program?.options ?? serverOptions(server);
   const command = parseCommandLine(all, { argv, env });
   if (command.kind === "error") return refuse(command.message);
-  if (command.kind === "version") return print(`${server.packageName} ${server.version}\n`);
-  if (command.kind === "help") {
+  if (!("given" in command)) {
+    if (command.kind === "version") return print(`${server.packageName} ${server.version}\n`);
+    if (command.kind === "describe") {
+      const { describeServer } = await import("./describe.ts");
+      return print(`${JSON.stringify(describeServer(server, all.table), undefined, 2)}\n`);
+    }
     const { renderHelp } = await import("./help.ts");
-    const { topic } = command;
-    const facts = { ...server, all, sections: program?.sections, topic, bin: await clonedFile() };
+    const isHttp = command.kind === "http-help";
+    const facts = { ...server, all, sections: program?.sections, isHttp, bin: await clonedFile() };
     return print(renderHelp(facts, process.stdout.columns));
-  }
-  if (command.kind === "describe") {
-    const { describeServer } = await import("./describe.ts");
-    return print(`${JSON.stringify(describeServer(server, all.table), undefined, 2)}\n`);
   }
   const { given } = command;
   const http = await httpSettings(command.options, given, env);
@@ -163,14 +163,9 @@ async function lazily<Context, Table extends OptionTable>(
 }
 
 /** What a server starts with, in addition to its definition. */
-export interface Start<Table extends OptionTable> {
-  readonly options: OptionValues<Table> & CommonOptionValues;
+export interface Start<Table extends OptionTable>
+  extends Omit<RuntimeParts<never, Table>, "allowed" | "moreTools"> {
   readonly sources: OptionsRead<OptionTable>["sources"];
-  /** What the server gets as the environment. Default: the process's. */
-  readonly env?: NodeJS.ProcessEnv;
-  readonly log: Log;
-  /** See `Runtime`. */
-  readonly stateKey: Uint8Array | undefined;
   /** Whether it runs one command for a person or a script, in their working directory. */
   readonly inShell: boolean;
 }
