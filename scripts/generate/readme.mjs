@@ -12,6 +12,7 @@ import {
   printCommand,
 } from "./launch.mjs";
 import { aligned, code, fenced, firstSentence, kebab, table } from "./markdown.mjs";
+import { optionTable } from "./option-table.mjs";
 import { defaultTools, modelTokensOf, slimTools, thousands, tokensOf } from "./surface.mjs";
 
 /** @import { Server, State, Tool } from "./surface.mjs" */
@@ -247,8 +248,9 @@ async function installPart(server) {
 }
 
 /** The server's own options. @param {Server} server */
-function optionsPart({ optionTable }) {
-  return `${optionTable}\n${code("--help")} also lists the options of every server: read-only mode, confirmation, the choice of tools, limits, HTTP.`;
+function optionsPart({ options }) {
+  const own = options.filter(({ heading }) => heading !== "Common" && heading !== "HTTP");
+  return `${optionTable(own)}\n\n${code("--help")} also lists the options of every server: read-only mode, confirmation, the choice of tools, limits, HTTP.`;
 }
 
 /** @param {Server} server */

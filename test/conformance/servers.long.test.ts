@@ -9,7 +9,6 @@ import { connect } from "./clients.ts";
 import { passesGeneric, REQUIREMENTS } from "./expectations.ts";
 import { fetchProgram, type Program } from "./programs.ts";
 import { inWorld, READY, RELEASE_SERVER } from "./ready.ts";
-import { faultsOf, runSuite } from "./scenarios.ts";
 
 let suite: Program;
 let inspector: Program;

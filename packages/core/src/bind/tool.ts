@@ -184,9 +184,9 @@ function expectation(issue: z.core.$ZodIssue): string {
     case "invalid_value":
       return `expected ${issue.values.map(shown).join(" or ")}`;
     case "too_small":
-      return `expected at least ${issue.minimum}${unitOf(issue.origin)}`;
+      return `expected at least ${issue.minimum}${UNITS[issue.origin] ?? ""}`;
     case "too_big":
-      return `expected at most ${issue.maximum}${unitOf(issue.origin)}`;
+      return `expected at most ${issue.maximum}${UNITS[issue.origin] ?? ""}`;
     default:
       return issue.message;
   }
@@ -196,9 +196,7 @@ function placeOf(path: readonly PropertyKey[]): string {
   return path.length === 0 ? "arguments" : oneLine(clip(path.join("."), 80));
 }
 
-function unitOf(origin: string): string {
-  return origin === "string" ? " characters" : origin === "array" ? " items" : "";
-}
+const UNITS: Readonly<Record<string, string>> = { string: " characters", array: " items" };
 
 function shown(value: unknown): string {
   return value === undefined ? "nothing" : oneLine(show(value));

@@ -114,8 +114,6 @@ export interface SampleRequest {
   messages: SamplingMessage[];
   maxTokens: number;
   systemPrompt?: string | undefined;
-  temperature?: number | undefined;
-  stopSequences?: string[] | undefined;
 }
 
 export interface SampleResult extends SamplingMessage {

@@ -1,9 +1,8 @@
 import { listedTools } from "../bind/server.ts";
-import { commonOptions } from "../define/common-options.ts";
 import { serverIconSvg } from "../define/icon.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { Outline } from "../define/server.ts";
-import { renderOptionTable } from "./help.ts";
+import { label, takes } from "./help.ts";
 import { defaultText, isRepeatable, optionEntries } from "./options.ts";
 
 /**
@@ -14,7 +13,6 @@ import { defaultText, isRepeatable, optionEntries } from "./options.ts";
  */
 export function describeServer(server: Outline, table: OptionTable) {
   const { name, packageName, title, version, description, instructions, slim } = server;
-  const own = Object.entries(table).filter(([key]) => !Object.hasOwn(commonOptions, key));
   return {
     name,
     packageName,
@@ -25,13 +23,13 @@ export function describeServer(server: Outline, table: OptionTable) {
     toolsets: server.toolsets ?? {},
     slim,
     icon: serverIconSvg(server.icon),
-    optionTable: renderOptionTable(name, Object.fromEntries(own)),
-    commonOptionTable: renderOptionTable("name", commonOptions),
     options: optionEntries(name, table)
       .filter(({ option }) => option.hidden !== true)
       .map(({ option, ...entry }) => ({
         ...option,
         ...entry,
+        label: label({ option, ...entry }),
+        takes: takes(option),
         repeatable: isRepeatable(option),
         positional: option.positional === true,
         ask: option.ask === true,

@@ -1,13 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineOptions } from "../define/options.ts";
-import {
-  firstSentence,
-  type HelpFacts,
-  programName,
-  renderHelp,
-  renderOptionTable,
-  renderToolTable,
-} from "./help.ts";
+import { firstSentence, type HelpFacts, programName, renderHelp, renderToolTable } from "./help.ts";
 import { serverOptions } from "./options.ts";
 
 const options = defineOptions({
@@ -215,23 +208,6 @@ describe("firstSentence", () => {
     ["Two\n lines. Next.", "Two lines."],
   ])("%j", (text, expected) => {
     expect(firstSentence(text)).toBe(expected);
-  });
-});
-
-describe("renderOptionTable", () => {
-  it("is a Markdown table of the visible options with their variables", () => {
-    expect(renderOptionTable("filesystem", options)).toBe(
-      [
-        "| Option | What it does | Default | Environment |",
-        "| --- | --- | --- | --- |",
-        "| `--max-read-chars N` | Most characters of one read. (1,000 to 80,000) | `80,000` | `REFMCP_FILESYSTEM_MAX_READ_CHARS` |",
-        "| `--[no-]journal` | Keep what a change replaces, so that it can be undone. | `on` | `REFMCP_FILESYSTEM_JOURNAL` |",
-        "| `--url SECRET` | The database. |  | `REFMCP_FILESYSTEM_URL`, `DATABASE_URL` |",
-        "| `--db NAME=URL` | A database by a name of your own. (repeatable) |  | `REFMCP_FILESYSTEM_DB` |",
-        "| `--hooks off\\|run` | Whether hooks run. | `off` | `REFMCP_FILESYSTEM_HOOKS` |",
-        "",
-      ].join("\n"),
-    );
   });
 });
 

@@ -98,14 +98,14 @@ export function renderHelp(facts: HelpFacts, columns?: number): string {
 }
 
 /** How the option is written: `DIR, --root DIR`, `--[no-]journal`. */
-function label({ option, flag, valueName }: OptionEntry): string {
+export function label({ option, flag, valueName }: OptionEntry): string {
   if (option.type === "flag") return option.default === true ? `--[no-]${flag}` : `--${flag}`;
   const written = `--${flag} ${valueName}`;
   return option.positional === true ? `${valueName}, ${written}` : written;
 }
 
 /** Whether it takes several values, and their range. */
-function takes(option: Option): string[] {
+export function takes(option: Option): string[] {
   const several = splitsAtCommas(option) ? "comma-separated" : "repeatable";
   const range = option.type === "integer" ? rangeText(option) : undefined;
   return [...(isRepeatable(option) ? [several] : []), ...(range === undefined ? [] : [range])];
@@ -114,15 +114,12 @@ function takes(option: Option): string[] {
 /** The description with range, default and additional variables: `… (1 to 10; default 5; also DEPTH)`. */
 function explained({ option, variables }: OptionEntry): string {
   const preset = defaultText(option) ?? "";
-  return withFacts(option.description, [
+  const facts = [
     ...takes(option),
     ...(preset === "" ? [] : [`default ${preset}`]),
     ...(variables.length > 1 ? [`also ${variables.slice(1).join(", ")}`] : []),
-  ]);
-}
-
-function withFacts(description: string, facts: readonly string[]): string {
-  return facts.length === 0 ? description : `${description} (${facts.join("; ")})`;
+  ];
+  return facts.length === 0 ? option.description : `${option.description} (${facts.join("; ")})`;
 }
 
 export type ToolRow = Pick<Tool<never>, "name" | "effect" | "description">;
@@ -146,27 +143,4 @@ export function renderToolTable(tools: readonly ToolRow[], columns?: number): st
 export function firstSentence(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
   return /^.*?[.!?](?= [\p{Lu}"`(]|$)/u.exec(line)?.[0] ?? line;
-}
-
-/** The Markdown table of a server's options for its README, without hidden options. */
-export function renderOptionTable(server: string, table: OptionTable): string {
-  const rows = optionEntries(server, table)
-    .filter(({ option }) => option.hidden !== true)
-    .map((entry) => [
-      code(label(entry)),
-      withFacts(entry.option.description, takes(entry.option)),
-      code(defaultText(entry.option) ?? ""),
-      entry.variables.map(code).join(", "),
-    ]);
-  return [
-    ["Option", "What it does", "Default", "Environment"],
-    ["---", "---", "---", "---"],
-    ...rows,
-  ]
-    .map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`)
-    .join("");
-}
-
-function code(text: string): string {
-  return text === "" ? "" : `\`${text}\``;
 }
