@@ -41,6 +41,8 @@ const RETRIED: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "reso
 const ANSWER_MS = 10 * 60_000;
 /** Maximum length of a question, which may repeat arguments. */
 const MAX_QUESTION_CHARS = 10_000;
+/** Maximum length of the answers in a `requestState`, as JSON. */
+const MAX_STATE_CHARS = 65_536;
 /** How often a legacy request runs again after answers. */
 const MAX_ROUNDS = 8;
 
@@ -115,6 +117,8 @@ export class Questions {
   /** The result that asks the open questions and carries what was already answered. */
   inputRequired(): InputRequired {
     const state = { subject: digest(this.#subject()), answers: Object.fromEntries(this.#used) };
+    if (JSON.stringify(state).length > MAX_STATE_CHARS)
+      throw new ToolError("too_large", "The user's answers are too long to keep.");
     return new InputRequired(Object.fromEntries(this.#needed ?? []), this.#signed(state));
   }
 
