@@ -61,7 +61,9 @@ const {
 
 /** Whether only the program has a common option: those of its transports, its tasks and what it prints. */
 const isOfProgram = (key: string, { heading, env }: Option) =>
-  heading === "HTTP" || env === false || ["taskAfterMs", "taskTimeoutMs", "auditLog"].includes(key);
+  heading === "HTTP" ||
+  (heading === "Common" && env === false) ||
+  ["taskAfterMs", "taskTimeoutMs", "auditLog"].includes(key);
 
 /**
  * The options of this program: its own, those that apply to all servers, and each server's own with its name,
@@ -161,11 +163,12 @@ export function divideEnvironment(servers: readonly Installed[], env: NodeJS.Pro
     );
   };
   const secrets = servers.map((server) => [server.name, secretsOf(server)] as const);
+  const all = Object.entries(env);
   return {
     secrets: secrets.flatMap(([, names]) => names),
     of(name: ServerName) {
       const others = secrets.flatMap(([server, names]) => (server === name ? [] : names));
-      return Object.fromEntries(Object.entries(env).filter(([key]) => !others.includes(key)));
+      return Object.fromEntries(all.filter(([key]) => !others.includes(key)));
     },
   };
 }

@@ -263,7 +263,8 @@ async function httpSettings(
       option.heading === "HTTP" && (sources[key] ?? "default") !== "default";
     const alone = optionEntries("", commonOptions).find(isHttp);
     return (
-      alone && `--${alone.flag} needs --http ADDRESS; stdio serves only the host that started it.`
+      alone &&
+      `Options for HTTP, such as --${alone.flag}, need --http ADDRESS; stdio serves only the host that started it.`
     );
   }
   const { HttpOptionError, readHttpSettings } = await import("../transport/http/settings.ts");
