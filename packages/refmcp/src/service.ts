@@ -143,14 +143,16 @@ function callTool(
   request: ClientRequest,
 ): ReturnType<Handler> {
   const { params } = request;
+  const isInner = findsTools && params.name === CALL_TOOL.name;
   // From here on, also for its questions, its task and the audit log, it is a call of that tool.
-  if (findsTools && params.name === CALL_TOOL.name)
-    request.params = { ...params, name: "", arguments: {}, ...Object(params.arguments) };
+  if (isInner) request.params = { ...params, name: "", arguments: {}, ...Object(params.arguments) };
   const name = String(request.params.name);
   const part = ofTool(parts, name);
   if (part !== undefined) return send(part, request);
   const names = parts.flatMap(({ runtime }) => runtime.tools.map((tool) => tool.name));
-  throw unknownName("tool", name, names);
+  const error = unknownName("tool", name, names);
+  if (!isInner) throw error;
+  return { content: [{ type: "text", text: error.rpc.message }], isError: true };
 }
 
 /** The server of a tool, by any of its names, or of the answer to a confirmation card (MCP Apps). */

@@ -1,11 +1,12 @@
-import { type ListedTool, listedTools } from "@refmcp/core/run";
 import MiniSearch from "minisearch";
 import type { Part } from "./service.ts";
+
+type Server = Pick<Part, "name" | "runtime">;
 
 /** A tool that can be found, and the server that it belongs to. */
 export interface ToolMatch {
   readonly server: string;
-  readonly tool: ListedTool;
+  readonly tool: Part["runtime"]["tools"][number];
 }
 
 /** How much a word counts, by where it is. */
@@ -13,34 +14,39 @@ const BOOST = { name: 4, title: 3, server: 2, description: 1, arguments: 0.5 };
 
 /** Finds tools by words. The index is built at the first search. */
 export class ToolIndex {
-  readonly #servers: readonly Pick<Part, "name" | "runtime">[];
+  readonly servers: readonly Server[];
   #index: MiniSearch | undefined;
   #tools: readonly ToolMatch[] = [];
 
-  constructor(servers: readonly Pick<Part, "name" | "runtime">[]) {
-    this.#servers = servers;
+  constructor(servers: readonly Server[]) {
+    this.servers = servers;
   }
 
-  /** The tools that match the words, the best first: other forms of a word and misspelled ones also match. */
-  find(words: string): readonly ToolMatch[] {
+  /**
+   * The tools that match the words, the best first: other forms of a word and misspelled ones also match.
+   *
+   * @param words default: all tools.
+   */
+  find(words: string | undefined, server: string | undefined): readonly ToolMatch[] {
     this.#index ??= this.#build();
-    const matches = this.#index.search(words, {
+    const matches = this.#index.search(words ?? MiniSearch.wildcard, {
       boost: BOOST,
       prefix: (term) => term.length > 2,
       fuzzy: (term) => (term.length > 4 ? 0.2 : false),
     });
-    return matches.flatMap(({ id }) => this.#tools[id] ?? []);
+    const tools = matches.flatMap(({ id }) => this.#tools[id] ?? []);
+    return tools.filter((tool) => server === undefined || tool.server === server);
   }
 
   #build(): MiniSearch {
-    this.#tools = this.#servers.flatMap(({ name, runtime }) =>
-      listedTools(runtime.tools).map((tool) => ({ server: name, tool })),
+    this.#tools = this.servers.flatMap(({ name, runtime }) =>
+      runtime.tools.map((tool) => ({ server: name, tool })),
     );
     const index = new MiniSearch({ fields: Object.keys(BOOST), processTerm: wordOf });
     const spaced = (name: string) => name.replaceAll("_", " ");
     index.addAll(
-      this.#tools.map(({ server, tool: { name, title, description, inputSchema } }, id) => {
-        const names = Object.keys(inputSchema.properties ?? {}).join(" ");
+      this.#tools.map(({ server, tool: { name, title, description, schemas } }, id) => {
+        const names = Object.keys(schemas.inputSchema.properties ?? {}).join(" ");
         return { id, server, name: spaced(name), title, description, arguments: spaced(names) };
       }),
     );

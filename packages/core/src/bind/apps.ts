@@ -25,7 +25,6 @@ const CONFIRM_VIEW = "confirm";
 const CONFIRMATION_META = "io.github.refmcp/confirmation";
 const WAITING_MS = 10 * 60_000;
 const MAX_WAITING = 50;
-const MAX_ACTION = 60;
 
 /** A call with its arguments, and the questions that the user confirmed in a view. */
 export interface ConfirmedCall {
@@ -146,7 +145,7 @@ export class Apps {
     };
     this.#waiting.set(token, waiting);
     const text = `A card below asks the user to confirm: ${message}\nNothing has been done yet. Do not call again or report it as done; the user decides by clicking.`;
-    const button = { action: shortened(action, MAX_ACTION), tool: this.tool.name };
+    const button = { action: shortened(action, 60), tool: this.tool.name };
     return {
       content: [{ type: "text", text }],
       _meta: { [CONFIRMATION_META]: { token, message, ...button } },

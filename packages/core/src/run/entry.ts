@@ -125,13 +125,7 @@ export function commonEntry(
     args: [...start.args, ...args],
     ...(variables.length === 0 ? {} : { env: Object.fromEntries(variables) }),
   };
-  const lines = [
-    "Add this to the host's list of MCP servers, and restart the host.",
-    `Some hosts have another form: refmcp ${name} --print-config HOST prints it, and where it goes.`,
-  ];
+  const guidance = `Add this to the host's list of MCP servers, and restart the host.\nSome hosts have another form: refmcp ${name} --print-config HOST prints it, and where it goes.\n`;
   const file = { mcpServers: { [name]: entry } };
-  return {
-    text: `${JSON.stringify(file, undefined, 2)}\n`,
-    guidance: lines.map((line) => `${line}\n`).join(""),
-  };
+  return { text: `${JSON.stringify(file, undefined, 2)}\n`, guidance };
 }

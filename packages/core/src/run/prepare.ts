@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { ToolError } from "@refmcp/boundary/answer";
 import { DirectoryAllowlist } from "@refmcp/boundary/directories";
@@ -150,7 +151,9 @@ export async function prepare<Context, Table extends OptionTable>(
     const again = localCommand(await ownFile());
     const { text, guidance } =
       program?.entry?.(carried, given, again) ?? commonEntry(server, carried, again);
-    return print(text, guidance);
+    const missing = options.directories.filter((directory) => !existsSync(directory));
+    const warnings = missing.map((directory) => `Warning: ${directory} does not exist.\n`);
+    return print(text, warnings.join("") + guidance);
   }
   return { kind: "run", runtime, served, http };
 }
@@ -243,13 +246,10 @@ function ownFile(): Promise<string | undefined> {
   return realpath(process.argv[1] ?? "").catch(() => undefined);
 }
 
-function print(stdout: string, stderr = ""): Printed {
+const print = (stdout: string, stderr = ""): Printed => {
   return { kind: "print", stdout, stderr, exitCode: 0 };
-}
-
-function refuse(message: string): Printed {
-  return { kind: "print", stdout: "", stderr: `${message}\n`, exitCode: 2 };
-}
+};
+const refuse = (message: string): Printed => ({ ...print("", `${message}\n`), exitCode: 2 });
 
 /** Where to listen; an error message if the options are invalid, undefined without `--http`. */
 async function httpSettings(

@@ -66,9 +66,10 @@ async function outcomeOf(
   const words = rest.filter((word) => word !== "--json");
   const isFull = words.length < rest.length;
   const [name, ...given] = words;
+  const width = process.stdout.columns;
   if (name === undefined || name.startsWith("-")) {
-    if (command === "tools")
-      return { output: isFull ? pretty(listedTools(tools)) : toolTable(tools) };
+    const table = isFull ? pretty(listedTools(tools)) : renderToolTable(tools, width);
+    if (command === "tools") return { output: table };
     const usage = `Usage: ${program} call TOOL [name=value ... | JSON | -] [--json]\n\nThe arguments are name=value words, a JSON object, or - for a JSON object from stdin. --json prints the full result\nas a host receives it. ${program} tools TOOL shows a tool's arguments.\n`;
     return { output: usage, code: name === undefined ? WRONG : 0 };
   }
@@ -85,8 +86,6 @@ async function outcomeOf(
   const output = isFull ? pretty(result) : asText(result);
   return { output, code: result.isError === true ? FAILED : 0 };
 }
-
-const toolTable = (tools: readonly ToolOutline[]) => renderToolTable(tools, process.stdout.columns);
 
 /** A tool's description and arguments. */
 function usageOf({ name, description, schemas }: ToolOutline, program: string): string {
