@@ -249,7 +249,9 @@ async function installPart(server) {
 
 /** The server's own options. @param {Server} server */
 function optionsPart({ options }) {
-  const own = options.filter(({ heading }) => heading !== "Common" && heading !== "HTTP");
+  const own = options.filter(
+    ({ key, heading = "" }) => key === "toolsets" || !["Common", "HTTP"].includes(heading),
+  );
   return `${optionTable(own)}\n\n${code("--help")} also lists the options of every server: read-only mode, confirmation, the choice of tools, limits, HTTP.`;
 }
 

@@ -28,11 +28,7 @@ describe("call", () => {
   it.each([
     [["call", "probe_fail", "how=error"], 1, "There is no such thing.\nMake one.\n"],
     [["call", "probe_echo", "text=a", "times=9"], 1, "times: expected at most 5, got 9."],
-    [
-      ["call", "probe_echo", "txt=a"],
-      1,
-      'unknown argument "txt". Did you mean text?',
-    ],
+    [["call", "probe_echo", "txt=a"], 1, 'unknown argument "txt". Did you mean text?'],
     [["call", "probe_echo"], 1, "text: expected a string, got nothing."],
     [
       ["call", "probe_eco"],
@@ -58,7 +54,6 @@ describe("call", () => {
     expect(help.stdout).toContain(`Usage: ${started} [options]`);
     expect(call).toMatchObject({ stderr: "", code: 0 });
     expect(call.stdout).toContain(`Usage: ${started} call TOOL`);
-    expect(call.stdout).toContain("probe_echo");
   });
 
   it("accepts the server's options before the command", async () => {

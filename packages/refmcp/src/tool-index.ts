@@ -4,7 +4,7 @@ import type { Part } from "./service.ts";
 type Server = Pick<Part, "name" | "runtime">;
 
 /** A tool that can be found, and the server that it belongs to. */
-export interface ToolMatch {
+interface ToolMatch {
   readonly server: string;
   readonly tool: Part["runtime"]["tools"][number];
 }

@@ -261,7 +261,7 @@ function withinLimit(
  * Converts an error to a tool result that the agent can act on, within the hard limit. A `ToolError` is shown
  * unchanged. Anything else is an internal error: the agent gets an id, stderr gets the id and the stack.
  */
-export function errorResult(tool: string, error: unknown, log: Log): CallToolResult {
+function errorResult(tool: string, error: unknown, log: Log): CallToolResult {
   const { message, hint, kind, code, cause, data } =
     error instanceof ToolError ? error : faultError(tool, error, log);
   if (cause !== undefined) {
@@ -291,7 +291,7 @@ export function blockFor({ links, audio }: Revision, block: ContentBlock): Conte
   return block;
 }
 
-export function resultFor(revision: Revision, result: CallToolResult): CallToolResult {
+function resultFor(revision: Revision, result: CallToolResult): CallToolResult {
   if (revision.structuredContent) return result;
   const { structuredContent: _, ...rest } = result;
   return { ...rest, content: result.content.map((block) => blockFor(revision, block)) };

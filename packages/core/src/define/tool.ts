@@ -90,7 +90,7 @@ export interface ToolSchemas {
   outputSchema?: { type: "object"; [keyword: string]: unknown };
 }
 
-/** A tool as it is listed, before its code is loaded. */
+/** A tool in a list, before its code is loaded. */
 export interface ToolOutline extends ToolFacts {
   readonly schemas: ToolSchemas;
 }

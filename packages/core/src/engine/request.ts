@@ -62,7 +62,7 @@ export const LATER = Symbol("answered later");
 export type Handler = (request: ClientRequest) => Awaitable<object | typeof LATER>;
 
 /** A tool as audits and scopes see it. */
-export interface KnownTool {
+interface KnownTool {
   readonly name: string;
   readonly effect: Effect;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineOptions } from "../define/options.ts";
-import { firstSentence, type HelpFacts, programName, renderHelp, renderToolTable } from "./help.ts";
+import { firstSentence, type HelpFacts, renderHelp, renderToolTable } from "./help.ts";
 import { serverOptions } from "./options.ts";
 
 const options = defineOptions({
@@ -208,14 +208,5 @@ describe("firstSentence", () => {
     ["Two\n lines. Next.", "Two lines."],
   ])("%j", (text, expected) => {
     expect(firstSentence(text)).toBe(expected);
-  });
-});
-
-describe("programName", () => {
-  it.each([
-    ["@refmcp/server-git", "refmcp-server-git"],
-    ["my-server", "my-server"],
-  ])("%s → %s", (packageName, program) => {
-    expect(programName(packageName)).toBe(program);
   });
 });

@@ -31,7 +31,7 @@ export interface HelpFacts
 }
 
 /** `@refmcp/server-git` → `refmcp-server-git`. */
-export function programName(packageName: string): string {
+function programName(packageName: string): string {
   return packageName.replace(/^@/, "").replaceAll("/", "-");
 }
 
