@@ -1,5 +1,5 @@
 // The generated parts of the READMEs: how to install a server, and what it offers.
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { importSource } from "../lib/sources.mjs";
@@ -12,6 +12,7 @@ import {
   printCommand,
 } from "./launch.mjs";
 import { aligned, code, fenced, firstSentence, kebab, table } from "./markdown.mjs";
+import { optionTable } from "./option-table.mjs";
 import { defaultTools, modelTokensOf, slimTools, thousands, tokensOf } from "./surface.mjs";
 
 /** @import { Server, State, Tool } from "./surface.mjs" */
@@ -247,8 +248,11 @@ async function installPart(server) {
 }
 
 /** The server's own options. @param {Server} server */
-function optionsPart({ optionTable }) {
-  return `${optionTable}\n${code("--help")} also lists the options of every server: read-only mode, confirmation, the choice of tools, limits, HTTP.`;
+function optionsPart({ options }) {
+  const own = options.filter(
+    ({ key, heading = "" }) => key === "toolsets" || !["Common", "HTTP"].includes(heading),
+  );
+  return `${optionTable(own)}\n\n${code("--help")} also lists the options of every server: read-only mode, confirmation, the choice of tools, limits, HTTP.`;
 }
 
 /** @param {Server} server */
@@ -293,13 +297,21 @@ function promptsPart({ prompts }) {
   return table(["Prompt", "Purpose", "Arguments (**required**)"], rows);
 }
 
+/** The name and description of each skill: one line each in the frontmatter of its SKILL.md. @param {string} folder */
+function skillsIn(folder) {
+  return readdirSync(folder).map((name) => {
+    const text = readFileSync(join(folder, name, "SKILL.md"), "utf8");
+    return { name, description: /^description: (.+)$/m.exec(text)?.[1] ?? "" };
+  });
+}
+
 /** @param {Server} server */
-function skillsPart({ packageName, skills }) {
+function skillsPart({ packageName, folder }) {
   return [
-    `Instructions for whole tasks ([Agent Skills](https://agentskills.io)), for hosts that load skills from servers (${code("skills/list")}) or from disk: copy a folder of ${code(`node_modules/${packageName}/skills`)} to where your host keeps skills, for example ${code(".claude/skills")}.`,
+    `Instructions for whole tasks ([Agent Skills](https://agentskills.io)), for hosts that load skills: copy a folder of ${code(`node_modules/${packageName}/skills`)} to where your host keeps skills, for example ${code(".claude/skills")}.`,
     table(
       ["Skill", "What it is for"],
-      skills.map(({ name, description }) => [code(name), description]),
+      skillsIn(join(folder, "skills")).map(({ name, description }) => [code(name), description]),
     ),
   ].join("\n\n");
 }

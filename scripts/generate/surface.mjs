@@ -2,8 +2,8 @@
 
 /** @typedef {{ type: string, properties?: Record<string, { type?: string }>, required?: string[] }} Schema */
 /** @typedef {{ name: string, description: string, inputSchema: Schema, effect: string, toolset?: string, needs?: string, aliases: string[] }} Tool */
-/** @typedef {Awaited<ReturnType<typeof import("../../packages/core/src/run/describe.ts").describeServer>>} Description */
-/** @typedef {Omit<Description, "tools" | "skills"> & { tools: Tool[], skills: { name: string, description: string }[] }} Described */
+/** @typedef {ReturnType<typeof import("../../packages/core/src/run/describe.ts").describeServer>} Description */
+/** @typedef {Omit<Description, "tools"> & { tools: Tool[] }} Described */
 /**
  * A server's package.json.
  *

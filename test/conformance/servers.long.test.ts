@@ -9,7 +9,6 @@ import { connect } from "./clients.ts";
 import { passesGeneric, REQUIREMENTS } from "./expectations.ts";
 import { fetchProgram, type Program } from "./programs.ts";
 import { inWorld, READY, RELEASE_SERVER } from "./ready.ts";
-import { faultsOf, runSuite } from "./scenarios.ts";
 
 let suite: Program;
 let inspector: Program;
@@ -47,21 +46,6 @@ describe.each(READY)("the %s server", (name) => {
         await passesGeneric(suite, server.url, revision, capabilities);
       },
     );
-
-  it.each(["enumeration", "manifest"])(
-    "the official suite's %s scenario of the Skills extension",
-    async (part) => {
-      if (server === undefined) throw new Error("The server does not listen yet.");
-      const scenario = `sep-2640-skills-${part}`;
-      const selection = ["--scenario", scenario, "--spec-version", "2026-07-28", "--force"];
-      const { scenarios } = await runSuite(suite, server.url, selection);
-      const checks = (scenarios.get(scenario) ?? []).filter(
-        ({ details }) => details?.untestable !== true,
-      );
-      expect(checks.filter(({ status }) => status === "SUCCESS").length).toBeGreaterThan(3);
-      expect(faultsOf(checks)).toEqual([]);
-    },
-  );
 
   it.each(["legacy", "modern"])(
     "the Inspector's command line in the %s era, strictly",

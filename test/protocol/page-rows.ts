@@ -139,7 +139,6 @@ export const STDIO_ROWS: Readonly<Record<string, Look>> = {
   "`elicitation/create`, a form": question("elicitation/create", "probe_form"),
   "`elicitation/create`, a URL": question("elicitation/create", "probe_visit"),
   "`sampling/createMessage`": question("sampling/createMessage", "probe_sample"),
-  "tools for the client's model": question("sampling/createMessage", "probe_delegate"),
   progress: async ({ recorder }) => {
     const step = () => call(recorder, "probe_log", {}, { progressToken: "p" });
     return yes((await notifications(recorder, "notifications/progress", step)).length > 0);

@@ -54,7 +54,7 @@ describe.each(REVISIONS)("%s, the probe server", (revision) => {
     );
     const names = listAt(first, "result", "tools").map(({ name }) => name);
     expect(names).toEqual(
-      [...Object.keys(GOOD_CALLS), "probe_careless", "probe_delegate", "probe_fail"].sort(),
+      [...Object.keys(GOOD_CALLS), "probe_careless", "probe_fail"].sort(),
     );
     expect(second?.result).toEqual(first?.result);
   });

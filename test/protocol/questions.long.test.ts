@@ -14,7 +14,6 @@ const EVERYTHING = {
   experimental: {},
 };
 /** The revision that introduced tools for the client's model. */
-const TOOLS_IN_SAMPLING = "2025-11-25";
 
 /** Each kind of question, the tool that asks it, and the revision that introduced it. */
 const QUESTIONS = [
@@ -108,7 +107,7 @@ describe.each(REVISIONS)("%s, questions that the client cannot answer", (revisio
   const none = (tools: readonly string[]) => tools.map(() => false);
 
   it("are not asked if the client declared nothing", async () => {
-    const tools = [...QUESTIONS.map(({ tool }) => tool), "probe_delegate"];
+    const tools = QUESTIONS.map(({ tool }) => tool);
     expect(await ask({}, ...tools)).toEqual(none(tools));
   });
 
@@ -117,24 +116,15 @@ describe.each(REVISIONS)("%s, questions that the client cannot answer", (revisio
     const tools: string[] = QUESTIONS.filter(({ first }) => revision < first).map(
       ({ tool }) => tool,
     );
-    if (revision < TOOLS_IN_SAMPLING) tools.push("probe_delegate");
     expect(await ask(EVERYTHING, ...tools)).toEqual(none(tools));
   });
 
   it("are not asked if the client declared only another kind", async () => {
-    const sampling = { ...CAPABILITIES[revision], sampling: {} };
-    expect(await ask(sampling, "probe_delegate")).toEqual([false]);
     expect(await ask({ elicitation: { form: {} } }, "probe_visit")).toEqual([false]);
     expect(await ask({ elicitation: { url: {} } }, "probe_form", "probe_wipe")).toEqual([
       false,
       false,
     ]);
-  });
-
-  it("may pass tools to the client's model if it declared support", async () => {
-    const knows = revision >= TOOLS_IN_SAMPLING;
-    const declared = { ...CAPABILITIES[revision], sampling: { tools: {} } };
-    expect(await ask(declared, "probe_delegate")).toEqual([knows]);
   });
 });
 

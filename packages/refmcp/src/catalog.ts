@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { OptionTable } from "@refmcp/core";
+import type { OptionTable, ServerDefinition } from "@refmcp/core";
 import { type LazyServer, lazyServer, type Outline } from "@refmcp/core/run";
 
 /** The servers that this package depends on. */
@@ -22,7 +22,7 @@ export interface Installed {
   readonly name: ServerName;
   /** The beginning of the URLs of its code. */
   readonly folder: string;
-  readonly definition: LazyServer<never>;
+  readonly definition: LazyServer<unknown>;
 }
 
 const { resolve } = createRequire(import.meta.url);
@@ -40,25 +40,30 @@ export function binOf(name: ServerName): string {
  * @throws {Error} if its package is not installed or not built.
  */
 export async function installed(name: ServerName, isConfigured = false): Promise<Installed> {
-  const folder = dirname(binOf(name));
-  const record: { outline: Outline<never>; options: OptionTable } = JSON.parse(
-    readFileSync(join(folder, "catalog.json"), "utf8"),
+  const bin = binOf(name);
+  const folder = new URL(".", pathToFileURL(bin)).href;
+  const record: { outline: Outline; options: OptionTable } = JSON.parse(
+    readFileSync(join(dirname(bin), "catalog.json"), "utf8"),
   );
-  const module = (file: string) => import(pathToFileURL(join(folder, file)).href);
-  const options: OptionTable = isConfigured ? (await module("options.js")).options : record.options;
-  // A server that opens ahead of its first call would do so for every client that lists all tools.
-  const { warm: _, ...outline } = record.outline;
-  const url = `${pathToFileURL(folder).href}/`;
-  const server = lazyServer(outline, options, async () => (await module("definition.js")).server);
-  return { name, folder: url, definition: { ...server, open: opened(server), views: url } };
-}
-
-/** Opens a server at its first call. From then on it can list more resources than its fixed ones. */
-function opened({ open, resources = [] }: LazyServer<never>): LazyServer<never>["open"] {
-  return async (opening) => {
-    const context = await open(opening);
-    if (resources.some(({ lists }) => lists)) setImmediate(opening.resourcesChanged);
-    return context;
+  const options: OptionTable = isConfigured
+    ? (await import(`${folder}options.js`)).options
+    : record.options;
+  const load = async (): Promise<ServerDefinition<unknown>> => {
+    const { server }: { server: ServerDefinition<unknown> } = await import(
+      `${folder}definition.js`
+    );
+    const open: typeof server.open = async (opening) => {
+      const context = await server.open(opening);
+      // From now on it can list more resources than its fixed ones.
+      setImmediate(opening.resourcesChanged);
+      return context;
+    };
+    return { ...server, open };
+  };
+  return {
+    name,
+    folder,
+    definition: { ...lazyServer(record.outline, options, load), views: folder },
   };
 }
 

@@ -37,39 +37,33 @@ export const options = defineOptions({
 });
 
 /** The options of a server that have a short name here, because they name what it needs. */
-const SHORT: Readonly<
-  Record<string, { flag: string; valueName: string; description: string; variable: string }>
-> = {
+const SHORT: Readonly<Record<string, { flag: string; valueName: string; description: string }>> = {
   "sqlite.dbPath": {
     flag: "sqlite",
     valueName: "FILE",
     description: "Add the SQLite server for this database file.",
-    variable: "REFMCP_SQLITE_DB_PATH",
   },
   "postgres.url": {
     flag: "postgres",
     valueName: "URL",
     description:
       "Add the PostgreSQL server for this database. Prefer the variable for a URL with a password: any user on the machine can see arguments.",
-    variable: "REFMCP_POSTGRES_URL",
   },
 };
 
 /** Tools are chosen for each server, and the names of their scopes begin with one server's name. */
 const {
   tools: _tools,
-  excludeTools: _excludeTools,
-  oauthToolScopes: _oauthToolScopes,
+  excludeTools: _exclude,
+  oauthToolScopes: _scopes,
   ...common
 } = commonOptions;
 
-/** Common options that only the program has: those of its transports, its tasks and what it prints. */
-const OF_PROGRAM: ReadonlySet<string> = new Set(
-  Object.entries<Option>(common)
-    .filter(([, { heading, env }]) => heading === "HTTP" || env === false)
-    .map(([key]) => key)
-    .concat("oauthToolScopes", "taskAfterMs", "taskTimeoutMs", "auditLog"),
-);
+/** Whether only the program has a common option: those of its transports, its tasks and what it prints. */
+const isOfProgram = (key: string, { heading, env }: Option) =>
+  heading === "HTTP" ||
+  (heading === "Common" && env === false) ||
+  ["taskAfterMs", "taskTimeoutMs", "auditLog"].includes(key);
 
 /**
  * The options of this program: its own, those that apply to all servers, and each server's own with its name,
@@ -78,32 +72,22 @@ const OF_PROGRAM: ReadonlySet<string> = new Set(
 export function allOptions(servers: readonly Installed[]): ServerOptions<typeof options> {
   const named = servers.flatMap(({ name, definition }) =>
     Object.entries(serverOptions(definition).table)
-      .filter(([key]) => !OF_PROGRAM.has(key))
-      .map(([key, option]): [string, Option] => [`${name}.${key}`, namedOption(name, key, option)]),
+      .filter(([key, option]) => !isOfProgram(key, option))
+      .map(([key, option]) => [`${name}.${key}`, namedOption(name, key, option)] as const),
   );
-  return {
-    server: "",
-    own: options,
-    table: {
-      ...directoryOptions,
-      ...options,
-      ...Object.fromEntries(named.filter(([key]) => key in SHORT)),
-      ...common,
-      ...Object.fromEntries(named.filter(([key]) => !(key in SHORT))),
-    },
-  };
+  const short = named.filter(([key]) => key in SHORT);
+  const table = { ...directoryOptions, ...options, ...Object.fromEntries(short), ...common };
+  return { server: "", own: options, table: { ...table, ...Object.fromEntries(named) } };
 }
 
 function namedOption(server: string, key: string, option: Option): Option {
   // Without an answer to what an entry asks for, the other servers still work.
   const { ask: _, askUnless: _unless, positional: _positional, ...rest } = option;
+  const [entry] = optionEntries(server, { [key]: option });
   const short = SHORT[`${server}.${key}`];
-  if (short !== undefined) {
-    const { variable, ...names } = short;
-    return { ...rest, ...names, heading: "Servers", env: [variable, ...(option.env || [])] };
-  }
-  const [{ flag } = { flag: key }] = optionEntries(server, { [key]: option });
-  return { ...rest, flag: `${server}.${flag}`, hidden: true };
+  return short === undefined
+    ? { ...rest, flag: `${server}.${entry?.flag}`, hidden: true }
+    : { ...rest, ...short, heading: "Servers", env: entry?.variables ?? [] };
 }
 
 /**
@@ -115,22 +99,20 @@ export function chosenServers(
   servers: readonly Installed[],
   { values, sources, variables }: OptionsRead<OptionTable>,
 ): readonly Installed[] | string {
-  const isNamed = (name: string, how: (source: string | undefined) => boolean) =>
-    (name === "playwright" && values.playwright === true && how(sources.playwright)) ||
-    Object.keys(values).some((key) => {
-      // Variables such as DATABASE_URL may be set for another program.
-      const isOurs = variables.get(key)?.startsWith("REFMCP_") ?? true;
-      return key.startsWith(`${name}.`) && isOurs && how(sources[key]);
-    });
+  /** Whether an option of a server is set. Variables such as DATABASE_URL may be set for another program. */
+  const isNamed = (name: string, from: readonly (string | undefined)[]) =>
+    Object.keys(values).some(
+      (key) =>
+        (key.startsWith(`${name}.`) || (key === name && values[key] === true)) &&
+        variables.get(key)?.startsWith("REFMCP_") !== false &&
+        from.includes(sources[key]),
+    );
   const list = [values.servers ?? []].flat().map(String);
   if (list.length === 0)
     return servers.filter(
-      ({ name }) =>
-        DEFAULT_SERVERS.includes(name) || isNamed(name, (source) => source !== "default"),
+      ({ name }) => DEFAULT_SERVERS.includes(name) || isNamed(name, ["argument", "environment"]),
     );
-  const missing = servers.find(
-    ({ name }) => !list.includes(name) && isNamed(name, (source) => source === "argument"),
-  );
+  const missing = servers.find(({ name }) => !list.includes(name) && isNamed(name, ["argument"]));
   if (missing !== undefined)
     return `An option is for the ${missing.name} server, which --servers leaves out. Add ${missing.name} to --servers, or remove the option.`;
   return servers.filter(({ name }) => list.includes(name));
@@ -148,9 +130,9 @@ export function optionsOf(
     const isOwn = (sources[own] ?? "default") !== "default" || !(key in values);
     return [key, isOwn ? own : key] as const;
   });
-  const absent = { directories: [], clientRoots: "off" };
   const all: unknown = {
-    ...absent,
+    directories: [],
+    clientRoots: "off",
     ...Object.fromEntries(keys.map(([key, from]) => [key, values[from]])),
     // A remote client's directories are not on this machine.
     ...(values.http === undefined ? {} : { clientRoots: "off" }),
@@ -169,24 +151,24 @@ export function optionsOf(
 export function divideEnvironment(servers: readonly Installed[], env: NodeJS.ProcessEnv) {
   const secretsOf = ({ name, definition }: Installed) => {
     const { options: table, secretVariables = [] } = definition;
-    const entries = optionEntries(name, table).filter(({ option }) => option.type === "secret");
-    const short = entries.flatMap(({ key }) => SHORT[`${name}.${key}`]?.flag ?? []);
-    const exact = new Set([
-      ...entries.flatMap(({ variables }) => variables),
-      ...short.map((flag) => `REFMCP_${flag.toUpperCase()}`),
-    ]);
+    const exact = optionEntries(name, table)
+      .filter(({ option }) => option.type === "secret")
+      .flatMap(({ key, variables }) => {
+        const short = SHORT[`${name}.${key}`]?.flag ?? [];
+        return [...variables, ...[short].flat().map((flag) => `REFMCP_${flag.toUpperCase()}`)];
+      });
     return Object.keys(env).filter(
       (variable) =>
-        exact.has(variable) || secretVariables.some((start) => variable.startsWith(start)),
+        exact.includes(variable) || secretVariables.some((start) => variable.startsWith(start)),
     );
   };
-  const secrets = new Map(servers.map((server) => [server.name, secretsOf(server)]));
+  const secrets = servers.map((server) => [server.name, secretsOf(server)] as const);
   const all = Object.entries(env);
-  const without = (variables: readonly string[]) =>
-    Object.fromEntries(all.filter(([name]) => !variables.includes(name)));
   return {
-    secrets: [...secrets.values()].flat(),
-    of: (name: ServerName) =>
-      without([...secrets].flatMap(([other, list]) => (other === name ? [] : list))),
+    secrets: secrets.flatMap(([, names]) => names),
+    of(name: ServerName) {
+      const others = secrets.flatMap(([server, names]) => (server === name ? [] : names));
+      return Object.fromEntries(all.filter(([key]) => !others.includes(key)));
+    },
   };
 }

@@ -1,5 +1,6 @@
-import { createLog, type Program, run, runtimeOf, type Start, type Tasks } from "@refmcp/core/run";
-import { allInstalled, type Installed, SERVER_NAMES } from "./catalog.ts";
+import type { OptionTable } from "@refmcp/core";
+import { createLog, type Program, type Runtime, run, runtimeOf, serviceOf } from "@refmcp/core/run";
+import { allInstalled, SERVER_NAMES } from "./catalog.ts";
 import {
   allOptions,
   chosenServers,
@@ -7,10 +8,9 @@ import {
   type options,
   optionsOf,
 } from "./options.ts";
-import { type Part, partOf } from "./part.ts";
 import { hostEntryOf, withHosts } from "./print-entry.ts";
 import { server } from "./server.ts";
-import { joinServices } from "./service.ts";
+import { joinServices, type Part } from "./service.ts";
 import type { ToolIndex } from "./tool-index.ts";
 
 /** What follows the options in the help. */
@@ -26,11 +26,17 @@ const SECTIONS: Program<ToolIndex, typeof options>["sections"] = {
       "SERVER [options]",
       `Run one server alone: git --help. Servers: ${SERVER_NAMES.join(", ")}. A directory with such a name is written ./git.`,
     ],
-    ["call TOOL [arguments]", "Call a tool; call TOOL --help shows its arguments."],
+    ["call TOOL [arguments]", "Call a tool; call --help shows how."],
     ["tools [TOOL]", "List the tools, or show the arguments of one."],
-    ["read URI", "Print a resource."],
   ],
 };
+
+/** A server of this process. */
+interface Running extends Part {
+  readonly runtime: Runtime<unknown, OptionTable>;
+  /** The beginning of the URLs of its code. */
+  readonly folder: string;
+}
 
 /**
  * Serves all servers as one in this process until the client disconnects or a signal arrives, or prints what the options
@@ -38,57 +44,59 @@ const SECTIONS: Program<ToolIndex, typeof options>["sections"] = {
  */
 export async function serve(argv: readonly string[]): Promise<void> {
   const installed = await allInstalled(argv, process.env);
-  const servers: Part[] = [];
-  const open = async () => {
+  const servers: Running[] = [];
+  const load = async () => {
+    const { server } = await import("./find-tools.ts");
     const { ToolIndex } = await import("./tool-index.ts");
-    return new ToolIndex(servers);
+    return { ...server, open: () => new ToolIndex(servers) };
   };
   const program: Program<ToolIndex, typeof options> = {
     options: withHosts(allOptions(installed)),
     sections: SECTIONS,
     entry: hostEntryOf(server),
-    async serve(runtime, start, given) {
+    async serve(own, start, given) {
       const chosen = chosenServers(installed, given);
       if (typeof chosen === "string") return chosen;
-      const folder = new URL(".", import.meta.url).href;
-      const own = partOf(runtime, { isListed: true, folder });
+      const service = serviceOf(own);
       const environment = divideEnvironment(chosen, process.env);
       // Child processes that inherit the environment do not get them either.
       for (const name of environment.secrets) delete process.env[name];
       for (const one of chosen) {
-        const env = environment.of(one.name);
-        const part = await partFor(one, { ...start, env }, own.service.tasks);
-        if (typeof part === "string") return `${one.name}: ${part}`;
-        servers.push(part);
+        const { name, definition, folder } = one;
+        const { options, sources } = optionsOf(one, start);
+        const log = createLog(`refmcp-${name}`, options.logLevel);
+        const env = environment.of(name);
+        const runtime = await runtimeOf(definition, { ...start, options, sources, env, log });
+        if (typeof runtime === "string") return `${name}: ${runtime}`;
+        const isChosen = options.toolsets.length > 0 || options.tools.length > 0;
+        const isListed = !start.options.findTools || isChosen;
+        servers.push({
+          name,
+          runtime,
+          service: serviceOf(runtime, service.tasks),
+          isListed,
+          folder,
+        });
       }
-      const names = servers.flatMap(({ tools }) => tools.map(({ name }) => name));
+      const tools = servers.flatMap(({ runtime }) => runtime.tools);
+      const names = tools.map(({ name }) => name);
       const repeated = names.find((name, index) => names.indexOf(name) !== index);
       if (repeated !== undefined)
         return `Two servers have a tool ${repeated}. Rename it in a --SERVER.tools-file, or serve one of them alone.`;
+      const program = { name: "refmcp", runtime: own, service, isListed: true };
       return {
-        service: joinServices(own, servers, start.options.findTools),
-        tools: servers.flatMap(({ tools }) => [...tools]),
-        close: async () => void (await Promise.all([own, ...servers].map((part) => part.close()))),
-        recover: (error) => recover(own, servers, error),
+        service: joinServices(program, servers, start.options.findTools),
+        tools,
+        close: async () => {
+          await Promise.all(
+            [own, ...servers.map(({ runtime }) => runtime)].map((runtime) => runtime.close()),
+          );
+        },
+        recover: (error) => recover(servers, error),
       };
     },
   };
-  await run({ ...server, open }, { argv, program });
-}
-
-/** Creates one of the servers. @returns a message for the user if the options don't fit it. */
-async function partFor(
-  server: Installed,
-  start: Start<typeof options>,
-  tasks: Tasks,
-): Promise<Part | string> {
-  const own = optionsOf(server, start);
-  const log = createLog(`refmcp-${server.name}`, own.options.logLevel);
-  const runtime = await runtimeOf(server.definition, { ...start, ...own, log });
-  if (typeof runtime === "string") return runtime;
-  const isChosen = own.options.toolsets.length > 0 || own.options.tools.length > 0;
-  const isListed = !start.options.findTools || isChosen;
-  return partOf(runtime, { isListed, folder: server.folder }, tasks);
+  await run({ ...server, load }, { argv, program });
 }
 
 /**
@@ -97,9 +105,9 @@ async function partFor(
  *
  * @returns whether the process can go on: not after an error of the program's own code.
  */
-function recover(own: Part, servers: readonly Part[], error: unknown): boolean {
+function recover(servers: readonly Running[], error: unknown): boolean {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
   const failed = servers.find(({ folder }) => stack.includes(folder));
-  failed?.reset().catch((thrown: unknown) => failed.service.log.error(String(thrown)));
-  return failed !== undefined || !stack.includes(own.folder);
+  failed?.runtime.reset().catch((thrown: unknown) => failed.service.log.error(String(thrown)));
+  return failed !== undefined || !stack.includes(new URL(".", import.meta.url).href);
 }

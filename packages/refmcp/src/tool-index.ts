@@ -1,80 +1,56 @@
-import { type ListedTool, listedTools } from "@refmcp/core/run";
 import MiniSearch from "minisearch";
-import type { Part } from "./part.ts";
+import type { Part } from "./service.ts";
+
+type Server = Pick<Part, "name" | "runtime">;
 
 /** A tool that can be found, and the server that it belongs to. */
-export interface FoundTool {
+interface ToolMatch {
   readonly server: string;
-  readonly tool: ListedTool;
+  readonly tool: Part["runtime"]["tools"][number];
 }
-
-/** What `find_tools` searches. */
-type ToolSource = Pick<Part, "definition" | "tools">;
 
 /** How much a word counts, by where it is. */
 const BOOST = { name: 4, title: 3, server: 2, description: 1, arguments: 0.5 };
 
 /** Finds tools by words. The index is built at the first search. */
 export class ToolIndex {
-  readonly #sources: readonly ToolSource[];
-  #built:
-    | Promise<{ readonly search: MiniSearch; readonly tools: readonly FoundTool[] }>
-    | undefined;
+  readonly servers: readonly Server[];
+  #index: MiniSearch | undefined;
+  #tools: readonly ToolMatch[] = [];
 
-  constructor(sources: readonly ToolSource[]) {
-    this.#sources = sources;
+  constructor(servers: readonly Server[]) {
+    this.servers = servers;
   }
 
-  /** The servers' names and instructions. */
-  get servers(): readonly { readonly name: string; readonly instructions: string }[] {
-    return this.#sources.map(({ definition }) => definition);
+  /**
+   * The tools that match the words, the best first: other forms of a word and misspelled ones also match.
+   *
+   * @param words default: all tools.
+   */
+  find(words: string | undefined, server: string | undefined): readonly ToolMatch[] {
+    this.#index ??= this.#build();
+    const matches = this.#index.search(words ?? MiniSearch.wildcard, {
+      boost: BOOST,
+      prefix: (term) => term.length > 2,
+      fuzzy: (term) => (term.length > 4 ? 0.2 : false),
+    });
+    const tools = matches.flatMap(({ id }) => this.#tools[id] ?? []);
+    return tools.filter((tool) => server === undefined || tool.server === server);
   }
 
-  /** All tools of a server, or of all servers. */
-  async all(server?: string): Promise<readonly FoundTool[]> {
-    const { tools } = await this.#index();
-    return server === undefined ? tools : tools.filter((one) => one.server === server);
-  }
-
-  /** The tools that match the words, the best first: other forms of a word and misspelled ones also match. */
-  async find(words: string, server?: string): Promise<readonly FoundTool[]> {
-    const { search, tools } = await this.#index();
-    return search
-      .search(words, {
-        boost: BOOST,
-        prefix: (term) => term.length > 2,
-        fuzzy: (term) => (term.length > 4 ? 0.2 : false),
-        filter: ({ id }) => server === undefined || tools[id]?.server === server,
-      })
-      .flatMap(({ id }) => tools[id] ?? []);
-  }
-
-  #index() {
-    this.#built ??= this.#build();
-    return this.#built;
-  }
-
-  async #build() {
-    const lists = await Promise.all(
-      this.#sources.map(async ({ definition, tools }) =>
-        (await listedTools(tools)).map((tool) => ({ server: definition.name, tool })),
-      ),
+  #build(): MiniSearch {
+    this.#tools = this.servers.flatMap(({ name, runtime }) =>
+      runtime.tools.map((tool) => ({ server: name, tool })),
     );
-    const tools: readonly FoundTool[] = lists.flat();
-    const search = new MiniSearch({ fields: Object.keys(BOOST), processTerm: stem });
-    search.addAll(
-      tools.map(({ server, tool }, id) => ({
-        id,
-        server,
-        name: tool.name.replaceAll("_", " "),
-        title: tool.title,
-        description: tool.description,
-        arguments: Object.keys(tool.inputSchema.properties ?? {})
-          .join(" ")
-          .replaceAll("_", " "),
-      })),
+    const index = new MiniSearch({ fields: Object.keys(BOOST), processTerm: wordOf });
+    const spaced = (name: string) => name.replaceAll("_", " ");
+    index.addAll(
+      this.#tools.map(({ server, tool: { name, title, description, schemas } }, id) => {
+        const names = Object.keys(schemas.inputSchema.properties ?? {}).join(" ");
+        return { id, server, name: spaced(name), title, description, arguments: spaced(names) };
+      }),
     );
-    return { search, tools };
+    return index;
   }
 }
 
@@ -85,9 +61,8 @@ const STOP = new Set(
   ),
 );
 
-/** Lower case and without the endings of plurals and verbs: `queries` and `query` are the same word. */
-function stem(term: string): string | null {
+/** Lower case and without a plural's ending: `queries` and `query` are the same word. */
+function wordOf(term: string): string | null {
   const word = term.toLowerCase();
-  if (STOP.has(word)) return null;
-  return word.length < 4 ? word : word.replace(/ies$/, "y").replace(/(?<!s)s$/, "");
+  return STOP.has(word) ? null : word.replace(/(?<=..)ies$/, "y").replace(/(?<=...)(?<!s)s$/, "");
 }

@@ -38,7 +38,7 @@ it("offers the tools of a server that are on by default when it runs alone, and 
     await expect(client.callTool(call)).rejects.toThrow("nknown tool");
     const answer = await searching.client.callTool({ name: "call_tool", arguments: call });
     expect(answer.isError).toBe(true);
-    expect(textOf(answer)).toContain(`no tool "${call.name}"`);
+    expect(textOf(answer)).toContain(`Unknown tool "${call.name}"`);
   }
   expect(place.git("remote")).toBe("");
 });

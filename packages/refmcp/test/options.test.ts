@@ -30,16 +30,13 @@ async function names(argv: readonly string[], env: Readonly<Record<string, strin
 
 const servers = await allInstalled([], {});
 
-it("names of tools, prompts and skills are unique over all servers", () => {
+it("names of tools and prompts are unique over all servers", () => {
   for (const names of [
     servers.flatMap(({ name, definition }) => [
       `${name}_confirm`,
       ...[...definition.tools].flatMap((tool) => [tool.name, ...(tool.aliases ?? [])]),
     ]),
     servers.flatMap(({ definition }) => (definition.prompts ?? []).map(({ name }) => name)),
-    servers.flatMap(({ definition }) =>
-      [...(definition.skills ?? [])].map((skill) => Object(skill).name),
-    ),
   ]) {
     expect(names.length).toBeGreaterThan(5);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);

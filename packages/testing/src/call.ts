@@ -46,8 +46,7 @@ export function fakeCall(options: FakeCallOptions = {}): RecordedCall {
       if (options.agrees === false)
         throw new ToolError("denied", "The user declined.", { code: "declined" });
     },
-    ask: async (message) => unanswerable(message),
-    openUrl: async (message) => unanswerable(message),
+    ask: async (message: string) => unanswerable(message),
     sample: async () => unanswerable("sampling"),
     canSample: false,
     cancel: () => controller.abort(new ToolError("cancelled", "The call was cancelled.")),

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import * as z from "zod";
-import { schemasOf } from "../../core/src/bind/schema.ts";
+import { toolOutline } from "../../core/src/bind/outline.ts";
 import { problemsOf } from "./portable.ts";
 
 const LIST = {
@@ -15,11 +15,14 @@ const LIST = {
   },
 };
 
+const schemasOf = (input: z.ZodObject) =>
+  toolOutline({ ...LIST, effect: "read", input, run: () => "" }).schemas;
+
 /** The problems of a tool with this argument. */
 const problemsWith = (list: z.ZodType) =>
   problemsOf({
     ...LIST,
-    ...schemasOf({ input: z.strictObject({ list: list.describe("Some.") }) }),
+    ...schemasOf(z.strictObject({ list: list.describe("Some.") })),
   });
 
 it.each([
@@ -43,7 +46,7 @@ it("a choice whose values are not explained is a problem", () => {
     "list_things: the description of list explains less than half of its values: name what they do",
   ]);
   const listed = z.strictObject({ list: choice.describe("fast skips the details.") });
-  expect(problemsOf({ ...LIST, ...schemasOf({ input: listed }) })).toEqual([]);
+  expect(problemsOf({ ...LIST, ...schemasOf(listed) })).toEqual([]);
 });
 
 it("an object with any number of members is a problem", () => {

@@ -26,7 +26,6 @@ export const server = defineServer({
     "A page marked needs_javascript has text only in a browser: use the playwright server.",
   ].join("\n"),
   options,
-  skills: import.meta.url,
   slim: ["fetch"],
   tools,
   resources,

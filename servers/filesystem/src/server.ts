@@ -32,7 +32,6 @@ export const server = defineServer({
     write: { description: "Create, change, move, copy and delete.", default: true },
     journal: { description: "Review and undo changes.", default: true },
   },
-  skills: import.meta.url,
   views: import.meta.url,
   slim: ["read_text_file", "list_directory", "search_text", "write_file", "edit_file"],
   tools,

@@ -44,7 +44,6 @@ export const server = defineServer({
     remote: { description: "Clone, fetch, pull and push.", default: false },
     danger: { description: "Operations that lose something; each asks first.", default: false },
   },
-  skills: import.meta.url,
   views: import.meta.url,
   slim: ["git_status", "git_diff", "git_log", "git_commit"],
   tools,

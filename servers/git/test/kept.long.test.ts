@@ -280,7 +280,7 @@ describe("kept processes end", () => {
     const env = { ...process.env, PATH: `${place.path("bin")}:${process.env.PATH}` };
     const { status, stdout } = spawnSync(
       process.execPath,
-      [bin, root, "call", "git_show", "HEAD:README.md"],
+      [bin, root, "call", "git_show", "revision=HEAD:README.md"],
       {
         env,
         encoding: "utf8",

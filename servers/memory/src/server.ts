@@ -35,7 +35,6 @@ export const server = defineServer({
       help: "Where the memory may be exported to and imported from. Not needed to remember things.",
     },
   },
-  skills: import.meta.url,
   views: import.meta.url,
   slim: ["search_nodes", "create_entities", "add_observations"],
   tools,

@@ -38,14 +38,12 @@ export const server = defineServer({
   toolsets: {
     browse: { description: "Browser sessions that stay open between calls.", default: false },
   },
-  skills: import.meta.url,
   views: import.meta.url,
   slim: ["pw_run_test", "pw_inspect_page"],
   tools,
   resources,
   prompts,
   // A browser takes a second to start, so it starts in advance.
-  warm: true,
   // Loaded late, so that starting the server stays cheap.
   async open({ options: given, allowed, env, log, resourcesChanged }) {
     const { createPathGuard } = await import("@refmcp/boundary");

@@ -46,7 +46,6 @@ export const server = defineServer({
       default: false,
     },
   },
-  skills: import.meta.url,
   views: import.meta.url,
   slim: ["pg_describe_tables", "query", "pg_execute"],
   tools,

@@ -32,7 +32,6 @@ export const server = defineServer({
       help: "Where query results may be exported to and tables imported from. Not needed for queries.",
     },
   },
-  skills: import.meta.url,
   views: import.meta.url,
   slim: ["describe_tables", "read_query", "write_query"],
   tools,

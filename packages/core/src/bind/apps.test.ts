@@ -71,7 +71,7 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
     expect(cardOf(first)).toMatchObject({
       message: "Lose the count of 0?",
       tool: "probe_confirm",
-      action: "Lose the count of 0",
+      action: "Wipe",
     });
     expect(Object(first.result).isError).toBeUndefined();
     expect(text(first)).not.toContain(cardOf(first).token);

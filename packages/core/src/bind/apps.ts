@@ -1,9 +1,11 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { shortened, ToolError } from "@refmcp/boundary/answer";
 import { crypto } from "@refmcp/boundary/crypto";
+import { annotationsOf } from "../define/effect.ts";
 import type { OptionTable } from "../define/options.ts";
-import type { Tool, ToolFacts } from "../define/tool.ts";
-import type { Principal } from "../engine/caller.ts";
+import type { Outline } from "../define/server.ts";
+import type { ToolFacts, ToolOutline } from "../define/tool.ts";
 import { resourceNotFound } from "../engine/errors.ts";
 import type { ClientRequest } from "../engine/request.ts";
 import type {
@@ -12,62 +14,29 @@ import type {
   ListedTool,
   ReadResourceResult,
 } from "../engine/wire.ts";
-import { hasForms } from "./questions/questions.ts";
+import { type ConfirmationNeeded, hasForms } from "./questions.ts";
 import type { Runtime } from "./runtime.ts";
-import { packageFolder } from "./skills.ts";
 
 /** The extension for interactive views in hosts (MCP Apps, 2026-01-26). */
 export const APPS_EXTENSION = "io.modelcontextprotocol/ui";
 const VIEW_TYPE = "text/html;profile=mcp-app";
 const CONFIRM_VIEW = "confirm";
-
-export function showsApps(capabilities: ClientCapabilities | undefined): boolean {
-  const settings: { readonly mimeTypes?: unknown } | undefined =
-    capabilities?.extensions?.[APPS_EXTENSION];
-  return Array.isArray(settings?.mimeTypes) && settings.mimeTypes.includes(VIEW_TYPE);
-}
-
 /** The key in a result's `_meta` for the data of the view. Hosts pass `_meta` to the view, not to the model. */
 const CONFIRMATION_META = "io.github.refmcp/confirmation";
 const WAITING_MS = 10 * 60_000;
 const MAX_WAITING = 50;
 
 /** A call with its arguments, and the questions that the user confirmed in a view. */
-export interface ConfirmedCall<Context> {
-  readonly tool: Tool<Context>;
+export interface ConfirmedCall {
+  readonly tool: ToolOutline;
   readonly given: Readonly<Record<string, unknown>>;
   readonly confirmed: ReadonlySet<string>;
 }
 
-/** A question for the user, and what they agree to in a few words, if the question does not begin with it. */
-interface Question {
-  readonly message: string;
-  readonly action?: string | undefined;
-}
-
-const MAX_ACTION = 60;
-
-/**
- * What the user agrees to, for a button: "Delete 2 files (9 kB): a, b? They are lost." → "Delete 2 files". Undefined if the
- * message does not begin with a question, or if it would be cut in quotes.
- */
-export function actionOf(message: string): string | undefined {
-  const end = message.indexOf("?");
-  const question = message.slice(0, Math.max(end, 0)).replace(/(?: \(|: |, ).*$/s, "");
-  const isWhole = (question.match(/"/g)?.length ?? 0) % 2 === 0;
-  return question === "" || !isWhole ? undefined : question;
-}
-
-/** A call that is waiting for the user's click. */
-interface Waiting<Context> extends ConfirmedCall<Context> {
-  readonly principal: Principal | undefined;
-  readonly until: number;
-}
-
-/** Whether a view may ask a tool's questions: it has to be declared before the call, for every call. */
-export function canAskInView({ effect, view }: ToolFacts): boolean {
-  return effect === "destroy" && view === undefined;
-}
+/** What views need to know of a running server. */
+type Shown = Pick<Runtime<never, OptionTable>, "options" | "tools" | "tool"> & {
+  readonly definition: Outline;
+};
 
 /**
  * MCP Apps for clients that show views: `_meta.ui` on tools, the views as resources `ui://SERVER/VIEW.html`, and, for
@@ -76,13 +45,17 @@ export function canAskInView({ effect, view }: ToolFacts): boolean {
  * needs a token that is only in the result's `_meta`, works once, and is bound to this call with its arguments and its
  * loss.
  */
-export class Apps<Context> {
+export class Apps {
   /** The tool that takes the answer to a confirmation. */
   readonly tool: ListedTool;
-  readonly #runtime: Runtime<Context, OptionTable>;
-  readonly #waiting = new Map<string, Waiting<Context>>();
+  readonly #runtime: Shown;
+  /** The calls that are waiting for the user's click, by token. */
+  readonly #waiting = new Map<
+    string,
+    ConfirmedCall & { caller: string | undefined; until: number }
+  >();
 
-  constructor(runtime: Runtime<Context, OptionTable>) {
+  constructor(runtime: Shown) {
     this.#runtime = runtime;
     this.tool = {
       name: `${runtime.definition.name}_confirm`,
@@ -94,63 +67,59 @@ export class Apps<Context> {
         required: ["token", "accept"],
         additionalProperties: false,
       },
-      annotations: {
-        readOnlyHint: false,
-        destructiveHint: true,
-        idempotentHint: false,
-        openWorldHint: false,
-      },
+      annotations: annotationsOf({ effect: "destroy" }),
       _meta: { ui: { visibility: ["app"] } },
     };
   }
 
-  /** Whether the user of this client, which shows views, is asked in one. */
-  asks(capabilities: ClientCapabilities | undefined): boolean {
-    return this.#runtime.options.confirm === "ask" && !hasForms(capabilities);
-  }
-
-  get hasViews(): boolean {
-    return this.#runtime.tools.some((tool) => tool.view !== undefined || canAskInView(tool));
+  /**
+   * The view of a tool's answers for a client: its own or, if the user can be asked in no form, the card that asks. It has
+   * to be declared before the call, for every call. Undefined if the client shows no views.
+   */
+  viewOf(tool: ToolFacts, capabilities: ClientCapabilities | undefined): string | undefined {
+    const settings: { readonly mimeTypes?: unknown } | undefined =
+      capabilities?.extensions?.[APPS_EXTENSION];
+    const types = settings?.mimeTypes;
+    if (!Array.isArray(types) || !types.includes(VIEW_TYPE)) return undefined;
+    const asks = this.#runtime.options.confirm === "ask" && !hasForms(capabilities);
+    return tool.view ?? (asks && tool.effect === "destroy" ? CONFIRM_VIEW : undefined);
   }
 
   hasViewsFor(capabilities: ClientCapabilities | undefined): boolean {
-    if (!showsApps(capabilities)) return false;
-    const asks = this.asks(capabilities);
-    return this.#runtime.tools.some(
-      (tool) => tool.view !== undefined || (asks && canAskInView(tool)),
+    return (
+      capabilities?.extensions !== undefined &&
+      this.#runtime.tools.some((tool) => this.viewOf(tool, capabilities) !== undefined)
     );
   }
 
   /** The answer to `tools/list` for a client that shows views. */
-  listed(tools: readonly ListedTool[], { client }: ClientRequest): { tools: ListedTool[] } {
-    const asks = this.asks(client.capabilities);
-    const facts = new Map(this.#runtime.tools.map((tool) => [tool.name, tool]));
-    let asksAny = false;
-    const shown = tools.map((tool): ListedTool => {
-      const fact = facts.get(tool.name);
-      const mayAsk = asks && fact !== undefined && canAskInView(fact);
-      if (fact?.view === undefined && !mayAsk) return tool;
-      asksAny ||= mayAsk;
+  listed(tools: readonly ListedTool[], { client }: ClientRequest): ListedTool[] {
+    const list = tools.map((tool): ListedTool => {
+      const facts = this.#runtime.tool(tool.name);
+      const view = facts && this.viewOf(facts, client.capabilities);
+      if (view === undefined) return tool;
       const { outputSchema, ...rest } = tool;
       return {
         ...rest,
         // A result that asks has no data yet, so a client that checks the schema would reject it.
-        ...(mayAsk || outputSchema === undefined ? {} : { outputSchema }),
-        _meta: { ...tool._meta, ui: { resourceUri: this.#uri(fact?.view) } },
+        ...(view === CONFIRM_VIEW || outputSchema === undefined ? {} : { outputSchema }),
+        _meta: { ...tool._meta, ui: { resourceUri: this.#uri(view) } },
       };
     });
-    return { tools: asksAny ? [...shown, this.tool] : shown };
+    return list.some((tool) => Object(tool._meta?.ui).resourceUri === this.#uri(CONFIRM_VIEW))
+      ? [...list, this.tool]
+      : list;
   }
 
-  #uri(view = CONFIRM_VIEW): string {
+  #uri(view: string): string {
     return `ui://${this.#runtime.definition.name}/${view}.html`;
   }
 
   /** A view. @throws ProtocolError -32602 for any other URI. */
   async read(uri: string): Promise<ReadResourceResult> {
     const { tools, views } = this.#runtime.definition;
-    const names = [CONFIRM_VIEW, ...[...tools].flatMap(({ view }) => view ?? [])];
-    const name = names.find((one) => this.#uri(one) === uri);
+    const names = [CONFIRM_VIEW, ...tools.flatMap(({ view }) => view ?? [])];
+    const name = names.find((view) => this.#uri(view) === uri);
     if (name === undefined) throw resourceNotFound(uri);
     const module = name === CONFIRM_VIEW || views === undefined ? import.meta.url : views;
     const text = await readFile(new URL(`dist/views/${name}.html`, packageFolder(module)), "utf8");
@@ -159,28 +128,27 @@ export class Apps<Context> {
   }
 
   /** The result that asks; the call has done nothing yet. */
-  shown(
-    call: ConfirmedCall<Context>,
-    { message, action = actionOf(message) ?? call.tool.title }: Question,
-    { client }: ClientRequest,
+  asking(
+    { tool, given }: Pick<ConfirmedCall, "tool" | "given">,
+    { message, action = tool.title, confirmed }: ConfirmationNeeded,
+    { client: { principal } }: ClientRequest,
   ): CallToolResult {
-    const now = Date.now();
-    for (const [token, { until }] of this.#waiting) if (until < now) this.#waiting.delete(token);
     const [oldest = ""] = this.#waiting.keys();
     if (this.#waiting.size >= MAX_WAITING) this.#waiting.delete(oldest);
     const token = crypto().randomBytes(24).toString("base64url");
-    this.#waiting.set(token, { ...call, principal: client.principal, until: now + WAITING_MS });
+    const waiting = {
+      tool,
+      given,
+      confirmed,
+      caller: principal?.key,
+      until: Date.now() + WAITING_MS,
+    };
+    this.#waiting.set(token, waiting);
     const text = `A card below asks the user to confirm: ${message}\nNothing has been done yet. Do not call again or report it as done; the user decides by clicking.`;
+    const button = { action: shortened(action, 60), tool: this.tool.name };
     return {
       content: [{ type: "text", text }],
-      _meta: {
-        [CONFIRMATION_META]: {
-          token,
-          message,
-          action: shortened(action, MAX_ACTION),
-          tool: this.tool.name,
-        },
-      },
+      _meta: { [CONFIRMATION_META]: { token, message, ...button } },
     };
   }
 
@@ -190,18 +158,26 @@ export class Apps<Context> {
    * @returns the call that the user agreed to, once; undefined if they declined.
    * @throws ToolError `not_found` for an unknown, used or expired token, or one of another caller.
    */
-  answered({ params, client }: ClientRequest): ConfirmedCall<Context> | undefined {
+  answered({ params, client }: ClientRequest): ConfirmedCall | undefined {
     const { token, accept }: { token?: unknown; accept?: unknown } = Object(params.arguments);
     const waiting = this.#waiting.get(String(token));
-    if (
-      waiting === undefined ||
-      waiting.until < Date.now() ||
-      waiting.principal?.key !== client.principal?.key
-    )
+    const isValid = waiting !== undefined && waiting.until >= Date.now();
+    if (!isValid || waiting.caller !== client.principal?.key)
       throw new ToolError("not_found", "This question was already answered or has expired.", {
         hint: "Request the action again to show a new card.",
       });
     this.#waiting.delete(String(token));
     return accept === true ? waiting : undefined;
   }
+}
+
+/** The folder of the package that a module belongs to, whether the module runs from source or from a bundle. */
+function packageFolder(module: string): URL {
+  let folder = new URL(".", module);
+  while (!existsSync(new URL("package.json", folder))) {
+    const parent = new URL("..", folder);
+    if (parent.href === folder.href) throw new Error(`${module} is not in a package.`);
+    folder = parent;
+  }
+  return folder;
 }

@@ -5,7 +5,7 @@ import type { LoggingLevel, SampleRequest, SampleResult } from "../define/conten
 import type { OptionTable } from "../define/options.ts";
 import type { Awaitable } from "../define/tool.ts";
 import { type ClientRequest, isThenable } from "../engine/request.ts";
-import { type InputRequired, Questions } from "./questions/questions.ts";
+import { type InputRequired, Questions } from "./questions.ts";
 import type { Runtime } from "./runtime.ts";
 
 /**
@@ -27,12 +27,8 @@ export async function runHandler<Context, Value>(
   const questions = () => {
     const { stateKey, definition, options } = runtime;
     const { confirm } = options;
-    asked ??= new Questions(request, subject, {
-      confirm,
-      stateKey,
-      server: definition.name,
-      confirmed,
-    });
+    const server = definition.name;
+    asked ??= new Questions(request, subject, { confirm, stateKey, server, confirmed });
     return asked;
   };
   // Refuses an invalid state before the handler runs.
@@ -76,13 +72,10 @@ const MAX_LIMITS = 10;
 
 /** The `Call` of one run of a handler. Most calls never use the signal, so it is created on demand. */
 class RunningCall implements Call {
-  readonly budget: number;
   readonly #request: ClientRequest;
   readonly questions: () => Questions;
   readonly #limits: Runtime<unknown, OptionTable>["callLimits"];
   readonly #began = performance.now();
-  /** The latest time at which it ends, in milliseconds of `performance.now()`. */
-  readonly #endsAt: number;
   #timer: NodeJS.Timeout | undefined;
   #ended: ToolError | undefined;
   #controller: AbortController | undefined;
@@ -95,13 +88,16 @@ class RunningCall implements Call {
   ) {
     this.#request = request;
     this.questions = questions;
-    this.budget = limits.budget;
     this.#limits = limits;
-    this.#endsAt = this.#began + limits.timeoutMs * (request.wantsProgress ? MAX_LIMITS : 1);
+  }
+
+  get budget(): number {
+    return this.#limits.budget;
   }
 
   get leftMs(): number {
-    return Math.max(0, this.#endsAt - performance.now());
+    const limit = this.#limits.timeoutMs * (this.#request.wantsProgress ? MAX_LIMITS : 1);
+    return Math.max(0, this.#began + limit - performance.now());
   }
 
   get signal(): AbortSignal {
@@ -122,44 +118,30 @@ class RunningCall implements Call {
     this.#request.whenAborted(this.#cancelled);
     return new Promise((resolve, reject) => {
       this.#reject = reject;
-      begun.then(
-        (value) => {
-          this.#settled();
-          resolve(value);
-        },
-        (error) => {
-          this.#settled();
-          reject(error);
-        },
-      );
+      const settled = () => {
+        clearTimeout(this.#timer);
+        this.#timer = undefined;
+        this.#request.handlerSettled();
+      };
+      Promise.resolve(begun).finally(settled).then(resolve, reject);
     });
-  }
-
-  #settled(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#request.handlerSettled();
   }
 
   readonly #cancelled = (): void => this.#end(cancelled());
 
   readonly #timedOut = (): void => {
-    const isTask = this.#request.task !== undefined;
     const { timeoutMs, taskMs } = this.#limits;
+    const isTask = this.#request.task !== undefined;
     const leftMs = isTask ? this.#began + taskMs - performance.now() : 0;
     if (leftMs > 0) {
       this.#timer = setTimeout(this.#timedOut, leftMs);
       return;
     }
-    const limit = isTask
-      ? `${taskMs / 1000} s, the time limit of a task`
-      : `${timeoutMs / 1000} s, the time limit of a call`;
-    const option = isTask ? "--task-timeout-ms" : "--timeout-ms if the host allows longer calls";
-    this.#end(
-      new ToolError("timeout", `Timed out after ${limit}.`, {
-        hint: `Request less, or raise ${option}.`,
-      }),
-    );
+    const [ms, what, option] = isTask
+      ? [taskMs, "task", "--task-timeout-ms"]
+      : [timeoutMs, "call", "--timeout-ms if the host allows longer calls"];
+    const message = `Timed out after ${ms / 1000} s, the time limit of a ${what}.`;
+    this.#end(new ToolError("timeout", message, { hint: `Request less, or raise ${option}.` }));
   };
 
   check(): void {
@@ -190,16 +172,10 @@ class RunningCall implements Call {
     return this.questions().confirm(message, action);
   }
 
-  ask<Answer extends z.ZodObject>(
-    message: string,
-    answer: Answer,
-    key?: string,
-  ): Promise<z.output<Answer>> {
-    return this.questions().form(message, answer, key);
-  }
-
-  openUrl(message: string, url: string): Promise<void> {
-    return this.questions().url(message, url);
+  ask<Form extends z.ZodObject>(message: string, form: Form, key?: string): Promise<z.output<Form>>;
+  ask(message: string, url: URL): Promise<void>;
+  ask(message: string, wanted: z.ZodObject | URL, key?: string): Promise<unknown> {
+    return this.questions().ask(message, wanted, key);
   }
 
   sample(request: SampleRequest): Promise<SampleResult> {

@@ -8,7 +8,6 @@ import type {
   Resource,
   ResourceBody,
   ResourceOutline,
-  ResourcePage,
   ResourcePart,
   Unwatch,
 } from "../define/resource.ts";
@@ -18,82 +17,62 @@ import { asUri, MAX_URI_CHARS, show } from "../engine/message.ts";
 import type { ClientRequest } from "../engine/request.ts";
 import type { ReadResourceResult } from "../engine/wire.ts";
 import { runHandler } from "./call.ts";
-import { resourceOutline } from "./listing.ts";
-import { InputRequired } from "./questions/questions.ts";
-import type { Runtime } from "./runtime.ts";
+import { InputRequired } from "./questions.ts";
+import { codeOf, type Runtime } from "./runtime.ts";
 
-interface Entry<Context> {
-  readonly facts: ResourceOutline;
-  /** Only for a template. */
-  readonly matcher: UriMatcher | undefined;
-  load(): Awaitable<Resource<Context>>;
-}
-
-/** A URI's resource, ready to be read or watched. */
-interface Found<Context> {
-  readonly mimeType: string | undefined;
-  read(context: Context, call: Call): Awaitable<ResourceBody>;
-  watch(context: Context, changed: () => void, call: Call): Awaitable<Unwatch> | undefined;
+interface Entry {
+  readonly outline: ResourceOutline;
+  /** The variables of a URI, if this resource has it. */
+  match(uri: string): Readonly<Record<string, string>> | undefined;
 }
 
 /** All resources of a server: finds one by its URI, lists them in pages, completes template variables. */
 export class Resources<Context> {
   readonly #runtime: Runtime<Context, OptionTable>;
-  readonly #fixed: readonly Entry<Context>[];
-  readonly #families: readonly Entry<Context>[];
+  /** Those with a fixed URI first. */
+  readonly #entries: readonly Entry[];
 
   constructor(runtime: Runtime<Context, OptionTable>) {
     this.#runtime = runtime;
-    const entries = runtime.resources.map((resource): Entry<Context> => {
-      const facts = resourceOutline(resource);
-      const matcher =
-        facts.uriTemplate === undefined ? undefined : compileTemplate(facts.uriTemplate);
-      return { facts, matcher, load: () => ("load" in resource ? resource.load() : resource) };
-    });
-    this.#fixed = entries.filter(({ matcher }) => matcher === undefined);
-    this.#families = entries.filter(({ matcher }) => matcher !== undefined);
+    this.#entries = runtime.definition.resources
+      .toSorted((a, b) => Number(a.uri === undefined) - Number(b.uri === undefined))
+      .map((outline) =>
+        outline.uriTemplate === undefined
+          ? { outline, match: (uri) => (uri === outline.uri ? {} : undefined) }
+          : { outline, match: compileTemplate(outline.uriTemplate).match },
+      );
   }
 
   get canWatch(): boolean {
-    return [...this.#fixed, ...this.#families].some(({ facts }) => facts.watches);
+    return this.#entries.some(({ outline }) => outline.watches);
   }
 
-  /** The resource behind a URI. @throws ProtocolError -32602 if no definition fits. */
-  async #find(uri: string): Promise<Found<Context>> {
-    for (const { facts, matcher, load } of [...this.#fixed, ...this.#families]) {
-      const variables = facts.uri === uri ? {} : matcher?.match(uri);
-      if (variables === undefined) continue;
-      const { mimeType } = facts;
-      const resource = await load();
-      if ("uri" in resource)
-        return {
-          mimeType,
-          read: (context, call) => resource.read(context, call),
-          watch: (context, changed, call) => resource.watch?.(context, changed, call),
-        };
-      return {
-        mimeType,
-        read: (context, call) => resource.read(variables, context, call, uri),
-        watch: (context, changed, call) => resource.watch?.(variables, context, changed, call),
-      };
+  /** The resource with a URI, and its variables. @throws ProtocolError -32602 if no definition fits. */
+  async #find(uri: string) {
+    for (const { outline, match } of this.#entries) {
+      const variables = match(uri);
+      if (variables !== undefined)
+        return { outline, variables, resource: await this.#load(outline) };
     }
     throw resourceNotFound(uri);
   }
 
+  async #load({ name }: ResourceOutline): Promise<Resource<Context>> {
+    return codeOf((await this.#runtime.load()).resources, name);
+  }
+
   templates(): object[] {
-    return this.#families.map(
-      ({ facts: { uriTemplate, name, title, description, mimeType, annotations } }) => {
-        return { uriTemplate, name, title, description, mimeType, annotations };
-      },
+    return this.#entries.flatMap(({ outline: { uriTemplate, ...outline } }) =>
+      uriTemplate === undefined ? [] : { uriTemplate, ...listedFacts(outline) },
     );
   }
 
   async completer(uriTemplate: string, variable: string): Promise<Completer<Context> | undefined> {
-    const family = this.#families.find(({ facts }) => facts.uriTemplate === uriTemplate);
+    const family = this.#entries.find(({ outline }) => outline.uriTemplate === uriTemplate);
     if (family === undefined)
       throw new ProtocolError(invalidParams(`Unknown resource template ${show(uriTemplate)}`));
-    if (!family.facts.completes.includes(variable)) return undefined;
-    const resource = await family.load();
+    if (!family.outline.completes.includes(variable)) return undefined;
+    const resource = await this.#load(family.outline);
     const complete: Readonly<Record<string, Completer<Context> | undefined>> =
       ("complete" in resource ? resource.complete : undefined) ?? {};
     return complete[variable];
@@ -105,50 +84,35 @@ export class Resources<Context> {
   ): Promise<{ resources: ListedResource[]; nextCursor?: string }> {
     const { cursor } = request.params;
     const cursors = cursorsOf("resources/list", [], pageState);
-    const lists = this.#families.filter(({ facts }) => facts.lists);
     const start = cursors.decode(typeof cursor === "string" ? cursor : undefined);
     const [at, inner] = start ?? [0, undefined];
-    const resources: ListedResource[] =
-      start !== undefined
-        ? []
-        : this.#fixed.map(
-            ({ facts: { uri = "", name, title, description, mimeType, annotations } }) => {
-              return { uri, name, title, description, mimeType, annotations };
-            },
-          );
-    const family = lists[at];
-    const page =
-      family === undefined
-        ? undefined
-        : await runAlone(this.#runtime, request, async (context, call): Promise<ResourcePage> => {
-            const resource = await family.load();
-            return (
-              ("list" in resource && (await resource.list?.(context, inner, call))) || {
-                resources: [],
-              }
-            );
-          });
-    resources.push(...(page?.resources ?? []));
-    const next: [number, string | undefined] | undefined =
-      page?.nextCursor !== undefined
-        ? [at, page.nextCursor]
-        : at + 1 < lists.length
-          ? [at + 1, undefined]
-          : undefined;
+    const resources = this.#entries.flatMap(({ outline: { uri, ...outline } }): ListedResource[] =>
+      uri === undefined || start !== undefined ? [] : [{ uri, ...listedFacts(outline) }],
+    );
+    const families = this.#entries.filter(({ outline }) => outline.lists);
+    const family = families[at]?.outline;
+    let next: PageState | undefined = at + 1 < families.length ? [at + 1, undefined] : undefined;
+    if (family !== undefined) {
+      const page = await runAlone(this.#runtime, request, async (context, call) => {
+        const resource = await this.#load(family);
+        return "list" in resource ? resource.list?.(context, inner, call) : undefined;
+      });
+      resources.push(...(page?.resources ?? []));
+      if (page?.nextCursor !== undefined) next = [at, page.nextCursor];
+    }
     return { resources, ...(next === undefined ? {} : { nextCursor: cursors.encode(next) }) };
   }
 
   async read(request: ClientRequest): Promise<ReadResourceResult | InputRequired> {
     const uri = asUri(String(request.params.uri));
-    const found = await this.#find(uri);
-    const body = await runHandler(
-      this.#runtime,
-      request,
-      () => uri,
-      (context, call) => found.read(context, call),
-    );
+    const { outline, variables, resource } = await this.#find(uri);
+    const read = (context: Context, call: Call) =>
+      "uri" in resource
+        ? resource.read(context, call)
+        : resource.read(variables, context, call, uri);
+    const body = await runHandler(this.#runtime, request, () => uri, read);
     if (body instanceof InputRequired) return body;
-    return { contents: partsOf(body).map((part) => contentOf(part, uri, found.mimeType)) };
+    return { contents: partsOf(body).map((part) => contentOf(part, uri, outline.mimeType)) };
   }
 
   /**
@@ -161,11 +125,14 @@ export class Resources<Context> {
     changed: () => void,
     request: ClientRequest,
   ): Promise<Unwatch | undefined> {
-    const found = await this.#find(uri);
+    const { variables, resource } = await this.#find(uri);
     let begun: Awaitable<Unwatch> | undefined;
     try {
       return await runAlone(this.#runtime, request, (context, call) => {
-        begun = found.watch(context, changed, call);
+        begun =
+          "uri" in resource
+            ? resource.watch?.(context, changed, call)
+            : resource.watch?.(variables, context, changed, call);
         return begun;
       });
     } catch (error) {
@@ -180,8 +147,13 @@ export class Resources<Context> {
   }
 }
 
+function listedFacts({ name, title, description, mimeType }: ResourceOutline) {
+  return { name, title, description, mimeType };
+}
+
 /** Which template's list comes next, and its own cursor. */
-const pageState: StateCheck<[number, string | undefined]> = {
+type PageState = [number, string | undefined];
+const pageState: StateCheck<PageState> = {
   safeParse(value) {
     const [at, inner]: unknown[] = Array.isArray(value) ? value : [];
     const isInner = inner === undefined || inner === null || typeof inner === "string";
@@ -206,11 +178,7 @@ export async function runAlone<Context, Value>(
 function partsOf(body: ResourceBody): readonly ResourcePart[] {
   if (typeof body === "string") return [{ text: body }];
   if (body instanceof Uint8Array) return [{ blob: body }];
-  return isParts(body) ? body : [body];
-}
-
-function isParts(body: ResourcePart | readonly ResourcePart[]): body is readonly ResourcePart[] {
-  return Array.isArray(body);
+  return [body].flat();
 }
 
 function contentOf(
@@ -225,74 +193,50 @@ function contentOf(
   return { ...facts, blob: Buffer.from(buffer, byteOffset, byteLength).toString("base64") };
 }
 
-/** Matches URIs against a template (RFC 6570: `{x}`, `{+x}`, `{?x,y}`) and lists its variables. */
-interface UriMatcher {
-  readonly variables: readonly string[];
-  /** The percent-decoded values, or undefined if the URI does not match. */
-  match(uri: string): Record<string, string> | undefined;
-}
-
 /**
- * Compiles a template. `{x}` matches one path segment, `{+x}` anything, `{?x,y}` optional query parameters in any
- * order.
+ * Compiles a URI template (RFC 6570). `{x}` matches one path segment, `{+x}` anything, `{?x,y}` optional query parameters
+ * in any order.
  *
+ * @returns `match`, which returns a URI's percent-decoded values, or undefined if it does not match.
  * @throws TypeError for a template with another operator, which is not supported.
  */
-export function compileTemplate(template: string): UriMatcher {
-  const variables: string[] = [];
+export function compileTemplate(template: string): Pick<Entry, "match"> {
+  const names: string[] = [];
   const queryNames: string[] = [];
-  let pattern = "";
-  let rest = template;
-  for (let found = /\{([^}]*)\}/.exec(rest); found !== null; found = /\{([^}]*)\}/.exec(rest)) {
-    const expression = found[1] ?? "";
-    pattern += escaped(rest.slice(0, found.index));
-    if (expression.startsWith("?")) {
-      const names = expression.slice(1).split(",");
-      queryNames.push(...names);
-    } else {
-      const [, operator, name] = /^(\+?)(\w+)$/.exec(expression) ?? [];
-      if (name === undefined)
-        throw new TypeError(`Unknown expression {${expression}} in the URI template ${template}`);
-      variables.push(name);
-      pattern += operator === "+" ? "(.+)" : "([^/?#]+)";
+  const pattern = template.split(/\{([^}]*)\}/).map((part, index) => {
+    if (index % 2 === 0) return part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    if (part.startsWith("?")) {
+      queryNames.push(...part.slice(1).split(","));
+      return "";
     }
-    rest = rest.slice(found.index + found[0].length);
-  }
-  const matcher = new RegExp(`^${pattern}${escaped(rest)}$`, "s");
+    const [, operator, name] = /^(\+?)(\w+)$/.exec(part) ?? [];
+    if (name === undefined)
+      throw new TypeError(`Unknown expression {${part}} in the URI template ${template}`);
+    names.push(name);
+    return operator === "+" ? "(.+)" : "([^/?#]+)";
+  });
+  const matcher = new RegExp(`^${pattern.join("")}$`, "s");
   return {
-    variables: [...variables, ...queryNames],
     match(uri) {
       if (uri.length > MAX_URI_CHARS) return undefined;
       const queryAt = queryNames.length === 0 ? -1 : uri.indexOf("?");
-      const found = matcher.exec(queryAt === -1 ? uri : uri.slice(0, queryAt));
-      if (found === null) return undefined;
-      const values: Record<string, string> = {};
-      for (const [index, name] of variables.entries()) {
-        const value = decoded(found[index + 1] ?? "");
-        if (value === undefined) return undefined;
-        values[name] = value;
+      const groups = matcher.exec(queryAt === -1 ? uri : uri.slice(0, queryAt));
+      if (groups === null) return undefined;
+      const query = new URLSearchParams(queryAt === -1 ? "" : uri.slice(queryAt + 1));
+      const optional = queryNames.flatMap((name) => {
+        const value = query.get(name);
+        return value === null ? [] : [[name, value]];
+      });
+      try {
+        const required = names.map((name, index) => [
+          name,
+          decodeURIComponent(groups[index + 1] ?? ""),
+        ]);
+        return Object.fromEntries([...required, ...optional]);
+      } catch {
+        // A broken percent-encoding.
+        return undefined;
       }
-      if (queryAt !== -1) {
-        const query = new URLSearchParams(uri.slice(queryAt + 1));
-        for (const name of queryNames) {
-          const value = query.get(name);
-          if (value !== null) values[name] = value;
-        }
-      }
-      return values;
     },
   };
-}
-
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-}
-
-/** Percent-decoded, or undefined for a broken encoding. */
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }

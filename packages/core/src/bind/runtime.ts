@@ -3,24 +3,34 @@ import { HARD_ANSWER_CHARS, ToolError } from "@refmcp/boundary/answer";
 import { crypto } from "@refmcp/boundary/crypto";
 import type { CommonOptionValues } from "../define/common-options.ts";
 import type { OptionTable, OptionValues } from "../define/options.ts";
-import type { LazyPrompt, Prompt } from "../define/prompt.ts";
-import type { LazyResource, Resource } from "../define/resource.ts";
-import type { AnyServable, Servable } from "../define/server.ts";
-import type { LazyTool, Tool, ToolFacts } from "../define/tool.ts";
+import type { LazyServer, Outline, ServerDefinition } from "../define/server.ts";
+import type { Tool, ToolFacts, ToolOutline } from "../define/tool.ts";
 import type { Listener } from "../engine/service.ts";
 import type { Log } from "../log.ts";
-import { ClientRoots } from "./questions/roots.ts";
+import { ClientRoots } from "./roots.ts";
 
-/**
- * A running server: the definition, its options, the context (opened on first use) and the listening connections. All
- * connections of a process share it.
- */
-export class Runtime<Context, Table extends OptionTable> {
-  readonly definition: Servable<Context, Table>;
+/** What a server runs with, in addition to its definition. */
+export interface RuntimeParts<Context, Table extends OptionTable> {
   readonly options: OptionValues<Table> & CommonOptionValues;
   readonly allowed: DirectoryAllowlist;
   readonly log: Log;
-  readonly #env: NodeJS.ProcessEnv;
+  /** Default: the process's. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
+  /** Signs state that is sent through clients; processes with the same clients share the key. Default: a new key. */
+  readonly stateKey?: Uint8Array | undefined;
+  /** Tools that an option added, and how they are listed. */
+  readonly moreTools?: readonly { readonly tool: Tool<Context>; readonly outline: ToolOutline }[];
+}
+
+/**
+ * A running server: its outline, its options, its code (loaded by the first call that needs it), its context (opened then)
+ * and the listening connections. All connections of a process share it.
+ */
+export class Runtime<Context, Table extends OptionTable> {
+  readonly definition: LazyServer<Context, Table>;
+  readonly options: OptionValues<Table> & CommonOptionValues;
+  readonly allowed: DirectoryAllowlist;
+  readonly log: Log;
   /** The client's roots; undefined unless the server accesses directories and `--roots` is not `off`. */
   readonly roots: ClientRoots | undefined;
   /** The limits of each call: its answer's characters, its time, and its time as a task. */
@@ -29,55 +39,67 @@ export class Runtime<Context, Table extends OptionTable> {
     readonly timeoutMs: number;
     readonly taskMs: number;
   };
-  readonly tools: readonly (Tool<Context> | LazyTool<Context>)[];
-  readonly resources: readonly (Resource<Context> | LazyResource<Context>)[];
-  readonly prompts: readonly (Prompt<Context> | LazyPrompt<Context>)[];
+  /** The tools that these options offer. */
+  readonly tools: readonly ToolOutline[];
+  readonly #parts: RuntimeParts<Context, Table>;
+  readonly #toolsByName: ReadonlyMap<string, ToolOutline>;
   readonly #listeners = new Set<Listener>();
   #isClosed = false;
   #closing = new AbortController();
   #stateKey: Uint8Array | undefined;
+  #loading: Promise<ServerDefinition<Context, Table>> | undefined;
+  loaded: ServerDefinition<Context, Table> | undefined;
   #context: Promise<Context> | undefined;
   opened: { readonly context: Context } | undefined;
 
-  constructor(
-    definition: Servable<Context, Table>,
-    parts: {
-      options: OptionValues<Table> & CommonOptionValues;
-      allowed: DirectoryAllowlist;
-      log: Log;
-      /** Default: the process's. */
-      env?: NodeJS.ProcessEnv | undefined;
-      /**
-       * Signs state that is sent through clients; processes with the same clients share the key. Default: a new key.
-       */
-      stateKey?: Uint8Array | undefined;
-      moreTools?: readonly Tool<Context>[];
-    },
-  ) {
+  constructor(definition: LazyServer<Context, Table>, parts: RuntimeParts<Context, Table>) {
     this.definition = definition;
     this.options = parts.options;
     this.allowed = parts.allowed;
     this.log = parts.log;
-    this.#env = parts.env ?? process.env;
+    this.#parts = parts;
     this.#stateKey = parts.stateKey;
     const { clientRoots, maxAnswerChars, timeoutMs, taskTimeoutMs } = parts.options;
     const asksForRoots = definition.directories !== undefined && clientRoots !== "off";
     this.roots = asksForRoots ? new ClientRoots(parts.allowed, parts.log) : undefined;
     const budget = Math.min(maxAnswerChars, HARD_ANSWER_CHARS);
     this.callLimits = { budget, timeoutMs, taskMs: taskTimeoutMs };
-    this.tools = offeredTools<Tool<Context> | LazyTool<Context>>(
-      definition,
-      parts.options,
-      parts.moreTools,
+    const more = parts.moreTools?.map(({ outline }) => outline);
+    this.tools = offeredTools(definition, parts.options, more);
+    this.#toolsByName = new Map(
+      this.tools.flatMap((tool) =>
+        [tool.name, ...(tool.aliases ?? [])].map((name) => [name, tool] as const),
+      ),
     );
-    this.resources = definition.resources ?? [];
-    this.prompts = definition.prompts ?? [];
-    this.allowed.onChange(() => this.#notify((listener) => listener.resourcesChanged()));
+    this.allowed.onChange(this.#resourcesChanged);
   }
 
   get stateKey(): Uint8Array {
     this.#stateKey ??= crypto().randomBytes(32);
     return this.#stateKey;
+  }
+
+  /** An offered tool, by any of its names. */
+  tool(name: string): ToolOutline | undefined {
+    return this.#toolsByName.get(name);
+  }
+
+  /** The server's code. If loading fails, the next call tries again. */
+  readonly load = (): Promise<ServerDefinition<Context, Table>> => {
+    this.#loading ??= this.#load();
+    return this.#loading;
+  };
+
+  async #load(): Promise<ServerDefinition<Context, Table>> {
+    try {
+      const server = await this.definition.load();
+      const more = this.#parts.moreTools?.map(({ tool }) => tool) ?? [];
+      this.loaded = { ...server, tools: [...server.tools, ...more] };
+      return this.loaded;
+    } catch (error) {
+      this.#loading = undefined;
+      throw error;
+    }
   }
 
   /** The context, opened on the first call. If opening fails, the next call tries again. */
@@ -88,25 +110,19 @@ export class Runtime<Context, Table extends OptionTable> {
     return this.#context;
   };
 
-  /** Opens the context after the current answer has been sent; a failure is reported by the first call. */
-  warm(): void {
-    setImmediate(() => {
-      if (!this.#isClosed) this.open().catch(() => undefined);
-    });
-  }
-
   async #open(): Promise<Context> {
     const { signal } = this.#closing;
     try {
-      const context = await this.definition.open({
+      const server = await this.load();
+      const context = await server.open({
         options: this.options,
         allowed: this.allowed,
         log: this.log,
-        env: this.#env,
+        env: this.#parts.env ?? process.env,
         signal,
         offers: (name) => this.tools.some((tool) => tool.name === name),
         changed: (uri) => this.#notify((listener) => listener.changed(uri)),
-        resourcesChanged: () => this.#notify((listener) => listener.resourcesChanged()),
+        resourcesChanged: this.#resourcesChanged,
       });
       if (!signal.aborted) this.opened = { context };
       return context;
@@ -118,7 +134,8 @@ export class Runtime<Context, Table extends OptionTable> {
 
   /** @throws the reason why calls cannot be served now. */
   async ready(signal: AbortSignal): Promise<void> {
-    await this.definition.ready?.(await this.open(), signal);
+    const context = await this.open();
+    await this.loaded?.ready?.(context, signal);
   }
 
   async close(): Promise<void> {
@@ -135,7 +152,7 @@ export class Runtime<Context, Table extends OptionTable> {
     this.#closing.abort();
     this.#closing = new AbortController();
     const context = await opening.catch(() => undefined);
-    if (context !== undefined) await this.definition.close?.(context);
+    if (context !== undefined) await this.loaded?.close?.(context);
   }
 
   /** Adds a connection; returns the function that removes it. */
@@ -144,35 +161,44 @@ export class Runtime<Context, Table extends OptionTable> {
     return () => this.#listeners.delete(listener);
   }
 
+  readonly #resourcesChanged = (): void => {
+    if (this.definition.resources.length > 0)
+      this.#notify((listener) => listener.resourcesChanged());
+  };
+
   #notify(call: (listener: Listener) => void): void {
     for (const listener of this.#listeners) call(listener);
   }
 }
 
+/** The code of what an outline lists by this name. */
+export function codeOf<Entry extends { readonly name: string }>(
+  entries: readonly Entry[] | undefined,
+  name: string,
+): Entry {
+  const entry = entries?.find((candidate) => candidate.name === name);
+  if (entry === undefined) throw new TypeError(`the outline has ${name}, but the server does not`);
+  return entry;
+}
+
 /**
- * The tools that exist with these options. `--toolsets` and `--tools` add up; without any of them, the
- * default tools are offered. `--exclude-tools`, `--read-only` and a missing flag (`needs`) then remove tools.
+ * The tools that exist with these options. `--toolsets` and `--tools` add up; without any of them, the default tools are
+ * offered. `--exclude-tools`, `--read-only` and a missing flag (`needs`) then remove tools.
  *
  * @param more tools that an option added; they are always chosen.
  */
-function offeredTools<Facts extends ToolFacts>(
-  {
-    toolsets = {},
-    slim = [],
-    tools,
-  }: Pick<AnyServable, "toolsets" | "slim"> & { readonly tools: readonly Facts[] },
+function offeredTools(
+  { toolsets = {}, slim = [], tools }: Outline,
   options: CommonOptionValues & Readonly<Record<string, unknown>>,
-  more: readonly Facts[] = [],
-): Facts[] {
+  more: readonly ToolOutline[] = [],
+): ToolOutline[] {
   const isPlain = options.toolsets.length === 0 && options.tools.length === 0;
-  const sets = isPlain ? ["default"] : options.toolsets;
-  const isDefault = ({ toolset }: Facts) =>
-    toolset === undefined || toolsets[toolset]?.default === true;
-  const isChosen = (tool: Facts) =>
-    sets.includes("all") ||
-    (sets.includes("default") && isDefault(tool)) ||
-    (tool.toolset !== undefined && sets.includes(tool.toolset)) ||
-    (sets.includes("slim") && slim.includes(tool.name)) ||
+  const chosen = new Set(isPlain ? ["default"] : options.toolsets);
+  const isChosen = (tool: ToolOutline) =>
+    chosen.has("all") ||
+    chosen.has(tool.toolset ?? "default") ||
+    (chosen.has("default") && toolsets[tool.toolset ?? ""]?.default === true) ||
+    (chosen.has("slim") && slim.includes(tool.name)) ||
     isNamed(tool, options.tools);
   return [...tools.filter(isChosen), ...more].filter(
     (tool) =>

@@ -554,31 +554,6 @@ describe("subscriptions", () => {
   });
 });
 
-describe.each<Era>(["legacy", "modern"])("a server that warms up, %s era", (era) => {
-  it.each([true, false])("opens after its tools were listed, and only then (%s)", async (warm) => {
-    let opened = 0;
-    const server = defineServer({
-      name: "warm",
-      ...SERVER,
-      warm,
-      tools: [],
-      open: ({ offers }) => {
-        opened += 1;
-        expect(offers("no_tool")).toBe(false);
-        return {};
-      },
-    });
-    const connected = await connectInMemory(server, { era });
-    open.push(connected);
-    expect(opened).toBe(0);
-    await connected.client.listTools();
-    await connected.client.listTools();
-    if (warm) await expect.poll(() => opened).toBe(1);
-    await connected.client.listTools();
-    expect(opened).toBe(warm ? 1 : 0);
-  });
-});
-
 describe("icons", () => {
   it.each([
     ["2025-06-18", false],

@@ -1,49 +1,26 @@
 import { largeAnswers, MAX_SHOWN_CHARS } from "@refmcp/boundary/answer";
 import type { PromptMessage } from "../define/content.ts";
+import { annotationsOf } from "../define/effect.ts";
 import { asIcon, serverIconSvg } from "../define/icon.ts";
 import type { OptionTable } from "../define/options.ts";
-import type { LazyPrompt, Prompt } from "../define/prompt.ts";
+import type { Prompt } from "../define/prompt.ts";
 import type { Completer } from "../define/resource.ts";
-import type { AnyServable } from "../define/server.ts";
-import type { Tool } from "../define/tool.ts";
+import type { ToolOutline } from "../define/tool.ts";
 import { refuseCursor } from "../engine/errors.ts";
 import { isObject } from "../engine/message.ts";
-import type { ClientRequest, Handler, KnownTool } from "../engine/request.ts";
+import type { ClientRequest, Handler } from "../engine/request.ts";
 import type { Service } from "../engine/service.ts";
 import { TASKS_EXTENSION, Tasks } from "../engine/tasks.ts";
-import type {
-  ClientCapabilities,
-  Era,
-  GetPromptResult,
-  ListedTool,
-  Params,
-  ServerCapabilities,
-} from "../engine/wire.ts";
-import { APPS_EXTENSION, Apps, showsApps } from "./apps.ts";
+import type { GetPromptResult, ListedTool } from "../engine/wire.ts";
+import { APPS_EXTENSION, Apps } from "./apps.ts";
 import { runHandler } from "./call.ts";
-import { listedPrompt, listedTools, withTaskSupport } from "./listing.ts";
-import { InputRequired } from "./questions/questions.ts";
+import { InputRequired } from "./questions.ts";
 import { Resources, runAlone } from "./resource.ts";
-import { blockFor } from "./result.ts";
-import type { Runtime } from "./runtime.ts";
-import { addSkills, SKILLS_EXTENSION } from "./skills.ts";
-import { answerConfirmation, callTool, parseArguments, toolsByName, unknownName } from "./tool.ts";
+import { codeOf, type Runtime } from "./runtime.ts";
+import { answerConfirmation, blockFor, callTool, parseArguments, unknownName } from "./tool.ts";
 
 /** Maximum values of one completion (MCP, "Completion"). */
 const MAX_COMPLETIONS = 100;
-
-/** Finds a tool's facts by any of its names. */
-function knownTools(tools: Runtime<unknown, OptionTable>["tools"]): Service["tool"] {
-  let known: Map<string, KnownTool> | undefined;
-  return (name) => {
-    known ??= new Map(
-      tools.flatMap(({ name, effect, aliases = [] }) =>
-        [name, ...aliases].map((one) => [one, { name, effect }]),
-      ),
-    );
-    return known.get(name);
-  };
-}
 
 /**
  * What an engine serves of a running server: its definitions become the methods that clients call.
@@ -57,82 +34,64 @@ export function serviceOf<Context>(
     limitMs: runtime.options.taskTimeoutMs,
   }),
 ): Service {
-  const { definition, prompts, log } = runtime;
-  const { name, title, version } = definition;
-  const findTool = toolsByName(runtime.tools);
-  const findKnown = knownTools(runtime.tools);
-  const scopeFor: Service["scopeFor"] = (effect) => `${name}:${effect}`;
+  const { definition, log } = runtime;
+  const { name, title, version, prompts } = definition;
   const resources = new Resources(runtime);
-  const hasResources = runtime.resources.length > 0 || definition.skills !== undefined;
-  const hasPrompts = prompts.length > 0;
-  let toolList: { readonly tools: readonly ListedTool[] } | undefined;
-  const methods = new Map<string, Handler>();
-
-  const listed = async () => {
-    const { budget } = runtime.callLimits;
-    const large = budget > MAX_SHOWN_CHARS ? largeAnswers(budget) : undefined;
-    const tools = (await listedTools(runtime.tools))
-      .map((tool) => (large === undefined ? tool : { ...tool, _meta: { ...large, ...tool._meta } }))
-      .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-    toolList = { tools };
-    return toolList;
-  };
   const apps = new Apps(runtime);
-  const { hasViews } = apps;
-  /** Only a client that declares extensions can show views. */
-  const appsFor = ({ client: { capabilities } }: ClientRequest) =>
-    hasViews && capabilities?.extensions !== undefined && showsApps(capabilities)
-      ? apps
-      : undefined;
-  methods.set("tools/list", async (request) => {
-    refuseCursor(request.params.cursor);
-    if (definition.warm === true) runtime.warm();
-    const list = toolList ?? (await listed());
-    const shown = appsFor(request)?.listed(list.tools, request) ?? list;
-    if (!request.revision.taskParameter) return shown;
-    return { ...shown, tools: shown.tools.map(withTaskSupport) };
-  });
-  methods.set("tools/call", (request) => {
-    const asked = String(request.params.name);
-    const asking = appsFor(request);
-    if (asking?.tool.name === asked) return answerConfirmation(runtime, request, asking);
-    const tool = findTool(asked);
-    if (tool === undefined)
-      throw unknownName(
-        "tool",
-        asked,
-        runtime.tools.map((one) => one.name),
-      );
-    const call = (loaded: Tool<Context>) => callTool(runtime, loaded, request, asking);
-    if (request.task === undefined && tasks.isFor(request)) {
-      const effect = findKnown(asked)?.effect ?? "read";
-      return tasks.run(request, scopeFor(effect), async () => call(await tool));
-    }
-    return tool instanceof Promise ? tool.then(call) : call(tool);
-  });
+  const hasResources = definition.resources.length > 0;
+  const hasPrompts = prompts.length > 0;
+  const scopeFor: Service["scopeFor"] = (effect) => `${name}:${effect}`;
+  const { budget } = runtime.callLimits;
+  const large = budget > MAX_SHOWN_CHARS ? largeAnswers(budget) : undefined;
+  const tools = listedTools(runtime.tools)
+    .map((tool) => (large === undefined ? tool : { ...tool, _meta: { ...large, ...tool._meta } }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+
+  const methods = new Map<string, Handler>([
+    [
+      "tools/list",
+      (request) => {
+        refuseCursor(request.params.cursor);
+        const { client, revision } = request;
+        const list = apps.hasViewsFor(client.capabilities) ? apps.listed(tools, request) : tools;
+        // Clients of 2025-11-25 decide themselves whether to make a call a task.
+        const execution = { taskSupport: "optional" as const };
+        return {
+          tools: revision.taskParameter ? list.map((tool) => ({ ...tool, execution })) : list,
+        };
+      },
+    ],
+    [
+      "tools/call",
+      (request) => {
+        const asked = String(request.params.name);
+        if (asked === apps.tool.name && apps.hasViewsFor(request.client.capabilities))
+          return answerConfirmation(runtime, request, apps);
+        const tool = runtime.tool(asked);
+        if (tool === undefined) throw unknownName("tool", asked, runtime.tools.map(nameOf));
+        const call = () => callTool(runtime, tool, request, apps);
+        const isTask = request.task === undefined && tasks.isFor(request);
+        return isTask ? tasks.run(request, scopeFor(tool.effect), call) : call();
+      },
+    ],
+  ]);
+  if (
+    hasResources ||
+    runtime.tools.some(({ view, effect }) => view !== undefined || effect === "destroy")
+  )
+    methods.set("resources/read", (request) => {
+      const uri = String(request.params.uri);
+      const isView = uri.startsWith("ui://") && apps.hasViewsFor(request.client.capabilities);
+      return isView ? apps.read(uri) : resources.read(request);
+    });
   if (hasResources) {
     methods.set("resources/list", (request) => resources.list(request));
-    methods.set("resources/templates/list", ({ params }) => {
-      refuseCursor(params.cursor);
-      return { resourceTemplates: resources.templates() };
-    });
+    methods.set("resources/templates/list", onePage({ resourceTemplates: resources.templates() }));
   }
-  if (hasResources || hasViews)
-    methods.set("resources/read", (request) => {
-      const { uri } = request.params;
-      const shown = String(uri).startsWith("ui://") ? appsFor(request) : undefined;
-      return shown?.read(String(uri)) ?? resources.read(request);
-    });
   if (hasPrompts) {
-    methods.set("prompts/list", ({ params }) => {
-      refuseCursor(params.cursor);
-      return { prompts: prompts.map(listedPrompt) };
-    });
-    methods.set("prompts/get", async (request) =>
-      getPrompt(runtime, await findPrompt(prompts, String(request.params.name)), request),
-    );
+    methods.set("prompts/list", onePage({ prompts }));
+    methods.set("prompts/get", (request) => getPrompt(runtime, request));
   }
-  if (definition.skills !== undefined) addSkills(methods, definition.skills);
   if (hasResources || hasPrompts)
     methods.set("completion/complete", (request) => complete(runtime, resources, request));
 
@@ -143,49 +102,62 @@ export function serviceOf<Context>(
     instructions: definition.instructions,
     log,
     methods,
-    capabilities: (era, declared) => ({
-      tools: {},
-      ...capabilitiesOf(definition, apps, era, declared),
-      ...(hasResources ? { resources: { listChanged: true, subscribe: resources.canWatch } } : {}),
-      ...(hasPrompts ? { prompts: {} } : {}),
-      ...(hasResources || hasPrompts ? { completions: {} } : {}),
-    }),
+    capabilities(era, declared) {
+      const extensions = {
+        ...(era === "modern" ? { [TASKS_EXTENSION]: {} } : {}),
+        ...(apps.hasViewsFor(declared) ? { [APPS_EXTENSION]: {} } : {}),
+      };
+      return {
+        tools: {},
+        logging: {},
+        ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
+        ...(hasResources
+          ? { resources: { listChanged: true, subscribe: resources.canWatch } }
+          : {}),
+        ...(hasPrompts ? { prompts: {} } : {}),
+        ...(hasResources || hasPrompts ? { completions: {} } : {}),
+      };
+    },
     scopeFor,
-    tool: findKnown,
+    tool: (asked) => runtime.tool(asked),
     tasks,
     ready: (signal) => runtime.ready(signal),
     watch: (uri, changed, request) => resources.watch(uri, changed, request),
-    listen: (listener) =>
-      runtime.listen({
-        changed: (uri) => listener.changed(uri),
-        resourcesChanged() {
-          if (hasResources) listener.resourcesChanged();
-        },
-      }),
+    listen: (listener) => runtime.listen(listener),
     notified: (method, client) => runtime.roots?.notified(method, client),
   };
 }
 
-/**
- * The capabilities for a definition and a client. Logging is declared only by servers that log to their clients. MCP Apps are declared to clients that support them, and so are skills, which are
- * also declared to every client of the modern era.
- */
-function capabilitiesOf(
-  { logsToClient, skills }: AnyServable,
-  apps: Pick<Apps<never>, "hasViewsFor">,
-  era: Era,
-  declared: ClientCapabilities | undefined,
-): ServerCapabilities {
-  const showsSkills = era === "modern" || declared?.extensions?.[SKILLS_EXTENSION] !== undefined;
-  const all = {
-    ...(era === "modern" ? { [TASKS_EXTENSION]: {} } : {}),
-    ...(skills !== undefined && showsSkills ? { [SKILLS_EXTENSION]: {} } : {}),
-    ...(apps.hasViewsFor(declared) ? { [APPS_EXTENSION]: {} } : {}),
+/** Lists everything at once. */
+const onePage =
+  (list: object): Handler =>
+  ({ params }) => {
+    refuseCursor(params.cursor);
+    return list;
   };
-  return {
-    ...(logsToClient === true ? { logging: {} } : {}),
-    ...(Object.keys(all).length === 0 ? {} : { extensions: all }),
-  };
+
+const nameOf = ({ name }: { readonly name: string }) => name;
+
+/** Tools as clients see them. */
+export function listedTools(tools: readonly ToolOutline[]): ListedTool[] {
+  return tools.map((tool) => ({
+    name: tool.name,
+    title: tool.title,
+    description: tool.description,
+    ...tool.schemas,
+    annotations: annotationsOf(tool),
+    ...(tool.meta === undefined ? {} : { _meta: tool.meta }),
+  }));
+}
+
+/** @throws ProtocolError -32602 for a prompt that does not exist, with similar names. */
+async function findPrompt<Context>(
+  runtime: Runtime<Context, OptionTable>,
+  name: string,
+): Promise<Prompt<Context>> {
+  const names = runtime.definition.prompts.map(nameOf);
+  if (!names.includes(name)) throw unknownName("prompt", name, names);
+  return codeOf((await runtime.load()).prompts, name);
 }
 
 /** Answers `completion/complete`; the types of the parameters are already checked. */
@@ -194,47 +166,33 @@ async function complete<Context>(
   resources: Resources<Context>,
   request: ClientRequest,
 ): Promise<object> {
-  const { ref, argument, context: given }: Params = request.params;
-  const { name, value }: { name: string; value: string } = Object(argument);
-  const others: Readonly<Record<string, string>> = Object(given).arguments ?? {};
-  const { type, uri, name: prompt } = Object(ref);
-  const completer: Completer<Context> | undefined =
-    type === "ref/resource"
-      ? await resources.completer(String(uri), name)
-      : promptCompleter(await findPrompt(runtime.prompts, String(prompt)), name);
-  if (completer === undefined) return { completion: { values: [], total: 0, hasMore: false } };
-  const found = await runAlone(runtime, request, (context, call) =>
-    completer(value, context, others, call),
-  );
-  const values = found.slice(0, MAX_COMPLETIONS);
-  return { completion: { values, total: found.length, hasMore: found.length > values.length } };
-}
-
-/** @throws ProtocolError -32602 for a prompt that does not exist, with similar names. */
-async function findPrompt<Context>(
-  prompts: readonly (Prompt<Context> | LazyPrompt<Context>)[],
-  name: string,
-): Promise<Prompt<Context>> {
-  const prompt = prompts.find((candidate) => candidate.name === name);
-  if (prompt !== undefined) return "load" in prompt ? prompt.load() : prompt;
-  const known = prompts.map((candidate) => candidate.name);
-  throw unknownName("prompt", name, known);
-}
-
-function promptCompleter<Context>(
-  prompt: Prompt<Context>,
-  argument: string,
-): Completer<Context> | undefined {
-  const complete: Readonly<Record<string, Completer<Context> | undefined>> = prompt.complete ?? {};
-  return Object.hasOwn(complete, argument) ? complete[argument] : undefined;
+  const { params } = request;
+  const { name, value }: { name: string; value: string } = Object(params.argument);
+  const others: Readonly<Record<string, string>> = Object(params.context).arguments ?? {};
+  const { type, uri, name: prompt } = Object(params.ref);
+  let completer: Completer<Context> | undefined;
+  if (type === "ref/resource") completer = await resources.completer(String(uri), name);
+  else {
+    const { complete = {} } = await findPrompt(runtime, String(prompt));
+    if (Object.hasOwn(complete, name)) completer = complete[name];
+  }
+  const all =
+    completer === undefined
+      ? []
+      : await runAlone(runtime, request, (context, call) =>
+          completer(value, context, others, call),
+        );
+  const values = all.slice(0, MAX_COMPLETIONS);
+  return { completion: { values, total: all.length, hasMore: all.length > values.length } };
 }
 
 async function getPrompt<Context>(
   runtime: Runtime<Context, OptionTable>,
-  prompt: Prompt<Context>,
   request: ClientRequest,
 ): Promise<GetPromptResult | InputRequired> {
-  const given = isObject(request.params.arguments) ? request.params.arguments : {};
+  const prompt = await findPrompt(runtime, String(request.params.name));
+  const { arguments: written } = request.params;
+  const given = isObject(written) ? written : {};
   const args = parseArguments(prompt.name, prompt.args, given);
   const subject = () => `${prompt.name} ${JSON.stringify(given)}`;
   const returned = await runHandler(runtime, request, subject, (context, call) =>

@@ -1,38 +1,30 @@
-import { clip, nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
+import {
+  clip,
+  grouped,
+  HARD_ANSWER_CHARS,
+  JsonText,
+  nearest,
+  oneLine,
+  ToolError,
+} from "@refmcp/boundary/answer";
 import type * as z from "zod";
 import type { Call } from "../define/call.ts";
+import type { ContentBlock } from "../define/content.ts";
 import type { OptionTable } from "../define/options.ts";
-import type { Awaitable, LazyTool, Tool, ToolFacts } from "../define/tool.ts";
-import { invalidParams, ProtocolError } from "../engine/errors.ts";
+import { DataAnswer, type Tool, type ToolOutline } from "../define/tool.ts";
+import { describeError, faultError, invalidParams, ProtocolError } from "../engine/errors.ts";
 import { isObject, show } from "../engine/message.ts";
 import type { ClientRequest } from "../engine/request.ts";
+import type { Revision } from "../engine/revision.ts";
 import type { CallToolResult } from "../engine/wire.ts";
-import { type Apps, type ConfirmedCall, canAskInView } from "./apps.ts";
+import type { Log } from "../log.ts";
+import type { Apps, ConfirmedCall } from "./apps.ts";
 import { runHandler } from "./call.ts";
-import { ConfirmationNeeded, InputRequired } from "./questions/questions.ts";
-import { errorResult, resultFor, resultOf } from "./result.ts";
-import type { Runtime } from "./runtime.ts";
+import { ConfirmationNeeded, InputRequired } from "./questions.ts";
+import { codeOf, type Runtime } from "./runtime.ts";
 
-/**
- * Finds a tool by its name or an older one.
- *
- * @returns a function that returns the tool, or a promise while it loads; undefined if there is none.
- */
-export function toolsByName<Context>(tools: readonly (Tool<Context> | LazyTool<Context>)[]) {
-  const byName = new Map<string, Tool<Context> | LazyTool<Context>>();
-  const add = ({ name, aliases = [] }: ToolFacts, tool: Tool<Context> | LazyTool<Context>) => {
-    for (const known of [name, ...aliases]) byName.set(known, tool);
-  };
-  for (const tool of tools) add(tool, tool);
-  return (name: string): Awaitable<Tool<Context>> | undefined => {
-    const tool = byName.get(name);
-    if (tool === undefined || !("load" in tool)) return tool;
-    return tool.load().then((loaded) => {
-      add(tool, loaded);
-      return loaded;
-    });
-  };
-}
+/** The key in a result's `_meta` with an error's kind and code, for programs. */
+const ERROR_META = "io.github.refmcp/error";
 
 /** -32602 for an unknown name (MCP, "Tools: error handling"), with similar names. */
 export function unknownName(
@@ -46,6 +38,8 @@ export function unknownName(
   return new ProtocolError(invalidParams(`Unknown ${kind} ${show(name)}. ${suggestion}`));
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 /**
  * Runs one `tools/call`. Every failure of the tool becomes a result that the agent can read.
  *
@@ -53,22 +47,20 @@ export function unknownName(
  */
 export function callTool<Context>(
   runtime: Runtime<Context, OptionTable>,
-  tool: Tool<Context>,
+  outline: ToolOutline,
   request: ClientRequest,
-  apps?: Apps<Context>,
+  apps: Apps,
 ): Promise<CallToolResult | InputRequired> {
-  const given = withListedNames(
-    tool,
-    isObject(request.params.arguments) ? request.params.arguments : {},
-  );
-  return runTool(runtime, { tool, given, confirmed: new Set() }, request, apps);
+  const { arguments: written } = request.params;
+  const given = withListedNames(outline, isObject(written) ? written : {});
+  return runTool(runtime, { tool: outline, given, confirmed: NONE }, request, apps);
 }
 
 /** Runs the call that the user confirmed in a view (MCP Apps), or reports that they declined. */
 export async function answerConfirmation<Context>(
   runtime: Runtime<Context, OptionTable>,
   request: ClientRequest,
-  apps: Apps<Context>,
+  apps: Apps,
 ): Promise<CallToolResult | InputRequired> {
   try {
     const call = apps.answered(request);
@@ -83,44 +75,42 @@ export async function answerConfirmation<Context>(
 
 async function runTool<Context>(
   runtime: Runtime<Context, OptionTable>,
-  { tool, given, confirmed }: ConfirmedCall<Context>,
+  { tool: outline, given, confirmed }: ConfirmedCall,
   request: ClientRequest,
-  apps: Apps<Context> | undefined,
+  apps: Apps,
 ): Promise<CallToolResult | InputRequired> {
+  const { client, revision } = request;
   try {
+    const { tools } = runtime.loaded ?? (await runtime.load());
+    const tool = codeOf(tools, outline.name);
     const input = parseArguments(tool.name, tool.input, given);
     const subject = () => `${tool.name} ${JSON.stringify(given)}`;
     const handler = (context: Context, call: Call) => tool.run(input, context, call);
-    const asksInView = apps?.asks(request.client.capabilities) && canAskInView(tool);
-    const returned = await runHandler(
-      runtime,
-      request,
-      subject,
-      handler,
-      asksInView ? confirmed : undefined,
-    );
+    const view = tool.view === undefined ? apps.viewOf(tool, client.capabilities) : undefined;
+    const inView = view === undefined ? undefined : confirmed;
+    const returned = await runHandler(runtime, request, subject, handler, inView);
     if (returned instanceof InputRequired) return returned;
-    return resultFor(request.revision, resultOf(tool, returned));
+    return resultFor(revision, resultOf(tool, returned));
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
-    if (error instanceof ConfirmationNeeded && apps !== undefined)
-      return apps.shown({ tool, given, confirmed: error.confirmed }, error, request);
-    return resultFor(request.revision, errorResult(tool.name, error, runtime.log));
+    if (error instanceof ConfirmationNeeded)
+      return apps.asking({ tool: outline, given }, error, request);
+    return resultFor(revision, errorResult(outline.name, error, runtime.log));
   }
 }
 
 /** Arguments under their listed names. If both names are given, the alias is kept, and rejected as unknown. */
 function withListedNames(
-  { argumentAliases }: Pick<ToolFacts, "argumentAliases">,
+  { argumentAliases = {} }: ToolOutline,
   given: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
-  if (argumentAliases === undefined) return given;
-  return Object.fromEntries(
-    Object.entries(given).map(([key, value]) => {
-      const listed = Object.hasOwn(argumentAliases, key) ? argumentAliases[key] : undefined;
-      return [listed === undefined || Object.hasOwn(given, listed) ? key : listed, value];
-    }),
-  );
+  const named = { ...given };
+  for (const [other, listed] of Object.entries(argumentAliases)) {
+    if (!Object.hasOwn(given, other) || Object.hasOwn(given, listed)) continue;
+    named[listed] = given[other];
+    delete named[other];
+  }
+  return named;
 }
 
 const MAX_PROBLEMS = 20;
@@ -134,140 +124,175 @@ const MAX_PROBLEMS = 20;
 export function parseArguments<Input extends z.ZodObject>(
   name: string,
   input: Input,
-  given: Readonly<Record<string, unknown>> | undefined,
-): z.output<Input> {
-  // zod ignores this key, even in strict mode.
-  const hasProto = given !== undefined && Object.hasOwn(given, "__proto__");
-  const parsed = input.safeParse(withoutNulls(input, given ?? {}), { reportInput: true });
-  if (parsed.success && !hasProto) return parsed.data;
-  const lines = hasProto ? [unknownArgument("__proto__", "", Object.keys(input.shape))] : [];
-  let count = lines.length;
-  for (const issue of parsed.error?.issues ?? []) {
-    const remaining = MAX_PROBLEMS - lines.length;
-    count += issue.code === "unrecognized_keys" ? issue.keys.length : 1;
-    if (remaining > 0) lines.push(...describeIssue(issue, input, remaining));
-  }
-  const more = count > lines.length ? `\n- and ${count - lines.length} more` : "";
-  throw new ToolError(
-    "invalid",
-    `Invalid arguments for ${name}:\n${lines.map((line) => `- ${line}`).join("\n")}${more}`,
-  );
-}
-
-function withoutNulls(
-  input: z.ZodObject,
   given: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  if (!Object.values(given).includes(null)) return given;
-  return Object.fromEntries(
-    Object.entries(given).filter(([key, value]) => {
-      const field = Object.hasOwn(input.shape, key) ? input.shape[key] : undefined;
-      return (
-        value !== null || field === undefined || accepts(field, null) || !accepts(field, undefined)
-      );
-    }),
+): z.output<Input> {
+  /** The names that an object with unknown ones may have. */
+  const known = new Map<readonly string[], readonly string[]>();
+  const parse = (values: typeof given) =>
+    input.safeParse(values, {
+      reportInput: true,
+      error(issue) {
+        if (issue.code === "unrecognized_keys")
+          known.set(issue.keys, Object.keys(Object(issue.inst?._zod.def).shape ?? {}));
+        return undefined;
+      },
+    });
+  let parsed = parse(given);
+  const nulls = parsed.error?.issues.filter(
+    ({ path, input }) => path.length === 1 && input === null,
   );
-}
-
-function accepts(field: z.core.$ZodType, value: unknown): boolean {
-  return (
-    "safeParse" in field &&
-    typeof field.safeParse === "function" &&
-    field.safeParse(value).success === true
+  if (nulls !== undefined && nulls.length > 0) {
+    const names = nulls.map(({ path }) => path[0]);
+    const rest = Object.entries(given).filter(([key]) => !names.includes(key));
+    parsed = parse(Object.fromEntries(rest));
+  }
+  // zod ignores this key, even in strict mode.
+  const hasProto = Object.hasOwn(given, "__proto__");
+  if (parsed.success && !hasProto) return parsed.data;
+  const problems = (parsed.error?.issues ?? []).flatMap((issue) =>
+    issue.code === "unrecognized_keys"
+      ? issue.keys.map((key) => () => unknownArgument(key, issue.path, known.get(issue.keys)))
+      : [() => describeIssue(issue)],
   );
+  if (hasProto) problems.unshift(() => unknownArgument("__proto__", [], Object.keys(input.shape)));
+  const lines = problems.slice(0, MAX_PROBLEMS).map((describe) => `- ${describe()}`);
+  if (problems.length > lines.length) lines.push(`- and ${problems.length - lines.length} more`);
+  throw new ToolError("invalid", `Invalid arguments for ${name}:\n${lines.join("\n")}`);
 }
 
-function describeIssue(issue: z.core.$ZodIssue, input: z.ZodObject, remaining: number): string[] {
-  const where =
-    issue.path.length === 0 ? "arguments" : oneLine(clip(issue.path.join("."), MAX_SHOWN_CHARS));
-  const value = issue.input === undefined ? "nothing" : shown(issue.input);
-  switch (issue.code) {
-    case "unrecognized_keys":
-      return issue.keys
-        .slice(0, remaining)
-        .map((key) =>
-          unknownArgument(key, issue.path.length === 0 ? "" : where, namesAt(input, issue.path)),
-        );
-    case "invalid_type":
-      return [`${where}: expected ${article(issue.expected)}, got ${value}.`];
-    case "invalid_value":
-      return [
-        `${where}: expected ${issue.values.map((option) => shown(option)).join(" or ")}, got ${value}.`,
-      ];
-    case "too_small":
-      return [
-        `${where}: expected ${bound("at least", issue.minimum, issue.origin)}, got ${value}.`,
-      ];
-    case "too_big":
-      return [`${where}: expected ${bound("at most", issue.maximum, issue.origin)}, got ${value}.`];
-    default:
-      return [`${where}: ${issue.message}, got ${value}.`];
-  }
-}
-
-/** The names that the object at a path of the input may have. */
-function namesAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
-  const { def } = (schema as z.core.$ZodTypes)._zod;
-  const [key, ...rest] = path;
-  switch (def.type) {
-    case "optional":
-    case "nullable":
-    case "default":
-      return namesAt(def.innerType, path);
-    case "union":
-      return def.options.flatMap((option) => namesAt(option, path));
-    case "array":
-      return namesAt(def.element, rest);
-    case "record":
-      return namesAt(def.valueType, rest);
-    case "object": {
-      const field = def.shape[String(key)];
-      return key === undefined
-        ? Object.keys(def.shape)
-        : field === undefined
-          ? []
-          : namesAt(field, rest);
-    }
-    default:
-      return [];
-  }
-}
-
-/** @param below the path of the object with the argument, "" at the top level. */
-function unknownArgument(key: string, below: string, known: readonly string[]): string {
+function unknownArgument(
+  key: string,
+  path: readonly PropertyKey[],
+  known: readonly string[] = [],
+): string {
   const [near] = nearest(key, known);
   const suggestion = near === undefined ? "" : ` Did you mean ${near}?`;
-  if (below !== "") return `${below}: unknown argument ${shown(key)}.${suggestion}`;
+  if (path.length > 0) return `${placeOf(path)}: unknown argument ${shown(key)}.${suggestion}`;
   const expected = known.length === 0 ? "It takes no arguments." : `Expected: ${known.join(", ")}.`;
   return `unknown argument ${shown(key)}.${suggestion} ${expected}`;
 }
 
-function article(expected: string): string {
-  if (expected === "int") return "a whole number";
-  return /^[aeiou]/.test(expected) ? `an ${expected}` : `a ${expected}`;
+function describeIssue(issue: z.core.$ZodIssue): string {
+  return `${placeOf(issue.path)}: ${expectation(issue)}, got ${shown(issue.input)}.`;
 }
 
-function bound(relation: string, limit: number | bigint, origin: string): string {
-  if (origin === "string") return `${relation} ${limit} characters`;
-  if (origin === "array") return `${relation} ${limit} items`;
-  return `${relation} ${limit}`;
-}
-
-const MAX_VALUES_SHOWN = 50;
-const MAX_SHOWN_CHARS = 80;
-
-/** A value as JSON on one line, truncated if long; for a large structure, only its kind. */
-function shown(value: unknown): string {
-  let left = MAX_VALUES_SHOWN;
-  try {
-    const json = JSON.stringify(value, (_key, inner: unknown) => {
-      left -= 1;
-      if (left < 0) throw new RangeError("too large to show");
-      return typeof inner === "string" ? clip(inner, MAX_SHOWN_CHARS) : inner;
-    });
-    const line = oneLine(json ?? String(value));
-    return line.length <= MAX_SHOWN_CHARS ? line : `${clip(line, MAX_SHOWN_CHARS - 3)}…`;
-  } catch {
-    return Array.isArray(value) ? "a long array" : "a large object";
+function expectation(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      if (issue.expected === "int") return "expected a whole number";
+      return `expected ${/^[aeiou]/.test(issue.expected) ? "an" : "a"} ${issue.expected}`;
+    case "invalid_value":
+      return `expected ${issue.values.map(shown).join(" or ")}`;
+    case "too_small":
+      return `expected at least ${issue.minimum}${UNITS[issue.origin] ?? ""}`;
+    case "too_big":
+      return `expected at most ${issue.maximum}${UNITS[issue.origin] ?? ""}`;
+    default:
+      return issue.message;
   }
+}
+
+function placeOf(path: readonly PropertyKey[]): string {
+  return path.length === 0 ? "arguments" : oneLine(clip(path.join("."), 80));
+}
+
+const UNITS: Readonly<Record<string, string>> = { string: " characters", array: " items" };
+
+function shown(value: unknown): string {
+  return value === undefined ? "nothing" : oneLine(show(value));
+}
+
+/**
+ * Converts a tool's return value to the client's result. Data is checked against `output`, stripped of unknown keys (a
+ * client rejects an answer that has any) and sent both as `structuredContent` and as JSON text, since some hosts show
+ * one and some the other. `JsonText` is sent unchanged.
+ *
+ * @throws ToolError `too_large` if the answer exceeds the hard limit of 80,000 characters.
+ * @throws TypeError if the tool violated its own contract: an internal error.
+ */
+function resultOf(tool: Tool<unknown>, returned: unknown): CallToolResult {
+  if (tool.output === undefined) return { content: withinLimit(tool, contentOf(tool, returned)) };
+  if (returned instanceof JsonText) {
+    const content = withinLimit(tool, [{ type: "text", text: returned.text }]);
+    return { content, structuredContent: returned };
+  }
+  const answer =
+    returned instanceof DataAnswer ? returned : new DataAnswer(returned, [], undefined);
+  const { success, data, error } = tool.output.safeParse(answer.value);
+  if (!success)
+    throw new TypeError(
+      `The result of ${tool.name} does not match its output schema: ${error.message}`,
+    );
+  const json = JSON.stringify(data);
+  const text = (answer.text ?? json).toWellFormed();
+  const content = withinLimit(tool, [{ type: "text", text }, ...answer.links], json.length);
+  // A result with links states that it is not an error: a failed verdict is still a finished run.
+  return { content, structuredContent: data, ...(returned === answer ? { isError: false } : {}) };
+}
+
+function contentOf(tool: Tool<unknown>, returned: unknown): ContentBlock[] {
+  const blocks: unknown =
+    typeof returned === "string" ? [{ type: "text", text: returned }] : returned;
+  if (!Array.isArray(blocks))
+    throw new TypeError(`${tool.name} returned neither text nor content blocks`);
+  return blocks.map((block: ContentBlock) =>
+    block.type === "text" ? { ...block, text: block.text.toWellFormed() } : block,
+  );
+}
+
+/** The last line of defense: a tool should itself stay within `call.budget` and offer a cursor. */
+function withinLimit(
+  { name }: Tool<unknown>,
+  content: ContentBlock[],
+  structured = 0,
+): ContentBlock[] {
+  const lengthOf = (block: ContentBlock) => (block.type === "text" ? block.text.length : 0);
+  const text = content.reduce((sum, block) => sum + lengthOf(block), 0);
+  const length = Math.max(structured, text);
+  if (length <= HARD_ANSWER_CHARS) return content;
+  throw new ToolError(
+    "too_large",
+    `The response of ${name} has ${grouped(length)} characters; the limit is ${grouped(HARD_ANSWER_CHARS)}.`,
+    { hint: "Request less: a narrower path or query, or a smaller limit." },
+  );
+}
+
+/**
+ * Converts an error to a tool result that the agent can act on, within the hard limit. A `ToolError` is shown
+ * unchanged. Anything else is an internal error: the agent gets an id, stderr gets the id and the stack.
+ */
+function errorResult(tool: string, error: unknown, log: Log): CallToolResult {
+  const { message, hint, kind, code, cause, data } =
+    error instanceof ToolError ? error : faultError(tool, error, log);
+  if (cause !== undefined) {
+    const why = describeError(cause);
+    // What is unavailable concerns whoever runs the server, at every log level; the stack only helps to debug.
+    if (kind === "unavailable") log.warning(`${tool}: ${message}: ${why.split("\n", 1)[0]}`);
+    log.debug(`${tool}: ${message}: ${why}`);
+  }
+  const text = hint === undefined ? message : `${message}\n${hint}`;
+  const isShort = data !== undefined && JSON.stringify(data).length <= HARD_ANSWER_CHARS;
+  return {
+    content: [{ type: "text", text: clip(text, HARD_ANSWER_CHARS).toWellFormed() }],
+    isError: true,
+    ...(isShort ? { structuredContent: data } : {}),
+    _meta: { [ERROR_META]: { kind, ...(code === undefined ? {} : { code }) } },
+  };
+}
+
+/** A content block in the form of a revision; a type that the revision does not have becomes text. */
+export function blockFor({ links, audio }: Revision, block: ContentBlock): ContentBlock {
+  if (block.type === "resource_link" && !links)
+    return { type: "text", text: `${block.title ?? block.name}: ${block.uri}` };
+  if (block.type === "audio" && !audio) {
+    const text = `[audio, ${block.mimeType}: this client's protocol revision has no audio content]`;
+    return { type: "text", text };
+  }
+  return block;
+}
+
+function resultFor(revision: Revision, result: CallToolResult): CallToolResult {
+  if (revision.structuredContent) return result;
+  const { structuredContent: _, ...rest } = result;
+  return { ...rest, content: result.content.map((block) => blockFor(revision, block)) };
 }

@@ -4,7 +4,6 @@ import { compileTemplate } from "./resource.ts";
 describe("compileTemplate", () => {
   it("matches one segment for {x} and anything for {+x}, percent-decoded", () => {
     const blob = compileTemplate("git://{repo}/blob/{rev}/{+path}");
-    expect(blob.variables).toEqual(["repo", "rev", "path"]);
     expect(blob.match("git://my%20repo/blob/main/src/a%20b.ts")).toEqual({
       repo: "my repo",
       rev: "main",

@@ -4,7 +4,7 @@ import type { LoggingLevel, SampleRequest, SampleResult } from "./content.ts";
 /**
  * What a tool, resource or prompt gets for one call; the same in both protocol eras.
  *
- * A question to the client (`confirm`, `ask`, `openUrl`, `sample`) ends this run. The handler runs again from
+ * A question to the client (`confirm`, `ask`, `sample`) ends this run. The handler runs again from
  * the start once the answer is available, so it must not change anything before its last question is answered.
  * `resources/list`, completions and watches cannot ask in 2026-07-28.
  */
@@ -35,20 +35,15 @@ export interface Call {
    */
   confirm(message: string, action?: string): Promise<void>;
   /**
-   * Asks the user to fill in a form (elicitation): a flat object of strings, numbers, booleans and enums.
-   * Independent questions can be asked at once: `await Promise.all([call.ask(…), call.ask(…)])`.
+   * Asks the user to fill in a form (elicitation), a flat object of strings, numbers, booleans and enums; or, given a URL,
+   * to visit it. Independent questions can be asked at once: `await Promise.all([call.ask(…), call.ask(…)])`.
    *
    * @param key the question's key for the client (2026-07-28, `inputRequests`). Default: derived from its content, so
    *   an answer is valid for no other question. Set it only if any answer in that form will do.
    * @throws ToolError `denied` if the user declines or cannot be asked.
    */
-  ask<Answer extends z.ZodObject>(
-    message: string,
-    answer: Answer,
-    key?: string,
-  ): Promise<z.output<Answer>>;
-  /** Asks the user to visit `url` (elicitation in URL mode); resolves when the user has agreed to open it. */
-  openUrl(message: string, url: string): Promise<void>;
+  ask<Form extends z.ZodObject>(message: string, form: Form, key?: string): Promise<z.output<Form>>;
+  ask(message: string, url: URL): Promise<void>;
   /**
    * Asks the client's model for a completion (sampling).
    *

@@ -7,6 +7,15 @@ function under<const Table extends OptionTable>(heading: string, table: Table): 
   return Object.fromEntries(entries);
 }
 
+const flag = (description: string) => ({ type: "flag", description }) as const;
+/** What the process does instead of serving; not set by the environment. */
+const action = (description: string) => ({ ...flag(description), env: false }) as const;
+const text = (valueName: string, description: string) =>
+  ({ type: "string", valueName, description }) as const;
+const names = (description: string) => ({ ...text("LIST", description), list: true }) as const;
+const milliseconds = (min: number, max: number, standard: number, description: string) =>
+  ({ type: "integer", min, max, default: standard, valueName: "MS", description }) as const;
+
 export const directoryOptions = under("Directories", {
   directories: {
     type: "directory",
@@ -33,12 +42,11 @@ export const directoryOptions = under("Directories", {
 export const commonOptions = {
   ...under("Common", {
     readOnly: {
-      type: "flag",
+      ...flag("Offer only read-only tools."),
       form: {
         title: "Read-only",
         help: "The assistant can look at everything but change nothing.",
       },
-      description: "Offer only read-only tools.",
     },
     confirm: {
       type: "enum",
@@ -47,42 +55,21 @@ export const commonOptions = {
       description:
         "Ask before permanently losing data. If the client can't ask, the call is refused.",
     },
-    tools: {
-      type: "string",
-      list: true,
-      valueName: "LIST",
-      description: "Offer only these tools; with --toolsets, these in addition.",
-    },
-    excludeTools: {
-      type: "string",
-      list: true,
-      valueName: "LIST",
-      description: "Do not offer these tools.",
-    },
-    timeoutMs: {
-      type: "integer",
-      min: 100,
-      max: 3_600_000,
-      default: 50_000,
-      valueName: "MS",
-      description: "Time limit of one call. Many hosts give up after 60,000.",
-    },
-    taskAfterMs: {
-      type: "integer",
-      min: 0,
-      max: 3_600_000,
-      default: 5_000,
-      valueName: "MS",
-      description: "A call that takes longer becomes a task, if the client supports tasks.",
-    },
-    taskTimeoutMs: {
-      type: "integer",
-      min: 1_000,
-      max: 86_400_000,
-      default: 3_600_000,
-      valueName: "MS",
-      description: "Time limit of a task.",
-    },
+    tools: names("Offer only these tools; with --toolsets, these in addition."),
+    excludeTools: names("Do not offer these tools."),
+    timeoutMs: milliseconds(
+      100,
+      3_600_000,
+      50_000,
+      "Time limit of one call. Many hosts give up after 60,000.",
+    ),
+    taskAfterMs: milliseconds(
+      0,
+      3_600_000,
+      5_000,
+      "A call that takes longer becomes a task, if the client supports tasks.",
+    ),
+    taskTimeoutMs: milliseconds(1_000, 86_400_000, 3_600_000, "Time limit of a task."),
     maxAnswerChars: {
       type: "integer",
       min: 1_000,
@@ -91,60 +78,39 @@ export const commonOptions = {
       description:
         "Maximum characters of one response. Truncated responses say how to get the rest.",
     },
-    auditLog: {
-      type: "string",
-      valueName: "FILE",
-      description:
-        "Append one JSON line per tool call to this file, or to stderr with -. It has no contents.",
-    },
+    auditLog: text(
+      "FILE",
+      "Append one JSON line per tool call to this file, or to stderr with -. It has no contents.",
+    ),
     logLevel: {
       type: "enum",
       values: LOG_LEVELS,
       default: "warning",
       description: "How much to write to stderr.",
     },
-    printConfig: {
-      type: "flag",
-      env: false,
-      description: "Print the entry for a host with these options, and exit.",
-    },
-    version: { type: "flag", env: false, description: "Print the version, and exit; also -v." },
-    help: {
-      type: "flag",
-      env: false,
-      description: "Print this help, and exit; also -h. --help http: the options of HTTP.",
-    },
+    printConfig: action("Print the entry for a host with these options, and exit."),
+    version: action("Print the version, and exit; also -v."),
+    help: action("Print this help, and exit; also -h. --help http: the options of HTTP."),
   }),
   ...under("HTTP", {
-    http: {
-      type: "string",
-      valueName: "ADDRESS",
-      description:
-        "Serve over Streamable HTTP at /mcp instead of stdio, on [HOST:]PORT (host 127.0.0.1 by default) or on a Unix socket, unix:PATH.",
-    },
-    sse: {
-      type: "flag",
-      description: "With --http, also serve the older HTTP+SSE transport of 2024-11-05, at /sse.",
-    },
-    websocket: {
-      type: "flag",
-      description: "With --http, also serve WebSocket connections (subprotocol mcp), at /mcp.",
-    },
+    http: text(
+      "ADDRESS",
+      "Serve over Streamable HTTP at /mcp instead of stdio, on [HOST:]PORT (host 127.0.0.1 by default) or on a Unix socket, unix:PATH.",
+    ),
+    sse: flag("With --http, also serve the older HTTP+SSE transport of 2024-11-05, at /sse."),
+    websocket: flag("With --http, also serve WebSocket connections (subprotocol mcp), at /mcp."),
     tlsCert: {
       type: "file",
       description: "Serve HTTPS with this certificate chain (PEM).",
     },
     tlsKey: { type: "file", description: "The private key of the certificate (PEM)." },
-    allowPlainHttp: {
-      type: "flag",
-      description:
-        "Serve plain HTTP on an address that other machines can reach, for example behind a proxy that adds TLS.",
-    },
-    authTokenEnv: {
-      type: "string",
-      valueName: "NAME",
-      description: "Environment variable with the bearer token that every request must send.",
-    },
+    allowPlainHttp: flag(
+      "Serve plain HTTP on an address that other machines can reach, for example behind a proxy that adds TLS.",
+    ),
+    authTokenEnv: text(
+      "NAME",
+      "Environment variable with the bearer token that every request must send.",
+    ),
     oauthIssuer: {
       type: "url",
       description: "Authorization server whose access tokens are accepted (OAuth 2.1, JWT).",
@@ -154,51 +120,27 @@ export const commonOptions = {
       description:
         "This server's own URL as clients know it, which access tokens must be issued for.",
     },
-    oauthScopes: {
-      type: "string",
-      list: true,
-      flag: "oauth-scope",
-      valueName: "LIST",
-      description: "Scopes that an access token must have.",
-    },
-    oauthToolScopes: {
-      type: "flag",
-      description:
-        "Require the scope of a tool's effect for its calls: NAME:read, NAME:add, NAME:change or NAME:destroy, for example git:read.",
-    },
-    httpAllowHost: {
-      type: "string",
-      list: true,
-      valueName: "LIST",
-      description: "Additional host names allowed in requests, for example behind a proxy.",
-    },
-    httpAllowOrigin: {
-      type: "string",
-      list: true,
-      valueName: "LIST",
-      description:
-        "Host names of web pages that may call this server, in addition to those of this machine.",
-    },
-    httpStateless: {
-      type: "flag",
-      description:
-        "Serve clients of MCP 2025-11-25 and earlier without sessions, so that a load balancer can send each request to any process. The server can then not ask their users.",
-    },
-    drainMs: {
-      type: "integer",
-      min: 0,
-      max: 600_000,
-      default: 5_000,
-      valueName: "MS",
-      description:
-        "How long calls are still accepted after SIGTERM, while /readyz returns 503 so that a load balancer can stop sending them.",
-    },
-    httpStateKeyEnv: {
-      type: "string",
-      valueName: "NAME",
-      description:
-        "Environment variable with a secret shared by the processes behind a load balancer, for questions to the user.",
-    },
+    oauthScopes: { ...names("Scopes that an access token must have."), flag: "oauth-scope" },
+    oauthToolScopes: flag(
+      "Require the scope of a tool's effect for its calls: NAME:read, NAME:add, NAME:change or NAME:destroy, for example git:read.",
+    ),
+    httpAllowHost: names("Additional host names allowed in requests, for example behind a proxy."),
+    httpAllowOrigin: names(
+      "Host names of web pages that may call this server, in addition to those of this machine.",
+    ),
+    httpStateless: flag(
+      "Serve clients of MCP 2025-11-25 and earlier without sessions, so that a load balancer can send each request to any process. The server can then not ask their users.",
+    ),
+    drainMs: milliseconds(
+      0,
+      600_000,
+      5_000,
+      "How long calls are still accepted after SIGTERM, while /readyz returns 503 so that a load balancer can stop sending them.",
+    ),
+    httpStateKeyEnv: text(
+      "NAME",
+      "Environment variable with a secret shared by the processes behind a load balancer, for questions to the user.",
+    ),
   }),
 };
 

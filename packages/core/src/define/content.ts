@@ -102,58 +102,18 @@ export const LOGGING_LEVELS = [
 ] as const;
 export type LoggingLevel = (typeof LOGGING_LEVELS)[number];
 
-/** A block of a sampling message. */
-export type SamplingContent =
-  | TextContent
-  | ImageContent
-  | AudioContent
-  | {
-      type: "tool_use";
-      id: string;
-      name: string;
-      input: Record<string, unknown>;
-      _meta?: Meta | undefined;
-    }
-  | {
-      type: "tool_result";
-      toolUseId: string;
-      content: ContentBlock[];
-      structuredContent?: unknown;
-      isError?: boolean | undefined;
-      _meta?: Meta | undefined;
-    };
-
 export interface SamplingMessage {
   role: Role;
   content: SamplingContent | SamplingContent[];
   _meta?: Meta | undefined;
 }
+type SamplingContent = TextContent | ImageContent | AudioContent;
 
 /** The parameters of a sampling request (MCP `sampling/createMessage`). */
 export interface SampleRequest {
   messages: SamplingMessage[];
   maxTokens: number;
   systemPrompt?: string | undefined;
-  temperature?: number | undefined;
-  stopSequences?: string[] | undefined;
-  modelPreferences?:
-    | {
-        hints?: { name?: string | undefined }[] | undefined;
-        costPriority?: number | undefined;
-        speedPriority?: number | undefined;
-        intelligencePriority?: number | undefined;
-      }
-    | undefined;
-  metadata?: Record<string, unknown> | undefined;
-  tools?:
-    | {
-        name: string;
-        title?: string | undefined;
-        description?: string | undefined;
-        inputSchema: { type: "object"; [keyword: string]: unknown };
-      }[]
-    | undefined;
-  toolChoice?: { mode?: "auto" | "required" | "none" | undefined } | undefined;
 }
 
 export interface SampleResult extends SamplingMessage {

@@ -110,17 +110,6 @@ export type OptionValues<Table extends OptionTable> = {
   readonly [Key in keyof Table]: OptionValue<Table[Key]>;
 };
 
-/** Requires an enum's default to be one of its values. */
-type WithFittingDefaults<Table extends OptionTable> = {
-  readonly [Key in keyof Table]: Table[Key] extends {
-    readonly type: "enum";
-    readonly values: readonly (infer Value)[];
-    readonly default: unknown;
-  }
-    ? { readonly default: Value | readonly Value[] }
-    : unknown;
-};
-
 /**
  * Returns its argument and infers the literals, so that `OptionValues<typeof table>` is exact.
  *
@@ -130,8 +119,6 @@ type WithFittingDefaults<Table extends OptionTable> = {
  * });
  * ```
  */
-export function defineOptions<const Table extends OptionTable>(
-  table: Table & WithFittingDefaults<Table>,
-): Table {
+export function defineOptions<const Table extends OptionTable>(table: Table): Table {
   return table;
 }

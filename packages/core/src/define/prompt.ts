@@ -32,13 +32,6 @@ export interface ListedPrompt {
   arguments: { name: string; description?: string; required: boolean }[];
 }
 
-/** A prompt of a bundled server: listed from the data recorded at build time, loaded on its first call. */
-export interface LazyPrompt<Context> {
-  readonly name: string;
-  readonly listed: ListedPrompt;
-  load(): Promise<Prompt<Context>>;
-}
-
 /** The `prompt` function of a server: it returns its argument and infers the types of `args` and `run`. */
 export function promptFor<Context>() {
   return <Arguments extends PromptArguments>(

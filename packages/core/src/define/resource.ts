@@ -18,7 +18,6 @@ interface ResourceFacts {
   readonly title: string;
   readonly description: string;
   readonly mimeType?: string;
-  readonly annotations?: Annotations;
 }
 
 export interface FixedResource<Context> extends ResourceFacts {
@@ -101,11 +100,6 @@ export interface ResourceOutline extends ResourceFacts {
   readonly lists: boolean;
   /** The variables with suggestions. */
   readonly completes: readonly string[];
-}
-
-/** A resource of a bundled server: listed from the data recorded at build time, loaded on its first call. */
-export interface LazyResource<Context> extends ResourceOutline {
-  load(): Promise<Resource<Context>>;
 }
 
 /** The `resource` function of a server: `uri` defines a fixed resource, `uriTemplate` a family. */

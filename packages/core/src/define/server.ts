@@ -3,9 +3,9 @@ import type { Log } from "../log.ts";
 import type { CommonOptionValues } from "./common-options.ts";
 import type { ServerIcon } from "./icon.ts";
 import type { OptionForm, OptionTable, OptionValues } from "./options.ts";
-import type { LazyPrompt, Prompt } from "./prompt.ts";
-import type { LazyResource, Resource } from "./resource.ts";
-import type { Awaitable, LazyTool, Tool } from "./tool.ts";
+import type { ListedPrompt, Prompt } from "./prompt.ts";
+import type { Resource, ResourceOutline } from "./resource.ts";
+import type { Awaitable, Tool, ToolOutline } from "./tool.ts";
 
 /** The argument of `open`, which builds the server's context. */
 export interface Opening<Table extends OptionTable> {
@@ -69,15 +69,8 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   readonly toolsets?: Readonly<Record<string, Toolset>>;
   /** The few most used tools, at most eight: a further toolset, `slim`. */
   readonly slim?: readonly string[];
-  /**
-   * Its skills, the folders in `skills/` next to package.json: the `import.meta.url` of the module that defines the
-   * server or, in a bundle, the skills themselves.
-   */
-  readonly skills?: string | readonly Skill[];
-  /** Its tools' views, the folders in `views/` next to package.json: `import.meta.url`, as for skills. */
+  /** Its tools' views, the folders in `views/` next to package.json: the `import.meta.url` of a module of the package. */
   readonly views?: string;
-  /** Whether handlers use `Call.log`. Otherwise logging is not declared. */
-  readonly logsToClient?: boolean;
   readonly tools: readonly Tool<Context>[];
   /** Tools that an option adds, for example from a file; loaded at startup if the option is set. */
   readonly moreTools?: {
@@ -87,11 +80,6 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   };
   readonly resources?: readonly Resource<Context>[];
   readonly prompts?: readonly Prompt<Context>[];
-  /**
-   * For a context that is slow to open: opens it in the background as soon as a client has listed the tools. Default:
-   * on the first call that needs it.
-   */
-  readonly warm?: boolean;
   /** Builds the context, on the first call that needs it. It should open only what the first call needs. */
   open(opening: Opening<Table>): Awaitable<Context>;
   /**
@@ -105,12 +93,25 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   close?(context: Context): Awaitable<void>;
 }
 
-/** A bundled server, whose tools, resources and prompts are loaded on the first call that needs them. */
-export interface LazyServer<Context, Table extends OptionTable = OptionTable>
-  extends Omit<ServerDefinition<Context, Table>, "tools" | "prompts" | "resources"> {
-  readonly tools: readonly LazyTool<Context>[];
-  readonly resources?: readonly LazyResource<Context>[];
-  readonly prompts?: readonly LazyPrompt<Context>[];
+/**
+ * What a server shows before its code is loaded, as JSON: its definition without functions, with the lists that its tools,
+ * prompts and resources become.
+ */
+export interface Outline
+  extends Omit<
+    ServerDefinition<never>,
+    "options" | "tools" | "moreTools" | "resources" | "prompts" | "open" | "ready" | "close"
+  > {
+  readonly moreTools?: { readonly option: string };
+  readonly tools: readonly ToolOutline[];
+  readonly prompts: readonly ListedPrompt[];
+  readonly resources: readonly ResourceOutline[];
+}
+
+/** A server whose code is loaded on the first call that needs it, as in a bundle. */
+export interface LazyServer<Context, Table extends OptionTable = OptionTable> extends Outline {
+  readonly options: Table;
+  load(): Promise<ServerDefinition<Context, Table>>;
 }
 
 export type Servable<Context, Table extends OptionTable = OptionTable> =
@@ -131,10 +132,11 @@ export function defineServer<Context, const Table extends OptionTable>(
   return definition;
 }
 
-/** An Agent Skill (agentskills.io, "Specification"): a folder with a SKILL.md. */
-export interface Skill {
-  /** The folder's name, which is also the `name` in the frontmatter. */
-  readonly name: string;
-  /** The folder's files, including SKILL.md; `path` is relative to the folder, with `/`. */
-  readonly files: readonly { readonly path: string; readonly text: string }[];
+/** A server that is listed from its outline and loaded on the first call that needs it, for bundles; see `outlineOf`. */
+export function lazyServer<Context, Table extends OptionTable>(
+  outline: Outline,
+  options: Table,
+  load: () => Promise<ServerDefinition<Context, Table>>,
+): LazyServer<Context, Table> {
+  return { ...outline, options, load };
 }

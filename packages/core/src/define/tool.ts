@@ -84,16 +84,15 @@ export interface Tool<
   run(input: z.output<Input>, context: Context, call: Call): Awaitable<ToolReturn<Output>>;
 }
 
-/** A tool of a bundled server: listed from the data recorded at build time, loaded on its first call. */
-export interface LazyTool<Context> extends ToolFacts {
-  readonly schemas: ToolSchemas;
-  load(): Promise<Tool<Context>>;
-}
-
 /** The JSON Schemas of a tool as `tools/list` shows them. */
 export interface ToolSchemas {
   inputSchema: { type: "object"; [keyword: string]: unknown };
   outputSchema?: { type: "object"; [keyword: string]: unknown };
+}
+
+/** A tool in a list, before its code is loaded. */
+export interface ToolOutline extends ToolFacts {
+  readonly schemas: ToolSchemas;
 }
 
 /**

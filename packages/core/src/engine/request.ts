@@ -33,7 +33,7 @@ const REPORT_MS = 10;
 export type Handler = (request: ClientRequest) => Awaitable<object>;
 
 /** A tool as audits and scopes see it. */
-export interface KnownTool {
+interface KnownTool {
   readonly name: string;
   readonly effect: Effect;
 }

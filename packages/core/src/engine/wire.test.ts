@@ -54,7 +54,7 @@ it("matches the official SDK's types, both for what we send and for what we rece
   fits<wire.RequestId, sdk.RequestId>();
   fits<keyof sdk.ClientCapabilities, keyof wire.ClientCapabilities>();
   fits<wire.ClientCapabilities["roots"], Parsed<sdk.ClientCapabilities["roots"]>>();
-  fits<content.SampleResult, sdk.CreateMessageResultWithTools>();
+  fits<content.SampleResult, sdk.CreateMessageResult>();
   fits<wire.RequestMessage, Parsed<sdk.JSONRPCRequest>>();
   fits<wire.NotificationMessage, Parsed<sdk.JSONRPCNotification>>();
 });

@@ -63,7 +63,7 @@ describe("parseCommandLine", () => {
     [["--red-only", "--help"], "help"],
     [["--help", "--version"], "help"],
     [["--version"], "version"],
-    [["--help", "http"], "help"],
+    [["--help", "http"], "http-help"],
     [["-v", "--describe"], "version"],
     [["--describe", "--red-only"], "describe"],
     [["--red-only"], "error"],

@@ -1,10 +1,8 @@
-import { listedPrompt, listedTools, resourceOutline } from "../bind/listing.ts";
-import { entryOf, loadSkills } from "../bind/skills.ts";
-import { commonOptions } from "../define/common-options.ts";
+import { listedTools } from "../bind/server.ts";
 import { serverIconSvg } from "../define/icon.ts";
 import type { OptionTable } from "../define/options.ts";
-import type { Servable } from "../define/server.ts";
-import { renderOptionTable } from "./help.ts";
+import type { Outline } from "../define/server.ts";
+import { label, takes } from "./help.ts";
 import { defaultText, isRepeatable, optionEntries } from "./options.ts";
 
 /**
@@ -13,25 +11,8 @@ import { defaultText, isRepeatable, optionEntries } from "./options.ts";
  *
  * @param table the server's options, including the common ones
  */
-export async function describeServer<Context, Table extends OptionTable>(
-  definition: Servable<Context, Table>,
-  table: OptionTable,
-) {
-  const {
-    name,
-    packageName,
-    title,
-    version,
-    description,
-    instructions,
-    toolsets = {},
-    slim,
-  } = definition;
-  const skills = await loadSkills(definition.skills ?? []);
-  const own = Object.fromEntries(
-    Object.entries(table).filter(([key]) => !Object.hasOwn(commonOptions, key)),
-  );
-  const facts = new Map([...definition.tools].map((tool) => [tool.name, tool]));
+export function describeServer(server: Outline, table: OptionTable) {
+  const { name, packageName, title, version, description, instructions, slim } = server;
   return {
     name,
     packageName,
@@ -39,36 +20,29 @@ export async function describeServer<Context, Table extends OptionTable>(
     version,
     description,
     instructions,
-    toolsets,
+    toolsets: server.toolsets ?? {},
     slim,
-    icon: serverIconSvg(definition.icon),
-    skills: skills.map((skill) => entryOf(skill).frontmatter),
-    optionTable: renderOptionTable(name, own),
-    commonOptionTable: renderOptionTable("name", commonOptions),
+    icon: serverIconSvg(server.icon),
     options: optionEntries(name, table)
       .filter(({ option }) => option.hidden !== true)
-      .map(({ key, option, flag, variables, valueName }) => ({
-        key,
-        flag,
-        form: option.form,
-        heading: option.heading,
-        variables,
-        valueName,
-        type: option.type,
+      .map(({ option, ...entry }) => ({
+        ...option,
+        ...entry,
+        label: label({ option, ...entry }),
+        takes: takes(option),
         repeatable: isRepeatable(option),
         positional: option.positional === true,
         ask: option.ask === true,
         default: defaultText(option),
-        description: option.description,
       })),
-    tools: (await listedTools(definition.tools)).map((tool) => {
-      const { effect, toolset, needs, aliases = [] } = facts.get(tool.name) ?? {};
-      return { ...tool, effect, toolset, needs, aliases };
+    tools: server.tools.map((tool) => {
+      const { effect, toolset, needs, aliases = [] } = tool;
+      return { ...listedTools([tool])[0], name: tool.name, effect, toolset, needs, aliases };
     }),
-    resources: (definition.resources ?? []).map((resource) => {
-      const { uri, uriTemplate, name, title, description, watches } = resourceOutline(resource);
+    resources: server.resources.map(({ uri, uriTemplate, watches, ...resource }) => {
+      const { name, title, description } = resource;
       return { uri: uri ?? uriTemplate, name, title, description, subscribable: watches };
     }),
-    prompts: (definition.prompts ?? []).map(listedPrompt),
+    prompts: server.prompts,
   };
 }

@@ -160,7 +160,7 @@ describe("commonEntry", () => {
   });
 
   it("has a placeholder for a secret, and values of other variables", () => {
-    const { text, guidance } = commonEntry(
+    const { text } = commonEntry(
       server,
       { args: [], env: [{ name: "A", value: "1" }, asked] },
       undefined,
@@ -170,7 +170,6 @@ describe("commonEntry", () => {
       A: "1",
       REFMCP_FILESYSTEM_DB: "<paste REFMCP_FILESYSTEM_DB here>",
     });
-    expect(guidance).toContain("Replace the placeholder for REFMCP_FILESYSTEM_DB with the value.");
   });
 
   it("runs the file of a clone; npx through cmd on Windows", () => {

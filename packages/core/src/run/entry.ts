@@ -1,8 +1,7 @@
 import path from "node:path";
 import type { OptionTable } from "../define/options.ts";
 import type { ServerDefinition } from "../define/server.ts";
-import { exists } from "./near-command.ts";
-import { joinForVariable, type OptionEntry, optionEntries, splitsAtCommas } from "./options.ts";
+import { type OptionEntry, optionEntries, separator, splitsAtCommas } from "./options.ts";
 import type { OptionsRead } from "./parse-options.ts";
 
 /** A program and its arguments. */
@@ -45,11 +44,12 @@ export function carryOptions(
     const name = read.variables.get(key) ?? variables[0];
     if (name === undefined) continue;
     const value = read.values[key];
+    const isSecret = option.type === "secret" || hasPassword(value);
     const isAsked = option.ask === true && !option.askUnless?.some(isGiven);
-    if (option.type === "secret" ? isGiven(key) || isAsked : isGiven(key) && hasPassword(value)) {
+    if (isSecret && (isGiven(key) || isAsked)) {
       env.push({ name, secret: true, description: questionOf(option) });
     } else if (read.sources[key] === "environment") {
-      env.push({ name, value: joinForVariable(option, textsOf(value), platform) });
+      env.push({ name, value: textsOf(value).join(separator(option, platform)) });
     } else if (isGiven(key)) {
       const words = argumentsOf(entry, textsOf(value));
       const isFlag = words.every((word) => word.startsWith("--"));
@@ -125,49 +125,7 @@ export function commonEntry(
     args: [...start.args, ...args],
     ...(variables.length === 0 ? {} : { env: Object.fromEntries(variables) }),
   };
-  const secrets = env.filter(({ secret }) => secret === true).map(({ name }) => name);
-  const lines = [
-    "Add this to the host's list of MCP servers, and restart the host.",
-    ...(secrets.length === 0
-      ? []
-      : [`Replace the placeholder for ${secrets.join(" and ")} with the value.`]),
-    `Some hosts have another form: refmcp ${name} --print-config HOST prints it, and where it goes.`,
-  ];
+  const guidance = `Add this to the host's list of MCP servers, and restart the host.\nSome hosts have another form: refmcp ${name} --print-config HOST prints it, and where it goes.\n`;
   const file = { mcpServers: { [name]: entry } };
-  return {
-    text: `${JSON.stringify(file, undefined, 2)}\n`,
-    guidance: lines.map((line) => `${line}\n`).join(""),
-  };
-}
-
-/** What would keep a host from using a printed entry: lines for stderr. */
-export async function entryWarnings(
-  { directories }: Pick<ServerDefinition<never>, "directories">,
-  table: OptionTable,
-  options: Readonly<Record<string, unknown>>,
-): Promise<string> {
-  const paths = Object.entries(table).flatMap(([key, { type }]) => {
-    const given = type === "directory" || type === "file" ? [options[key] ?? []].flat() : [];
-    return given.map((value) => {
-      const file =
-        typeof value === "object" && value !== null && "value" in value ? value.value : value;
-      return { type, file: String(file) };
-    });
-  });
-  const lines: string[] = [];
-  if (
-    directories !== undefined &&
-    directories.optional !== true &&
-    !paths.some(({ type }) => type === "directory")
-  )
-    lines.push(
-      "Warning: this entry has no directory, so the server can only use the folders that the host reports as open. Many hosts report none: add the directory, before --print-config.",
-    );
-  for (const { type, file } of paths) {
-    if (/[\\/]path[\\/]to[\\/]/.test(file))
-      lines.push(`Warning: ${file} is a placeholder. Use the path of your own ${type}.`);
-    else if (type === "directory" && !(await exists(file)))
-      lines.push(`Warning: ${file} does not exist.`);
-  }
-  return lines.map((line) => `${line}\n`).join("");
+  return { text: `${JSON.stringify(file, undefined, 2)}\n`, guidance };
 }

@@ -1,13 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineOptions } from "../define/options.ts";
-import {
-  firstSentence,
-  type HelpFacts,
-  programName,
-  renderHelp,
-  renderOptionTable,
-  renderToolTable,
-} from "./help.ts";
+import { firstSentence, type HelpFacts, renderHelp, renderToolTable } from "./help.ts";
 import { serverOptions } from "./options.ts";
 
 const options = defineOptions({
@@ -112,23 +105,16 @@ describe("renderHelp", () => {
                                     the options of HTTP.
 
       Toolsets
-        read    Reads and searches. (default)
-        danger  Loses data permanently.
+        read                        Reads and searches. (default)
+        danger                      Loses data permanently.
 
       Commands
-        call TOOL [arguments]       Call a tool; call TOOL --help shows its arguments.
+        call TOOL [arguments]       Call a tool; call --help shows how.
         tools [TOOL]                List the tools, or show the arguments of one.
-        read URI                    Print a resource.
 
-      Every option that affects serving can also be set as an environment variable:
-      REFMCP_FILESYSTEM_ and its name: REFMCP_FILESYSTEM_READ_ONLY=1. Directories are
-      separated as in PATH. The command line takes precedence.
-
-      Examples
-        npx -y @refmcp/server-filesystem ~/work --read-only
-        npx -y @refmcp/server-filesystem ~/work --print-config
-
-      Read more: https://www.npmjs.com/package/@refmcp/server-filesystem
+      An option can also be set as an environment variable: REFMCP_FILESYSTEM_ and its
+      name, in capitals and with underscores. Directories are separated as in PATH.
+      The command line takes precedence.
       "
     `);
   });
@@ -157,21 +143,19 @@ describe("renderHelp", () => {
     expect(text).toContain("--exclude-tools LIST Do not offer these tools. (comma-separated)");
     expect(text).toContain("--hooks off|run Whether hooks run. (default off)");
     expect(text).toContain("read Reads and searches. (default)");
-    expect(text).toContain("REFMCP_FILESYSTEM_READ_ONLY=1");
     expect(text).not.toContain("--odd");
   });
 
   it("shows the options for HTTP, and only them, if asked for them", () => {
-    const text = renderHelp(facts({ topic: "HTTP" }));
+    const text = renderHelp(facts({ isHttp: true }));
     expect(text).toContain("\n  --http ADDRESS ");
-    expect(text).toContain("REFMCP_FILESYSTEM_SSE=1");
     expect(text).not.toContain("--read-only");
     expect(renderHelp(facts())).not.toContain("--http ADDRESS");
   });
 
   it("mentions no npm package in a clone, since it may not be published", () => {
     const text = renderHelp(facts({ bin: "/a clone/dist/bin.js" }));
-    expect(text).toContain("  node '/a clone/dist/bin.js' ~/work --read-only\n");
+    expect(text).toContain("Usage: node '/a clone/dist/bin.js' [options]");
     expect(text).not.toMatch(/npx|npmjs/);
   });
 
@@ -197,23 +181,20 @@ describe("renderToolTable", () => {
     },
   ] as const;
 
-  it("aligns name, effect and first sentence, and counts", () => {
+  it("aligns name, effect and first sentence", () => {
     expect(renderToolTable(tools, 60)).toBe(
       [
-        "  read_text_file  read    Read a text file, e.g. a log.",
-        "  write_file      change  Create or replace a file.",
-        "  list_directory  read    List what a directory holds,",
-        "                          sorted by name, with types and",
-        "                          sizes.",
-        "",
-        "3 tools: 2 read, 1 change.",
+        "  read_text_file  read     Read a text file, e.g. a log.",
+        "  write_file      change   Create or replace a file.",
+        "  list_directory  read     List what a directory holds,",
+        "                           sorted by name, with types and",
+        "                           sizes.",
         "",
       ].join("\n"),
     );
   });
 
-  it("counts one tool, and reports if there is none", () => {
-    expect(renderToolTable(tools.slice(0, 1))).toContain("\n1 tool: 1 read.\n");
+  it("reports if there is none", () => {
     expect(renderToolTable([])).toBe("These options leave no tools.\n");
   });
 });
@@ -227,31 +208,5 @@ describe("firstSentence", () => {
     ["Two\n lines. Next.", "Two lines."],
   ])("%j", (text, expected) => {
     expect(firstSentence(text)).toBe(expected);
-  });
-});
-
-describe("renderOptionTable", () => {
-  it("is a Markdown table of the visible options with their variables", () => {
-    expect(renderOptionTable("filesystem", options)).toBe(
-      [
-        "| Option | What it does | Default | Environment |",
-        "| --- | --- | --- | --- |",
-        "| `--max-read-chars N` | Most characters of one read. (1,000 to 80,000) | `80,000` | `REFMCP_FILESYSTEM_MAX_READ_CHARS` |",
-        "| `--[no-]journal` | Keep what a change replaces, so that it can be undone. | `on` | `REFMCP_FILESYSTEM_JOURNAL` |",
-        "| `--url SECRET` | The database. |  | `REFMCP_FILESYSTEM_URL`, `DATABASE_URL` |",
-        "| `--db NAME=URL` | A database by a name of your own. (repeatable) |  | `REFMCP_FILESYSTEM_DB` |",
-        "| `--hooks off\\|run` | Whether hooks run. | `off` | `REFMCP_FILESYSTEM_HOOKS` |",
-        "",
-      ].join("\n"),
-    );
-  });
-});
-
-describe("programName", () => {
-  it.each([
-    ["@refmcp/server-git", "refmcp-server-git"],
-    ["my-server", "my-server"],
-  ])("%s → %s", (packageName, program) => {
-    expect(programName(packageName)).toBe(program);
   });
 });

@@ -1,21 +1,15 @@
 // Starting a server, and what programs need that start or compose servers in their own way. What a start does not need is
 // loaded when it is used, because a bundle loads everything that this file exports.
 
-import type { Outline } from "../bind/lazy.ts";
-import type { AnyServer } from "../define/server.ts";
+import type { AnyServer, Outline } from "../define/server.ts";
 
-export { lazyServer, type Outline } from "../bind/lazy.ts";
-export { listedTools, resourceOutline } from "../bind/listing.ts";
-export { compileTemplate } from "../bind/resource.ts";
-export { errorResult, resultFor } from "../bind/result.ts";
 export type { Runtime } from "../bind/runtime.ts";
-export { serviceOf } from "../bind/server.ts";
+export { listedTools, serviceOf } from "../bind/server.ts";
 export { unknownName } from "../bind/tool.ts";
 export { commonOptions, directoryOptions } from "../define/common-options.ts";
 export { EFFECTS } from "../define/effect.ts";
 export type { Option } from "../define/options.ts";
-export type { ResourceOutline } from "../define/resource.ts";
-export type { AnyServable, LazyServer } from "../define/server.ts";
+export { type AnyServable, type LazyServer, lazyServer, type Outline } from "../define/server.ts";
 export { type Awaitable, DataAnswer } from "../define/tool.ts";
 export {
   internalError,
@@ -24,10 +18,9 @@ export {
   refuseCursor,
   resourceNotFound,
 } from "../engine/errors.ts";
-export { asUri, isObject, show } from "../engine/message.ts";
+export { isObject, show } from "../engine/message.ts";
 export type { ClientRequest, Handler } from "../engine/request.ts";
-export type { Tasks } from "../engine/tasks.ts";
-export { type ListedTool, META, type Params, type ServerCapabilities } from "../engine/wire.ts";
+export { type ListedTool, META, type ServerCapabilities } from "../engine/wire.ts";
 export { createLog } from "../log.ts";
 export type { Entry, EntryVariable, Launch } from "./entry.ts";
 export {
@@ -39,12 +32,11 @@ export {
   variablePrefix,
 } from "./options.ts";
 export { type OptionsRead, parseOptions, unknownNames } from "./parse-options.ts";
-export type { Program, Served } from "./prepare.ts";
+export { type Program, runtimeOf, type Served, type Start } from "./prepare.ts";
 export { run } from "./run.ts";
-export { runtimeOf, type Start } from "./runtime.ts";
 export { leftWidth, shellWord, twoColumns, usableColumns } from "./text-layout.ts";
 
 /** The outline of a server, from which a bundle makes a `lazyServer`; serializable as JSON. */
-export async function outlineOf(server: AnyServer): Promise<Outline<never>> {
+export async function outlineOf(server: AnyServer): Promise<Outline> {
   return (await import("../bind/outline.ts")).outlineOf(server);
 }

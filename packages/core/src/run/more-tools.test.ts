@@ -3,10 +3,9 @@ import { expect, it } from "vitest";
 import * as z from "zod";
 import { connectInMemory } from "../../../testing/src/connect.ts";
 import { SERVER, TOOL } from "../../test/fixtures/server.ts";
-import { lazyServer } from "../bind/lazy.ts";
 import { outlineOf } from "../bind/outline.ts";
 import { defineOptions } from "../define/options.ts";
-import { defineServer } from "../define/server.ts";
+import { defineServer, lazyServer } from "../define/server.ts";
 import { toolFor } from "../define/tool.ts";
 import { prepare } from "./prepare.ts";
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { defineOptions, type Option } from "../define/options.ts";
 
-import { joinForVariable, splitVariable } from "./options.ts";
+import { items, separator } from "./options.ts";
 import { type Invocation, parseOptions, shown } from "./parse-options.ts";
 
 const description = "D.";
 
-describe("splitVariable and joinForVariable", () => {
+describe("separator", () => {
   it.each<[Option, NodeJS.Platform, string[], string]>([
     [{ type: "directory", list: true, description }, "linux", ["/a b", "/c,d"], "/a b:/c,d"],
     [{ type: "file", list: true, description }, "win32", ["C:\\a", "D:\\b"], "C:\\a;D:\\b"],
@@ -32,9 +32,10 @@ describe("splitVariable and joinForVariable", () => {
       ["a=/x:y", "b=/z"],
       "a=/x:y\nb=/z",
     ],
-  ])("are inverse: %j on %s", (option, platform, items, text) => {
-    expect(joinForVariable(option, items, platform)).toBe(text);
-    expect(splitVariable(option, text, platform)).toEqual(items);
+  ])("are inverse: %j on %s", (option, platform, list, text) => {
+    const between = separator(option, platform);
+    expect(list.join(between)).toBe(text);
+    expect(items(text, between)).toEqual(list);
   });
 });
 
@@ -109,12 +110,12 @@ describe("paths", () => {
   it.each([
     [
       "~bob/x",
-      'Option --root is "~bob/x"; it takes ~ only for your own home directory (write a name that starts with ~ as ./~name).',
+      'Option --root is "~bob/x"; it takes a path, a file URI on this machine, or ~ for your own home directory (a name that starts with ~ is written ./~name).',
     ],
     ["a\0b", 'Option --root is "a\\u0000b"; it takes a path without NUL bytes.'],
     [
       "file://server/x",
-      'Option --root is "file://server/x"; it takes a path, or a file URI on this machine such as file:///home/me/work.',
+      'Option --root is "file://server/x"; it takes a path, a file URI on this machine, or ~ for your own home directory (a name that starts with ~ is written ./~name).',
     ],
     ["", "Option --root needs a value, but is empty."],
     [

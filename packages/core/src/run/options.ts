@@ -28,16 +28,10 @@ export interface ServerOptions<Table extends OptionTable> {
 export function serverOptions<Table extends OptionTable>(
   owner: OptionsOwner<Table>,
 ): ServerOptions<Table> {
-  const { name, options, directories, toolsets = {}, slim } = owner;
-  const { readOnly, confirm, tools, ...rest } = commonOptions;
-  const before = directories === undefined ? {} : directoryTable(directories);
-  const after: OptionTable = {
-    readOnly,
-    confirm,
-    toolsets: toolsetOption(toolsets, slim !== undefined),
-    tools,
-    ...rest,
-  };
+  const { name, options } = owner;
+  const { readOnly, confirm, ...rest } = commonOptions;
+  const before = owner.directories === undefined ? {} : directoryTable(owner.directories);
+  const after: OptionTable = { readOnly, confirm, toolsets: toolsetOption(owner), ...rest };
   const clash = Object.keys(options).find((key) => key in before || key in after);
   if (clash !== undefined)
     throw new TypeError(`Option table of ${name}: ${clash} is already a common option.`);
@@ -46,33 +40,23 @@ export function serverOptions<Table extends OptionTable>(
 
 function directoryTable({
   optional,
-  form,
+  form = directoryOptions.directories.form,
 }: NonNullable<OptionsOwner<OptionTable>["directories"]>): OptionTable {
-  const { directories, ...others } = directoryOptions;
-  return {
-    directories: { ...directories, ...(form !== undefined && { form }), ask: optional !== true },
-    ...others,
-  };
+  const directories = { ...directoryOptions.directories, form, ask: optional !== true };
+  return { ...directoryOptions, directories };
 }
 
-function toolsetOption(
-  toolsets: NonNullable<OptionsOwner<OptionTable>["toolsets"]>,
-  hasSlim: boolean,
-): Option {
-  const names = [...Object.keys(toolsets), ...(hasSlim ? ["slim"] : [])];
+function toolsetOption({ toolsets = {}, slim }: OptionsOwner<OptionTable>): Option {
+  const names = [...Object.keys(toolsets), ...(slim === undefined ? [] : ["slim"])];
   const preset = names.filter((name) => toolsets[name]?.default === true);
-  const known = [
-    "all",
-    preset.length === 0 ? "default" : `default (${preset.join(", ")})`,
-    ...names,
-  ];
+  const standard = preset.length === 0 ? "default" : `default (${preset.join(", ")})`;
   return {
     type: "enum",
     list: true,
     values: ["all", "default", ...names],
     valueName: "LIST",
     heading: "Common",
-    description: `Offer the tools of these toolsets instead of the default ones: ${known.join(", ")}.`,
+    description: `Offer the tools of these toolsets instead of the default ones: ${["all", standard, ...names].join(", ")}.`,
   };
 }
 
@@ -184,36 +168,15 @@ export function splitsAtCommas(option: Option): boolean {
   return option.type === "enum" || option.type === "integer";
 }
 
-/** Splits a command-line value into the items of a list option: names at commas, anything else not at all. */
-export function splitArgument(option: Option, text: string): string[] {
-  return splitsAtCommas(option) ? items(text, ",") : [text];
-}
-
-/**
- * Splits the value of an environment variable into the items of a list option: names at commas, paths at the platform's
- * delimiter as in PATH, anything else at line breaks.
- */
-export function splitVariable(option: Option, text: string, platform: NodeJS.Platform): string[] {
-  return items(text, separator(option, platform));
-}
-
-/** The reverse of `splitVariable`. */
-export function joinForVariable(
-  option: Option,
-  texts: readonly string[],
-  platform: NodeJS.Platform,
-): string {
-  return texts.join(separator(option, platform));
-}
-
-function separator(option: Option, platform: NodeJS.Platform): string {
+/** What separates a list option's items in a variable: commas, the delimiter of PATH, or line breaks. */
+export function separator(option: Option, platform: NodeJS.Platform): string {
   if (splitsAtCommas(option)) return ",";
-  const isPath =
-    option.named === undefined && (option.type === "directory" || option.type === "file");
-  return isPath ? pathOf(platform).delimiter : "\n";
+  const isPath = option.type === "directory" || option.type === "file";
+  return isPath && option.named === undefined ? pathOf(platform).delimiter : "\n";
 }
 
-function items(text: string, between: string): string[] {
+/** The items of a list. */
+export function items(text: string, between: string): string[] {
   // A path may begin or end with a space.
   const trims = between === "," || between === "\n";
   return text
@@ -230,8 +193,13 @@ function readScalar(option: Option, text: string, pathContext: PathContext): Sca
       if (["0", "false", "no", "off"].includes(word)) return false;
       throw new BadValue("takes true or false (also 1, 0, yes, no, on, off)");
     }
-    case "integer":
-      return readInteger(text, option);
+    case "integer": {
+      const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = option;
+      const value = /^[+-]?\d+$/.test(text.trim()) ? Number(text) : Number.NaN;
+      if (value >= min && value <= max) return value;
+      const range = rangeText(option);
+      throw new BadValue(`takes an integer${range === undefined ? "" : ` (${range})`}`);
+    }
     case "enum": {
       if (option.values.includes(text)) return text;
       const near = suggestion(text, option.values);
@@ -254,53 +222,30 @@ function readScalar(option: Option, text: string, pathContext: PathContext): Sca
   }
 }
 
-function readInteger(text: string, { min, max }: Range): number {
-  const value = /^[+-]?\d+$/.test(text.trim()) ? Number(text) : Number.NaN;
-  if (Number.isSafeInteger(value) && value >= (min ?? value) && value <= (max ?? value))
-    return value;
-  if (min !== undefined && max !== undefined)
-    throw new BadValue(`takes an integer from ${min} to ${max}`);
-  if (min !== undefined) throw new BadValue(`takes an integer of at least ${min}`);
-  throw new BadValue(max === undefined ? "takes an integer" : `takes an integer of at most ${max}`);
-}
-
 function readPath(text: string, { cwd, home, platform }: PathContext): string {
   const { resolve, join } = pathOf(platform);
   if (text.includes("\0")) throw new BadValue("takes a path without NUL bytes");
-  if (/^file:/i.test(text)) {
-    try {
-      return resolve(fileURLToPath(text, { windows: platform === "win32" }));
-    } catch {
-      throw new BadValue(
-        "takes a path, or a file URI on this machine such as file:///home/me/work",
-      );
-    }
-  }
-  if (!text.startsWith("~")) return resolve(cwd, text);
-  if (!(platform === "win32" ? /^~([\\/]|$)/ : /^~(\/|$)/).test(text))
-    throw new BadValue(
-      "takes ~ only for your own home directory (write a name that starts with ~ as ./~name)",
-    );
   try {
-    return resolve(cwd, join(home ?? homedir(), text.slice(1)));
+    if (/^file:/i.test(text))
+      return resolve(fileURLToPath(text, { windows: platform === "win32" }));
+    if (!text.startsWith("~")) return resolve(cwd, text);
+    if (/^~([\\/]|$)/.test(text)) return resolve(cwd, join(home ?? homedir(), text.slice(1)));
   } catch {
-    // `homedir` throws if the user has no entry in the user database and HOME is not set.
-    throw new BadValue("takes an absolute path here, because no home directory is known for ~");
+    // Another machine's file URI, or no known home directory.
   }
+  throw new BadValue(
+    "takes a path, a file URI on this machine, or ~ for your own home directory (a name that starts with ~ is written ./~name)",
+  );
 }
 
 const pathOf = (platform: NodeJS.Platform) => (platform === "win32" ? path.win32 : path.posix);
 
 /**
- * ` Did you mean --read-only?`, or "" if nothing is similar. Up to three names that begin with the word are preferred.
+ * ` Did you mean --read-only?`, or "" if nothing is similar.
  *
- * @param prefix put before each name
+ * @param prefix put before the name
  */
 export function suggestion(word: string, candidates: readonly string[], prefix = ""): string {
-  const longer =
-    word.length > 2 ? candidates.filter((candidate) => candidate.startsWith(word)) : [];
-  const near = longer.length > 0 && longer.length <= 3 ? longer : nearest(word, candidates, 1);
-  if (near.length === 0) return "";
-  const names = near.map((name) => prefix + name);
-  return ` Did you mean ${[names.slice(0, -1).join(", "), ...names.slice(-1)].filter(Boolean).join(" or ")}?`;
+  const [near] = nearest(word, candidates, 1);
+  return near === undefined ? "" : ` Did you mean ${prefix}${near}?`;
 }

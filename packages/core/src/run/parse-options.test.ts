@@ -170,7 +170,7 @@ describe("environment", () => {
     ],
     [
       { DB_FILE: "~x" },
-      'Environment variable DB_FILE is "~x"; it takes ~ only for your own home directory (write a name that starts with ~ as ./~name).',
+      'Environment variable DB_FILE is "~x"; it takes a path, a file URI on this machine, or ~ for your own home directory (a name that starts with ~ is written ./~name).',
     ],
   ])("mentions the variable of an invalid value: %j", (env, expected) => {
     expect(message([], env)).toBe(expected);

@@ -5,13 +5,14 @@ import {
   BadValue,
   defaultValues,
   isRepeatable,
+  items,
   type OptionEntry,
   optionEntries,
   type PathContext,
   readValue,
   type ServerOptions,
-  splitArgument,
-  splitVariable,
+  separator,
+  splitsAtCommas,
   suggestion,
   variablePrefix,
 } from "./options.ts";
@@ -37,12 +38,6 @@ export interface OptionsRead<Table extends OptionTable> {
   readonly warnings: readonly string[];
 }
 
-export interface OptionsRefused {
-  readonly ok: false;
-  /** One or two sentences for stderr, without secrets; the process exits with code 2. */
-  readonly message: string;
-}
-
 /** Ends parsing; the message is for the user. */
 class BadOption extends Error {}
 
@@ -52,12 +47,14 @@ class BadOption extends Error {}
  * Command line: `--flag value`, `--flag=value`, `--no-flag`, repeated or comma-separated lists, `--` before
  * positionals. Environment: `REFMCP_<SERVER>_<FLAG>`, then the option's further variables; empty values and
  * placeholders that a host did not fill in are ignored.
+ *
+ * @returns `message`, for stderr and without secrets, if an option is wrong.
  */
 export function parseOptions<Table extends OptionTable>(
   server: string,
   table: Table,
   { argv, env, ...given }: Invocation,
-): OptionsRead<Table> | OptionsRefused {
+): OptionsRead<Table> | { readonly ok: false; readonly message: string } {
   const pathContext = { cwd: process.cwd(), platform: process.platform, ...given };
   const entries = optionEntries(server, table);
   const warnings: string[] = [];
@@ -70,19 +67,21 @@ export function parseOptions<Table extends OptionTable>(
       const { key, option, flag } = entry;
       const texts = written.get(entry);
       const variable = texts === undefined ? variableOf(entry, env, warnings) : undefined;
-      let list: readonly unknown[];
+      let list: readonly unknown[] = [];
       if (texts !== undefined) {
+        sources[key] = "argument";
         list = readAll(`Option --${flag}`, entry, texts, pathContext);
       } else if (variable !== undefined) {
-        const text = env[variable] ?? "";
-        const items = isRepeatable(option)
-          ? splitVariable(option, text, pathContext.platform)
-          : [text];
-        list = readAll(`Environment variable ${variable}`, entry, items, pathContext);
+        sources[key] = "environment";
         variables.set(key, variable);
-      } else list = defaultValues(option, pathContext);
-      sources[key] =
-        texts !== undefined ? "argument" : variable !== undefined ? "environment" : "default";
+        const text = env[variable] ?? "";
+        const between = separator(option, pathContext.platform);
+        const parts = isRepeatable(option) ? items(text, between) : [text];
+        list = readAll(`Environment variable ${variable}`, entry, parts, pathContext);
+      } else {
+        sources[key] = "default";
+        list = defaultValues(option, pathContext);
+      }
       values[key] = isRepeatable(option) ? list : list[0];
     }
   } catch (error) {
@@ -107,10 +106,7 @@ export type CommandLine<Table extends OptionTable> =
       /** The same with the source of each value, and what was ignored. */
       readonly given: OptionsRead<OptionTable>;
     }
-  /** `topic`: only the options with this heading. */
-  | { readonly kind: "help"; readonly topic?: "HTTP" }
-  | { readonly kind: "version" }
-  | { readonly kind: "describe" }
+  | { readonly kind: "help" | "http-help" | "version" | "describe" }
   /** For stderr, with exit code 2. */
   | { readonly kind: "error"; readonly message: string };
 
@@ -127,8 +123,8 @@ export function parseCommandLine<Table extends OptionTable>(
   const end = invocation.argv.indexOf("--");
   const words = end < 0 ? invocation.argv : invocation.argv.slice(0, end);
   const help = words.findIndex((word) => word === "--help" || word === "-h");
-  if (help >= 0)
-    return words[help + 1] === "http" ? { kind: "help", topic: "HTTP" } : { kind: "help" };
+  if (help >= 0) return { kind: words[help + 1] === "http" ? "http-help" : "help" };
+  if (words[0] === "help") return { kind: "help" };
   if (words.includes("--version") || words.includes("-v")) return { kind: "version" };
   if (words.includes("--describe")) return { kind: "describe" };
   const given = parseOptions(all.server, all.table, invocation);
@@ -142,9 +138,9 @@ export function parseCommandLine<Table extends OptionTable>(
 }
 
 /** The commands for people and scripts, which run instead of serving a host. */
-export const COMMANDS = ["call", "read", "tools"] as const;
+const COMMANDS = ["call", "tools"] as const;
 
-/** A command line with a command: `~/work --read-only call git_log --max_count 5`. */
+/** A command line with a command: `~/work --read-only call git_log max_count=5`. */
 export interface ShellWords {
   /** The server's own options, before the command. */
   readonly options: readonly string[];
@@ -171,16 +167,6 @@ export function shellWords(
   return undefined;
 }
 
-/** The words of a command line that are neither options nor their values. */
-export function positionalWords(
-  { server, table }: ServerOptions<OptionTable>,
-  argv: readonly string[],
-): string[] {
-  return tokensOf(optionEntries(server, table), argv).flatMap((token) => {
-    return token.kind === "positional" ? token.value : [];
-  });
-}
-
 /** Splits the command line into tokens: flags, their values, and other words. */
 function tokensOf(entries: readonly OptionEntry[], argv: readonly string[]) {
   const options = entries.map(
@@ -196,49 +182,35 @@ function readArguments(
   argv: readonly string[],
 ): Map<OptionEntry, string[]> {
   const texts = new Map<OptionEntry, string[]>();
-  const give = (entry: OptionEntry, ...more: string[]) =>
-    void texts.set(entry, [...(texts.get(entry) ?? []), ...more]);
+  const give = (entry: OptionEntry, text: string) => {
+    const parts = splitsAtCommas(entry.option) ? items(text, ",") : [text];
+    const all = parts.length === 0 ? [""] : parts;
+    texts.set(entry, [...(texts.get(entry) ?? []), ...all]);
+  };
   const byFlag = new Map(entries.map((entry) => [entry.flag, entry]));
   const positional = entries.find((entry) => entry.option.positional === true);
   let last: OptionEntry | undefined;
   for (const token of tokensOf(entries, argv)) {
     if (token.kind === "option-terminator") continue;
     if (token.kind === "positional") {
-      if (positional === undefined)
-        throw new BadOption(unexpectedArgument(token.value, last, entries));
-      give(positional, ...itemsOf(positional, token.value));
+      if (positional === undefined) throw new BadOption(unexpectedArgument(token.value, last));
+      give(positional, token.value);
       continue;
     }
+    const { value, inlineValue } = token;
     const entry = token.rawName.startsWith("--") ? byFlag.get(token.name) : undefined;
     const negated = token.name.startsWith("no-") ? byFlag.get(token.name.slice(3)) : undefined;
-    if (entry?.option.type === "flag") give(entry, token.value ?? "true");
-    else if (entry !== undefined) give(entry, ...itemsOf(entry, argumentValue(entry, token)));
-    else if (negated?.option.type === "flag" && token.value === undefined) give(negated, "false");
-    else throw new BadOption(unknownOption(argv[token.index] ?? token.rawName, entries));
+    if (entry?.option.type === "flag") give(entry, value ?? "true");
+    else if (negated?.option.type === "flag" && value === undefined) give(negated, "false");
+    else if (entry === undefined) throw new BadOption(unknownOption(token.rawName, entries));
+    else if (value === undefined || (inlineValue === false && /^-\D/.test(value)))
+      throw new BadOption(
+        `Option --${entry.flag} needs a value: --${entry.flag}=${entry.valueName}.`,
+      );
+    else give(entry, value);
     last = entry;
   }
   return texts;
-}
-
-function argumentValue(
-  { flag, valueName }: OptionEntry,
-  {
-    value,
-    inlineValue,
-  }: { readonly value?: string | undefined; readonly inlineValue?: boolean | undefined },
-): string {
-  if (value === undefined)
-    throw new BadOption(`Option --${flag} needs a value: --${flag} ${valueName}.`);
-  if (inlineValue === false && /^-\D/.test(value))
-    throw new BadOption(
-      `Option --${flag} needs a value, but the next argument starts with a dash. Write such a value as --${flag}=${valueName}.`,
-    );
-  return value;
-}
-
-function itemsOf({ option }: OptionEntry, text: string): string[] {
-  const items = splitArgument(option, text);
-  return items.length === 0 ? [""] : items;
 }
 
 /** The first of an option's variables that has a value. Warns about placeholders that a host left in. */
@@ -256,12 +228,13 @@ function variableOf(entry: OptionEntry, env: Env, warnings: string[]): string | 
 
 /** Whether a host passed on its own placeholder because it had no value: `${input:token}`, `$TOKEN`, `<paste …>`. */
 function isPlaceholder({ option, variables }: OptionEntry, text: string): boolean {
-  const trimmed = text.trim();
-  if (/^\$\{[^}]*\}$/.test(trimmed)) return true;
-  if ((option.type === "directory" || option.type === "file") && trimmed.startsWith(`\${`))
-    return true;
-  if (option.type === "secret" && /^<.*>$/.test(trimmed)) return true;
-  return variables.some((variable) => trimmed === `$${variable}` || trimmed === `%${variable}%`);
+  const word = text.trim();
+  const isPath = option.type === "directory" || option.type === "file";
+  return (
+    (isPath ? /^\$\{/ : /^\$\{[^}]*\}$/).test(word) ||
+    (option.type === "secret" && /^<.*>$/.test(word)) ||
+    variables.some((variable) => word === `$${variable}` || word === `%${variable}%`)
+  );
 }
 
 /** The values of an option's texts without duplicates; at most one unless the option is repeatable. */
@@ -271,23 +244,16 @@ function readAll(
   texts: readonly string[],
   pathContext: PathContext,
 ): readonly unknown[] {
-  const { option, flag } = entry;
-  const values = texts.map((text) => readOne(where, entry, text, pathContext));
-  if (option.named === "unique") {
-    const names = values.map((value) =>
-      typeof value === "object" && "name" in value ? value.name : "",
-    );
-    const again = names.find((name, index) => names.indexOf(name) !== index);
-    if (again !== undefined) throw new BadOption(`${where} has the name ${shown(again)} twice.`);
-  }
-  if (isRepeatable(option)) return [...new Set(values)];
-  const different = new Map(values.map((value) => [String(value), value]));
-  if (different.size <= 1) return [...different.values()];
-  if (option.type === "flag")
-    throw new BadOption(`${where} is both on and off; use either --${flag} or --no-${flag}.`);
-  const both =
-    option.type === "secret" ? "" : `: ${[...different.keys()].map(shown).join(" and ")}`;
-  throw new BadOption(`${where} takes one value, but got ${different.size} different ones${both}.`);
+  const { option } = entry;
+  const values = [...new Set(texts.map((text) => readOne(where, entry, text, pathContext)))];
+  const names = values.flatMap((value) =>
+    typeof value === "object" && "name" in value ? value.name : [],
+  );
+  if (option.named === "unique" && new Set(names).size < names.length)
+    throw new BadOption(`${where} has a name twice.`);
+  if (!isRepeatable(option) && new Set(values.map(String)).size > 1)
+    throw new BadOption(`${where} takes one value, but got ${values.length} different ones.`);
+  return values;
 }
 
 function readOne(where: string, entry: OptionEntry, text: string, pathContext: PathContext) {
@@ -319,39 +285,22 @@ export function shown(text: string): string {
 /** A name for a message: escaped and truncated. */
 const printable = (name: string) => shown(name).slice(1, -1);
 
-/** The message for an argument that looks like an option but is not one. Its value may be a secret and is not shown. */
-function unknownOption(written: string, entries: readonly OptionEntry[]): string {
-  const name = written.replace(/=.*/s, "");
+/** The message for an argument that looks like an option but is not one. What follows its name may be a secret. */
+function unknownOption(name: string, entries: readonly OptionEntry[]): string {
   // The help of refmcp names the options of its servers, --git.hooks, only as a group.
-  const visible = entries.filter(
-    ({ flag, option }) => option.hidden !== true || (flag.includes(".") && name.includes(".")),
-  );
-  if (!name.startsWith("--")) {
-    const meant = visible.find((entry) => name === `-${entry.flag}`);
-    if (meant !== undefined) return `Unknown option ${name}. Did you mean --${meant.flag}?`;
-    return `Unknown option ${printable(name.slice(0, 2))}. Options begin with two dashes; see --help.`;
-  }
-  const word = name.slice(2);
-  const turnedOff = entries.find(({ flag }) => `no-${flag}` === word);
-  if (turnedOff?.option.type === "flag") return `Option ${name} takes no value.`;
-  if (turnedOff !== undefined)
-    return `Unknown option ${name}: only flags can be turned off, and --${turnedOff.flag} takes a value.`;
-  const near = word.startsWith("no-")
-    ? visible.filter(({ option }) => option.type === "flag").map(({ flag }) => `no-${flag}`)
-    : visible.map(({ flag }) => flag);
-  return `Unknown option ${printable(name)}.${suggestion(word, near, "--") || " See --help for all options."}`;
+  const flags = entries.flatMap(({ flag, option }) => {
+    if (option.hidden === true && !(flag.includes(".") && name.includes("."))) return [];
+    return option.type === "flag" ? [flag, `no-${flag}`] : flag;
+  });
+  const near = suggestion(name.replace(/^-+/, ""), flags, "--");
+  return `Unknown option ${printable(name)}.${near || " See --help for all options."}`;
 }
 
 /** The message for an argument without a flag, if the server takes none. */
-function unexpectedArgument(
-  text: string,
-  last: OptionEntry | undefined,
-  entries: readonly OptionEntry[],
-): string {
-  if (last?.option.type === "secret")
-    return `Unexpected argument after --${last.flag}, not shown because it may be part of the secret. Quote values that contain spaces.`;
-  const meant = entries.some(({ flag }) => flag === text);
-  return `Unexpected argument ${shown(text)}. ${meant ? `Did you mean --${text}?` : "This server takes options only; see --help."}`;
+function unexpectedArgument(text: string, last: OptionEntry | undefined): string {
+  return last?.option.type === "secret"
+    ? `Unexpected argument after --${last.flag}, not shown because it may be part of the secret. Quote values that contain spaces.`
+    : `Unexpected argument ${shown(text)}. This server takes options only; see --help.`;
 }
 
 /**
@@ -364,13 +313,13 @@ function unknownVariables(server: string, entries: readonly OptionEntry[], env: 
   const words = known
     .filter((name) => name.startsWith(prefix))
     .map((name) => name.slice(prefix.length));
-  return Object.keys(env)
-    .filter((name) => name.startsWith(prefix) && !known.includes(name))
-    .sort()
-    .map((name) => {
-      const near = suggestion(name.slice(prefix.length), words, prefix);
-      return `Environment variable ${printable(name)} matches no option and is ignored.${near}`;
-    });
+  const unknown = Object.keys(env).filter(
+    (name) => name.startsWith(prefix) && !known.includes(name),
+  );
+  return unknown.sort().map((name) => {
+    const near = suggestion(name.slice(prefix.length), words, prefix);
+    return `Environment variable ${printable(name)} matches no option and is ignored.${near}`;
+  });
 }
 
 /**

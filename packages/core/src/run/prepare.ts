@@ -1,19 +1,20 @@
+import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
-import type { Runtime } from "../bind/runtime.ts";
+import { ToolError } from "@refmcp/boundary/answer";
+import { DirectoryAllowlist } from "@refmcp/boundary/directories";
+import { Runtime, type RuntimeParts } from "../bind/runtime.ts";
 import { serviceOf } from "../bind/server.ts";
-import type { CommonOptionValues } from "../define/common-options.ts";
+import { type CommonOptionValues, commonOptions } from "../define/common-options.ts";
 import type { OptionTable } from "../define/options.ts";
-import type { Servable, ServerDefinition } from "../define/server.ts";
-import type { LazyTool, Tool } from "../define/tool.ts";
+import type { LazyServer, Outline, Servable } from "../define/server.ts";
+import type { ToolOutline } from "../define/tool.ts";
 import type { Service } from "../engine/service.ts";
 import { createLog } from "../log.ts";
 import type { HttpSettings } from "../transport/http/settings.ts";
 import type { Entry, Launch } from "./entry.ts";
 import type { HelpFacts } from "./help.ts";
-import { nearCommand } from "./near-command.ts";
-import { type ServerOptions, serverOptions } from "./options.ts";
-import { type OptionsRead, parseCommandLine } from "./parse-options.ts";
-import { runtimeOf, type Start } from "./runtime.ts";
+import { type OptionEntry, optionEntries, type ServerOptions, serverOptions } from "./options.ts";
+import { type OptionsRead, parseCommandLine, unknownNames } from "./parse-options.ts";
 
 /** The output of a process that does not serve, and its exit code. */
 export interface Printed {
@@ -36,7 +37,7 @@ export type Prepared<Context, Table extends OptionTable> =
 /** What is served: a server, or several as one. */
 export interface Served {
   readonly service: Service;
-  readonly tools: readonly (Tool<never> | LazyTool<never>)[];
+  readonly tools: readonly ToolOutline[];
   close(): Promise<void>;
   /** Called with an uncaught exception. @returns whether the process can go on. */
   recover?(error: unknown): boolean;
@@ -47,29 +48,20 @@ export interface Served {
  *
  * @param how `argv` and `env`: the options, as on the command line and in the environment of a process (default: none).
  *   `writeLog` receives the log's lines (default: stderr).
+ * @returns also where to listen, if `--http` is among the options.
  * @throws {Error} if the options are invalid.
  */
 export async function bind<Context, Table extends OptionTable>(
   definition: Servable<Context, Table>,
-  {
-    argv = [],
-    env = {},
-    writeLog,
-  }: {
+  how: {
     readonly argv?: readonly string[];
     readonly env?: Readonly<Record<string, string | undefined>>;
     readonly writeLog?: (line: string) => void;
   } = {},
-): Promise<Bound> {
-  const prepared = await prepare(definition, argv, env, writeLog === undefined ? {} : { writeLog });
+): Promise<Served & { readonly http: HttpSettings | undefined }> {
+  const prepared = await prepare(definition, how.argv ?? [], how.env ?? {}, how);
   if (prepared.kind === "print") throw new Error(prepared.stderr + prepared.stdout);
   return { ...prepared.served, http: prepared.http };
-}
-
-/** A server that is ready for clients. */
-interface Bound extends Served {
-  /** Where to listen, if `--http` is among the options. */
-  readonly http: HttpSettings | undefined;
 }
 
 /** How a program differs from one that serves a single server over its own options. */
@@ -112,80 +104,134 @@ export async function prepare<Context, Table extends OptionTable>(
   definition: Servable<Context, Table>,
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-  {
-    writeLog,
-    inShell = false,
-    program,
-  }: {
+  how: {
     readonly writeLog?: (line: string) => void;
     readonly inShell?: boolean;
     readonly program?: Program<Context, Table> | undefined;
   } = {},
 ): Promise<Prepared<Context, Table>> {
-  const all = program?.options ?? serverOptions(definition);
-  const help = async (topic?: "HTTP") => {
-    const { renderHelp } = await import("./help.ts");
-    return print(
-      renderHelp(
-        { ...definition, all, sections: program?.sections, topic, bin: await clonedFile() },
-        process.stdout.columns,
-      ),
-    );
-  };
+  const { inShell = false, program } = how;
+  const server = await lazily(definition);
+  const all = program?.options ?? serverOptions(server);
   const command = parseCommandLine(all, { argv, env });
-  const near = await nearCommand(all, argv);
-  if (near?.word === "help") return help();
-  if (near !== undefined) {
-    const { startedAs } = await import("./help.ts");
-    const start = startedAs(definition.packageName, await clonedFile());
-    return refuse(
-      `Unknown command "${near.word}". Did you mean: ${start} ${near.meant}? For a directory of that name, write ./${near.word}.`,
-    );
-  }
   if (command.kind === "error") return refuse(command.message);
-  if (command.kind === "version") return print(`${definition.packageName} ${definition.version}\n`);
-  if (command.kind === "help") return help(command.topic);
-  if (command.kind === "describe") {
-    const { describeServer } = await import("./describe.ts");
-    return print(`${JSON.stringify(await describeServer(definition, all.table), undefined, 2)}\n`);
+  if (!("given" in command)) {
+    if (command.kind === "version") return print(`${server.packageName} ${server.version}\n`);
+    if (command.kind === "describe") {
+      const { describeServer } = await import("./describe.ts");
+      return print(`${JSON.stringify(describeServer(server, all.table), undefined, 2)}\n`);
+    }
+    const { renderHelp } = await import("./help.ts");
+    const isHttp = command.kind === "http-help";
+    const facts = { ...server, all, sections: program?.sections, isHttp, bin: await clonedFile() };
+    return print(renderHelp(facts, process.stdout.columns));
   }
-  const http = await httpSettings(command.options, env);
+  const { given } = command;
+  const http = await httpSettings(command.options, given, env);
   if (typeof http === "string") return refuse(http);
   if (http !== undefined && inShell)
     return refuse("--http runs until stopped; omit it for a single command.");
   // A remote client's directories are not on this machine.
-  const options =
-    http === undefined ? command.options : { ...command.options, clientRoots: "off" as const };
-  const log = createLog(processName(definition), options.logLevel, writeLog);
-  for (const warning of command.given.warnings) log.warning(warning);
-  const start = {
-    options,
-    sources: command.given.sources,
-    log,
-    stateKey: http?.stateKey,
-    inShell,
-  };
-  const runtime = await runtimeOf(definition, start);
+  const local = http === undefined ? {} : { clientRoots: "off" as const };
+  const options = { ...command.options, ...local };
+  const log = createLog(processName(server), options.logLevel, how.writeLog);
+  for (const warning of given.warnings) log.warning(warning);
+  const start = { options, sources: given.sources, log, stateKey: http?.stateKey, inShell };
+  const runtime = await runtimeOf(server, start);
   if (typeof runtime === "string") return refuse(runtime);
-  const served = (await program?.serve?.(runtime, start, command.given)) ?? servedOf(runtime);
+  const served = (await program?.serve?.(runtime, start, given)) ?? {
+    service: serviceOf(runtime),
+    tools: runtime.tools,
+    close: () => runtime.close(),
+  };
   if (typeof served === "string") return refuse(served);
   if (command.kind === "print-config") {
-    const { carryOptions, commonEntry, entryWarnings, localCommand } = await import("./entry.ts");
-    const carried = carryOptions(all.server, all.table, command.given, process.platform);
-    const start = localCommand(await ownFile());
+    const { carryOptions, commonEntry, localCommand } = await import("./entry.ts");
+    const carried = carryOptions(all.server, all.table, given, process.platform);
+    const again = localCommand(await ownFile());
     const { text, guidance } =
-      program?.entry?.(carried, command.given, start) ?? commonEntry(definition, carried, start);
-    return print(text, (await entryWarnings(definition, all.table, options)) + guidance);
+      program?.entry?.(carried, given, again) ?? commonEntry(server, carried, again);
+    const missing = options.directories.filter((directory) => !existsSync(directory));
+    const warnings = missing.map((directory) => `Warning: ${directory} does not exist.\n`);
+    return print(text, warnings.join("") + guidance);
   }
   return { kind: "run", runtime, served, http };
 }
 
-function servedOf<Context>(runtime: Runtime<Context, OptionTable>): Served {
-  return { service: serviceOf(runtime), tools: runtime.tools, close: () => runtime.close() };
+async function lazily<Context, Table extends OptionTable>(
+  definition: Servable<Context, Table>,
+): Promise<LazyServer<Context, Table>> {
+  if ("load" in definition) return definition;
+  return (await import("../bind/outline.ts")).alreadyLoaded(definition);
+}
+
+/** What a server starts with, in addition to its definition. */
+export interface Start<Table extends OptionTable>
+  extends Omit<RuntimeParts<never, Table>, "allowed" | "moreTools"> {
+  readonly sources: OptionsRead<OptionTable>["sources"];
+  /** Whether it runs one command for a person or a script, in their working directory. */
+  readonly inShell: boolean;
+}
+
+/**
+ * Creates a running server. Opens nothing.
+ *
+ * @returns a message for the user if the options don't fit the server.
+ */
+export async function runtimeOf<Context, Table extends OptionTable>(
+  definition: LazyServer<Context, Table>,
+  { options, sources, env, log, stateKey, inShell }: Start<Table>,
+): Promise<Runtime<Context, Table> | string> {
+  let moreTools: NonNullable<RuntimeParts<Context, Table>["moreTools"]> = [];
+  const option = definition.moreTools?.option;
+  if (option !== undefined && options[option] !== undefined) {
+    try {
+      const more = (await (await definition.load()).moreTools?.load(options)) ?? [];
+      const { toolOutline } = await import("../bind/outline.ts");
+      moreTools = more.map((tool) => ({ tool, outline: toolOutline(tool) }));
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error;
+      return [error.message, ...(error.hint === undefined ? [] : [error.hint])].join("\n");
+    }
+  }
+  const tools = [...definition.tools, ...moreTools.map(({ outline }) => outline)];
+  const known = tools.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  const mistake =
+    unknownNames("--tools", "tool", options.tools, known, "the command tools") ??
+    unknownNames("--exclude-tools", "tool", options.excludeTools, known, "the command tools");
+  if (mistake !== undefined) return mistake;
+  const { directories: declared } = definition;
+  const allowed = allowlistOf(
+    inShell && declared !== undefined ? { ...declared, fallback: "working directory" } : declared,
+    options,
+    sources,
+  );
+  return new Runtime(definition, { options, allowed, env, log, stateKey, moreTools });
+}
+
+function allowlistOf(
+  declared: Outline["directories"],
+  options: CommonOptionValues & Readonly<Record<string, unknown>>,
+  sources: OptionsRead<OptionTable>["sources"],
+): DirectoryAllowlist {
+  const configured = (key: string, writable: boolean) => {
+    const paths: unknown = options[key];
+    const source =
+      sources[key] === "environment" ? ("environment" as const) : ("argument" as const);
+    return Array.isArray(paths)
+      ? paths.map((path) => ({ path: String(path), source, writable }))
+      : [];
+  };
+  const { readOnly = "", fallback } = declared ?? {};
+  return new DirectoryAllowlist({
+    configured: [...configured("directories", true), ...configured(readOnly, false)],
+    mode: options.clientRoots,
+    ...(fallback === undefined ? {} : { fallback: process.cwd() }),
+  });
 }
 
 /** The name of a server's process in messages: `refmcp-git`. */
-export function processName({ name }: Pick<ServerDefinition<never>, "name">): string {
+export function processName({ name }: { readonly name: string }): string {
   return name === "refmcp" ? name : `refmcp-${name}`;
 }
 
@@ -200,28 +246,26 @@ function ownFile(): Promise<string | undefined> {
   return realpath(process.argv[1] ?? "").catch(() => undefined);
 }
 
-function print(stdout: string, stderr = ""): Printed {
+const print = (stdout: string, stderr = ""): Printed => {
   return { kind: "print", stdout, stderr, exitCode: 0 };
-}
-
-function refuse(message: string): Printed {
-  return { kind: "print", stdout: "", stderr: `${message}\n`, exitCode: 2 };
-}
+};
+const refuse = (message: string): Printed => ({ ...print("", `${message}\n`), exitCode: 2 });
 
 /** Where to listen; an error message if the options are invalid, undefined without `--http`. */
 async function httpSettings(
   options: CommonOptionValues,
+  { sources }: OptionsRead<OptionTable>,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<HttpSettings | string | undefined> {
-  const { http, authTokenEnv, oauthIssuer, oauthAudience, tlsCert } = options;
+  const { http } = options;
   if (http === undefined) {
-    const alone = [authTokenEnv, oauthIssuer, oauthAudience, tlsCert].some(
-      (given) => given !== undefined,
+    const isHttp = ({ key, option }: OptionEntry) =>
+      option.heading === "HTTP" && (sources[key] ?? "default") !== "default";
+    const alone = optionEntries("", commonOptions).find(isHttp);
+    return (
+      alone &&
+      `Options for HTTP, such as --${alone.flag}, need --http ADDRESS; stdio serves only the host that started it.`
     );
-    const { sse, websocket, httpStateless } = options;
-    return alone || sse || websocket || httpStateless
-      ? "--auth-token-env, --oauth-issuer, --oauth-audience, --tls-cert, --sse, --websocket and --http-stateless need --http ADDRESS; stdio serves only the host that started it."
-      : undefined;
   }
   const { HttpOptionError, readHttpSettings } = await import("../transport/http/settings.ts");
   try {

@@ -39,8 +39,8 @@ export async function run<Context, Table extends OptionTable>(
   }
   const { served, http, runtime } = prepared;
   if (words !== undefined) {
-    const { runShell } = await import("./shell/shell.ts");
-    return runShell(definition, served, words, stdout, await startOf(definition));
+    const { runShell } = await import("./shell.ts");
+    return runShell(served, words, stdout, await startOf(definition));
   }
   const { service } = served;
   const { log } = service;
@@ -64,15 +64,14 @@ export async function run<Context, Table extends OptionTable>(
       const serving = await serveHttp(service, http);
       process.stderr.write(`${processName(definition)} listens on ${serving.url}\n`);
       const { drainMs, callMs } = http;
-      // A user who presses Ctrl+C waits for no load balancer.
+      // On Ctrl+C, don't wait for the load balancer to drain.
       shutDownWith(
         (why) => serving.close({ drainMs: why === "SIGTERM" ? drainMs : 0, callMs }),
         drainMs + callMs,
       );
     } catch (error) {
-      const { address } = http;
-      const place = "host" in address ? `${address.host} port ${address.port}` : address.path;
-      process.stderr.write(`--http: cannot listen on ${place}: ${listenError(error)}\n`);
+      const why = error instanceof Error ? error.message : String(error);
+      process.stderr.write(`--http: cannot listen: ${why}\n`);
       process.exitCode = 1;
     }
     return;
@@ -96,17 +95,4 @@ export async function run<Context, Table extends OptionTable>(
 async function startOf({ packageName }: { readonly packageName: string }): Promise<string> {
   const { startedAs } = await import("./help.ts");
   return startedAs(packageName, await clonedFile());
-}
-
-function listenError(error: unknown): string {
-  const known: Readonly<Record<string, string>> = {
-    EADDRINUSE: "the port is in use. Choose another port, or 0 for any free one.",
-    EACCES: "permission denied. Choose a port above 1023.",
-    EADDRNOTAVAIL:
-      "this machine does not have that address. Listen on 127.0.0.1, or on 0.0.0.0 for all addresses.",
-    ENOTFOUND:
-      "that name does not resolve to an address. Listen on 127.0.0.1, or on 0.0.0.0 for all addresses.",
-  };
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return known[code] ?? (error instanceof Error ? error.message : String(error));
 }

@@ -28,8 +28,7 @@ export function installShutdown({
   log,
   recover,
   transportMs = 0,
-  withinMs = 2000,
-  killAfterMs = 5000,
+  ...limits
 }: {
   /** Ends the connection, then releases the server's resources (pool, browser, watcher, database, child processes). */
   readonly close: (why: string) => Promise<void>;
@@ -43,38 +42,30 @@ export function installShutdown({
   /** Milliseconds until a process that no longer responds is killed. */
   readonly killAfterMs?: number;
 }) {
+  const withinMs = (limits.withinMs ?? 2000) + transportMs;
   let ending = false;
 
+  /** Starts the shutdown, unless it has begun. `since`: when it began, in milliseconds of `performance.now()`. */
   function begin(why: string, since = performance.now(), code = 0): void {
     if (ending) return;
     ending = true;
     log.debug(`ending: ${why}`);
-    killAfter(killAfterMs + transportMs);
-    setTimeout(
-      () => {
-        log.error(`closing takes longer than ${withinMs + transportMs} ms; exiting now`);
-        process.exit(code);
-      },
-      Math.max(MIN_CLOSE_MS, withinMs + transportMs - (performance.now() - since)),
-    );
-    void closeAndExit(why, code);
+    killAfter((limits.killAfterMs ?? 5000) + transportMs);
+    const late = () => {
+      log.error(`closing takes longer than ${withinMs} ms; exiting now`);
+      process.exit(code);
+    };
+    setTimeout(late, Math.max(MIN_CLOSE_MS, withinMs - (performance.now() - since)));
+    close(why)
+      .catch((error: unknown) => log.error(`closing failed: ${inOneLine(error)}`))
+      .finally(() => process.exit(code));
   }
 
-  async function closeAndExit(why: string, code: number): Promise<void> {
-    try {
-      await close(why);
-    } catch (error) {
-      log.error(`closing failed: ${inOneLine(error)}`);
-    }
-    process.exit(code);
-  }
-
-  for (const signal of SIGNALS) {
+  for (const signal of SIGNALS)
     process.on(signal, () => {
       if (ending) process.exit(0);
       begin(signal);
     });
-  }
   process.on("unhandledRejection", (reason) =>
     log.error(`unhandled rejection: ${inOneLine(reason)}`),
   );
@@ -85,14 +76,7 @@ export function installShutdown({
     if (!PEER_GONE.has(code) && recover?.(error) !== true)
       begin("uncaught exception", undefined, 1);
   });
-  return {
-    /**
-     * Starts the shutdown; a second call does nothing.
-     *
-     * @param since when it began, in milliseconds of `performance.now()`, if earlier.
-     */
-    begin: (why: string, since?: number) => begin(why, since),
-  };
+  return { begin: (why: string, since?: number) => begin(why, since) };
 }
 
 /** Kills this process from another thread, since timers do not fire in a blocked event loop. */

@@ -1,6 +1,6 @@
 import type { ClientRoot, DirectoryAllowlist } from "@refmcp/boundary";
-import type { Client } from "../../engine/caller.ts";
-import type { Log } from "../../log.ts";
+import type { Client } from "../engine/caller.ts";
+import type { Log } from "../log.ts";
 import { isRootList, type Questions } from "./questions.ts";
 
 /** How long a legacy client may take to send its roots before calls continue without them. */
@@ -56,9 +56,7 @@ export class ClientRoots {
 
   #set(roots: readonly ClientRoot[] | undefined): void {
     if (roots !== undefined && roots.length > MAX_ROOTS)
-      this.#log.warning(
-        `The client listed ${roots.length} roots; the first ${MAX_ROOTS} are used.`,
-      );
+      this.#log.warning(`Only ${MAX_ROOTS} of the client's ${roots.length} roots are used.`);
     for (const note of this.#allowed.setClientRoots(roots?.slice(0, MAX_ROOTS)))
       this.#log.warning(note);
   }

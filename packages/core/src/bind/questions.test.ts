@@ -9,12 +9,12 @@ import {
   connectInMemory,
   type Era,
   serveInMemory,
-} from "../../../../testing/src/connect.ts";
-import { rootsOf } from "../../../test/fixtures/roots.ts";
-import { SERVER, TOOL } from "../../../test/fixtures/server.ts";
-import { defineServer } from "../../define/server.ts";
-import { toolFor } from "../../define/tool.ts";
-import { prepare } from "../../run/prepare.ts";
+} from "../../../testing/src/connect.ts";
+import { rootsOf } from "../../test/fixtures/roots.ts";
+import { SERVER, TOOL } from "../../test/fixtures/server.ts";
+import { defineServer } from "../define/server.ts";
+import { toolFor } from "../define/tool.ts";
+import { prepare } from "../run/prepare.ts";
 
 interface Done {
   readonly deleted: string[];
@@ -53,7 +53,7 @@ const visit = tool({
   openWorld: true,
   input: z.strictObject({}),
   async run(_input, _done, call) {
-    await call.openUrl("Sign in, please.", "https://example.com/sign-in");
+    await call.ask("Sign in, please.", new URL("https://example.com/sign-in"));
     return "visited";
   },
 });
