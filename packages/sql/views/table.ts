@@ -1,7 +1,7 @@
 // Query results, in the form that both SQL servers return.
 import { manyLines } from "../../boundary/src/answer/untrusted.ts";
 import type { ToolResult } from "../../core/views/host.ts";
-import { csvLine } from "../src/csv-line.ts";
+import { csvLine } from "../src/answer/csv-line.ts";
 import { numberOf } from "./chart/values.ts";
 
 /** Rows of a query with their columns. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { someOf } from "../../../vitest.long.ts";
-import { describeTable } from "../src/database/reading/describe.ts";
-import { ask, change, ENDLESS, labs } from "./asking.ts";
+import { ask, change, described, ENDLESS, labs } from "./asking.ts";
 
 const enter = labs();
 
@@ -115,9 +114,7 @@ describe("limits", () => {
 describe("names", () => {
   it("with quotes, semicolons and line breaks stay names; similar names are suggested", async () => {
     const here = await enter({ sql: `CREATE TABLE "a""b; DROP TABLE users\n--" (x);` });
-    const { signal } = new AbortController();
-    const describe = (name: string) =>
-      describeTable({ databases: here.databases, signal }, name, 20_000);
+    const describe = (name: string) => described(here, name);
     const odd = await describe('a"b; DROP TABLE users\n--');
     expect(odd.columns).toMatchObject([{ name: "x" }]);
     await expect(describe("user")).rejects.toThrow("Did you mean users?");

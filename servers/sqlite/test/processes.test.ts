@@ -99,7 +99,7 @@ describe("the journal of a killed process", () => {
     writer.kill("SIGKILL");
     await once(writer, "close");
     expect(await readdir(here.folder)).toEqual(["shop.db", "shop.db-journal"]);
-    await here.databases.recover(here.place);
+    await (await here.databases.at()).recover();
     expect(await readdir(here.folder)).toEqual(["shop.db"]);
   });
 });

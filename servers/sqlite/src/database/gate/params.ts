@@ -1,5 +1,5 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import { tokenize } from "@refmcp/sql";
+import { tokenize } from "./tokens.ts";
 
 /**
  * Values in the form that the driver binds to `?`, `?1`, `$1` and `:name`: whole numbers as integers, booleans as 0 and 1,

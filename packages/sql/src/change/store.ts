@@ -1,0 +1,203 @@
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type AllowedDirectories,
+  ensureDirectory,
+  errorCode,
+  openStateDirectory,
+} from "@refmcp/boundary";
+import { nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { didYouMean } from "../answer/names.ts";
+import { type ChangeSummary, type Recording, readSummary } from "./record.ts";
+
+/** The directory of the records in the user's state directory. */
+export const CHANGES_NAME = "changes";
+
+const MAX_CHANGES = 1_000;
+const MAX_BYTES = 512 * 1_048_576;
+const DAY_MS = 86_400_000;
+/** A pending record of a change that may still be in progress is not dropped. */
+const RECENT_MS = 3_600_000;
+/** Changes between two checks of the bounds. */
+const PRUNE_EVERY = 20;
+const NAME = /^([0-9a-z]{9}-[0-9a-f]{6})\.(change|pending)$/;
+
+export interface ChangeStoreOptions {
+  /** Candidates in order of preference; see `stateDirectories`. */
+  readonly directories: readonly string[];
+  readonly allowed: AllowedDirectories;
+  readonly enabled: boolean;
+  readonly days: number;
+}
+
+/** A recorded change. */
+export interface RecordedChange extends ChangeSummary {
+  readonly path: string;
+  /** Its process ended before it knew whether the database committed it. */
+  readonly isPending: boolean;
+  /** The change that undid it, unless that was undone in turn. */
+  readonly undoneBy?: string | undefined;
+}
+
+/**
+ * The record of changes to databases, in the user's state directory. A change is one private file, and each database has its
+ * own directory, so several servers can share the record without a lock. Per database it keeps 1,000 changes and 512 MB, for
+ * `days`; the oldest are dropped first.
+ */
+export class ChangeStore {
+  readonly #options: ChangeStoreOptions;
+  #sincePrune = PRUNE_EVERY;
+  #lastTime = 0;
+  #opened: { readonly directory: string } | undefined;
+
+  constructor(options: ChangeStoreOptions) {
+    this.#options = options;
+  }
+
+  get isOn(): boolean {
+    return this.#options.enabled;
+  }
+
+  /** For the answer about a change that is recorded. */
+  get copyNote(): string {
+    const { days } = this.#options;
+    return `A copy of the changed rows is kept on this computer for ${days} ${days === 1 ? "day" : "days"}, to undo this (--undo-days).`;
+  }
+
+  /** Where to record the next change of a database; or why it can't be recorded. */
+  async slot(database: string): Promise<Recording> {
+    const opened = await this.#open(true);
+    if ("reason" in opened) return opened;
+    const directory = join(opened.directory, nameOf(database));
+    try {
+      ensureDirectory(directory, 0o700);
+    } catch (error) {
+      return { reason: `the record of changes ${directory} cannot be used (${errorCode(error)})` };
+    }
+    this.#sincePrune += 1;
+    if (this.#sincePrune > PRUNE_EVERY) this.#prune(opened.directory);
+    // Ids sort by time, also those of one millisecond.
+    this.#lastTime = Math.max(this.#lastTime + 1, Date.now());
+    const id = `${this.#lastTime.toString(36).padStart(9, "0")}-${randomBytes(3).toString("hex")}`;
+    return { directory, id };
+  }
+
+  /** The changes of a database, newest first. */
+  async list(database: string): Promise<RecordedChange[]> {
+    const opened = await this.#open(false);
+    if ("reason" in opened) return [];
+    this.#prune(opened.directory);
+    const directory = join(opened.directory, nameOf(database));
+    const records = namesIn(directory).flatMap(({ name, isPending }) => {
+      const path = join(directory, name);
+      const summary = summaryOf(path);
+      return summary === undefined ? [] : [{ ...summary, path, isPending }];
+    });
+    const changes = records.sort((a, b) => (a.id < b.id ? 1 : -1));
+    const undone = new Map<string, string>();
+    // Newest first: an undo that was undone itself no longer counts.
+    for (const { id, undoes } of changes)
+      if (undoes !== undefined && !undone.has(id) && !undone.has(undoes)) undone.set(undoes, id);
+    return changes.map((change) => ({ ...change, undoneBy: undone.get(change.id) }));
+  }
+
+  /** A change that can be undone. @throws ToolError `not_found`, or `conflict` if it has been undone */
+  async find(database: string, id: string): Promise<RecordedChange> {
+    const changes = await this.list(database);
+    const change = changes.find((recorded) => recorded.id === id);
+    if (change === undefined) {
+      const ids = changes.map((recorded) => recorded.id);
+      const near = didYouMean(nearest(id, ids));
+      throw new ToolError(
+        "not_found",
+        `No change ${oneLine(id.slice(0, 60))} of this database is recorded.${near}`,
+        { hint: "The list of changes has the ids. Old changes are dropped (--undo-days)." },
+      );
+    }
+    if (change.undoneBy !== undefined)
+      throw new ToolError(
+        "conflict",
+        `Change ${id} has already been undone, by ${change.undoneBy}.`,
+        {
+          hint: `To make it again, undo ${change.undoneBy}.`,
+        },
+      );
+    return change;
+  }
+
+  /** Erases what is too old, also if changes are no longer recorded. */
+  async prune(): Promise<void> {
+    const opened = await this.#open(false, true);
+    if ("directory" in opened) this.#prune(opened.directory);
+  }
+
+  /** Erases the whole record. */
+  async forget(): Promise<void> {
+    const opened = await this.#open(false, true);
+    if ("directory" in opened) rmSync(opened.directory, { recursive: true, force: true });
+  }
+
+  async #open(
+    create: boolean,
+    always = false,
+  ): Promise<{ directory: string } | { reason: string }> {
+    if (this.#opened !== undefined && create) return this.#opened;
+    const { enabled, directories, allowed } = this.#options;
+    if (!enabled && !always) return { reason: "the record of changes is off (--no-undo)" };
+    const opened = await openStateDirectory(directories, allowed, { name: CHANGES_NAME, create });
+    if ("reason" in opened) return { reason: `there is no record of changes: ${opened.reason}` };
+    if (create) this.#opened = opened;
+    return opened;
+  }
+
+  /** Drops what is beyond the bounds: by age everywhere, by number and size in each database. */
+  #prune(root: string): void {
+    this.#sincePrune = 0;
+    const now = Date.now();
+    for (const database of existsSync(root) ? readdirSync(root) : []) {
+      const directory = join(root, database);
+      let count = 0;
+      let bytes = 0;
+      for (const { name, isPending } of namesIn(directory).reverse()) {
+        const path = join(directory, name);
+        const stat = statSync(path, { throwIfNoEntry: false });
+        if (stat === undefined) continue;
+        const age = now - stat.mtimeMs;
+        if (isPending && age < RECENT_MS) continue;
+        count += 1;
+        bytes += stat.size;
+        const isTorn = isPending && summaryOf(path) === undefined;
+        const isOver =
+          count > MAX_CHANGES || bytes > MAX_BYTES || age > this.#options.days * DAY_MS;
+        if (isOver || isTorn) rmSync(path, { force: true });
+      }
+    }
+  }
+}
+
+const nameOf = (database: string) =>
+  createHash("sha256").update(database).digest("hex").slice(0, 16);
+
+/** The summary of a record; undefined if another process has dropped it, or if it is not complete. */
+function summaryOf(path: string): ChangeSummary | undefined {
+  try {
+    return readSummary(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The records in a directory, oldest first. */
+function namesIn(directory: string): { name: string; isPending: boolean }[] {
+  let names: string[] = [];
+  try {
+    names = readdirSync(directory);
+  } catch {
+    // It has no changes.
+  }
+  return names
+    .filter((name) => NAME.test(name))
+    .sort()
+    .map((name) => ({ name, isPending: name.endsWith(".pending") }));
+}
