@@ -1,5 +1,5 @@
 import { defineOptions } from "@refmcp/core";
-import { limitOptions, toolsFileOption, undoOptions } from "@refmcp/sql/limits";
+import { limitOptions, toolsFileOption, undoOptions } from "@refmcp/sql/options";
 
 export const options = defineOptions({
   url: {

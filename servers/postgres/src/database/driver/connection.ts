@@ -1,10 +1,10 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Client, QueryResultRow } from "pg";
-import { ROLE_QUERY, type RoleFacts } from "../connection/role.ts";
-import type { Address, Attempt, Target } from "../connection/target.ts";
-import { connectionFailure } from "../errors.ts";
+import { connectionFailure } from "./errors.ts";
 import { type Batch, type Caps, catalogRows, PortalQuery, type Statement } from "./portal.ts";
 import { type CancelKey, limitMessages, sendCancel } from "./protocol.ts";
+import { ROLE_QUERY, type RoleFacts } from "./role.ts";
+import type { Address, Attempt, Target } from "./target.ts";
 
 /** Maximum time to wait for other sessions' locks, in milliseconds. */
 const LOCK_MS = 5_000;
@@ -68,9 +68,6 @@ export class Connection {
   /** Statements that apply the session's settings, and whether they are in effect. */
   #settings: readonly string[] = [];
   #isConfigured = false;
-  /** Our PREPARE, and whether it is in effect. */
-  #prepare = "";
-  #isPrepared = false;
   #notices: string[] = [];
 
   constructor(client: Client, role: RoleFacts, key: CancelKey | undefined) {
@@ -123,15 +120,12 @@ export class Connection {
   /**
    * Applies settings to the whole session, so that transactions don't have to. Does nothing behind a pooler, which may use
    * a different backend for each transaction.
-   *
-   * @param prepare a PREPARE, whose plan is kept until something may have replaced it
    */
-  async configure(settings: readonly string[], prepare: string): Promise<void> {
+  async configure(settings: readonly string[]): Promise<void> {
     if (this.isPooled) return;
-    await this.runAll([...settings, prepare]);
+    await this.runAll(settings);
     this.#settings = settings;
-    this.#prepare = prepare;
-    this.#isConfigured = this.#isPrepared = true;
+    this.#isConfigured = true;
   }
 
   /** Whether a pooler may share the backend with other clients: it issues its own cancel keys. */
@@ -142,11 +136,6 @@ export class Connection {
   /** Whether a transaction started now would have the session's settings. */
   get isConfigured(): boolean {
     return this.#isConfigured && this.#left !== "anything";
-  }
-
-  /** Whether a transaction started now would have the prepared statement. */
-  get isPrepared(): boolean {
-    return this.#isPrepared && this.#left !== "anything" && this.#left !== "reading";
   }
 
   /**
@@ -176,16 +165,14 @@ export class Connection {
   async clean(): Promise<void> {
     if (this.#left === "nothing") return;
     const settings = this.isConfigured ? [] : this.#settings;
-    const prepare = this.isPrepared || this.#prepare === "" ? [] : [this.#prepare];
-    await this.runAll(["ROLLBACK", ...RESETS[this.#left], ...settings, ...prepare]);
+    await this.runAll(["ROLLBACK", ...RESETS[this.#left], ...settings]);
     this.cleaned();
-    this.#isConfigured = this.#isPrepared = this.#settings.length > 0;
+    this.#isConfigured = this.#settings.length > 0;
   }
 
   /** Records that nothing remains of earlier calls. */
   cleaned(): void {
     this.#isConfigured = this.isConfigured;
-    this.#isPrepared = this.isPrepared;
     this.#left = "nothing";
     this.#notices = [];
   }

@@ -58,13 +58,11 @@ function messagesOf(statements: readonly string[]): Buffer {
   let messages = written.get(key);
   if (messages === undefined) {
     messages = Buffer.concat(
-      statements.flatMap((text) => {
-        // Without parsing EXECUTE itself.
-        const [, statement, value] = /^EXECUTE (\w+) \('([\d:,]*)'\)$/.exec(text) ?? [];
-        return statement === undefined
-          ? [serialize.parse({ text }), serialize.bind(), serialize.execute()]
-          : [serialize.bind({ statement, values: [value] }), serialize.execute()];
-      }),
+      statements.flatMap((text) => [
+        serialize.parse({ text }),
+        serialize.bind(),
+        serialize.execute(),
+      ]),
     );
     if (written.size >= MAX_WRITTEN) written.clear();
     written.set(key, messages);

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { ToolError } from "@refmcp/boundary/answer";
 import { serialize } from "pg-protocol";
-import type { Attempt } from "../connection/target.ts";
+import type { Attempt } from "./target.ts";
 
 /** What a CancelRequest needs: how to reach the server, and the key of the session. */
 export interface CancelKey {
