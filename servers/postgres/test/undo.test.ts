@@ -92,7 +92,7 @@ describe("undo", () => {
   });
 
   it("asks about what triggers, cascades, functions and rules do, with the exact loss", async () => {
-    const { content, roundTrip, questions, server } = await undoing(`
+    const { content, questions, server } = await undoing(`
       CREATE TABLE parent (id int PRIMARY KEY, n int DEFAULT 0); CREATE TABLE child (id int PRIMARY KEY, p int REFERENCES parent ON DELETE CASCADE ON UPDATE CASCADE, up int REFERENCES child ON DELETE SET NULL);
       CREATE TABLE audit (at timestamptz DEFAULT now(), what text); CREATE TABLE victim (x int);
       INSERT INTO parent SELECT n FROM generate_series(1, 10) n; INSERT INTO child SELECT n, 1 + n % 10, nullif(n - 1, 0) FROM generate_series(1, 40) n; INSERT INTO victim SELECT n % 2 FROM generate_series(1, 30) n;
@@ -133,9 +133,6 @@ describe("undo", () => {
       expect(await content(...all), sql).toEqual(before);
       expect(questions).toHaveLength(earlier);
     }
-    // What a trigger only adds is no loss, and stays.
-    await roundTrip(["child"], "DELETE FROM child WHERE id = 40");
-    expect(questions).toEqual([]);
     // Rows that are only locked are not changed.
     expect(
       await server.data("pg_execute", { statements: ["SELECT id FROM parent FOR UPDATE"] }),

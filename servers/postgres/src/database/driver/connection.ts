@@ -62,6 +62,7 @@ export class Connection {
   readonly role: RoleFacts;
   /** Whether it was cancelled or lost and must not be used again. */
   isInvalid = false;
+  #unlimit: () => void;
   /** Undefined if the session can't be cancelled. */
   readonly #key: CancelKey | undefined;
   #left: keyof typeof RESETS = "nothing";
@@ -74,6 +75,7 @@ export class Connection {
     this.client = client;
     this.role = role;
     this.#key = key;
+    this.#unlimit = limitMessages(client.connection.stream);
     client.on("error", () => this.invalidate());
     client.on("end", () => this.invalidate());
     client.on("notice", ({ severity, message }) => {
@@ -126,6 +128,16 @@ export class Connection {
     await this.runAll(settings);
     this.#settings = settings;
     this.#isConfigured = true;
+  }
+
+  /** Runs work whose rows may be of any size, because it takes them as they come. */
+  async unlimited<Value>(work: () => Promise<Value>): Promise<Value> {
+    this.#unlimit();
+    try {
+      return await work();
+    } finally {
+      this.#unlimit = limitMessages(this.client.connection.stream);
+    }
   }
 
   /** Whether a pooler may share the backend with other clients: it issues its own cancel keys. */
@@ -286,7 +298,6 @@ async function connect(target: Target, address: Address, attempt: Attempt): Prom
     await client.end();
     throw new Error(NOT_BOUND);
   }
-  limitMessages(client.connection.stream);
   try {
     const [role] = await catalogRows<RoleFacts & QueryResultRow>(client, ROLE_QUERY);
     if (role === undefined) throw new Error("the server did not report the role");

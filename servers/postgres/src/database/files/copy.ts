@@ -38,29 +38,39 @@ export async function copyOut(
   return await sessions.work(work, async (session) => {
     await sessions.functions.requireHarmless(session, mentions);
     const { default: copyStreams } = await import("pg-copy-streams");
-    const stream = session.connection.client.query(copyStreams.to(statement));
-    let waiting: Buffer[] = [];
-    let bytes = 0;
-    const flush = async () => {
-      await write(Buffer.concat(waiting));
-      waiting = [];
-      bytes = 0;
-    };
-    try {
-      for await (const piece of stream) {
-        session.progressed();
-        waiting.push(piece);
-        bytes += piece.length;
-        if (bytes >= PIECE) await flush();
+    const { connection } = session;
+    return await connection.unlimited(async () => {
+      const stream = connection.client.query(copyStreams.to(statement));
+      try {
+        await writeAll(stream, write, session.progressed);
+      } catch (error) {
+        // The rest of the rows is useless, whatever failed.
+        connection.destroy();
+        throw error;
       }
-      await flush();
-    } catch (error) {
-      // The rest of the rows is useless, whatever failed.
-      session.connection.destroy();
-      throw error;
-    }
-    return stream.rowCount;
+      return stream.rowCount;
+    });
   });
+}
+
+/** Writes what comes in larger pieces. */
+async function writeAll(
+  source: AsyncIterable<Buffer>,
+  write: CopyOut["write"],
+  progressed: () => void,
+): Promise<void> {
+  let waiting: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of source) {
+    progressed();
+    waiting.push(piece);
+    bytes += piece.length;
+    if (bytes < PIECE) continue;
+    await write(Buffer.concat(waiting));
+    waiting = [];
+    bytes = 0;
+  }
+  await write(Buffer.concat(waiting));
 }
 
 /**
