@@ -54,10 +54,10 @@ export async function findRelation(
   { types, hint }: { readonly types?: readonly string[]; readonly hint?: string } = {},
 ): Promise<Relation> {
   const isWanted = ({ type }: Relation) => types === undefined || types.includes(type);
-  let names: string[] = [];
+  let names = new Map<string, string>();
   for (const [schema, name] of readingsOf(wanted)) {
     const all = (await relationsOf(database, schema, work)).filter(isWanted);
-    if (names.length === 0) names = all.map(({ written }) => written);
+    if (names.size === 0) names = new Map(all.map(({ name, written }) => [name, written]));
     const same = (text: string) =>
       all
         .filter((relation) => text === relation.name || text === relation.name.toLowerCase())
@@ -66,7 +66,7 @@ export async function findRelation(
     if (relation !== undefined) return relation;
   }
   const near = hint ?? `Call ${kind.names.describe} with detail names for all names.`;
-  throw withNear("table", wanted.table, names, near);
+  throw withNear("table", wanted.table, names.keys(), near, (bare) => names.get(bare) ?? bare);
 }
 
 export interface TablesAsked {

@@ -144,8 +144,8 @@ describe("--embedded", () => {
       cursor = page.next_cursor;
     } while (cursor !== undefined);
     expect(seen).toEqual(Array.from({ length: 1000 }, (_, index) => index + 1));
-    expect(await server.data("pg_describe_table", { table: "notes" })).toMatchObject({
-      primary_key: ["id"],
+    expect(await server.data("pg_describe_tables", { table: "notes" })).toMatchObject({
+      tables: [{ primary_key: ["id"] }],
     });
     expect(
       (await server.call("pg_explain", { sql: "SELECT * FROM notes WHERE id = 3", analyze: true }))

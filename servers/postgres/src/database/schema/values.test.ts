@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 it("describe_tables shows what a WHERE needs: labels, rules and values seen, and names in SQL form", async () => {
-  expect(await server.data("pg_describe_tables", { query: "orders" })).toEqual({
+  expect(await server.data("pg_describe_tables", { match: "orders" })).toEqual({
     tables: [
       {
         table: "orders",
@@ -42,7 +42,7 @@ it("describe_tables shows what a WHERE needs: labels, rules and values seen, and
           expect.stringMatching(/^big "Big" \('l0', .*'l19', … 5 more\)$/),
           "year year = integer CHECK (VALUE >= 1901) CHECK (VALUE <= 2155)",
           "status text seen 'it''s void', 'open', 'paid'",
-          "kind character varying ('a', 'b')",
+          "kind varchar ('a', 'b')",
           "total numeric check (total >= 0 AND total < 100)",
           "level integer seen 0, 1",
           "password text",
@@ -56,8 +56,14 @@ it("describe_tables shows what a WHERE needs: labels, rules and values seen, and
   });
 });
 
-it("describe_table shows the same, and nothing of rows that the role may not read", async () => {
-  const { columns } = await server.data("pg_describe_table", { table: "orders" });
+/** One table, in full. */
+async function described(table: string) {
+  const { tables } = await server.data("pg_describe_tables", { table });
+  return tables[0];
+}
+
+it("with table, it shows the same, and nothing of rows that the role may not read", async () => {
+  const { columns } = await described("orders");
   expect(columns).toEqual(
     expect.arrayContaining([
       { name: "mood", type: "mood", allowed: "'calm', 'it''s busy'" },
@@ -69,11 +75,11 @@ it("describe_table shows the same, and nothing of rows that the role may not rea
       { name: "hidden", type: "text" },
     ]),
   );
-  expect(await server.data("pg_describe_table", { table: "secured" })).toMatchObject({
+  expect(await described("secured")).toMatchObject({
     columns: [{ name: "n" }, { name: "status", type: "text" }],
   });
   expect(
-    JSON.stringify(await server.data("pg_describe_tables", { query: "secured" })),
+    JSON.stringify(await server.data("pg_describe_tables", { match: "secured" })),
   ).not.toContain("seen");
   // The same statistics can be seen by those who may read the column.
   await world.admin(
@@ -100,10 +106,10 @@ it("a partitioned table has the rows and foreign keys of its partitions", async 
       }),
     ]),
   );
-  const parts = await server.data("pg_describe_table", { table: "parts" });
+  const parts = await described("parts");
   expect(parts).toMatchObject({ estimated_rows: 200, foreign_keys: [{ name: "parts_who_fkey" }] });
   expect(parts.bytes).toBeGreaterThan(0);
-  expect(await server.data("pg_describe_table", { table: "logs" })).toMatchObject({
+  expect(await described("logs")).toMatchObject({
     partition_foreign_keys: [
       { definition: "FOREIGN KEY (by_order) REFERENCES orders(id)", partitions: 1 },
     ],
@@ -131,16 +137,16 @@ it("suggestions are written as SQL needs them", async () => {
   expect(table.text).toMatch(/Did you mean "Customer"\?\nNames with capitals need double quotes\./);
   const column = await server.call("query", { sql: 'SELECT Nam FROM orders, "Customer"' });
   expect(column.text).toContain("Names with capitals need double quotes");
-  expect((await server.call("pg_describe_table", { table: "Custmer" })).text).toContain(
-    'Did you mean public."Customer"?',
+  expect((await server.call("pg_describe_tables", { table: "Custmer" })).text).toContain(
+    'Did you mean "Customer"?',
   );
   // What is shown can be passed back.
-  expect(await server.data("pg_describe_table", { table: 'public."Customer"' })).toMatchObject({
+  expect(await described('public."Customer"')).toMatchObject({
     table: '"Customer"',
     columns: [{ name: '"CustomerId"' }],
   });
   expect(
-    await server.data("pg_describe_tables", { query: '"Customer"', column: '"CustomerId"' }),
+    await server.data("pg_describe_tables", { match: '"Customer"', column: '"CustomerId"' }),
   ).toEqual({
     tables: [{ table: '"Customer"', type: "table", columns: ['"CustomerId" integer'] }],
   });
@@ -161,7 +167,7 @@ it.each([
   ["SELECT id FROM orders WHERE id »== 1", /single =/],
   ["SELECT now() - »interval 1 day", /in quotes/],
   ["»SHOW TABLES", /pg_describe_tables/],
-  ["»DESCRIBE orders", /pg_describe_table /],
+  ["»DESCRIBE orders", /pg_describe_tables/],
 ])("SQL of another database gets a hint at its place: %s", async (marked, hint) => {
   const at = [...marked].indexOf("»");
   const { text, isError } = await server.call("query", { sql: marked.replace("»", "") });
