@@ -70,11 +70,7 @@ export async function demo({ folder, say, connect }) {
     },
     { row_count: 2, text: /\| London \| 8\.9 \|\n\| Paris \| 2\.1 \|/ },
   );
-  await sqlite.call(
-    "read_query",
-    { sql: "SELECT * FROM citys" },
-    { fails: /citys[\s\S]*cities/ },
-  );
+  await sqlite.call("read_query", { sql: "SELECT * FROM citys" }, { fails: /citys[\s\S]*cities/ });
   say("Every change of rows is recorded, and can be undone.");
   const emptied = await sqlite.call(
     "execute",

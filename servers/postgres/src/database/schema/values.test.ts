@@ -59,6 +59,7 @@ it("describe_tables shows what a WHERE needs: labels, rules and values seen, and
 /** One table, in full. */
 async function described(table: string) {
   const { tables } = await server.data("pg_describe_tables", { table });
+  if (!Array.isArray(tables)) throw new Error("no tables");
   return tables[0];
 }
 
