@@ -26,10 +26,13 @@ async function listed(databases: Databases): Promise<Relation[]> {
   }
 }
 
-const table = async (value: string, databases: Databases) =>
-  (await listed(databases))
-    .map(({ written }) => written)
-    .filter((name) => name.toLowerCase().startsWith(value.toLowerCase()));
+/** Tables that begin with a value, as it is written in SQL or without quotes and schema. */
+const table = async (value: string, databases: Databases) => {
+  const begins = (text: string) => text.toLowerCase().startsWith(value.toLowerCase());
+  const all = await listed(databases);
+  const some = all.filter(({ written, name }) => begins(written) || begins(name));
+  return some.map(({ written }) => written);
+};
 
 /** A table of the first database, and the columns of its primary key. */
 async function keyed(databases: Databases, name: string, signal: AbortSignal) {

@@ -54,7 +54,7 @@ describe("startPostgres", () => {
 
   it("ends when its parent is killed", async () => {
     const bundle = join(
-      await mkdtemp(join(import.meta.dirname, "../../node_modules/.start-")),
+      await mkdtemp(join(import.meta.dirname, "../node_modules/.start-")),
       "start.mjs",
     );
     await build({

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, dirname, join } from "node:path";
-import { aptInstall } from "../../../../scripts/lib/apt.mjs";
+import { aptInstall } from "../../../scripts/lib/apt.mjs";
 
 const SUFFIX = process.platform === "win32" ? ".exe" : "";
 

@@ -5,9 +5,9 @@ import { chown, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
-import { freePort, programsOf } from "../cluster.ts";
-import { isWindows, privateFolder, userFor } from "../data-directory.ts";
-import { Supervisor } from "../supervisor.ts";
+import { freePort, programsOf } from "../src/cluster.ts";
+import { isWindows, privateFolder, userFor } from "../src/data-directory.ts";
+import { Supervisor } from "../src/supervisor.ts";
 import { findBinaries } from "./programs.ts";
 
 /** A PostgreSQL server that tests may change freely. */

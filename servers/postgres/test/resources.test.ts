@@ -1,0 +1,112 @@
+import type { Era } from "@refmcp/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isLong } from "../../../vitest.long.ts";
+import { type Lab, lab } from "./lab.ts";
+import { talk } from "./session.ts";
+
+let world: Lab;
+beforeAll(async () => {
+  world = await lab(
+    'CREATE TABLE users (id int PRIMARY KEY, name text); CREATE SCHEMA sales; CREATE TABLE sales.orders (x numeric(8,2)); CREATE TABLE "ü/ %" (a int)',
+  );
+  await world.admin(
+    "DO $$ BEGIN FOR n IN 0..119 LOOP EXECUTE format('CREATE TABLE sales.t%s (x int)', lpad(n::text, 3, '0')); END LOOP; END $$",
+  );
+});
+afterAll(() => world?.dispose());
+
+describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("resources, %s era", (era) => {
+  it("list every table in pages, and each can be read", async () => {
+    const { connected, close } = await talk(["--url", world.url], { era });
+    const uris: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await connected.client.listResources(cursor === undefined ? {} : { cursor });
+      uris.push(...page.resources.map(({ uri }) => uri));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect(new Set(uris).size).toBe(123);
+    expect(uris).toContain("schema://public/%C3%BC%2F%20%25");
+    for (const uri of [
+      "schema://public/users",
+      "schema://public/%C3%BC%2F%20%25",
+      "schema://sales/orders",
+    ]) {
+      const [part] = (await connected.client.readResource({ uri })).contents;
+      expect(JSON.parse(part !== undefined && "text" in part ? part.text : "")).toHaveProperty(
+        "columns",
+      );
+    }
+    await expect(
+      connected.client.readResource({ uri: "schema://public/userz" }),
+    ).rejects.toMatchObject({
+      message: expect.stringMatching(/Did you mean public\.users/),
+    });
+    await close();
+  });
+
+  it("are readable under the official server's URI, in its shape", async () => {
+    const { connected, close } = await talk(["--url", world.url], { era });
+    const { host, username } = new URL(world.url);
+    const [part] = (
+      await connected.client.readResource({ uri: `postgres://${username}@${host}/users/schema` })
+    ).contents;
+    expect(JSON.parse(part !== undefined && "text" in part ? part.text : "")).toEqual([
+      { column_name: "id", data_type: "integer" },
+      { column_name: "name", data_type: "text" },
+    ]);
+    await close();
+  });
+
+  it("are rows by their primary key, with completion of it", async () => {
+    await world.admin(
+      `CREATE TABLE IF NOT EXISTS "a/b" ("k,1" text, k2 int, v text, PRIMARY KEY ("k,1", k2));
+       INSERT INTO "a/b" VALUES ('x,"/%', 1, 'here'), ('y', 2, 'there') ON CONFLICT DO NOTHING;
+       INSERT INTO users VALUES (7, 'Ada'), (71, 'Mary') ON CONFLICT DO NOTHING`,
+    );
+    const { connected, close } = await talk(["--url", world.url], { era });
+    const row = async (...parts: string[]) => {
+      const uri = `rows://${parts.map(encodeURIComponent).join("/")}`;
+      const [part] = (await connected.client.readResource({ uri })).contents;
+      return JSON.parse(part !== undefined && "text" in part ? part.text : "");
+    };
+    expect(await row("public", "users", "7")).toMatchObject({ rows: [[7, "Ada"]], row_count: 1 });
+    expect(await row("public", "a/b", '["x,\\"/%", 1]')).toMatchObject({
+      rows: [['x,"/%', 1, "here"]],
+    });
+    await expect(row("public", "users", "8")).rejects.toThrow(/has no row "8"/);
+    await expect(row("public", "users", "1 OR true")).rejects.toThrow(
+      /invalid input syntax for type integer/,
+    );
+    await expect(row("public", "a/b", "x")).rejects.toThrow(/not a key.*JSON array of "k,1", k2/);
+    await expect(row("sales", "orders", "1")).rejects.toThrow(/no primary key/);
+    const complete = async (table: string, value: string) =>
+      (
+        await connected.client.complete({
+          ref: { type: "ref/resource", uri: "rows://{schema}/{table}/{key}" },
+          argument: { name: "key", value },
+          context: { arguments: { schema: "public", table } },
+        })
+      ).completion.values;
+    expect(await complete("users", "7")).toEqual(["7", "71"]);
+    expect(await complete("a/b", '["y')).toEqual(['["y", 2]']);
+    await world.admin('DROP TABLE "a/b"; DELETE FROM users');
+    await close();
+  });
+
+  it("complete schemas and the tables of one", async () => {
+    const { connected, close } = await talk(["--url", world.url], { era });
+    const complete = async (name: string, value: string, given: Record<string, string> = {}) =>
+      (
+        await connected.client.complete({
+          ref: { type: "ref/resource", uri: "schema://{schema}/{table}" },
+          argument: { name, value },
+          context: { arguments: given },
+        })
+      ).completion.values;
+    expect(await complete("schema", "s")).toEqual(["sales"]);
+    expect(await complete("table", "O", { schema: "sales" })).toEqual(["orders"]);
+    expect(await complete("table", "o", { schema: "public" })).toEqual([]);
+    await close();
+  });
+});
