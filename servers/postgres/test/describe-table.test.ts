@@ -45,7 +45,6 @@ it("describes columns, keys in both directions, indexes, policies", async () => 
       { table: "orders", definition: "FOREIGN KEY (customer) REFERENCES customers(id)" },
     ],
     constraints: [{ definition: "UNIQUE (name)" }],
-    also_in: ["other"],
   });
   expect(await described({ table: "covered" })).toMatchObject({
     primary_key: ["id"],

@@ -71,7 +71,7 @@ describe("query", () => {
   it.each([
     [
       "SELECT * FROM user_s",
-      /relation "user_s" does not exist \(SQLSTATE 42P01, position 15: "SELECT \* FROM »user_s"\)\. Did you mean users\?\nCall pg_describe_tables/,
+      /relation "user_s" does not exist \(SQLSTATE 42P01, position 15: "SELECT \* FROM »user_s"\)\. Did you mean users\?\npg_describe_tables/,
     ],
     ["SELECT * FROM order", /syntax error at or near "order" \(SQLSTATE 42601, position 15/],
     ["SELECT * FROM ordrs", /Did you mean sales\.orders\?/],

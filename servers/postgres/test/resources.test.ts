@@ -26,35 +26,20 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("resources, %s er
       cursor = page.nextCursor;
     } while (cursor !== undefined);
     expect(new Set(uris).size).toBe(123);
-    expect(uris).toContain("schema://public/%C3%BC%2F%20%25");
+    expect(uris).toContain("schema://%22%C3%BC%2F%20%25%22");
     for (const uri of [
-      "schema://public/users",
-      "schema://public/%C3%BC%2F%20%25",
-      "schema://sales/orders",
+      "schema://users",
+      "schema://%22%C3%BC%2F%20%25%22",
+      "schema://sales.orders",
     ]) {
       const [part] = (await connected.client.readResource({ uri })).contents;
       expect(JSON.parse(part !== undefined && "text" in part ? part.text : "")).toHaveProperty(
         "columns",
       );
     }
-    await expect(
-      connected.client.readResource({ uri: "schema://public/userz" }),
-    ).rejects.toMatchObject({
-      message: expect.stringMatching(/Did you mean public\.users/),
+    await expect(connected.client.readResource({ uri: "schema://userz" })).rejects.toMatchObject({
+      message: expect.stringMatching(/Did you mean users/),
     });
-    await close();
-  });
-
-  it("are readable under the official server's URI, in its shape", async () => {
-    const { connected, close } = await talk(["--url", world.url], { era });
-    const { host, username } = new URL(world.url);
-    const [part] = (
-      await connected.client.readResource({ uri: `postgres://${username}@${host}/users/schema` })
-    ).contents;
-    expect(JSON.parse(part !== undefined && "text" in part ? part.text : "")).toEqual([
-      { column_name: "id", data_type: "integer" },
-      { column_name: "name", data_type: "text" },
-    ]);
     await close();
   });
 
@@ -70,43 +55,42 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("resources, %s er
       const [part] = (await connected.client.readResource({ uri })).contents;
       return JSON.parse(part !== undefined && "text" in part ? part.text : "");
     };
-    expect(await row("public", "users", "7")).toMatchObject({ rows: [[7, "Ada"]], row_count: 1 });
-    expect(await row("public", "a/b", '["x,\\"/%", 1]')).toMatchObject({
+    expect(await row("users", "7")).toMatchObject({ rows: [[7, "Ada"]], row_count: 1 });
+    expect(await row("a/b", '["x,\\"/%", 1]')).toMatchObject({
       rows: [['x,"/%', 1, "here"]],
     });
-    await expect(row("public", "users", "8")).rejects.toThrow(/has no row "8"/);
-    await expect(row("public", "users", "1 OR true")).rejects.toThrow(
+    await expect(row("users", "8")).rejects.toThrow(/has no row "8"/);
+    await expect(row("users", "1 OR true")).rejects.toThrow(
       /invalid input syntax for type integer/,
     );
-    await expect(row("public", "a/b", "x")).rejects.toThrow(/not a key.*JSON array of "k,1", k2/);
-    await expect(row("sales", "orders", "1")).rejects.toThrow(/no primary key/);
+    await expect(row("a/b", "x")).rejects.toThrow(/not a key.*JSON array of "k,1", k2/);
+    await expect(row("sales.orders", "1")).rejects.toThrow(/no primary key/);
     const complete = async (table: string, value: string) =>
       (
         await connected.client.complete({
-          ref: { type: "ref/resource", uri: "rows://{schema}/{table}/{key}" },
+          ref: { type: "ref/resource", uri: "rows://{table}/{key}" },
           argument: { name: "key", value },
-          context: { arguments: { schema: "public", table } },
+          context: { arguments: { table } },
         })
       ).completion.values;
     expect(await complete("users", "7")).toEqual(["7", "71"]);
-    expect(await complete("a/b", '["y')).toEqual(['["y", 2]']);
+    expect(await complete("a/b", '["y')).toEqual([]);
     await world.admin('DROP TABLE "a/b"; DELETE FROM users');
     await close();
   });
 
-  it("complete schemas and the tables of one", async () => {
+  it("complete tables, with or without their schema", async () => {
     const { connected, close } = await talk(["--url", world.url], { era });
-    const complete = async (name: string, value: string, given: Record<string, string> = {}) =>
+    const complete = async (value: string) =>
       (
         await connected.client.complete({
-          ref: { type: "ref/resource", uri: "schema://{schema}/{table}" },
-          argument: { name, value },
-          context: { arguments: given },
+          ref: { type: "ref/resource", uri: "schema://{table}" },
+          argument: { name: "table", value },
         })
       ).completion.values;
-    expect(await complete("schema", "s")).toEqual(["sales"]);
-    expect(await complete("table", "O", { schema: "sales" })).toEqual(["orders"]);
-    expect(await complete("table", "o", { schema: "public" })).toEqual([]);
+    expect(await complete("O")).toEqual(["sales.orders"]);
+    expect(await complete("sales.o")).toEqual(["sales.orders"]);
+    expect(await complete("u")).toEqual(["users"]);
     await close();
   });
 });

@@ -7,11 +7,11 @@ const cities = () => at().sql("SELECT id, city FROM customers ORDER BY id");
 it("restores the rows of a change, after a dry run that changes nothing", async () => {
   const before = await cities();
   const { change_id } = await at().data("pg_execute", {
-    statements: ["UPDATE customers SET city = 'Rome'", "DELETE FROM customers WHERE id = 2"],
+    statements: ["UPDATE customers SET city = 'Rome'", "DELETE FROM orders WHERE customer_id = 2"],
   });
   const after = await cities();
   const tables = [
-    { table: "customers", inserted: 1, updated: 2, deleted: 0 },
+    { table: "customers", inserted: 0, updated: 3, deleted: 0 },
     { table: "orders", inserted: 1, updated: 0, deleted: 0 },
   ];
   expect(await at().data("pg_undo_change", { change_id, dry_run: true })).toEqual({

@@ -66,6 +66,8 @@ export const shownImport = (path: string, table: string) =>
 async function firstRecord({ handle, path }: GuardedFile, delimiter: string): Promise<string[]> {
   const buffer = Buffer.alloc(MAX_HEADER);
   const { bytesRead } = await handle.read(buffer, 0, MAX_HEADER, 0);
+  // An empty first line is not skipped: a database would take the second for a record.
+  if (/^(?:\xef\xbb\xbf)?[\r\n]/.test(buffer.toString("latin1", 0, 4))) return [];
   return csvHeader(buffer.subarray(0, bytesRead), bytesRead < MAX_HEADER, path, delimiter);
 }
 
@@ -78,9 +80,7 @@ function headerOf(
 ): string[] {
   const hint = `The first line must name columns of ${table}: ${known.slice(0, 40).join(", ")}. For ; or tabs set delimiter.`;
   if (fields.length === 0)
-    throw new ToolError("invalid", `${JSON.stringify(path)} is empty; a header line is required.`, {
-      hint,
-    });
+    throw new ToolError("invalid", `The first line of ${JSON.stringify(path)} is empty.`, { hint });
   const columns = fields.map((field) => {
     const wanted = field.trim().toLowerCase();
     const column =

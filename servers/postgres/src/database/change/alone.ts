@@ -27,7 +27,7 @@ export async function changeAlone(
       const loss = lost === undefined ? undefined : { objects: [lost] };
       if (loss !== undefined && lossText(loss) !== undefined) await agree(loss);
       const params = statement?.params ?? [];
-      const outcome = await runStatement(sessions, session, change, params, rowChars);
+      const outcome = await runStatement(sessions, session, change, params);
       const notices = session.connection.takeNotices();
       return changed([outcome], rowChars, { committed: true, tables: [], loss, notices });
     });

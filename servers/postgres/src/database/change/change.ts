@@ -140,7 +140,6 @@ class Run {
         session,
         isLocated ? { ...change, sql: located.sql } : change,
         params,
-        this.#job.rowChars,
         isLocated ? places : undefined,
       ),
     );

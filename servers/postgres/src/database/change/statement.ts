@@ -6,6 +6,8 @@ import type { Session, Sessions } from "../driver/sessions.ts";
 import { paramsOf } from "../driver/values.ts";
 import type { Change } from "../gate/write.ts";
 
+/** Characters of rows, of which those that fit are shown. */
+const SHOWN_CHARS = 1_000_000;
 /** Characters for where rows are: of about 250,000. */
 const PLACES_CHARS = 16_000_000;
 const CELL_BYTES = 8_192;
@@ -20,11 +22,10 @@ export async function runStatement(
   session: Session,
   { sql, command }: Pick<Change, "sql" | "command">,
   params: readonly unknown[],
-  rowChars: number,
   places?: Map<string, string[]>,
 ) {
   const query = { text: sql, params: paramsOf(params) };
-  const chars = places === undefined ? rowChars : Math.max(rowChars, PLACES_CHARS);
+  const chars = places === undefined ? SHOWN_CHARS : PLACES_CHARS;
   const { fields, rows, tag } = await session.query(query, { chars, toEnd: true });
   const own = places === undefined ? 0 : 2;
   if (places !== undefined)
