@@ -5,8 +5,9 @@ import { chown, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
-import { freePort, programsOf } from "../src/cluster.ts";
+import { freePort } from "../src/cluster.ts";
 import { isWindows, privateFolder, userFor } from "../src/data-directory.ts";
+import { programsOf } from "../src/programs.ts";
 import { Supervisor } from "../src/supervisor.ts";
 import { findBinaries } from "./programs.ts";
 

@@ -26,7 +26,7 @@ async function listed(databases: Databases): Promise<Relation[]> {
   }
 }
 
-/** Tables that begin with a value, as it is written in SQL or without quotes and schema. */
+/** Tables that begin with a value: as written in SQL, or without quotes and schema. */
 const table = async (value: string, databases: Databases) => {
   const begins = (text: string) => text.toLowerCase().startsWith(value.toLowerCase());
   const all = await listed(databases);

@@ -53,7 +53,7 @@ it("adds all rows or none, and names what is wrong", async () => {
   expect(await names()).toEqual(before);
 });
 
-it("asks before what a trigger loses, as it is not recorded", async () => {
+it("asks before a trigger loses rows, which are not recorded", async () => {
   await at().sql(`CREATE TABLE precious AS SELECT n FROM generate_series(1, 100) n; CREATE TABLE inbox (n int);
     CREATE FUNCTION purge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM precious; RETURN NULL; END $$;
     CREATE TRIGGER purging AFTER INSERT ON inbox FOR EACH ROW EXECUTE FUNCTION purge()`);

@@ -14,7 +14,7 @@ const SHORT: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** A type as people write it: `varchar(20)`, `timestamp`. */
-export const shortType = (type: string) =>
+const shortType = (type: string) =>
   SHORT.reduce((text, [long, short]) => text.replace(long, short), type);
 
 /** A table with a line for each column. @param column only columns whose names have this part */

@@ -3,7 +3,7 @@ import type { Bound } from "../database.ts";
 import type { Databases } from "../databases.ts";
 import { type NewFile, writeNewFile } from "./new-file.ts";
 
-export interface Export extends Bound {
+interface Export extends Bound {
   readonly database?: string | undefined;
   readonly path: string;
   readonly format: ExportFormat;

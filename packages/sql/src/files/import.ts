@@ -8,7 +8,7 @@ import { asking, type Calling, recorded } from "../change/run.ts";
 import type { Databases } from "../databases.ts";
 import type { Transfer } from "./export.ts";
 
-export interface Import extends TableName {
+interface Import extends TableName {
   readonly database?: string | undefined;
   readonly path: string;
   readonly delimiter: string;

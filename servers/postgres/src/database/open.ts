@@ -9,8 +9,7 @@ import { Sessions, type Source, type WorkLimits } from "./driver/sessions.ts";
 import { targetOf } from "./driver/target.ts";
 import { kind } from "./kind.ts";
 
-export interface Opening
-  extends Pick<DatabasesOptions<PostgresDatabase>, "limits" | "guard" | "changes"> {
+interface Opening extends Pick<DatabasesOptions<PostgresDatabase>, "limits" | "guard" | "changes"> {
   readonly work: WorkLimits;
   readonly url: string | undefined;
   readonly named: readonly { readonly name: string; readonly value: string }[];

@@ -35,7 +35,7 @@ import { FOREIGN } from "./schema/foreign.ts";
 import { explainedIn } from "./schema/hints.ts";
 import { look, type Source } from "./schema/look.ts";
 
-export interface SqliteOptions {
+interface SqliteOptions {
   readonly pool: Pool;
   /** The limit of a statement, in milliseconds. */
   readonly timeoutMs: number;

@@ -1,7 +1,7 @@
 import { existsSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 
 /** Two numbers in the header of a database file that only grow, and when the file was created, in nanoseconds. */
-export interface FileVersion {
+interface FileVersion {
   readonly commits: number;
   readonly schemas: number;
   readonly created?: string | undefined;

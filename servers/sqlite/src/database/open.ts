@@ -5,8 +5,7 @@ import { SqliteDatabase } from "./database.ts";
 import { Pool } from "./driver/pool.ts";
 import { kind } from "./kind.ts";
 
-export interface Opening
-  extends Pick<DatabasesOptions<SqliteDatabase>, "limits" | "guard" | "changes"> {
+interface Opening extends Pick<DatabasesOptions<SqliteDatabase>, "limits" | "guard" | "changes"> {
   /** Databases that the user named; `--db-path` is `main`. */
   readonly files: readonly { readonly name: string; readonly value: string }[];
   readonly allowDdl: boolean;

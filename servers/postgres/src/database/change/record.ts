@@ -52,7 +52,7 @@ export function writerFor(recording: Recording): ChangeWriter {
 }
 
 /** What a record has in addition to its rows. */
-export interface RecordedFacts {
+interface RecordedFacts {
   readonly facts: readonly Pick<TableFacts, "id" | "name" | "columns" | "key">[];
   /** Tables whose inserted rows are not in it. */
   readonly skipped: readonly string[];

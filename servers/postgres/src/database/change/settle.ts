@@ -6,7 +6,7 @@ import type { TouchedTable } from "./losses.ts";
 import { type Places, recordRows, STARTED, Unrecordable, writerFor, written } from "./record.ts";
 
 /** What must be known before the first statement of a change. */
-export interface Start {
+interface Start {
   readonly started: string;
   /** Whether the server counts what is changed. */
   readonly counts: boolean;

@@ -7,7 +7,7 @@ import FILE from "./checks.sql.ts";
 import { lintQuery, lintResult } from "./lints.ts";
 import RIGHTS from "./rights.sql.ts";
 
-export const finding = z.object({
+const finding = z.object({
   check: z.string(),
   /** `note`: it found nothing, but could not look at everything. */
   status: z.enum(["ok", "warning", "note"]),

@@ -5,7 +5,7 @@ import type { Sessions, Work } from "../driver/sessions.ts";
 import SUGGESTIONS from "./suggestions.sql.ts";
 
 export const ORDERS = ["total_time", "mean_time", "calls", "rows", "io"] as const;
-export type Order = (typeof ORDERS)[number];
+type Order = (typeof ORDERS)[number];
 
 export const topQuery = z.object({
   /** Normalized by pg_stat_statements: constants are $1, $2. */

@@ -2,7 +2,7 @@ import { denied } from "../driver/errors.ts";
 import { harmlessMentions, IMPLIED, type Mention } from "./functions.ts";
 import { commandName, only, parseSql, treeOf, walk } from "./syntax.ts";
 
-export interface Passed {
+interface Passed {
   readonly kind: "select" | "show" | "explain";
   /** Whether its result can be paged: one portal over one SELECT. */
   readonly pageable: boolean;

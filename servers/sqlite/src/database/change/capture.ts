@@ -16,7 +16,7 @@ interface Watched extends Shape {
 }
 
 /** A table whose rows can't be watched. */
-export interface Blind {
+interface Blind {
   readonly reason: string;
   readonly kinds: ReadonlySet<Kind>;
 }

@@ -8,7 +8,7 @@ export type Kind = "insert" | "update" | "delete";
 const KINDS: readonly Kind[] = ["insert", "update", "delete"];
 
 /** What statements can change, also through triggers and foreign keys. */
-export interface Reach {
+interface Reach {
   /** By the names of tables and views in lower case. */
   readonly kinds: ReadonlyMap<string, ReadonlySet<Kind>>;
   /** Whether a REPLACE may delete rows, for which SQLite runs no trigger. */
@@ -81,7 +81,7 @@ function kindsIn(tokens: readonly Token[]): Kind[] {
 }
 
 /** All names in a text in lower case, however they are quoted. */
-export function namesIn(tokens: readonly Token[]): Set<string> {
+function namesIn(tokens: readonly Token[]): Set<string> {
   const named = tokens.filter(({ kind }) => kind === "word" || kind === "name" || kind === "text");
   return new Set(named.map(({ text }) => unquoted(text.toLowerCase())));
 }

@@ -30,7 +30,7 @@ export interface UndoJob extends Omit<Recorded, "statements" | "undoes"> {
 }
 
 /** What an undo needs in addition to the rows. */
-export interface UndoFacts {
+interface UndoFacts {
   /** The recorded columns of each table. */
   readonly columns: Readonly<Record<string, readonly string[]>>;
   /** Full-text indexes to rebuild. */
@@ -38,7 +38,7 @@ export interface UndoFacts {
 }
 
 /** Why a change can't be undone, for the user. */
-export type Obstacle =
+type Obstacle =
   /** Rows that are not as the change left them: the first ones, and how many there are. */
   | { readonly rows: readonly string[]; readonly count: number; readonly isAsBefore: boolean }
   | { readonly message: string; readonly hint: string };

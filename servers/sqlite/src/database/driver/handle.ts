@@ -139,6 +139,6 @@ export function preparedReading(database: Database.Database, sql: string) {
 }
 
 /** @throws an error with the code `REFMCP_WRITES` if the statement is not read-only */
-export function requireReadOnly(statement: Database.Statement): void {
+function requireReadOnly(statement: Database.Statement): void {
   if (!isReading(statement)) throw failure("REFMCP_WRITES", "not read-only");
 }

@@ -4,7 +4,7 @@ import type { Place } from "./handle.ts";
 import type { Answer, Job, Op, Run } from "./jobs.ts";
 import { ENDED, SqliteProcess } from "./process.ts";
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Memory limit of one process, in MB. */
   readonly memory: number;
   /** Statements that run at the same time; one look at the schema may run in addition. */
@@ -142,7 +142,7 @@ export class Pool {
     if (this.#isStarting || this.#isClosed) return;
     const since = [...this.#busy].map((process) => process.since ?? Number.POSITIVE_INFINITY);
     if (since.every((start) => performance.now() - start >= LONG_MS)) void this.#start();
-    // Replies that have arrived meanwhile are read before the look.
+    // Replies that have arrived since are read before the look.
     else this.#growth ??= setTimeout(() => setImmediate(this.#look), LONG_MS).unref();
   }
 

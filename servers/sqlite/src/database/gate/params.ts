@@ -71,7 +71,7 @@ function isBlob(value: object): boolean {
 }
 
 /** The parameters of a statement, in order of first appearance; names are without their prefix. */
-export interface Places {
+interface Places {
   /** The number of plain question marks. */
   readonly anonymous: number;
   /** `?1`, `:name`, `@name` and `$name` (SQLite, "Parameters"). */

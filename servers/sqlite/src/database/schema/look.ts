@@ -13,11 +13,11 @@ export interface Source {
   readonly timeoutMs: number;
 }
 
-/** A statement of ours with its values. */
-export type Own = readonly [sql: string, ...params: unknown[]];
+/** Our own statement with its values. */
+type Own = readonly [sql: string, ...params: unknown[]];
 
 /** How our own statements run. */
-export interface Looking extends Work {
+interface Looking extends Work {
   /** A statement that fails has no rows. */
   readonly isTolerant?: boolean;
   /** It may take long, because it reads rows or runs a view, so it takes turns with queries. */
