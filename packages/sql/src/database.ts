@@ -1,11 +1,15 @@
 import type { ExportFormat, Format } from "./answer/formats.ts";
-import type { Ahead, Bound, ResultWindow } from "./answer/results.ts";
+import type { Page, ResultWindow } from "./answer/results.ts";
 import type { ColumnValues } from "./answer/values.ts";
 import type { Loss } from "./change/loss.ts";
 import type { Recording, TableCounts } from "./change/record.ts";
 import type { RecordedChange } from "./change/store.ts";
 
-export type { Bound } from "./answer/results.ts";
+/** A statement with the values of its parameters. */
+export interface Bound {
+  readonly sql: string;
+  readonly params: readonly unknown[];
+}
 
 export interface Work {
   readonly signal: AbortSignal;
@@ -23,12 +27,10 @@ export interface Database {
   /** What its changes are recorded under, however it is named. */
   readonly identity: string;
 
-  /** Reads a window of a statement's rows; nothing of the database is in use when it resolves. */
-  read(question: Reading, ahead: Ahead): Promise<ResultWindow>;
+  /** Reads a page of a statement's rows; nothing of the database is in use when it resolves. */
+  read(question: Reading, page: Page): Promise<ResultWindow>;
   /** The plan of a reading statement. @param analyze run it and measure */
   explain(asked: Bound & Work & { analyze: boolean; budget: number }): Promise<Plan>;
-  /** Indexes to create or drop. */
-  suggestIndexes(limit: number, work: Work): Promise<Suggestion[]>;
 
   /** All tables and views, in any order; those of the system only if their schema is named. */
   relations(asked: Work & { readonly schema?: string | undefined }): Promise<Relation[]>;
@@ -65,13 +67,6 @@ export interface Reading extends Bound, Work {
 export interface Plan {
   readonly plan: string[];
   readonly [fact: string]: unknown;
-}
-
-export interface Suggestion {
-  readonly table: string;
-  readonly create?: string;
-  readonly drop?: string;
-  readonly reason: string;
 }
 
 /** A table or view. */

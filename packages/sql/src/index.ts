@@ -3,7 +3,6 @@
 export * from "./answer/foreign.ts";
 export { didYouMean, quoteIdentifier, suggesting, unquoted, withNear } from "./answer/names.ts";
 export { excerpt, positionText } from "./answer/position.ts";
-export * from "./answer/read.ts";
 export * from "./answer/relations.ts";
 export * from "./answer/results.ts";
 export * from "./change/loss.ts";

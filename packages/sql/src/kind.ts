@@ -19,12 +19,6 @@ export interface Kind {
   readonly hasSchemas: boolean;
   readonly analyzes: boolean;
   readonly exportsParams: boolean;
-  /** The values of a statement's placeholders, from named values in order, for tools of `--tools-file`. */
-  readonly paramsFor: (
-    sql: string,
-    names: readonly string[],
-    values: readonly unknown[],
-  ) => unknown[];
 }
 
 export interface ToolNames {
@@ -36,5 +30,4 @@ export interface ToolNames {
   readonly importCsv: string;
   readonly listChanges: string;
   readonly undoChange: string;
-  readonly suggestIndexes: string;
 }

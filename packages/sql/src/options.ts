@@ -3,13 +3,6 @@ import type { OptionValues } from "@refmcp/core";
 /** Rows of a call that sets no limit. */
 export const STANDARD_ROWS = 200;
 
-export interface Limits {
-  readonly rows: number;
-  readonly bytes: number;
-  readonly cellBytes: number;
-  readonly timeoutMs: number;
-}
-
 /** Options that limit every call, for the option table of a server. */
 export const limitOptions = {
   maxRows: {
@@ -35,15 +28,6 @@ export const limitOptions = {
     default: 8_192,
     heading: "Limits",
     description: "Longer values are truncated to this many bytes.",
-  },
-  readAheadMb: {
-    type: "integer",
-    min: 1,
-    max: 1_024,
-    default: 32,
-    valueName: "MB",
-    heading: "Limits",
-    description: "Memory for rows read ahead, from which further pages are served.",
   },
   queryTimeoutMs: {
     type: "integer",
@@ -91,24 +75,13 @@ export const undoOptions = {
 
 export type UndoValues = OptionValues<typeof undoOptions>;
 
-export const toolsFileOption = {
-  toolsFile: {
-    type: "file",
-    heading: "Tools",
-    description:
-      "YAML or JSON file with your own tools: SQL statements with typed parameters, as in DBHub: tools is a list of name, description, statement, parameters. Statements that change data need --allow-write.",
-  },
-} as const;
-
 /** The limits of one call: what it asks for, within the server's options. */
-export function limitsOf(
-  options: Omit<LimitValues, "readAheadMb">,
-  asked: { readonly maxRows?: number | undefined; readonly timeoutMs?: number | undefined } = {},
-): Limits {
-  return {
-    rows: Math.min(asked.maxRows ?? STANDARD_ROWS, options.maxRows),
-    bytes: options.maxBytes,
-    cellBytes: options.maxCellBytes,
-    timeoutMs: Math.min(asked.timeoutMs ?? options.queryTimeoutMs, options.queryTimeoutMs),
-  };
-}
+export const limitsOf = (
+  { maxRows, maxBytes: bytes, maxCellBytes: cellBytes, queryTimeoutMs }: LimitValues,
+  asked: { readonly maxRows?: number | undefined; readonly timeoutMs?: number | undefined },
+) => ({
+  rows: Math.min(asked.maxRows ?? STANDARD_ROWS, maxRows),
+  bytes,
+  cellBytes,
+  timeoutMs: Math.min(asked.timeoutMs ?? queryTimeoutMs, queryTimeoutMs),
+});

@@ -1,75 +1,36 @@
-import { cursorsOf, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import { resourceFor } from "@refmcp/core";
-import * as z from "zod";
 import { bounded } from "./answer/describe.ts";
-import { readPage } from "./answer/read.ts";
 import { findRelation, relationsOf } from "./answer/relations.ts";
-import type { Relation } from "./database.ts";
+import { readPage } from "./answer/results.ts";
 import type { Databases } from "./databases.ts";
 
 /** For lists and completions, which no call can cancel: only the time limit ends them. */
 const { signal: never } = new AbortController();
-/** Clients read up to 64 pages. */
 const LISTED = 500;
 /** Keys among which a completion looks: the first ones. */
 const KEYS = 10_000;
 
 const resource = resourceFor<Databases>();
 
-/** The tables of the first database; a database that can't be read lists nothing. */
-async function listed(databases: Databases): Promise<Relation[]> {
-  try {
-    return await relationsOf(await databases.at(), undefined, { signal: never });
-  } catch (error) {
-    if (error instanceof ToolError) return [];
-    throw error;
-  }
-}
+const tablesOf = async (databases: Databases) =>
+  await relationsOf(await databases.at(), undefined, { signal: never });
 
-/** Tables that begin with a value: as written in SQL, or without quotes and schema. */
-const table = async (value: string, databases: Databases) => {
-  const begins = (text: string) => text.toLowerCase().startsWith(value.toLowerCase());
-  const all = await listed(databases);
-  const some = all.filter(({ written, name }) => begins(written) || begins(name));
-  return some.map(({ written }) => written);
-};
+const table = async (value: string, databases: Databases) =>
+  (await tablesOf(databases))
+    .map(({ written }) => written)
+    .filter((name) => name.toLowerCase().startsWith(value.toLowerCase()));
 
-/** A table of the first database, and the columns of its primary key. */
+/** A table of the first database, and the column of its primary key. */
 async function keyed(databases: Databases, name: string, signal: AbortSignal) {
   const at = await databases.at();
   const relation = await findRelation(databases, at, { table: name }, { signal });
-  const [{ columns } = { columns: [] }] = await at.facts([relation], { signal });
-  const key = columns.flatMap((column) => (column.primaryKey === true ? [column.name] : []));
-  if (key.length > 0) return { from: relation.written, key };
-  throw new ToolError(
-    "invalid",
-    `${relation.written} has no primary key, so its rows have no URI.`,
-    {
-      hint: `Call ${databases.kind.names.query} to see its rows.`,
-    },
-  );
-}
-
-/** The values of a key: the text itself, or for several columns a JSON array. */
-function valuesOf(text: string, key: readonly string[]): unknown[] {
-  if (key.length === 1) return [text];
-  const parsed = z.array(z.unknown()).length(key.length).safeParse(jsonOf(text));
-  if (parsed.success) return parsed.data;
-  throw new ToolError(
-    "invalid",
-    `${JSON.stringify(text.slice(0, 100))} is not a key of this table.`,
-    {
-      hint: `The URI ends with the percent-encoded JSON array of ${key.map(oneLine).join(", ")}: [1,"a"].`,
-    },
-  );
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const [facts] = await at.facts([relation], { signal });
+  const [key, ...more] = (facts?.columns ?? []).filter(({ primaryKey }) => primaryKey === true);
+  if (key !== undefined && more.length === 0) return { from: relation.written, key: key.name };
+  throw new ToolError("invalid", `${relation.written} has no primary key of one column.`, {
+    hint: `Call ${databases.kind.names.query} to see its rows.`,
+  });
 }
 
 export const schemaResource = resource({
@@ -83,20 +44,17 @@ export const schemaResource = resource({
     const relation = await findRelation(databases, at, { table: name }, { signal });
     return JSON.stringify(bounded(await at.describe(relation, { signal }), budget), undefined, 2);
   },
-  async list(databases, cursor) {
-    const cursors = cursorsOf("schema", databases.names, z.int().min(0));
-    const start = cursors.decode(cursor) ?? 0;
-    const all = databases.names.length === 0 ? [] : await listed(databases);
-    const end = start + LISTED;
+  async list(databases) {
+    // A database that can't be read lists nothing.
+    const tables = databases.names.length === 0 ? [] : await tablesOf(databases).catch(() => []);
     return {
-      resources: all.slice(start, end).map(({ written, type }) => ({
+      resources: tables.slice(0, LISTED).map(({ written, type }) => ({
         uri: `schema://${encodeURIComponent(written)}`,
         name: written.slice(0, 200),
         title: written.slice(0, 200),
         description: `Schema of a ${type.replace("_", " ")}.`,
         mimeType: "application/json",
       })),
-      ...(end < all.length ? { nextCursor: cursors.encode(end) } : {}),
     };
   },
   complete: { table },
@@ -106,17 +64,14 @@ export const rowResource = resource({
   uriTemplate: "rows://{table}/{key}",
   name: "row",
   title: "A row of a table",
-  description:
-    'One row of the first database by its primary key. The key of several columns is a JSON array, percent-encoded: [1,"a"].',
+  description: "One row of the first database by its primary key.",
   mimeType: "application/json",
-  async read({ table: name, key: text }, databases, { budget, signal }) {
+  async read({ table: name, key: value }, databases, { budget, signal }) {
     const { from, key } = await keyed(databases, name, signal);
-    const where = key.map((column, at) => `${column} = $${at + 1}`).join(" AND ");
-    const sql = `SELECT * FROM ${from} WHERE ${where}`;
-    const asked = { sql, params: valuesOf(text, key), maxRows: 1, budget, signal };
-    const answer = await readPage(databases, asked);
+    const sql = `SELECT * FROM ${from} WHERE ${key} = $1`;
+    const answer = await readPage(databases, { sql, params: [value], budget, signal });
     if (JSON.parse(answer).row_count > 0) return answer;
-    throw new ToolError("not_found", `${from} has no row ${JSON.stringify(text.slice(0, 100))}.`, {
+    throw new ToolError("not_found", `${from} has no row ${JSON.stringify(value.slice(0, 100))}.`, {
       hint: `Call ${databases.kind.names.query} to see its rows.`,
     });
   },
@@ -125,10 +80,9 @@ export const rowResource = resource({
     async key(value, databases, { table: name }) {
       if (name === undefined) return [];
       const { from, key } = await keyed(databases, name, never);
-      if (key.length > 1) return [];
-      const sql = `SELECT key FROM (SELECT CAST(${key[0]} AS text) AS key FROM ${from} ORDER BY ${key[0]} LIMIT ${KEYS}) k
+      const sql = `SELECT key FROM (SELECT CAST(${key} AS text) AS key FROM ${from} ORDER BY ${key} LIMIT ${KEYS}) k
         WHERE substr(key, 1, length(CAST($1 AS text))) = $1 LIMIT 100`;
-      const asked = { sql, params: [value], maxRows: 100, budget: 20_000, signal: never };
+      const asked = { sql, params: [value], budget: 20_000, signal: never };
       const { rows }: { rows: [string][] } = JSON.parse(await readPage(databases, asked));
       return rows.map(([text]) => text);
     },

@@ -29,6 +29,6 @@ export async function openRecord(
     enabled: undo,
     days: undoDays,
   });
-  await (forgetChanges ? changes.forget() : changes.prune());
+  await changes.erase(forgetChanges);
   return { changes, guard: createPathGuard(visible) };
 }

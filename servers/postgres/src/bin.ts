@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import { run } from "@refmcp/launch";
+import { run } from "@refmcp/core/run";
 import { GRANT_SQL } from "./database/driver/role.ts";
 import { normalArguments } from "./options.ts";
 import { server } from "./server.ts";

@@ -14,5 +14,5 @@ export const database = z.string().optional().describe(kind.database);
 /** The tools of every SQL server, each in a toolset. */
 export const sharedTools = sqlTools(kind).map((shared) => ({
   ...shared,
-  toolset: shared.name === kind.names.suggestIndexes ? "dba" : "data",
+  toolset: "data",
 }));

@@ -1,5 +1,5 @@
 import { defineOptions } from "@refmcp/core";
-import { limitOptions, toolsFileOption, undoOptions } from "@refmcp/sql/options";
+import { limitOptions, undoOptions } from "@refmcp/sql/options";
 
 export const options = defineOptions({
   dbPath: {
@@ -49,7 +49,6 @@ export const options = defineOptions({
     heading: "Limits",
     description: "Memory limit of one query's process, which is stopped if it exceeds it.",
   },
-  ...toolsFileOption,
   ...limitOptions,
 });
 

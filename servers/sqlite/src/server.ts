@@ -4,7 +4,6 @@ import { sqlResources } from "@refmcp/sql/resources";
 import manifest from "../package.json" with { type: "json" };
 import { prompts, tools } from "./context.ts";
 import type { SqliteDatabase } from "./database/database.ts";
-import { kind } from "./database/kind.ts";
 import { options } from "./options.ts";
 
 export const server = defineServer({
@@ -36,15 +35,6 @@ export const server = defineServer({
   views: import.meta.url,
   slim: ["describe_tables", "read_query", "execute"],
   tools,
-  moreTools: {
-    option: "toolsFile",
-    async load({ toolsFile, dbPath, db, allowWrite, allowDdl }) {
-      const { toolsFrom } = await import("@refmcp/sql/tools-file");
-      const { rulesFor } = await import("./database/gate/own-tools.ts");
-      const sources = [...(dbPath === undefined ? [] : ["main"]), ...db.map(({ name }) => name)];
-      return await toolsFrom(toolsFile, tools, kind, rulesFor({ sources, allowWrite, allowDdl }));
-    },
-  },
   resources: sqlResources,
   prompts,
   // Loaded with the first call, so that the server starts quickly.

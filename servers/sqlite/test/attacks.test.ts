@@ -99,15 +99,14 @@ describe("limits", () => {
     expect(next.next_cursor).toBeDefined();
   });
 
-  it("come from one snapshot, or report a changed row before the cursor", async () => {
+  it("report a changed row before the cursor", async () => {
     const here = await enter();
     const sql = "SELECT id, name FROM users ORDER BY id";
     const page = await ask(here, sql, { maxRows: 1 });
     await change(here, "UPDATE users SET name = 'Other' WHERE id = 1");
-    const next = () => ask(here, sql, { maxRows: 1, cursor: page.next_cursor });
-    expect((await next()).rows).toEqual([[2, "Mary"]]);
-    here.databases.results.clear();
-    await expect(next()).rejects.toMatchObject({ kind: "conflict" });
+    await expect(ask(here, sql, { maxRows: 1, cursor: page.next_cursor })).rejects.toMatchObject({
+      kind: "conflict",
+    });
   });
 });
 

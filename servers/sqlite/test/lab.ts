@@ -53,7 +53,6 @@ export async function lab(
       maxBytes: 262_144,
       maxCellBytes: 8_192,
       queryTimeoutMs: options.timeoutMs ?? 20_000,
-      readAheadMb: 32,
       ...options.limits,
     },
   });

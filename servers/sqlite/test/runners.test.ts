@@ -146,15 +146,15 @@ describe.runIf(process.platform === "linux")("the number of processes", () => {
     return most;
   };
 
-  it("is one in a burst of short calls", async () => {
+  it("is at most three in a burst of short calls, of which all are ready for the next", async () => {
     const here = await enter();
     const burst = (at: number) => (at % 8 === 0 ? namesIn(here) : ask(here, `SELECT ${at}`));
     // Warm, so that no first call takes long.
     for (let at = 0; at < 2; at++) await burst(at);
-    expect(await mostOf(() => Promise.all(Array.from({ length: 64 }, (_, at) => burst(at))))).toBe(
-      0,
-    );
     expect(await runnersAlive()).toBe(1);
+    const all = () => Promise.all(Array.from({ length: 64 }, (_, at) => burst(at)));
+    expect(await mostOf(all)).toBeLessThanOrEqual(2);
+    expect(await mostOf(all)).toBe(0);
   });
 
   itLong("is at most three with many long ones: two that work and a spare", async () => {
@@ -194,7 +194,6 @@ describe("endless queries", () => {
           skip: 0,
           chars: 1_000,
           rows: 1,
-          ms: 0,
         },
         { signal: by, timeoutMs: 60_000 },
       );

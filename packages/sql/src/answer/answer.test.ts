@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limitsOf } from "../options.ts";
-import { encodeRow, type Format, rowWriter } from "./formats.ts";
-import { answerText } from "./results.ts";
+import { encodeRow, type Format, rowsText, rowWriter } from "./formats.ts";
+import { type Page, readPage } from "./results.ts";
 
 describe("cells", () => {
   it("keep every value exactly, and truncate long text between characters", () => {
@@ -28,18 +28,19 @@ describe("formats", () => {
     { name: "a", type: "" },
   ];
   const answer = (format: Format, ...rows: unknown[][]) => {
-    const writer = rowWriter(format, ["a", "a"], 64);
-    const pieces = rows.map((row) => writer.write(row, { count: 0 }));
-    return JSON.parse(answerText({ columns, pieces, format, elapsedMs: 1.23 }));
+    const pieces = rows.map((row) => rowWriter(format, 64)(row, { count: 0 }));
+    return JSON.parse(`{${rowsText(format, columns, pieces)}}`);
   };
 
-  it("distinguish columns of the same name, and keep values in their cells", () => {
-    expect(answer("objects", [1, 2])).toMatchObject({ objects: [{ a: 1, a_2: 2 }] });
-    expect(answer("csv", ['x"y', null], ["\r\n", "\\"])).toMatchObject({
-      text: 'a,a\n"x""y",\n"\r\n",\\\n',
+  it("keep values in their cells", () => {
+    expect(answer("rows", [1, 2], ["a", null])).toEqual({
+      rows: [
+        [1, 2],
+        ["a", null],
+      ],
     });
-    expect(answer("markdown", ["x|y\nz", null])).toMatchObject({
-      text: "| a | a |\n| --- | --- |\n| x\\|y<br>z | NULL |\n",
+    expect(answer("csv", ['x"y', null], ["\r\n", "\\"])).toEqual({
+      text: 'a,a\n"x""y",\n"\r\n",\\\n',
     });
   });
 
@@ -54,39 +55,50 @@ describe("formats", () => {
     const encoded = encodeRow(row, 64, { count: 0 });
     const [a, b] = [{ count: 0 }, cut];
     encodeRow(row, 64, a);
-    expect(rowWriter("rows", [], 64).write(row, b)).toBe(JSON.stringify(encoded));
+    expect(rowWriter("rows", 64)(row, b)).toBe(JSON.stringify(encoded));
     expect(b).toEqual(a);
-  });
-
-  it("say what was truncated and how to continue", () => {
-    const text = answerText({
-      columns,
-      pieces: ["[1,2]"],
-      format: "rows",
-      stopped: "rows",
-      nextCursor: "c",
-      elapsedMs: 1.23,
-    });
-    expect(JSON.parse(text)).toEqual({
-      columns,
-      rows: [[1, 2]],
-      row_count: 1,
-      truncated: true,
-      truncated_by: "rows",
-      next_cursor: "c",
-      elapsed_ms: 1.2,
-      notices: [
-        "1 row, and there are more. Continue with next_cursor, or narrow the query with WHERE.",
-      ],
-    });
   });
 });
 
 it("a call's limits stay within the options", () => {
   const options = { maxRows: 500, maxBytes: 1, maxCellBytes: 2, queryTimeoutMs: 1_000 };
-  expect(limitsOf(options)).toEqual({ rows: 200, bytes: 1, cellBytes: 2, timeoutMs: 1_000 });
+  expect(limitsOf(options, {})).toEqual({ rows: 200, bytes: 1, cellBytes: 2, timeoutMs: 1_000 });
   expect(limitsOf(options, { maxRows: 9_999, timeoutMs: 5_000 })).toMatchObject({
     rows: 500,
     timeoutMs: 1_000,
   });
+});
+
+it("a page has at least one row, says what is missing, and continues only where it ended", async () => {
+  const rows = Array.from({ length: 9 }, (_, at) => `[${at},"${"x".repeat(100)}"]`);
+  let now = rows;
+  const read = async (_question: unknown, { skip, rows: count }: Page) => ({
+    columns: [{ name: "a", type: "" }],
+    pieces: now.slice(skip, skip + count),
+    cuts: new Set([0]),
+    before: skip > 0 ? now[skip - 1] : undefined,
+    more: skip + count < now.length,
+  });
+  const limits = { maxRows: 100, maxBytes: 10_000, maxCellBytes: 64, queryTimeoutMs: 1_000 };
+  const kind = { names: { query: "query" } };
+  const databases = { kind, limits, at: async () => ({ name: "main", read }) } as never;
+  const { signal } = new AbortController();
+  const page = async (cursor?: string, budget = 5_000, maxRows = 4) =>
+    JSON.parse(
+      await readPage(databases, { sql: "q", params: [], cursor, maxRows, budget, signal }),
+    );
+  const first = await page();
+  expect(first).toMatchObject({
+    row_count: 4,
+    truncated_by: "rows",
+    notices: [
+      "4 rows, and there are more. Continue with next_cursor, or narrow the query with WHERE.",
+      "Long values were truncated; read the rest with substr(column, n, m).",
+    ],
+  });
+  const second = await page(first.next_cursor, 900);
+  expect(second).toMatchObject({ row_count: 2, truncated_by: "bytes" });
+  expect((await page(second.next_cursor, 10)).rows).toEqual([JSON.parse(rows[6] ?? "")]);
+  now = rows.slice(1);
+  await expect(page(second.next_cursor)).rejects.toMatchObject({ kind: "conflict" });
 });

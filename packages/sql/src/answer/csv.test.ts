@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CsvReader, csvHeader, csvLine } from "./csv.ts";
+import { CsvReader, csvLine } from "./csv.ts";
 
 /** Reads a file in pieces of this many bytes. */
 function read(bytes: string | Uint8Array, { size = 1_000, delimiter = "," } = {}) {
@@ -27,7 +27,7 @@ describe("a CSV file", () => {
       ["é\r\n\n", '""', " x "],
       ["1", null, null],
     ];
-    for (const lineEnd of ["\n", "\r\n", "\r"]) {
+    for (const lineEnd of ["\n", "\r\n"]) {
       const text = `\ufeff${rows.map((row) => csvLine(row).replace(/\n$/, lineEnd)).join("")}`;
       for (let size = 1; size <= text.length + 4; size++) {
         expect(fieldsOf(text, { size }), `${JSON.stringify(lineEnd)} ${size}`).toEqual(rows);
@@ -54,11 +54,11 @@ describe("a CSV file", () => {
   });
 
   it.each([
-    ["a,b\n1,2,3\n", /^"x\.csv" has 3 fields on line 2, but the first line has 2\.$/],
-    ["a,b\n1\n", /has 1 field on line 2/],
-    ['a,b\n\n1,x"y"\n', /has a quote inside a field without quotes on line 3/],
-    ['a,b\n"1"2,3\n', /has text after a closing quote on line 2/],
-    ['a,b\n1,"2\n3\n', /has a quote on line 2 that is not closed/],
+    ["a,b\n1,2,3\n", /^"x\.csv" has 3 fields where the first line has 2, on line 2\.$/],
+    ["a,b\n1\n", /has 1 field where .* on line 2/],
+    ['a,b\n\n1,x"y"\n', /has a quote inside a field, on line 3/],
+    ['a,b\n"1"2,3\n', /has a quote before other text, on line 2/],
+    ['a,b\n1,"2\n3\n', /has a quote that is not closed, on line 2/],
     [Buffer.from("a,b\n1,2\nJosé,3\n", "latin1"), /is not UTF-8 text/],
     [Buffer.from("a\nJos\xe9", "latin1"), /is not UTF-8 text/],
   ])("that is invalid is refused with the line: %j", (text, message) => {
@@ -67,17 +67,8 @@ describe("a CSV file", () => {
 
   it("is refused once a quote is open for 16 MiB", () => {
     const text = `a\n"${"x".repeat(24 * 1_048_576)}`;
-    expect(() => read(text, { size: 4 * 1_048_576 })).toThrow(/from line 2 on: perhaps a quote/);
-  });
-
-  it("has a header, if its first line is complete", () => {
-    const header = (text: string, isWhole: boolean) =>
-      csvHeader(Buffer.from(text), isWhole, "x.csv", ";");
-    expect(header('\ufeff"a;b";c;\r\n1;2;3;4', false)).toEqual(["a;b", "c", ""]);
-    expect([header("a;b", true), header("a;b", false), header("", true)]).toEqual([
-      ["a", "b"],
-      [],
-      [],
-    ]);
+    expect(() => read(text, { size: 4 * 1_048_576 })).toThrow(
+      /perhaps a quote is not closed, on line 2/,
+    );
   });
 });

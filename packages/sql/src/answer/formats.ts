@@ -93,69 +93,29 @@ function cutText(text: string, max: number, cut: CutCells): string {
 }
 
 /** How the rows of an answer can be written. */
-export const FORMATS = ["rows", "objects", "csv", "markdown"] as const;
+export const FORMATS = ["rows", "csv"] as const;
 export type Format = (typeof FORMATS)[number];
 
 export const EXPORT_FORMATS = ["csv", "jsonl"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/** Memory of a kept row in addition to its text, in characters. */
-export const ROW_COST = 40;
-
-/** Writes the rows of a result as pieces of an answer's JSON text. */
-export interface RowWriter {
-  /** Writes a row from the driver; values beyond the limit are truncated and counted. */
-  write(row: readonly unknown[], cut: CutCells): string;
-}
+/** Writes a row from the driver as a piece of an answer's JSON text; values beyond the limit are truncated and counted. */
+export type RowWriter = (row: readonly unknown[], cut: CutCells) => string;
 
 /** @param cellBytes maximum bytes of one value */
-export function rowWriter(format: Format, names: readonly string[], cellBytes: number): RowWriter {
-  const joined = (
-    texts: (row: readonly unknown[], text: (value: unknown) => string) => string,
-  ): RowWriter => ({
-    write: (row, cut) => texts(row, (value) => cellText(value, cellBytes, cut)),
-  });
-  const line = (text: (row: readonly unknown[]) => string): RowWriter => ({
-    write: (row, cut) => JSON.stringify(text(encodeRow(row, cellBytes, cut))).slice(1, -1),
-  });
-  switch (format) {
-    case "rows":
-      return joined((row, text) => {
-        let piece = "[";
-        for (let at = 0; at < row.length; at++)
-          piece += at === 0 ? text(row[at]) : `,${text(row[at])}`;
-        return `${piece}]`;
-      });
-    case "objects": {
-      const keys = distinctNames(names).map((key) => `${JSON.stringify(key)}:`);
-      return joined((row, text) => `{${row.map((value, at) => keys[at] + text(value)).join(",")}}`);
-    }
-    case "csv":
-      return line((row) => csvLine(row));
-    case "markdown":
-      return line(markdownLine);
-  }
-}
+export const rowWriter = (format: Format, cellBytes: number): RowWriter =>
+  format === "csv"
+    ? (row, cut) => inner(csvLine(encodeRow(row, cellBytes, cut)))
+    : (row, cut) => `[${row.map((value) => cellText(value, cellBytes, cut)).join(",")}]`;
 
-/** The member of an answer that holds the rows: `"rows":[…]`, `"objects":[…]` or `"text":"…"`. */
-export function rowsText(
-  format: Format,
-  columns: readonly Column[],
-  pieces: readonly string[],
-): string {
-  const names = columns.map(({ name }) => name);
-  switch (format) {
-    case "rows":
-    case "objects":
-      return `"${format}":[${pieces.join(",")}]`;
-    case "csv":
-      return `"text":"${JSON.stringify(csvLine(names)).slice(1, -1)}${pieces.join("")}"`;
-    case "markdown": {
-      const head = `${markdownLine(names)}|${" --- |".repeat(names.length)}\n`;
-      return `"text":"${JSON.stringify(head).slice(1, -1)}${pieces.join("")}"`;
-    }
-  }
-}
+/** The member of an answer that holds the rows: `"rows":[…]` or `"text":"…"`. */
+export const rowsText = (format: Format, columns: readonly Column[], pieces: readonly string[]) =>
+  format === "csv"
+    ? `"text":"${inner(csvLine(columns.map(({ name }) => name)))}${pieces.join("")}"`
+    : `"rows":[${pieces.join(",")}]`;
+
+/** A text as JSON has it between quotes. */
+const inner = (text: string) => JSON.stringify(text).slice(1, -1);
 
 /** Unique keys for columns: repeated names are numbered. */
 export function distinctNames(names: readonly string[]): string[] {
@@ -166,14 +126,4 @@ export function distinctNames(names: readonly string[]): string[] {
     taken.add(key);
     return key;
   });
-}
-
-/** Escapes values so that none ends its cell or its line. */
-function markdownLine(row: readonly unknown[]): string {
-  const cells = row.map((value) => {
-    if (value === null || value === undefined) return "NULL";
-    const text = typeof value === "string" ? value : JSON.stringify(value);
-    return text.replace(/[\\|]/g, "\\$&").replace(/\r\n|[\r\n]/g, "<br>");
-  });
-  return `| ${cells.join(" | ")} |\n`;
 }

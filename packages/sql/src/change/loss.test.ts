@@ -23,9 +23,9 @@ it("a loss names the largest first, and only why rows can't be restored", () => 
 it.each([
   [
     { tables: [{ table: "users", updated: 0, deleted: 5_000, inserted: 0 }] },
-    "Delete 5,000 rows of users",
+    "DELETE of 5,000 rows of users",
   ],
-  [{ objects: ["DROP TABLE c (0 rows)"], reason: "off" }, "Drop table c"],
+  [{ objects: ["DROP TABLE c (0 rows)"], reason: "off" }, "DROP TABLE c (0 rows)"],
   [
     {
       tables: [
@@ -34,10 +34,10 @@ it.each([
       ],
       reason: "too large",
     },
-    "Delete 2 rows of b, and 1 more",
+    "DELETE of 2 rows of b, and 1 more",
   ],
   [{ weakened: ["GRANT"] }, undefined],
-  [{ objects: ["DROP TABLE public.users (3 rows)"] }, "Drop table public.users"],
+  [{ objects: ["DROP TABLE public.users (3 rows)"] }, "DROP TABLE public.users (3 rows)"],
 ])("a button names the loss of %j", (loss, action) => {
   expect(lossAction(loss)).toBe(action);
 });

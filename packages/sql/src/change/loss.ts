@@ -1,4 +1,4 @@
-import { grouped, oneLine } from "@refmcp/boundary/answer";
+import { clip, grouped, oneLine } from "@refmcp/boundary/answer";
 import type { TableCounts } from "./record.ts";
 
 /** `1 row`, `2,000 rows`. */
@@ -6,6 +6,8 @@ export const rowCount = (rows: number) => `${grouped(rows)} ${rows === 1 ? "row"
 
 /** Characters of a statement that the user is shown. */
 const SHOWN_CHARS = 2_000;
+
+const ACTION_CHARS = 100;
 
 /** A statement as the user is shown it. */
 export function shownSql(sql: string): string {
@@ -49,14 +51,10 @@ export function lossText(loss: Loss): string | undefined {
   return sentences.length === 0 ? undefined : sentences.join(" ");
 }
 
-/** What the user agrees to, for a button: "Delete 5,000 rows of users". */
+/** What the user agrees to, for a button: "DELETE of 5,000 rows of users, and 2 more". */
 export function lossAction(loss: Loss): string | undefined {
   const { objects, rows } = lossesOf(loss);
-  const [first = "", ...more] = [...objects, ...rows];
-  const [, verb, rest] = /^(DELETE|UPDATE|DROP) (?:of )?(.*)$/s.exec(first) ?? [];
-  if (verb === undefined || rest === undefined) return undefined;
-  const dropped = rest.replace(/^[A-Z ]+/, (words) => words.toLowerCase());
-  const what = verb === "DROP" ? dropped.replace(/ \([\d,]+ rows?\)$/, "") : rest;
-  const others = more.length === 0 ? "" : `, and ${more.length} more`;
-  return `${verb[0]}${verb.slice(1).toLowerCase()} ${what}${others}`;
+  const [first, ...more] = [...objects, ...rows];
+  if (first === undefined || more.length === 0) return first && clip(first, ACTION_CHARS);
+  return `${clip(first, ACTION_CHARS)}, and ${more.length} more`;
 }

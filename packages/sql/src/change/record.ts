@@ -1,14 +1,14 @@
 import {
   closeSync,
-  fstatSync,
   fsyncSync,
   openSync,
-  readSync,
+  readFileSync,
   renameSync,
   rmSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 
 // Imports only Node.js, since the process that runs SQLite writes records too. Everything is synchronous: that process blocks
 // anyway, and a piece is small.
@@ -16,11 +16,14 @@ import { dirname, join } from "node:path";
 /** Rows and bytes of the record of one change. */
 export const RECORD_ROWS = 1_000_000;
 export const RECORD_BYTES = 64 * 1_048_576;
+
 /** Why a change beyond these bounds is not recorded. */
 export const TOO_LARGE = "it is larger than a recorded change can be";
+
 /** Characters of a statement, and how many, in a record, which are only shown. */
 const STATEMENT_CHARS = 500;
 const MAX_STATEMENTS = 20;
+const PIECE = 262_144;
 
 /** What a change did to a table. */
 export interface TableCounts {
@@ -70,30 +73,28 @@ export class RecordTooLarge extends Error {
   readonly code = "REFMCP_RECORD_TOO_LARGE";
 }
 
-const PIECE = 262_144;
-/** The last line of a record: the length of the line before it, so that the summary is read without the rows. */
-const TRAILER = 11;
-
 /**
- * Writes the record of one change: a line for each row, then the summary. Until it is `finish`ed it is not a record; then it
- * is `pending`, and `committed` once the database has committed. A process that is killed in between leaves a pending record.
+ * Writes the record of one change: a file with a line for each row, then one with the summary. Until it is `finish`ed it is not
+ * a record; then it is `pending`, and a `change` once the database has committed. A process that is killed in between leaves a
+ * pending record.
  */
 export class ChangeWriter {
   readonly #slot: RecordSlot;
-  readonly #path: string;
   readonly #file: number;
   readonly #counts = new Map<string, { inserted: number; updated: number; deleted: number }>();
   #isOpen = true;
-  #waiting: string[] = [];
-  #size = 0;
+  #waiting = "";
   #bytes = 0;
   #rows = 0;
 
   /** Creates the private file. @throws an error of the file system */
   constructor(slot: RecordSlot) {
     this.#slot = slot;
-    this.#path = join(slot.directory, `${slot.id}.pending`);
-    this.#file = openSync(this.#path, "wx", 0o600);
+    this.#file = openSync(this.#path("rows"), "wx", 0o600);
+  }
+
+  #path(kind: "rows" | "pending" | "change"): string {
+    return join(this.#slot.directory, `${this.#slot.id}.${kind}`);
   }
 
   /** Adds a row. @throws RecordTooLarge beyond the bounds, or an error of the file system; then `discard` it */
@@ -103,13 +104,12 @@ export class ChangeWriter {
     if (row.before === undefined) counts.inserted += 1;
     else if (row.after === undefined) counts.deleted += 1;
     else counts.updated += 1;
-    this.#rows += 1;
     const line = `${JSON.stringify(row)}\n`;
+    this.#rows += 1;
     this.#bytes += line.length;
     if (this.#rows > RECORD_ROWS || this.#bytes > RECORD_BYTES) throw new RecordTooLarge(TOO_LARGE);
-    this.#waiting.push(line);
-    this.#size += line.length;
-    if (this.#size >= PIECE) this.#flush();
+    this.#waiting += line;
+    if (this.#waiting.length >= PIECE) this.#flush();
   }
 
   /** What the rows so far amount to, by table. */
@@ -119,22 +119,19 @@ export class ChangeWriter {
 
   /** Completes the record and waits until it is on the disk. Call it before the database commits. */
   finish(summed: Omit<ChangeSummary, "id" | "time" | "tables">): void {
-    const statements = summed.statements
-      .slice(0, MAX_STATEMENTS)
-      .map((sql) => sql.slice(0, STATEMENT_CHARS));
-    const time = new Date().toISOString();
-    const summary: ChangeSummary = {
-      id: this.#slot.id,
-      time,
-      ...summed,
-      statements,
-      tables: this.tables,
-    };
-    const line = `${JSON.stringify(summary)}\n`;
-    const length = String(Buffer.byteLength(line)).padStart(TRAILER - 1, "0");
-    this.#waiting.push(line, `${length}\n`);
     this.#flush();
     fsyncSync(this.#file);
+    const summary: ChangeSummary = {
+      id: this.#slot.id,
+      time: new Date().toISOString(),
+      ...summed,
+      statements: summed.statements
+        .slice(0, MAX_STATEMENTS)
+        .map((sql) => sql.slice(0, STATEMENT_CHARS)),
+      tables: this.tables,
+    };
+    const text = JSON.stringify(summary);
+    writeFileSync(this.#path("pending"), text, { flag: "wx", mode: 0o600, flush: true });
     syncDirectory(this.#slot.directory);
   }
 
@@ -142,7 +139,7 @@ export class ChangeWriter {
   committed(): string {
     this.#close();
     try {
-      renameSync(this.#path, join(dirname(this.#path), `${this.#slot.id}.change`));
+      renameSync(this.#path("pending"), this.#path("change"));
     } catch {
       // It stays pending, and can be undone.
     }
@@ -156,7 +153,8 @@ export class ChangeWriter {
 
   /** The change was not made; does nothing once it is `committed` or `uncertain`. */
   discard(): void {
-    if (this.#close()) rmSync(this.#path, { force: true });
+    if (!this.#close()) return;
+    for (const kind of ["pending", "rows"] as const) rmSync(this.#path(kind), { force: true });
   }
 
   #close(): boolean {
@@ -167,14 +165,13 @@ export class ChangeWriter {
   }
 
   #flush(): void {
-    const bytes = Buffer.from(this.#waiting.join(""));
-    this.#waiting = [];
-    this.#size = 0;
+    const bytes = Buffer.from(this.#waiting);
+    this.#waiting = "";
     for (let at = 0; at < bytes.length; ) at += writeSync(this.#file, bytes, at);
   }
 }
 
-/** So that the name of a new file survives a power failure, where the platform can. */
+/** So that the names of new files survive a power failure, where the platform can. */
 function syncDirectory(path: string): void {
   if (process.platform === "win32") return;
   const directory = openSync(path, "r");
@@ -185,64 +182,19 @@ function syncDirectory(path: string): void {
   }
 }
 
-/** The summary of a record; undefined if its process was killed before it was finished, or it is damaged. */
+/** The summary of a record; undefined if it was dropped, its process was killed before it was finished, or it is damaged. */
 export function readSummary(path: string): ChangeSummary | undefined {
-  const file = openSync(path, "r");
   try {
-    const { size } = fstatSync(file);
-    const trailer = textAt(file, size - TRAILER, TRAILER);
-    const length = Number(trailer);
-    if (!/^\d+\n$/.test(trailer) || length > size) return undefined;
-    const summary: ChangeSummary = JSON.parse(textAt(file, size - TRAILER - length, length));
-    return summary;
+    return JSON.parse(readFileSync(path, "utf8"));
   } catch {
     return undefined;
-  } finally {
-    closeSync(file);
   }
 }
 
-function textAt(file: number, position: number, length: number): string {
-  const bytes = Buffer.alloc(length);
-  let at = 0;
-  while (at < length) {
-    const read = readSync(file, bytes, at, length - at, Math.max(0, position + at));
-    if (read === 0) break;
-    at += read;
-  }
-  return bytes.toString("utf8", 0, at);
-}
-
-/** The rows of a finished record, one after the other. */
+/** The rows of a finished record, one after the other. @param path of its summary */
 export function* readRows(path: string): Generator<RecordedRow> {
-  const file = openSync(path, "r");
-  try {
-    const { size } = fstatSync(file);
-    const end = size - TRAILER - Number(textAt(file, size - TRAILER, TRAILER));
-    const piece = Buffer.alloc(PIECE);
-    let rest: Buffer[] = [];
-    for (let at = 0; at < end; ) {
-      const read = readSync(file, piece, 0, Math.min(PIECE, end - at), at);
-      if (read === 0) throw new Error("the record is truncated");
-      at += read;
-      let start = 0;
-      for (
-        let stop = piece.indexOf(10);
-        stop >= 0 && stop < read;
-        stop = piece.indexOf(10, start)
-      ) {
-        const text =
-          rest.length === 0
-            ? piece.toString("utf8", start, stop)
-            : Buffer.concat([...rest, piece.subarray(start, stop)]).toString();
-        const row: RecordedRow = JSON.parse(text);
-        yield row;
-        if (rest.length > 0) rest = [];
-        start = stop + 1;
-      }
-      if (start < read) rest.push(Buffer.from(piece.subarray(start, read)));
-    }
-  } finally {
-    closeSync(file);
-  }
+  const bytes = readFileSync(path.replace(/\.\w+$/, ".rows"));
+  let end = bytes.indexOf(10);
+  for (let start = 0; end >= 0; start = end + 1, end = bytes.indexOf(10, start))
+    yield JSON.parse(bytes.toString("utf8", start, end));
 }

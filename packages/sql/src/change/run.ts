@@ -45,7 +45,7 @@ export async function runChanges(
     dryRun,
     // The rest of the answer takes less than this.
     rowChars: Math.max(0, call.budget - 1_000 - 20 * statements.length),
-    record: databases.recorder(at),
+    record: () => databases.changes.slot(at.identity),
     agree: asking(call),
     signal: call.signal,
   });
@@ -82,7 +82,7 @@ export async function undoChange(
   const change = await databases.changes.find(at.identity, id);
   const { tables, changeId, note } = await at.undo(change, {
     dryRun,
-    record: databases.recorder(at),
+    record: () => databases.changes.slot(at.identity),
     signal,
   });
   return {

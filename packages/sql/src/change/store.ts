@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import {
   type AllowedDirectories,
@@ -7,8 +7,8 @@ import {
   errorCode,
   openStateDirectory,
 } from "@refmcp/boundary";
-import { nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
-import { didYouMean } from "../answer/names.ts";
+import { ToolError } from "@refmcp/boundary/answer";
+import { withNear } from "../answer/names.ts";
 import { type ChangeSummary, type Recording, readSummary } from "./record.ts";
 
 /** The directory of the records in the user's state directory. */
@@ -21,7 +21,8 @@ const DAY_MS = 86_400_000;
 const RECENT_MS = 3_600_000;
 /** Changes between two checks of the bounds. */
 const PRUNE_EVERY = 20;
-const NAME = /^([0-9a-z]{9}-[0-9a-f]{6})\.(change|pending)$/;
+const ID_CHARS = 16;
+const FILE = /^[0-9a-z]{9}-[0-9a-f]{6}\.(change|pending|rows)$/;
 
 export interface ChangeStoreOptions {
   /** Candidates in order of preference; see `stateDirectories`. */
@@ -89,10 +90,12 @@ export class ChangeStore {
     if ("reason" in opened) return [];
     this.#prune(opened.directory);
     const directory = join(opened.directory, nameOf(database));
-    const records = namesIn(directory).flatMap(({ name, isPending }) => {
+    const records = namesIn(directory).flatMap((name) => {
       const path = join(directory, name);
-      const summary = summaryOf(path);
-      return summary === undefined ? [] : [{ ...summary, path, isPending }];
+      const summary = /\.(change|pending)$/.test(name) ? readSummary(path) : undefined;
+      return summary === undefined
+        ? []
+        : [{ ...summary, path, isPending: name.endsWith(".pending") }];
     });
     const changes = records.sort((a, b) => (a.id < b.id ? 1 : -1));
     const undone = new Map<string, string>();
@@ -106,36 +109,22 @@ export class ChangeStore {
   async find(database: string, id: string): Promise<RecordedChange> {
     const changes = await this.list(database);
     const change = changes.find((recorded) => recorded.id === id);
-    if (change === undefined) {
-      const ids = changes.map((recorded) => recorded.id);
-      const near = didYouMean(nearest(id, ids));
-      throw new ToolError(
-        "not_found",
-        `No change ${oneLine(id.slice(0, 60))} of this database is recorded.${near}`,
-        { hint: "The list of changes has the ids. Old changes are dropped (--undo-days)." },
-      );
-    }
+    const ids = changes.map((recorded) => recorded.id);
+    const hint = "The list of changes has the ids. Old changes are dropped (--undo-days).";
+    if (change === undefined) throw withNear("recorded change", id, ids, hint);
     if (change.undoneBy !== undefined)
-      throw new ToolError(
-        "conflict",
-        `Change ${id} has already been undone, by ${change.undoneBy}.`,
-        {
-          hint: `To make it again, undo ${change.undoneBy}.`,
-        },
-      );
+      throw new ToolError("conflict", `Change ${id} was already undone by ${change.undoneBy}.`, {
+        hint: `To make it again, undo ${change.undoneBy}.`,
+      });
     return change;
   }
 
-  /** Erases what is too old, also if changes are no longer recorded. */
-  async prune(): Promise<void> {
+  /** Erases what is too old, or the whole record, also if changes are no longer recorded. */
+  async erase(isWhole: boolean): Promise<void> {
     const opened = await this.#open(false, true);
-    if ("directory" in opened) this.#prune(opened.directory);
-  }
-
-  /** Erases the whole record. */
-  async forget(): Promise<void> {
-    const opened = await this.#open(false, true);
-    if ("directory" in opened) rmSync(opened.directory, { recursive: true, force: true });
+    if ("reason" in opened) return;
+    if (isWhole) rmSync(opened.directory, { recursive: true, force: true });
+    else this.#prune(opened.directory);
   }
 
   async #open(
@@ -154,23 +143,24 @@ export class ChangeStore {
   /** Drops what is beyond the bounds: by age everywhere, by number and size in each database. */
   #prune(root: string): void {
     this.#sincePrune = 0;
-    const now = Date.now();
-    for (const database of existsSync(root) ? readdirSync(root) : []) {
+    for (const database of namesIn(root)) {
       const directory = join(root, database);
-      let count = 0;
+      const files = namesIn(directory).filter((name) => FILE.test(name));
+      const ids = [...new Set(files.map((name) => name.slice(0, ID_CHARS)))].sort().reverse();
       let bytes = 0;
-      for (const { name, isPending } of namesIn(directory).reverse()) {
-        const path = join(directory, name);
-        const stat = statSync(path, { throwIfNoEntry: false });
-        if (stat === undefined) continue;
-        const age = now - stat.mtimeMs;
-        if (isPending && age < RECENT_MS) continue;
-        count += 1;
-        bytes += stat.size;
-        const isTorn = isPending && summaryOf(path) === undefined;
+      for (const [index, id] of ids.entries()) {
+        const paths = files
+          .filter((name) => name.startsWith(id))
+          .map((name) => join(directory, name));
+        const stats = paths.map((path) => statSync(path, { throwIfNoEntry: false }));
+        const age = Date.now() - Math.max(...stats.map((stat) => stat?.mtimeMs ?? 0));
+        const isCommitted = paths.some((path) => path.endsWith(".change"));
+        if (!isCommitted && age < RECENT_MS) continue;
+        bytes += stats.reduce((sum, stat) => sum + (stat?.size ?? 0), 0);
         const isOver =
-          count > MAX_CHANGES || bytes > MAX_BYTES || age > this.#options.days * DAY_MS;
-        if (isOver || isTorn) rmSync(path, { force: true });
+          index >= MAX_CHANGES || bytes > MAX_BYTES || age > this.#options.days * DAY_MS;
+        const isTorn = !isCommitted && readSummary(join(directory, `${id}.pending`)) === undefined;
+        if (isOver || isTorn) for (const path of paths) rmSync(path, { force: true });
       }
     }
   }
@@ -179,25 +169,10 @@ export class ChangeStore {
 const nameOf = (database: string) =>
   createHash("sha256").update(database).digest("hex").slice(0, 16);
 
-/** The summary of a record; undefined if another process has dropped it, or if it is not complete. */
-function summaryOf(path: string): ChangeSummary | undefined {
+function namesIn(directory: string): string[] {
   try {
-    return readSummary(path);
+    return readdirSync(directory);
   } catch {
-    return undefined;
+    return [];
   }
-}
-
-/** The records in a directory, oldest first. */
-function namesIn(directory: string): { name: string; isPending: boolean }[] {
-  let names: string[] = [];
-  try {
-    names = readdirSync(directory);
-  } catch {
-    // It has no changes.
-  }
-  return names
-    .filter((name) => NAME.test(name))
-    .sort()
-    .map((name) => ({ name, isPending: name.endsWith(".pending") }));
 }

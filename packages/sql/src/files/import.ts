@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { GuardedFile } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import { csvHeader } from "../answer/csv.ts";
+import { CsvReader } from "../answer/csv.ts";
 import { withNear } from "../answer/names.ts";
 import { findRelation, type TableName } from "../answer/relations.ts";
 import { asking, type Calling, recorded } from "../change/run.ts";
@@ -49,7 +49,7 @@ export async function importCsv(
       ...{ relation, columns, path: file.path, size, delimiter, dryRun, signal },
       bytes: () => file.handle.createReadStream({ start: 0, autoClose: false }),
       progress: (bytes) => call.progress(bytes, size, "bytes read"),
-      record: databases.recorder(at),
+      record: () => databases.changes.slot(at.identity),
       agree: asking(call),
     });
     const facts = { table: relation.written, columns, rows, bytes: size, committed: !dryRun };
@@ -68,7 +68,9 @@ async function firstRecord({ handle, path }: GuardedFile, delimiter: string): Pr
   const { bytesRead } = await handle.read(buffer, 0, MAX_HEADER, 0);
   // An empty first line is not skipped: a database would take the second for a record.
   if (/^(?:\xef\xbb\xbf)?[\r\n]/.test(buffer.toString("latin1", 0, 4))) return [];
-  return csvHeader(buffer.subarray(0, bytesRead), bytesRead < MAX_HEADER, path, delimiter);
+  const reader = new CsvReader(path, delimiter);
+  const { value } = reader.read(buffer.subarray(0, bytesRead), bytesRead < MAX_HEADER).next();
+  return (value?.fields ?? []).map((name) => name ?? "");
 }
 
 /** The table's columns, in the order of the file's header. */

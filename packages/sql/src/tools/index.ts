@@ -6,7 +6,6 @@ import { exportTool } from "./export.ts";
 import { importTool } from "./import-csv.ts";
 import { listChangesTool } from "./list-changes.ts";
 import { queryOutput, queryTool } from "./query.ts";
-import { suggestIndexesTool } from "./suggest-indexes.ts";
 import { undoChangeTool } from "./undo-change.ts";
 
 export { changeOutput, queryOutput };
@@ -20,6 +19,5 @@ export const sqlTools = (kind: Kind) => [
   importTool(kind),
   listChangesTool(kind),
   queryTool(kind),
-  suggestIndexesTool(kind),
   undoChangeTool(kind),
 ];

@@ -3,7 +3,7 @@ import { toolFor } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { FORMATS } from "../answer/formats.ts";
-import { readPage } from "../answer/read.ts";
+import { readPage } from "../answer/results.ts";
 import type { Databases } from "../databases.ts";
 import type { Kind } from "../kind.ts";
 import { STANDARD_ROWS } from "../options.ts";
@@ -13,7 +13,6 @@ import { column, database, params, statement } from "./fields.ts";
 export const queryOutput = z.object({
   columns: z.array(column),
   rows: z.array(z.array(z.unknown())).optional(),
-  objects: z.array(z.record(z.string(), z.unknown())).optional(),
   text: z.string().optional(),
   row_count: z.number(),
   truncated: z.boolean(),
@@ -43,10 +42,7 @@ export const queryTool = (kind: Kind) =>
         .default(STANDARD_ROWS)
         .describe(`Maximum rows; default ${STANDARD_ROWS}.`),
       cursor: fields.cursor,
-      format: z
-        .enum(FORMATS)
-        .default("rows")
-        .describe("rows or objects: JSON; csv or markdown: text."),
+      format: z.enum(FORMATS).default("rows").describe("rows: JSON arrays; csv: text."),
       timeout_ms: fields.timeoutMs(30_000, 3_600_000),
       database: database(kind),
     }),

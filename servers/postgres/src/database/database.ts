@@ -16,7 +16,6 @@ import { settled, undo } from "./change/undo.ts";
 import { readAhead } from "./driver/read.ts";
 import type { Sessions } from "./driver/sessions.ts";
 import { explain } from "./explain/explain.ts";
-import { suggestIndexes } from "./explain/workload.ts";
 import { copyIn, copyOut } from "./files/copy.ts";
 import { describe, factsOf, relationsIn, writableColumns } from "./schema/describe.ts";
 import { withNearNames } from "./schema/near.ts";
@@ -45,7 +44,6 @@ export class PostgresDatabase implements Database {
   explain = (asked: Bound & Work & { analyze: boolean; budget: number }) =>
     this.#near(explain(this.sessions, asked), asked.sql, asked);
 
-  suggestIndexes = (limit: number, work: Work) => suggestIndexes(this.sessions, limit, work);
 
   relations = ({ schema, ...work }: Work & { schema?: string | undefined }) =>
     relationsIn(this.sessions, schema, work);

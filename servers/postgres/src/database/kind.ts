@@ -12,7 +12,6 @@ export const kind: Kind = {
     importCsv: "pg_import_csv",
     listChanges: "pg_list_changes",
     undoChange: "pg_undo_change",
-    suggestIndexes: "pg_suggest_indexes",
   },
   aliases: { describe: ["pg_describe_table"] },
   params: 'Values for $1, $2, …, for example [42, "x"].',
@@ -23,5 +22,4 @@ export const kind: Kind = {
   hasSchemas: true,
   analyzes: true,
   exportsParams: false,
-  paramsFor: (_sql, _names, values) => [...values],
 };

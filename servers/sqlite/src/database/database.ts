@@ -1,6 +1,5 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import { ToolError } from "@refmcp/boundary/answer";
-import type { Ahead, ResultWindow } from "@refmcp/sql";
 import {
   type Bound,
   type Changed,
@@ -10,9 +9,11 @@ import {
   changedSince,
   type Database,
   lossText,
+  type Page,
   type Reading,
   type RecordedChange,
   type Relation,
+  type ResultWindow,
   type Settling,
   shownImport,
   TOO_LARGE,
@@ -25,7 +26,7 @@ import * as z from "zod";
 import { COMPANIONS, type Place } from "./driver/handle.ts";
 import type { Answer, Job, Op } from "./driver/jobs.ts";
 import type { Pool } from "./driver/pool.ts";
-import { indexSuggestions, shownPlan } from "./explain/advice.ts";
+import { shownPlan } from "./explain/plan.ts";
 import { identityOf, isAnother, versionOf } from "./file.ts";
 import { passReading, passWriting } from "./gate/gate.ts";
 import { nullsFor, paramsOf } from "./gate/params.ts";
@@ -91,11 +92,11 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  async read({ sql, params, ...question }: Reading, ahead: Ahead): Promise<ResultWindow> {
+  async read({ sql, params, ...question }: Reading, page: Page): Promise<ResultWindow> {
     passReading(sql);
     const { format, cellBytes } = question;
     const bound = { sql, params: this.#paramsOf(sql, params) };
-    const job = { place: this.#place, ...bound, cellBytes, format, ...ahead };
+    const job = { place: this.#place, ...bound, cellBytes, format, ...page };
     const { columns, text, rows, cuts, before, more } = await this.#run("read", job, sql, question);
     const pieces = rows === 0 ? [] : text.split("\n");
     return { columns, pieces, cuts: new Set(cuts), before, more };
@@ -115,10 +116,6 @@ export class SqliteDatabase implements Database {
     const values = paramsOf(sql, params.length === 0 ? nullsFor(sql) : params);
     const job = { place: this.#place, sql, params: values };
     return shownPlan(await this.#run("plan", job, sql, { signal }));
-  }
-
-  async suggestIndexes(limit: number, work: Work) {
-    return (await indexSuggestions(this.#source, work)).slice(0, limit);
   }
 
   relations = (work: Work) => relationsIn(this.#source, work);

@@ -1,5 +1,4 @@
 import type { Kind } from "@refmcp/sql";
-import { placesOf } from "./gate/params.ts";
 
 /** What the tools are called; read_query, write_query, create_table, list_tables and describe_table are those of the official server. */
 export const kind: Kind = {
@@ -13,7 +12,6 @@ export const kind: Kind = {
     importCsv: "import_csv",
     listChanges: "list_database_changes",
     undoChange: "undo_database_change",
-    suggestIndexes: "suggest_indexes",
   },
   aliases: {
     describe: ["describe_table", "list_tables"],
@@ -30,10 +28,4 @@ export const kind: Kind = {
   hasSchemas: false,
   analyzes: false,
   exportsParams: true,
-  /** SQLite has no arrays; statements read them from JSON with json_each. */
-  paramsFor(sql, names, values) {
-    const texts = values.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value));
-    const isNamed = placesOf(sql).named.some((name) => !/^\d+$/.test(name));
-    return isNamed ? [Object.fromEntries(names.map((name, at) => [name, texts[at]]))] : texts;
-  },
 };

@@ -1,11 +1,11 @@
 import type { PathGuard } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import { Databases, type DatabasesOptions, withNear } from "@refmcp/sql";
+import { type Databases, withNear } from "@refmcp/sql";
 import { SqliteDatabase } from "./database.ts";
 import { Pool } from "./driver/pool.ts";
 import { kind } from "./kind.ts";
 
-interface Opening extends Pick<DatabasesOptions<SqliteDatabase>, "limits" | "guard" | "changes"> {
+interface Opening extends Pick<Databases, "limits" | "guard" | "changes"> {
   /** Databases that the user named; `--db-path` is `main`. */
   readonly files: readonly { readonly name: string; readonly value: string }[];
   readonly allowDdl: boolean;
@@ -13,16 +13,22 @@ interface Opening extends Pick<DatabasesOptions<SqliteDatabase>, "limits" | "gua
 }
 
 /** The databases that may be used, and the processes that run their statements. */
-export function openDatabases({ files, limits, guard, changes, ...options }: Opening) {
+export function openDatabases({
+  files,
+  limits,
+  guard,
+  changes,
+  ...options
+}: Opening): Databases<SqliteDatabase> {
   const pool = new Pool({ memory: options.maxMemoryMb, max: 2 });
   const shared = { pool, timeoutMs: limits.queryTimeoutMs, allowDdl: options.allowDdl };
   const named = new Map(
     files.map(({ name, value }) => [name, new SqliteDatabase(name, { file: value }, shared)]),
   );
   const names = [...named.keys()];
-  return new Databases({
+  return {
     ...{ kind, limits, guard, changes, names },
-    async open(name) {
+    async at(name) {
       const [first] = named.values();
       const database = name === undefined ? first : named.get(name);
       if (database !== undefined) return database;
@@ -30,7 +36,7 @@ export function openDatabases({ files, limits, guard, changes, ...options }: Ope
       return new SqliteDatabase(place.file, place, shared);
     },
     close: () => pool.close(),
-  });
+  };
 }
 
 /**

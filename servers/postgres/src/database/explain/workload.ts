@@ -1,8 +1,6 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import type { Suggestion } from "@refmcp/sql";
 import * as z from "zod";
 import type { Sessions, Work } from "../driver/sessions.ts";
-import SUGGESTIONS from "./suggestions.sql.ts";
 
 export const ORDERS = ["total_time", "mean_time", "calls", "rows", "io"] as const;
 type Order = (typeof ORDERS)[number];
@@ -68,13 +66,3 @@ export async function topQueries(
 
 const HOW_TO_COUNT =
   "Ask the user to add it to shared_preload_libraries, restart the server and run CREATE EXTENSION pg_stat_statements; pg_health and pg_explain work without it.";
-
-/** Indexes to create or drop, according to the catalog and the statistics; changes nothing. */
-export async function suggestIndexes(
-  sessions: Sessions,
-  limit: number,
-  work: Work,
-): Promise<Suggestion[]> {
-  const rows = await sessions.rows<{ suggestion: Suggestion }>(work, SUGGESTIONS, [limit]);
-  return rows.map(({ suggestion }) => suggestion);
-}

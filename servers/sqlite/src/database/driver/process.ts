@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { ToolError } from "@refmcp/boundary/answer";
-import { workerFile } from "@refmcp/launch/worker-file";
+import { workerFile } from "@refmcp/core/worker-file";
 import { explained } from "./errors.ts";
 import type { Answer, Job, Op, Reply, Run } from "./jobs.ts";
 
@@ -21,8 +21,6 @@ interface Running {
  * cancellation and the memory limit kill it. Whoever opens the file next rolls back an unfinished change.
  */
 export class SqliteProcess {
-  /** When its job began; undefined between jobs. */
-  since: number | undefined;
   /** Resolves when it waits for jobs. @throws ToolError `unavailable` if it can't run SQLite */
   readonly ready: Promise<void>;
   readonly #child: ChildProcess;
@@ -101,7 +99,6 @@ export class SqliteProcess {
         clearTimeout(timer);
         signal.removeEventListener("abort", cancel);
         this.#running = undefined;
-        this.since = undefined;
         if (reply === undefined) reject(stopped === undefined ? this.#endOf(op) : stopped.reason);
         else if ("failed" in reply) reject(explained(reply.failed, file));
         else if ("answer" in reply) resolve(reply.answer);
@@ -109,7 +106,6 @@ export class SqliteProcess {
       signal.addEventListener("abort", cancel, { once: true });
       if (this.#isEnded) return settle(undefined);
       this.#running = { op, settle };
-      this.since = performance.now();
       this.#child.send({ op, job });
     });
   }

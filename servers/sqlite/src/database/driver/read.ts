@@ -1,15 +1,13 @@
-import type { Ahead, Bound } from "@refmcp/sql";
-import { type Format, ROW_COST, rowWriter } from "@refmcp/sql/formats";
+import type { Bound, Page } from "@refmcp/sql";
+import { type Format, rowWriter } from "@refmcp/sql/formats";
 import type Database from "better-sqlite3";
 import { preparedReading } from "./handle.ts";
 
-export interface ReadJob extends Ahead, Bound {
+export interface ReadJob extends Page, Bound {
   readonly cellBytes: number;
   readonly format: Format;
 }
 
-/** The clock is checked after this many rows. */
-const CLOCK_EVERY = 16;
 /** Rows are joined in blocks of this size: many small long-lived strings slow down the garbage collector. */
 const ROWS_AT_ONCE = 256;
 
@@ -28,11 +26,7 @@ export function preparedToRead(database: Database.Database, sql: string): Prepar
 
 /** The rows of a reading statement after `skip`, encoded for an answer, up to `chars` characters. */
 export function read({ statement, declared }: Prepared, job: Omit<ReadJob, "sql">) {
-  const writer = rowWriter(
-    job.format,
-    declared.map(({ name }) => name),
-    job.cellBytes,
-  );
+  const written = rowWriter(job.format, job.cellBytes);
   const types: string[] = declared.map(({ type }) => type ?? "");
   let untyped = types.includes("");
   const texts: string[] = [];
@@ -44,24 +38,20 @@ export function read({ statement, declared }: Prepared, job: Omit<ReadJob, "sql"
   let skip = job.skip;
   let chars = job.chars;
   let more = false;
-  let until = performance.now() + job.ms;
   for (const row of statement.iterate(...job.params)) {
     if (skip > 0) {
       skip -= 1;
-      if (skip > 0) continue;
-      before = writer.write(row, cut);
-      until = performance.now() + job.ms;
+      if (skip === 0) before = written(row, cut);
       continue;
     }
-    const isLate = rows >= job.rows && rows % CLOCK_EVERY === 0 && performance.now() > until;
-    if (chars <= 0 || isLate) {
+    if (chars <= 0 || rows === job.rows) {
       more = true;
       break;
     }
     cut.count = 0;
-    const piece = writer.write(row, cut);
+    const piece = written(row, cut);
     if (cut.count > 0) cuts.push(rows);
-    chars -= piece.length + ROW_COST;
+    chars -= piece.length;
     rows += 1;
     pieces.push(piece);
     if (pieces.length === ROWS_AT_ONCE) {

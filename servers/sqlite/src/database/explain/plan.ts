@@ -1,4 +1,4 @@
-import type { Bound } from "@refmcp/sql";
+import type { Bound, Plan } from "@refmcp/sql";
 import { quoteIdentifier, unquoted } from "@refmcp/sql/names";
 import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
@@ -89,12 +89,36 @@ interface Index {
   readonly columns: readonly string[];
 }
 
-export const creating = ({ name, table, columns }: Index) =>
+const creating = ({ name, table, columns }: Index) =>
   `CREATE INDEX ${quoteIdentifier(name)} ON ${quoteIdentifier(table)} (${columns.map(quoteIdentifier).join(", ")})`;
 
+interface PlanRow {
+  readonly id: bigint;
+  readonly parent: bigint;
+  readonly detail: string;
+}
+
 const planOf = (database: Database.Database, sql: string, params: readonly unknown[]) =>
-  rowsFrom<{ id: number; parent: number; detail: string }>(
-    database,
-    `EXPLAIN QUERY PLAN ${sql}`,
-    ...params,
+  rowsFrom<PlanRow>(database, `EXPLAIN QUERY PLAN ${sql}`, ...params);
+
+/** The plan as an indented tree, its full scans, and indexes that would help. */
+export function shownPlan({ plan, indexes }: ReturnType<typeof planned>): Plan {
+  const scans = plan.flatMap(
+    ({ detail }) => /^SCAN (.+?)(?: VIRTUAL TABLE.*| USING.*)?$/s.exec(detail)?.[1] ?? [],
   );
+  return {
+    plan: indented(plan),
+    full_scans: [...new Set(scans)].filter((name) => name !== "CONSTANT ROW"),
+    missing_indexes: [...indexes],
+  };
+}
+
+/** One line for each node. */
+function indented(rows: readonly PlanRow[]): string[] {
+  const depths = new Map<bigint, number>();
+  return rows.map(({ id, parent, detail }) => {
+    const depth = (depths.get(parent) ?? -1) + 1;
+    depths.set(id, depth);
+    return `${"  ".repeat(depth)}${detail}`;
+  });
+}
