@@ -5,7 +5,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { begin, settings } from "../src/database/driver/connection.ts";
 import { PortalQuery } from "../src/database/driver/portal.ts";
-import { readAhead } from "../src/database/driver/read.ts";
+import { readRows } from "../src/database/driver/read.ts";
 import { GRANT_SQL } from "../src/database/driver/role.ts";
 import type { Sessions } from "../src/database/driver/sessions.ts";
 import { passReading } from "../src/database/gate/read.ts";
@@ -346,10 +346,10 @@ describe("each layer alone", () => {
           ),
         ),
       "a function that a view calls": (database) =>
-        readAhead(
+        readRows(
           database,
           { sql: "SELECT * FROM trap", params: [], format: "rows", cellBytes: 100, signal },
-          { skip: 0, chars: 1_000, rows: 10, ms: 1_000 },
+          { skip: 0, chars: 1_000, rows: 10_000 },
         ),
       "a change that is committed": (database) =>
         database.work({ signal, mode: "READ WRITE" }, (session) =>

@@ -59,7 +59,6 @@ export async function world(): Promise<World> {
       pg_health: { checks: ["sequences", "locks", "settings"] },
       pg_import_csv: { path: "new-customers.csv", table: "customers" },
       pg_list_changes: {},
-      pg_suggest_indexes: {},
       pg_top_queries: { limit: 3 },
       pg_undo_change: { change_id },
       query: {

@@ -76,7 +76,6 @@ const CALLS: readonly (readonly [tool: string, args: Record<string, unknown>])[]
   ["pg_health", {}],
   ["pg_top_queries", {}],
   ["pg_top_queries", { order_by: "io" }],
-  ["pg_suggest_indexes", {}],
   ["pg_explain", { sql: `SELECT * FROM customers WHERE gone ${USER}` }],
   query("SELECT mood, moods FROM customers ORDER BY id LIMIT 3"),
   query("SELECT * FROM custmers"),

@@ -59,7 +59,6 @@ const databasesOn = (timeoutMs: number) =>
       maxRows: 100,
       maxBytes: 100_000,
       maxCellBytes: 1_000,
-      readAheadMb: 1,
       queryTimeoutMs: timeoutMs,
     },
     work: {

@@ -35,7 +35,6 @@ export async function world(): Promise<World> {
           { sql: "UPDATE users SET city = ? WHERE id = ?", params: ["Paris", 2] },
         ],
       },
-      suggest_indexes: {},
       undo_database_change: { change_id: recorded.change_id },
     },
     losses: {

@@ -56,8 +56,11 @@ export async function readPage(databases: Databases, asked: PageAsked): Promise<
   const { sql, params, signal, budget, format = "rows" } = asked;
   const at = await databases.at(asked.database);
   const { rows, bytes, cellBytes, timeoutMs } = limitsOf(databases.limits, asked);
-  const cursors = cursorsOf(databases.kind.names.query, [sql, params, at.name, format], place);
-  const [skip, mark] = cursors.decode(asked.cursor) ?? [0, ""];
+  const cursors = () =>
+    cursorsOf(databases.kind.names.query, [sql, params, at.name, format], place);
+  const [skip, mark] = (asked.cursor === undefined
+    ? undefined
+    : cursors().decode(asked.cursor)) ?? [0, ""];
   const chars = Math.min(Math.max(budget - AROUND, 1), bytes);
   const question = { sql, params, format, cellBytes, timeoutMs, signal };
   const { columns, pieces, cuts, ...window } = await at.read(question, { skip, rows, chars });
@@ -90,7 +93,7 @@ export async function readPage(databases: Databases, asked: PageAsked): Promise<
     truncated: by !== undefined,
     truncated_by: by,
     next_cursor:
-      isMore && last !== undefined ? cursors.encode([skip + end, markOf(last)]) : undefined,
+      isMore && last !== undefined ? cursors().encode([skip + end, markOf(last)]) : undefined,
     elapsed_ms: Math.round((performance.now() - started) * 10) / 10,
     ...(notices.length === 0 ? {} : { notices }),
   });

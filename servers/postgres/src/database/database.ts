@@ -1,10 +1,10 @@
 import type {
-  Ahead,
   Bound,
   ChangeJob,
   CopyIn,
   CopyOut,
   Database,
+  Page,
   Reading,
   RecordedChange,
   Relation,
@@ -13,7 +13,7 @@ import type {
 } from "@refmcp/sql";
 import { change } from "./change/change.ts";
 import { settled, undo } from "./change/undo.ts";
-import { readAhead } from "./driver/read.ts";
+import { readRows } from "./driver/read.ts";
 import type { Sessions } from "./driver/sessions.ts";
 import { explain } from "./explain/explain.ts";
 import { copyIn, copyOut } from "./files/copy.ts";
@@ -38,12 +38,11 @@ export class PostgresDatabase implements Database {
     return withNearNames(answer, this.sessions, sql, { signal });
   }
 
-  read = (question: Reading, ahead: Ahead) =>
-    this.#near(readAhead(this.sessions, question, ahead), question.sql, question);
+  read = (question: Reading, page: Page) =>
+    this.#near(readRows(this.sessions, question, page), question.sql, question);
 
   explain = (asked: Bound & Work & { analyze: boolean; budget: number }) =>
     this.#near(explain(this.sessions, asked), asked.sql, asked);
-
 
   relations = ({ schema, ...work }: Work & { schema?: string | undefined }) =>
     relationsIn(this.sessions, schema, work);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { Databases, type DatabasesOptions, withNear } from "@refmcp/sql";
+import { type Databases, withNear } from "@refmcp/sql";
 import { PostgresDatabase } from "./database.ts";
 import { openConnection } from "./driver/connection.ts";
 import { type Environment, namesAServer } from "./driver/conninfo.ts";
@@ -9,7 +9,7 @@ import { Sessions, type Source, type WorkLimits } from "./driver/sessions.ts";
 import { targetOf } from "./driver/target.ts";
 import { kind } from "./kind.ts";
 
-interface Opening extends Pick<DatabasesOptions<PostgresDatabase>, "limits" | "guard" | "changes"> {
+interface Opening extends Pick<Databases, "limits" | "guard" | "changes"> {
   readonly work: WorkLimits;
   readonly url: string | undefined;
   readonly named: readonly { readonly name: string; readonly value: string }[];
@@ -26,7 +26,15 @@ const MAIN = "main";
  *
  * @throws ToolError `invalid` for a connection string that libpq would refuse
  */
-export function openDatabases({ work, url, named, embedded, env, log, ...shared }: Opening) {
+export function openDatabases({
+  work,
+  url,
+  named,
+  embedded,
+  env,
+  log,
+  ...shared
+}: Opening): Databases<PostgresDatabase> {
   const databases = new Map<string, PostgresDatabase>();
   const add = (name: string, label: string, source: Source, identity = label) =>
     databases.set(name, new PostgresDatabase(name, new Sessions(label, work, source), identity));
@@ -46,11 +54,11 @@ export function openDatabases({ work, url, named, embedded, env, log, ...shared 
   else if (url !== undefined || (named.length === 0 && namesAServer(env))) addServer(MAIN, url);
   for (const { name, value } of named) addServer(name, value);
   const names = [...databases.keys()];
-  return new Databases({
+  return {
     ...shared,
     kind,
     names,
-    async open(name) {
+    async at(name) {
       const [first] = databases.values();
       const database = name === undefined ? first : databases.get(name);
       if (database !== undefined) return database;
@@ -62,5 +70,5 @@ export function openDatabases({ work, url, named, embedded, env, log, ...shared 
     async close() {
       for (const { sessions } of databases.values()) await sessions.close();
     },
-  });
+  };
 }

@@ -18,10 +18,9 @@ export async function changeAlone(
     });
   const relation = change.alone?.relation;
   let earlier: readonly string[] = [];
-  const work = { signal, sql: change.sql, mode: "READ WRITE" as const };
+  const work = { signal, sql: change.sql, mode: undefined };
   try {
-    return await sessions.workInOne(work, async (session) => {
-      await session.openNone(sessions.limitOf(undefined));
+    return await sessions.work(work, async (session) => {
       earlier = await invalidIndexes(session, relation);
       const lost = change.loss && (await lookAt(session, change.loss, new Set()));
       const loss = lost === undefined ? undefined : { objects: [lost] };

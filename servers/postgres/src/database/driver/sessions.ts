@@ -1,11 +1,10 @@
-import { type Deadline, errorCode, startDeadline, WaitingLine } from "@refmcp/boundary";
+import { type Deadline, errorCode, Line, startDeadline } from "@refmcp/boundary";
 import type { ToolError } from "@refmcp/boundary/answer";
 import type { QueryResultRow } from "pg";
 import { FunctionGate } from "../gate/reach.ts";
-import { type Connection, limiting, type Mode, settings } from "./connection.ts";
-import { explained, isLost, timedOut } from "./errors.ts";
+import type { Connection, Mode } from "./connection.ts";
+import { explained, timedOut } from "./errors.ts";
 import { Pool } from "./pool.ts";
-import type { Opening } from "./portal.ts";
 import { requireHarmless } from "./role.ts";
 import { TypeCatalog } from "./values.ts";
 
@@ -27,11 +26,10 @@ export interface Work {
   readonly sql?: string;
   /** How many characters precede it in what is sent. */
   readonly offset?: number;
-  readonly mode?: Mode;
+  /** Default: READ ONLY; undefined runs statements outside a transaction. */
+  readonly mode?: Mode | undefined;
   /** How many times the limit of a statement the whole work may take; default 1. */
   readonly times?: number;
-  /** Whether it only runs code that the function gate or we have judged, which leaves no prepared statement. */
-  readonly isJudged?: boolean;
   /** Whether the time limit starts again with every `progressed`: an export or import may take up to an hour. */
   readonly isTransfer?: boolean;
 }
@@ -49,38 +47,11 @@ export class Session {
   readonly signal: AbortSignal;
   /** Starts the time limit of a transfer again. @param isAtEnd the rest takes time that nothing shows, such as key checks */
   readonly progressed: (isAtEnd?: boolean) => void;
-  /** Whether the server confirmed that the transaction is open. */
-  isOpen = false;
-  /** The statements that open the transaction; undefined once taken. */
-  #opening: readonly string[] | undefined;
 
-  constructor(
-    connection: Connection,
-    { signal, restart }: Pick<Deadline, "signal" | "restart">,
-    opening: readonly string[],
-  ) {
+  constructor(connection: Connection, { signal, restart }: Pick<Deadline, "signal" | "restart">) {
     this.connection = connection;
     this.signal = signal;
     this.progressed = (isAtEnd = false) => restart(isAtEnd ? MAX_TRANSFER_MS : undefined);
-    this.#opening = opening;
-  }
-
-  /**
-   * The statements that open the transaction, to be sent with the first statement; undefined if already taken.
-   *
-   * @param guards statements that must succeed before it
-   */
-  takeOpening(guards: readonly string[] = []): Opening | undefined {
-    const opening = this.#opening;
-    if (opening === undefined) return undefined;
-    this.#opening = undefined;
-    return {
-      statements: [...opening, ...guards],
-      opened: () => {
-        this.connection.cleaned();
-        this.isOpen = true;
-      },
-    };
   }
 
   // As those of the connection.
@@ -88,24 +59,6 @@ export class Session {
   readonly query = (...asked: Parameters<Connection["query"]>) => this.connection.query(...asked);
   readonly rows = <Row extends QueryResultRow>(...asked: Parameters<Connection["rows"]>) =>
     this.connection.rows<Row>(...asked);
-
-  async open(): Promise<void> {
-    const opening = this.takeOpening();
-    if (opening === undefined) return;
-    await this.connection.runAll(opening.statements);
-    opening.opened?.();
-  }
-
-  /**
-   * Applies the limits and settings to the session until it is cleaned, without opening a transaction. Behind a pooler they
-   * would stay in a backend of other clients, so only our own time limit applies there.
-   */
-  async openNone(timeoutMs: number): Promise<void> {
-    await this.connection.clean();
-    this.#opening = undefined;
-    if (!this.connection.isPooled) await this.connection.runAll(settings("SESSION", timeoutMs));
-    this.isOpen = true;
-  }
 }
 
 /** Where connections come from. */
@@ -127,14 +80,14 @@ export class Sessions {
   readonly pool: Pool;
   readonly limits: WorkLimits;
   readonly #source: Source;
-  readonly #waitingWriters = new WaitingLine();
-  #writers = 0;
+  readonly #writing: Line;
 
   constructor(label: string, limits: WorkLimits, source: Source) {
     this.label = label;
     this.limits = limits;
     this.functions = new FunctionGate(limits.allowFunction);
     this.#source = source;
+    this.#writing = new Line(Math.max(1, limits.maxConnections - 1));
     this.pool = new Pool(() => this.#open(), limits.maxConnections, label);
   }
 
@@ -143,7 +96,7 @@ export class Sessions {
     const connection = await this.#source.open();
     try {
       if (!this.limits.allowPrivilegedRole) requireHarmless(connection.role);
-      await connection.configure(settings("SESSION", this.limits.timeoutMs));
+      await connection.configure(this.limits.timeoutMs);
       return connection;
     } catch (error) {
       await connection.close();
@@ -162,11 +115,36 @@ export class Sessions {
    *
    * @throws ToolError PostgreSQL's error, `timeout`, `cancelled`, or `unavailable` if it can't be reached.
    */
-  work<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
-    return this.workInOne(options, async (session) => {
-      await session.open();
-      return await run(session);
-    });
+  async work<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
+    const timeoutMs = this.limitOf(options.timeoutMs);
+    const { isTransfer = false, times = 1 } = options;
+    const mode = "mode" in options ? options.mode : "READ ONLY";
+    const statementMs = isTransfer ? MAX_TRANSFER_MS : timeoutMs;
+    let deadline: Deadline | undefined;
+    let used: Connection | undefined;
+    try {
+      await this.#source.ready?.();
+      const limit = startDeadline(timeoutMs * times + GRACE_MS, options.signal, () =>
+        timedOut(timeoutMs, isTransfer),
+      );
+      deadline = limit;
+      const { signal } = limit;
+      const begin = (connection: Connection) => {
+        used = connection;
+        return connection.stoppable(connection.begin(mode, timeoutMs, statementMs), signal);
+      };
+      return await this.pool.use(signal, begin, (connection) =>
+        connection.stoppable(run(new Session(connection, limit)), signal),
+      );
+    } catch (error) {
+      options.signal.throwIfAborted();
+      deadline?.signal.throwIfAborted();
+      if (errorCode(error) === "57014") throw timedOut(statementMs);
+      const why = used?.isInvalid === false ? undefined : await this.#source.whyLost?.(used);
+      throw why ?? explained(error, this.label, options);
+    } finally {
+      deadline?.end();
+    }
   }
 
   /** Runs one of our own queries in a separate transaction. */
@@ -175,62 +153,7 @@ export class Sessions {
     statement: string,
     values?: readonly unknown[],
   ): Promise<Row[]> {
-    return this.work({ ...options, isJudged: true }, (session) => session.rows(statement, values));
-  }
-
-  /** Like `work`, but `run` opens the transaction with its first statement, and may be retried on another connection. */
-  async workInOne<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
-    const timeoutMs = this.limitOf(options.timeoutMs);
-    const { mode = "READ ONLY", isTransfer = false } = options;
-    const statementMs = isTransfer ? MAX_TRANSFER_MS : timeoutMs;
-    let deadline: Deadline | undefined;
-    let connection: Connection | undefined;
-    try {
-      await this.#source.ready?.();
-      deadline = startDeadline(timeoutMs * (options.times ?? 1) + GRACE_MS, options.signal, () =>
-        timedOut(timeoutMs, isTransfer),
-      );
-      const { signal } = deadline;
-      for (let attempt = 0; ; attempt++) {
-        connection = await this.pool.acquire(signal);
-        // What the session's own settings don't cover.
-        const isUsual = timeoutMs === this.limits.timeoutMs && !isTransfer;
-        const local = [
-          ...(connection.isConfigured ? [] : settings("LOCAL", timeoutMs)),
-          ...(isUsual ? [] : limiting("LOCAL", timeoutMs, statementMs)),
-        ];
-        const session = new Session(connection, deadline, [
-          ...connection.beginning(mode),
-          ...local,
-        ]);
-        try {
-          return await connection.stoppable(run(session), signal);
-        } catch (error) {
-          // A pooled connection may have been lost unnoticed. The work has not begun then, so it is safe to retry.
-          if (
-            session.isOpen ||
-            !isLost(error) ||
-            signal.aborted ||
-            attempt > this.limits.maxConnections
-          )
-            throw error;
-          connection.invalidate();
-          this.pool.discard(connection);
-        }
-      }
-    } catch (error) {
-      options.signal.throwIfAborted();
-      deadline?.signal.throwIfAborted();
-      if (errorCode(error) === "57014") throw timedOut(statementMs);
-      const why =
-        connection?.isInvalid === false ? undefined : await this.#source.whyLost?.(connection);
-      if (why !== undefined) throw why;
-      throw explained(error, this.label, options);
-    } finally {
-      deadline?.end();
-      connection?.leave(mode, options.isJudged ?? false);
-      if (connection !== undefined) this.pool.release(connection);
-    }
+    return this.work(options, (session) => session.rows(statement, values));
   }
 
   /**
@@ -238,15 +161,9 @@ export class Sessions {
    * would wait for it in vain if changes held them all.
    */
   async change<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
-    if (this.#writers >= Math.max(1, this.limits.maxConnections - 1))
-      await this.#waitingWriters.wait(options.signal);
-    else this.#writers += 1;
-    try {
-      // Recording what changed takes time too.
-      return await this.work({ times: 2, ...options, mode: "READ WRITE" }, run);
-    } finally {
-      if (!this.#waitingWriters.hand()) this.#writers -= 1;
-    }
+    // Recording what changed takes time too.
+    const work = () => this.work({ times: 2, ...options, mode: "READ WRITE" }, run);
+    return await this.#writing.run("", work, options.signal);
   }
 
   async close(): Promise<void> {

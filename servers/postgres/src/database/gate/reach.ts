@@ -57,27 +57,15 @@ export class FunctionGate {
     this.#allowed = new Set(allowed.map((name) => name.toLowerCase()));
   }
 
-  /** Whether nothing may run that it does not judge. */
-  get judgesAll(): boolean {
-    return this.#allowed.size === 0;
-  }
-
   /**
    * Judges a reading statement.
    *
-   * @param before statements that run first, in the same round trip
-   * @returns whether they ran
    * @throws ToolError `denied` if a statement that mentions these reaches what a rollback does not undo
    */
-  async requireHarmless(
-    session: Rows,
-    mentions: readonly Mention[],
-    before: readonly string[] = [],
-  ): Promise<boolean> {
-    if (this.#allowed.has("*") || mentions.length === 0) return false;
-    const path = await this.#harmFrom(session, [...mentions, ALWAYS], undefined, before);
+  async requireHarmless(session: Rows, mentions: readonly Mention[]): Promise<void> {
+    if (this.#allowed.has("*") || mentions.length === 0) return;
+    const path = await this.#harmFrom(session, [...mentions, ALWAYS], undefined);
     if (path !== undefined) throw refusal(path);
-    return true;
   }
 
   /**
@@ -113,13 +101,12 @@ export class FunctionGate {
     session: Rows,
     mentions: readonly Mention[],
     change: AsChange | undefined,
-    before: readonly string[] = [],
   ): Promise<Judged[] | undefined> {
     const paths = new Map<Mention, readonly Judged[]>(mentions.map((mention) => [mention, []]));
-    for (let waiting = [...paths.keys()], first = before; waiting.length > 0; first = []) {
+    for (let waiting = [...paths.keys()]; waiting.length > 0; ) {
       const judgeable = waiting.filter((mention) => !this.#isAllowed(mention));
       // A read only reaches what was made after initdb; what a change reaches is looked up at once.
-      const next = change === undefined ? await madeHere(session, judgeable, first) : judgeable;
+      const next = change === undefined ? await madeHere(session, judgeable) : judgeable;
       const found = next.length === 0 ? [] : await judge(session, next, change !== undefined);
       waiting = [];
       for (const [from, judged] of found) {
@@ -144,12 +131,8 @@ function listsOf(mentions: readonly Mention[]): [kinds: string[], names: string[
 }
 
 /** Those of the mentions that may reach code that is not PostgreSQL's own. */
-async function madeHere(
-  session: Rows,
-  mentions: readonly Mention[],
-  before: readonly string[],
-): Promise<Mention[]> {
-  const rows = await session.rows<{ mention: string }>(NAMES, listsOf(mentions), before);
+async function madeHere(session: Rows, mentions: readonly Mention[]): Promise<Mention[]> {
+  const rows = await session.rows<{ mention: string }>(NAMES, listsOf(mentions));
   const made = new Set(rows.map(({ mention }) => mention));
   return mentions.filter((mention) => made.has(mention));
 }

@@ -4,8 +4,6 @@ import { commandName, only, parseSql, treeOf, walk } from "./syntax.ts";
 
 interface Passed {
   readonly kind: "select" | "show" | "explain";
-  /** Whether its result can be paged: one portal over one SELECT. */
-  readonly pageable: boolean;
   /** What it may reach, for the `FunctionGate`. */
   readonly mentions: readonly Mention[];
 }
@@ -28,7 +26,7 @@ export async function passReading(sql: string): Promise<Passed> {
     );
   const root = treeOf(statements[0]?.stmt);
   const [kind, statement] = only(root);
-  if (kind === "VariableShowStmt") return { kind: "show", pageable: false, mentions: [] };
+  if (kind === "VariableShowStmt") return { kind: "show", mentions: [] };
   const isExplain = kind === "ExplainStmt";
   const query = isExplain ? treeOf(statement.query) : root;
   const [queryKind] = only(query);
@@ -47,7 +45,7 @@ export async function passReading(sql: string): Promise<Passed> {
     for (const one of harmlessMentions(key, value)) mentions.add(one);
   });
   if (mentions.size > 0) for (const one of IMPLIED) mentions.add(one);
-  return { kind: isExplain ? "explain" : "select", pageable: !isExplain, mentions: [...mentions] };
+  return { kind: isExplain ? "explain" : "select", mentions: [...mentions] };
 }
 
 const refused = (what: string) =>
