@@ -1,4 +1,4 @@
-import type { ExportFormat, Format } from "./answer/formats.ts";
+import type { Format } from "./answer/formats.ts";
 import type { Page, ResultWindow } from "./answer/results.ts";
 import type { ColumnValues } from "./answer/values.ts";
 import type { Loss } from "./change/loss.ts";
@@ -152,7 +152,6 @@ export interface Undone {
 }
 
 export interface CopyOut extends Bound, Work {
-  readonly format: ExportFormat;
   /** The new file. */
   readonly path: string;
   write(piece: Uint8Array): Promise<void>;

@@ -2,12 +2,10 @@ import type { PathGuard } from "@refmcp/boundary";
 import type { ChangeStore } from "./change/store.ts";
 import type { Database } from "./database.ts";
 import type { Kind } from "./kind.ts";
-import type { LimitValues } from "./options.ts";
 
 /** The databases of a server, with the record of changes: the context of its tools. */
 export interface Databases<One extends Database = Database> {
   readonly kind: Kind;
-  readonly limits: LimitValues;
   readonly guard: PathGuard;
   /** The record of changes. */
   readonly changes: ChangeStore;

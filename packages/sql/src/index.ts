@@ -1,6 +1,5 @@
 // The process that runs SQLite, which must stay small, imports single modules (`@refmcp/sql/formats`): this one brings zod.
 
-export * from "./answer/foreign.ts";
 export { didYouMean, quoteIdentifier, suggesting, unquoted, withNear } from "./answer/names.ts";
 export { excerpt, positionText } from "./answer/position.ts";
 export * from "./answer/relations.ts";

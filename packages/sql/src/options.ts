@@ -1,34 +1,7 @@
 import type { OptionValues } from "@refmcp/core";
 
-/** Rows of a call that sets no limit. */
-export const STANDARD_ROWS = 200;
-
-/** Options that limit every call, for the option table of a server. */
+/** Limits of every call, for the option table of a server. */
 export const limitOptions = {
-  maxRows: {
-    type: "integer",
-    min: 1,
-    max: 10_000,
-    default: 10_000,
-    heading: "Limits",
-    description: "Maximum rows per call. A call that sets no limit gets 200.",
-  },
-  maxBytes: {
-    type: "integer",
-    min: 1_024,
-    max: 67_108_864,
-    default: 262_144,
-    heading: "Limits",
-    description: "Maximum bytes of rows per call.",
-  },
-  maxCellBytes: {
-    type: "integer",
-    min: 64,
-    max: 65_536,
-    default: 8_192,
-    heading: "Limits",
-    description: "Longer values are truncated to this many bytes.",
-  },
   queryTimeoutMs: {
     type: "integer",
     min: 100,
@@ -74,14 +47,3 @@ export const undoOptions = {
 } as const;
 
 export type UndoValues = OptionValues<typeof undoOptions>;
-
-/** The limits of one call: what it asks for, within the server's options. */
-export const limitsOf = (
-  { maxRows, maxBytes: bytes, maxCellBytes: cellBytes, queryTimeoutMs }: LimitValues,
-  asked: { readonly maxRows?: number | undefined; readonly timeoutMs?: number | undefined },
-) => ({
-  rows: Math.min(asked.maxRows ?? STANDARD_ROWS, maxRows),
-  bytes,
-  cellBytes,
-  timeoutMs: Math.min(asked.timeoutMs ?? queryTimeoutMs, queryTimeoutMs),
-});

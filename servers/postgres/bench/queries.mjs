@@ -56,7 +56,7 @@ async function measure(report, { raw, url }) {
   const peer = await sqlPeer();
   const official = await connect([peer.node, entry, url]);
   const dbhub = await connect(peer.dbhub(url));
-  const limits = ["--max-bytes", "67108864", "--max-answer-chars", "80000"];
+  const limits = ["--max-answer-chars", "80000"];
   const program = [peer.node, BIN, "--url", url, "--allow-privileged-role"];
   const ours = await connect([...program, ...limits]);
   const standard = await connect(program);

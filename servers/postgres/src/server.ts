@@ -62,7 +62,6 @@ export const server = defineServer({
     const isEmbedded = embedded || embeddedDir !== undefined;
     return openDatabases({
       ...(await openRecord("postgres", allowed, given)),
-      limits,
       work: { ...limits, timeoutMs: limits.queryTimeoutMs },
       url,
       named: db,

@@ -99,13 +99,6 @@ describe("query", () => {
   });
 
   it("limits requests by the options", async () => {
-    const small = await talk(["--url", world.url, "--max-rows", "3"]);
-    expect(await small.data("query", { sql: "SELECT id FROM users", max_rows: 100 })).toMatchObject(
-      {
-        row_count: 3,
-      },
-    );
-    await small.close();
     const short = await talk(["--url", world.url, "--query-timeout-ms", "300"]);
     const { text } = await short.call("query", { sql: "SELECT pg_sleep(600)", timeout_ms: 20_000 });
     expect(text).toContain("Stopped after 0.3 s");

@@ -55,12 +55,6 @@ const databasesOn = (timeoutMs: number) =>
       enabled: false,
       days: 1,
     }),
-    limits: {
-      maxRows: 100,
-      maxBytes: 100_000,
-      maxCellBytes: 1_000,
-      queryTimeoutMs: timeoutMs,
-    },
     work: {
       timeoutMs,
       maxConnections: 3,
@@ -73,7 +67,7 @@ const databasesOn = (timeoutMs: number) =>
 const exporting = (databases: ReturnType<typeof databasesOn>, sql: string, more = {}) =>
   exportRows(
     databases,
-    { sql, params: [], path: "out.csv", format: "csv" },
+    { sql, params: [], path: "out.csv" },
     { signal: new AbortController().signal, progress: () => undefined, ...more },
   );
 const importing = (

@@ -41,10 +41,10 @@ export const server = defineServer({
   async open({ options: given, allowed }): Promise<Databases<SqliteDatabase>> {
     const { openRecord } = await import("@refmcp/sql/server");
     const { openDatabases } = await import("./database/open.ts");
-    const { dbPath, db, ...limits } = given;
+    const { dbPath, db, ...options } = given;
     const files = [...(dbPath === undefined ? [] : [{ name: "main", value: dbPath }]), ...db];
     const record = await openRecord("sqlite", allowed, given);
-    return openDatabases({ ...limits, ...record, limits, files });
+    return openDatabases({ ...options, ...record, files });
   },
   async ready(databases, signal) {
     for (const name of databases.names) await (await databases.at(name)).ready(signal);

@@ -28,7 +28,7 @@ const digest = async (file: string) =>
 const exported = (here: Lab, path: string) =>
   exportRows(
     here.databases,
-    { sql: "SELECT 1", params: [], path, format: "csv" },
+    { sql: "SELECT 1", params: [], path },
     { signal, progress: () => undefined },
   );
 

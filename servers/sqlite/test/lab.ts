@@ -24,7 +24,6 @@ export async function lab(
     undo?: boolean;
     /** Where changes are recorded; by default a directory that is removed with the lab. */
     state?: string;
-    limits?: { maxRows?: number; maxBytes?: number; maxCellBytes?: number };
   } = {},
 ) {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "refmcp-sqlite-")));
@@ -48,13 +47,7 @@ export async function lab(
     }),
     allowDdl: options.allowDdl ?? false,
     maxMemoryMb: options.memory ?? 400,
-    limits: {
-      maxRows: 10_000,
-      maxBytes: 262_144,
-      maxCellBytes: 8_192,
-      queryTimeoutMs: options.timeoutMs ?? 20_000,
-      ...options.limits,
-    },
+    queryTimeoutMs: options.timeoutMs ?? 20_000,
   });
   const { dev, ino } = await stat(file);
   const place: Place = { file, device: dev, inode: ino };

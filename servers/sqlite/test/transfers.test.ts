@@ -42,7 +42,7 @@ describe("a file of many pieces", () => {
     expect(last).toEqual({ done: done.bytes, total: done.bytes, note: "bytes read" });
     expect(call.reported.length).toBeGreaterThan(10);
     const sql = "SELECT * FROM users WHERE id >= 10 ORDER BY id";
-    await exportRows(databases, { sql, params: [], path: "out.csv", format: "csv" }, call);
+    await exportRows(databases, { sql, params: [], path: "out.csv" }, call);
     const again = await enter(undefined, "DELETE FROM orders; DELETE FROM users");
     await copyFile(join(folder, "out.csv"), join(again.folder, "in.csv"));
     await importCsv(again.databases, { ...given, table: "users" }, again.call);
@@ -125,11 +125,7 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
     await smallDisk(ctx, join(folder, "disk"), 1);
     const sql =
       "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT n, hex(randomblob(50)) FROM t";
-    const exporting = exportRows(
-      databases,
-      { sql, params: [], path: "disk/out.csv", format: "csv" },
-      call,
-    );
+    const exporting = exportRows(databases, { sql, params: [], path: "disk/out.csv" }, call);
     await expect(exporting).rejects.toMatchObject({ kind: "unavailable", code: "enospc" });
     expect(await readdir(join(folder, "disk"))).toEqual([]);
   });

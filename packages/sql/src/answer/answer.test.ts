@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { limitsOf } from "../options.ts";
 import { encodeRow, type Format, rowsText, rowWriter } from "./formats.ts";
 import { type Page, readPage } from "./results.ts";
 
@@ -60,15 +59,6 @@ describe("formats", () => {
   });
 });
 
-it("a call's limits stay within the options", () => {
-  const options = { maxRows: 500, maxBytes: 1, maxCellBytes: 2, queryTimeoutMs: 1_000 };
-  expect(limitsOf(options, {})).toEqual({ rows: 200, bytes: 1, cellBytes: 2, timeoutMs: 1_000 });
-  expect(limitsOf(options, { maxRows: 9_999, timeoutMs: 5_000 })).toMatchObject({
-    rows: 500,
-    timeoutMs: 1_000,
-  });
-});
-
 it("a page has at least one row, says what is missing, and continues only where it ended", async () => {
   const rows = Array.from({ length: 9 }, (_, at) => `[${at},"${"x".repeat(100)}"]`);
   let now = rows;
@@ -79,9 +69,8 @@ it("a page has at least one row, says what is missing, and continues only where 
     before: skip > 0 ? now[skip - 1] : undefined,
     more: skip + count < now.length,
   });
-  const limits = { maxRows: 100, maxBytes: 10_000, maxCellBytes: 64, queryTimeoutMs: 1_000 };
   const kind = { names: { query: "query" } };
-  const databases = { kind, limits, at: async () => ({ name: "main", read }) } as never;
+  const databases = { kind, at: async () => ({ name: "main", read }) } as never;
   const { signal } = new AbortController();
   const page = async (cursor?: string, budget = 5_000, maxRows = 4) =>
     JSON.parse(

@@ -21,9 +21,9 @@ const shortType = (type: string) =>
 export function summary(
   { written, type }: Relation,
   { rows, columns }: TableFacts,
-  column: string | undefined,
+  column: string,
 ) {
-  const part = column?.toLowerCase() ?? "";
+  const part = column.toLowerCase();
   const wanted = columns.filter(({ name }) => name.toLowerCase().includes(part));
   return {
     table: written,

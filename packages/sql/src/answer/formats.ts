@@ -96,9 +96,6 @@ function cutText(text: string, max: number, cut: CutCells): string {
 export const FORMATS = ["rows", "csv"] as const;
 export type Format = (typeof FORMATS)[number];
 
-export const EXPORT_FORMATS = ["csv", "jsonl"] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
-
 /** Writes a row from the driver as a piece of an answer's JSON text; values beyond the limit are truncated and counted. */
 export type RowWriter = (row: readonly unknown[], cut: CutCells) => string;
 
@@ -116,14 +113,3 @@ export const rowsText = (format: Format, columns: readonly Column[], pieces: rea
 
 /** A text as JSON has it between quotes. */
 const inner = (text: string) => JSON.stringify(text).slice(1, -1);
-
-/** Unique keys for columns: repeated names are numbered. */
-export function distinctNames(names: readonly string[]): string[] {
-  const taken = new Set<string>();
-  return names.map((name) => {
-    let key = name;
-    for (let count = 2; taken.has(key); count++) key = `${name}_${count}`;
-    taken.add(key);
-    return key;
-  });
-}

@@ -23,9 +23,7 @@ export async function relationsOf(
   work: Work,
 ): Promise<Relation[]> {
   const relations = await database.relations({ ...work, schema });
-  const placed = relations.map((relation) => ({ relation, place: placeOf(relation) }));
-  placed.sort((a, b) => (a.place < b.place ? -1 : 1));
-  return placed.map(({ relation }) => relation);
+  return relations.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
 }
 
 /** Ways to read a name: pairs of schema and name, as written and without quotes. */
@@ -99,9 +97,10 @@ export async function describeTables(
   { signal, budget }: { readonly signal: AbortSignal; readonly budget: number },
 ): Promise<TablesAnswer> {
   const work = { signal };
-  const { table, column, limit, cursor } = asked;
+  const { table, limit, cursor } = asked;
   const schema = asked.schema === undefined ? undefined : unquoted(asked.schema);
-  const part = asked.match === undefined ? undefined : unquoted(asked.match);
+  const part = unquoted(asked.match ?? "").toLowerCase();
+  const column = unquoted(asked.column ?? "");
   const detail = asked.detail ?? (table === undefined ? "concise" : "full");
   const cursors = cursorsOf(
     databases.kind.names.describe,
@@ -116,22 +115,16 @@ export async function describeTables(
   const wanted = all.filter(
     (relation) =>
       (after === undefined || placeOf(relation) > after) &&
-      relation.name.toLowerCase().includes(part?.toLowerCase() ?? ""),
+      relation.name.toLowerCase().includes(part),
   );
   const space = budget - 400;
   const next = (last: Relation | undefined, isMore: boolean) =>
     isMore && last !== undefined ? { next_cursor: cursors.encode(placeOf(last)) } : {};
   if (detail === "names") {
-    const shown = wanted.slice(
-      0,
-      Math.min(
-        limit,
-        fitting(wanted, space, ({ name }) => name.length + 4),
-      ),
-    );
+    const fits = fitting(wanted, space, ({ name }) => name.length + 4);
+    const shown = wanted.slice(0, Math.min(limit, fits));
     return { names: grouped(shown), ...next(shown.at(-1), shown.length < wanted.length) };
   }
-  const unquotedColumn = column === undefined ? undefined : unquoted(column);
   const tables: NonNullable<TablesAnswer["tables"]> = [];
   const places: Relation[] = [];
   const atOnce = detail === "full" ? 1 : AT_ONCE;
@@ -141,8 +134,8 @@ export async function describeTables(
     const some = wanted.slice(at, at + atOnce);
     const facts = await database.facts(some, work);
     for (const [index, relation] of some.entries()) {
-      const short = summary(relation, facts[index] ?? { columns: [] }, unquotedColumn);
-      if (unquotedColumn !== undefined && short.columns.length === 0) continue;
+      const short = summary(relation, facts[index] ?? { columns: [] }, column);
+      if (column !== "" && short.columns.length === 0) continue;
       if (detail === "full") tables.push(bounded(await database.describe(relation, work), space));
       else tables.push(short);
       places.push(relation);

@@ -4,9 +4,12 @@ import * as z from "zod";
 import { rowCount } from "../change/loss.ts";
 import type { Bound, Work } from "../database.ts";
 import type { Databases } from "../databases.ts";
-import { limitsOf } from "../options.ts";
 import { type Column, type Format, rowsText } from "./formats.ts";
 
+/** Rows of a call that sets no limit. */
+export const STANDARD_ROWS = 200;
+/** Longer values are truncated to this many bytes. */
+const CELL_BYTES = 8_192;
 /** Characters of counts and notices in an answer, in addition to columns and rows. */
 const AROUND = 600;
 
@@ -53,16 +56,23 @@ const place = z.tuple([z.int().min(1), z.string()]);
  */
 export async function readPage(databases: Databases, asked: PageAsked): Promise<string> {
   const started = performance.now();
-  const { sql, params, signal, budget, format = "rows" } = asked;
+  const {
+    sql,
+    params,
+    signal,
+    timeoutMs,
+    budget,
+    format = "rows",
+    maxRows: rows = STANDARD_ROWS,
+  } = asked;
   const at = await databases.at(asked.database);
-  const { rows, bytes, cellBytes, timeoutMs } = limitsOf(databases.limits, asked);
   const cursors = () =>
     cursorsOf(databases.kind.names.query, [sql, params, at.name, format], place);
   const [skip, mark] = (asked.cursor === undefined
     ? undefined
     : cursors().decode(asked.cursor)) ?? [0, ""];
-  const chars = Math.min(Math.max(budget - AROUND, 1), bytes);
-  const question = { sql, params, format, cellBytes, timeoutMs, signal };
+  const chars = Math.max(budget - AROUND, 1);
+  const question = { sql, params, format, cellBytes: CELL_BYTES, timeoutMs, signal };
   const { columns, pieces, cuts, ...window } = await at.read(question, { skip, rows, chars });
   if (skip > 0 && (window.before === undefined || markOf(window.before) !== mark))
     throw new ToolError(
@@ -70,7 +80,7 @@ export async function readPage(databases: Databases, asked: PageAsked): Promise<
       "The rows before this cursor have changed, so the next page can't be determined.",
       { hint: "Omit cursor to start again. ORDER BY a unique key makes the order stable." },
     );
-  let space = Math.min(budget - AROUND - JSON.stringify(columns).length, bytes);
+  let space = budget - AROUND - JSON.stringify(columns).length;
   let end = 0;
   for (const piece of pieces) {
     space -= piece.length + 1;

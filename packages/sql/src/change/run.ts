@@ -1,5 +1,5 @@
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import type { Bound } from "../database.ts";
+import type { ChangeJob } from "../database.ts";
 import type { Databases } from "../databases.ts";
 import { type Loss, lossAction, lossText } from "./loss.ts";
 
@@ -10,14 +10,6 @@ export interface Calling {
   readonly budget: number;
   /** Asks the user about a loss; throws if the user declines or can't be asked. */
   confirm(loss: string, action?: string): Promise<void>;
-}
-
-/** The request of a changing tool. */
-export interface Changing {
-  readonly statements: readonly Bound[];
-  readonly database?: string | undefined;
-  /** Run everything and roll it back. */
-  readonly dryRun: boolean;
 }
 
 /** Asks the user about a loss, if there is one. */
@@ -36,13 +28,16 @@ export const asking =
  */
 export async function runChanges(
   databases: Databases,
-  { statements, database, dryRun }: Changing,
+  {
+    statements,
+    ...job
+  }: Pick<ChangeJob, "statements" | "dryRun"> & { database?: string | undefined },
   call: Calling,
 ) {
-  const at = await databases.at(database);
+  const at = await databases.at(job.database);
   const { committed, results, tables, loss, changeId, ...rest } = await at.change({
     statements,
-    dryRun,
+    dryRun: job.dryRun,
     // The rest of the answer takes less than this.
     rowChars: Math.max(0, call.budget - 1_000 - 20 * statements.length),
     record: () => databases.changes.slot(at.identity),

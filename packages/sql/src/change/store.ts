@@ -48,16 +48,12 @@ export interface RecordedChange extends ChangeSummary {
  */
 export class ChangeStore {
   readonly #options: ChangeStoreOptions;
-  #sincePrune = PRUNE_EVERY;
+  #slots = 0;
   #lastTime = 0;
   #opened: { readonly directory: string } | undefined;
 
   constructor(options: ChangeStoreOptions) {
     this.#options = options;
-  }
-
-  get isOn(): boolean {
-    return this.#options.enabled;
   }
 
   /** For the answer about a change that is recorded. */
@@ -76,8 +72,8 @@ export class ChangeStore {
     } catch (error) {
       return { reason: `the record of changes ${directory} cannot be used (${errorCode(error)})` };
     }
-    this.#sincePrune += 1;
-    if (this.#sincePrune > PRUNE_EVERY) this.#prune(opened.directory);
+    if (this.#slots % PRUNE_EVERY === 0) this.#prune(opened.directory);
+    this.#slots += 1;
     // Ids sort by time, also those of one millisecond.
     this.#lastTime = Math.max(this.#lastTime + 1, Date.now());
     const id = `${this.#lastTime.toString(36).padStart(9, "0")}-${randomBytes(3).toString("hex")}`;
@@ -142,7 +138,6 @@ export class ChangeStore {
 
   /** Drops what is beyond the bounds: by age everywhere, by number and size in each database. */
   #prune(root: string): void {
-    this.#sincePrune = 0;
     for (const database of namesIn(root)) {
       const directory = join(root, database);
       const files = namesIn(directory).filter((name) => FILE.test(name));

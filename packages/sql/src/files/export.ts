@@ -1,4 +1,3 @@
-import type { ExportFormat } from "../answer/formats.ts";
 import type { Bound } from "../database.ts";
 import type { Databases } from "../databases.ts";
 import { type NewFile, writeNewFile } from "./new-file.ts";
@@ -6,7 +5,6 @@ import { type NewFile, writeNewFile } from "./new-file.ts";
 interface Export extends Bound {
   readonly database?: string | undefined;
   readonly path: string;
-  readonly format: ExportFormat;
 }
 
 /** What moving rows to or from a file needs of its call. */
@@ -22,7 +20,7 @@ export interface Transfer {
  */
 export async function exportRows(
   databases: Databases,
-  { sql, params, database, path, format }: Export,
+  { sql, params, database, path }: Export,
   call: Transfer,
 ): Promise<NewFile & { rows: number }> {
   const { signal } = call;
@@ -30,7 +28,7 @@ export async function exportRows(
   const { value, ...file } = await writeNewFile(databases.guard, path, async (write) => {
     let bytes = 0;
     const rows = await at.copyOut({
-      ...{ sql, params, format, path, signal },
+      ...{ sql, params, path, signal },
       async write(piece) {
         await write(piece);
         bytes += piece.length;

@@ -6,7 +6,7 @@ import type { Kind } from "../kind.ts";
 import { column, database, dryRun, params, tableCounts } from "./fields.ts";
 
 /** The answer of a tool that changes data. */
-export const changeOutput = z.object({
+const changeOutput = z.object({
   committed: z.boolean(),
   /** One for each statement. */
   results: z.array(
@@ -45,12 +45,9 @@ export const executeTool = (kind: Kind) =>
           (value) => (typeof value === "string" ? [value] : value),
           z
             .array(
-              z.preprocess(
-                asItem,
-                z.union([z.string(), z.strictObject({ sql: z.string(), params: params(kind) })], {
-                  error: "expected an SQL text or { sql, params }",
-                }),
-              ),
+              z.union([z.string(), z.strictObject({ sql: z.string(), params: params(kind) })], {
+                error: "expected an SQL text or { sql, params }",
+              }),
             )
             .min(1)
             .max(500),
@@ -65,13 +62,6 @@ export const executeTool = (kind: Kind) =>
     run: ({ statements, dry_run, database }, databases, call) =>
       runChanges(databases, { statements: statements.map(bound), database, dryRun: dry_run }, call),
   });
-
-/** An item with `query`, as the argument of other tools is named, as one with `sql`. */
-function asItem(item: unknown): unknown {
-  if (typeof item !== "object" || item === null || !("query" in item) || "sql" in item) return item;
-  const { query, ...rest } = item;
-  return { ...rest, sql: query };
-}
 
 const bound = (item: string | { sql: string; params: unknown[] }) =>
   typeof item === "string" ? { sql: item, params: [] } : item;

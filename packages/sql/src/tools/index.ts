@@ -1,6 +1,6 @@
 import type { Kind } from "../kind.ts";
 import { describeTool } from "./describe-tables.ts";
-import { changeOutput, executeTool } from "./execute.ts";
+import { executeTool } from "./execute.ts";
 import { explainTool } from "./explain.ts";
 import { exportTool } from "./export.ts";
 import { importTool } from "./import-csv.ts";
@@ -8,7 +8,7 @@ import { listChangesTool } from "./list-changes.ts";
 import { queryOutput, queryTool } from "./query.ts";
 import { undoChangeTool } from "./undo-change.ts";
 
-export { changeOutput, queryOutput };
+export { queryOutput };
 
 /** The tools of every SQL server. */
 export const sqlTools = (kind: Kind) => [

@@ -3,10 +3,9 @@ import { toolFor } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { FORMATS } from "../answer/formats.ts";
-import { readPage } from "../answer/results.ts";
+import { readPage, STANDARD_ROWS } from "../answer/results.ts";
 import type { Databases } from "../databases.ts";
 import type { Kind } from "../kind.ts";
-import { STANDARD_ROWS } from "../options.ts";
 import { column, database, params, statement } from "./fields.ts";
 
 /** The answer of a query. */

@@ -33,7 +33,7 @@ export class PostgresDatabase implements Database {
     this.identity = identity;
   }
 
-  /** An error about a missing object gets similar names, one about SQL of another database what to write here. */
+  /** An error about a missing object gets similar names. */
   #near<Answer>(answer: Promise<Answer>, sql: string, { signal }: Work): Promise<Answer> {
     return withNearNames(answer, this.sessions, sql, { signal });
   }

@@ -9,7 +9,7 @@ import { Sessions, type Source, type WorkLimits } from "./driver/sessions.ts";
 import { targetOf } from "./driver/target.ts";
 import { kind } from "./kind.ts";
 
-interface Opening extends Pick<Databases, "limits" | "guard" | "changes"> {
+interface Opening extends Pick<Databases, "guard" | "changes"> {
   readonly work: WorkLimits;
   readonly url: string | undefined;
   readonly named: readonly { readonly name: string; readonly value: string }[];

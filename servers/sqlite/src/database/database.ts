@@ -17,7 +17,6 @@ import {
   type Settling,
   shownImport,
   TOO_LARGE,
-  translated,
   type Undone,
   unquoted,
   type Work,
@@ -32,7 +31,6 @@ import { passReading, passWriting } from "./gate/gate.ts";
 import { nullsFor, paramsOf } from "./gate/params.ts";
 import { type Statement, targetOf } from "./gate/tokens.ts";
 import { describe, factsOf, relationsIn, writableColumns } from "./schema/describe.ts";
-import { FOREIGN } from "./schema/foreign.ts";
 import { explainedIn } from "./schema/hints.ts";
 import { look, type Source } from "./schema/look.ts";
 
@@ -94,21 +92,19 @@ export class SqliteDatabase implements Database {
 
   async read({ sql, params, ...question }: Reading, page: Page): Promise<ResultWindow> {
     passReading(sql);
-    const { format, cellBytes } = question;
-    const bound = { sql, params: this.#paramsOf(sql, params) };
+    const { format, cellBytes, signal } = question;
+    const timeoutMs = Math.min(
+      question.timeoutMs ?? Number.POSITIVE_INFINITY,
+      this.#options.timeoutMs,
+    );
+    const bound = { sql, params: paramsOf(sql, params) };
     const job = { place: this.#place, ...bound, cellBytes, format, ...page };
-    const { columns, text, rows, cuts, before, more } = await this.#run("read", job, sql, question);
+    const { columns, text, rows, cuts, before, more } = await this.#run("read", job, sql, {
+      signal,
+      timeoutMs,
+    });
     const pieces = rows === 0 ? [] : text.split("\n");
     return { columns, pieces, cuts: new Set(cuts), before, more };
-  }
-
-  /** The values of a statement; a cast of PostgreSQL, `a::text`, would be read as a parameter. */
-  #paramsOf(sql: string, params: readonly unknown[]): unknown[] {
-    try {
-      return paramsOf(sql, params);
-    } catch (error) {
-      throw error instanceof ToolError ? translated(error, FOREIGN, "::", sql) : error;
-    }
   }
 
   async explain({ sql, params, signal }: Bound & Work) {
@@ -236,10 +232,10 @@ export class SqliteDatabase implements Database {
   /** A pending change shows only when it is undone. */
   settled = async (changes: RecordedChange[]) => changes;
 
-  async copyOut({ sql, params, format, path, signal, write }: CopyOut): Promise<number> {
+  async copyOut({ sql, params, path, signal, write }: CopyOut): Promise<number> {
     requireOtherName(path);
     passReading(sql);
-    const job = { place: this.#place, sql, params: this.#paramsOf(sql, params), format };
+    const job = { place: this.#place, sql, params: paramsOf(sql, params) };
     const { pool, timeoutMs } = this.#options;
     const copying = pool.lease(this.#place.file, { signal, timeoutMs }, async (ask) => {
       let rows = 0;

@@ -5,29 +5,29 @@ import { SqliteDatabase } from "./database.ts";
 import { Pool } from "./driver/pool.ts";
 import { kind } from "./kind.ts";
 
-interface Opening extends Pick<Databases, "limits" | "guard" | "changes"> {
+interface Opening extends Pick<Databases, "guard" | "changes"> {
   /** Databases that the user named; `--db-path` is `main`. */
   readonly files: readonly { readonly name: string; readonly value: string }[];
   readonly allowDdl: boolean;
   readonly maxMemoryMb: number;
+  readonly queryTimeoutMs: number;
 }
 
 /** The databases that may be used, and the processes that run their statements. */
 export function openDatabases({
   files,
-  limits,
   guard,
   changes,
   ...options
 }: Opening): Databases<SqliteDatabase> {
   const pool = new Pool({ memory: options.maxMemoryMb, max: 2 });
-  const shared = { pool, timeoutMs: limits.queryTimeoutMs, allowDdl: options.allowDdl };
+  const shared = { pool, timeoutMs: options.queryTimeoutMs, allowDdl: options.allowDdl };
   const named = new Map(
     files.map(({ name, value }) => [name, new SqliteDatabase(name, { file: value }, shared)]),
   );
   const names = [...named.keys()];
   return {
-    ...{ kind, limits, guard, changes, names },
+    ...{ kind, guard, changes, names },
     async at(name) {
       const [first] = named.values();
       const database = name === undefined ? first : named.get(name);

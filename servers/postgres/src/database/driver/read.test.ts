@@ -29,12 +29,11 @@ const ask = async (
   { params = [], rows = 200, bytes = 262_144, cursor }: Asked = {},
 ) => {
   const read = (question: Reading, page: Page) => readRows(database, question, page);
-  const limits = { maxRows: 10_000, maxBytes: bytes, maxCellBytes: 8_192, queryTimeoutMs: 30_000 };
   const databases = {
-    ...{ kind: { names: { query: "query" } }, limits },
+    kind: { names: { query: "query" } },
     at: async () => ({ name: "main", read }) as Partial<Database>,
   } as never;
-  const asked = { sql, params, cursor, maxRows: rows, budget: 10_000_000, signal };
+  const asked = { sql, params, cursor, maxRows: rows, budget: bytes, signal };
   return JSON.parse(await readPage(databases, asked));
 };
 

@@ -1,7 +1,6 @@
 import { pipeline } from "node:stream/promises";
 import { ToolError } from "@refmcp/boundary/answer";
 import { type CopyIn, type CopyOut, quoteIdentifier, shownImport } from "@refmcp/sql";
-import type { ExportFormat } from "@refmcp/sql/formats";
 import {
   AT_LAST,
   changedProtection,
@@ -28,12 +27,12 @@ const MAX_RECORDED_FILE = 8 * 1_048_576;
  */
 export async function copyOut(
   sessions: Sessions,
-  { sql, format, signal, write }: CopyOut,
+  { sql, signal, write }: CopyOut,
 ): Promise<number> {
   const { kind, mentions } = await passReading(sql);
   if (kind !== "select")
     throw new ToolError("invalid", "Only the rows of a SELECT can be exported.");
-  const { statement, offset } = await copying(sql, format);
+  const { statement, offset } = await copying(sql);
   const work = { signal, isTransfer: true, sql, offset };
   return await sessions.work(work, async (session) => {
     await sessions.functions.requireHarmless(session, mentions);
@@ -78,14 +77,10 @@ async function writeAll(
  *
  * @throws ToolError `invalid` unless the composed statement is one COPY of one reading query
  */
-async function copying(query: string, format: ExportFormat) {
+async function copying(query: string) {
   // The gate saw one SELECT. A trailing semicolon would end it inside the parentheses, a trailing comment would hide one.
   const inner = `(${query.replace(/;\s*$/, "")}\n)`;
-  // to_jsonb writes one line, which can't contain either of the two control characters.
-  const statement =
-    format === "csv"
-      ? `COPY ${inner} TO STDOUT WITH (FORMAT csv, HEADER true, ENCODING 'UTF8')`
-      : `COPY (SELECT pg_catalog.to_jsonb(r)::text FROM ${inner} r) TO STDOUT WITH (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02', ENCODING 'UTF8')`;
+  const statement = `COPY ${inner} TO STDOUT WITH (FORMAT csv, HEADER true, ENCODING 'UTF8')`;
   const { stmts = [] } = await parseSql(statement);
   const [only] = stmts;
   if (stmts.length !== 1 || only?.stmt === undefined || !("CopyStmt" in only.stmt))

@@ -1,8 +1,7 @@
 import { nearest, ToolError } from "@refmcp/boundary/answer";
-import { suggesting, translated } from "@refmcp/sql";
+import { suggesting } from "@refmcp/sql";
 import { valueList } from "@refmcp/sql/values";
 import type { Sessions, Work } from "../driver/sessions.ts";
-import { FOREIGN } from "./foreign.ts";
 
 interface Lookup {
   readonly code: string;
@@ -60,12 +59,10 @@ const LOOKUPS: readonly Lookup[] = [
 /** The words of a statement in lower case: names of relations are among them. */
 const wordsOf = (sql: string) => [...new Set(sql.toLowerCase().match(/[\p{L}_][\p{L}\p{N}_$]*/gu))];
 
-const MISSING = /(?:function |operator does not exist: )(.+?)(?: does not exist| \(SQLSTATE|$)/;
 const CAPITALS = "Names with capitals need double quotes.";
 
 /**
- * Waits for an answer. An error about a missing object gets similar names, one about a value what is allowed, and one about
- * SQL of another database what to write here.
+ * Waits for an answer. An error about a missing object gets similar names, one about a value what is allowed.
  *
  * @param sql the statement: columns are those of relations that it names
  */
@@ -90,11 +87,6 @@ async function nearNames(
 ): Promise<unknown> {
   if (!(error instanceof ToolError) || error.code === undefined) return error;
   const { code, kind, message } = error;
-  if (/^(42601|42883|42703|42704)$/.test(code)) {
-    const [, missing] = MISSING.exec(message) ?? [];
-    const foreign = translated(error, FOREIGN, code === "42883" ? missing : undefined, sql);
-    if (foreign !== error) return foreign;
-  }
   const lookup = LOOKUPS.find((one) => one.code === code);
   const found = lookup?.pattern.exec(message);
   const [wanted, first] = [found?.at(-1), found?.[1]];

@@ -5,7 +5,7 @@ import { type ChangeJob, change } from "../change/change.ts";
 import { type UndoJob, undo } from "../change/undo.ts";
 import { planned } from "../explain/plan.ts";
 import { type RowsInJob, rowsIn } from "../files/rows-in.ts";
-import { type RowsOutJob, rowsOut } from "../files/rows-out.ts";
+import { rowsOut } from "../files/rows-out.ts";
 import { type SeenIn, seenValues } from "../schema/seen.ts";
 import type { Failure } from "./errors.ts";
 import { openReading, openWriting, type Place, type Progress } from "./handle.ts";
@@ -83,7 +83,7 @@ export function jobsOf(sqlite: Sqlite) {
         return undo(database, job);
       }),
 
-    openRows({ place, ...job }: OnFile & RowsOutJob): void {
+    openRows({ place, ...job }: OnFile & Bound): void {
       exporting = rowsOut(openReading(sqlite, place), job);
     },
     nextRows: (_: object) => started(started(exporting).next().value),

@@ -1,7 +1,6 @@
 import { nearest, ToolError } from "@refmcp/boundary/answer";
-import { positionText, suggesting, translated, unquoted } from "@refmcp/sql";
+import { positionText, suggesting, unquoted } from "@refmcp/sql";
 import { tokenize } from "../gate/tokens.ts";
-import { FOREIGN } from "./foreign.ts";
 import { look, type Source } from "./look.ts";
 import { written } from "./names.ts";
 
@@ -13,8 +12,7 @@ const NAMES = {
 } as const;
 
 /**
- * An error of SQLite with the position in the statement, names similar to a missing one, or what to write instead of SQL of
- * another database.
+ * An error of SQLite with the position in the statement and names similar to a missing one.
  *
  * @param sql the statement or statements; similar columns are looked up in the tables that it names
  */
@@ -26,15 +24,6 @@ export async function explainedIn(
 ): Promise<unknown> {
   const error = located(failure, sql);
   if (!(error instanceof ToolError)) return error;
-  const [, syntax, called] =
-    /(?:near "|unrecognized token: |no such column: interval)(.+)|no such function: (\w+)/.exec(
-      error.message,
-    ) ?? [];
-  if (syntax !== undefined || called !== undefined) {
-    const missing = called === undefined ? undefined : `${called}(`;
-    const foreign = translated(error, FOREIGN, missing, sql);
-    if (foreign !== error) return foreign;
-  }
   if (error.kind !== "not_found") return error;
   const found = /no such (table|column): (?:\S*\.)?(.+?)\.?(?: \(position|$)/.exec(error.message);
   const [, kind, name = ""] = found ?? [];
