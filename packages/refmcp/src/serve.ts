@@ -64,7 +64,7 @@ export async function serve(argv: readonly string[]): Promise<void> {
       const names = servers.flatMap(({ tools }) => tools.map(({ name }) => name));
       const repeated = names.find((name, index) => names.indexOf(name) !== index);
       if (repeated !== undefined)
-        return `Two servers have a tool ${repeated}. Rename it in a --SERVER.tools-file, or serve one of them alone.`;
+        return `Two servers have a tool ${repeated}. Serve one of them alone.`;
       return {
         service: joinServices(own, servers, start.options.findTools),
         tools: servers.flatMap(({ tools }) => [...tools]),

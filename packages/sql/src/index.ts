@@ -12,4 +12,3 @@ export type * from "./database.ts";
 export * from "./databases.ts";
 export { exportRows } from "./files/export.ts";
 export { importCsv, shownImport } from "./files/import.ts";
-export type { Kind, ToolNames } from "./kind.ts";

@@ -1,8 +1,7 @@
 import { promptFor } from "@refmcp/core";
 import * as z from "zod";
 import { relationsOf } from "./answer/relations.ts";
-import type { Databases } from "./databases.ts";
-import type { Kind } from "./kind.ts";
+import type { Databases, Kind } from "./databases.ts";
 
 const SHOWN = 100;
 

@@ -2,8 +2,7 @@ import { toolFor } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { describeTables } from "../answer/relations.ts";
-import type { Databases } from "../databases.ts";
-import type { Kind } from "../kind.ts";
+import type { Databases, Kind } from "../databases.ts";
 import { database, schema, table } from "./fields.ts";
 
 export const describeTool = (kind: Kind) =>

@@ -1,8 +1,7 @@
 import { toolFor } from "@refmcp/core";
 import * as z from "zod";
 import { runChanges } from "../change/run.ts";
-import type { Databases } from "../databases.ts";
-import type { Kind } from "../kind.ts";
+import type { Databases, Kind } from "../databases.ts";
 import { column, database, dryRun, params, tableCounts } from "./fields.ts";
 
 /** The answer of a tool that changes data. */

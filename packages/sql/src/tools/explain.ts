@@ -1,7 +1,6 @@
 import { toolFor } from "@refmcp/core";
 import * as z from "zod";
-import type { Databases } from "../databases.ts";
-import type { Kind } from "../kind.ts";
+import type { Databases, Kind } from "../databases.ts";
 import { database, offered, params, statement } from "./fields.ts";
 
 export const explainTool = (kind: Kind) =>

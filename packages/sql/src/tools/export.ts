@@ -1,9 +1,8 @@
 import { pathToFileURL } from "node:url";
 import { toolFor, withLinks } from "@refmcp/core";
 import * as z from "zod";
-import type { Databases } from "../databases.ts";
+import type { Databases, Kind } from "../databases.ts";
 import { exportRows } from "../files/export.ts";
-import type { Kind } from "../kind.ts";
 import { database, offered, params, path, statement } from "./fields.ts";
 
 export const exportTool = (kind: Kind) =>

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Kind } from "../kind.ts";
+import type { Kind } from "../databases.ts";
 
 // What the tools' inputs and outputs have in common.
 

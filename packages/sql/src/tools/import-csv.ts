@@ -1,8 +1,7 @@
 import { toolFor } from "@refmcp/core";
 import * as z from "zod";
-import type { Databases } from "../databases.ts";
+import type { Databases, Kind } from "../databases.ts";
 import { importCsv } from "../files/import.ts";
-import type { Kind } from "../kind.ts";
 import { database, dryRun, path, schema, table } from "./fields.ts";
 
 export const importTool = (kind: Kind) =>

@@ -1,4 +1,4 @@
-import type { Kind } from "../kind.ts";
+import type { Kind } from "../databases.ts";
 import { describeTool } from "./describe-tables.ts";
 import { executeTool } from "./execute.ts";
 import { explainTool } from "./explain.ts";

@@ -3,8 +3,7 @@ import { toolFor } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import type { RecordedChange } from "../change/store.ts";
-import type { Databases } from "../databases.ts";
-import type { Kind } from "../kind.ts";
+import type { Databases, Kind } from "../databases.ts";
 import { database, tableCounts } from "./fields.ts";
 
 const listedChange = z.object({

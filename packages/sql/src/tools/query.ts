@@ -4,8 +4,7 @@ import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { FORMATS } from "../answer/formats.ts";
 import { readPage, STANDARD_ROWS } from "../answer/results.ts";
-import type { Databases } from "../databases.ts";
-import type { Kind } from "../kind.ts";
+import type { Databases, Kind } from "../databases.ts";
 import { column, database, params, statement } from "./fields.ts";
 
 /** The answer of a query. */

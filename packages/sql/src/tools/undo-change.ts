@@ -1,8 +1,7 @@
 import { toolFor } from "@refmcp/core";
 import * as z from "zod";
 import { undoChange } from "../change/run.ts";
-import type { Databases } from "../databases.ts";
-import type { Kind } from "../kind.ts";
+import type { Databases, Kind } from "../databases.ts";
 import { database, dryRun, tableCounts } from "./fields.ts";
 
 export const undoChangeTool = (kind: Kind) =>
