@@ -1,5 +1,6 @@
-import { ToolError } from "@refmcp/boundary/answer";
+import { cursorsOf, ToolError } from "@refmcp/boundary/answer";
 import { resourceFor } from "@refmcp/core";
+import * as z from "zod";
 import { bounded } from "./answer/describe.ts";
 import { findRelation, relationsOf } from "./answer/relations.ts";
 import { readPage } from "./answer/results.ts";
@@ -7,6 +8,7 @@ import type { Databases } from "./databases.ts";
 
 /** For lists and completions, which no call can cancel: only the time limit ends them. */
 const { signal: never } = new AbortController();
+/** Clients read up to 64 pages. */
 const LISTED = 500;
 /** Keys among which a completion looks: the first ones. */
 const KEYS = 10_000;
@@ -16,10 +18,11 @@ const resource = resourceFor<Databases>();
 const tablesOf = async (databases: Databases) =>
   await relationsOf(await databases.at(), undefined, { signal: never });
 
-const table = async (value: string, databases: Databases) =>
-  (await tablesOf(databases))
-    .map(({ written }) => written)
-    .filter((name) => name.toLowerCase().startsWith(value.toLowerCase()));
+const table = async (value: string, databases: Databases) => {
+  const begins = (text: string) => text.toLowerCase().startsWith(value.toLowerCase());
+  const tables = await tablesOf(databases);
+  return tables.flatMap(({ name, written }) => (begins(name) || begins(written) ? [written] : []));
+};
 
 /** A table of the first database, and the column of its primary key. */
 async function keyed(databases: Databases, name: string, signal: AbortSignal) {
@@ -44,11 +47,15 @@ export const schemaResource = resource({
     const relation = await findRelation(databases, at, { table: name }, { signal });
     return JSON.stringify(bounded(await at.describe(relation, { signal }), budget), undefined, 2);
   },
-  async list(databases) {
+  async list(databases, cursor) {
+    const cursors = cursorsOf("schema", databases.names, z.int().min(0));
+    const start = cursors.decode(cursor) ?? 0;
+    const end = start + LISTED;
     // A database that can't be read lists nothing.
     const tables = databases.names.length === 0 ? [] : await tablesOf(databases).catch(() => []);
     return {
-      resources: tables.slice(0, LISTED).map(({ written, type }) => ({
+      ...(end < tables.length ? { nextCursor: cursors.encode(end) } : {}),
+      resources: tables.slice(start, end).map(({ written, type }) => ({
         uri: `schema://${encodeURIComponent(written)}`,
         name: written.slice(0, 200),
         title: written.slice(0, 200),
@@ -78,8 +85,9 @@ export const rowResource = resource({
   complete: {
     table,
     async key(value, databases, { table: name }) {
-      if (name === undefined) return [];
-      const { from, key } = await keyed(databases, name, never);
+      const table = await keyed(databases, name ?? "", never).catch(() => undefined);
+      if (table === undefined) return [];
+      const { from, key } = table;
       const sql = `SELECT key FROM (SELECT CAST(${key} AS text) AS key FROM ${from} ORDER BY ${key} LIMIT ${KEYS}) k
         WHERE substr(key, 1, length(CAST($1 AS text))) = $1 LIMIT 100`;
       const asked = { sql, params: [value], budget: 20_000, signal: never };

@@ -47,13 +47,13 @@ it("every table of the first database is listed once, in pages", async () => {
 
 it("a row is read by its key, also of tables with any characters in their names", async () => {
   const connected = await enter(
-    `CREATE TABLE "a/b ""c" (k TEXT, n INT, v, PRIMARY KEY (k, n)); INSERT INTO "a/b ""c" VALUES ('x,"/%', 1, 'here');
+    `CREATE TABLE "a/b ""c" (k TEXT PRIMARY KEY, v); INSERT INTO "a/b ""c" VALUES ('x,"/%', 'here');
      CREATE TABLE plain (x); INSERT INTO plain VALUES (1);`,
   );
   const row = async (...parts: string[]) =>
     json(await read(connected, `rows://${parts.map(encodeURIComponent).join("/")}`));
   expect(await row("users", "1")).toMatchObject({ rows: [[1, "Ada", "London"]], row_count: 1 });
-  expect(await row('a/b "c', '["x,\\"/%", 1]')).toMatchObject({ rows: [['x,"/%', 1, "here"]] });
+  expect(await row('a/b "c', 'x,"/%')).toMatchObject({ rows: [['x,"/%', "here"]] });
   await expect(row("users", "8")).rejects.toThrow(/8/);
   await expect(row("users", "1 OR true")).rejects.toThrow();
   await expect(row("plain", "1")).rejects.toThrow(/key/);

@@ -147,11 +147,11 @@ export class ChangeStore {
         const paths = files
           .filter((name) => name.startsWith(id))
           .map((name) => join(directory, name));
-        const stats = paths.map((path) => statSync(path, { throwIfNoEntry: false }));
-        const age = Date.now() - Math.max(...stats.map((stat) => stat?.mtimeMs ?? 0));
+        const stats = paths.flatMap((path) => statSync(path, { throwIfNoEntry: false }) ?? []);
+        const age = Date.now() - Math.min(...stats.map(({ mtimeMs }) => mtimeMs));
         const isCommitted = paths.some((path) => path.endsWith(".change"));
         if (!isCommitted && age < RECENT_MS) continue;
-        bytes += stats.reduce((sum, stat) => sum + (stat?.size ?? 0), 0);
+        bytes += stats.reduce((sum, { size }) => sum + size, 0);
         const isOver =
           index >= MAX_CHANGES || bytes > MAX_BYTES || age > this.#options.days * DAY_MS;
         const isTorn = !isCommitted && readSummary(join(directory, `${id}.pending`)) === undefined;
