@@ -29,9 +29,7 @@ describe("query", () => {
   });
 
   it.each([
-    ["objects", { objects: [{ id: 1, id_2: 2, name: "a|b" }] }],
     ["csv", { text: "id,id,name\n1,2,a|b\n" }],
-    ["markdown", { text: "| id | id | name |\n| --- | --- | --- |\n| 1 | 2 | a\\|b |\n" }],
     ["rows", { rows: [[1, 2, "a|b"]] }],
   ])("answers as %s", async (format, expected) => {
     const answer = await server.data("query", {

@@ -30,6 +30,6 @@ it("restores the rows of a change, after a dry run that changes nothing", async 
 
 it("explains an unknown change", async () => {
   expect((await at().call("pg_undo_change", { change_id: "0mwxy1234-abcdef" })).text).toMatch(
-    /No change 0mwxy1234-abcdef of this database is recorded.*The list of changes has the ids/s,
+    /No recorded change 0mwxy1234-abcdef.*The list of changes has the ids/s,
   );
 });

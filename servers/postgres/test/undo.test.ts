@@ -30,7 +30,7 @@ describe("undo", () => {
     expect(questions).toEqual([]);
     const id = await change("DELETE FROM t");
     await undo(id);
-    expect((await undo(id)).text).toMatch(/has already been undone/);
+    expect((await undo(id)).text).toMatch(/was already undone by/);
   });
 
   it("restores every type exactly, whatever the settings of the role", async () => {

@@ -152,36 +152,3 @@ it("suggestions are written as SQL needs them", async () => {
     tables: [{ table: '"Customer"', type: "table", columns: ['"CustomerId" integer'] }],
   });
 });
-
-it.each([
-  ["SELECT »`Name` FROM orders", /without backticks/],
-  ["SELECT »[Name] FROM orders", /without brackets/],
-  ["SELECT id FROM orders »LIMIT 5, 10", /LIMIT count OFFSET start/],
-  ["SELECT »TOP 5 id FROM orders", /LIMIT n at the end/],
-  ["SELECT »ifnull(level, 0) FROM orders", /coalesce/],
-  ["SELECT 'isnull(', »isnull(level, 0) FROM orders", /coalesce/],
-  ["SELECT »datediff(day, now(), now())", /Subtract dates/],
-  ["SELECT »dateadd(day, 1, now())", /interval '1 day'/],
-  ["SELECT »strftime('%Y', now())", /to_char/],
-  ["SELECT »group_concat(status) FROM orders", /string_agg/],
-  ["SELECT id FROM orders WHERE status »!=~ 'x'", /!~ 'pattern'/],
-  ["SELECT id FROM orders WHERE id »== 1", /single =/],
-  ["SELECT now() - »interval 1 day", /in quotes/],
-  ["»SHOW TABLES", /pg_describe_tables/],
-  ["»DESCRIBE orders", /pg_describe_tables/],
-])("SQL of another database gets a hint at its place: %s", async (marked, hint) => {
-  const at = [...marked].indexOf("»");
-  const { text, isError } = await server.call("query", { sql: marked.replace("»", "") });
-  expect(isError).toBe(true);
-  expect(text).toMatch(hint);
-  expect(text).toContain(`position ${at + 1}: `);
-  expect(text.match(/position \d/g)).toHaveLength(1);
-});
-
-it("a hint for another database is given only for what failed", async () => {
-  const { text } = await server.call("query", {
-    sql: "SELECT '`', ifnul(1, 2), \"ifnull(\" FROM orders -- isnull(",
-  });
-  expect(text).toMatch(/function ifnul.* does not exist/);
-  expect(text).not.toMatch(/backticks|coalesce\(a/);
-});
