@@ -1,5 +1,4 @@
-import type { Format } from "./answer/formats.ts";
-import type { Page, ResultWindow } from "./answer/results.ts";
+import type { Column, Format } from "./answer/formats.ts";
 import type { ColumnValues } from "./answer/values.ts";
 import type { Loss } from "./change/loss.ts";
 import type { Recording, TableCounts } from "./change/record.ts";
@@ -61,6 +60,28 @@ export interface Reading extends Bound, Work {
   readonly format: Format;
   /** Longer values are truncated. */
   readonly cellBytes: number;
+}
+
+/** Which rows of a result to read. */
+export interface Page {
+  /** Rows before it; the last of them is returned as `before`. */
+  readonly skip: number;
+  readonly rows: number;
+  /** Stop after about this many characters. */
+  readonly chars: number;
+}
+
+/** Consecutive rows of a result in their final form. */
+export interface ResultWindow {
+  readonly columns: readonly Column[];
+  /** The text of each row, from a `RowWriter`. */
+  readonly pieces: readonly string[];
+  /** Positions of rows with truncated values. */
+  readonly cuts: ReadonlySet<number>;
+  /** The row before the first one; undefined if there is none. */
+  readonly before?: string | undefined;
+  readonly more: boolean;
+  readonly notices?: readonly string[];
 }
 
 /** The plan as an indented tree, and what each database knows about it. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { Page } from "../database.ts";
 import { encodeRow, type Format, rowsText, rowWriter } from "./formats.ts";
-import { type Page, readPage } from "./results.ts";
+import { readPage } from "./results.ts";
 
 describe("cells", () => {
   it("keep every value exactly, and truncate long text between characters", () => {

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { rowCount } from "../change/loss.ts";
 import type { Bound, Work } from "../database.ts";
 import type { Databases } from "../databases.ts";
-import { type Column, type Format, rowsText } from "./formats.ts";
+import { type Format, rowsText } from "./formats.ts";
 
 /** Rows of a call that sets no limit. */
 export const STANDARD_ROWS = 200;
@@ -12,28 +12,6 @@ export const STANDARD_ROWS = 200;
 const CELL_BYTES = 8_192;
 /** Characters of counts and notices in an answer, in addition to columns and rows. */
 const AROUND = 600;
-
-/** Which rows of a result to read. */
-export interface Page {
-  /** Rows before it; the last of them is returned as `before`. */
-  readonly skip: number;
-  readonly rows: number;
-  /** Stop after about this many characters. */
-  readonly chars: number;
-}
-
-/** Consecutive rows of a result in their final form. */
-export interface ResultWindow {
-  readonly columns: readonly Column[];
-  /** The text of each row, from a `RowWriter`. */
-  readonly pieces: readonly string[];
-  /** Positions of rows with truncated values. */
-  readonly cuts: ReadonlySet<number>;
-  /** The row before the first one; undefined if there is none. */
-  readonly before?: string | undefined;
-  readonly more: boolean;
-  readonly notices?: readonly string[];
-}
 
 export interface PageAsked extends Bound, Work {
   readonly database?: string | undefined;

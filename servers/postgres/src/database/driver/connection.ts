@@ -35,7 +35,7 @@ export const settings = (scope: "SESSION" | "LOCAL", timeoutMs: number): string[
 ];
 
 /** @param statementMs the server's own limit of a statement, if it is not that of the call */
-export const limiting = (
+const limiting = (
   scope: "SESSION" | "LOCAL",
   timeoutMs: number,
   statementMs = timeoutMs,

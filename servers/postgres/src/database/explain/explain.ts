@@ -115,7 +115,7 @@ const asked = (session: Session, text: string, params: readonly unknown[]) =>
   session.query({ text, params: paramsOf(params) }, { chars: 16_777_216 });
 
 /** The number of a statement's parameters: the highest $n. */
-export async function placesOf(sql: string): Promise<number> {
+async function placesOf(sql: string): Promise<number> {
   let max = 0;
   walk(treeOf(await parseSql(sql)), (key, value) => {
     if (key === "ParamRef") max = Math.max(max, Number(treeOf(value).number ?? 0));

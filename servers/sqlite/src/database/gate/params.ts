@@ -81,7 +81,7 @@ interface Places {
 }
 
 /** @param sql one statement */
-export function placesOf(sql: string): Places {
+function placesOf(sql: string): Places {
   const named = new Set<string>();
   const slots = new Set<number>();
   let anonymous = 0;
@@ -105,7 +105,7 @@ export function placesOf(sql: string): Places {
  *
  * @throws ToolError `invalid` if they don't match the statement
  */
-export function arranged(
+function arranged(
   sql: string,
   values: readonly unknown[],
 ): { readonly inOrder: readonly unknown[]; readonly byName?: Readonly<Record<string, unknown>> } {
