@@ -110,6 +110,7 @@ export class Pool {
     const deadline = startDeadline(waitMs, ended, () => tooBusy(places, waitMs));
     const begin = () => {
       deadline.end();
+      ended.throwIfAborted();
       return work();
     };
     return await line.run("", begin, deadline.signal).finally(deadline.end);
