@@ -70,8 +70,8 @@ export const tasks: readonly Task[] = [
     name: "find the table",
     prompt: "Which table holds the long list of readers, and how many are there?",
     async reference(call) {
-      const { tables } = JSON.parse(await call("describe_tables"));
-      const { table } = tables.find((one: { rows: number }) => one.rows > 1_000);
+      const { tables } = JSON.parse(await call("describe_tables", { detail: "full" }));
+      const { table } = tables.find((each: { row_count: number }) => each.row_count > 1_000);
       const sql = `SELECT count(*) FROM ${table}`;
       return `${table} ${firstCell(await call("read_query", { sql }))}`;
     },

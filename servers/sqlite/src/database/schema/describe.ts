@@ -15,7 +15,7 @@ import * as sql from "./relations.sql.ts";
 /** Rows are counted up to this number and for this time, in milliseconds: a view may be endless. */
 const COUNTED = 100_000;
 const COUNTING_MS = 3_000;
-const SAMPLE = { skip: 0, rows: 3, chars: 4_096, ms: 0, cellBytes: 200 };
+const SAMPLE = { skip: 0, rows: 3, chars: 4_096, cellBytes: 200 };
 /** How long the look at values may take before the process that does it ends, in milliseconds. */
 const LOOK_MS = 3_000;
 
