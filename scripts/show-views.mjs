@@ -60,8 +60,8 @@ const VIEWS = [
     server: "sqlite",
     title: "A question before rows are lost",
     args: SHOP,
-    before: [{ name: "create_table", arguments: { query: `CREATE TABLE orders AS ${ORDERS}` } }],
-    call: { name: "write_query", arguments: { query: "DROP TABLE orders" } },
+    before: [{ name: "execute", arguments: { statements: [`CREATE TABLE orders AS ${ORDERS}`] } }],
+    call: { name: "execute", arguments: { statements: ["DROP TABLE orders"] } },
   },
   {
     server: "git",

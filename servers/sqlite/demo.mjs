@@ -40,8 +40,10 @@ export async function demo({ folder, say, connect }) {
     elicit: () => ({ action: "decline" }),
   });
   await sqlite.call(
-    "create_table",
-    { query: "CREATE TABLE cities (city TEXT PRIMARY KEY, millions REAL NOT NULL)" },
+    "execute",
+    {
+      statements: ["CREATE TABLE cities (city TEXT PRIMARY KEY, millions REAL NOT NULL)"],
+    },
     { committed: true },
   );
   const statements = rows.map((params) => ({ sql: "INSERT INTO cities VALUES (?, ?)", params }));
@@ -51,38 +53,34 @@ export async function demo({ folder, say, connect }) {
     { committed: true, results: Array(4).fill({ command: "INSERT", row_count: 1 }) },
   );
 
-  say("What would make a query faster, and what takes up space in the file?");
+  say("What would make a query faster, and is the file intact?");
   await sqlite.call(
     "explain",
     { sql: "SELECT city FROM cities WHERE millions > 1" },
     { full_scans: ["cities"], missing_indexes: [/CREATE INDEX .* ON "cities" \("millions"\)/] },
   );
-  await sqlite.call("database_info", {}, { integrity: ["ok"], page_size: 4096 });
+  await sqlite.call("read_query", { sql: "PRAGMA quick_check" }, { rows: [["ok"]] });
 
   say("A query, then a misspelled table.");
   await sqlite.call(
     "read_query",
     {
-      query: "SELECT city, millions FROM cities WHERE millions > 1 ORDER BY millions DESC",
+      sql: "SELECT city, millions FROM cities WHERE millions > 1 ORDER BY millions DESC",
       format: "markdown",
     },
     { row_count: 2, text: /\| London \| 8\.9 \|\n\| Paris \| 2\.1 \|/ },
   );
-  await sqlite.call(
-    "read_query",
-    { query: "SELECT * FROM citys" },
-    { fails: /citys[\s\S]*cities/ },
-  );
+  await sqlite.call("read_query", { sql: "SELECT * FROM citys" }, { fails: /citys[\s\S]*cities/ });
   say("Every change of rows is recorded, and can be undone.");
   const emptied = await sqlite.call(
-    "write_query",
-    { query: "DELETE FROM cities" },
+    "execute",
+    { statements: ["DELETE FROM cities"] },
     { committed: true },
   );
   const change_id = emptied.structuredContent?.change_id;
   await sqlite.call("undo_database_change", { change_id }, { committed: true });
   say("A change that can't be undone shows the exact loss and asks the user, who declines.");
-  await sqlite.call("write_query", { query: "DROP TABLE cities" }, { fails: /declined/ });
-  await sqlite.call("read_query", { query: "SELECT count(*) AS n FROM cities" }, { rows: [[4]] });
+  await sqlite.call("execute", { statements: ["DROP TABLE cities"] }, { fails: /declined/ });
+  await sqlite.call("read_query", { sql: "SELECT count(*) AS n FROM cities" }, { rows: [[4]] });
   await sqlite.close();
 }

@@ -153,7 +153,7 @@ describe.each(SERVERS)("the bundle of the %s server", (name) => {
         const call: [string, object] =
           name === "memory"
             ? ["memory_stats", {}]
-            : ["create_table", { query: "CREATE TABLE t (a)" }];
+            : ["execute", { statements: ["CREATE TABLE t (a)"] }];
         const { isError, text } = await callText(client, call[0], { ...call[1] });
         if (Number(process.versions["napi"]) >= 10) expect(isError, text).toBe(false);
         else

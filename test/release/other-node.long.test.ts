@@ -80,10 +80,10 @@ describe("a bundle made on this Node.js", () => {
     const form = { dbPath, directories: [folder], allowWrite: true, allowDdl: true };
     const client = await start("sqlite", version, form);
     try {
-      const create = { query: "CREATE TABLE planet (name TEXT)" };
-      expect(await callText(client, "create_table", create)).toMatchObject({ isError: false });
-      const write = { query: "INSERT INTO planet VALUES ('Ceres')" };
-      expect(await callText(client, "write_query", write)).toMatchObject({ isError: false });
+      const create = { statements: ["CREATE TABLE planet (name TEXT)"] };
+      expect(await callText(client, "execute", create)).toMatchObject({ isError: false });
+      const write = { statements: ["INSERT INTO planet VALUES ('Ceres')"] };
+      expect(await callText(client, "execute", write)).toMatchObject({ isError: false });
       expect(
         (await callText(client, "read_query", { query: "SELECT * FROM planet" })).text,
       ).toContain("Ceres");
@@ -161,7 +161,7 @@ describe("a server", () => {
 
   it.for([
     ["memory", "memory_stats"],
-    ["sqlite", "list_tables"],
+    ["sqlite", "describe_tables"],
   ] as const)(
     "that an older Node.js installed: the %s server reports how to repair SQLite",
     async ([name, tool], ctx) => {

@@ -100,7 +100,9 @@ export function nameProblems(folder: string, name: string, known: readonly strin
   });
 }
 
+/** @param folder absent if the server's tools are all in a shared package */
 function toolProblems(folder: string): string[] {
+  if (!existsSync(folder)) return [];
   const tools = filesOf(folder).filter((file) => !isTest(file) && file !== "index.ts");
   if (tools.length === 0) return ["src/tools has no tool: a server has at least one."];
   return tools.flatMap((file) => {

@@ -31,9 +31,9 @@ const STARTS = {
       "--allow-ddl",
     ],
     calls: [
-      { name: "create_table", arguments: { query: "CREATE TABLE t (a)" } },
-      { name: "write_query", arguments: { query: "INSERT INTO t VALUES ('Grüße')" } },
-      { name: "write_query", arguments: { query: "DELETE FROM t WHERE a = 'Grüße'" } },
+      { name: "execute", arguments: { statements: ["CREATE TABLE t (a)"] } },
+      { name: "execute", arguments: { statements: ["INSERT INTO t VALUES ('Grüße')"] } },
+      { name: "execute", arguments: { statements: ["DELETE FROM t WHERE a = 'Grüße'"] } },
       { name: "undo_database_change", arguments: { change_id: "CHANGE" } },
       { name: "read_query", arguments: { query: "SELECT a FROM t" } },
     ],

@@ -1,16 +1,5 @@
 import { execFile } from "node:child_process";
-import {
-  chmodSync,
-  chownSync,
-  copyFileSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-} from "node:fs";
+import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
@@ -34,7 +23,10 @@ export async function findBinaries(folder: string, user: User | undefined, nativ
   try {
     return await tried(join(native, "bin"), user);
   } catch {
-    copyTree(native, copy, user);
+    // A symlink may lead back below the closed folder.
+    const filter = (path: string) => !path.endsWith(".a");
+    cpSync(native, copy, { recursive: true, dereference: true, filter });
+    if (user !== undefined) await run("chmod", ["-R", "a+rX", copy]);
     linkLibraries(native, copy);
   }
   try {
@@ -91,29 +83,6 @@ async function tried(folder: string, user: User | undefined) {
   const major = /(\d+)\.\d+/.exec(stdout)?.[1];
   if (major === undefined) throw new Error(`unexpected version: ${stdout}`);
   return { folder, major };
-}
-
-/** Copies what is needed to run, as hard links where possible. */
-function copyTree(from: string, to: string, user: User | undefined): void {
-  mkdirSync(to, { mode: 0o700 });
-  if (user !== undefined) chownSync(to, user.uid, user.gid);
-  for (const entry of readdirSync(from, { withFileTypes: true })) {
-    const [source, target] = [join(from, entry.name), join(to, entry.name)];
-    const stats = statSync(source);
-    if (stats.isDirectory()) copyTree(source, target, user);
-    else if (!entry.name.endsWith(".a")) copyFile(source, target, stats.mode);
-  }
-}
-
-function copyFile(source: string, target: string, mode: number): void {
-  try {
-    // A hard link keeps the mode of its file, which another user may not be able to read.
-    if ((mode & 0o004) === 0) throw new Error("not readable");
-    linkSync(source, target);
-  } catch {
-    copyFileSync(source, target);
-    chmodSync(target, mode | 0o555);
-  }
 }
 
 /** Creates the symlinks between libraries, which npm packages can't contain, from the package's list. */

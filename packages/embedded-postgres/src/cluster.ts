@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { rename, rm, writeFile } from "node:fs/promises";
@@ -13,9 +13,9 @@ import {
   isWindows,
   privateFolder,
   shown,
-  type User,
   userFor,
 } from "./data-directory.ts";
+import { type Programs, programsOf, type Served } from "./programs.ts";
 import { Supervisor } from "./supervisor.ts";
 
 const run = promisify(execFile);
@@ -105,62 +105,6 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     throw error;
   }
 }
-
-/** PostgreSQL's programs, which run as `user` in a private folder and end with this process. */
-export function programsOf(
-  bin: string,
-  folder: string,
-  user: User | undefined,
-  supervisor: Supervisor,
-) {
-  const options = {
-    cwd: folder,
-    // Not our own environment: PGDATA, PGPORT and others would change what is started.
-    env: {
-      PATH: process.env.PATH,
-      SystemRoot: process.env.SystemRoot,
-      TMPDIR: folder,
-      TZ: "UTC",
-      LC_ALL: "C",
-    },
-    // Signals to the host's process group are for this process, which then stops PostgreSQL.
-    detached: !isWindows,
-    windowsHide: true,
-    ...user,
-  };
-  return {
-    /** Runs a program to completion. */
-    async step(program: string, args: readonly string[], input = ""): Promise<void> {
-      const child = spawn(join(bin, program), args, { ...options, stdio: "pipe" });
-      supervisor.keep(child);
-      const said = collect(child);
-      child.stdin.on("error", () => undefined).end(input);
-      const [code, signal] = await once(child, "close");
-      if (code !== 0) throw new Error(`${program} ended with ${code ?? signal}: ${said()}`);
-    },
-    /** Starts the server, and waits until it accepts connections or ends. */
-    async serve(data: string, settings: Readonly<Record<string, string | number>>) {
-      const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-      const stdio = ["ignore", "ignore", "pipe"] as const;
-      const child = spawn(join(bin, "postgres"), ["-D", data, ...args], {
-        ...options,
-        stdio: [...stdio],
-      });
-      supervisor.keep(child);
-      const said = collect(child);
-      const isReady = await new Promise<boolean>((resolve, reject) => {
-        child.stderr?.on("data", () => {
-          if (said().includes("ready to accept connections")) resolve(true);
-        });
-        child.once("close", () => resolve(false)).once("error", reject);
-      });
-      return { child, said, isReady };
-    },
-  };
-}
-
-type Programs = ReturnType<typeof programsOf>;
-type Served = Awaited<ReturnType<Programs["serve"]>>;
 
 /** Creates a database cluster and the role that owns its database. */
 async function makeDatabase(
@@ -286,15 +230,4 @@ export async function freePort(): Promise<number> {
   await once(probe, "close");
   if (address === null || typeof address === "string") throw new Error("no free port");
   return address.port;
-}
-
-/** Collects the end of a process's output. */
-function collect(child: ChildProcess): () => string {
-  let text = "";
-  const take = (chunk: Buffer) => {
-    text = (text + chunk.toString("utf8")).slice(-4_000);
-  };
-  child.stdout?.on("data", take);
-  child.stderr?.on("data", take);
-  return () => text;
 }

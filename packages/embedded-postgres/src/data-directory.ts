@@ -42,12 +42,9 @@ export async function dataDirectory(directory: string | undefined, fresh: string
   if (version === undefined) {
     const others = (await readdir(directory)).filter((name) => !name.startsWith(".new-"));
     if (others.length === 0) return { path, isNew: true };
-    const foreign = await versionIn(directory);
     throw unusable(
-      foreign === undefined
-        ? `${shown(directory)} is not empty and does not contain an embedded database`
-        : `${shown(directory)} contains a database of PostgreSQL ${foreign} that another program made`,
-      "Pass --embedded-dir an empty or new directory. To move the data, dump it with the program that wrote it.",
+      `${shown(directory)} is not empty and does not contain an embedded database`,
+      "Pass --embedded-dir an empty or new directory. To move the data of another PostgreSQL, dump it with pg_dump.",
     );
   }
   if (version !== major)

@@ -82,7 +82,7 @@ export async function serve(argv: readonly string[]): Promise<void> {
       const names = tools.map(({ name }) => name);
       const repeated = names.find((name, index) => names.indexOf(name) !== index);
       if (repeated !== undefined)
-        return `Two servers have a tool ${repeated}. Rename it in a --SERVER.tools-file, or serve one of them alone.`;
+        return `Two servers have a tool ${repeated}. Serve one of them alone.`;
       const program = { name: "refmcp", runtime: own, service, isListed: true };
       return {
         service: joinServices(program, servers, start.options.findTools),

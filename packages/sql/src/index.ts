@@ -1,13 +1,14 @@
-// Programs that must stay small, such as SQLite's runner, import single modules (`@refmcp/sql/formats`): this one brings zod.
+// The process that runs SQLite, which must stay small, imports single modules (`@refmcp/sql/formats`): this one brings zod.
 
-export * from "./change-record.ts";
-export * from "./changes.ts";
-export { csvHeader } from "./csv.ts";
-export * from "./dialect.ts";
-export * from "./formats.ts";
-export * from "./limits.ts";
-export * from "./loss-text.ts";
-export * from "./names.ts";
-export * from "./new-file.ts";
-export * from "./results.ts";
-export * from "./statement.ts";
+export { didYouMean, quoteIdentifier, suggesting, unquoted, withNear } from "./answer/names.ts";
+export { excerpt, positionText } from "./answer/position.ts";
+export * from "./answer/relations.ts";
+export * from "./answer/results.ts";
+export * from "./change/loss.ts";
+export * from "./change/record.ts";
+export * from "./change/run.ts";
+export * from "./change/store.ts";
+export type * from "./database.ts";
+export * from "./databases.ts";
+export { exportRows } from "./files/export.ts";
+export { importCsv, shownImport } from "./files/import.ts";

@@ -1,5 +1,4 @@
 import { createRequire } from "node:module";
-import { dirname } from "node:path";
 import { ToolError } from "@refmcp/boundary/answer";
 import type Database from "better-sqlite3";
 
@@ -53,17 +52,7 @@ function notLoaded(cause: unknown, otherwise: string): ToolError {
     ? `better-sqlite3 was built for another version of Node.js; this is Node.js ${process.versions.node}.`
     : "better-sqlite3 is not installed, or has no binary for this platform.";
   return new ToolError("unavailable", problem, {
-    hint: `Run npm rebuild better-sqlite3 ${place()} with this Node.js; in a clone, run npm start${otherwise}.`,
+    hint: `Run npm rebuild better-sqlite3 where this server is installed, with this Node.js; in a clone, run npm start${otherwise}.`,
     cause,
   });
-}
-
-/** Where the package is installed: hosts and npx use folders that users never see. */
-function place(): string {
-  try {
-    const folder = dirname(createRequire(import.meta.url).resolve("better-sqlite3/package.json"));
-    return `in ${dirname(dirname(folder))}`;
-  } catch {
-    return "where this server is installed";
-  }
 }

@@ -1,7 +1,7 @@
 // Query results, in the form that both SQL servers return.
 import { manyLines } from "../../boundary/src/answer/untrusted.ts";
 import type { ToolResult } from "../../core/views/host.ts";
-import { csvLine } from "../src/csv-line.ts";
+import { csvLine } from "../src/answer/csv-line.ts";
 import { numberOf } from "./chart/values.ts";
 
 /** Rows of a query with their columns. */
@@ -15,7 +15,6 @@ export interface Table {
 interface Answer {
   readonly columns: Table["columns"];
   readonly rows?: Table["rows"];
-  readonly objects?: readonly Readonly<Record<string, unknown>>[];
   readonly next_cursor?: string;
   readonly notices?: readonly string[];
 }
@@ -23,23 +22,11 @@ interface Answer {
 /** The rows of a result; undefined if it has none, for example CSV. */
 export function tableOf({ structuredContent }: ToolResult): Table | undefined {
   const answer = structuredContent as unknown as Answer | undefined;
-  const rows =
-    answer?.rows ?? answer?.objects?.map((row) => keysOf(answer.columns).map((key) => row[key]));
+  const rows = answer?.rows;
   if (answer === undefined || rows === undefined) return undefined;
   // The note on how to continue is for the model; people have a button.
   const notices = (answer.notices ?? []).filter((notice) => !notice.includes("next_cursor"));
   return { columns: answer.columns, rows, next: answer.next_cursor, notices };
-}
-
-/** The keys of a row's object: columns of the same name are numbered. */
-function keysOf(columns: Table["columns"]): string[] {
-  const taken = new Set<string>();
-  return columns.map(({ name }) => {
-    let key = name;
-    for (let count = 2; taken.has(key); count++) key = `${name}_${count}`;
-    taken.add(key);
-    return key;
-  });
 }
 
 /** A value as text; characters that hide text or turn its direction are escaped. */

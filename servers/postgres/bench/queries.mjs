@@ -56,7 +56,7 @@ async function measure(report, { raw, url }) {
   const peer = await sqlPeer();
   const official = await connect([peer.node, entry, url]);
   const dbhub = await connect(peer.dbhub(url));
-  const limits = ["--max-bytes", "67108864", "--max-answer-chars", "80000"];
+  const limits = ["--max-answer-chars", "80000"];
   const program = [peer.node, BIN, "--url", url, "--allow-privileged-role"];
   const ours = await connect([...program, ...limits]);
   const standard = await connect(program);
@@ -137,21 +137,17 @@ async function measure(report, { raw, url }) {
   await add("names of 1,000 tables, with the default limits", 20, {
     raw: driver("SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"),
     ours: async () => {
-      const { structuredContent } = await standard.call("pg_list_objects", { detail: "names" });
+      const { structuredContent } = await standard.call("pg_describe_tables", { detail: "names" });
       const count = structuredContent["names"].public.table.length;
       // One more than the 1,000: the table of numbers.
       if (count !== 1_000) throw new Error(`${count} names`);
     },
   });
-  await add("the same with sizes, estimates and comments", 20, {
-    raw: driver("SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"),
-    ours: () => ours.call("pg_list_objects", { limit: 1_000 }),
-  });
   await add("description of one of 1,000 tables", 20, {
     raw: driver(
       "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 't500'",
     ),
-    ours: () => ours.call("pg_describe_table", { table: "t500" }),
+    ours: () => ours.call("pg_describe_tables", { table: "t500" }),
   });
   await add("columns and keys of 1,000 tables", 10, {
     raw: driver(

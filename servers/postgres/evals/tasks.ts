@@ -24,7 +24,7 @@ const question = (
   name,
   prompt,
   async reference(call) {
-    await call("pg_describe_table", { table });
+    await call("pg_describe_tables", { table });
     return String(JSON.parse(await call("query", { sql })).rows[0][0]);
   },
   check: (answer) => answer === right,
@@ -37,7 +37,7 @@ export const tasks: readonly Task[] = [
     async reference(call) {
       const found = JSON.parse(await call("pg_describe_tables", { column: "total" })).tables;
       const { table } = found.find(({ type }: { type: string }) => type === "table");
-      const { tables } = JSON.parse(await call("pg_describe_tables", { query: table }));
+      const { tables } = JSON.parse(await call("pg_describe_tables", { match: table }));
       const [whole] = tables.filter((one: { table: string }) => one.table === table);
       return `${table}: ${whole.columns.find((line: string) => line.includes("→"))}`;
     },
@@ -68,9 +68,9 @@ export const tasks: readonly Task[] = [
     name: "what is there",
     prompt: "Which tables and views does this database have, and what is the customers table for?",
     async reference(call) {
-      const { objects } = JSON.parse(await call("pg_list_objects"));
-      const comment = objects.find(({ name }: { name: string }) => name === "customers").comment;
-      return `${objects.map(({ name }: { name: string }) => name).join(", ")}: ${comment}`;
+      const { names } = JSON.parse(await call("pg_describe_tables", { detail: "names" }));
+      const { tables } = JSON.parse(await call("pg_describe_tables", { table: "customers" }));
+      return `${Object.values(names.public).join(", ")}: ${tables[0].comment}`;
     },
     check: (answer) =>
       ["customers", "orders", "numbers", "big_orders", "ordered at least once"].every((part) =>
@@ -109,15 +109,14 @@ export const tasks: readonly Task[] = [
   },
   {
     name: "a missing index",
-    prompt: "Is there a foreign key without an index? Give me the statement that creates one.",
+    prompt: "Is there a foreign key without an index? Name it.",
     args: DBA,
     async reference(call) {
-      await call("pg_health", { checks: ["indexes"] });
       await call("pg_top_queries", { limit: 5 });
-      const { suggestions } = JSON.parse(await call("pg_suggest_indexes"));
-      return suggestions.map(({ create }: { create?: string }) => create ?? "").join("\n");
+      const { findings } = JSON.parse(await call("pg_health", { checks: ["indexes"] }));
+      return JSON.stringify(findings[0].details);
     },
-    check: (answer) => /CREATE INDEX.*orders.*customer_id/.test(answer),
+    check: (answer) => /orders.*customer_id/.test(answer),
   },
   {
     name: "export to a file",

@@ -1,5 +1,5 @@
 import { defineOptions } from "@refmcp/core";
-import { limitOptions, toolsFileOption, undoOptions } from "@refmcp/sql/limits";
+import { limitOptions, undoOptions } from "@refmcp/sql/options";
 
 export const options = defineOptions({
   url: {
@@ -70,7 +70,6 @@ export const options = defineOptions({
       "Names of functions that reads, dry runs and changes may reach although their effects may outlast a rollback or can't be checked, or * for all. Functions in SQL and PL/pgSQL that only read need no option.",
   },
   ...undoOptions,
-  ...toolsFileOption,
   ...limitOptions,
   printGrantSql: {
     type: "flag",

@@ -1,10 +1,12 @@
-import { join } from "node:path";
 import { defineServer } from "@refmcp/core";
+import { sqlResources } from "@refmcp/sql/resources";
 import manifest from "../package.json" with { type: "json" };
+import { type Postgres, sharedTools } from "./context.ts";
 import { options } from "./options.ts";
 import { prompts } from "./prompts/index.ts";
-import { resources } from "./resources/index.ts";
 import { tools } from "./tools/index.ts";
+
+const all = [...sharedTools, ...tools];
 
 export const server = defineServer({
   name: "postgres",
@@ -48,53 +50,29 @@ export const server = defineServer({
   },
   views: import.meta.url,
   slim: ["pg_describe_tables", "query", "pg_execute"],
-  tools,
-  moreTools: {
-    option: "toolsFile",
-    load: async (given) => (await import("./database/own-tools.ts")).ownTools(given, tools),
-  },
-  resources,
+  tools: all,
+  resources: sqlResources,
   prompts,
   // Loaded with the first call, so that starting is fast.
-  async open({ options: given, allowed, env, log }) {
-    const { createPathGuard, hiddenAt, stateDirectories, withHidden } = await import(
-      "@refmcp/boundary"
-    );
-    const { CHANGES_NAME, ChangeStore } = await import("@refmcp/sql");
-    const { Postgres } = await import("./database/connection/postgres.ts");
-    const { url, db, embedded, embeddedDir, undo, undoDays, undoDir, forgetChanges, ...limits } =
-      given;
+  async open({ options: given, allowed, env, log }): Promise<Postgres> {
+    const { openRecord } = await import("@refmcp/sql/server");
+    const { openDatabases } = await import("./database/open.ts");
+    const { url, db, embedded, embeddedDir, ...limits } = given;
     const isEmbedded = embedded || embeddedDir !== undefined;
-    const directories = undoDir === undefined ? stateDirectories("postgres") : [undoDir];
-    const visible = withHidden(
-      allowed,
-      hiddenAt(directories.map((one) => join(one, CHANGES_NAME))),
-    );
-    const changes = new ChangeStore({
-      directories,
-      allowed: visible,
-      enabled: undo,
-      days: undoDays,
+    return openDatabases({
+      ...(await openRecord("postgres", allowed, given)),
+      work: { ...limits, timeoutMs: limits.queryTimeoutMs },
+      url,
+      named: db,
+      embedded: isEmbedded ? { directory: embeddedDir } : undefined,
+      env,
+      log: (sentence) => log.error(sentence),
     });
-    await (forgetChanges ? changes.forget() : changes.prune());
-    return new Postgres(
-      {
-        ...limits,
-        timeoutMs: limits.queryTimeoutMs,
-        url,
-        named: db,
-        embedded: isEmbedded ? { directory: embeddedDir } : undefined,
-        env,
-        changes,
-      },
-      createPathGuard(visible),
-      (sentence) => log.error(sentence),
-    );
   },
   async ready(postgres, signal) {
-    // Each that is configured, and the first one, so that none at all is told.
+    // Each that is configured, and the first one, so that a server without any is not ready.
     const names = postgres.names.length === 0 ? [undefined] : postgres.names;
-    await Promise.all(names.map((name) => postgres.at(name).rows({ signal }, "SELECT")));
+    await Promise.all(names.map(async (name) => (await postgres.at(name)).ready(signal)));
   },
   close: (postgres) => postgres.close(),
 });

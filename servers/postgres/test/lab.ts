@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
 import pg from "pg";
-import { Database, type WorkLimits } from "../src/database/connection/database.ts";
-import { targetOf } from "../src/database/connection/target.ts";
 import { openConnection } from "../src/database/driver/connection.ts";
+import { Sessions, type WorkLimits } from "../src/database/driver/sessions.ts";
+import { targetOf } from "../src/database/driver/target.ts";
 
 /** One PostgreSQL for a test file; it ends with the process. */
 let shared: Promise<TestPostgres> | undefined;
@@ -71,11 +71,10 @@ export async function lab(setup = ""): Promise<Lab> {
   };
 }
 
-/** The domain's database on a URL. */
-export function databaseOn(url: string, limits: Partial<WorkLimits> = {}): Database {
+/** The domain's sessions with a database on a URL. */
+export function databaseOn(url: string, limits: Partial<WorkLimits> = {}): Sessions {
   const target = targetOf(url, {});
-  return new Database(
-    "main",
+  return new Sessions(
     target.label,
     {
       timeoutMs: 20_000,

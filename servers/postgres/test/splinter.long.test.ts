@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
-import { type Check, inspectionOf } from "../src/database/advice/health.ts";
+import { type Check, inspectionOf } from "../src/database/explain/health.ts";
 import { lab } from "./lab.ts";
 
 /**

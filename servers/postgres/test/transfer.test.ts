@@ -4,10 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { createPathGuard, DirectoryAllowlist, type PathGuard } from "@refmcp/boundary";
+import { ChangeStore, exportRows, importCsv } from "@refmcp/sql";
 import { fakeCall } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { exportRows, importCsv } from "../src/database/transfer/transfer.ts";
-import { databaseOn, type Lab, lab } from "./lab.ts";
+import type { Sessions } from "../src/database/driver/sessions.ts";
+import { openDatabases } from "../src/database/open.ts";
+import { type Lab, lab } from "./lab.ts";
 
 const run = promisify(execFile);
 let here: Lab;
@@ -29,40 +31,58 @@ afterAll(async () => {
 /** A database with a short limit of a statement. */
 async function withLimit<Value>(
   timeoutMs: number,
-  use: (database: ReturnType<typeof databaseOn>) => Promise<Value>,
+  use: (databases: ReturnType<typeof databasesOn>, sessions: Sessions) => Promise<Value>,
 ) {
-  const database = databaseOn(here.url, { timeoutMs, allowFunction: ["pg_sleep", "wait"] });
+  const databases = databasesOn(timeoutMs);
   try {
-    return await use(database);
+    return await use(databases, (await databases.at()).sessions);
   } finally {
-    await database.close();
+    await databases.close();
   }
 }
 
-const exporting = (database: ReturnType<typeof databaseOn>, query: string, more = {}) =>
-  exportRows(database, guard, {
-    query,
-    path: "out.csv",
-    format: "csv",
-    signal: new AbortController().signal,
-    progress: () => undefined,
-    ...more,
-  });
-const importing = (database: ReturnType<typeof databaseOn>, path: string, call = fakeCall()) =>
-  importCsv(
-    database,
+const databasesOn = (timeoutMs: number) =>
+  openDatabases({
+    url: here.url,
+    named: [],
+    embedded: undefined,
+    env: {},
+    log: () => undefined,
     guard,
-    { path, table: "items", delimiter: ",", nullText: "", dryRun: false },
-    call,
+    changes: new ChangeStore({
+      directories: [],
+      allowed: new DirectoryAllowlist({ configured: [], mode: "off" }),
+      enabled: false,
+      days: 1,
+    }),
+    work: {
+      timeoutMs,
+      maxConnections: 3,
+      allowPrivilegedRole: false,
+      allowAdmin: false,
+      allowFunction: ["pg_sleep", "wait"],
+    },
+  });
+
+const exporting = (databases: ReturnType<typeof databasesOn>, sql: string, more = {}) =>
+  exportRows(
+    databases,
+    { sql, params: [], path: "out.csv" },
+    { signal: new AbortController().signal, progress: () => undefined, ...more },
   );
+const importing = (
+  databases: ReturnType<typeof databasesOn>,
+  path: string,
+  call: Parameters<typeof importCsv>[2] = fakeCall(),
+) => importCsv(databases, { path, table: "items", delimiter: ",", dryRun: false }, call);
 const count = async () => (await here.admin("SELECT count(*)::int AS n FROM items"))[0]?.["n"];
 
 describe("the time limit", () => {
   it("is that without progress: an export may take longer", async () => {
     // 40 rows with 0.05 s each, larger than PostgreSQL's buffer.
     const rows = "SELECT n, repeat('x', 10000) AS x, pg_sleep(0.05) FROM generate_series(1, 40) n";
-    await withLimit(1_000, async (database) => {
-      const { path, rows: written } = await exporting(database, rows);
+    await withLimit(1_000, async (databases) => {
+      const { path, rows: written } = await exporting(databases, rows);
       expect(written).toBe(40);
       expect(await readFile(path, "utf8")).toHaveLength(
         "n,x,pg_sleep\n".length + 9 * 10_006 + 31 * 10_007,
@@ -72,14 +92,14 @@ describe("the time limit", () => {
   });
 
   it("ends an export without rows, and leaves no file", async () => {
-    await withLimit(300, async (database) => {
-      const stopped = exporting(database, "SELECT pg_sleep(600)");
+    await withLimit(300, async (databases, sessions) => {
+      const stopped = exporting(databases, "SELECT pg_sleep(600)");
       await expect(stopped).rejects.toMatchObject({
         kind: "timeout",
         message: expect.stringContaining("progress"),
       });
       // The limit of other statements is unchanged.
-      const query = database.rows({ signal: new AbortController().signal }, "SELECT pg_sleep(600)");
+      const query = sessions.rows({ signal: new AbortController().signal }, "SELECT pg_sleep(600)");
       await expect(query).rejects.toMatchObject({ kind: "timeout" });
     });
     expect(await readdir(folder)).toEqual([]);
@@ -89,8 +109,8 @@ describe("the time limit", () => {
     await here.admin(`CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1.5); RETURN NULL; END';
       CREATE TRIGGER waiting AFTER INSERT ON items FOR EACH STATEMENT EXECUTE FUNCTION wait()`);
     await writeFile(join(folder, "in.csv"), "id,name\n1,Ada\n");
-    await withLimit(500, async (database) => {
-      expect(await importing(database, "in.csv")).toMatchObject({ rows: 1, committed: true });
+    await withLimit(500, async (databases) => {
+      expect(await importing(databases, "in.csv")).toMatchObject({ rows: 1, committed: true });
     });
     await here.admin("DROP TRIGGER waiting ON items; DELETE FROM items");
     await rm(join(folder, "in.csv"));
@@ -101,18 +121,19 @@ describe("a cancelled transfer", () => {
   it("leaves neither a file nor a row, and the connection works", async () => {
     const lines = Array.from({ length: 200_000 }, (_, at) => `${at},"name ""${at}""",\n`);
     await writeFile(join(folder, "in.csv"), `id,name,note\n${lines.join("")}`);
-    await withLimit(20_000, async (database) => {
+    await withLimit(20_000, async (databases) => {
       const call = fakeCall();
       const cancelling = {
-        ...call,
+        signal: call.signal,
+        confirm: call.confirm,
         progress: (done: number) => void (done > 1_000_000 && call.cancel()),
       };
-      await expect(importing(database, "in.csv", cancelling)).rejects.toMatchObject({
+      await expect(importing(databases, "in.csv", cancelling)).rejects.toMatchObject({
         kind: "cancelled",
       });
       expect(await count()).toBe(0);
       expect(
-        await importing(database, "in.csv", call.signal.aborted ? fakeCall() : call),
+        await importing(databases, "in.csv", call.signal.aborted ? fakeCall() : call),
       ).toMatchObject({
         rows: 200_000,
       });
@@ -121,9 +142,9 @@ describe("a cancelled transfer", () => {
         signal: controller.signal,
         progress: () => controller.abort(new Error("enough")),
       };
-      await expect(exporting(database, "SELECT * FROM items", stop)).rejects.toThrow("enough");
+      await expect(exporting(databases, "SELECT * FROM items", stop)).rejects.toThrow("enough");
       expect(await readdir(folder)).toEqual(["in.csv"]);
-      const { path } = await exporting(database, "SELECT * FROM items ORDER BY id");
+      const { path } = await exporting(databases, "SELECT * FROM items ORDER BY id");
       expect(await readFile(path, "utf8")).toBe(await readFile(join(folder, "in.csv"), "utf8"));
     });
     await here.admin("TRUNCATE items");
@@ -133,11 +154,11 @@ describe("a cancelled transfer", () => {
 
 it("exports a row that is too large for an answer", async () => {
   const rows = "SELECT repeat('x', 70000000) AS x";
-  await withLimit(20_000, async (database) => {
-    const { path, bytes } = await exporting(database, rows);
+  await withLimit(20_000, async (databases, sessions) => {
+    const { path, bytes } = await exporting(databases, rows);
     expect(bytes).toBe(70_000_003);
     await rm(path);
-    const answer = database.work({ signal: new AbortController().signal }, (session) =>
+    const answer = sessions.work({ signal: new AbortController().signal }, (session) =>
       session.query({ text: rows, params: [] }, { chars: 1_000 }),
     );
     await expect(answer).rejects.toMatchObject({
@@ -155,15 +176,15 @@ it.runIf(process.platform === "linux")(
       ctx.skip("needs root"),
     );
     try {
-      await withLimit(20_000, async (database) => {
+      await withLimit(20_000, async (databases, sessions) => {
         const rows = "SELECT repeat('x', 1000) FROM generate_series(1, 100000)";
-        await expect(exporting(database, rows)).rejects.toMatchObject({
+        await expect(exporting(databases, rows)).rejects.toMatchObject({
           kind: "unavailable",
           code: "enospc",
         });
         expect(await readdir(folder)).toEqual([]);
         await expect(
-          database.rows({ signal: new AbortController().signal }, "SELECT 1 AS n"),
+          sessions.rows({ signal: new AbortController().signal }, "SELECT 1 AS n"),
         ).resolves.toEqual([{ n: 1 }]);
       });
     } finally {

@@ -58,7 +58,7 @@ export async function bench({ report }) {
   const file = join(folder, "items.db");
   fill(file);
   const raw = new Sqlite(file, { readonly: true });
-  const large = ["--max-answer-chars", "80000", "--max-bytes", "67108864"];
+  const large = ["--max-answer-chars", "80000"];
   const peer = await sqlPeer();
   const own = [peer.node, BIN, "--db-path", file];
   const client = new RawClient(own);

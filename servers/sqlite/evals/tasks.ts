@@ -30,8 +30,8 @@ const question = (
   name,
   prompt,
   async reference(call) {
-    await call("describe_table", { table_name: table });
-    return firstCell(await call("read_query", { query }));
+    await call("describe_tables", { table });
+    return firstCell(await call("read_query", { sql: query }));
   },
   check: (answer) => answer === right,
 });
@@ -61,7 +61,7 @@ export const tasks: readonly Task[] = [
     prompt: "Which table has a total, and which table does it reference?",
     async reference(call) {
       const [found] = JSON.parse(await call("describe_tables", { column: "total" })).tables;
-      const { tables } = JSON.parse(await call("describe_tables", { query: found.table }));
+      const { tables } = JSON.parse(await call("describe_tables", { match: found.table }));
       return `${found.table}: ${tables[0].columns.find((line: string) => line.includes("→"))}`;
     },
     check: (answer) => answer === "orders: user_id INTEGER → users.id",
@@ -70,11 +70,10 @@ export const tasks: readonly Task[] = [
     name: "find the table",
     prompt: "Which table holds the long list of readers, and how many are there?",
     async reference(call) {
-      const { tables } = JSON.parse(await call("list_tables"));
-      const { row_count } = JSON.parse(
-        await call("describe_table", { table_name: tables[0].name }),
-      );
-      return `${tables[0].name} ${row_count}`;
+      const { tables } = JSON.parse(await call("describe_tables", { detail: "full" }));
+      const { table } = tables.find((each: { row_count: number }) => each.row_count > 1_000);
+      const sql = `SELECT count(*) FROM ${table}`;
+      return `${table} ${firstCell(await call("read_query", { sql }))}`;
     },
     check: (answer) => answer === "crowd 20000",
   },
@@ -87,7 +86,7 @@ export const tasks: readonly Task[] = [
       do {
         const page = JSON.parse(
           await call("read_query", {
-            query: "SELECT n FROM crowd",
+            sql: "SELECT n FROM crowd",
             max_rows: 10_000,
             ...(cursor === undefined ? {} : { cursor }),
           }),
@@ -113,8 +112,12 @@ export const tasks: readonly Task[] = [
     prompt: "Make a table of notes and put the note 'tea at five' into it.",
     args: WRITE,
     async reference(call) {
-      await call("create_table", { query: "CREATE TABLE notes (note TEXT)" });
-      await call("write_query", { query: "INSERT INTO notes VALUES (?)", params: ["tea at five"] });
+      await call("execute", {
+        statements: [
+          "CREATE TABLE notes (note TEXT)",
+          { sql: "INSERT INTO notes VALUES (?)", params: ["tea at five"] },
+        ],
+      });
       return "done";
     },
     check: (_answer, world) => oneValue(world, "SELECT note FROM notes") === "tea at five",
@@ -141,7 +144,7 @@ export const tasks: readonly Task[] = [
     prompt: "Delete all orders.",
     args: WRITE,
     async reference(call) {
-      await call("write_query", { query: "DELETE FROM orders" });
+      await call("execute", { statements: ["DELETE FROM orders"] });
       return "done";
     },
     check: (_answer, world) => oneValue(world, "SELECT count(*) FROM orders") === 0,
@@ -150,8 +153,9 @@ export const tasks: readonly Task[] = [
     name: "is the file healthy",
     prompt: "Is the database intact, and which table takes up the most space?",
     async reference(call) {
-      const { integrity, largest_tables } = JSON.parse(await call("database_info"));
-      return `${integrity.join()} ${largest_tables[0].name}`;
+      const ask = async (sql: string) => firstCell(await call("read_query", { sql }));
+      const largest = "SELECT name FROM dbstat GROUP BY name ORDER BY sum(pgsize) DESC LIMIT 1";
+      return `${await ask("PRAGMA quick_check")} ${await ask(largest)}`;
     },
     check: (answer) => answer === "ok crowd",
   },
@@ -188,7 +192,7 @@ export const tasks: readonly Task[] = [
     async reference(call) {
       const query = "SELECT name FROM users WHERE city = 'London'";
       const [index] = JSON.parse(await call("explain", { sql: query })).missing_indexes;
-      await call("write_query", { query: index });
+      await call("execute", { statements: [index] });
       return JSON.parse(await call("explain", { sql: query })).full_scans.join();
     },
     check: (answer, world) =>

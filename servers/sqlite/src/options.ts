@@ -1,5 +1,5 @@
 import { defineOptions } from "@refmcp/core";
-import { limitOptions, toolsFileOption, undoOptions } from "@refmcp/sql/limits";
+import { limitOptions, undoOptions } from "@refmcp/sql/options";
 
 export const options = defineOptions({
   dbPath: {
@@ -12,7 +12,7 @@ export const options = defineOptions({
       help: "The SQLite file, often with the ending .db or .sqlite.",
     },
     description:
-      "The database file. With --allow-ddl, create_table creates it if it doesn't exist.",
+      "The database file. With --allow-ddl, the first CREATE TABLE creates it if it doesn't exist.",
   },
   db: {
     type: "file",
@@ -28,7 +28,7 @@ export const options = defineOptions({
       title: "Allow changing data",
       help: "The assistant may insert, update and delete rows. Otherwise it can only read.",
     },
-    description: "Offer write_query, execute and undo_database_change, which change data.",
+    description: "Offer execute, import_csv and undo_database_change, which change data.",
   },
   allowDdl: {
     type: "flag",
@@ -37,7 +37,7 @@ export const options = defineOptions({
       title: "Allow changing tables",
       help: "The assistant may also create, change and drop tables.",
     },
-    description: "Offer create_table, and let writing tools change the schema.",
+    description: "With --allow-write, let execute change the schema too.",
   },
   ...undoOptions,
   maxMemoryMb: {
@@ -49,7 +49,6 @@ export const options = defineOptions({
     heading: "Limits",
     description: "Memory limit of one query's process, which is stopped if it exceeds it.",
   },
-  ...toolsFileOption,
   ...limitOptions,
 });
 

@@ -1,10 +1,15 @@
-import type { Question } from "@refmcp/sql";
+import {
+  describeTables,
+  type PageAsked,
+  readPage,
+  relationsOf,
+  runChanges,
+  type TablesAsked,
+  undoChange,
+} from "@refmcp/sql";
 import type { queryOutput } from "@refmcp/sql/tools";
 import { afterEach } from "vitest";
 import type * as z from "zod";
-import { query } from "../src/database/reading/query.ts";
-import { undoChange } from "../src/database/undo/undo-change.ts";
-import { runChanges } from "../src/database/writing/write.ts";
 import { type Lab, lab } from "./lab.ts";
 
 /** Labs that are removed after each test. */
@@ -20,34 +25,25 @@ export function labs(): (options?: Parameters<typeof lab>[0]) => Promise<Lab> {
   };
 }
 
+const { signal: never } = new AbortController();
+
 /** What read_query does, without a client. */
 export const ask = async (
-  here: Lab,
+  { databases }: Pick<Lab, "databases">,
   sql: string,
-  more: Partial<Question> = {},
+  more: Partial<PageAsked> = {},
 ): Promise<z.output<typeof queryOutput>> =>
   JSON.parse(
-    await query(here.databases, {
-      sql,
-      params: [],
-      database: undefined,
-      maxRows: undefined,
-      timeoutMs: undefined,
-      cursor: undefined,
-      format: "rows",
-      budget: 80_000,
-      signal: new AbortController().signal,
-      ...more,
-    }),
+    await readPage(databases, { sql, params: [], budget: 80_000, signal: never, ...more }),
   );
 
-/** What write_query and execute do, without a client. */
+/** What execute does, without a client. */
 export const change = (
-  here: Lab,
+  { databases }: Pick<Lab, "databases">,
   sql: string | readonly string[],
   {
     confirm = async () => {},
-    signal = new AbortController().signal,
+    signal = never,
     dryRun = false,
     params = [],
   }: {
@@ -58,8 +54,8 @@ export const change = (
   } = {},
 ) =>
   runChanges(
-    here.databases,
-    { statements: [sql].flat().map((one) => ({ sql: one, params })), database: undefined, dryRun },
+    databases,
+    { statements: [sql].flat().map((text) => ({ sql: text, params })), dryRun },
     { budget: 20_000, signal, confirm },
   );
 
@@ -67,9 +63,35 @@ export const ENDLESS =
   "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t";
 
 /** What undo_database_change does, without a client. */
-export const undo = (here: Lab, id: string | undefined, { dryRun = false } = {}) =>
-  undoChange(
-    here.databases,
-    { id: id ?? "", dryRun, database: undefined },
-    { signal: new AbortController().signal },
+export const undo = (
+  { databases }: Pick<Lab, "databases">,
+  id: string | undefined,
+  { dryRun = false } = {},
+) => undoChange(databases, { id: id ?? "", dryRun }, { signal: never });
+
+/** The recorded changes, newest first. */
+export const changesIn = async ({ databases }: Pick<Lab, "databases">) =>
+  await databases.changes.list((await databases.at()).identity);
+
+/** What describe_tables does, without a client. */
+export const tables = async (
+  { databases }: Pick<Lab, "databases">,
+  asked: Partial<TablesAsked> = {},
+  budget = 20_000,
+) =>
+  await describeTables(
+    databases,
+    await databases.at(),
+    { limit: 500, ...asked },
+    { budget, signal: never },
   );
+
+/** Everything about one table. */
+export async function described(here: Pick<Lab, "databases">, table: string) {
+  const { tables: [only] = [] } = await tables(here, { table });
+  return { ...only };
+}
+
+/** The names of tables and views. */
+export const namesIn = async ({ databases }: Pick<Lab, "databases">) =>
+  (await relationsOf(await databases.at(), undefined, { signal: never })).map(({ name }) => name);

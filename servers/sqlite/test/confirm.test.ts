@@ -15,9 +15,9 @@ beforeEach(async () => {
 const orders = async () => (await ask(here, "SELECT count(*), sum(total) FROM orders")).rows;
 const FULL = [[3, 37.75]];
 const LOSSES: readonly (readonly [tool: string, given: Record<string, unknown>, loss: RegExp])[] = [
-  ["write_query", { query: "DELETE FROM orders" }, /DELETE of 3 rows of orders/],
-  ["write_query", { query: "UPDATE orders SET total = 0" }, /UPDATE of 3 rows of orders/],
-  ["write_query", { query: "DROP TABLE orders" }, /DROP TABLE orders \(3 rows\)/],
+  ["execute", { statements: "DELETE FROM orders" }, /DELETE of 3 rows of orders/],
+  ["execute", { statements: "UPDATE orders SET total = 0" }, /UPDATE of 3 rows of orders/],
+  ["execute", { statements: "DROP TABLE orders" }, /DROP TABLE orders \(3 rows\)/],
   [
     "execute",
     {
@@ -57,7 +57,7 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("a loss, %s era",
         return answer;
       };
       const server = await talk(args, { era, elicit });
-      const { text, isError } = await server.call("write_query", { query: "DROP TABLE orders" });
+      const { text, isError } = await server.call("execute", { statements: "DROP TABLE orders" });
       expect(isError).toBe(true);
       expect(text).toContain("Nothing was changed.");
       expect(asked).toEqual([expect.stringContaining("DROP TABLE orders (3 rows)")]);
@@ -76,7 +76,7 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("a loss, %s era",
         return { action: "accept", content: { confirm: true } };
       },
     });
-    expect(await server.data("write_query", { query: "DELETE FROM orders" })).toMatchObject({
+    expect(await server.data("execute", { statements: "DELETE FROM orders" })).toMatchObject({
       committed: true,
       results: [{ command: "DELETE", row_count: 3 }],
     });
@@ -95,7 +95,7 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("a loss, %s era",
         return { action: count === 1 ? "accept" : "decline", content: { confirm: true } };
       },
     });
-    expect((await server.call("write_query", { query: "DELETE FROM orders" })).isError).toBe(true);
+    expect((await server.call("execute", { statements: "DELETE FROM orders" })).isError).toBe(true);
     expect(await orders()).toEqual([[4, 38.75]]);
     await server.close();
   });
@@ -103,20 +103,20 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("a loss, %s era",
   it("needs no confirmation in a dry run, if nothing is lost, or with --confirm never", async () => {
     const server = await talk(args, { era });
     expect(
-      await server.data("write_query", { query: "DROP TABLE orders", dry_run: true }),
+      await server.data("execute", { statements: "DROP TABLE orders", dry_run: true }),
     ).toMatchObject({
       committed: false,
       loss: expect.stringContaining("3 rows"),
     });
     expect(await orders()).toEqual(FULL);
     expect(
-      await server.data("write_query", { query: "INSERT INTO orders VALUES (9, 1, 1)" }),
+      await server.data("execute", { statements: "INSERT INTO orders VALUES (9, 1, 1)" }),
     ).toMatchObject({
       committed: true,
     });
     await server.close();
     const trusted = await talk([...args, "--confirm", "never"], { era });
-    expect(await trusted.data("write_query", { query: "DELETE FROM orders" })).toMatchObject({
+    expect(await trusted.data("execute", { statements: "DELETE FROM orders" })).toMatchObject({
       committed: true,
     });
     await trusted.close();
@@ -128,32 +128,24 @@ it("writing tools exist only with their options", async () => {
     const server = await talk(["--db-path", here.file, ...more]);
     const { tools } = await server.connected.client.listTools();
     const hidden = await server
-      .call("write_query", { query: "DELETE FROM users WHERE id = 1" })
+      .call("execute", { statements: "DELETE FROM users WHERE id = 1" })
       .catch(() => undefined);
     await server.close();
-    const writing = [
-      "create_table",
-      "execute",
-      "import_csv",
-      "list_database_changes",
-      "undo_database_change",
-      "write_query",
-    ];
+    const writing = ["execute", "import_csv", "list_database_changes", "undo_database_change"];
     const found = tools.map(({ name }) => name).filter((name) => writing.includes(name));
-    if (!found.includes("write_query")) expect(hidden?.isError ?? true).toBe(true);
+    if (!found.includes("execute")) expect(hidden?.isError ?? true).toBe(true);
     return found.sort();
   };
   expect(await names()).toEqual([]);
   expect(await names("--read-only", "--allow-write", "--allow-ddl")).toEqual([
     "list_database_changes",
   ]);
-  expect(await names("--allow-ddl")).toEqual(["create_table"]);
+  expect(await names("--allow-ddl")).toEqual([]);
   expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
   expect(await names("--allow-write")).toEqual([
     "execute",
     "import_csv",
     "list_database_changes",
     "undo_database_change",
-    "write_query",
   ]);
 });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isReading, openReading, openWriting } from "../src/database/connection/handle.ts";
+import { isReading, openReading, openWriting } from "../src/database/driver/handle.ts";
 import { passReading, passWriting } from "../src/database/gate/gate.ts";
 import { ask, labs } from "./asking.ts";
 import { type Lab, lab } from "./lab.ts";

@@ -11,13 +11,11 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
+import { exportRows } from "@refmcp/sql";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { isLong } from "../../../vitest.long.ts";
-import { databaseInfo, listTables } from "../src/database/reading/catalog.ts";
-import { describeTable } from "../src/database/reading/describe.ts";
-import { exportRows } from "../src/database/transfer/transfer.ts";
-import { ask, change, labs } from "./asking.ts";
+import { ask, change, described, labs, namesIn } from "./asking.ts";
 import type { Lab } from "./lab.ts";
 import { talk } from "./session.ts";
 
@@ -30,7 +28,7 @@ const digest = async (file: string) =>
 const exported = (here: Lab, path: string) =>
   exportRows(
     here.databases,
-    { sql: "SELECT 1", params: [], path, format: "csv" },
+    { sql: "SELECT 1", params: [], path },
     { signal, progress: () => undefined },
   );
 
@@ -99,10 +97,10 @@ describe("paths", () => {
     expect((await server.call("list_tables")).text).toContain("is not a regular file");
     await server.close();
     const made = join(here.folder, "made.db");
-    const maker = await talk(["--db-path", made, "--allow-ddl"]);
+    const maker = await talk(["--db-path", made, "--allow-write", "--allow-ddl"]);
     expect((await maker.call("list_tables")).text).toContain("does not exist");
     await maker.data("create_table", { query: "CREATE TABLE t (x)" });
-    expect((await maker.call("list_tables")).text).toContain('"name":"t"');
+    expect((await maker.call("list_tables")).text).toContain('"table":"t"');
     await maker.close();
   });
 });
@@ -144,8 +142,8 @@ describe("a damaged file", () => {
       kind: "unavailable",
       code: "SQLITE_CORRUPT",
     });
-    const info = await databaseInfo({ databases: here.databases, signal });
-    expect(info.integrity ?? info.notices).not.toEqual(["ok"]);
+    const check = await ask(here, "PRAGMA quick_check").catch(({ message }: Error) => message);
+    expect(check).not.toMatchObject({ rows: [["ok"]] });
     expect(await digest(here.file)).toBe(before);
     await truncate(here.file, 10_000);
     await expect(ask(here, "SELECT sum(length(x)) FROM many NOT INDEXED")).rejects.toMatchObject({
@@ -170,9 +168,8 @@ describe("a damaged file", () => {
       "INSERT INTO sqlite_schema VALUES ('table', 'odd', 'odd', 0, 'CREATE VIRTUAL TABLE odd USING nomodule(x)')",
     );
     maker.close();
-    const names = (await listTables({ databases: here.databases, signal })).map(({ name }) => name);
-    expect(names).toEqual(["loop", "lost", "odd", "orders", "users"]);
-    const of = (name: string) => describeTable({ databases: here.databases, signal }, name, 20_000);
+    expect(await namesIn(here)).toEqual(["odd", "orders", "users", "loop", "lost"]);
+    const of = (name: string) => described(here, name);
     expect(await of("lost")).toMatchObject({
       ddl: expect.stringContaining("CREATE VIEW lost"),
       notices: expect.anything(),

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { runChanges } from "@refmcp/sql";
 import { fakeCall, type World } from "@refmcp/testing";
-import { runChanges } from "../src/database/writing/write.ts";
 import { lab } from "./lab.ts";
 
 const SECRET = "hunter2-planted-secret";
@@ -13,28 +13,20 @@ SELECT n, 'reader number ' || n || ' of the long list' AS name FROM t;`;
 export async function world(): Promise<World> {
   const { folder, file, state, databases, dispose } = await lab({ sql: MANY_CALLS });
   const statements = [{ sql: "UPDATE orders SET total = 9 WHERE id = 2", params: [] }];
-  const recorded = await runChanges(
-    databases,
-    { statements, database: undefined, dryRun: false },
-    fakeCall(),
-  );
-  databases.close();
+  const recorded = await runChanges(databases, { statements, dryRun: false }, fakeCall());
+  await databases.close();
   await writeFile(join(folder, "private.txt"), SECRET);
   await writeFile(join(folder, "more.csv"), "name,city\nLuigi,Turin\nAnna,\n");
   return {
     args: ["--db-path", file, "--root", folder, "--undo-dir", state],
     calls: {
-      create_table: { query: "CREATE TABLE notes (id INTEGER PRIMARY KEY, note TEXT)" },
-      database_info: {},
-      describe_table: { table_name: "orders" },
-      describe_tables: { detail: "full" },
+      describe_tables: { table: "orders" },
       explain: { sql: "SELECT * FROM users WHERE city = ?", params: ["London"] },
       export: { sql: "SELECT * FROM users ORDER BY id", path: "users.csv" },
       import_csv: { path: "more.csv", table: "users" },
       list_database_changes: {},
-      list_tables: {},
       read_query: {
-        query: "SELECT id, name FROM users WHERE city = ? ORDER BY id",
+        sql: "SELECT id, name FROM users WHERE city = ? ORDER BY id",
         params: ["London"],
       },
       execute: {
@@ -43,33 +35,22 @@ export async function world(): Promise<World> {
           { sql: "UPDATE users SET city = ? WHERE id = ?", params: ["Paris", 2] },
         ],
       },
-      suggest_indexes: {},
       undo_database_change: { change_id: recorded.change_id },
-      write_query: {
-        query: "INSERT INTO users (name, city) VALUES (?, ?)",
-        params: ["Luigi", "Turin"],
-      },
     },
     losses: {
       execute: { arguments: { statements: ["DELETE FROM crowd"] }, options: ["--no-undo"] },
-      write_query: { arguments: { query: "DELETE FROM crowd" }, options: ["--no-undo"] },
     },
     failures: {
-      create_table: { query: "DROP TABLE users" },
-      database_info: { database: "/etc/passwd" },
-      describe_table: { table_name: "user" },
-      describe_tables: { cursor: "made up" },
+      describe_tables: { table: "user" },
       explain: { sql: "DELETE FROM users" },
       export: { sql: "SELECT 1", path: "/etc/refmcp.csv" },
       import_csv: { path: "more.csv", table: "orders" },
       list_database_changes: { cursor: "made up" },
-      list_tables: { cursor: "made up" },
-      read_query: { query: "SELECT * FROM user" },
+      read_query: { sql: "SELECT * FROM user" },
       execute: { statements: ["COMMIT"] },
       undo_database_change: { change_id: "nothing" },
-      write_query: { query: "SELECT 1" },
     },
-    large: { read_query: { query: "SELECT * FROM crowd", max_rows: 10_000 } },
+    large: { read_query: { sql: "SELECT * FROM crowd", max_rows: 10_000 } },
     secret: SECRET,
     fingerprint: async () =>
       createHash("sha256")

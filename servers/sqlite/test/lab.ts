@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
 import { ChangeStore } from "@refmcp/sql";
 import Sqlite from "better-sqlite3";
-import { Databases } from "../src/database/connection/databases.ts";
-import type { Place } from "../src/database/connection/handle.ts";
+import type { Place } from "../src/database/driver/handle.ts";
+import { openDatabases } from "../src/database/open.ts";
 
 const SCHEMA = `
 CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT);
@@ -24,7 +24,6 @@ export async function lab(
     undo?: boolean;
     /** Where changes are recorded; by default a directory that is removed with the lab. */
     state?: string;
-    limits?: { maxRows?: number; maxBytes?: number; maxCellBytes?: number };
   } = {},
 ) {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "refmcp-sqlite-")));
@@ -37,7 +36,7 @@ export async function lab(
     configured: [{ path: folder, source: "argument" }],
     mode: "off",
   });
-  const databases = new Databases({
+  const databases = openDatabases({
     files: [{ name: "main", value: file }],
     guard: createPathGuard(allowed),
     changes: new ChangeStore({
@@ -48,12 +47,7 @@ export async function lab(
     }),
     allowDdl: options.allowDdl ?? false,
     maxMemoryMb: options.memory ?? 400,
-    maxRows: 10_000,
-    maxBytes: 262_144,
-    maxCellBytes: 8_192,
     queryTimeoutMs: options.timeoutMs ?? 20_000,
-    readAheadMb: 32,
-    ...options.limits,
   });
   const { dev, ino } = await stat(file);
   const place: Place = { file, device: dev, inode: ino };
@@ -64,7 +58,7 @@ export async function lab(
     place,
     databases,
     async dispose() {
-      databases.close();
+      await databases.close();
       for (const one of [folder, state]) await rm(one, { recursive: true, force: true });
     },
   };

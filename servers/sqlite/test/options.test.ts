@@ -22,8 +22,8 @@ it.each([
     ["--db", "a=shop.db", "folder"],
   ],
   [
-    ["/data", "--max-rows", "5"],
-    ["/data", "--max-rows", "5"],
+    ["/data", "--max-answer-chars", "5"],
+    ["/data", "--max-answer-chars", "5"],
   ],
 ])("%j is %j", (given, expected) => {
   expect(normalArguments(given)).toEqual(expected);

@@ -99,7 +99,7 @@ describe("the journal of a killed process", () => {
     writer.kill("SIGKILL");
     await once(writer, "close");
     expect(await readdir(here.folder)).toEqual(["shop.db", "shop.db-journal"]);
-    await here.databases.recover(here.place);
+    await (await here.databases.at()).recover();
     expect(await readdir(here.folder)).toEqual(["shop.db"]);
   });
 });
@@ -110,10 +110,10 @@ itLong("two servers on one file write at the same time without losing data", asy
   const servers = await Promise.all([1, 2].map(() => connectStdio(BIN, { args })));
   const inserted = servers.flatMap((server, at) =>
     Array.from({ length: 20 }, async (_, n) => {
-      const query = "INSERT INTO orders (user_id, total) VALUES (1, ?)";
+      const sql = "INSERT INTO orders (user_id, total) VALUES (1, ?)";
       const result = await server.client.callTool({
-        name: "write_query",
-        arguments: { query, params: [at * 100 + n] },
+        name: "execute",
+        arguments: { statements: [{ sql, params: [at * 100 + n] }] },
       });
       // On a slow machine two seconds may be too short to get the lock, which is reported.
       if (result.isError === true) expect(JSON.stringify(result.content)).toContain("has locked");

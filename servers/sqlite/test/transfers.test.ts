@@ -2,9 +2,9 @@ import { execFile } from "node:child_process";
 import { copyFile, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { exportRows, importCsv } from "@refmcp/sql";
 import { afterEach, describe, expect, it, type TestContext } from "vitest";
 import { isLong, someOf } from "../../../vitest.long.ts";
-import { exportRows, importCsv } from "../src/database/transfer/transfer.ts";
 import { ask } from "./asking.ts";
 import { labs } from "./tools.ts";
 
@@ -34,7 +34,7 @@ const fill = (folder: string, records: number) =>
 
 describe("a file of many pieces", () => {
   it("is imported and exported with every value, with progress up to its size", async () => {
-    const { databases, folder, call, ...here } = await enter();
+    const { databases, folder, call } = await enter();
     await fill(folder, 50_000);
     const done = await importCsv(databases, { ...given, table: "users" }, call);
     expect(done).toMatchObject({ rows: 50_000, committed: true });
@@ -42,18 +42,18 @@ describe("a file of many pieces", () => {
     expect(last).toEqual({ done: done.bytes, total: done.bytes, note: "bytes read" });
     expect(call.reported.length).toBeGreaterThan(10);
     const sql = "SELECT * FROM users WHERE id >= 10 ORDER BY id";
-    await exportRows(databases, { sql, params: [], path: "out.csv", format: "csv" }, call);
+    await exportRows(databases, { sql, params: [], path: "out.csv" }, call);
     const again = await enter(undefined, "DELETE FROM orders; DELETE FROM users");
     await copyFile(join(folder, "out.csv"), join(again.folder, "in.csv"));
     await importCsv(again.databases, { ...given, table: "users" }, again.call);
     const digest =
       "SELECT count(*), sum(id), sum(name = 'name \"' || (id - 10) || '\"'), count(city) FROM users WHERE id >= 10";
-    for (const one of [{ ...here, databases, folder }, again])
+    for (const one of [{ databases }, again])
       expect((await ask(one, digest)).rows).toEqual([[50_000, 1_250_475_000, 50_000, 0]]);
   });
 
   it("names the line of a record that SQLite refuses, far into the file", async () => {
-    const { databases, folder, call, ...here } = await enter();
+    const { databases, folder, call } = await enter();
     const lines = Array.from(
       { length: 30_000 },
       (_, at) => `${at === 29_000 ? 10 : at + 10},"two\nlines"`,
@@ -62,23 +62,19 @@ describe("a file of many pieces", () => {
     await expect(importCsv(databases, { ...given, table: "users" }, call)).rejects.toThrow(
       /^Line 58003: UNIQUE constraint failed/,
     );
-    expect((await ask({ ...here, databases, folder }, "SELECT count(*) FROM users")).rows).toEqual([
-      [3],
-    ]);
+    expect((await ask({ databases }, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
   });
 
   it.each(isLong ? ["FAIL", "ROLLBACK", "ABORT"] : ["ROLLBACK"])(
     "adds nothing if a trigger raises %s in its middle",
     async (how) => {
       const trigger = `CREATE TRIGGER t BEFORE INSERT ON users WHEN new.id = 777 BEGIN SELECT RAISE(${how}, 'no 777'); END`;
-      const { databases, folder, call, ...here } = await enter(undefined, trigger);
+      const { databases, folder, call } = await enter(undefined, trigger);
       await fill(folder, 2_000);
       await expect(importCsv(databases, { ...given, table: "users" }, call)).rejects.toThrow(
         /no 777/,
       );
-      expect(
-        (await ask({ ...here, databases, folder }, "SELECT count(*) FROM users")).rows,
-      ).toEqual([[3]]);
+      expect((await ask({ databases }, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
     },
   );
 
@@ -88,13 +84,10 @@ describe("a file of many pieces", () => {
       ["a\n1", [["1"]]],
     ]),
   )("of one column has a NULL for an empty line: %j", async (text, rows) => {
-    const { databases, folder, call, ...here } = await enter(
-      undefined,
-      "CREATE TABLE one (a TEXT)",
-    );
+    const { databases, folder, call } = await enter(undefined, "CREATE TABLE one (a TEXT)");
     await writeFile(join(folder, "in.csv"), text);
     await importCsv(databases, { ...given, table: "one" }, call);
-    expect((await ask({ ...here, databases, folder }, "SELECT a FROM one")).rows).toEqual(rows);
+    expect((await ask({ databases }, "SELECT a FROM one")).rows).toEqual(rows);
   });
 
   it("that is not UTF-8 is refused instead of losing letters", async () => {
@@ -109,10 +102,10 @@ describe("a file of many pieces", () => {
 
 describe.runIf(process.platform === "linux")("a full disk", () => {
   it("ends an import, of which nothing remains, and the database stays usable", async (ctx) => {
-    const { databases, folder, call, ...here } = await enter();
+    const { databases, folder, call, file } = await enter();
     const disk = join(folder, "disk");
     await smallDisk(ctx, disk, 1);
-    await copyFile(here.file, join(disk, "small.db"));
+    await copyFile(file, join(disk, "small.db"));
     await fill(folder, 50_000);
     const database = join(disk, "small.db");
     await expect(
@@ -121,7 +114,7 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
       kind: "unavailable",
       message: expect.stringContaining("no space left"),
     });
-    const lab = { ...here, databases, folder };
+    const lab = { databases };
     expect((await ask(lab, "SELECT count(*) FROM users", { database })).rows).toEqual([[3]]);
     expect((await ask(lab, "PRAGMA integrity_check", { database })).rows).toEqual([["ok"]]);
     expect(await readdir(disk)).toEqual(["small.db"]);
@@ -132,11 +125,7 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
     await smallDisk(ctx, join(folder, "disk"), 1);
     const sql =
       "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT n, hex(randomblob(50)) FROM t";
-    const exporting = exportRows(
-      databases,
-      { sql, params: [], path: "disk/out.csv", format: "csv" },
-      call,
-    );
+    const exporting = exportRows(databases, { sql, params: [], path: "disk/out.csv" }, call);
     await expect(exporting).rejects.toMatchObject({ kind: "unavailable", code: "enospc" });
     expect(await readdir(join(folder, "disk"))).toEqual([]);
   });

@@ -6,7 +6,7 @@ import { connectStdio } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { isLong } from "../../../vitest.long.ts";
-import { change, labs, undo } from "./asking.ts";
+import { change, changesIn, labs, undo } from "./asking.ts";
 import type { Lab } from "./lab.ts";
 
 const enter = labs();
@@ -36,7 +36,7 @@ async function hasRunner(server: number): Promise<boolean> {
 
 /** Undoes all changes, newest first; returns how many were undone, and how many turned out never to have been committed. */
 async function undoAll({ databases, ...here }: Lab) {
-  const changes = await databases.listChanges(undefined);
+  const changes = await changesIn({ databases });
   const counts = { undone: 0, never: 0 };
   for (const { id, isPending } of changes) {
     try {
@@ -92,7 +92,7 @@ describe("a server that is killed", () => {
     const [directory = ""] = await readdir(join(here.state, "changes"));
     const file = (ending: string) => join(here.state, "changes", directory, `${id}.${ending}`);
     await rename(file("change"), file("pending"));
-    expect(await here.databases.listChanges(undefined)).toMatchObject([{ id, isPending: true }]);
+    expect(await changesIn(here)).toMatchObject([{ id, isPending: true }]);
     expect(await undo(here, id)).toMatchObject({ committed: true });
     expect(counted(here)).toBe(0);
   });
@@ -129,7 +129,7 @@ it("two servers write at the same time, and all their changes can be undone", as
   expect(counted(here)).toBe(count);
   // Ids sort by the time at which a change began, so two of them may have been committed the other way around.
   for (let left = -1; left !== 0; ) {
-    const open = (await here.databases.listChanges(undefined)).filter(
+    const open = (await changesIn(here)).filter(
       ({ undoneBy, undoes }) => undoneBy === undefined && undoes === undefined,
     );
     expect(open.length).not.toBe(left);

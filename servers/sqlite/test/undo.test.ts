@@ -314,6 +314,7 @@ describe("a change that can't be recorded", () => {
 
   it("is asked about if it is too large", async () => {
     const here = await enter({
+      timeoutMs: 120_000,
       sql: "CREATE TABLE big (x); WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 80) INSERT INTO big SELECT zeroblob(1000000) FROM t",
     });
     expect(await asked(here, "DELETE FROM big")).toEqual([

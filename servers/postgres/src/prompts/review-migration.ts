@@ -12,7 +12,7 @@ export default prompt({
       "```sql",
       sql.replaceAll("```", "` ` `"),
       "```",
-      "Describe its tables (pg_describe_table) and consider their sizes. Then report:",
+      "Describe its tables (pg_describe_tables) and consider their sizes. Then report:",
       "- which locks each statement takes, for how long at this size, and what they block;",
       "- what rewrites the table (type changes, volatile defaults) and what scans it (NOT NULL, CHECK, foreign keys: NOT VALID first, VALIDATE later);",
       "- which indexes should be created CONCURRENTLY, outside a transaction;",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { database, tool } from "../context.ts";
-import { CHECKS, checkHealth, report } from "../database/advice/health.ts";
+import { CHECKS, checkHealth, report } from "../database/explain/health.ts";
 
 export default tool({
   name: "pg_health",
@@ -21,6 +21,8 @@ export default tool({
     database,
   }),
   output: report,
-  run: ({ checks, database: name }, postgres, { signal }) =>
-    checkHealth(postgres.at(name), checks, { signal }),
+  async run({ checks, database: name }, postgres, { signal }) {
+    const { sessions } = await postgres.at(name);
+    return await checkHealth(sessions, checks, { signal });
+  },
 });

@@ -1,8 +1,8 @@
 import { fitting } from "@refmcp/boundary/answer";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { count, database, tool } from "../context.ts";
-import { ORDERS, topQueries, topQuery } from "../database/advice/workload.ts";
+import { database, tool } from "../context.ts";
+import { ORDERS, topQueries, topQuery } from "../database/explain/workload.ts";
 
 export default tool({
   name: "pg_top_queries",
@@ -23,12 +23,14 @@ export default tool({
   }),
   output: z.object({
     queries: z.array(topQuery),
-    omitted: count.optional(),
+    omitted: z.number().optional(),
     note: z.string().optional(),
   }),
   async run({ order_by, limit, database: name }, postgres, call) {
-    const at = postgres.at(name);
-    const { queries: all, note } = await topQueries(at, order_by, limit, { signal: call.signal });
+    const { sessions } = await postgres.at(name);
+    const { queries: all, note } = await topQueries(sessions, order_by, limit, {
+      signal: call.signal,
+    });
     const queries = all.slice(0, fitting(all, call.budget - 500));
     return {
       queries,

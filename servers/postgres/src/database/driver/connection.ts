@@ -1,10 +1,10 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Client, QueryResultRow } from "pg";
-import { ROLE_QUERY, type RoleFacts } from "../connection/role.ts";
-import type { Address, Attempt, Target } from "../connection/target.ts";
-import { connectionFailure } from "../errors.ts";
+import { connectionFailure } from "./errors.ts";
 import { type Batch, type Caps, catalogRows, PortalQuery, type Statement } from "./portal.ts";
 import { type CancelKey, limitMessages, sendCancel } from "./protocol.ts";
+import { ROLE_QUERY, type RoleFacts } from "./role.ts";
+import type { Address, Attempt, Target } from "./target.ts";
 
 /** Maximum time to wait for other sessions' locks, in milliseconds. */
 const LOCK_MS = 5_000;
@@ -14,6 +14,7 @@ const IDLE_MS = 5_000;
 const CANCEL_WAIT_MS = 500;
 const MAX_NOTICES = 20;
 
+/** Without one, statements run outside a transaction. */
 export type Mode = "READ ONLY" | "READ WRITE";
 
 export const begin = (mode: Mode) => `BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED ${mode}`;
@@ -34,7 +35,7 @@ export const settings = (scope: "SESSION" | "LOCAL", timeoutMs: number): string[
 ];
 
 /** @param statementMs the server's own limit of a statement, if it is not that of the call */
-export const limiting = (
+const limiting = (
   scope: "SESSION" | "LOCAL",
   timeoutMs: number,
   statementMs = timeoutMs,
@@ -44,17 +45,11 @@ export const limiting = (
   `SET ${scope} idle_in_transaction_session_timeout = ${timeoutMs + IDLE_MS}`,
 ];
 
-/** What earlier calls may have left in a session in addition to an open transaction, and the statements that remove it. */
-const RESETS = {
-  nothing: [],
-  transaction: [],
-  // Its code takes no lock and prepares nothing: in case that one was misjudged, only when the session is idle.
-  judged: ["SELECT pg_catalog.pg_advisory_unlock_all()"],
-  // All that a read-only transaction can leave after a rollback, through functions that it calls. Its settings are rolled
-  // back, and it can't commit, hold a cursor, listen, create a temporary table or advance a sequence.
-  reading: ["DEALLOCATE ALL", "SELECT pg_catalog.pg_advisory_unlock_all()"],
-  anything: ["DISCARD ALL"],
-} as const;
+/**
+ * All that a read-only transaction can leave in a session after a rollback, through functions that it calls. Its settings are
+ * rolled back, and it can't commit, hold a cursor, listen, create a temporary table or advance a sequence.
+ */
+const AFTER_READING = ["DEALLOCATE ALL", "SELECT pg_catalog.pg_advisory_unlock_all()"];
 
 /** A connection to a server, with its session. */
 export class Connection {
@@ -62,21 +57,20 @@ export class Connection {
   readonly role: RoleFacts;
   /** Whether it was cancelled or lost and must not be used again. */
   isInvalid = false;
+  #unlimit: () => void;
   /** Undefined if the session can't be cancelled. */
   readonly #key: CancelKey | undefined;
-  #left: keyof typeof RESETS = "nothing";
-  /** Statements that apply the session's settings, and whether they are in effect. */
+  /** Statements that apply the session's settings. */
   #settings: readonly string[] = [];
-  #isConfigured = false;
-  /** Our PREPARE, and whether it is in effect. */
-  #prepare = "";
-  #isPrepared = false;
+  #timeoutMs = 0;
+  #mode: Mode | undefined;
   #notices: string[] = [];
 
   constructor(client: Client, role: RoleFacts, key: CancelKey | undefined) {
     this.client = client;
     this.role = role;
     this.#key = key;
+    this.#unlimit = limitMessages(client.connection.stream);
     client.on("error", () => this.invalidate());
     client.on("end", () => this.invalidate());
     client.on("notice", ({ severity, message }) => {
@@ -101,8 +95,7 @@ export class Connection {
 
   /** Runs our own statements in one round trip; a failure skips the rest. */
   async runAll(statements: readonly string[]): Promise<void> {
-    const opening = { statements: statements.slice(0, -1) };
-    const last = { text: statements.at(-1) ?? "", params: [], opening };
+    const last = { text: statements.at(-1) ?? "", params: [], before: statements.slice(0, -1) };
     await this.query(last, { chars: 1, toEnd: true });
   }
 
@@ -123,15 +116,22 @@ export class Connection {
   /**
    * Applies settings to the whole session, so that transactions don't have to. Does nothing behind a pooler, which may use
    * a different backend for each transaction.
-   *
-   * @param prepare a PREPARE, whose plan is kept until something may have replaced it
    */
-  async configure(settings: readonly string[], prepare: string): Promise<void> {
+  async configure(timeoutMs: number): Promise<void> {
     if (this.isPooled) return;
-    await this.runAll([...settings, prepare]);
-    this.#settings = settings;
-    this.#prepare = prepare;
-    this.#isConfigured = this.#isPrepared = true;
+    this.#timeoutMs = timeoutMs;
+    this.#settings = settings("SESSION", timeoutMs);
+    await this.runAll(this.#settings);
+  }
+
+  /** Runs work whose rows may be of any size, because it takes them as they come. */
+  async unlimited<Value>(work: () => Promise<Value>): Promise<Value> {
+    this.#unlimit();
+    try {
+      return await work();
+    } finally {
+      this.#unlimit = limitMessages(this.client.connection.stream);
+    }
   }
 
   /** Whether a pooler may share the backend with other clients: it issues its own cancel keys. */
@@ -139,54 +139,31 @@ export class Connection {
     return this.#key?.processID !== this.role.pid;
   }
 
-  /** Whether a transaction started now would have the session's settings. */
-  get isConfigured(): boolean {
-    return this.#isConfigured && this.#left !== "anything";
-  }
-
-  /** Whether a transaction started now would have the prepared statement. */
-  get isPrepared(): boolean {
-    return this.#isPrepared && this.#left !== "anything" && this.#left !== "reading";
-  }
-
   /**
-   * Records that a transaction in this mode may still be open.
-   *
-   * @param isJudged whether it only ran code that prepares nothing
+   * Begins a transaction with these limits. Without a mode there is none, and the limits are those of the session; behind a
+   * pooler they would stay in a backend of other clients, so only our own time limit applies there.
    */
-  leave(mode: Mode, isJudged: boolean): void {
-    // Locks and prepared statements of a shared backend are other clients', and our settings end with the transaction.
-    if (this.isPooled) this.#left = "transaction";
-    else if (mode === "READ WRITE" || !this.role.resettable) this.#left = "anything";
-    else if (this.#left === "nothing" || this.#left === "judged")
-      this.#left = isJudged ? "judged" : "reading";
+  async begin(mode: Mode | undefined, timeoutMs: number, statementMs: number): Promise<void> {
+    this.#mode = mode;
+    const isUsual = timeoutMs === this.#timeoutMs && statementMs === timeoutMs;
+    if (mode === undefined) {
+      if (!isUsual && !this.isPooled)
+        await this.runAll(limiting("SESSION", timeoutMs, statementMs));
+      return;
+    }
+    await this.runAll([
+      begin(mode),
+      ...(this.isPooled ? settings("LOCAL", timeoutMs) : []),
+      ...(isUsual ? [] : limiting("LOCAL", timeoutMs, statementMs)),
+    ]);
   }
 
-  /** Statements that clean the session and begin a transaction; call `cleaned` when they have run. */
-  beginning(mode: Mode): string[] {
-    if (this.#left === "nothing") return [begin(mode)];
-    const resets = this.#left === "judged" ? [] : RESETS[this.#left];
-    // Inside the transaction, since the isolation level must be set before anything takes a snapshot; DISCARD can't be.
-    return this.#left === "reading"
-      ? ["ROLLBACK", begin(mode), ...resets]
-      : ["ROLLBACK", ...resets, begin(mode)];
-  }
-
-  /** Rolls back, removes what the transaction left in the session, and restores the session's settings. */
+  /** Rolls back, removes what the work left in the session, and restores the session's settings. */
   async clean(): Promise<void> {
-    if (this.#left === "nothing") return;
-    const settings = this.isConfigured ? [] : this.#settings;
-    const prepare = this.isPrepared || this.#prepare === "" ? [] : [this.#prepare];
-    await this.runAll(["ROLLBACK", ...RESETS[this.#left], ...settings, ...prepare]);
-    this.cleaned();
-    this.#isConfigured = this.#isPrepared = this.#settings.length > 0;
-  }
-
-  /** Records that nothing remains of earlier calls. */
-  cleaned(): void {
-    this.#isConfigured = this.isConfigured;
-    this.#isPrepared = this.isPrepared;
-    this.#left = "nothing";
+    const isRead = this.#mode === "READ ONLY" && this.role.resettable;
+    const resets = isRead ? AFTER_READING : ["DISCARD ALL", ...this.#settings];
+    // Locks and prepared statements of a shared backend are other clients', and our settings end with the transaction.
+    await this.runAll(["ROLLBACK", ...(this.isPooled ? [] : resets)]);
     this.#notices = [];
   }
 
@@ -299,7 +276,6 @@ async function connect(target: Target, address: Address, attempt: Attempt): Prom
     await client.end();
     throw new Error(NOT_BOUND);
   }
-  limitMessages(client.connection.stream);
   try {
     const [role] = await catalogRows<RoleFacts & QueryResultRow>(client, ROLE_QUERY);
     if (role === undefined) throw new Error("the server did not report the role");

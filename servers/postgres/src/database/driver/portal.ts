@@ -1,13 +1,11 @@
-import { ROW_COST } from "@refmcp/sql/formats";
 import type { Client, Connection, FieldDef, QueryResultRow, Submittable } from "pg";
 import { serialize } from "pg-protocol";
 import { arrayText, type Cell, type Param, type Row } from "./values.ts";
 
 export interface Caps {
-  /** Maximum characters of the values' text, plus `ROW_COST` for each row; zero only opens the portal. */
+  /** Maximum characters of the values' text. */
   readonly chars: number;
-  /** Once there are this many rows, stop after this many milliseconds. */
-  readonly enough?: { readonly rows: number; readonly ms: number };
+  readonly rows?: number;
   /** Rows to keep whatever their size; default 1. */
   readonly min?: number;
   /** Let the statement finish although rows beyond the cap are dropped: for RETURNING. */
@@ -25,18 +23,12 @@ export interface Batch {
 export interface Statement {
   readonly text: string;
   readonly params: readonly Param[];
-  /** A named portal stays open until its transaction ends. */
+  /** Our own statements before it, in the same packet: after a failure, the server skips the rest. */
+  readonly before?: readonly string[];
+  /** A named portal, which stays open until its transaction ends. */
   readonly portal?: string;
-  /** Statements that open its transaction, sent before it in the same packet. */
-  readonly opening?: Opening | undefined;
-  /** Our own statements between binding, when its names are resolved, and running it; they need a named portal, which is closed. */
+  /** Our own statements between binding, when its names are resolved, and running it; they need a named portal. */
   readonly bound?: readonly string[];
-}
-
-/** With no Sync in between, the server skips everything after a failure, so nothing runs outside the transaction. */
-export interface Opening {
-  readonly statements: readonly string[];
-  readonly opened?: () => void;
 }
 
 /** Enough for most questions in one round trip, and still small if rows are large. */
@@ -58,13 +50,11 @@ function messagesOf(statements: readonly string[]): Buffer {
   let messages = written.get(key);
   if (messages === undefined) {
     messages = Buffer.concat(
-      statements.flatMap((text) => {
-        // Without parsing EXECUTE itself.
-        const [, statement, value] = /^EXECUTE (\w+) \('([\d:,]*)'\)$/.exec(text) ?? [];
-        return statement === undefined
-          ? [serialize.parse({ text }), serialize.bind(), serialize.execute()]
-          : [serialize.bind({ statement, values: [value] }), serialize.execute()];
-      }),
+      statements.flatMap((text) => [
+        serialize.parse({ text }),
+        serialize.bind(),
+        serialize.execute(),
+      ]),
     );
     if (written.size >= MAX_WRITTEN) written.clear();
     written.set(key, messages);
@@ -84,15 +74,13 @@ export class PortalQuery implements Submittable {
   readonly #rows: Row[] = [];
   #fields: readonly FieldDef[] = [];
   #chars = 0;
-  /** Opening and bound statements that have not completed yet. */
+  /** Our own statements that have not completed yet. */
   #before = 0;
   #isDropping = false;
-  #isProbed = false;
   /** Whether Sync was sent, which the server always answers with ReadyForQuery. */
   #isSynced = false;
   /** Rows to fetch from the open portal once the server is ready. */
   #next: number | undefined;
-  #started = 0;
   #tag: string | undefined;
   #failure: unknown;
   #client: Client | undefined;
@@ -106,24 +94,10 @@ export class PortalQuery implements Submittable {
     this.#tooMuch = tooMuch;
   }
 
-  /** Fetches from a named portal of this connection. */
-  static resume(
-    portal: string,
-    fields: readonly FieldDef[],
-    caps: Caps,
-    tooMuch: () => void,
-  ): PortalQuery {
-    const query = new PortalQuery({ text: "", params: [], portal }, caps, tooMuch);
-    query.#fields = fields;
-    query.#next = query.#first;
-    return query;
-  }
-
   run(client: Client): Promise<Batch> {
     this.#client = client;
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
-      this.#started = performance.now();
       client.query(this);
     });
   }
@@ -154,10 +128,9 @@ export class PortalQuery implements Submittable {
   }
 
   #begin(): void {
-    const { text, params, opening, bound = [] } = this.#statement;
-    const statements = opening?.statements ?? [];
-    this.#before = statements.length + bound.length;
-    const parsing = [messagesOf(statements), serialize.parse({ text })];
+    const { text, params, before = [], bound = [] } = this.#statement;
+    this.#before = before.length + bound.length;
+    const parsing = [messagesOf(before), serialize.parse({ text })];
     if (params.some((param) => typeof param === "object" && param !== null)) {
       this.#connection?.once("parameterDescription", this.#onTypes);
       this.#send(...parsing, serialize.describe({ type: "S" }), serialize.flush());
@@ -176,7 +149,7 @@ export class PortalQuery implements Submittable {
   /** Sends the rest with the first fetch and Sync in one packet: most results need one round trip only. */
   #bind(types: readonly number[], before: readonly Buffer[]): void {
     const portal = this.#portal;
-    const { chars, toEnd = false } = this.#caps;
+    const { rows = FIRST_ROWS, toEnd = false } = this.#caps;
     const { params, bound = [] } = this.#statement;
     const values = params.map((param, index) =>
       typeof param === "object" && param !== null ? param.encode(types[index] ?? 0) : param,
@@ -188,14 +161,10 @@ export class PortalQuery implements Submittable {
       serialize.describe({ type: "P", name: portal }),
       messagesOf(bound),
       // All at once: the command tag would count only the last batch.
-      ...(chars === 0 ? [] : [serialize.execute({ portal, rows: toEnd ? 0 : this.#first })]),
-      ...(bound.length === 0 ? [] : [serialize.close({ type: "P", name: portal })]),
+      serialize.execute({ portal, rows: toEnd ? 0 : Math.min(FIRST_ROWS, rows) }),
+      ...(toEnd && portal !== "" ? [serialize.close({ type: "P", name: portal })] : []),
       serialize.sync(),
     );
-  }
-
-  get #first(): number {
-    return Math.min(FIRST_ROWS, this.#caps.enough?.rows ?? FIRST_ROWS);
   }
 
   get #portal(): string {
@@ -217,34 +186,24 @@ export class PortalQuery implements Submittable {
       return;
     }
     this.#rows.push(fields);
-    this.#chars += ROW_COST;
     for (const cell of fields) this.#chars += cell?.length ?? 0;
   }
 
   handlePortalSuspended(): void {
-    const { chars, min = 1, enough } = this.#caps;
+    const { chars, min = 1, rows = Number.POSITIVE_INFINITY } = this.#caps;
     const left = chars - this.#chars;
     const count = this.#rows.length;
-    const took = performance.now() - this.#started;
-    const isEnough = enough !== undefined && count >= enough.rows && took >= enough.ms;
-    if (isEnough || (left <= 0 && count >= min && this.#isProbed)) this.#sync();
-    else if (left > 0 || count < min) {
-      const fitting = Math.ceil((left / Math.max(1, this.#chars)) * count);
-      // First the rows that are needed, then as many as arrive in time.
-      const { rows, ms } = enough ?? { rows: Number.POSITIVE_INFINITY, ms: 0 };
-      const inTime = count < rows ? rows - count : (count / took) * ms;
-      this.#fetch(Math.max(1, Math.floor(Math.min(fitting, inTime, MAX_ROWS))));
-    } else {
-      // Checks whether there is another row.
-      this.#isProbed = true;
-      this.#fetch(1);
+    if (count >= rows || (left <= 0 && count >= min)) {
+      this.#sync();
+      return;
     }
+    const fitting = Math.ceil((left / Math.max(1, this.#chars)) * count);
+    this.#fetch(Math.max(1, Math.min(fitting, rows - count, MAX_ROWS)));
   }
 
   handleCommandComplete({ text }: { text: string }): void {
     if (this.#before > 0) {
       this.#before -= 1;
-      if (this.#before === 0) this.#statement.opening?.opened?.();
       return;
     }
     this.#tag = text;
@@ -298,7 +257,7 @@ const BOUND = [
  * `pg_get_viewdef` and others find and show names by it.
  *
  * @param text with the schema of every relation and function
- * @param before statements that run first, in the same round trip
+ * @param before our own statements that run first, in the same round trip
  */
 export async function catalogRows<Row extends QueryResultRow>(
   client: Client,
@@ -309,8 +268,13 @@ export async function catalogRows<Row extends QueryResultRow>(
   const params = values.map((value) =>
     Array.isArray(value) ? arrayText(value) : value === null ? null : String(value),
   );
-  const opening = { statements: [...before, OPENING] };
-  const query = { text, params, portal: "refmcp_catalog", opening, bound: BOUND };
+  const query = {
+    text,
+    params,
+    portal: "refmcp_catalog",
+    before: [...before, OPENING],
+    bound: BOUND,
+  };
   const caps = { chars: Number.POSITIVE_INFINITY, toEnd: true };
   const { fields, rows } = await new PortalQuery(query, caps).run(client);
   const columns = fields.map(({ name, dataTypeID }) => ({

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { ToolError } from "@refmcp/boundary/answer";
 import { serialize } from "pg-protocol";
-import type { Attempt } from "../connection/target.ts";
+import type { Attempt } from "./target.ts";
 
 /** What a CancelRequest needs: how to reach the server, and the key of the session. */
 export interface CancelKey {
@@ -73,12 +73,14 @@ const DATA_ROW = "D".charCodeAt(0);
 /**
  * Watches the protocol's messages (a type, a length, that many bytes) and closes the connection before one that would fill
  * the memory is read. PostgreSQL allows rows of up to 1 GiB.
+ *
+ * @returns ends it; call it between messages
  */
-export function limitMessages(stream: Duplex): void {
+export function limitMessages(stream: Duplex): () => void {
   const header = Buffer.alloc(HEADER);
   let filled = 0;
   let left = 0;
-  stream.prependListener("data", (chunk: Buffer) => {
+  const watch = (chunk: Buffer) => {
     for (let at = 0; at < chunk.length; ) {
       const step = Math.min(left > 0 ? left : HEADER - filled, chunk.length - at);
       if (left > 0) left -= step;
@@ -101,5 +103,7 @@ export function limitMessages(stream: Duplex): void {
           ),
         );
     }
-  });
+  };
+  stream.prependListener("data", watch);
+  return () => stream.removeListener("data", watch);
 }

@@ -64,7 +64,7 @@ export function arrayText(values: readonly unknown[]): string {
 }
 
 /** What we need to know about a column type to decode its text. */
-export interface ColumnType {
+interface ColumnType {
   /** As PostgreSQL writes it: `timestamp with time zone`. */
   readonly name: string;
   /** The element type of an array; otherwise 0. */

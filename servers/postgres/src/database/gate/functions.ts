@@ -1,4 +1,4 @@
-import { denied } from "../errors.ts";
+import { denied } from "../driver/errors.ts";
 import { namesOf, treeOf } from "./syntax.ts";
 
 const words = (text: string) => text.trim().split(/\s+/);

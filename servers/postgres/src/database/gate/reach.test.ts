@@ -1,5 +1,4 @@
-import { serialize } from "pg-protocol";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Lab, lab } from "../../../test/lab.ts";
 import { type Talk, talk } from "../../../test/session.ts";
 
@@ -321,32 +320,5 @@ describe("what a function does", () => {
       await world.admin(honest);
       if (!sql.includes("::int")) expect(await isRefused(sql), honest).toBe(false);
     }
-  });
-
-  it("costs no round trip once the catalog is known", async () => {
-    const other = await lab(
-      "CREATE TABLE stock (copies int, film int); CREATE FUNCTION in_stock(int) RETURNS boolean LANGUAGE sql AS 'SELECT copies > 0 FROM stock'",
-    );
-    const client = await talk(["--url", other.url]);
-    onTestFinished(async () => {
-      await client.close();
-      await other.dispose();
-    });
-    await client.call("query", { sql: "SELECT in_stock(1)" });
-    const parse = vi.spyOn(serialize, "parse");
-    const bind = vi.spyOn(serialize, "bind");
-    onTestFinished(() => void vi.restoreAllMocks());
-    for (const sql of [
-      "SELECT max(s.copies) FROM stock s WHERE lower(film::text) LIKE 'x%'",
-      "SELECT in_stock(2)",
-    ])
-      expect(await client.call("query", { sql }), sql).toMatchObject({ isError: false });
-    const texts = parse.mock.calls.map(([{ text }]) => text);
-    expect(
-      texts.filter(
-        (text) => text.includes("WITH asked") || text.includes("UNION SELECT 'attribute'"),
-      ),
-    ).toEqual([]);
-    expect(bind.mock.calls.some(([config]) => config?.statement === "refmcp_guard")).toBe(true);
   });
 });

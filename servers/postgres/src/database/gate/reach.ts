@@ -1,12 +1,10 @@
 import { oneLine } from "@refmcp/boundary/answer";
 import type { Connection } from "../driver/connection.ts";
-import { denied } from "../errors.ts";
+import { denied } from "../driver/errors.ts";
 import { type Body, readBody } from "./bodies.ts";
-import FINGERPRINT from "./fingerprint.sql.ts";
 import {
   callOf,
   HARMLESS,
-  IMPLIED,
   isDenied,
   isDeniedExtension,
   type Mention,
@@ -39,87 +37,34 @@ interface Judged extends Body {
 
 type Rows = Pick<Connection, "rows">;
 
-const REDECLARED = "refmcp: what statements may reach was redeclared";
-/** Fails if the fingerprint is not this one. */
-const guard = (fingerprint: string) =>
-  `SELECT (SELECT '${REDECLARED}'::pg_catalog.text FROM (${FINGERPRINT}) found
-     WHERE now OPERATOR(pg_catalog.<>) ${fingerprint}::pg_catalog.text)::pg_catalog.int4`;
-const GUARD = "refmcp_guard";
-/** The guard with the fingerprint as its parameter: planning takes most of its time. */
-export const PREPARED_GUARD = `PREPARE ${GUARD} (pg_catalog.text) AS ${guard("$1")}`;
-
 const ALWAYS: Mention = "always ";
 
-/** What was read of a catalog, valid while its fingerprint is the same. */
-interface Catalog {
-  readonly fingerprint: string;
-  /** Names of objects that are not PostgreSQL's own. */
-  readonly names: ReadonlySet<string>;
-  /** What was judged harmless with everything that it reaches. */
-  readonly harmless: Set<Mention>;
-  /**
-   * Whether a domain, cast, operator class or index may do harm without being named. Every statement is then looked up with
-   * the types of its columns, which may change without the fingerprint.
-   */
-  readonly isStrict: boolean;
-  /** Set for a changing statement; a dry run must only reach code that can be checked. */
-  readonly change?: { readonly isDryRun: boolean };
+/** How a change is judged: a dry run must only reach code that can be checked. */
+interface AsChange {
+  readonly isDryRun: boolean;
 }
 
 /**
  * Stops what a rollback does not undo, wherever a statement reaches it: functions, operators, casts, aggregates, domains,
  * views and policies are judged by what they do. SQL and PL/pgSQL are read, with all that they name; other languages can't
- * be. Any role may declare such objects at any time, so the fingerprint of the catalog is compared in the transaction of
- * each statement.
+ * be. Any role may declare such objects at any time, so each statement is judged in its own transaction.
  */
 export class FunctionGate {
   readonly #allowed: ReadonlySet<string>;
-  #catalog: Catalog | undefined;
 
   /** @param allowed names of functions that are not judged, or `*` for all */
   constructor(allowed: readonly string[]) {
     this.#allowed = new Set(allowed.map((name) => name.toLowerCase()));
   }
 
-  /** Whether nothing may run that it does not judge. */
-  get judgesAll(): boolean {
-    return this.#allowed.size === 0;
-  }
-
   /**
-   * Statements to run before one that mentions these, which fail if the catalog is no longer the one that was judged;
-   * undefined if it needs `requireHarmless`.
+   * Judges a reading statement.
    *
-   * @param isPrepared whether the session has `PREPARED_GUARD`
+   * @throws ToolError `denied` if a statement that mentions these reaches what a rollback does not undo
    */
-  guards(mentions: readonly Mention[], isPrepared: boolean): string[] | undefined {
-    const catalog = this.#catalog;
-    if (this.#allowed.has("*") || mentions.length === 0) return [];
-    if (catalog === undefined || catalog.isStrict) return undefined;
-    if (mentions.some((one) => this.#mayRun(catalog, one) && !catalog.harmless.has(one)))
-      return undefined;
-    const expected = `'${catalog.fingerprint}'`;
-    return [isPrepared ? `EXECUTE ${GUARD} (${expected})` : guard(expected)];
-  }
-
-  /** Whether an error is that of a guard; the statement then needs `requireHarmless`. */
-  isRedeclared(error: unknown): boolean {
-    const isGuard =
-      error instanceof Error &&
-      (error.message.includes(REDECLARED) || error.message.includes(`"${GUARD}"`));
-    if (isGuard) this.#catalog = undefined;
-    return isGuard;
-  }
-
-  /** @throws ToolError `denied` if a statement that mentions these reaches what a rollback does not undo. */
   async requireHarmless(session: Rows, mentions: readonly Mention[]): Promise<void> {
     if (this.#allowed.has("*") || mentions.length === 0) return;
-    const catalog = await this.#look(session);
-    const path = await this.#harmFrom(
-      session,
-      catalog,
-      catalog.isStrict ? [...mentions, ALWAYS] : mentions,
-    );
+    const path = await this.#harmFrom(session, [...mentions, ALWAYS], undefined);
     if (path !== undefined) throw refusal(path);
   }
 
@@ -138,75 +83,58 @@ export class FunctionGate {
     if (this.#allowed.has("*")) return;
     const bodies = await Promise.all(blocks.map((text) => readBody(text, true, true)));
     const refused = bodies.find(({ reason, isCertain }) => reason && (isCertain || isDryRun));
-    const known = { fingerprint: "", names: new Set<string>(), harmless: new Set<Mention>() };
     const reached = [ALWAYS, ...mentions, ...bodies.flatMap((body) => [...body.mentions])];
     const path =
       refused === undefined
-        ? await this.#harmFrom(session, { ...known, isStrict: true, change: { isDryRun } }, reached)
+        ? await this.#harmFrom(session, reached, { isDryRun })
         : [{ object: "block", function: undefined, ...refused }];
     if (path !== undefined) throw refusal(path, true);
   }
 
-  /** The current catalog; if it changed, what no statement names is judged again. */
-  async #look(session: Rows): Promise<Catalog> {
-    const found = await session.rows<{ kind: string; name: string }>(
-      `${NAMES} UNION ALL SELECT 'fingerprint', now FROM (${FINGERPRINT}) found`,
-    );
-    const fingerprint = found.find(({ kind }) => kind === "fingerprint")?.name ?? "";
-    const known = this.#catalog;
-    if (known?.fingerprint === fingerprint && !known.isStrict) return known;
-    const names = new Set(found.map(({ kind, name }) => `${kind} ${name}`));
-    const strict = { fingerprint, names, harmless: new Set<Mention>(), isStrict: true };
-    const isStrict =
-      (await this.#harmFrom(session, strict, ["database ", ...IMPLIED])) !== undefined;
-    this.#catalog = { ...strict, isStrict };
-    return this.#catalog;
-  }
-
-  #mayRun({ names, isStrict, change }: Catalog, mention: Mention): boolean {
-    const [, kind, name = ""] = /^(\w+) (.*)/s.exec(mention) ?? [];
-    if (kind === "function" || kind === "attribute") {
-      if (this.#allowed.has(name.toLowerCase())) return false;
-    } else if (kind === "type") return isStrict;
-    return (
-      kind === "database" ||
-      kind === "always" ||
-      change !== undefined ||
-      names.has(mention) ||
-      (isStrict && kind === "relation")
-    );
+  #isAllowed(mention: Mention): boolean {
+    const [, name = ""] = /^(?:function|attribute) (.*)/s.exec(mention) ?? [];
+    return this.#allowed.has(name.toLowerCase());
   }
 
   /** The objects on the way to one that does harm; undefined if there is none. */
   async #harmFrom(
     session: Rows,
-    catalog: Catalog,
     mentions: readonly Mention[],
+    change: AsChange | undefined,
   ): Promise<Judged[] | undefined> {
-    const paths = new Map<Mention, readonly Judged[]>(mentions.map((one) => [one, []]));
-    const asked = new Set<Mention>();
+    const paths = new Map<Mention, readonly Judged[]>(mentions.map((mention) => [mention, []]));
     for (let waiting = [...paths.keys()]; waiting.length > 0; ) {
-      const next = waiting.filter(
-        (one) => this.#mayRun(catalog, one) && !catalog.harmless.has(one),
-      );
-      waiting = [];
-      for (const one of next) asked.add(one);
-      const { change } = catalog;
+      const judgeable = waiting.filter((mention) => !this.#isAllowed(mention));
+      // A read only reaches what was made after initdb; what a change reaches is looked up at once.
+      const next = change === undefined ? await madeHere(session, judgeable) : judgeable;
       const found = next.length === 0 ? [] : await judge(session, next, change !== undefined);
+      waiting = [];
       for (const [from, judged] of found) {
         const path = [...(paths.get(from) ?? []), judged];
         if (judged.reason !== undefined && (judged.isCertain || change?.isDryRun !== false))
           return path;
-        for (const one of judged.mentions) {
-          if (paths.has(one)) continue;
-          paths.set(one, path);
-          waiting.push(one);
+        for (const mention of judged.mentions) {
+          if (paths.has(mention)) continue;
+          paths.set(mention, path);
+          waiting.push(mention);
         }
       }
     }
-    for (const one of asked) catalog.harmless.add(one);
     return undefined;
   }
+}
+
+/** Kinds and names as two lists. */
+function listsOf(mentions: readonly Mention[]): [kinds: string[], names: string[]] {
+  const parts = mentions.map((mention) => /^(\w+) (.*)/s.exec(mention) ?? []);
+  return [parts.map(([, kind = ""]) => kind), parts.map(([, , name = ""]) => name)];
+}
+
+/** Those of the mentions that may reach code that is not PostgreSQL's own. */
+async function madeHere(session: Rows, mentions: readonly Mention[]): Promise<Mention[]> {
+  const rows = await session.rows<{ mention: string }>(NAMES, listsOf(mentions));
+  const made = new Set(rows.map(({ mention }) => mention));
+  return mentions.filter((mention) => made.has(mention));
 }
 
 /** Judges the objects that are mentioned; a name may have several. */
@@ -216,12 +144,7 @@ async function judge(
   isChange: boolean,
 ): Promise<[Mention, Judged][]> {
   const isRefused = isChange ? outlastsRollback : isDenied;
-  const parts = asked.map((one) => /^(\w+) (.*)/s.exec(one) ?? []);
-  const found = await session.rows<Reached>(REACH, [
-    parts.map(([, kind]) => kind),
-    parts.map(([, , name]) => name),
-    isChange,
-  ]);
+  const found = await session.rows<Reached>(REACH, [...listsOf(asked), isChange]);
   return await Promise.all(
     found.map(async (row): Promise<[Mention, Judged]> => {
       const bodies = [
@@ -250,7 +173,7 @@ async function judge(
           ...(types ?? []).map((name): Mention => `type ${name}`),
         ]),
       };
-      return [asked.find((one) => one === `${row.kind} ${row.name}`) ?? "always ", judged];
+      return [asked.find((mention) => mention === `${row.kind} ${row.name}`) ?? ALWAYS, judged];
     }),
   );
 }

@@ -1,5 +1,6 @@
 import { nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
-import { type Statement, statementOf, unquoted } from "@refmcp/sql";
+import { unquoted } from "@refmcp/sql/names";
+import { type Statement, statementOf } from "./tokens.ts";
 
 const READING: ReadonlySet<string> = new Set(["SELECT", "WITH", "VALUES", "EXPLAIN", "PRAGMA"]);
 
@@ -19,7 +20,7 @@ const WITH_ARGUMENT =
   /^(foreign_key_check|foreign_key_list|index_info|index_list|index_xinfo|integrity_check|quick_check|table_info|table_list|table_xinfo)$/;
 
 /**
- * Accepts a single reading statement, by its text alone. The runner also checks it with SQLite.
+ * Accepts a single reading statement, by its text alone. The process that runs it also checks it with SQLite.
  *
  * @throws ToolError `invalid` unless there is exactly one statement, `denied` if it does not read
  */
@@ -29,26 +30,23 @@ export function passReading(sql: string): Statement {
     throw refused(
       statement,
       "read_query accepts SELECT, WITH, VALUES, EXPLAIN and PRAGMA.",
-      "Use write_query for changes, if the server was started with --allow-write.",
+      "Use execute for changes, if the server was started with --allow-write.",
     );
   if (statement.first === "PRAGMA") passPragma(statement);
   return statement;
 }
 
-function passPragma(statement: Statement): void {
-  const words = statement.tokens.map(({ text }) => unquoted(text.toLowerCase()));
+function passPragma({ tokens }: Statement): void {
+  const words = tokens.map(({ text }) => unquoted(text.toLowerCase()));
   const at = words[2] === "." ? 3 : 1;
   const name = words[at] ?? "";
   const rest = words.slice(at + 1).filter((word) => word !== ";");
   if (REPORTING.has(name) && (rest.length === 0 || (rest[0] === "(" && WITH_ARGUMENT.test(name))))
     return;
-  throw new ToolError(
-    "denied",
-    `PRAGMA ${oneLine(name.slice(0, 60))} is not allowed in this form.`,
-    {
-      hint: `Allowed without a value, or with the name of a table or index: ${[...REPORTING].join(", ")}.`,
-    },
-  );
+  const shown = oneLine(name.slice(0, 60));
+  throw new ToolError("denied", `PRAGMA ${shown} is not allowed in this form.`, {
+    hint: `Allowed without a value, or with the name of a table or index: ${[...REPORTING].join(", ")}.`,
+  });
 }
 
 const CHANGING: ReadonlySet<string> = new Set(["INSERT", "REPLACE", "UPDATE", "DELETE"]);
@@ -61,31 +59,16 @@ export function passWriting(sql: string, allowDdl: boolean): Statement {
   if (!DEFINING.has(statement.verb))
     throw refused(
       statement,
-      "write_query accepts INSERT, REPLACE, UPDATE, DELETE and, with --allow-ddl, CREATE, ALTER, DROP.",
+      "execute accepts INSERT, REPLACE, UPDATE, DELETE and, with --allow-ddl, CREATE, ALTER, DROP.",
       statement.first === "SELECT"
         ? "Use read_query."
         : "The tools begin and end transactions themselves.",
     );
-  if (!allowDdl)
-    throw new ToolError(
-      "denied",
-      `${statement.verb} changes the schema, which is not allowed on this server.`,
-      {
-        hint: "Ask the user to start it with --allow-ddl.",
-      },
-    );
-  return statement;
-}
-
-/** @throws ToolError unless it is one CREATE TABLE */
-export function passCreateTable(sql: string): Statement {
-  const statement = single(sql);
-  const words = statement.tokens.slice(0, 2).map(({ text }) => text.toUpperCase());
-  if (words.join(" ") === "CREATE TABLE") return statement;
-  throw refused(
-    statement,
-    "create_table accepts one CREATE TABLE.",
-    "Use write_query for other changes.",
+  if (allowDdl) return statement;
+  throw new ToolError(
+    "denied",
+    `${statement.verb} changes the schema, which is not allowed on this server.`,
+    { hint: "Ask the user to start it with --allow-ddl." },
   );
 }
 
@@ -96,16 +79,12 @@ function single(sql: string): Statement {
     });
   const statement = statementOf(sql);
   if (statement.count === 1) return statement;
-  throw new ToolError(
-    "invalid",
-    `The text has ${statement.count} statements; exactly one is expected.`,
-    {
-      hint:
-        statement.count === 0
-          ? "Pass one SQL statement."
-          : "Make one call for each, or use execute for several changes.",
-    },
-  );
+  const hint =
+    statement.count === 0
+      ? "Pass one SQL statement."
+      : "Make one call for each, or pass several changes as a list to execute.";
+  const message = `The text has ${statement.count} statements; exactly one is expected.`;
+  throw new ToolError("invalid", message, { hint });
 }
 
 /** The keywords that start a SQLite statement. */
@@ -121,20 +100,16 @@ function refused({ first, tokens }: Statement, allowed: string, hint: string): T
   if (first !== "" && !KEYWORDS.includes(first)) {
     const [near] = nearest(first, KEYWORDS);
     const question = near === undefined ? "" : ` Did you mean ${near}?`;
-    return new ToolError(
-      "invalid",
-      `${JSON.stringify(oneLine(first.slice(0, 40)))} does not start an SQL statement.${question}`,
-      {
-        hint: FOREIGN.test(first)
-          ? "Call describe_tables for tables with their columns, or describe_table for one."
-          : allowed,
-      },
-    );
+    const shown = JSON.stringify(oneLine(first.slice(0, 40)));
+    return new ToolError("invalid", `${shown} does not start an SQL statement.${question}`, {
+      hint: FOREIGN.test(first) ? "Call describe_tables for tables with their columns." : allowed,
+    });
   }
   const begin = first === "" ? (tokens[0]?.text.slice(0, 20) ?? "") : first;
+  const shown = JSON.stringify(oneLine(begin));
   return new ToolError(
     "denied",
-    `A statement that starts with ${JSON.stringify(oneLine(begin))} is not allowed here. ${allowed}`,
+    `A statement that starts with ${shown} is not allowed here. ${allowed}`,
     { hint },
   );
 }

@@ -1,5 +1,5 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import { tokenize } from "@refmcp/sql";
+import { tokenize } from "./tokens.ts";
 
 /**
  * Values in the form that the driver binds to `?`, `?1`, `$1` and `:name`: whole numbers as integers, booleans as 0 and 1,
@@ -71,7 +71,7 @@ function isBlob(value: object): boolean {
 }
 
 /** The parameters of a statement, in order of first appearance; names are without their prefix. */
-export interface Places {
+interface Places {
   /** The number of plain question marks. */
   readonly anonymous: number;
   /** `?1`, `:name`, `@name` and `$name` (SQLite, "Parameters"). */
@@ -81,7 +81,7 @@ export interface Places {
 }
 
 /** @param sql one statement */
-export function placesOf(sql: string): Places {
+function placesOf(sql: string): Places {
   const named = new Set<string>();
   const slots = new Set<number>();
   let anonymous = 0;
@@ -105,7 +105,7 @@ export function placesOf(sql: string): Places {
  *
  * @throws ToolError `invalid` if they don't match the statement
  */
-export function arranged(
+function arranged(
   sql: string,
   values: readonly unknown[],
 ): { readonly inOrder: readonly unknown[]; readonly byName?: Readonly<Record<string, unknown>> } {

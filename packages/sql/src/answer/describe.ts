@@ -1,0 +1,78 @@
+import { clip, fitting } from "@refmcp/boundary/answer";
+import type { ColumnFacts, Description, Relation, TableFacts } from "../database.ts";
+import { valuesText } from "./values.ts";
+
+const MAX_COLUMNS = 200;
+
+/** Short names of types that PostgreSQL writes in full. */
+const SHORT: readonly (readonly [RegExp, string])[] = [
+  [/^character varying/, "varchar"],
+  [/^character\b/, "char"],
+  [/^double precision$/, "float8"],
+  [/^(timestamp|time)(\(\d\))? without time zone/, "$1$2"],
+  [/^(timestamp|time)(\(\d\))? with time zone/, "$1tz$2"],
+];
+
+/** A type as people write it: `varchar(20)`, `timestamp`. */
+const shortType = (type: string) =>
+  SHORT.reduce((text, [long, short]) => text.replace(long, short), type);
+
+/** A table with a line for each column. @param column only columns whose names have this part */
+export function summary(
+  { written, type }: Relation,
+  { rows, columns }: TableFacts,
+  column: string,
+) {
+  const part = column.toLowerCase();
+  const wanted = columns.filter(({ name }) => name.toLowerCase().includes(part));
+  return {
+    table: written,
+    type,
+    ...(rows === undefined ? {} : { rows }),
+    columns: wanted.slice(0, MAX_COLUMNS).map(columnText),
+    ...(wanted.length > MAX_COLUMNS ? { more_columns: wanted.length - MAX_COLUMNS } : {}),
+  };
+}
+
+function columnText(column: ColumnFacts): string {
+  const { name, type, notNull, primaryKey, references } = column;
+  const values = valuesText(column);
+  const parts = [name, shortType(type), values.type];
+  if (primaryKey === true) parts.push("primary key");
+  else if (notNull === true) parts.push("not null");
+  if (references !== undefined) parts.push(`→ ${references}`);
+  return [...parts, values.rest].filter((part) => part !== "").join(" ");
+}
+
+/** The parts of a description that may be cut, the least important first. */
+const CUT_FIRST =
+  "sample partitions triggers ddl view_definition referenced_by constraints indexes partition_foreign_keys foreign_keys columns".split(
+    " ",
+  );
+
+/** Fits a description into a budget: cuts the least important parts, and says in `omitted` what is missing. */
+export function bounded(description: Description, budget: number): Description {
+  let shown = description;
+  const omitted: Record<string, number> = {};
+  const over = () => JSON.stringify(shown).length + JSON.stringify(omitted).length + 100 - budget;
+  for (const key of CUT_FIRST) {
+    const part: unknown = shown[key];
+    const excess = over();
+    if (excess <= 0) break;
+    if (typeof part === "string") {
+      const length = Math.max(500, part.length - excess - 20);
+      if (length >= part.length) continue;
+      omitted[`${key}_chars`] = part.length - length;
+      shown = { ...shown, [key]: clip(part, length) };
+    } else if (Array.isArray(part)) {
+      const space = Math.max(0, JSON.stringify(part).length - excess - 30);
+      const fits = fitting(part, space);
+      const isTooLong = fits === 1 && JSON.stringify(part[0]).length > space;
+      const kept = isTooLong && key !== "columns" ? 0 : fits;
+      if (kept === part.length) continue;
+      omitted[key] = part.length - kept;
+      shown = { ...shown, [key]: part.slice(0, kept) };
+    }
+  }
+  return Object.keys(omitted).length === 0 ? shown : { ...shown, omitted };
+}

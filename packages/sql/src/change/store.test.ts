@@ -1,0 +1,111 @@
+import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, utimesSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DirectoryAllowlist } from "@refmcp/boundary";
+import { afterEach, expect, it } from "vitest";
+import { ChangeWriter, type RecordedRow, RecordTooLarge, readRows, readSummary } from "./record.ts";
+import { ChangeStore } from "./store.ts";
+
+const made: string[] = [];
+afterEach(() => {
+  for (const one of made.splice(0)) rmSync(one, { recursive: true, force: true });
+});
+
+function store(days = 30) {
+  const directory = mkdtempSync(join(tmpdir(), "refmcp-changes-"));
+  made.push(directory);
+  const allowed = new DirectoryAllowlist({ configured: [], mode: "off" });
+  const open = () => new ChangeStore({ directories: [directory], allowed, enabled: true, days });
+  return { directory, open, changes: open() };
+}
+
+async function record(
+  changes: ChangeStore,
+  rows: readonly RecordedRow[],
+  undoes?: string,
+): Promise<string> {
+  const slot = await changes.slot("db");
+  if ("reason" in slot) throw new Error(slot.reason);
+  const writer = new ChangeWriter(slot);
+  for (const row of rows) writer.add(row);
+  writer.finish({ database: "db", statements: ["DELETE FROM t"], undoes });
+  return writer.committed();
+}
+
+const row = { table: "t", key: 1, before: [1, "ä\n\u2028"] };
+
+it("keeps rows and summary of a change, and knows what was undone", async () => {
+  const { changes, open } = store();
+  const many = Array.from({ length: 5_000 }, (_, at) => ({
+    table: "t",
+    key: at,
+    before: [at, "x".repeat(at % 300)],
+  }));
+  const first = await record(changes, [row, ...many, { table: "u", key: [1], after: [] }]);
+  const [{ path, tables } = { path: "", tables: [] }] = await open().list("db");
+  expect([...readRows(path)]).toEqual([row, ...many, { table: "u", key: [1], after: [] }]);
+  expect(tables).toEqual([
+    { table: "t", inserted: 0, updated: 0, deleted: 5_001 },
+    { table: "u", inserted: 1, updated: 0, deleted: 0 },
+  ]);
+  expect(await changes.list("another")).toEqual([]);
+  const undo = await record(changes, [row], first);
+  await expect(changes.find("db", first)).rejects.toMatchObject({ kind: "conflict" });
+  expect(await changes.find("db", undo)).toMatchObject({ undoes: first });
+  // The undo is undone, so the change can be undone again.
+  const redo = await record(changes, [row], undo);
+  expect(await changes.find("db", first)).toMatchObject({ undoneBy: undefined });
+  const again = await record(changes, [row], first);
+  expect((await open().list("db")).map(({ id, undoneBy }) => [id, undoneBy])).toEqual([
+    [again, undefined],
+    [redo, undefined],
+    [undo, redo],
+    [first, again],
+  ]);
+  await expect(changes.find("db", "nothing")).rejects.toMatchObject({ kind: "not_found" });
+});
+
+it("does not take the rest of a killed process for a record", async () => {
+  const { changes } = store();
+  const slot = await changes.slot("db");
+  if ("reason" in slot) throw new Error(slot.reason);
+  new ChangeWriter(slot).add(row);
+  const id = await record(changes, [row]);
+  const [{ path } = { path: "" }, ...others] = await changes.list("db");
+  expect(others).toEqual([]);
+  for (let size = statSync(path).size - 1; size >= 0; size -= 7) {
+    truncateSync(path, size);
+    expect(readSummary(path), String(size)).toBeUndefined();
+  }
+  expect(id).toBeTruthy();
+});
+
+it("refuses more rows or bytes than a record may have, and leaves nothing", async () => {
+  const { changes, directory } = store();
+  const slot = await changes.slot("db");
+  if ("reason" in slot) throw new Error(slot.reason);
+  const writer = new ChangeWriter(slot);
+  const large = { ...row, before: ["x".repeat(1_048_576)] };
+  expect(() => {
+    for (let at = 0; at < 65; at++) writer.add(large);
+  }).toThrow(RecordTooLarge);
+  writer.discard();
+  expect(readdirSync(join(directory, "changes"), { recursive: true })).toHaveLength(1);
+});
+
+it("drops the oldest changes beyond 1,000, and those older than its days", async () => {
+  const { changes, open } = store(1);
+  const ids: string[] = [];
+  for (let at = 0; at < 1_030; at++) ids.push(await record(changes, [row]));
+  const kept = (await open().list("db")).map(({ id }) => id).reverse();
+  expect(kept.length).toBeLessThanOrEqual(1_021);
+  expect(kept.length).toBeGreaterThanOrEqual(1_000);
+  expect(kept).toEqual(ids.slice(-kept.length));
+  const old = new Date(Date.now() - 2 * 86_400_000);
+  for (const { path } of (await changes.list("db")).slice(1)) utimesSync(path, old, old);
+  // A new process checks with its first change.
+  const last = await record(open(), [row]);
+  expect((await open().list("db")).map(({ id }) => id).sort()).toEqual([last, ids.at(-1)].sort());
+  await changes.erase(true);
+  expect(await open().list("db")).toEqual([]);
+});

@@ -1,0 +1,420 @@
+import { existsSync } from "node:fs";
+import {
+  chmod,
+  chown,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { packaged, startCluster } from "@refmcp/embedded-postgres";
+import pg from "pg";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { isLong, itLong } from "../../../../../vitest.long.ts";
+import manifest from "../../../package.json" with { type: "json" };
+import { type Talk, talk, talkToProcess } from "../../../test/session.ts";
+
+const isRoot = process.getuid?.() === 0;
+const outer = process.env.TMPDIR;
+
+/** Also for the user that PostgreSQL runs as where the tests run as root. */
+let folder: string;
+/** Holds what clusters make, and must be empty when they ended. */
+let temporary: string;
+beforeEach(async () => {
+  // Short, for a socket below it.
+  folder = await mkdtemp(
+    join(process.platform === "win32" ? tmpdir() : "/tmp", "refmcp-embedded-"),
+  );
+  temporary = join(folder, "tmp");
+  await mkdir(temporary);
+  for (const [path, mode] of [
+    [folder, 0o755],
+    [temporary, 0o777],
+  ] as const)
+    await chmod(path, mode);
+  process.env.TMPDIR = temporary;
+});
+afterEach(async () => {
+  if (outer === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = outer;
+  await rm(folder, { recursive: true, force: true });
+});
+
+const args = (...more: readonly string[]) => [...more, "--allow-write", "--root", folder];
+const kept = () => args("--embedded-dir", join(folder, "data"));
+const sql = (server: Talk, text: string) => server.data("query", { sql: text });
+
+/** The process id of the PostgreSQL whose data is in a directory. */
+async function postmaster(data: string): Promise<number> {
+  return Number((await readFile(join(data, "postmaster.pid"), "utf8")).split("\n")[0]);
+}
+/** The folder of the running cluster. */
+async function clusterFolder(): Promise<string> {
+  const [only, ...others] = await readdir(temporary);
+  if (only === undefined || others.length > 0)
+    throw new Error(`${temporary} has ${only}, ${others}`);
+  return join(temporary, only);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe("--embedded", () => {
+  itLong("rests between calls: its writers wake up every ten seconds at most", async () => {
+    const server = await talk(args("--embedded"));
+    const { rows } = await sql(
+      server,
+      `SELECT name, setting FROM pg_settings
+       WHERE name IN ('bgwriter_delay', 'bgwriter_lru_maxpages', 'wal_writer_delay') ORDER BY name`,
+    );
+    expect(rows).toEqual([
+      ["bgwriter_delay", "10000"],
+      ["bgwriter_lru_maxpages", "0"],
+      ["wal_writer_delay", "10000"],
+    ]);
+  });
+
+  it.each(isLong ? ["in memory", "in a directory"] : ["in a directory"])(
+    "imports and exports 20,000 rows, %s",
+    async (where) => {
+      const given = where === "in memory" ? args("--embedded") : kept();
+      const csv = `id,name\n${Array.from({ length: 20_000 }, (_, n) => `${n},name ${n} grün 🙂`).join("\n")}\n`;
+      await writeFile(join(folder, "names.csv"), csv);
+      const server = await talk(given);
+      await server.data("pg_execute", {
+        statements: ["CREATE TABLE names (id int PRIMARY KEY, name text)"],
+      });
+      expect(
+        await server.data("pg_import_csv", { path: "names.csv", table: "names" }),
+      ).toMatchObject({
+        rows: 20_000,
+        committed: true,
+      });
+      expect(
+        await server.data("pg_export", { sql: "SELECT * FROM names ORDER BY id", path: "out.csv" }),
+      ).toMatchObject({ rows: 20_000 });
+      expect(await readFile(join(folder, "out.csv"), "utf8")).toBe(csv);
+      await server.close();
+      expect(await readdir(temporary)).toEqual([]);
+
+      const again = await talk(given);
+      const count = await again.call("query", { sql: "SELECT count(*), max(name) FROM names" });
+      if (where === "in memory") expect(count.text).toContain("42P01");
+      else expect(JSON.parse(count.text)).toMatchObject({ rows: [[20_000, "name 9999 grün 🙂"]] });
+      await again.close();
+    },
+  );
+
+  itLong("queries, pages, describes, refuses and times out like any other PostgreSQL", async () => {
+    const server = await talk(args("--embedded"));
+    await server.data("pg_execute", {
+      statements: [
+        "CREATE TABLE notes (id int PRIMARY KEY, text text NOT NULL)",
+        "INSERT INTO notes SELECT n, 'note ' || n FROM generate_series(1, 1000) n",
+        "CREATE EXTENSION pg_trgm",
+      ],
+    });
+    expect(
+      await server.data("query", { sql: "SELECT text FROM notes WHERE id = $1", params: [7] }),
+    ).toMatchObject({ rows: [["note 7"]] });
+    expect(
+      (await sql(server, "SELECT upper('grün'), 'b' < 'É' COLLATE \"en-x-icu\"")).rows,
+    ).toEqual([["GRÜN", true]]);
+    const seen: unknown[] = [];
+    let cursor: unknown;
+    do {
+      const page = await server.data("query", {
+        sql: "SELECT id FROM notes ORDER BY id",
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      if (Array.isArray(page.rows)) seen.push(...page.rows.map(([id]) => id));
+      cursor = page.next_cursor;
+    } while (cursor !== undefined);
+    expect(seen).toEqual(Array.from({ length: 1000 }, (_, index) => index + 1));
+    expect(await server.data("pg_describe_tables", { table: "notes" })).toMatchObject({
+      tables: [{ primary_key: ["id"] }],
+    });
+    expect(
+      (await server.call("pg_explain", { sql: "SELECT * FROM notes WHERE id = 3", analyze: true }))
+        .isError,
+    ).toBe(false);
+    for (const text of [
+      "COMMIT; DROP TABLE notes",
+      "SELECT pg_read_file('/etc/passwd')",
+      "SELECT nme FROM notes",
+    ])
+      expect((await server.call("query", { sql: text })).isError).toBe(true);
+    // An endless statement ends at its limit, while others are answered.
+    const endless = server.call("query", {
+      sql: "SELECT count(*) FROM generate_series(1, 1000000000000) n",
+      timeout_ms: 3_000,
+    });
+    const three = await Promise.all([1, 2, 3].map((n) => sql(server, `SELECT ${n}`)));
+    expect(three.map(({ rows }) => rows)).toEqual([[[1]], [[2]], [[3]]]);
+    expect(await endless).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("Stopped after 3 s"),
+    });
+    expect((await sql(server, "SELECT count(*) FROM notes")).rows).toEqual([[1000]]);
+    await server.close();
+  });
+});
+
+describe("when the embedded database ends on its own", () => {
+  /** What is left of temporary files, without what Node.js 24 keeps of compiled modules. */
+  const left = async () =>
+    (await readdir(temporary)).filter((name) => name !== "node-compile-cache");
+
+  it("a running call reports the loss, the log has the cause, and the next call restarts it", async () => {
+    const server = await talk(args("--embedded"));
+    await writeFile(join(folder, "one.csv"), "id\n1\n");
+    await server.data("pg_execute", {
+      statements: [
+        "CREATE TABLE notes (id int)",
+        "CREATE FUNCTION nap() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(600); RETURN NEW; END'",
+        "CREATE TRIGGER nap BEFORE INSERT ON notes FOR EACH ROW EXECUTE FUNCTION nap()",
+      ],
+    });
+    const calls = [
+      server.call("query", { sql: "SELECT pg_sleep(600)" }),
+      server.call("pg_import_csv", { path: "one.csv", table: "notes" }),
+    ];
+    const sleeping = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    await expect.poll(async () => (await sql(server, sleeping)).rows).toEqual([[2]]);
+    process.kill(await postmaster(join(await clusterFolder(), "data")), "SIGKILL");
+    for (const { text, isError } of await Promise.all(calls)) {
+      expect(isError).toBe(true);
+      expect(text).toMatch(
+        /The embedded database stopped; its temporary data is lost\.\n.*--embedded-dir/,
+      );
+    }
+    expect(server.connected.stderr()).toMatch(
+      /error: the embedded database stopped: PostgreSQL ended by SIGKILL/,
+    );
+    expect((await server.call("query", { sql: "SELECT 1 FROM notes" })).text).toContain("42P01");
+    await server.close();
+    await expect.poll(left).toEqual([]);
+  });
+
+  itLong(
+    "if idle, the next call reports it, and committed data in a directory is kept",
+    async () => {
+      const server = await talk(kept());
+      await server.data("pg_execute", { statements: ["CREATE TABLE notes AS SELECT 7 AS id"] });
+      const pid = await postmaster(join(folder, "data", "data"));
+      process.kill(pid, "SIGKILL");
+      await expect.poll(() => server.connected.stderr()).toContain("ended by SIGKILL");
+      const { text, isError } = await server.call("query", { sql: "SELECT id FROM notes" });
+      expect(isError).toBe(true);
+      expect(text).toContain(`stopped; everything committed is kept in ${join(folder, "data")}`);
+      expect((await sql(server, "SELECT id FROM notes")).rows).toEqual([[7]]);
+      await server.close();
+    },
+  );
+
+  it.each(isLong ? ["--embedded", "--embedded-dir"] : ["--embedded-dir"])(
+    "nothing is left when the server is killed (%s)",
+    async (option) => {
+      const given = option === "--embedded" ? args("--embedded") : kept();
+      const server = await talkToProcess(given, { env: { TMPDIR: temporary } });
+      await server.data("pg_execute", { statements: ["CREATE TABLE notes AS SELECT 7 AS id"] });
+      const data =
+        option === "--embedded"
+          ? join(await clusterFolder(), "data")
+          : join(folder, "data", "data");
+      const pid = await postmaster(data);
+      expect(isRunning(pid)).toBe(true);
+      process.kill(server.connected.pid ?? 0, "SIGKILL");
+      await expect.poll(() => isRunning(pid)).toBe(false);
+      await expect.poll(left).toEqual([]);
+      if (option === "--embedded") return;
+      // It was stopped in good order.
+      expect(existsSync(join(data, "postmaster.pid"))).toBe(false);
+      const again = await talk(given);
+      expect((await sql(again, "SELECT id FROM notes")).rows).toEqual([[7]]);
+      await again.close();
+    },
+  );
+
+  it("nothing is left when the server is killed while the database is made", async () => {
+    const server = await talkToProcess(kept(), { env: { TMPDIR: temporary } });
+    server.call("query", { sql: "SELECT 1" }).catch(() => undefined);
+    const made = async () =>
+      (await readdir(join(folder, "data")).catch(() => [])).some((name) =>
+        name.startsWith(".new-"),
+      );
+    await expect.poll(made, { interval: 5 }).toBe(true);
+    process.kill(server.connected.pid ?? 0, "SIGKILL");
+    await expect
+      .poll(async () => [await left(), await readdir(join(folder, "data"))])
+      .toEqual([[], []]);
+  });
+});
+
+describe("the role", () => {
+  it("is the only one that can connect, over a private socket, and can't reach files, programs, other servers or the superuser, even in text that the gate can't check", async () => {
+    const server = await talk([...args("--embedded"), "--confirm", "never"]);
+    const settings = "SELECT current_setting('listen_addresses'), current_user, session_user";
+    expect((await sql(server, settings)).rows).toEqual([
+      [process.platform === "win32" ? "127.0.0.1" : "", "refmcp", "refmcp"],
+    ]);
+    const host = await clusterFolder();
+    if (process.platform !== "win32") {
+      expect((await stat(host)).mode & 0o777).toBe(0o700);
+      const superuser = new pg.Client({ host, user: "postgres", database: "postgres" });
+      await expect(superuser.connect()).rejects.toMatchObject({ code: "28000" });
+    }
+    const proof = join(temporary, "proof");
+    await server.data("pg_execute", { statements: ["CREATE TABLE lines (line text)"] });
+    for (const attack of [
+      `COPY lines FROM PROGRAM 'id'`,
+      `COPY lines TO PROGRAM 'touch ${proof}'`,
+      `COPY lines TO '${proof}'`,
+      `COPY lines FROM '/etc/passwd'`,
+      `INSERT INTO lines SELECT pg_read_file('/etc/passwd')`,
+      `INSERT INTO lines SELECT pg_ls_dir('/')`,
+      `INSERT INTO lines SELECT rolpassword FROM pg_authid`,
+      `SELECT lo_import('/etc/passwd')`,
+      "CREATE EXTENSION file_fdw",
+      "CREATE EXTENSION dblink",
+      "CREATE EXTENSION adminpack",
+      "CREATE FUNCTION run(text) RETURNS int LANGUAGE c STRICT AS 'libc.so.6', 'system'",
+      "LOAD '/tmp/any.so'",
+      "CREATE ROLE intruder SUPERUSER",
+      "ALTER ROLE refmcp SUPERUSER",
+      "SET ROLE postgres",
+      "SET SESSION AUTHORIZATION postgres",
+      "ALTER SYSTEM SET archive_command = 'id'",
+      "SET session_preload_libraries = '/tmp/any.so'",
+    ]) {
+      const { text, isError } = await server.call("pg_execute", {
+        statements: [`DO $outer$ BEGIN EXECUTE $inner$${attack}$inner$ || ''; END $outer$`],
+      });
+      expect(isError, attack).toBe(true);
+      expect(text, attack).toMatch(/SQLSTATE (42501|0A000|25001)/);
+    }
+    expect(existsSync(proof)).toBe(false);
+    expect((await sql(server, "SELECT count(*) FROM lines")).rows).toEqual([[0]]);
+    await server.close();
+  });
+});
+
+describe("the directory", () => {
+  it("is for one server at a time", async () => {
+    const first = await talk(kept());
+    await sql(first, "SELECT 1");
+    const second = await talk(kept());
+    const { text, isError } = await second.call("query", { sql: "SELECT 1" });
+    expect(isError).toBe(true);
+    expect(text).toMatch(
+      /The embedded database in .*data is in use by another process\.\nOne server at a time/,
+    );
+    expect((await first.call("query", { sql: "SELECT 1" })).isError).toBe(false);
+    await first.close();
+    expect((await sql(second, "SELECT 1")).rows).toEqual([[1]]);
+    await second.close();
+  });
+
+  it("is refused if it contains anything else, which stays unchanged", async () => {
+    const directory = join(folder, "data");
+    const refused = async () => {
+      const server = await talk(kept());
+      const { text, isError } = await server.call("query", { sql: "SELECT 1" });
+      expect(isError).toBe(true);
+      await server.close();
+      return text;
+    };
+    await mkdir(directory);
+    await writeFile(join(directory, "letter.txt"), "Hello");
+    expect(await refused()).toMatch(
+      /data is not empty and does not contain an embedded database\.\nPass --embedded-dir/,
+    );
+    expect(await readdir(directory)).toEqual(["letter.txt"]);
+    // As another PostgreSQL leaves it, or PGlite.
+    await writeFile(join(directory, "PG_VERSION"), "17\n");
+    expect(await refused()).toMatch(/is not empty and does not contain an embedded database/);
+    await rm(directory, { recursive: true });
+
+    const made = await talk(kept());
+    await sql(made, "SELECT 1");
+    await made.close();
+    await writeFile(join(directory, "data", "PG_VERSION"), "16\n");
+    expect(await refused()).toMatch(
+      /was written by PostgreSQL 16, and the installed binaries are PostgreSQL 18/,
+    );
+    expect(await readdir(temporary)).toEqual([]);
+  });
+
+  it.runIf(isRoot)(
+    "must be within reach of the user that PostgreSQL runs as, for root",
+    async () => {
+      await chmod(folder, 0o700);
+      const server = await talk(kept());
+      expect((await server.call("query", { sql: "SELECT 1" })).text).toMatch(
+        /PostgreSQL does not run as root, and user \d+, .* cannot enter .*such as \/var\/lib/s,
+      );
+      await server.close();
+    },
+  );
+
+  if (isLong)
+    it.runIf(isRoot)("of another user is used as that user, for root", async () => {
+      const directory = join(folder, "data");
+      await mkdir(directory);
+      await chown(directory, 65_534, 65_534);
+      const server = await talk(kept());
+      await sql(server, "SELECT 1");
+      expect((await stat(join(directory, "data", "PG_VERSION"))).uid).toBe(65_534);
+      await server.close();
+    });
+});
+
+describe("the binaries", () => {
+  it("have the version that the error about a missing package names", async () => {
+    const { name, version } = JSON.parse(
+      await readFile(join(packaged(manifest), "..", "package.json"), "utf8"),
+    );
+    expect(new Map(Object.entries(manifest.peerDependencies)).get(name)).toBe(version);
+  });
+
+  itLong(
+    "run from a private copy if the folder is closed or npm's install scripts did not run",
+    async () => {
+      // As npx has them for root, and as npm 12 installs them.
+      const cache = join(folder, "cache");
+      await mkdir(cache, { mode: 0o700 });
+      const native = join(cache, "native");
+      await cp(packaged(manifest), native, { recursive: true, verbatimSymlinks: true });
+      const links: readonly { target: string }[] = existsSync(join(native, "pg-symlinks.json"))
+        ? JSON.parse(await readFile(join(native, "pg-symlinks.json"), "utf8"))
+        : [];
+      for (const { target } of links) await rm(join(cache, target), { force: true });
+      const cluster = await startCluster({ directory: undefined, maxConnections: 2, native });
+      const client = new pg.Client({
+        host: cluster.host,
+        port: cluster.port,
+        user: cluster.user,
+        database: cluster.database,
+        password: cluster.password,
+      });
+      await client.connect();
+      expect((await client.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+      await client.end();
+      await cluster.stop();
+      expect(await readdir(temporary)).toEqual([]);
+    },
+  );
+});

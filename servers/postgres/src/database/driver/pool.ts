@@ -1,0 +1,94 @@
+import { Line, startDeadline } from "@refmcp/boundary";
+import type { Connection } from "./connection.ts";
+import { closing, failure, isLost } from "./errors.ts";
+
+const IDLE_MS = 30_000;
+const WAIT_MS = 15_000;
+
+/**
+ * The connections to one database: opened on demand, cleaned after use, closed when idle. A lost or cancelled connection is
+ * never used again.
+ */
+export class Pool {
+  readonly #open: () => Promise<Connection>;
+  readonly #line: Line;
+  readonly #busy: string;
+  /** Clean ones that no call uses, the last used at the end. */
+  readonly #idle: { readonly connection: Connection; readonly timer: NodeJS.Timeout }[] = [];
+  readonly #all = new Set<Connection>();
+  readonly #closing = new AbortController();
+
+  constructor(open: () => Promise<Connection>, max: number, label: string) {
+    this.#open = open;
+    this.#line = new Line(max);
+    this.#busy = `All ${max} connections to ${label} were busy for ${WAIT_MS / 1000} s.`;
+  }
+
+  /**
+   * Does one piece of work on a connection as soon as one is free.
+   *
+   * @param begin what comes first; if an idle connection was lost unnoticed, it is tried again on another one
+   * @throws ToolError `unavailable` if the server can't be reached or all connections stay busy
+   */
+  async use<Value>(
+    signal: AbortSignal,
+    begin: (connection: Connection) => Promise<void>,
+    work: (connection: Connection) => Promise<Value>,
+  ): Promise<Value> {
+    const ended = AbortSignal.any([signal, this.#closing.signal]);
+    const deadline = startDeadline(WAIT_MS, ended, () => failure("pool_exhausted", this.#busy));
+    const turn = new Promise<Value>((resolve, reject) => {
+      const run = async () => {
+        deadline.end();
+        const connection = await this.#begun(signal, begin);
+        await work(connection).then(resolve, reject);
+        // The next call waits until it is clean, but this one does not.
+        await this.#release(connection);
+      };
+      this.#line.run("", run, deadline.signal).catch(reject);
+    });
+    return await turn.finally(deadline.end);
+  }
+
+  async #begun(
+    signal: AbortSignal,
+    begin: (connection: Connection) => Promise<void>,
+  ): Promise<Connection> {
+    for (let idle = this.#idle.pop(); ; idle = this.#idle.pop()) {
+      clearTimeout(idle?.timer);
+      const connection = idle?.connection ?? (await this.#open());
+      this.#all.add(connection);
+      try {
+        if (this.#closing.signal.aborted) throw closing();
+        await begin(connection);
+        return connection;
+      } catch (error) {
+        this.#discard(connection);
+        if (idle === undefined || !isLost(error) || signal.aborted) throw error;
+      }
+    }
+  }
+
+  async #release(connection: Connection): Promise<void> {
+    if (!connection.isInvalid) await connection.clean().catch(() => connection.invalidate());
+    if (connection.isInvalid || this.#closing.signal.aborted) return this.#discard(connection);
+    const retire = () => {
+      const at = this.#idle.findIndex((idle) => idle.connection === connection);
+      this.#idle.splice(at, at < 0 ? 0 : 1);
+      this.#discard(connection);
+    };
+    this.#idle.push({ connection, timer: setTimeout(retire, IDLE_MS).unref() });
+  }
+
+  #discard(connection: Connection): void {
+    if (this.#all.delete(connection)) void connection.close();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(closing());
+    for (const { timer } of this.#idle.splice(0)) clearTimeout(timer);
+    const connections = [...this.#all];
+    this.#all.clear();
+    await Promise.all(connections.map((connection) => connection.close()));
+  }
+}

@@ -1,0 +1,77 @@
+import { ToolError } from "@refmcp/boundary/answer";
+import type { Description, Relation, TableFacts, Work } from "@refmcp/sql";
+import { type ColumnValues, describedValues, looksConfidential } from "@refmcp/sql/values";
+import type { Sessions } from "../driver/sessions.ts";
+import { DESCRIBE, FACTS } from "./describe.sql.ts";
+import { RELATIONS, WRITABLE } from "./relations.sql.ts";
+
+/** What a query returns about a column in addition to what is shown: its bare name, and its values. */
+type Raw<Column> = Column & { readonly raw: string; readonly values: ColumnValues };
+
+/** What is known about the values of a column that may be shown. */
+function shownValues(name: string, { seen, ...values }: ColumnValues): ColumnValues {
+  return seen === undefined || looksConfidential(name) ? values : { ...values, seen };
+}
+
+/** All tables and views, or those of a schema. */
+export const relationsIn = (sessions: Sessions, schema: string | undefined, work: Work) =>
+  sessions.rows<Relation & Record<string, unknown>>(work, RELATIONS, [schema ?? null]);
+
+/** The columns of a table that a file can have. */
+export async function writableColumns(sessions: Sessions, { id }: Relation, work: Work) {
+  const rows = await sessions.rows<{ name: string }>(work, WRITABLE, [id]);
+  return rows.map(({ name }) => name);
+}
+
+/** Columns and keys of tables. */
+export async function factsOf(
+  sessions: Sessions,
+  relations: readonly Relation[],
+  work: Work,
+): Promise<TableFacts[]> {
+  interface Row extends Record<string, unknown> {
+    readonly id: string;
+    readonly columns: readonly Raw<TableFacts["columns"][number]>[];
+    readonly rows: number | null;
+  }
+  const rows = await sessions.rows<Row>(work, FACTS, [relations.map(({ id }) => id)]);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return relations.map(({ id }) => {
+    const row = byId.get(id);
+    const columns = (row?.columns ?? []).map(({ raw, values, ...column }) => ({
+      ...column,
+      ...shownValues(raw, values),
+    }));
+    return { columns, ...(row?.rows == null ? {} : { rows: Number(row.rows) }) };
+  });
+}
+
+/**
+ * Describes a table, view or foreign table: columns, keys in both directions, constraints, indexes, triggers, row security,
+ * partitions, size, comments.
+ */
+export async function describe(
+  sessions: Sessions,
+  { id }: Relation,
+  work: Work,
+): Promise<Description> {
+  interface Described extends Readonly<Record<string, unknown>> {
+    readonly table: string;
+    readonly type: string;
+    readonly columns: readonly Raw<Description["columns"][number]>[];
+  }
+  const [row] = await sessions.rows<{ description: Described }>(work, DESCRIBE, [id]);
+  if (row === undefined) throw new ToolError("conflict", "The table was dropped at the same time.");
+  const { table, type, columns, ...facts } = row.description;
+  return {
+    table,
+    type,
+    ...facts,
+    columns: columns.map(({ name, raw, type, values, ...column }) => ({
+      name,
+      type,
+      ...describedValues(shownValues(raw, values)),
+      ...column,
+    })),
+  };
+}

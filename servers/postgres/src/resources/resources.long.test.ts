@@ -1,2 +1,0 @@
-// All tests of resources.
-import "./resources.test.ts";

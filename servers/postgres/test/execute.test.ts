@@ -1,0 +1,188 @@
+import { describe, expect, it } from "vitest";
+import { shop } from "./shop.ts";
+
+const at = shop();
+const cities = () => at().sql("SELECT city FROM customers ORDER BY id");
+
+describe("pg_execute", () => {
+  it("changes rows and reports counts and returned rows", async () => {
+    expect(
+      await at().data("pg_execute", {
+        statements: [
+          {
+            sql: "UPDATE customers SET city = $1 WHERE name = $2 RETURNING id, city",
+            params: ["Paris", "Edsger"],
+          },
+        ],
+      }),
+    ).toMatchObject({
+      committed: true,
+      results: [{ command: "UPDATE", row_count: 1, rows: [[3, "Paris"]] }],
+      tables: [{ table: expect.stringContaining("customers"), updated: 1 }],
+    });
+    expect((await cities())[2]).toEqual({ city: "Paris" });
+    expect(at().questions).toEqual([]);
+  });
+
+  it("rolls everything back for dry_run, and if one of several fails", async () => {
+    const before = await cities();
+    const statements = ["UPDATE customers SET city = 'Rome' WHERE id = 1"];
+    expect(await at().data("pg_execute", { statements, dry_run: true })).toMatchObject({
+      committed: false,
+    });
+    const failed = await at().call("pg_execute", {
+      statements: [...statements, "INSERT INTO nowhere VALUES (1)"],
+    });
+    expect(failed).toMatchObject({ isError: true, text: expect.stringContaining("nowhere") });
+    expect(await cities()).toEqual(before);
+  });
+
+  it("records changes of rows, and asks with the exact loss before destroying data", async () => {
+    await at().sql("CREATE TABLE old AS SELECT generate_series(1, 7) AS n");
+    const deleted = await at().data("pg_execute", { statements: ["DELETE FROM old"] });
+    expect(deleted).toMatchObject({ committed: true, change_id: expect.any(String) });
+    expect(at().questions).toEqual([]);
+    await at().data("pg_undo_change", { change_id: deleted.change_id });
+    expect(await at().data("pg_execute", { statements: ["DROP TABLE old"] })).toMatchObject({
+      committed: true,
+      loss: expect.stringContaining("7 rows"),
+    });
+    expect(at().questions).toEqual([expect.stringContaining("DROP TABLE old (7 rows)")]);
+  });
+
+  it("returns all rows of RETURNING that fit, whatever else is in the transaction", async () => {
+    const { results, truncated } = await at().data("pg_execute", {
+      statements: [
+        "CREATE TABLE notes (id serial, note text)",
+        "INSERT INTO notes (note) VALUES ('a'), ('b') RETURNING *",
+        "INSERT INTO notes (note) SELECT 'x' FROM generate_series(1, 500) RETURNING id",
+        "DROP TABLE notes",
+      ],
+      dry_run: true,
+    });
+    expect(truncated).toBe(false);
+    expect(results).toMatchObject([
+      {},
+      {
+        rows: [
+          [1, "a"],
+          [2, "b"],
+        ],
+      },
+      { row_count: 500 },
+      {},
+    ]);
+    expect(Object(results)[2].rows).toHaveLength(500);
+    const long = await at().data("pg_execute", {
+      statements: ["SELECT repeat('x', 200) FROM generate_series(1, 500)"],
+      dry_run: true,
+    });
+    expect(long).toMatchObject({
+      truncated: true,
+      truncated_by: "bytes",
+      results: [{ row_count: 500 }],
+    });
+    expect(JSON.stringify(long).length).toBeLessThanOrEqual(20_000);
+    expect(Object(long.results)[0].rows.length).toBeGreaterThan(50);
+  });
+
+  it("accepts params for each of several statements", async () => {
+    const statements = [
+      { sql: "SELECT $1::int", params: [1] },
+      "SELECT 2",
+      { sql: "SELECT $1::text, $2::int[]", params: ["a", [1, 2]] },
+    ];
+    const { results } = await at().data("pg_execute", { statements, dry_run: true });
+    expect(results).toMatchObject([{ rows: [[1]] }, { rows: [[2]] }, { rows: [["a", [1, 2]]] }]);
+  });
+
+  it("reports a renamed table by its new name", async () => {
+    const statements = [
+      "CREATE TABLE tw AS SELECT generate_series(1, 9) AS n",
+      "ALTER TABLE tw RENAME TO tw2",
+    ];
+    const created = await at().data("pg_execute", { statements, dry_run: true });
+    expect(created.tables).toEqual([{ table: "tw2", inserted: 9, updated: 0, deleted: 0 }]);
+    await at().sql("CREATE TABLE tw AS SELECT 1 AS n");
+    await at().data("pg_execute", { statements: ["INSERT INTO tw VALUES (2)"] });
+    const { tables } = await at().data("pg_execute", {
+      statements: statements.slice(1),
+      dry_run: true,
+    });
+    expect(tables).toBeUndefined();
+  });
+
+  it("runs statements that can't be in a transaction alone, with the limits of a call", async () => {
+    const run = (...statements: string[]) => at().call("pg_execute", { statements });
+    await at().data("pg_execute", {
+      statements: ["CREATE INDEX CONCURRENTLY by_city ON customers (city)"],
+    });
+    const asked = at().questions.length;
+    await at().data("pg_execute", { statements: ["DROP INDEX CONCURRENTLY by_city"] });
+    expect(at().questions.slice(asked)).toEqual([
+      expect.stringContaining("DROP INDEX CONCURRENTLY by_city"),
+    ]);
+    expect(await at().sql("SELECT to_regclass('by_city') AS found")).toEqual([{ found: null }]);
+    for (const sql of [
+      "VACUUM customers",
+      "ANALYZE customers",
+      "REINDEX TABLE CONCURRENTLY customers",
+    ])
+      expect(await run(sql), sql).toMatchObject({ isError: false });
+    expect((await run("VACUUM customers", "SELECT 1")).text).toMatch(
+      /can't run in a transaction.*alone/s,
+    );
+    const { rows } = Object(
+      await at().data("query", {
+        sql: "SELECT current_setting('statement_timeout'), current_setting('lock_timeout')",
+      }),
+    );
+    expect(rows).toEqual([["30s", "5s"]]);
+  });
+
+  it("names the invalid index that a failed CONCURRENTLY leaves, and how to drop it", async () => {
+    const run = (sql: string) => at().call("pg_execute", { statements: [sql] });
+    await at().sql("CREATE TABLE doubled AS SELECT 1 AS n FROM generate_series(1, 2)");
+    const unique = await run("CREATE UNIQUE INDEX CONCURRENTLY doubled_n ON doubled (n)");
+    expect(unique).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("SQLSTATE 23505"),
+    });
+    expect(unique.text).toMatch(
+      /left an invalid index.*: doubled_n\..*DROP INDEX CONCURRENTLY doubled_n/s,
+    );
+    const again = await run("CREATE UNIQUE INDEX CONCURRENTLY again ON doubled (n)");
+    expect(again.text).toMatch(/left an invalid index.*: again\./);
+    for (const name of ["doubled_n", "again"])
+      expect(await run(`DROP INDEX CONCURRENTLY ${name}`)).toMatchObject({ isError: false });
+    expect((await run("CREATE INDEX CONCURRENTLY ON doubled (nowhere)")).text).not.toContain(
+      "invalid index",
+    );
+  });
+
+  it("refuses statements that would end its transaction", async () => {
+    for (const statement of ["COMMIT", "BEGIN", "SELECT 1; DROP TABLE orders"]) {
+      const { isError, text } = await at().call("pg_execute", { statements: [statement] });
+      expect(isError, text).toBe(true);
+    }
+    expect(await at().sql("SELECT count(*)::int AS n FROM orders")).toEqual([{ n: 3 }]);
+  });
+
+  it("asks before a sequence is set back, and refuses setval, which no transaction undoes", async () => {
+    await at().sql("CREATE SEQUENCE tickets; SELECT nextval('tickets')");
+    const refused = await at().call("pg_execute", {
+      statements: ["SELECT setval('tickets', 100)"],
+    });
+    expect(refused).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("ALTER SEQUENCE"),
+    });
+    const asked = at().questions.length;
+    await at().data("pg_execute", { statements: ["ALTER SEQUENCE tickets RESTART WITH 100"] });
+    expect(at().questions.slice(asked)).toEqual([
+      expect.stringContaining("ALTER SEQUENCE tickets RESTART WITH 100"),
+    ]);
+    expect(await at().sql("SELECT nextval('tickets')::int AS n")).toEqual([{ n: 100 }]);
+    await at().sql("DROP SEQUENCE tickets");
+  });
+});

@@ -1,0 +1,57 @@
+import { expect, it } from "vitest";
+import { lab } from "./lab.ts";
+import { talk } from "./session.ts";
+
+it("shows plans, measures without changing, and names what is slow", async () => {
+  const world = await lab(
+    `CREATE TABLE big AS SELECT n AS id, n % 1000 AS kind FROM generate_series(1, 50000) n; CREATE SEQUENCE s;
+     CREATE TABLE parts (n int, kind int) PARTITION BY RANGE (n); CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (60000);
+     INSERT INTO parts SELECT n, n % 1000 FROM generate_series(1, 50000) n; ANALYZE`,
+  );
+  const server = await talk(["--url", world.url]);
+  const plan = await server.data("pg_explain", {
+    sql: "SELECT * FROM big WHERE kind = $1",
+    params: [7],
+    analyze: true,
+  });
+  expect(plan).toMatchObject({
+    plan: [expect.stringMatching(/Seq Scan on big .*actual 50 rows/)],
+    execution_ms: expect.any(Number),
+    warnings: [
+      expect.stringMatching(/All 50000 rows of big are read to find 50 by \(kind = .*an index/),
+    ],
+  });
+  const few = await server.data("pg_explain", { sql: "SELECT * FROM big WHERE id IN (1, 2)" });
+  expect(few.warnings).toEqual([
+    expect.stringMatching(/All 50000 rows of big are read to find 2 by \(id = ANY/),
+  ]);
+  const generic = await server.data("pg_explain", {
+    sql: "SELECT * FROM big WHERE kind = $1 AND id > $2 LIMIT $3",
+  });
+  expect(generic.plan).toEqual(
+    expect.arrayContaining([expect.stringMatching(/Seq Scan on big.*kind = \$1/)]),
+  );
+  const estimate = await server.data("pg_explain", { sql: "SELECT 1; -- last comment" });
+  for (const sql of ["SELECT idd FROM big", "SELECT idd FROM big WHERE id = $1"]) {
+    const { text } = await server.call("pg_explain", { sql });
+    expect(text).toContain('position 8: "SELECT »idd FROM big');
+  }
+  expect(estimate).toMatchObject({ plan: [expect.stringContaining("Result")], warnings: [] });
+  expect(estimate).not.toHaveProperty("execution_ms");
+  for (const [args, message] of [
+    [{ sql: "DELETE FROM big" }, /DELETE is not a read-only/],
+    [{ sql: "EXPLAIN SELECT 1" }, /already has an EXPLAIN/],
+    [{ sql: "ANALYZE DELETE FROM big" }, /syntax error|not a read-only/],
+    [{ sql: "SELECT nextval('s')", analyze: true }, /nextval/],
+    [{ sql: "SELECT kin FROM big" }, /»kin FROM big.*reference the column "big.kind"/s],
+  ] as const) {
+    const { text, isError } = await server.call("pg_explain", args);
+    expect(isError, text).toBe(true);
+    expect(text).toMatch(message);
+  }
+  expect(
+    await world.admin("SELECT count(*)::int AS n, (SELECT last_value FROM s)::int AS s FROM big"),
+  ).toEqual([{ n: 50000, s: 1 }]);
+  await server.close();
+  await world.dispose();
+});

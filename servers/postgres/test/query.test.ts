@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Lab, lab } from "./lab.ts";
+import { type Talk, talk } from "./session.ts";
+
+let world: Lab;
+let server: Talk;
+beforeAll(async () => {
+  world = await lab(
+    "CREATE TABLE users AS SELECT n AS id, 'user ' || n AS name FROM generate_series(1, 500) n; CREATE SCHEMA sales; CREATE TABLE sales.orders (x int)",
+  );
+  server = await talk(["--url", world.url, "--db", `other=${world.url}`]);
+});
+afterAll(async () => {
+  await server?.close();
+  await world?.dispose();
+});
+
+describe("query", () => {
+  it("returns 200 rows, and says that there are more and how to continue", async () => {
+    const page = await server.data("query", { sql: "SELECT id FROM users ORDER BY id" });
+    expect(page).toMatchObject({
+      columns: [{ name: "id", type: "integer" }],
+      row_count: 200,
+      truncated: true,
+      truncated_by: "rows",
+      next_cursor: expect.stringMatching(/./),
+      notices: [expect.stringMatching(/200 rows, and there are more/)],
+    });
+  });
+
+  it.each([
+    ["csv", { text: "id,id,name\n1,2,a|b\n" }],
+    ["rows", { rows: [[1, 2, "a|b"]] }],
+  ])("answers as %s", async (format, expected) => {
+    const answer = await server.data("query", {
+      sql: "SELECT 1 AS id, 2 AS id, 'a|b' AS name",
+      format,
+    });
+    expect(answer).toMatchObject({ ...expected, row_count: 1, truncated: false });
+  });
+
+  it("shows small blobs in full and large ones by size", async () => {
+    const { rows } = await server.data("query", {
+      sql: "SELECT '\\xcafe'::bytea, decode(repeat('00', 5000), 'hex'), array['\\x01'::bytea]",
+    });
+    expect(rows).toEqual([
+      [{ $blob: 2, base64: "yv4=" }, { $blob: 5000 }, [{ $blob: 1, base64: "AQ==" }]],
+    ]);
+  });
+
+  it("keeps the answer within the budget and continues exactly there", async () => {
+    const sql = "SELECT id, repeat('word ', 100) FROM users ORDER BY id";
+    const seen: unknown[] = [];
+    let cursor: unknown;
+    do {
+      const { text } = await server.call("query", {
+        sql,
+        max_rows: 500,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      expect(text.length).toBeLessThanOrEqual(20_000);
+      const page = JSON.parse(text);
+      seen.push(...page.rows.map(([id]: unknown[]) => id));
+      cursor = page.next_cursor;
+    } while (cursor !== undefined);
+    expect(seen).toEqual(Array.from({ length: 500 }, (_, index) => index + 1));
+  });
+
+  it.each([
+    [
+      "SELECT * FROM user_s",
+      /relation "user_s" does not exist \(SQLSTATE 42P01, position 15: "SELECT \* FROM »user_s"\)\. Did you mean users\?\npg_describe_tables/,
+    ],
+    ["SELECT * FROM order", /syntax error at or near "order" \(SQLSTATE 42601, position 15/],
+    ["SELECT * FROM ordrs", /Did you mean sales\.orders\?/],
+    [
+      "SELECT nam FROM users",
+      /column "nam" does not exist.*(Did you mean name\?|Perhaps you meant to reference the column "users.name")/s,
+    ],
+    ["SELECT uper(name) FROM users", /42883.*Did you mean upper\?/],
+    ["SELECT * FROM sale.orders", /42P01|3F000/],
+    ["SELECT 1/0", /division by zero \(SQLSTATE 22012\)/],
+    ["SELECT 'x'::int", /invalid input syntax for type integer: "x" \(SQLSTATE 22P02, position 8/],
+    ["DELETE FROM users", /DELETE is not a read-only statement.*--allow-write/s],
+  ])("explains %s", async (sql, message) => {
+    const { text, isError } = await server.call("query", { sql });
+    expect(isError).toBe(true);
+    expect(text).toMatch(message);
+  });
+
+  it("queries another database by name, and lists the names after a typo", async () => {
+    expect((await server.data("query", { sql: "SELECT 1", database: "other" })).rows).toEqual([
+      [1],
+    ]);
+    const { text } = await server.call("query", { sql: "SELECT 1", database: "othr" });
+    expect(text).toMatch(/No database othr\. Did you mean other\?\nConfigured: main, other/);
+  });
+
+  it("limits requests by the options", async () => {
+    const short = await talk(["--url", world.url, "--query-timeout-ms", "300"]);
+    const { text } = await short.call("query", { sql: "SELECT pg_sleep(600)", timeout_ms: 20_000 });
+    expect(text).toContain("Stopped after 0.3 s");
+    await short.close();
+  });
+
+  it("without a database lists its tools and says how to configure one", async () => {
+    const bare = await talk([]);
+    expect((await bare.connected.client.listTools()).tools.length).toBeGreaterThan(3);
+    expect((await bare.connected.client.listResources()).resources).toEqual([]);
+    const { text, isError } = await bare.call("query", { sql: "SELECT 1" });
+    expect(isError).toBe(true);
+    expect(text).toMatch(/No database is configured\.\n.*DATABASE_URL=postgres.*--embedded/);
+    await bare.close();
+  });
+
+  it("never shows a password, whatever is wrong with the connection", async () => {
+    const wrong = new URL(world.url);
+    wrong.password = "hunter2%40secret";
+    const gone = new URL(world.url);
+    gone.pathname = "/nowhere";
+    gone.password = world.password;
+    for (const url of [
+      wrong.href,
+      gone.href,
+      "postgres://me:hunter2@secret@nowhere.invalid/db",
+      "postgres://me:hunter2secret@127.0.0.1:1/db?sslmode=verify-full",
+      "postgres://me:hunter2secret@127.0.0.1:1/db?nonsense=hunter2secret",
+      "host=127.0.0.1 port=1 password=hunter2secret user=me dbname='broken",
+      "postgres://me:hunter2secret@127.0.0.1:99999/db",
+    ]) {
+      const failing = await talk(["--url", url, "--log-level", "debug"]);
+      const { text, isError } = await failing.call("query", { sql: "SELECT 1" });
+      expect(isError, text).toBe(true);
+      for (const said of [text, failing.connected.stderr()]) {
+        expect(said).not.toMatch(/hunter2|secret/);
+        expect(said).not.toContain(world.password);
+      }
+      await failing.close();
+    }
+  });
+});

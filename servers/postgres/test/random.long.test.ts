@@ -1,0 +1,2 @@
+// All changes.
+import "./random.test.ts";

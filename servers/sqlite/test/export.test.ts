@@ -1,0 +1,66 @@
+import { readdir, readFile, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { exportRows } from "@refmcp/sql";
+import { expect, it } from "vitest";
+import { labs } from "./tools.ts";
+
+const enter = labs();
+const input = (path: string, sql: string) => ({ sql, params: [], path });
+
+it("writes all rows, values exactly, and links to the file", async () => {
+  const { databases, folder, call } = await enter();
+  const values =
+    "SELECT 9007199254740993 AS big, NULL AS n, '' AS e, 'a,\"b\"' AS t, x'00ff' AS b, 9e999 AS i";
+  const answer = await exportRows(databases, input("all.csv", values), call);
+  expect(answer).toMatchObject({ rows: 1, path: join(folder, "all.csv") });
+  expect(await readFile(join(folder, "all.csv"), "utf8")).toBe(
+    'big,n,e,t,b,i\n9007199254740993,,"","a,""b""",AP8=,9e999\n',
+  );
+});
+
+it("reports progress and is not bound by the limits of answers", async () => {
+  const { databases, folder, call } = await enter();
+  const query =
+    "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 50000) SELECT n, 'row ' || n FROM t";
+  const answer = await exportRows(databases, input("many.csv", query), call);
+  expect(answer).toMatchObject({ rows: 50_000 });
+  expect((await readFile(join(folder, "many.csv"), "utf8")).split("\n")).toHaveLength(50_002);
+  expect(call.reported.length).toBeGreaterThan(1);
+  expect(call.reported.at(-1)).toMatchObject({ done: 777_802, note: "bytes written" });
+});
+
+it("overwrites nothing and follows no symlink", async () => {
+  const { databases, folder, file, call } = await enter();
+  await symlink(join(folder, "elsewhere.csv"), join(folder, "link.csv"));
+  for (const path of [file, "link.csv"])
+    await expect(exportRows(databases, input(path, "SELECT 1"), call)).rejects.toMatchObject({
+      kind: "conflict",
+    });
+  await expect(exportRows(databases, input("/etc/x.csv", "SELECT 1"), call)).rejects.toMatchObject({
+    kind: "denied",
+  });
+  expect((await readdir(folder)).sort()).toEqual(["link.csv", "shop.db"]);
+});
+
+it("leaves no file if the statement fails, writes or is cancelled", async () => {
+  const { databases, folder, call } = await enter();
+  await expect(exportRows(databases, input("a.csv", "SELECT * FROM user"), call)).rejects.toThrow(
+    /Did you mean users/,
+  );
+  await expect(
+    exportRows(databases, input("a.csv", "DELETE FROM users"), call),
+  ).rejects.toMatchObject({
+    kind: "denied",
+  });
+  const endless = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT n FROM t";
+  const cancelling = {
+    ...call,
+    progress(done: number) {
+      if (done > 10_000) call.cancel();
+    },
+  };
+  await expect(exportRows(databases, input("a.csv", endless), cancelling)).rejects.toMatchObject({
+    kind: "cancelled",
+  });
+  expect(await readdir(folder)).toEqual(["shop.db"]);
+});

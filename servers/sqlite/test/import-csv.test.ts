@@ -1,0 +1,157 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { importCsv } from "@refmcp/sql";
+import Sqlite from "better-sqlite3";
+import { expect, it } from "vitest";
+import { undo } from "./asking.ts";
+import { idOf, labs } from "./tools.ts";
+
+const enter = labs();
+const input = { path: "more.csv", table: "users", delimiter: ",", dryRun: false };
+const rowsOf = (
+  file: string,
+  sql = "SELECT id, name, city FROM users WHERE id > 3 ORDER BY id",
+) => {
+  const database = new Sqlite(file, { readonly: true });
+  try {
+    return database.prepare(sql).raw().all();
+  } finally {
+    database.close();
+  }
+};
+
+it("adds all rows, empty fields as NULL, columns in any order and case", async () => {
+  const { databases, folder, file, call } = await enter();
+  await writeFile(
+    join(folder, "more.csv"),
+    '\ufeffCITY,name,id\nTurin,"Lu\nigi",4\n"",Anna,5\n,Otto,6\n',
+  );
+  expect(await importCsv(databases, { ...input, dryRun: true }, call)).toMatchObject({
+    rows: 3,
+    committed: false,
+  });
+  expect(rowsOf(file)).toEqual([]);
+  expect(await importCsv(databases, input, call)).toMatchObject({
+    table: "users",
+    columns: ["city", "name", "id"],
+    rows: 3,
+    committed: true,
+  });
+  expect(rowsOf(file)).toEqual([
+    [4, "Lu\nigi", "Turin"],
+    [5, "Anna", ""],
+    [6, "Otto", null],
+  ]);
+});
+
+it("adds nothing if one row is refused, and names its line", async () => {
+  const { databases, folder, file, call } = await enter();
+  const failing: readonly [string, string | RegExp][] = [
+    ["id,name\n4,Luigi\n1,Taken\n", /^Line 3: UNIQUE constraint failed/],
+    ["id,name\n4,Luigi\n5\n", /line 3/],
+    ["id,nam\n4,Luigi\n", /Did you mean name/],
+    ["id,ID\n4,4\n", /twice/],
+    ["", /empty/],
+  ];
+  for (const [text, message] of failing) {
+    await writeFile(join(folder, "more.csv"), text);
+    await expect(importCsv(databases, input, call)).rejects.toThrow(message);
+  }
+  expect(rowsOf(file)).toEqual([]);
+  await expect(importCsv(databases, { ...input, table: "user" }, call)).rejects.toThrow(/users/);
+  await expect(importCsv(databases, { ...input, path: "/etc/passwd" }, call)).rejects.toMatchObject(
+    {
+      kind: "denied",
+    },
+  );
+});
+
+it("replaces nothing, even if the table's constraint would", async () => {
+  const { databases, folder, file, call } = await enter();
+  const writer = new Sqlite(file);
+  writer.exec(
+    "CREATE TABLE k (a UNIQUE ON CONFLICT REPLACE, b); INSERT INTO k VALUES ('x', 'old')",
+  );
+  writer.close();
+  await writeFile(join(folder, "more.csv"), "a,b\nx,new\n");
+  await expect(importCsv(databases, { ...input, table: "k" }, call)).rejects.toMatchObject({
+    kind: "conflict",
+  });
+  expect(rowsOf(file, "SELECT * FROM k")).toEqual([["x", "old"]]);
+});
+
+it("leaves nothing of a cancelled import, and the database stays usable", async () => {
+  const { databases, folder, file, call } = await enter();
+  const lines = Array.from({ length: 30_000 }, (_, index) => `${index + 10},name ${index}`);
+  await writeFile(join(folder, "more.csv"), `id,name\n${lines.join("\n")}\n`);
+  let reports = 0;
+  const cancelling = {
+    ...call,
+    progress() {
+      reports += 1;
+      if (reports === 5) call.cancel();
+    },
+  };
+  await expect(importCsv(databases, input, cancelling)).rejects.toMatchObject({
+    kind: "cancelled",
+  });
+  expect(rowsOf(file)).toEqual([]);
+});
+
+it("is undone with what triggers of the table did, and asks without a record", async () => {
+  const purge = "CREATE TRIGGER purge AFTER INSERT ON users BEGIN DELETE FROM orders; END";
+  const { databases, folder, file, call } = await enter(undefined, purge);
+  await writeFile(join(folder, "more.csv"), "name\nLuigi\nAnna\n");
+  const before = rowsOf(file);
+  const change_id = idOf(await importCsv(databases, input, call));
+  expect(call.questions).toEqual([]);
+  expect(rowsOf(file, "SELECT count(*) FROM orders")).toEqual([[0]]);
+  await undo({ databases }, change_id);
+  expect(rowsOf(file, "SELECT count(*) FROM orders")).toEqual([[3]]);
+  expect(rowsOf(file)).toEqual(before);
+
+  const unrecorded = await enter(undefined, purge, { undo: false });
+  await writeFile(join(unrecorded.folder, "more.csv"), "name\nLuigi\nAnna\n");
+  await expect(importCsv(unrecorded.databases, input, unrecorded.call)).rejects.toMatchObject({
+    kind: "denied",
+  });
+  expect(unrecorded.call.questions).toEqual([
+    "This cannot be undone: DELETE of 3 rows of orders (the record of changes is off (--no-undo)).",
+  ]);
+  expect(rowsOf(unrecorded.file, "SELECT count(*) FROM orders")).toEqual([[3]]);
+  const agreeing = await enter(true, purge, { undo: false });
+  await writeFile(join(agreeing.folder, "more.csv"), "name\nLuigi\n");
+  await importCsv(agreeing.databases, input, agreeing.call);
+  expect(agreeing.call.questions).toHaveLength(1);
+  expect(rowsOf(agreeing.file, "SELECT count(*) FROM orders")).toEqual([[0]]);
+});
+
+it("is undone, unless one of its rows has changed", async () => {
+  const { databases, folder, file, call } = await enter();
+  const lines = Array.from({ length: 2_500 }, (_, n) => `Name ${n},${n % 3 === 0 ? "" : "Turin"}`);
+  await writeFile(join(folder, "more.csv"), `name,city\n${lines.join("\n")}\n`);
+  const changeId = idOf(await importCsv(databases, input, call));
+  const database = new Sqlite(file);
+  database.exec("UPDATE users SET city = 'Rome' WHERE name = 'Name 1500'");
+  await expect(undo({ databases }, changeId)).rejects.toThrow("users 1504");
+  database.exec("UPDATE users SET city = NULL WHERE name = 'Name 1500'");
+  const undone = await undo({ databases }, changeId);
+  expect(undone).toMatchObject({
+    tables: [{ table: "users", inserted: 0, updated: 0, deleted: 2_500 }],
+  });
+  expect(rowsOf(file)).toEqual([]);
+  await undo({ databases }, idOf(undone));
+  expect(rowsOf(file)).toHaveLength(2_500);
+  database.close();
+});
+
+it("watches each row if they are not the last ones of the table", async () => {
+  const { databases, folder, file, call } = await enter();
+  const database = new Sqlite(file);
+  database.exec("INSERT INTO users (id, name) VALUES (100, 'Hundred')");
+  await writeFile(join(folder, "more.csv"), "id,name\n7,Seven\n200,Two\n");
+  const changeId = idOf(await importCsv(databases, input, call));
+  await undo({ databases }, changeId);
+  expect(rowsOf(file)).toEqual([[100, "Hundred", null]]);
+  database.close();
+});
