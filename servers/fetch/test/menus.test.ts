@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { convertHtml } from "../src/page/read/html/extract.ts";
+import { convertHtml } from "../src/page/read/html.ts";
 
 const MENU = `<nav>${"<a href=/x>Another department</a> ".repeat(100)}</nav>`;
 const convert = (html: string) =>
@@ -11,11 +11,11 @@ test("a large menu is left out of a page with little content", () => {
   );
   expect(text).toContain("in grey");
   expect(text).not.toContain("department");
-  expect(extractor).toBe("navigation removed");
+  expect(extractor).toBe("page without navigation");
 });
 
 test("a page with all its content in a menu is returned whole", () => {
   const { text, extractor } = convert(`${MENU}<div>Welcome</div>`);
   expect(text).toContain("department");
-  expect(extractor).toBe("body");
+  expect(extractor).toBe("whole page");
 });

@@ -4,9 +4,9 @@ import type { HttpClient } from "@refmcp/boundary/http-client";
 import type { UrlGuard } from "@refmcp/boundary/url-guard";
 import { Converter } from "../read/converter.ts";
 import { Snapshot } from "../read/snapshot.ts";
-import { RobotsTxt } from "../robots/robots-txt.ts";
 import { KEPT_MS, SnapshotCache } from "./cache.ts";
 import { clientOf, type WebOptions } from "./client.ts";
+import { RobotsTxt } from "./robots-txt.ts";
 
 /**
  * For requests by the model and by the user. Sites have rules for the name of the official server, so it stays; the

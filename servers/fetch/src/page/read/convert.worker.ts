@@ -9,10 +9,10 @@ const WATCH_MS = 50;
 
 /** Converts a page or document. Each library is loaded on first use, since documents are rare. */
 async function done(work: Work): Promise<Done> {
-  if ("html" in work) return (await import("./html/extract.ts")).convertHtml(work.html);
+  if ("html" in work) return (await import("./html.ts")).convertHtml(work.html);
   if ("list" in work) {
     const { text, url, format } = work.list;
-    return (await import("../data/feed.ts")).listOf(text, url, format);
+    return (await import("./feed.ts")).listOf(text, url, format);
   }
   if ("pdf" in work) {
     const pages = await (await import("@refmcp/documents/pdf")).pdfPages(work.pdf);
@@ -20,7 +20,7 @@ async function done(work: Work): Promise<Done> {
   }
   const { documentHtml, officeDocument } = await import("@refmcp/documents/office");
   const document = await officeDocument(work.office);
-  const { convertWhole } = await import("./html/extract.ts");
+  const { convertWhole } = await import("./html.ts");
   return { ...factsOf(document.facts), text: convertWhole(documentHtml(document), work.writing) };
 }
 

@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { pdfOf, twoPagePdf } from "../../../test/files.ts";
 import { prose } from "../../../test/pages/write.ts";
 import { Converter, DOCUMENTS, type Done } from "./converter.ts";
-import { WorkerPool } from "./worker-pool.ts";
+import { WorkerPool } from "./workers.ts";
 
 const HALF_FORMULAS = [
   "\\(",

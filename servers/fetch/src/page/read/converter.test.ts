@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { prose } from "../../../test/pages/write.ts";
 import { Converter } from "./converter.ts";
-import { WorkerPool } from "./worker-pool.ts";
+import { WorkerPool } from "./workers.ts";
 
 const request = (html: string) =>
   ({ html, url: "https://mill.example/", format: "markdown", includeLinks: true }) as const;

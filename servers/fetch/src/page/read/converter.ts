@@ -1,11 +1,11 @@
 import { Line } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import type { List } from "../data/feed.ts";
-import type { Conversion, ConversionRequest } from "./html/extract.ts";
-import type { OutputOptions } from "./html/markdown.ts";
-import { stripTags } from "./html/strip-tags.ts";
+import type { OutputOptions } from "../write/writing.ts";
+import type { List } from "./feed.ts";
+import type { Conversion, ConversionRequest } from "./html.ts";
 import type { Metadata } from "./metadata.ts";
-import { ConversionError, type WorkerOptions, WorkerPool } from "./worker-pool.ts";
+import { stripTags } from "./strip-tags.ts";
+import { ConversionError, type WorkerOptions, WorkerPool } from "./workers.ts";
 
 /** Pages: converting takes time linear in their size, and a long one does not need much more than a second. */
 const PAGES: WorkerOptions = { max: 3, kind: "thread", cpuMs: 5_000, maxMs: 30_000, maxMb: 512 };

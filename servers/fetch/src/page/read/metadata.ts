@@ -1,7 +1,9 @@
-import { highlightsIn, jsonLdIn, textIn, typesOf } from "../data/things.ts";
+/** What a page says about itself: title, author, dates, the canonical URL, the next page. */
+import { webAddress } from "../content/address.ts";
+import type { PageDocument } from "../content/document.ts";
 import { dateOf } from "./date.ts";
-import type { PageDocument } from "./html/document.ts";
-import { nextPageIn } from "./html/next.ts";
+import { highlightsIn, type Thing, textIn, typesOf } from "./json-ld.ts";
+import { nextPageIn } from "./next.ts";
 
 /** The metadata of a page. */
 export interface Metadata {
@@ -18,7 +20,7 @@ export interface Metadata {
   readonly refresh?: string;
   /** The URL of the next page. */
   readonly next?: string;
-  /** Prices, times, recipes and videos that the page's data has; the parts of a line each. */
+  /** Prices, ratings and dates that the page's data has; the parts of a line each. */
   readonly highlights?: readonly (readonly string[])[];
 }
 
@@ -29,6 +31,7 @@ const MAX_CHARS: Readonly<Record<string, number>> = {
   description: 500,
   canonical: 2_000,
   refresh: 2_000,
+  next: 2_000,
 };
 const ARTICLE = /(?:Article|BlogPosting|Recipe)$/;
 
@@ -42,62 +45,50 @@ export function metadataIn(
   document: PageDocument,
   html: string,
   base: string,
+  things: readonly Thing[],
 ): { facts: Metadata; isArticle: boolean } {
-  const metas = new Map<string, string>();
-  for (const element of document.querySelectorAll("meta")) {
-    const content = element.getAttribute("content")?.replace(/\s+/g, " ").trim();
-    const names = ["name", "property", "http-equiv"].flatMap(
-      (key) => element.getAttribute(key) ?? [],
-    );
-    for (const name of names)
-      if (content && !metas.has(name.toLowerCase())) metas.set(name.toLowerCase(), content);
-  }
-  const meta = (...names: string[]): string | undefined =>
-    names.map((name) => metas.get(name)).find((content) => content !== undefined);
-  const things = jsonLdIn(document);
+  const meta = metasIn(document);
   const article = things.find((thing) => typesOf(thing).some((type) => ARTICLE.test(type)));
   const own = (key: string): string | undefined => textIn(article?.[key]);
   const title = document.querySelector("title")?.textContent?.replace(/\s+/g, " ").trim();
-  const refresh = /^\s*\d[\d.]*\s*[;,]\s*(?:url\s*=\s*)?["']?([^"']+)/i.exec(
-    meta("refresh") ?? "",
-  )?.[1];
-  const found = {
+  const refresh = /^\s*\d[\d.]*\s*[;,]\s*(?:url\s*=\s*)?["']?([^"']+)/i.exec(meta("refresh") ?? "");
+  const canonical = document.querySelector("link[rel=canonical i]")?.getAttribute("href");
+  const author = meta("author", "article:author", "dc.creator")?.replace(/^https?:\S+$/, "");
+  const published = dateOf(meta("article:published_time", "date", "dc.date"));
+  const modified = dateOf(meta("article:modified_time", "og:updated_time", "last-modified"));
+  const texts = {
     title: title || meta("og:title"),
-    byline:
-      meta("author", "article:author", "dc.creator")?.replace(/^https?:\S+$/, "") || own("author"),
-    published:
-      dateOf(meta("article:published_time", "date", "dc.date")) ?? dateOf(own("datePublished")),
-    modified:
-      dateOf(meta("article:modified_time", "og:updated_time", "last-modified")) ??
-      dateOf(own("dateModified")),
+    byline: author || own("author"),
+    published: published ?? dateOf(own("datePublished")),
+    modified: modified ?? dateOf(own("dateModified")),
     language: /<html\b[^>]{0,1000}?\slang\s*=\s*["']?([\w-]+)/i.exec(html.slice(0, 20_000))?.[1],
     description: meta("description", "og:description"),
-    canonical: addressOf(
-      document.querySelector("link[rel=canonical i]")?.getAttribute("href"),
-      base,
-    ),
-    refresh: addressOf(refresh?.trim(), base),
+    canonical: webAddress(canonical, base),
+    refresh: webAddress(refresh?.[1]?.trim(), base),
+    next: nextPageIn(document, base),
   };
   const facts = Object.fromEntries(
-    Object.entries(found).flatMap(([name, value]) =>
-      value ? [[name, value.slice(0, MAX_CHARS[name])]] : [],
+    Object.entries(texts).flatMap(([name, text]) =>
+      text ? [[name, text.slice(0, MAX_CHARS[name])]] : [],
     ),
   );
-  const highlights = highlightsIn(document, things);
-  const next = nextPageIn(document, base);
+  const highlights = highlightsIn(things);
   return {
-    facts: {
-      ...facts,
-      ...(next === undefined ? {} : { next }),
-      ...(highlights.length > 0 ? { highlights } : {}),
-    },
+    facts: highlights.length > 0 ? { ...facts, highlights } : facts,
     isArticle: article !== undefined || meta("og:type") === "article",
   };
 }
 
-/** An absolute HTTP URL. */
-function addressOf(href: string | null | undefined, base: string): string | undefined {
-  if (!href || !URL.canParse(href, base)) return undefined;
-  const url = new URL(href, base);
-  return url.protocol === "http:" || url.protocol === "https:" ? url.href : undefined;
+/** Finds the content of the first `meta` element with one of some names, in the order of the names. */
+function metasIn(document: PageDocument): (...names: string[]) => string | undefined {
+  const metas = new Map<string, string>();
+  for (const element of document.querySelectorAll("meta")) {
+    const content = element.getAttribute("content")?.replace(/\s+/g, " ").trim();
+    for (const key of ["name", "property", "http-equiv"]) {
+      const name = element.getAttribute(key)?.toLowerCase();
+      if (content && name !== undefined && !metas.has(name)) metas.set(name, content);
+    }
+  }
+  return (...names) =>
+    names.map((name) => metas.get(name)).find((content) => content !== undefined);
 }

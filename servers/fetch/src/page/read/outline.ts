@@ -72,12 +72,3 @@ export const slugOf = (title: string): string =>
     .toLowerCase()
     .match(/[\p{L}\p{N}]+/gu)
     ?.join("-") ?? "";
-
-/** A fragment without its percent-encoding. */
-export function decoded(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
-  }
-}

@@ -3,11 +3,12 @@ import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { cleanText, isJson, nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { HttpAnswer } from "@refmcp/boundary/http-client";
-import { decodeText, type Encoding, encodingOf } from "./charset.ts";
+import { decoded } from "../content/address.ts";
+import { decodeText, type Encoding, encodingOf } from "../download/charset.ts";
+import { type Body, isList, kindOf } from "../download/media-type.ts";
 import type { Converter } from "./converter.ts";
-import { type Body, isList, kindOf } from "./media-type.ts";
 import type { Metadata } from "./metadata.ts";
-import { decoded, fold, outlineOf, sectionOf, slugOf } from "./outline.ts";
+import { fold, outlineOf, sectionOf, slugOf } from "./outline.ts";
 
 /** How a page is presented. */
 export interface View {
@@ -44,21 +45,6 @@ export interface Page extends Metadata {
   /** What was not used of the request, or matched otherwise. */
   readonly notes?: readonly string[] | undefined;
 }
-
-/** The names of the conversions in answers. */
-const EXTRACTORS: Readonly<Record<string, string>> = {
-  readability: "main content",
-  "navigation removed": "page without navigation",
-  thread: "posts of a thread",
-  body: "whole page",
-  links: "links",
-  selector: "selected elements",
-  fragment: "part of the page",
-  stream: "whole page, as a stream",
-  "tags removed": "tags removed",
-  data: "structured data",
-  embedded: "text from the data of its scripts, which a browser may show differently",
-};
 
 /** One download, and the texts extracted from it. */
 export class Snapshot {
@@ -257,7 +243,7 @@ export class Snapshot {
       throw new ToolError("not_found", `The selector ${shown} matches nothing in ${url}.`, {
         hint: isId ? asId : "View the source with format html, or omit selector.",
       });
-    const isUnparsed = conversion.extractor === "stream" || conversion.extractor === "tags removed";
+    const isUnparsed = conversion.extractor === "tags removed";
     const unused =
       selector !== undefined
         ? "selector"
@@ -276,7 +262,6 @@ export class Snapshot {
       ...conversion,
       hasRows: format === "data",
       text: cleanText(conversion.text).trim(),
-      extractor: EXTRACTORS[conversion.extractor] ?? conversion.extractor,
     };
   }
 }

@@ -1,5 +1,5 @@
 import { nearest } from "@refmcp/boundary/answer";
-import { decoded } from "../outline.ts";
+import { decoded } from "./address.ts";
 import { HEADINGS, type PageDocument, type PageElement, textOf } from "./document.ts";
 
 type PageNode = PageElement["childNodes"][number];

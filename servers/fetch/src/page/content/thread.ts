@@ -1,4 +1,5 @@
-import { type PageDocument, type PageElement, textOf } from "./document.ts";
+/** Discussions: the posts of a thread, without what a forum says about its members. */
+import { outermost, type PageDocument, type PageElement, textOf } from "./document.ts";
 
 /** What says that a page is a discussion, not an article with comments or frequent questions (schema.org). */
 const DISCUSSION =
@@ -57,28 +58,28 @@ export function threadIn(document: PageDocument): PageElement | undefined {
   if (title !== null && !posts.some((post) => post.contains(title)))
     thread.append(title.cloneNode(true));
   let said = "";
+  const heads: PageElement[] = [];
   for (const post of posts) {
     const frame = frameOf(post, posts);
     const label = [AUTHORS, DATES].map((from) => labelIn(frame, post, from)).filter(Boolean);
     const line = document.createElement("strong");
     line.append(document.createTextNode(label.join(", ")));
-    const text = post.cloneNode(true);
-    for (const element of [...text.querySelectorAll(NOT_SAID)]) element.remove();
-    for (const quote of [...text.querySelectorAll(QUOTES)]) shorten(quote, said, document);
-    said += ` ${textOf(text)}`;
+    for (const element of [...post.querySelectorAll(NOT_SAID)]) element.remove();
+    for (const quote of [...post.querySelectorAll(QUOTES)]) shorten(quote, said, document);
+    said += ` ${textOf(post)}`;
     const paragraph = document.createElement("p");
     paragraph.append(line);
-    thread.append(document.createElement("hr"), paragraph, text);
+    heads.push(paragraph);
   }
+  for (const [index, post] of posts.entries())
+    thread.append(document.createElement("hr"), heads[index] ?? "", post);
   return thread;
 }
 
 /** The outermost matches that have text. */
 function postsIn(document: PageDocument, selector: string): PageElement[] {
-  const posts: PageElement[] = [];
-  for (const element of document.body.querySelectorAll(selector))
-    if (!posts.at(-1)?.contains(element) && textOf(element) !== "") posts.push(element);
-  return posts;
+  const matches = [...document.body.querySelectorAll(selector)];
+  return outermost(matches.filter((element) => textOf(element) !== ""));
 }
 
 const charsOf = (posts: readonly PageElement[]): number =>

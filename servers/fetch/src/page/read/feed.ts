@@ -1,8 +1,8 @@
 import { counted } from "@refmcp/boundary/answer";
 import { decodeXML } from "entities";
 import { DomUtils, parseDocument } from "htmlparser2";
-import { dateOf } from "../read/date.ts";
-import { plainText } from "./things.ts";
+import { dateOf } from "./date.ts";
+import { plainText } from "./json-ld.ts";
 
 type ChildNode = ReturnType<typeof parseDocument>["children"][number];
 type Element = Extract<

@@ -1,4 +1,4 @@
-import { type PageDocument, textOf } from "./document.ts";
+import { type PageDocument, textOf } from "../content/document.ts";
 
 /** The words of a link to the next page, without its arrows. */
 const NEXT =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isAllowed } from "./rules.ts";
+import { isAllowed } from "./robots-rules.ts";
 
 const UA =
   "ModelContextProtocol/1.0 (Autonomous; +https://github.com/modelcontextprotocol/servers)";

@@ -1,6 +1,6 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { HttpClient } from "@refmcp/boundary/http-client";
-import { isAllowed, ROBOTS_BYTES } from "./rules.ts";
+import { isAllowed, ROBOTS_BYTES } from "./robots-rules.ts";
 
 /** The cached state of a site's robots.txt, and when it expires (milliseconds since 1970). */
 interface Known {

@@ -1,0 +1,278 @@
+/**
+ * From HTML to text: parses a page once, decides which part of it answers the request, and has that written. Runs in a thread
+ * (`convert.worker.ts`), because a page decides how long it takes.
+ */
+import { isProbablyReaderable } from "@mozilla/readability";
+import { decoded, webAddress } from "../content/address.ts";
+import { articleIn } from "../content/article.ts";
+import {
+  outermost,
+  type PageDocument,
+  type PageElement,
+  parsePage,
+  textOf,
+} from "../content/document.ts";
+import { markFormulas } from "../content/formulas.ts";
+import { fragmentTarget, reduceTo, similarTo } from "../content/fragment.ts";
+import { isParsable } from "../content/limits.ts";
+import { boilerplateIn, isReference, mainOf, navigationIn } from "../content/navigation.ts";
+import { markedPage, type ReadPage, readPage } from "../content/page.ts";
+import { threadIn } from "../content/thread.ts";
+import { writeMarkdown } from "../write/markdown.ts";
+import type { OutputOptions } from "../write/writing.ts";
+import { dataOf } from "./data.ts";
+import { dateOf } from "./date.ts";
+import { embeddedHtml } from "./embedded.ts";
+import { jsonLdIn, type Thing } from "./json-ld.ts";
+import { type Metadata, metadataIn } from "./metadata.ts";
+import { stripTags } from "./strip-tags.ts";
+
+/** The parameters of a conversion. */
+export interface ConversionRequest {
+  readonly html: string;
+  /** The page's address, for relative links. */
+  readonly url: string;
+  /** links: only the page's links, one per line; data: its structured data and tables. */
+  readonly format: "markdown" | "text" | "links" | "data";
+  /** Only elements that match this CSS selector. */
+  readonly selector?: string | undefined;
+  /** Only the part that this fragment of the URL points to, percent-encoded or not. */
+  readonly fragment?: string | undefined;
+  readonly includeLinks: boolean;
+}
+
+/** What was read of a page. */
+export interface Conversion extends Metadata {
+  readonly text: string;
+  /** How the content was found. */
+  readonly extractor:
+    | "main content"
+    | "posts of a thread"
+    | "page without navigation"
+    | "whole page"
+    | "selected elements"
+    | "part of the page"
+    | "links"
+    | "structured data"
+    | "text from the data of its scripts, which a browser may show differently"
+    | "tags removed";
+  /** Whether the page has almost no text without JavaScript. */
+  readonly needsJavascript: boolean;
+  /** Whether it has text that the page hides from view. */
+  readonly hasHidden?: boolean;
+  /** What the fragment points to: its heading, otherwise the fragment. */
+  readonly section?: string;
+  /** If the fragment points to nothing: similar names. */
+  readonly similar?: readonly string[];
+  /** How many elements the selector matched. */
+  readonly found?: number;
+  /** Whether `#` and an id were meant, which CSS reads differently. */
+  readonly isId?: boolean;
+  /** Why the selector is invalid. */
+  readonly selectorProblem?: string;
+}
+
+/** Converts a page; one that would hang a DOM is read without its tags. */
+export function convertHtml(request: ConversionRequest): Conversion {
+  const { html, url, selector, fragment, includeLinks } = request;
+  if (!isParsable(html)) return { ...titleOf(html), ...withoutTags(html) };
+  const document = parsePage(html);
+  markFormulas(document, html);
+  const base = baseOf(document, url);
+  const things = jsonLdIn(document);
+  const { facts, isArticle } = metadataIn(document, html, base, things);
+  const format = request.format === "text" ? "text" : "markdown";
+  const options: OutputOptions = { base, format, includeLinks };
+  if (selector !== undefined)
+    return { ...facts, ...selected(document, selector, request.format === "data", options) };
+  const alone = { ...facts, needsJavascript: false };
+  if (request.format === "data")
+    return { ...alone, text: dataOf(document), extractor: "structured data" };
+  if (request.format === "links")
+    return { ...alone, text: linksOf(document, base), extractor: "links" };
+  const target = fragment === undefined ? undefined : fragmentTarget(document, fragment);
+  if (target !== undefined && fragment !== undefined) {
+    const part = partAt(target, document, options);
+    const section = part.heading ?? `#${decoded(fragment)}`;
+    if (part.text !== "")
+      return { ...alone, text: part.text, section, extractor: "part of the page" };
+    return { ...convertHtml({ ...request, fragment: undefined }), similar: [] };
+  }
+  const similar = fragment === undefined ? {} : { similar: similarTo(fragment, document) };
+  return { ...contentOf(document, { html, things, isArticle }, options), ...facts, ...similar };
+}
+
+/** A page that cannot be parsed. */
+export const withoutTags = (html: string): Conversion => ({
+  text: stripTags(html),
+  extractor: "tags removed",
+  needsJavascript: false,
+});
+
+/** Converts a whole document to Markdown or text. */
+export function convertWhole(html: string, options: OutputOptions): string {
+  if (!isParsable(html)) return stripTags(html);
+  const page = readPage(parsePage(html));
+  return writeMarkdown([page.document.body], page, options);
+}
+
+/** A page with less text needs JavaScript; so does one with little more, if its HTML is much longer. */
+const ALMOST_NOTHING = 20;
+const LITTLE = 200;
+/** If less text is left without the navigation, the page marks its content as navigation. */
+const MIN_CONTENT = 200;
+
+/** The content of a page: the text in its data if it shows none, the posts of a thread, an article, or all but its navigation. */
+function contentOf(
+  document: PageDocument,
+  { html, things, isArticle }: { html: string; things: readonly Thing[]; isArticle: boolean },
+  options: OutputOptions,
+): Conversion {
+  const scripts = [...document.querySelectorAll("script")];
+  const isGenerated = isReference(document);
+  const page = readPage(document);
+  const all = textOf(document.body).length;
+  const isEmpty = all < ALMOST_NOTHING || (all < LITTLE && html.length > 500);
+  const needsJavascript = scripts.length > 0 && isEmpty;
+  const about = { ...(page.hasHidden ? { hasHidden: true } : {}), needsJavascript };
+  const embedded = needsJavascript ? embeddedHtml(things, scripts) : "";
+  if (embedded !== "")
+    return {
+      text: convertWhole(embedded, options),
+      extractor: "text from the data of its scripts, which a browser may show differently",
+      needsJavascript: false,
+    };
+  const thread = threadIn(document);
+  if (thread !== undefined)
+    return {
+      ...about,
+      text: writeMarkdown([thread], page, options),
+      extractor: "posts of a thread",
+    };
+  const navigation = navigationIn(page);
+  const rest = navigation.reduce((chars, element) => chars - textOf(element).length, all);
+  const whole = () => writeMarkdown([document.body], page, options);
+  if (navigation.length > 0 && rest < Math.min(MIN_CONTENT, all / 4))
+    return { ...about, text: whole(), extractor: "whole page" };
+  for (const element of navigation) element.remove();
+  const article = isGenerated ? undefined : chosenArticle(page, isArticle);
+  if (article !== undefined) {
+    const text = writeMarkdown([document.body], page, options, article.selection);
+    const { byline } = article;
+    const published = dateOf(article.published);
+    return { byline, published, ...about, text, extractor: "main content" };
+  }
+  for (const element of boilerplateIn(page)) element.remove();
+  const text = writeMarkdown([mainOf(document)], page, options);
+  const extractor = rest < all ? "page without navigation" : "whole page";
+  return { ...about, text, extractor };
+}
+
+/** A shorter text is not an article. */
+const MIN_ARTICLE = 250;
+/**
+ * An article with a smaller share of the page's content may be an entry of a list or a post of a thread. If the page declares
+ * itself an article, it may have more comments, which don't count, but not ten times as much of other text. If the content is
+ * mostly links, the rest may be teasers of other articles. Measured by `bench/content.mjs`.
+ */
+const SHARE = 0.4;
+const SHARE_AMONG_LINKS = 0.2;
+const DECLARED_SHARE = 0.1;
+/** Readability is made for prose, so a page with as many blocks of code is read whole, unless it says that it is a post. */
+const MUCH_CODE = 3;
+const POSTS = "[itemtype$=Article], [itemtype$=BlogPosting], [itemtype$=Question], .hentry";
+
+/** The article of a page without its navigation, if the page is one and it is most of what the page has. */
+function chosenArticle(page: ReadPage, isDeclared: boolean) {
+  const { document } = page;
+  const content = mainOf(document);
+  const whole = textOf(content).length;
+  const linked = sumOf(content.querySelectorAll("a"));
+  const isOfLinks = linked > whole / 2;
+  const code = [...content.querySelectorAll("pre")].filter((pre) => textOf(pre) !== "").length;
+  const isProse = code < MUCH_CODE || document.querySelector(POSTS) !== null;
+  // A product page has few paragraphs, and its price is outside them.
+  const isReadable = () => isProbablyReaderable(document, { visibilityChecker: () => true });
+  if (!isDeclared && !(isProse && (isOfLinks || isReadable()))) return undefined;
+  if (textOf(document.body).length < MIN_ARTICLE) return undefined;
+  const article = articleIn(page);
+  if (article === undefined || article.chars < MIN_ARTICLE) return undefined;
+  const around = boilerplateIn(page).filter((element) => content.contains(element));
+  const chars = whole - sumOf(around);
+  const comments = content.querySelectorAll("[id*=comment i], [class*=comment i]");
+  const declared = isOfLinks ? 0 : DECLARED_SHARE * (chars - sumOf(outermost(comments)));
+  const least = isDeclared ? declared : (isOfLinks ? SHARE_AMONG_LINKS : SHARE) * chars;
+  return article.chars >= least ? article : undefined;
+}
+
+const sumOf = (elements: Iterable<PageElement>): number =>
+  [...elements].reduce((sum, element) => sum + textOf(element).length, 0);
+
+/** The base of relative URLs (the HTML standard, "document base URL"). */
+function baseOf(document: PageDocument, url: string): string {
+  return webAddress(document.querySelector("base[href]")?.getAttribute("href"), url) ?? url;
+}
+
+/** The elements that a selector matches, as they are, or the tables that are, contain or are around them. */
+function selected(
+  document: PageDocument,
+  selector: string,
+  isData: boolean,
+  options: OutputOptions,
+): Conversion {
+  const isId = selector.startsWith("#") && document.getElementById(selector.slice(1)) !== null;
+  const facts = { extractor: "selected elements", needsJavascript: false, isId } as const;
+  let elements: PageElement[];
+  try {
+    elements = [...document.querySelectorAll(selector)];
+  } catch (error) {
+    const selectorProblem = error instanceof Error ? error.message : String(error);
+    return { ...facts, text: "", selectorProblem };
+  }
+  const page = markedPage(document, false);
+  const text = isData ? dataOf(document, elements) : writeMarkdown(elements, page, options);
+  return { ...facts, text, found: elements.length };
+}
+
+/** The visible part of a page that a fragment names, without the navigation around it; empty if it has no words. */
+function partAt(named: PageElement, document: PageDocument, options: OutputOptions) {
+  const place = document.createElement("a");
+  place.setAttribute("name", "place");
+  // An empty anchor may be hidden, while what follows is not.
+  if (textOf(named) === "") named.before(place);
+  const page = readPage(document);
+  const element = named.isConnected ? named : place;
+  if (!element.isConnected) return { text: "", heading: undefined };
+  for (const around of navigationIn(page, element)) around.remove();
+  for (const around of boilerplateIn(page)) if (!around.contains(element)) around.remove();
+  const heading = reduceTo(element, document);
+  // Line numbers, for example.
+  const hasWords = /\p{L}/u.test(textOf(document.body));
+  return { text: hasWords ? writeMarkdown([document.body], page, options) : "", heading };
+}
+
+/** The page's links as lines of Markdown in document order, each URL once. */
+function linksOf(document: PageDocument, base: string): string {
+  const links = new Map<string, string>();
+  for (const link of document.querySelectorAll("a[href], area[href]")) {
+    const href = link.getAttribute("href") ?? "";
+    if (/^\s*(?:#|javascript:|data:)/i.test(href) || !URL.canParse(href, base)) continue;
+    const address = new URL(href, base).href;
+    const words =
+      textOf(link) ||
+      link.getAttribute("aria-label") ||
+      link.querySelector("img")?.getAttribute("alt") ||
+      "";
+    if (!links.get(address)) links.set(address, words.replace(/[[\]]/g, "").slice(0, 200));
+  }
+  return [...links].map(([address, words]) => `- [${words}](${address})`).join("\n");
+}
+
+/** The title of a page that is not parsed. */
+function titleOf(html: string): { title?: string } {
+  const title = /<title[^>]{0,200}>([^<]{1,300})/i
+    .exec(html.slice(0, 100_000))?.[1]
+    ?.replace(/\s+/g, " ")
+    .trim();
+  return title ? { title } : {};
+}
