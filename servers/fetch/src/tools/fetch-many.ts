@@ -1,7 +1,7 @@
-import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { answerContent, contentOf, maxAge, tool } from "../context.ts";
-import { fetchPages } from "../page/answer/fetch-page.ts";
+import { maxAge, tool } from "../context.ts";
+import { answerContent, contentOf } from "../page/answer/blocks.ts";
+import { eachPage, fetchPage } from "../page/answer/fetch-page.ts";
 import { answerFrom } from "../page/answer/question.ts";
 
 export default tool({
@@ -38,14 +38,10 @@ export default tool({
     const distinct = [...new Set(urls)];
     if (question !== undefined)
       return answerContent(await answerFrom(web, distinct, { ...asked, question }, call));
-    const outcomes = await fetchPages(web, distinct, asked, call);
-    const failures = outcomes.flatMap((outcome) =>
-      outcome.kind === "failed" ? [outcome.text] : [],
+    const part = { signal: call.signal, budget: Math.floor(call.budget / distinct.length) };
+    const outcomes = await eachPage(distinct, call, (url) =>
+      fetchPage(web, { ...asked, url, start_index: 0 }, part),
     );
-    if (failures.length < outcomes.length) return outcomes.flatMap(contentOf);
-    throw new ToolError(
-      "unavailable",
-      `None of the pages could be fetched.\n${failures.join("\n")}`,
-    );
+    return outcomes.flatMap(contentOf);
   },
 });

@@ -1,6 +1,7 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { contentOf, maxAge, selector, tool, url } from "../context.ts";
+import { maxAge, selector, tool, url } from "../context.ts";
+import { contentOf } from "../page/answer/blocks.ts";
 import { fetchPage } from "../page/answer/fetch-page.ts";
 
 export default tool({

@@ -1,6 +1,7 @@
 import { grouped, sized } from "@refmcp/boundary/answer";
 import { outlineOf } from "../read/outline.ts";
-import type { Page, Snapshot } from "../read/snapshot.ts";
+import type { Snapshot } from "../read/snapshot.ts";
+import type { Page } from "../read/views.ts";
 import { fragmentOf } from "./fetch-page.ts";
 
 /** A place in a text where words were found. */

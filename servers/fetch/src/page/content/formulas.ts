@@ -13,7 +13,7 @@ const FORMULAS =
   "[data-math-style], .ql-formula[data-value], [data-equation-content], .math, .arithmatex, math-renderer, img";
 /** A page without any of these is not searched. */
 const HINT =
-  /katex|<(?:m:)?math|<mjx-|math\/(?:tex|mml)|["' _-](?:MathJax|mjx-|math|arithmatex|latex|tex|formula\w*)["' _=-]|data-equation-content|codecogs|latex\.php|cht=tx|alt=["'][^"'<>]*[\\$]/;
+  /katex|<(?:m:)?math|<mjx-|math\/tex|["' _-](?:MathJax|mjx-|math|arithmatex|latex|tex|formula\w*)["' _=-]|data-equation-content|alt=["'][^"'<>]*[\\$]/;
 const RENDERER =
   /<(?:script|link)\b[^>]{0,500}(?:mathjax|katex)|MathJax(?:\.Hub|\s*=)|renderMathInElement|tex2jax/i;
 /** A longer attribute or text is not one formula. */
@@ -76,10 +76,7 @@ function mathOf(tex: string, sign: string, document: PageDocument): PageElement 
 function sourceOf(element: PageElement): string | undefined {
   const { localName, className: name } = element;
   if (localName === "img") return texOfImage(element, name);
-  if (localName === "script") {
-    const text = element.textContent ?? "";
-    return /mml/.test(element.getAttribute("type") ?? "") ? texOfText(text, element) : text;
-  }
+  if (localName === "script") return element.textContent ?? "";
   const attribute = SOURCES.map((source) => element.getAttribute(source)).find(Boolean);
   const isOne = element.querySelector("p, div, table, ul") === null;
   if (attribute && attribute.length < MAX_TEX && isOne) return attribute;
@@ -101,20 +98,9 @@ function texInside(element: PageElement, name: string): string | undefined {
   if (source) return source;
   if (math !== null) return texOfMathml(math);
   if (/katex/.test(name)) return undefined;
-  const next = element.nextElementSibling;
-  if (/Preview/.test(name) || next?.getAttribute("type")?.startsWith("math/")) return "";
-  const holder = element.hasAttribute("data-mathml")
-    ? element
-    : element.querySelector("[data-mathml]");
-  return holder === null ? undefined : texOfText(holder.getAttribute("data-mathml") ?? "", element);
-}
-
-/** The TeX of MathML as text. */
-function texOfText(mathml: string, { ownerDocument }: PageElement): string {
-  const holder = ownerDocument.createElement("div");
-  holder.innerHTML = mathml.slice(0, MAX_TEX * 5);
-  const math = holder.querySelector("math");
-  return math === null ? "" : (math.getAttribute("alttext") ?? texOfMathml(math));
+  // What MathJax 2 previews, next to its script.
+  const isNext = element.nextElementSibling?.getAttribute("type")?.startsWith("math/") === true;
+  return /Preview/.test(name) || isNext ? "" : undefined;
 }
 
 /** A text that is one formula. */
@@ -123,23 +109,12 @@ const WHOLE =
 /** Classes of images of formulas. */
 const DRAWN = /(?:^|[\s_-])(?:math|latex|tex|mwe-math\S*|formula(?:Inl|Dsp))(?:$|[\s_-])/;
 
-/** The TeX of an image: its description, if that or the image's class or address says so, or in its address. */
+/** The TeX of an image: its description, if that or the image's class says so. */
 function texOfImage(image: PageElement, name: string): string | undefined {
   const alt = image.getAttribute("alt") ?? "";
-  const src = (image.getAttribute("src") ?? "").slice(0, MAX_TEX);
-  const [, query] =
-    /(?:codecogs\.com\/[^?]*\?|latex\.php\?latex=|[?&]cht=tx&chl=)(.+)$/.exec(src) ?? [];
-  const isTex =
-    query !== undefined ||
-    WHOLE.test(alt) ||
-    DRAWN.test(name) ||
-    /\\[a-z]{2,}\s*[{_^\\(]/i.test(alt);
-  if (isTex && alt.length <= MAX_TEX && alt.trim() !== "") return alt;
-  try {
-    return query && decodeURIComponent(query.replace(/\+/g, " "));
-  } catch {
-    return undefined;
-  }
+  if (alt.length > MAX_TEX || alt.trim() === "") return undefined;
+  const isTex = WHOLE.test(alt) || DRAWN.test(name) || /\\[a-z]{2,}\s*[{_^\\(]/i.test(alt);
+  return isTex ? alt : undefined;
 }
 
 /** The TeX in an element for math that a script would render, unless its text has more than that. */

@@ -3,7 +3,7 @@
  * attributes, `style` attributes and plain rules of the page's own style sheets; README.md says what is not.
  */
 import { parseHTML } from "linkedom";
-import { isHiding, isInvisible } from "./css.ts";
+import { isHiding, isWhite } from "./css.ts";
 import { type PageDocument, type PageElement, textOf } from "./document.ts";
 
 /** Elements that have no text for a reader. Images and formulas are kept. */
@@ -72,14 +72,9 @@ function removeByAttributes(document: PageDocument, isStyled: boolean): boolean 
 }
 
 function isHiddenByStyle(element: PageElement, isStyled: boolean): boolean {
-  const style = styleOf(element);
-  if (isHiding(style)) return true;
-  const color =
-    /(?:^|;)\s*color\s*:([^;!]{1,100})/i.exec(style)?.[1] ??
-    (element.localName === "font" ? element.getAttribute("color") : null);
-  return (
-    Boolean(color) && !isStyled && isInvisible(color ?? "", "white") && !hasBackground(element)
-  );
+  const color = element.localName === "font" ? element.getAttribute("color") : null;
+  const style = color === null ? styleOf(element) : `color:${color};${styleOf(element)}`;
+  return isHiding(style) || (!isStyled && isWhite(style) && !hasBackground(element));
 }
 
 /** The start of an element's style, so that a long one is not examined again for every descendant. */

@@ -1,26 +1,21 @@
+/** MathML (W3C MathML Core) as TeX, for formulas without their source. A symbol without a known command stays unchanged. */
 import type { PageElement } from "./document.ts";
 
-/**
- * TeX for MathML (W3C MathML Core). A symbol without a known command stays unchanged.
- */
+/** The TeX of an element. */
 export function texOfMathml(element: PageElement): string {
   const name = nameOf(element);
   const kids = [...element.children];
   const part = (index: number): string =>
     kids[index] === undefined ? "" : texOfMathml(kids[index]);
-  const all = () => joined(kids.map(texOfMathml));
   switch (name) {
     case "mi":
     case "mn":
     case "mo":
       // KaTeX writes operators with limits as elements in one.
-      if (kids.length > 0) return row(kids);
-      return identifier(leafOf(element), element.getAttribute("mathvariant"));
+      return kids.length > 0 ? row(kids) : identifier(element);
     case "ms":
-    case "mtext": {
-      const text = leafOf(element).replace(/\s+/g, " ");
-      return text.trim() === "" ? text && "\\ " : `\\text{${text.replace(/[{}#%&$_]/g, "\\$&")}}`;
-    }
+    case "mtext":
+      return words(element.textContent ?? "");
     case "mspace": {
       const width = Number.parseFloat(element.getAttribute("width") ?? "");
       return width >= 1 ? "\\quad" : width > 0.1 ? "\\," : "";
@@ -28,7 +23,7 @@ export function texOfMathml(element: PageElement): string {
     case "mfrac":
       return hasLine(element) ? `\\frac{${part(0)}}{${part(1)}}` : `{${part(0)} \\atop ${part(1)}}`;
     case "msqrt":
-      return `\\sqrt{${all()}}`;
+      return `\\sqrt{${row(kids)}}`;
     case "mroot":
       return `\\sqrt[${part(1)}]{${part(0)}}`;
     case "msub":
@@ -41,30 +36,16 @@ export function texOfMathml(element: PageElement): string {
     case "mover":
     case "munderover":
       return limits(name, kids);
-    case "mmultiscripts":
-      return multiscripts(kids);
-    case "mfenced": {
-      const separators = [...(element.getAttribute("separators") ?? ",").replace(/\s/g, "")];
-      const inner = kids.map((kid, index) =>
-        index === 0
-          ? texOfMathml(kid)
-          : `${separators[index - 1] ?? separators.at(-1) ?? ""}${texOfMathml(kid)}`,
-      );
-      const [open, close] = ["open", "close"].map((side) => element.getAttribute(side));
-      return fenced(open ?? "(", joined(inner), close ?? ")");
-    }
-    case "menclose":
-      return enclosed(element.getAttribute("notation") ?? "", all());
     case "mtable":
-      return environment(element, kids);
+      return environment(element);
     case "mtr":
-    case "mlabeledtr":
-      return kids
-        .slice(name === "mtr" ? 0 : 1)
-        .map(texOfMathml)
-        .join(" & ");
-    case "mphantom":
-      return `\\phantom{${all()}}`;
+      return kids.map(texOfMathml).join(" & ");
+    case "mfenced":
+      return [
+        element.getAttribute("open") ?? "(",
+        kids.map(texOfMathml).join(","),
+        element.getAttribute("close") ?? ")",
+      ].join("");
     case "semantics":
     case "maction":
       return part(0);
@@ -81,7 +62,7 @@ const nameOf = ({ localName }: PageElement): string =>
 const hasLine = (fraction: PageElement): boolean =>
   !/^0(?!\.?\d)/.test(fraction.getAttribute("linethickness") ?? "");
 
-const leafOf = (element: PageElement): string => element.textContent ?? "";
+const signOf = (element: PageElement): string => (element.textContent ?? "").trim();
 
 /** Parts one after another, with a space where a command would take a letter into its name. */
 function joined(parts: readonly string[]): string {
@@ -91,11 +72,19 @@ function joined(parts: readonly string[]): string {
   return text;
 }
 
+/** Text within a formula. */
+function words(given: string): string {
+  const text = given.replace(/\s+/g, " ");
+  if (text.trim() === "") return text && "\\ ";
+  return `\\text{${text.replace(/[{}#%&$_]/g, "\\$&")}}`;
+}
+
 /** As an argument: one character or command alone, anything else in braces. */
 const argument = (tex: string): string =>
   /^(?:[^\\{}^_]|\\[a-z]+|\\.)$/iu.test(tex) ? tex : `{${tex}}`;
+/** The same before a script, which belongs to all of a number or to a command with its arguments. */
 const base = (tex: string): string =>
-  /^(?:\{\}|\\[a-z]+(?:\{[^{}]*\}){0,2}|\\?.|\d+|\\left(?!.*\\left).*\\right\W\w*)$/isu.test(tex)
+  /^(?:\\[a-z]+(?:\{[^{}]*\}){0,2}|\\?.|\d+|\\left(?!.*\\left).*\\right\W\w*)$/isu.test(tex)
     ? tex
     : `{${tex}}`;
 
@@ -105,83 +94,54 @@ function scripts(of: string, below: string, above: string): string {
   return `${base(of)}${under}${above === "" ? "" : `^${argument(above)}`}`;
 }
 
-/** Accents, by the character over or under a base: for more than one letter, and for one if that is another. */
+/** Accents over a base of more than one letter, and over one letter if that is another. */
 const OVER = pairsOf(
-  "¯ overline ˉ overline ‾ overline ― overline – overline ^ widehat ˆ widehat ~ widetilde ˜ widetilde ˙ dot ¨ ddot → overrightarrow " +
-    "⃗ overrightarrow ← overleftarrow ⏞ overbrace ˇ check ˘ breve ´ acute ` grave ˚ mathring",
+  "¯ overline ˉ overline ‾ overline ^ widehat ˆ widehat ~ widetilde ˜ widetilde ˙ dot ¨ ddot → overrightarrow " +
+    "⃗ overrightarrow ⏞ overbrace ˇ check ˘ breve",
 );
-const SHORT = pairsOf("overline bar widehat hat widetilde tilde overrightarrow vec");
+const OVER_LETTER = pairsOf("overline bar widehat hat widetilde tilde overrightarrow vec");
 const UNDER = pairsOf("⏟ underbrace _ underline ̲ underline ‾ underline");
 /** What takes limits. */
 const LIMITED =
-  /^\\(?:sum|prod|coprod|big\w+|int|iint|iiint|oint|lim|limsup|liminf|max|min|sup|inf|arg\w*|det|gcd|Pr|overbrace|underbrace|operatorname\*?)(?![a-z])/i;
+  /^\\(?:sum|prod|coprod|big\w+|int|iint|iiint|oint|lim|limsup|liminf|max|min|sup|inf|arg\w*|det|gcd|Pr|overbrace|underbrace)(?![a-z])/i;
 
-function limits(name: string, kids: readonly PageElement[]): string {
-  const [inner, ...around] = kids;
-  if (inner === undefined) return "";
+function limits(name: string, [inner, first, second]: readonly PageElement[]): string {
+  if (inner === undefined || first === undefined) return "";
   const of = texOfMathml(inner);
-  const [first, second] = around;
-  const under = name === "mover" ? undefined : first;
-  const over = name === "mover" ? first : name === "munder" ? undefined : second;
-  const [below, above] = [under, over].map((one) => (one === undefined ? "" : texOfMathml(one)));
-  if (around.length === 1 && first !== undefined && nameOf(first) === "mo") {
-    const long = (over === undefined ? UNDER : OVER).get(leafOf(first).trim());
-    const command = argument(of) === of ? (SHORT.get(long ?? "") ?? long) : long;
-    if (command !== undefined) return `\\${command}{${of}}`;
-  }
-  if (LIMITED.test(of)) return scripts(of, below ?? "", above ?? "");
-  const arrow = /^\\(to|leftarrow)$/.exec(of)?.[1]?.replace("to", "rightarrow");
-  if (arrow !== undefined) return `\\x${arrow}${below === "" ? "" : `[${below}]`}{${above}}`;
+  const accents = name === "mover" ? OVER : UNDER;
+  const accent = name === "munderover" ? undefined : accents.get(signOf(first));
+  if (accent !== undefined)
+    return `\\${argument(of) === of ? (OVER_LETTER.get(accent) ?? accent) : accent}{${of}}`;
+  const below = name === "mover" ? "" : texOfMathml(first);
+  const over = name === "mover" ? first : second;
+  const above = over === undefined ? "" : texOfMathml(over);
+  if (LIMITED.test(of)) return scripts(of, below, above);
   const set = above === "" ? of : `\\overset{${above}}{${of}}`;
   return below === "" ? set : `\\underset{${below}}{${set}}`;
 }
 
-function multiscripts(kids: readonly PageElement[]): string {
-  const [of, ...others] = kids;
-  const at = others.findIndex((kid) => nameOf(kid) === "mprescripts");
-  const [after, before] = at === -1 ? [others, []] : [others.slice(0, at), others.slice(at + 1)];
-  const around = (start: string, list: readonly PageElement[]): string => {
-    const every = (rest: number) =>
-      joined(list.filter((_, index) => index % 2 === rest).map(texOfMathml));
-    return list.length === 0 ? start : scripts(start, every(0), every(1));
-  };
-  return `${before.length === 0 ? "" : around("{}", before)}${around(of === undefined ? "" : texOfMathml(of), after)}`;
-}
-
-const DELIMITERS = pairsOf(
-  "{ \\{ } \\} ‖ \\| ∥ \\| ⟨ \\langle ⟩ \\rangle 〈 \\langle 〉 \\rangle ∣ |",
-);
-const delimiter = (sign: string): string =>
-  sign.trim() === "" ? "." : (DELIMITERS.get(sign.trim()) ?? symbols(sign));
-
-function fenced(open: string, inner: string, close: string): string {
-  return `${joined([`\\left${delimiter(open)}`, inner])} \\right${delimiter(close)}`;
-}
-
+const DELIMITERS = pairsOf("{ \\{ } \\} ‖ \\| ∥ \\| ⟨ \\langle ⟩ \\rangle ∣ |");
+const delimiter = (sign: string): string => (sign === "" ? "." : (DELIMITERS.get(sign) ?? sign));
 /** Environments of tables between these delimiters. */
 const MATRICES = pairsOf(
-  "() pmatrix [] bmatrix {} Bmatrix || vmatrix ∣∣ vmatrix ‖‖ Vmatrix ∥∥ Vmatrix { cases",
+  "() pmatrix [] bmatrix {} Bmatrix || vmatrix ∣∣ vmatrix ‖‖ Vmatrix { cases",
 );
 
+/** Elements in a row; between two signs, a matrix or what grows with them. */
 function row(kids: readonly PageElement[]): string {
   const shown = kids.filter((kid) => nameOf(kid) !== "mspace");
-  const [first, ...inner] = shown;
-  const isSign = (one: PageElement | undefined): one is PageElement =>
-    one !== undefined && nameOf(one) === "mo";
-  const last = isSign(inner.at(-1)) ? inner.pop() : undefined;
-  if (!isSign(first)) return joined(kids.map(texOfMathml));
-  const [open, close] = [leafOf(first).trim(), last === undefined ? "" : leafOf(last).trim()];
-  const [only] = inner;
-  const table = only === undefined ? undefined : tableIn(only);
-  const name =
-    inner.length === 1 && table !== undefined ? MATRICES.get(`${open}${close}`) : undefined;
-  if (name !== undefined && table !== undefined)
-    return environment(table, [...table.children], name);
-  const isFence = (one: PageElement): boolean =>
-    one.getAttribute("stretchy") !== "false" && one.getAttribute("fence") === "true";
-  if (last !== undefined && isFence(first) && isFence(last))
-    return fenced(open, joined(inner.map(texOfMathml)), close);
-  return joined(kids.map(texOfMathml));
+  const [first, last] = [shown[0], shown.length > 1 ? shown.at(-1) : undefined];
+  if (first === undefined || nameOf(first) !== "mo") return joined(kids.map(texOfMathml));
+  const isClosed = last !== undefined && nameOf(last) === "mo";
+  const inner = shown.slice(1, isClosed ? -1 : undefined);
+  const table = inner.length === 1 && inner[0] !== undefined ? tableIn(inner[0]) : undefined;
+  const name = MATRICES.get(signOf(first) + (isClosed ? signOf(last) : ""));
+  if (table !== undefined && name !== undefined) return environment(table, name);
+  const isFence = (sign: PageElement): boolean =>
+    sign.getAttribute("stretchy") !== "false" && sign.getAttribute("fence") === "true";
+  if (!isClosed || !isFence(first) || !isFence(last)) return joined(kids.map(texOfMathml));
+  const [open, close] = [delimiter(signOf(first)), delimiter(signOf(last))];
+  return `${joined([`\\left${open}`, ...inner.map(texOfMathml)])} \\right${close}`;
 }
 
 /** A table, alone in rows and styles. */
@@ -193,17 +153,11 @@ function tableIn(element: PageElement): PageElement | undefined {
   return isFrame && only !== undefined && others.length === 0 ? tableIn(only) : undefined;
 }
 
-function environment(table: PageElement, rows: readonly PageElement[], given?: string): string {
+function environment(table: PageElement, given?: string): string {
   const isAligned = /^right left/.test(table.getAttribute("columnalign") ?? "");
   const name = given ?? (isAligned ? "aligned" : "matrix");
-  return `\\begin{${name}} ${rows.map(texOfMathml).join(" \\\\ ")} \\end{${name}}`;
-}
-
-function enclosed(notation: string, inner: string): string {
-  if (/box/.test(notation)) return `\\boxed{${inner}}`;
-  if (/strike/.test(notation)) return `\\cancel{${inner}}`;
-  const line = /^(?:top|bottom)$/.exec(notation)?.[0];
-  return line === undefined ? inner : `\\${line === "top" ? "over" : "under"}line{${inner}}`;
+  const rows = [...table.children].map(texOfMathml).join(" \\\\ ");
+  return `\\begin{${name}} ${rows} \\end{${name}}`;
 }
 
 const FUNCTIONS = new Set(
@@ -212,61 +166,32 @@ const FUNCTIONS = new Set(
     "sec sin sinh sup tan tanh"
   ).split(" "),
 );
-
-function identifier(text: string, variant: string | null): string {
-  const name = text.replace(/\s+/g, " ").trim();
-  if (FUNCTIONS.has(name)) return `\\${name}`;
-  if (/^lim (?:sup|inf)$/.test(name)) return `\\${name.replace(" ", "")}`;
-  const isWord = /^[a-z]{2,}$/i.test(name);
-  if (isWord) return `\\${VARIANTS.get(variant ?? "normal") ?? "mathrm"}{${name}}`;
-  return symbols(text, variant !== "normal" || /^[a-z]$/i.test(name) ? variant : null);
-}
-
 /** Commands of MathML's variants. */
 const VARIANTS = pairsOf(
   "normal mathrm bold mathbf bold-italic boldsymbol double-struck mathbb script mathcal fraktur mathfrak sans-serif mathsf monospace mathtt",
 );
-const GREEK = 0x1d6a8;
-/** Unicode's alphabets in rows of the same length: the first character, the length and the fonts; an empty font is italic. */
-const ALPHABETS: readonly (readonly [start: number, length: number, fonts: string])[] = [
-  [0x1d7ce, 10, "mathbf"],
-  [GREEK, 58, "mathbf,,boldsymbol,boldsymbol,boldsymbol"],
-  [
-    0x1d400,
-    52,
-    "mathbf,,boldsymbol,mathcal,mathcal,mathfrak,mathbb,mathfrak,mathsf,mathsf,mathsf,mathsf,mathtt",
-  ],
-];
-/** The last letters of each Greek alphabet there. */
-const GREEK_FORMS = [..."ϵϑϰϕϱϖ"];
-const LETTERS: Readonly<Record<string, string>> = {
-  mathbb: "ℂℍℕℙℚℝℤ",
-  mathcal: "ℬℰℱℋℐℒℳℛℯℊℴ",
-  mathfrak: "ℭℌℑℜℨ",
-};
 
-/** Symbols as commands, letters of mathematical alphabets as plain letters in their font. */
-function symbols(text: string, variant?: string | null): string {
-  const parts = [...text.replace(/\s+/g, " ").trim()].map((sign) => {
-    const code = sign.codePointAt(0) ?? 0;
-    const letter = Object.entries(LETTERS).find(([, letters]) => letters.includes(sign))?.[0];
-    const [start = 0, length = 1, fonts = ""] = ALPHABETS.find(([first]) => first <= code) ?? [];
-    const font = letter ?? fonts.split(",")[Math.floor((code - start) / length)];
-    const form = start === GREEK ? GREEK_FORMS[((code - GREEK) % length) - 52] : undefined;
-    const plain = form ?? (code >= 0x1d400 && code < 0x1d800 ? sign.normalize("NFKC") : sign);
-    const shown = letter === undefined ? commandOf(plain) : sign.normalize("NFKC");
-    return font ? `\\${font}{${shown}}` : shown;
-  });
-  const tex = joined(parts);
+/** A name or sign: a function, a word, or symbols in a font. */
+function identifier(element: PageElement): string {
+  const name = (element.textContent ?? "").replace(/\s+/g, " ").trim();
+  const variant = element.getAttribute("mathvariant");
+  if (FUNCTIONS.has(name)) return `\\${name}`;
   const font = VARIANTS.get(variant ?? "");
-  return font === undefined || tex === "" ? tex : `\\${font}{${tex}}`;
+  if (/^[a-z]{2,}$/i.test(name)) return `\\${font ?? "mathrm"}{${name}}`;
+  const tex = joined([...name].map(symbol));
+  const isPlain = variant === "normal" && !/^[a-z]$/i.test(name);
+  return font === undefined || tex === "" || isPlain ? tex : `\\${font}{${tex}}`;
 }
 
-function commandOf(sign: string): string {
-  const command = COMMANDS.get(sign);
-  if (command !== undefined) return `\\${command}`;
+/** A symbol as a command; a letter of a mathematical alphabet as a plain one, if double-struck in that font. */
+function symbol(sign: string): string {
   // Invisible operators.
-  return /[\u2061-\u2064]/.test(sign) ? "" : (FORMS.get(sign) ?? sign);
+  if (/[\u2061-\u2064]/.test(sign)) return "";
+  if ("ℂℍℕℙℚℝℤ".includes(sign)) return `\\mathbb{${sign.normalize("NFKC")}}`;
+  const code = sign.codePointAt(0) ?? 0;
+  const plain = code >= 0x1d400 && code < 0x1d800 ? sign.normalize("NFKC") : sign;
+  const command = COMMANDS.get(plain);
+  return command === undefined ? (FORMS.get(plain) ?? plain) : `\\${command}`;
 }
 
 /** Symbols and their commands. */

@@ -27,9 +27,6 @@ const AUTHORS = [
 const DATES = ["time, [itemprop=dateCreated]", ".postdate, .age, p.author a, .relativetime"];
 /** Previews of links, and tools; a quote is an `aside` in Discourse. */
 const NOT_SAID = "aside:not(.quote), nav, footer, form, button, .bbCodeBlock-expandLink";
-const QUOTES = "blockquote, aside.quote";
-/** A longer quote of an earlier post is cut. */
-const MAX_QUOTE = 160;
 const MAX_LABEL = 80;
 /** With less text, the posts are not what the page is about. */
 const LITTLE = 250;
@@ -57,7 +54,6 @@ export function threadIn(document: PageDocument): PageElement | undefined {
   const title = document.querySelector("h1");
   if (title !== null && !posts.some((post) => post.contains(title)))
     thread.append(title.cloneNode(true));
-  let said = "";
   const heads: PageElement[] = [];
   for (const post of posts) {
     const frame = frameOf(post, posts);
@@ -65,8 +61,6 @@ export function threadIn(document: PageDocument): PageElement | undefined {
     const line = document.createElement("strong");
     line.append(document.createTextNode(label.join(", ")));
     for (const element of [...post.querySelectorAll(NOT_SAID)]) element.remove();
-    for (const quote of [...post.querySelectorAll(QUOTES)]) shorten(quote, said, document);
-    said += ` ${textOf(post)}`;
     const paragraph = document.createElement("p");
     paragraph.append(line);
     heads.push(paragraph);
@@ -99,16 +93,6 @@ function frameOf(post: PageElement, posts: readonly PageElement[]): PageElement 
     frame = outer;
   }
   return frame;
-}
-
-/** Cuts a long quote of what was said before. */
-function shorten(quote: PageElement, said: string, document: PageDocument): void {
-  const text = [...quote.childNodes].map(textOf).filter(Boolean).join(" ");
-  if (text.length <= MAX_QUOTE) return;
-  // Around it: who said it, and links to expand it.
-  const middle = text.slice(text.length / 2 - 40, text.length / 2 + 40);
-  if (said.includes(middle))
-    quote.replaceChildren(document.createTextNode(`${text.slice(0, MAX_QUOTE)} …`));
 }
 
 /** The first short text in a frame, not in its post, that matches one of the selectors. */

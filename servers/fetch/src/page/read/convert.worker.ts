@@ -1,3 +1,4 @@
+/** The code of the threads and processes: converts one page or document after another, as they come. */
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
 import type { DocumentFacts } from "@refmcp/documents";
 import type { Done, Work } from "./converter.ts";
@@ -10,10 +11,7 @@ const WATCH_MS = 50;
 /** Converts a page or document. Each library is loaded on first use, since documents are rare. */
 async function done(work: Work): Promise<Done> {
   if ("html" in work) return (await import("./html.ts")).convertHtml(work.html);
-  if ("list" in work) {
-    const { text, url, format } = work.list;
-    return (await import("./feed.ts")).listOf(text, url, format);
-  }
+  if ("list" in work) return (await import("./feed.ts")).listOf(work.list);
   if ("pdf" in work) {
     const pages = await (await import("@refmcp/documents/pdf")).pdfPages(work.pdf);
     return { text: pages.join("\n\n"), pages: pages.length };

@@ -6,7 +6,7 @@ import { workerFile } from "@refmcp/core/worker-file";
 import { expect, it, onTestFinished } from "vitest";
 import { pdfOf, twoPagePdf } from "../../../test/files.ts";
 import { prose } from "../../../test/pages/write.ts";
-import { Converter, DOCUMENTS, type Done } from "./converter.ts";
+import { Converter, DOCUMENTS, type Done, type Work } from "./converter.ts";
 import { WorkerPool } from "./workers.ts";
 
 const HALF_FORMULAS = [
@@ -80,7 +80,7 @@ it("a PDF that decodes to gigabytes is given up, outside this process, and the n
   const hostile = hostilePdf();
   expect(hostile.length).toBeLessThan(4_000);
   // A slow machine would reach the time limit first.
-  const documents = new WorkerPool({ ...DOCUMENTS, maxMs: 300_000 });
+  const documents = new WorkerPool<Work, { text: string }>({ ...DOCUMENTS, maxMs: 300_000 });
   onTestFinished(() => documents.close());
   const { signal } = new AbortController();
   await expect(documents.run({ pdf: hostile }, signal)).rejects.toThrow(

@@ -1,14 +1,23 @@
+/** Feeds (RSS, Atom, JSON Feed) and sitemaps as lists. */
 import { counted } from "@refmcp/boundary/answer";
 import { decodeXML } from "entities";
 import { DomUtils, parseDocument } from "htmlparser2";
 import { dateOf } from "./date.ts";
-import { plainText } from "./json-ld.ts";
+import { plainText } from "./strip-tags.ts";
 
 type ChildNode = ReturnType<typeof parseDocument>["children"][number];
 type Element = Extract<
   ChildNode,
   { readonly name: string; readonly children: unknown; readonly attribs: unknown }
 >;
+
+export interface ListRequest {
+  readonly text: string;
+  /** For relative links. */
+  readonly url: string;
+  /** data: every field as JSON, otherwise one line for each item with the beginning of its text. */
+  readonly format: "markdown" | "text" | "data";
+}
 
 /** A feed or sitemap as text. */
 export interface List {
@@ -21,45 +30,43 @@ export interface List {
 
 type Field = "title" | "link" | "date" | "author" | "summary" | "categories" | "media";
 type Item = Partial<Record<Field, string>>;
+/** The texts of an item by their names. */
+type Values = ReadonlyMap<string, string>;
 
 /** How far into a text its root is searched. */
 const START = 4_100;
 const SUMMARY_CHARS = 280;
 /**
- * The fields of items by the names of RSS 2.0, RSS 1.0, Atom, Dublin Core, Media RSS and JSON Feed. The names of a field
- * are in the order of preference.
+ * The fields of items by the names of RSS 2.0, RSS 1.0, Atom, Dublin Core, Media RSS and JSON Feed, in the order of
+ * preference.
  */
-const FIELDS: readonly (readonly [field: Field, names: readonly string[]])[] = [
-  ["title", ["title"]],
-  ["link", ["link", "url", "external_url", "guid", "id"]],
-  ["date", ["published", "pubdate", "dc:date", "updated", "date_published", "date_modified"]],
-  ["author", ["author", "dc:creator", "authors"]],
-  [
-    "summary",
-    ["content:encoded", "content", "description", "summary", "content_text", "content_html"],
-  ],
-  ["categories", ["category", "tags"]],
-  ["media", ["enclosure", "media:content", "image"]],
-];
+const FIELDS: Readonly<Record<Field, string>> = {
+  title: "title",
+  link: "link url external_url guid id",
+  date: "published pubdate dc:date updated date_published date_modified",
+  author: "author dc:creator authors",
+  summary: "content:encoded content description summary content_text content_html",
+  categories: "category tags",
+  media: "enclosure media:content image",
+};
 
-/**
- * A feed as its items, a sitemap as its URLs, in their order.
- *
- * @param format data: every field as JSON, otherwise one line for each item with the beginning of its text
- */
-export function listOf(text: string, base: string, format: "markdown" | "text" | "data"): List {
-  const needsJavascript = false;
-  const sitemap = sitemapOf(text, base);
+/** A feed as its items, a sitemap as its URLs, in their order. */
+export function listOf({ text, url, format }: ListRequest): List {
+  const sitemap = sitemapOf(text, url);
   if (sitemap !== undefined) return sitemap;
-  const { items, title: given } = text.trimStart().startsWith("{") ? jsonFeed(text) : xmlList(text);
-  const found = items.map((item) => itemOf(item, base));
-  const title = given && plainText(given).slice(0, 300);
-  const lines = found.map((item) =>
-    format === "data" ? JSON.stringify(item) : itemLine(item, format),
+  const feed = text.trimStart().startsWith("{") ? jsonFeed(text) : xmlFeed(text);
+  const items = feed.items.map((item) => itemOf(item, url));
+  const title = feed.title && plainText(feed.title).slice(0, 300);
+  const lines = items.map((item) =>
+    format === "data" ? JSON.stringify(item) : itemLine(item, format === "text"),
   );
   const heading = title ? [format === "text" ? title : `# ${title}`, ""] : [];
-  const extractor = `feed, ${counted(found.length, "item")}`;
-  return { text: [...heading, ...lines].join("\n"), extractor, title, needsJavascript };
+  return {
+    text: [...heading, ...lines].join("\n"),
+    extractor: `feed, ${counted(items.length, "item")}`,
+    title,
+    needsJavascript: false,
+  };
 }
 
 /** A sitemap (sitemaps.org), which may have 50,000 URLs, so it is read without a document. */
@@ -71,48 +78,40 @@ function sitemapOf(xml: string, base: string): List | undefined {
   const field = (name: string) =>
     new RegExp(`<${prefix}${name}>(?:<!\\[CDATA\\[)?\\s*([^<\\s\\]]+)`);
   const [loc, lastmod] = [field("loc"), field("lastmod")];
-  const lines: string[] = [];
-  for (const [, body = ""] of xml.matchAll(item)) {
-    const url = decodeXML(loc.exec(body)?.[1] ?? "");
-    const address = URL.canParse(url, base) ? new URL(url, base).href : url;
-    lines.push([address, lastmod.exec(body)?.[1]].filter(Boolean).join(" "));
-  }
+  const lines = Array.from(xml.matchAll(item), ([, body = ""]) => {
+    const address = absolute(decodeXML(loc.exec(body)?.[1] ?? ""), base);
+    return [address, lastmod.exec(body)?.[1]].filter(Boolean).join(" ");
+  });
   const isIndex = root === "sitemapindex";
   const extractor = `sitemap${isIndex ? " index" : ""}, ${counted(lines.length, isIndex ? "sitemap" : "URL")}`;
   return { text: lines.join("\n"), extractor, needsJavascript: false };
 }
 
-function itemLine(
-  { title, link, date, author, summary = "" }: Item,
-  format: "markdown" | "text",
-): string {
+const absolute = (url: string, base: string): string | undefined =>
+  URL.canParse(url, base) ? new URL(url, base).href : undefined;
+
+function itemLine({ title, link, date, author, summary = "" }: Item, isText: boolean): string {
   const name = title ?? summary.slice(0, 80);
-  const linked =
-    link === undefined || format === "text" ? name : `[${name.replace(/[[\]]/g, "")}](${link})`;
+  const linked = link === undefined || isText ? name : `[${name.replace(/[[\]]/g, "")}](${link})`;
   const about = [date?.slice(0, 10), author].filter(Boolean).join(", ");
   const isCut = summary.length > SUMMARY_CHARS;
-  const shown =
-    title === undefined ? "" : summary.slice(0, SUMMARY_CHARS).replace(isCut ? /\s\S*$/ : "", "");
+  const start = summary.slice(0, SUMMARY_CHARS).replace(isCut ? /\s\S*$/ : "", "");
+  const shown = title === undefined ? "" : start;
   return `- ${linked}${about && ` (${about})`}${shown && `: ${shown}`}${isCut ? "…" : ""}`;
 }
 
-type Values = ReadonlyMap<string, string>;
-type Found = { items: Values[]; title: string | undefined };
-
 function itemOf(values: Values, base: string): Item {
-  const entries = FIELDS.map(([field, names]) => {
-    const value = names
-      .map((name) => plainText(values.get(name) ?? ""))
-      .find((text) => text !== "");
-    if (value === undefined || field === "date")
-      return [field, dateOf(value) ?? value?.slice(0, 40)];
-    if (field !== "link" && field !== "media") return [field, value];
-    return [field, URL.canParse(value, base) ? new URL(value, base).href : undefined];
+  const entries = Object.entries(FIELDS).map(([field, names]) => {
+    const texts = names.split(" ").map((name) => plainText(values.get(name) ?? ""));
+    const text = texts.find((value) => value !== "");
+    if (text === undefined) return [field, undefined];
+    if (field === "date") return [field, dateOf(text) ?? text.slice(0, 40)];
+    return [field, field === "link" || field === "media" ? absolute(text, base) : text];
   });
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
-function xmlList(xml: string): Found {
+function xmlFeed(xml: string): { items: Values[]; title: string | undefined } {
   const elementsIn = (parent: { readonly children: ChildNode[] } | undefined) =>
     (parent?.children ?? []).filter(DomUtils.isTag);
   const [root] = elementsIn(parseDocument(xml, { xmlMode: true }));
@@ -136,8 +135,8 @@ function valuesOf(elements: readonly Element[]): Values {
     const known = values.get(name);
     if (name === "link" && rel === "enclosure") values.set("enclosure", text);
     else if ((name === "link" && rel !== "alternate") || isPermaLink === "false") continue;
-    else if (known === undefined || name === "category")
-      values.set(name, known === undefined ? text : `${known}, ${text}`);
+    else if (known === undefined) values.set(name, text);
+    else if (name === "category") values.set(name, `${known}, ${text}`);
   }
   // An Atom id is a name rather than an address.
   if (values.has("updated")) values.delete("id");
@@ -145,13 +144,12 @@ function valuesOf(elements: readonly Element[]): Values {
 }
 
 /** A JSON Feed (jsonfeed.org). */
-function jsonFeed(json: string): Found {
+function jsonFeed(json: string): { items: Values[]; title: string | undefined } {
   const { title, items }: { title?: unknown; items?: unknown } = JSON.parse(json);
   const textOf = (value: unknown): string => {
     if (Array.isArray(value)) return value.map(textOf).join(", ");
-    return String(
-      typeof value === "object" && value !== null && "name" in value ? value.name : value,
-    );
+    const isNamed = typeof value === "object" && value !== null && "name" in value;
+    return String(isNamed ? value.name : value);
   };
   const values = (Array.isArray(items) ? items : []).map(
     (item: unknown) =>

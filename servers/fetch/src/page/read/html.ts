@@ -22,8 +22,6 @@ import { writeMarkdown } from "../write/markdown.ts";
 import type { OutputOptions } from "../write/writing.ts";
 import { dataOf } from "./data.ts";
 import { dateOf } from "./date.ts";
-import { embeddedHtml } from "./embedded.ts";
-import { jsonLdIn, type Thing } from "./json-ld.ts";
 import { type Metadata, metadataIn } from "./metadata.ts";
 import { stripTags } from "./strip-tags.ts";
 
@@ -54,7 +52,6 @@ export interface Conversion extends Metadata {
     | "part of the page"
     | "links"
     | "structured data"
-    | "text from the data of its scripts, which a browser may show differently"
     | "tags removed";
   /** Whether the page has almost no text without JavaScript. */
   readonly needsJavascript: boolean;
@@ -64,12 +61,8 @@ export interface Conversion extends Metadata {
   readonly section?: string;
   /** If the fragment points to nothing: similar names. */
   readonly similar?: readonly string[];
-  /** How many elements the selector matched. */
-  readonly found?: number;
-  /** Whether `#` and an id were meant, which CSS reads differently. */
-  readonly isId?: boolean;
-  /** Why the selector is invalid. */
-  readonly selectorProblem?: string;
+  /** Of a selector: how many elements it matches, why it is invalid, whether `#` and an id were meant, which CSS reads differently. */
+  readonly matches?: { readonly count: number; readonly problem?: string; readonly isId: boolean };
 }
 
 /** Converts a page; one that would hang a DOM is read without its tags. */
@@ -79,8 +72,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
   const document = parsePage(html);
   markFormulas(document, html);
   const base = baseOf(document, url);
-  const things = jsonLdIn(document);
-  const { facts, isArticle } = metadataIn(document, html, base, things);
+  const { facts, isArticle } = metadataIn(document, html, base);
   const format = request.format === "text" ? "text" : "markdown";
   const options: OutputOptions = { base, format, includeLinks };
   if (selector !== undefined)
@@ -99,7 +91,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
     return { ...convertHtml({ ...request, fragment: undefined }), similar: [] };
   }
   const similar = fragment === undefined ? {} : { similar: similarTo(fragment, document) };
-  return { ...contentOf(document, { html, things, isArticle }, options), ...facts, ...similar };
+  return { ...contentOf(document, { html, isArticle }, options), ...facts, ...similar };
 }
 
 /** A page that cannot be parsed. */
@@ -122,26 +114,19 @@ const LITTLE = 200;
 /** If less text is left without the navigation, the page marks its content as navigation. */
 const MIN_CONTENT = 200;
 
-/** The content of a page: the text in its data if it shows none, the posts of a thread, an article, or all but its navigation. */
+/** The content of a page: the posts of a thread, an article, or all but its navigation. */
 function contentOf(
   document: PageDocument,
-  { html, things, isArticle }: { html: string; things: readonly Thing[]; isArticle: boolean },
+  { html, isArticle }: { html: string; isArticle: boolean },
   options: OutputOptions,
 ): Conversion {
-  const scripts = [...document.querySelectorAll("script")];
+  const hasScript = document.querySelector("script") !== null;
   const isGenerated = isReference(document);
   const page = readPage(document);
   const all = textOf(document.body).length;
   const isEmpty = all < ALMOST_NOTHING || (all < LITTLE && html.length > 500);
-  const needsJavascript = scripts.length > 0 && isEmpty;
+  const needsJavascript = hasScript && isEmpty;
   const about = { ...(page.hasHidden ? { hasHidden: true } : {}), needsJavascript };
-  const embedded = needsJavascript ? embeddedHtml(things, scripts) : "";
-  if (embedded !== "")
-    return {
-      text: convertWhole(embedded, options),
-      extractor: "text from the data of its scripts, which a browser may show differently",
-      needsJavascript: false,
-    };
   const thread = threadIn(document);
   if (thread !== undefined)
     return {
@@ -221,17 +206,17 @@ function selected(
   options: OutputOptions,
 ): Conversion {
   const isId = selector.startsWith("#") && document.getElementById(selector.slice(1)) !== null;
-  const facts = { extractor: "selected elements", needsJavascript: false, isId } as const;
+  const facts = { extractor: "selected elements", needsJavascript: false } as const;
   let elements: PageElement[];
   try {
     elements = [...document.querySelectorAll(selector)];
   } catch (error) {
-    const selectorProblem = error instanceof Error ? error.message : String(error);
-    return { ...facts, text: "", selectorProblem };
+    const problem = error instanceof Error ? error.message : String(error);
+    return { ...facts, text: "", matches: { count: 0, problem, isId } };
   }
   const page = markedPage(document, false);
   const text = isData ? dataOf(document, elements) : writeMarkdown(elements, page, options);
-  return { ...facts, text, found: elements.length };
+  return { ...facts, text, matches: { count: elements.length, isId } };
 }
 
 /** The visible part of a page that a fragment names, without the navigation around it; empty if it has no words. */

@@ -2,7 +2,7 @@
 import { webAddress } from "../content/address.ts";
 import type { PageDocument } from "../content/document.ts";
 import { dateOf } from "./date.ts";
-import { highlightsIn, type Thing, textIn, typesOf } from "./json-ld.ts";
+import { jsonLdIn, textIn, typesOf } from "./json-ld.ts";
 import { nextPageIn } from "./next.ts";
 
 /** The metadata of a page. */
@@ -20,8 +20,6 @@ export interface Metadata {
   readonly refresh?: string;
   /** The URL of the next page. */
   readonly next?: string;
-  /** Prices, ratings and dates that the page's data has; the parts of a line each. */
-  readonly highlights?: readonly (readonly string[])[];
 }
 
 const MAX_CHARS: Readonly<Record<string, number>> = {
@@ -45,10 +43,9 @@ export function metadataIn(
   document: PageDocument,
   html: string,
   base: string,
-  things: readonly Thing[],
 ): { facts: Metadata; isArticle: boolean } {
   const meta = metasIn(document);
-  const article = things.find((thing) => typesOf(thing).some((type) => ARTICLE.test(type)));
+  const article = jsonLdIn(document).find((thing) => typesOf(thing).some((type) => ARTICLE.test(type)));
   const own = (key: string): string | undefined => textIn(article?.[key]);
   const title = document.querySelector("title")?.textContent?.replace(/\s+/g, " ").trim();
   const refresh = /^\s*\d[\d.]*\s*[;,]\s*(?:url\s*=\s*)?["']?([^"']+)/i.exec(meta("refresh") ?? "");
@@ -72,9 +69,8 @@ export function metadataIn(
       text ? [[name, text.slice(0, MAX_CHARS[name])]] : [],
     ),
   );
-  const highlights = highlightsIn(things);
   return {
-    facts: highlights.length > 0 ? { ...facts, highlights } : facts,
+    facts,
     isArticle: article !== undefined || meta("og:type") === "article",
   };
 }

@@ -1,90 +1,58 @@
-import { type PageDocument, textOf } from "../content/document.ts";
+/** The next page of the same text, list or thread, so that a reader of the last piece knows how to go on. */
+import { type PageDocument, type PageElement, textOf } from "../content/document.ts";
 
 /** The words of a link to the next page, without its arrows. */
-const NEXT =
-  /^(?:next(?: page| chapter| part)?|older(?: posts| entries| comments)?|more results|continue reading|weiter|nächste(?: seite)?|page suivante|suivante?|siguiente|pagina successiva|successiva|volgende|próxima|próximo|далее|次へ|下一页)$/i;
-const MAX_WORDS = 60;
+const WORDS =
+  /^(?:next(?: page| chapter| part)?|older(?: posts| entries| comments)?|more results|weiter|nächste(?: seite)?|page suivante|suivante?|siguiente|pagina successiva|volgende|próxima|далее|次へ|下一页)$/i;
 const ARROW = /^(?:[»›→>]+|>>)$/;
-/** A name of the number of a page, or of its first item, in a query. */
-const PAGE_NAMES =
-  /^(?:p|pg|page|paged|pagenum|pageno|page_?number|seite|start|offset|from|skip|s)$/i;
+/** The number of a page in its URL: `?page=2`, `/page/2/`, `/page-2`, `-2.html`. */
+const NUMBER =
+  /([?&](?:p|pg|page|paged|start|offset|from)=|\/(?:page|p|seite)[/-]|[-_](?=\d{1,4}(?:\.\w+|\/)?$))(\d{1,6})/i;
 
 /**
- * The next page of the same text, list or thread on the same origin: by `rel=next`, a link
- * that says so, or the number after that of this page. A numbered page is preferred, since blogs call the next article so too.
+ * The next page on the same origin: by `rel=next`, by a link that says so, or by the number after that of this page. A numbered
+ * page is preferred, since blogs call the next article so too.
  */
 export function nextPageIn(document: PageDocument, base: string): string | undefined {
   if (!URL.canParse(base)) return undefined;
-  const here = new URL(base);
-  here.hash = "";
-  const place = placeOf(here);
-  const links = [...document.querySelectorAll("a[href], link[rel~=next i]")].flatMap((element) => {
-    const url = urlOf(element.getAttribute("href") ?? "", base);
-    if (url?.origin !== here.origin) return [];
-    url.hash = "";
-    return url.href !== here.href ? [{ element, url, place: placeOf(url) }] : [];
-  });
-  const pages = links.filter((link) => link.place.pattern === place.pattern);
-  const isNamed = ({ element }: (typeof links)[number]) =>
+  const here = pageOf(base, base);
+  const links = [...document.querySelectorAll("a[href], link[rel~=next i]")]
+    .map((element) => ({ element, page: pageOf(element.getAttribute("href") ?? "", base) }))
+    .filter(({ page }) => page.origin === here.origin && page.href !== here.href);
+  const numbered = links.filter(({ page }) => page.pattern === here.pattern);
+  const isNamed = ({ element }: { element: PageElement }): boolean =>
     /(?:^|\s)next(?:\s|$)/i.test(element.getAttribute("rel") ?? "");
-  const says = ({ element }: (typeof links)[number]) => {
-    const words = [
-      textOf(element),
-      element.getAttribute("aria-label"),
-      element.getAttribute("title"),
-    ];
-    return words.some((word) => {
-      const text = (word ?? "").trim();
-      if (text === "" || text.length > MAX_WORDS) return false;
-      return ARROW.test(text) || NEXT.test(text.replace(/^[\s«»‹›←→<>|]+|[\s«»‹›→<>|]+$/g, ""));
-    });
-  };
-  const found =
-    pages.find(isNamed) ??
-    pages.find((link) => says(link) && link.place.number > place.number) ??
-    pages.find(
-      ({ element, place: { number } }) =>
-        number === place.number + 1 && textOf(element) === String(number),
+  const next =
+    numbered.find(isNamed) ??
+    numbered.find(({ element, page }) => says(element) && page.number > here.number) ??
+    numbered.find(
+      ({ element, page }) =>
+        page.number === here.number + 1 && textOf(element) === String(page.number),
     ) ??
     links.find(isNamed) ??
     links.find(
-      (link) =>
-        says(link) && folderOf(link.url) === folderOf(here) && !ARROW.test(textOf(link.element)),
+      ({ element, page }) =>
+        page.folder === here.folder && says(element) && !ARROW.test(textOf(element)),
     );
-  return found?.url.href;
+  return next?.page.href;
 }
 
-function urlOf(href: string, base: string): URL | undefined {
-  if (/^(?:#|[a-gi-z]\w+:)/i.test(href)) return undefined;
-  try {
-    return new URL(href, base);
-  } catch {
-    return undefined;
-  }
+function says(element: PageElement): boolean {
+  const texts = [textOf(element), element.getAttribute("aria-label"), element.getAttribute("title")];
+  return texts.some((text) => {
+    const words = (text ?? "").trim().slice(0, 60);
+    return ARROW.test(words) || WORDS.test(words.replace(/^[\s«»‹›←→<>|]+|[\s«»‹›→<>|]+$/g, ""));
+  });
 }
 
-const folderOf = ({ pathname }: URL): string => pathname.slice(0, pathname.lastIndexOf("/") + 1);
-
-/**
- * The number of a page in its URL (`?page=2`, `/page/2/`, `-2.html`), and the URL without it. Without a number it is the first.
- */
-function placeOf(url: URL): { readonly pattern: string; readonly number: number } {
-  const query = new URLSearchParams(url.search);
-  for (const [name, value] of query)
-    if (PAGE_NAMES.test(name) && /^\d{1,6}$/.test(value)) {
-      query.delete(name);
-      return { pattern: `${url.pathname}?${query}`, number: Number(value) };
-    }
-  const path =
-    /^(.*?)(?:\/(?:page|p|seite)[/-](\d{1,5})|[-_](?:page|p)?-?(\d{1,4})(?=\.\w+$|\/?$))(\/?(?:\.\w+)?)$/i.exec(
-      url.pathname,
-    );
-  const [, before = url.pathname, folder, suffix, after = ""] = path ?? [];
-  const number = folder ?? suffix;
-  const pattern =
-    number === undefined ? url.pathname : before + (after || (folder === undefined ? "" : "/"));
-  return {
-    pattern: `${pattern.replace(/\/+$/, "") || "/"}?${query}`,
-    number: number === undefined ? 1 : Number(number),
-  };
+/** An address without its fragment, and what it has in common with other pages of the same text. */
+function pageOf(href: string, base: string) {
+  const url = URL.canParse(href, base) ? new URL(href, base) : new URL("about:blank");
+  url.hash = "";
+  const path = url.pathname + url.search;
+  const number = Number(NUMBER.exec(path)?.[2] ?? 1);
+  // The first page often has no number.
+  const pattern = path.replace(NUMBER, "").replace(/[-_/?&]+(?=\.\w+$|$)/, "");
+  const folder = url.pathname.slice(0, url.pathname.lastIndexOf("/") + 1);
+  return { origin: url.origin, href: url.href, folder, number, pattern };
 }

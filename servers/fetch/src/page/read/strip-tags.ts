@@ -1,3 +1,4 @@
+/** Text without tags, in one pass: for pages that would hang a DOM, and for HTML in data. */
 import { decodeHTML } from "entities";
 
 /** The text between tags, in one pass. */
@@ -29,4 +30,12 @@ export function stripTags(html: string): string {
     .replace(/[ \t\u00a0]+/g, " ")
     .replace(/ ?\n[ \n]*/g, "\n")
     .trim();
+}
+
+const MAX_VALUE_CHARS = 20_000;
+
+/** Text or HTML as text in one line. */
+export function plainText(text: string): string {
+  const plain = /<[a-z/!][^<>]*>|&#?\w+;/i.test(text) ? stripTags(text) : text;
+  return plain.replace(/\s+/g, " ").trim().slice(0, MAX_VALUE_CHARS);
 }

@@ -1,10 +1,10 @@
+/** Threads and processes with limits of time and memory, for work whose cost its input decides. */
 import { fork } from "node:child_process";
 import { type EventEmitter, once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { Line, startDeadline } from "@refmcp/boundary";
 import { oneLine } from "@refmcp/boundary/answer";
-import { workerFile } from "@refmcp/core/worker-file";
-import type { Done, Work } from "./converter.ts";
+import { workerFile } from "@refmcp/launch/worker-file";
 
 /** The limits of conversions. */
 export interface WorkerOptions {
@@ -29,21 +29,13 @@ export interface WorkerOptions {
 type Reply<Result> = { readonly done: Result } | { readonly failed: string };
 
 /** Why a conversion failed. */
-export class ConversionError extends Error {
-  /** Whether the thread can be used again. */
-  readonly isReusable: boolean;
-
-  constructor(reason: string, isReusable = false) {
-    super(reason);
-    this.isReusable = isReusable;
-  }
-}
+export class ConversionError extends Error {}
 
 /**
- * Threads or processes that convert one page or document at a time, within limits of time and memory. They are started when
- * needed; the last one used is the first to be used again.
+ * Threads or processes that do one piece of work at a time, within limits of time and memory. They are started when needed; the
+ * last one used is the first to be used again.
  */
-export class WorkerPool {
+export class WorkerPool<Work extends object, Done> {
   readonly #options: WorkerOptions;
   readonly #line: Line;
   readonly #idle: Engine[] = [];
@@ -61,44 +53,21 @@ export class WorkerPool {
 
   async #convert<Result extends Done>(work: Work, signal: AbortSignal): Promise<Result> {
     signal.throwIfAborted();
-    const { maxMs, cpuMs = maxMs, maxMb, kind } = this.#options;
+    const { kind, maxMb } = this.#options;
     const engine = this.#idle.pop() ?? this.#started();
-    const late = () => new ConversionError(`converting it took more than ${cpuMs / 1000} s`);
-    const deadline = startDeadline(maxMs, signal, late);
-    const before = process.cpuUsage();
-    const check = () => {
-      const { user, system } = process.cpuUsage(before);
-      const leftMs = cpuMs - (user + system) / 1000;
-      if (leftMs <= 0) deadline.abort(late());
-      else timer = setTimeout(check, leftMs).unref();
-    };
-    let timer = setTimeout(check, cpuMs).unref();
-    const listening = { signal: deadline.signal };
-    const tooLarge = () => new ConversionError(`it needed more than ${maxMb} MB`);
-    let isReusable = kind === "thread";
+    const limit = startLimit(this.#options, signal);
+    let isReusable = false;
     engine.hold(true);
     try {
       engine.post(work);
-      const [message] = await Promise.race([
-        once(engine.events, "message", listening),
-        once(engine.events, "exit", listening).then(() => {
-          throw tooLarge();
-        }),
-      ]);
-      const reply: Reply<Result> = message;
+      const reply = await replyOf<Result>(engine, maxMb, limit.signal);
+      isReusable = kind === "thread" && this.#all.has(engine);
       if ("done" in reply) return reply.done;
-      throw new ConversionError(`it is too complex (${oneLine(reply.failed.slice(0, 80))})`, true);
-    } catch (error) {
-      if (error instanceof ConversionError && error.isReusable) throw error;
-      // It is still busy, or has ended.
-      isReusable = false;
-      deadline.signal.throwIfAborted();
-      throw tooLarge();
+      throw new ConversionError(`it is too complex (${oneLine(reply.failed.slice(0, 80))})`);
     } finally {
-      clearTimeout(timer);
-      deadline.abort();
+      limit.end();
       engine.hold(false);
-      if (isReusable && this.#all.has(engine)) this.#idle.push(engine);
+      if (isReusable) this.#idle.push(engine);
       else await this.#end(engine);
     }
   }
@@ -127,11 +96,47 @@ export class WorkerPool {
   }
 }
 
+/** Aborts when the time is over: by the clock, and by the CPU time that this process and its threads have used. */
+function startLimit({ maxMs, cpuMs = maxMs }: WorkerOptions, signal: AbortSignal) {
+  const late = () => new ConversionError(`converting it took more than ${cpuMs / 1000} s`);
+  const deadline = startDeadline(maxMs, signal, late);
+  const before = process.cpuUsage();
+  const check = () => {
+    const { user, system } = process.cpuUsage(before);
+    const leftMs = cpuMs - (user + system) / 1000;
+    if (leftMs <= 0) deadline.abort(late());
+    else timer = setTimeout(check, leftMs).unref();
+  };
+  let timer = setTimeout(check, cpuMs).unref();
+  const end = () => {
+    clearTimeout(timer);
+    deadline.abort();
+  };
+  return { signal: deadline.signal, end };
+}
+
+/** What a thread or process replies. @throws ConversionError if it ends instead; the signal's reason. */
+async function replyOf<Result>(
+  { events }: Engine,
+  maxMb: number,
+  signal: AbortSignal,
+): Promise<Reply<Result>> {
+  try {
+    const end = once(events, "exit", { signal }).then(() => [undefined]);
+    const [reply] = await Promise.race([once(events, "message", { signal }), end]);
+    if (reply !== undefined) return reply;
+  } catch {
+    // Aborted, or it has failed.
+  }
+  signal.throwIfAborted();
+  throw new ConversionError(`it needed more than ${maxMb} MB`);
+}
+
 /** What a thread and a process have in common. */
 interface Engine {
   /** Emits `message` and `exit`. */
   readonly events: EventEmitter;
-  post(work: Work): void;
+  post(work: object): void;
   /** Whether it keeps the server running. */
   hold(isHeld: boolean): void;
   end(): unknown;

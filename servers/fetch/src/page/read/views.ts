@@ -1,0 +1,226 @@
+/** How a download is read: as Markdown, text, source or data, all of it or a part. */
+import { cleanText, isJson, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { decoded } from "../content/address.ts";
+import { isList } from "../download/media-type.ts";
+import type { Converter } from "./converter.ts";
+import type { Conversion } from "./html.ts";
+import type { Metadata } from "./metadata.ts";
+import { sectionOf, slugOf } from "./outline.ts";
+import { sectionIn } from "./section.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** How a page is presented. */
+export interface View {
+  /**
+   * auto: HTML as Markdown, feeds and sitemaps as lists, anything else unchanged; links: only the links of HTML; data: the
+   * structured data and tables of HTML, the fields of feeds.
+   */
+  readonly format: "auto" | "markdown" | "text" | "html" | "json" | "links" | "data";
+  readonly selector?: string | undefined;
+  /** A heading; returns only the content under it. */
+  readonly section?: string | undefined;
+  /** The URL's fragment, which selects a part of the page unless `section` or `selector` is given. */
+  readonly fragment?: string | undefined;
+  readonly includeLinks: boolean;
+}
+
+/** A page as text. */
+export interface Page extends Metadata {
+  readonly text: string;
+  /** How the text was extracted. */
+  readonly extractor: string;
+  readonly needsJavascript: boolean;
+  /** Whether its lines are rows or items, between which pieces end. */
+  readonly hasRows?: boolean;
+  readonly hasHidden?: boolean;
+  /** Why the conversion failed. */
+  readonly reason?: string | undefined;
+  /** Pages of a PDF. */
+  readonly pages?: number | undefined;
+  /** What the URL's fragment selected: its heading, otherwise the fragment. */
+  readonly section?: string | undefined;
+  /** If the fragment points to nothing: similar names. */
+  readonly similar?: readonly string[] | undefined;
+  /** What was not used of the request, or matched otherwise. */
+  readonly notes?: readonly string[] | undefined;
+}
+
+/** The texts that were read before, and what reads others. */
+interface Reader {
+  readonly pages: Map<string, Page>;
+  readonly converter: Converter;
+  readonly signal: AbortSignal;
+}
+
+const isProse = (format: View["format"]): boolean => /^(?:auto|markdown|text)$/.test(format);
+
+/**
+ * The text of a view of a download.
+ *
+ * @throws ToolError `invalid` for a view that this body does not support; `not_found` for a selector or section without a match;
+ * the signal's reason.
+ */
+export async function readView(snapshot: Snapshot, view: View, reader: Reader): Promise<Page> {
+  checkView(snapshot, view);
+  const { section, selector, format } = view;
+  const isHtml = snapshot.body.kind === "html";
+  const [name = "", directive] = view.fragment?.split(":~:") ?? [];
+  const isWhole = section === undefined && selector === undefined;
+  const fragment = isProse(format) && isHtml && isWhole && name !== "" ? name : undefined;
+  const read = { ...view, section: undefined, fragment };
+  const key = JSON.stringify(read);
+  const page = reader.pages.get(key) ?? (await readBody(snapshot, read, reader));
+  reader.pages.set(key, page);
+  const notes =
+    directive === undefined ? [] : ["the text directive is not used; fetch_find finds its words"];
+  if (section !== undefined) {
+    if (name !== "") notes.push("the #fragment is not used with section");
+    return sectionIn(page, section, notes);
+  }
+  const slug = slugOf(decoded(name));
+  if (page.section !== undefined || name === "" || slug === "top") return { ...page, notes };
+  const part =
+    isProse(format) && !isHtml
+      ? sectionOf(page.text, (title) => slugOf(title) === slug)
+      : undefined;
+  if (part !== undefined) return { ...page, text: part.text, section: part.title, notes };
+  return { ...page, notes: [...notes, unusedFragment(name, page, view, isHtml)] };
+}
+
+/** Why the URL's fragment selected nothing. */
+function unusedFragment(
+  fragment: string,
+  { similar }: Page,
+  { format, selector }: View,
+  isHtml: boolean,
+): string {
+  const id = JSON.stringify(decoded(fragment));
+  if (selector !== undefined) return "the #fragment is not used with selector";
+  if (!isProse(format)) return `the #fragment is not used with format ${format}`;
+  if (!isHtml) return `no heading has the id ${id}, so this is the whole text`;
+  if (similar === undefined)
+    return "the #fragment is not used, because the page could not be parsed";
+  const names = similar.map((other) => JSON.stringify(other)).join(", ");
+  return `nothing readable has the id ${id}, so this is the whole page${names && `; similar ids: ${names}`}`;
+}
+
+/** @throws ToolError `invalid` for a view that this body does not support. */
+function checkView({ body, answer, isText, isReadable, uri }: Snapshot, view: View): void {
+  const { format, section, selector } = view;
+  const refuse = (message: string, hint: string): never => {
+    throw new ToolError("invalid", message, { hint });
+  };
+  const isHtml = body.kind === "html";
+  if (section !== undefined && !/^(?:auto|markdown|data)$/.test(format))
+    refuse(`section does not work with format ${format}.`, "Omit format or section.");
+  if (selector !== undefined && !(isHtml && (isProse(format) || format === "data")))
+    refuse(
+      `selector only works on HTML, with format markdown, text or data; this is ${body.mimeType}, format ${format}.`,
+      "Omit selector.",
+    );
+  if (format === "data" && !isText) refuseData(answer.url.href, body.mimeType);
+  if (!isReadable)
+    refuse(
+      `${answer.url.href} is ${body.mimeType}, which has no text.`,
+      `Its bytes are in the resource ${uri}; format metadata describes it.`,
+    );
+  if (format === "links" && isText && !isHtml)
+    refuse(`format links only works on HTML; this is ${body.mimeType}.`, "Use format auto.");
+}
+
+function refuseData(url: string, mimeType: string): never {
+  const message = `format data works on HTML, JSON, feeds and sitemaps; ${url} is ${mimeType}.`;
+  throw new ToolError("invalid", message, { hint: "Use format auto." });
+}
+
+/** Reads all of a body, or of HTML the part that a selector or fragment names. */
+async function readBody(
+  snapshot: Snapshot,
+  view: View,
+  { converter, signal }: Reader,
+): Promise<Page> {
+  const { answer, body } = snapshot;
+  const { format, includeLinks } = view;
+  const url = answer.url.href;
+  const asIs = { extractor: "unchanged", needsJavascript: false };
+  if (body.kind === "pdf" || body.kind === "office") {
+    const writing = {
+      format: format === "text" ? format : "markdown",
+      base: url,
+      includeLinks,
+    } as const;
+    const isPdf = body.kind === "pdf";
+    const work = isPdf ? { pdf: answer.body } : { office: answer.body, writing };
+    const { text, ...facts } = await converter.document(work, signal);
+    const extractor = `text of the ${isPdf ? "PDF" : "document"}`;
+    return { ...asIs, ...facts, text: cleanText(text).trim(), extractor };
+  }
+  const text = snapshot.source();
+  if (format === "json" && !isJson(text))
+    throw new ToolError("invalid", `${url} (${body.mimeType}) is not JSON.`, {
+      hint: "Use format auto, or html for the source.",
+    });
+  if (format === "html" || format === "json") return { ...asIs, text };
+  if (body.kind === "html") return await readHtml(text, url, view, { converter, signal });
+  if (isList(text)) {
+    const as = format === "text" || format === "data" ? format : "markdown";
+    const list = await converter.list({ text, url, format: as }, signal);
+    return { ...list, hasRows: true, text: cleanText(list.text).trim() };
+  }
+  if (format === "data" && !isJson(text)) refuseData(url, body.mimeType);
+  return { ...asIs, text };
+}
+
+async function readHtml(
+  html: string,
+  url: string,
+  { selector, fragment, includeLinks, format: given }: View,
+  { converter, signal }: Pick<Reader, "converter" | "signal">,
+): Promise<Page> {
+  const format = given === "text" || given === "links" || given === "data" ? given : "markdown";
+  const request = { html, url, format, selector, fragment, includeLinks } as const;
+  const { matches, ...conversion } = await converter.html(request, signal);
+  const isUnparsed = conversion.extractor === "tags removed";
+  if (isUnparsed && (selector !== undefined || format === "links" || format === "data"))
+    throw new ToolError(
+      "unavailable",
+      `${url} could not be parsed, so only its text is available.`,
+      { hint: `Omit ${selector === undefined ? "format" : "selector"}.` },
+    );
+  if (selector !== undefined && matches !== undefined)
+    checkMatches(selector, matches, conversion.text === "" && format === "data", url);
+  return { ...conversion, hasRows: format === "data", text: cleanText(conversion.text).trim() };
+}
+
+/** @throws ToolError `invalid` for a selector that is not valid, `not_found` for one without a match. */
+function checkMatches(
+  selector: string,
+  { count, problem, isId }: NonNullable<Conversion["matches"]>,
+  hasNoTable: boolean,
+  url: string,
+): void {
+  const shown = JSON.stringify(selector);
+  const id = selector.slice(1);
+  const asId = `In CSS, signs in an id need a backslash: #${id.replace(/[^\w-]/g, "\\$&")}. Or add #${id} to the URL.`;
+  const refuse = (kind: "invalid" | "not_found", message: string, hint: string): never => {
+    throw new ToolError(kind, message, { hint: isId ? asId : hint });
+  };
+  if (problem !== undefined)
+    refuse(
+      "invalid",
+      `${shown} is not a valid CSS selector: ${oneLine(problem)}.`,
+      "Use a selector such as main, #content or .article p.",
+    );
+  if (count === 0)
+    refuse(
+      "not_found",
+      `The selector ${shown} matches nothing in ${url}.`,
+      "View the source with format html, or omit selector.",
+    );
+  if (hasNoTable)
+    refuse(
+      "not_found",
+      `The selector ${shown} matches no table and nothing in one.`,
+      "Omit selector for all data of the page, or use format auto for the elements' text.",
+    );
+}
