@@ -37,12 +37,6 @@ export const options = defineOptions({
     heading: "Requests",
     description: "Fetch pages even if the site's robots.txt disallows it.",
   },
-  passagesOnly: {
-    type: "flag",
-    heading: "Requests",
-    description:
-      "Never ask the client's model (sampling) about pages: a question to fetch_many returns passages only.",
-  },
   userAgent: {
     type: "string",
     valueName: "TEXT",

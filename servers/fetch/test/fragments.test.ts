@@ -240,7 +240,7 @@ describe("what is not used of a request is named", () => {
     [{ section: "Use", format: "metadata" }, "section does not work with format metadata"],
     [
       { selector: "p", format: "links" },
-      "selector only works on HTML, with format markdown, text or data",
+      "selector only works on HTML, with format markdown or text",
     ],
     [{ raw: true, format: "text" }, "raw does not work with format text"],
     [{ start_index: 100_000 }, "No more content"],

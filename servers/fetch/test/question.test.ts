@@ -121,7 +121,7 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])(
       expect(lab.asked.filter((path) => path === "/guide")).toHaveLength(1);
     });
 
-    it("gets passages if its model gives no text, or --passages-only is set, or it offers none", async () => {
+    it("gets passages if its model gives no text, or it offers none", async () => {
       let count = 0;
       const empty: Sample = () => {
         count += 1;
@@ -133,7 +133,6 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])(
       };
       for (const [sample, args] of [
         [empty, []],
-        [empty, ["--passages-only"]],
         [undefined, []],
       ] as const) {
         const { blocks, isError } = await asked(era, sample, args);

@@ -64,7 +64,7 @@ export async function answerFrom(
     throw new ToolError("invalid", "question does not work with format html.", {
       hint: "Omit format.",
     });
-  const asksModel = call.canSample && web.mayAskModel;
+  const asksModel = call.canSample;
   const maxAgeMs = Math.max(max_age * 1_000, asksModel ? MIN_AGE_MS : 0);
   const outcomes = await eachPage(urls, call, async (url) => {
     const snapshot = await web.get(url, { maxAgeMs, signal: call.signal });

@@ -23,17 +23,7 @@ const SOURCES = ["data-tex", "data-latex", "data-math", "data-equation-content",
 const DISPLAYED =
   /^\s*(?:\\\[|\$\$|\\begin\{(?:equation|align|gather|multline|eqnarray|displaymath))/;
 
-/** The attribute of our `math` elements that says which signs are around the TeX. */
-const SIGN = "data-refmcp-tex";
-
-/** The TeX of one of our `math` elements, and the signs that belong around it: `$`, `$$` or none. */
-export function texIn(math: PageElement): { tex: string; sign: string } {
-  const sign = math.getAttribute(SIGN) ?? "";
-  // A page's own attribute could write anything.
-  return { tex: math.textContent ?? "", sign: /^\$\$?$/.test(sign) ? sign : "" };
-}
-
-/** Makes each formula of a page one `math` element. */
+/** Makes each formula of a page one `math` element, whose text is its TeX between `$`, or `$$` if it is on a line of its own. */
 export function markFormulas(document: PageDocument, html: string): void {
   if (HINT.test(html))
     for (const element of document.body.querySelectorAll(FORMULAS))
@@ -43,7 +33,6 @@ export function markFormulas(document: PageDocument, html: string): void {
 
 function markElement(element: PageElement, document: PageDocument): void {
   const { localName, className: name } = element;
-  if (element.hasAttribute(SIGN)) return;
   const tex = sourceOf(element);
   if (tex === undefined) return;
   // What MathJax 2 drew or previews, next to its script.
@@ -67,8 +56,8 @@ function markElement(element: PageElement, document: PageDocument): void {
 
 function mathOf(tex: string, sign: string, document: PageDocument): PageElement {
   const math = document.createElement("math");
-  math.setAttribute(SIGN, sign);
-  math.textContent = tex;
+  if (sign === "$$") math.setAttribute("display", "block");
+  math.textContent = tex === "" ? "" : sign + tex + sign;
   return math;
 }
 

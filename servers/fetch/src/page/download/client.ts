@@ -9,7 +9,6 @@ export interface WebOptions {
   readonly denyHost: readonly string[];
   readonly allowPrivate: boolean;
   readonly ignoreRobotsTxt: boolean;
-  readonly passagesOnly: boolean;
   readonly userAgent: string | undefined;
   readonly header: readonly { readonly name: string; readonly value: string }[];
   readonly proxyUrl: URL | undefined;

@@ -75,8 +75,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
   const { facts, isArticle } = metadataIn(document, html, base);
   const format = request.format === "text" ? "text" : "markdown";
   const options: OutputOptions = { base, format, includeLinks };
-  if (selector !== undefined)
-    return { ...facts, ...selected(document, selector, request.format === "data", options) };
+  if (selector !== undefined) return { ...facts, ...selected(document, selector, options) };
   const alone = { ...facts, needsJavascript: false };
   if (request.format === "data")
     return { ...alone, text: dataOf(document), extractor: "structured data" };
@@ -198,13 +197,8 @@ function baseOf(document: PageDocument, url: string): string {
   return webAddress(document.querySelector("base[href]")?.getAttribute("href"), url) ?? url;
 }
 
-/** The elements that a selector matches, as they are, or the tables that are, contain or are around them. */
-function selected(
-  document: PageDocument,
-  selector: string,
-  isData: boolean,
-  options: OutputOptions,
-): Conversion {
+/** The elements that a selector matches, as they are. */
+function selected(document: PageDocument, selector: string, options: OutputOptions): Conversion {
   const isId = selector.startsWith("#") && document.getElementById(selector.slice(1)) !== null;
   const facts = { extractor: "selected elements", needsJavascript: false } as const;
   let elements: PageElement[];
@@ -214,8 +208,7 @@ function selected(
     const problem = error instanceof Error ? error.message : String(error);
     return { ...facts, text: "", matches: { count: 0, problem, isId } };
   }
-  const page = markedPage(document, false);
-  const text = isData ? dataOf(document, elements) : writeMarkdown(elements, page, options);
+  const text = writeMarkdown(elements, markedPage(document, false), options);
   return { ...facts, text, matches: { count: elements.length, isId } };
 }
 

@@ -47,6 +47,10 @@ export function typesOf(thing: Thing): string[] {
 export function textIn(value: unknown): string | undefined {
   if (typeof value === "string") return value.replace(/\s+/g, " ").trim() || undefined;
   if (typeof value === "number") return String(value);
-  if (Array.isArray(value)) return value.slice(0, 20).flatMap((part) => textIn(part) ?? []).join(", ");
+  if (Array.isArray(value))
+    return value
+      .slice(0, 20)
+      .flatMap((part) => textIn(part) ?? [])
+      .join(", ");
   return isThing(value) && "name" in value ? textIn(value["name"]) : undefined;
 }

@@ -45,7 +45,9 @@ export function metadataIn(
   base: string,
 ): { facts: Metadata; isArticle: boolean } {
   const meta = metasIn(document);
-  const article = jsonLdIn(document).find((thing) => typesOf(thing).some((type) => ARTICLE.test(type)));
+  const article = jsonLdIn(document).find((thing) =>
+    typesOf(thing).some((type) => ARTICLE.test(type)),
+  );
   const own = (key: string): string | undefined => textIn(article?.[key]);
   const title = document.querySelector("title")?.textContent?.replace(/\s+/g, " ").trim();
   const refresh = /^\s*\d[\d.]*\s*[;,]\s*(?:url\s*=\s*)?["']?([^"']+)/i.exec(meta("refresh") ?? "");

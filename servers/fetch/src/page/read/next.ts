@@ -38,7 +38,11 @@ export function nextPageIn(document: PageDocument, base: string): string | undef
 }
 
 function says(element: PageElement): boolean {
-  const texts = [textOf(element), element.getAttribute("aria-label"), element.getAttribute("title")];
+  const texts = [
+    textOf(element),
+    element.getAttribute("aria-label"),
+    element.getAttribute("title"),
+  ];
   return texts.some((text) => {
     const words = (text ?? "").trim().slice(0, 60);
     return ARROW.test(words) || WORDS.test(words.replace(/^[\s«»‹›←→<>|]+|[\s«»‹›→<>|]+$/g, ""));

@@ -88,15 +88,10 @@ export async function readView(snapshot: Snapshot, view: View, reader: Reader): 
 }
 
 /** Why the URL's fragment selected nothing. */
-function unusedFragment(
-  fragment: string,
-  { similar }: Page,
-  { format, selector }: View,
-  isHtml: boolean,
-): string {
-  const id = JSON.stringify(decoded(fragment));
-  if (selector !== undefined) return "the #fragment is not used with selector";
-  if (!isProse(format)) return `the #fragment is not used with format ${format}`;
+function unusedFragment(name: string, { similar }: Page, view: View, isHtml: boolean): string {
+  const id = JSON.stringify(decoded(name));
+  if (view.selector !== undefined) return "the #fragment is not used with selector";
+  if (!isProse(view.format)) return `the #fragment is not used with format ${view.format}`;
   if (!isHtml) return `no heading has the id ${id}, so this is the whole text`;
   if (similar === undefined)
     return "the #fragment is not used, because the page could not be parsed";
@@ -107,30 +102,37 @@ function unusedFragment(
 /** @throws ToolError `invalid` for a view that this body does not support. */
 function checkView({ body, answer, isText, isReadable, uri }: Snapshot, view: View): void {
   const { format, section, selector } = view;
-  const refuse = (message: string, hint: string): never => {
-    throw new ToolError("invalid", message, { hint });
-  };
-  const isHtml = body.kind === "html";
-  if (section !== undefined && !/^(?:auto|markdown|data)$/.test(format))
-    refuse(`section does not work with format ${format}.`, "Omit format or section.");
-  if (selector !== undefined && !(isHtml && (isProse(format) || format === "data")))
-    refuse(
-      `selector only works on HTML, with format markdown, text or data; this is ${body.mimeType}, format ${format}.`,
+  const { kind, mimeType } = body;
+  const isHtml = kind === "html";
+  const problems: readonly (readonly [isProblem: boolean, message: string, hint: string])[] = [
+    [
+      section !== undefined && !/^(?:auto|markdown|data)$/.test(format),
+      `section does not work with format ${format}.`,
+      "Omit format or section.",
+    ],
+    [
+      selector !== undefined && !(isHtml && isProse(format)),
+      `selector only works on HTML, with format markdown or text; this is ${mimeType}, format ${format}.`,
       "Omit selector.",
-    );
-  if (format === "data" && !isText) refuseData(answer.url.href, body.mimeType);
-  if (!isReadable)
-    refuse(
-      `${answer.url.href} is ${body.mimeType}, which has no text.`,
+    ],
+    [
+      !isReadable,
+      `${answer.url.href} is ${mimeType}, which has no text.`,
       `Its bytes are in the resource ${uri}; format metadata describes it.`,
-    );
-  if (format === "links" && isText && !isHtml)
-    refuse(`format links only works on HTML; this is ${body.mimeType}.`, "Use format auto.");
-}
-
-function refuseData(url: string, mimeType: string): never {
-  const message = `format data works on HTML, JSON, feeds and sitemaps; ${url} is ${mimeType}.`;
-  throw new ToolError("invalid", message, { hint: "Use format auto." });
+    ],
+    [
+      format === "links" && !isHtml,
+      `format links only works on HTML; this is ${mimeType}.`,
+      "Use format auto.",
+    ],
+    [
+      format === "data" && !isText,
+      `format data works on HTML, JSON, feeds and sitemaps; ${answer.url.href} is ${mimeType}.`,
+      "Use format auto.",
+    ],
+  ];
+  for (const [isProblem, message, hint] of problems)
+    if (isProblem) throw new ToolError("invalid", message, { hint });
 }
 
 /** Reads all of a body, or of HTML the part that a selector or fragment names. */
@@ -167,7 +169,12 @@ async function readBody(
     const list = await converter.list({ text, url, format: as }, signal);
     return { ...list, hasRows: true, text: cleanText(list.text).trim() };
   }
-  if (format === "data" && !isJson(text)) refuseData(url, body.mimeType);
+  if (format === "data" && !isJson(text))
+    throw new ToolError(
+      "invalid",
+      `format data works on HTML, JSON, feeds and sitemaps; ${url} is ${body.mimeType}.`,
+      { hint: "Use format auto." },
+    );
   return { ...asIs, text };
 }
 
@@ -187,8 +194,7 @@ async function readHtml(
       `${url} could not be parsed, so only its text is available.`,
       { hint: `Omit ${selector === undefined ? "format" : "selector"}.` },
     );
-  if (selector !== undefined && matches !== undefined)
-    checkMatches(selector, matches, conversion.text === "" && format === "data", url);
+  if (selector !== undefined && matches !== undefined) checkMatches(selector, matches, url);
   return { ...conversion, hasRows: format === "data", text: cleanText(conversion.text).trim() };
 }
 
@@ -196,31 +202,19 @@ async function readHtml(
 function checkMatches(
   selector: string,
   { count, problem, isId }: NonNullable<Conversion["matches"]>,
-  hasNoTable: boolean,
   url: string,
 ): void {
+  if (count > 0) return;
   const shown = JSON.stringify(selector);
   const id = selector.slice(1);
   const asId = `In CSS, signs in an id need a backslash: #${id.replace(/[^\w-]/g, "\\$&")}. Or add #${id} to the URL.`;
-  const refuse = (kind: "invalid" | "not_found", message: string, hint: string): never => {
-    throw new ToolError(kind, message, { hint: isId ? asId : hint });
-  };
-  if (problem !== undefined)
-    refuse(
-      "invalid",
-      `${shown} is not a valid CSS selector: ${oneLine(problem)}.`,
-      "Use a selector such as main, #content or .article p.",
-    );
-  if (count === 0)
-    refuse(
-      "not_found",
-      `The selector ${shown} matches nothing in ${url}.`,
-      "View the source with format html, or omit selector.",
-    );
-  if (hasNoTable)
-    refuse(
-      "not_found",
-      `The selector ${shown} matches no table and nothing in one.`,
-      "Omit selector for all data of the page, or use format auto for the elements' text.",
-    );
+  const hint = "View the source with format html, or omit selector.";
+  if (problem === undefined)
+    throw new ToolError("not_found", `The selector ${shown} matches nothing in ${url}.`, {
+      hint: isId ? asId : hint,
+    });
+  const message = `${shown} is not a valid CSS selector: ${oneLine(problem)}.`;
+  throw new ToolError("invalid", message, {
+    hint: isId ? asId : "Use a selector such as main, #content or .article p.",
+  });
 }

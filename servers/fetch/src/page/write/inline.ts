@@ -10,7 +10,6 @@ import {
   type PageNode,
   textOf,
 } from "../content/document.ts";
-import { texIn } from "../content/formulas.ts";
 import { codeIn } from "./code.ts";
 import { codeSpan, collapsed, escapeLabel, escapeText } from "./text.ts";
 import { hasText, isWritten, type Writing } from "./writing.ts";
@@ -107,15 +106,13 @@ function lineBreak({ place, format }: Writing): string {
   return format === "text" ? "\n" : "  \n";
 }
 
-/** TeX between dollar signs; what is displayed is on a line of its own. */
+/** TeX with its dollar signs; what is displayed is on a line of its own. */
 function formula(element: PageElement, { place }: Writing): string {
-  const { tex, sign } = texIn(element);
-  if (tex === "") return "";
+  const tex = element.textContent ?? "";
+  const isBlock = element.getAttribute("display") === "block";
+  if (place === "paragraph") return isBlock ? `\n${tex}\n` : tex;
   // A bar would end the cell of a table.
-  const plain =
-    place === "cell" ? tex.replace(/\\\|\s*/g, "\\Vert ").replace(/\|\s*/g, "\\vert ") : tex;
-  const text = `${sign}${plain}${sign}`;
-  return sign === "$$" && place === "paragraph" ? `\n${text}\n` : text;
+  return tex.replace(/\\\|\s*/g, "\\Vert ").replace(/\|\s*/g, "\\vert ");
 }
 
 /** A longer URL carries a program or a state that a reader does not need. */
