@@ -1,3 +1,4 @@
+/** Finding words in a page, with the text around them. */
 import { grouped, sized } from "@refmcp/boundary/answer";
 import { outlineOf } from "../read/outline.ts";
 import type { Snapshot } from "../read/snapshot.ts";
@@ -79,19 +80,20 @@ export function notesOf(
   return notes;
 }
 
+/** How far a word is looked for, in characters. */
 const NEAR = 40;
 
 /** Where the next word begins, if it is near. */
 function wordStart(text: string, at: number): number {
-  if (at === 0) return 0;
-  const blank = text.slice(at, at + NEAR).search(/\s\S/);
+  const blank = at === 0 ? -1 : text.slice(at, at + NEAR).search(/\s\S/);
   return blank === -1 ? whole(text, at) : at + blank + 1;
 }
 
+/** Where the last word ends, if it is near. */
 function wordEnd(text: string, at: number): number {
-  if (at >= text.length) return text.length;
-  const blank = text.slice(Math.max(0, at - NEAR), at).search(/\s\S*$/);
-  return blank === -1 ? whole(text, at) : Math.max(0, at - NEAR) + blank;
+  const start = Math.max(0, at - NEAR);
+  const blank = at >= text.length ? -1 : text.slice(start, at).search(/\s\S*$/);
+  return blank === -1 ? whole(text, Math.min(at, text.length)) : start + blank;
 }
 
 /** Avoids splitting a surrogate pair. */

@@ -3,17 +3,14 @@
  * what is read of the page, whatever is left of the place where the page has it.
  */
 import { decoded } from "./address.ts";
-import { classOf, HEADINGS, type PageDocument, type PageElement, textOf } from "./document.ts";
+import { type PageDocument, type PageElement, textOf } from "./document.ts";
 
 /** A mark that points to a note: a number, a letter or a sign, perhaps in brackets. */
 const MARK = /^[[(]?\s*((?:(?:note|nb|n|fn)\s?)?[\p{L}\d]{1,3}|[*†‡§¶]{1,3})\s*[\])]?$/iu;
-/** Classes of notes in the text: margin notes of Tufte CSS, LaTeXML's footnotes. */
-const INLINE = /(?:^| )(?:sidenote|marginnote|ltx_note_content)(?: |$)/;
 const NAMES = /foot-?note|note-?ref|fnref|citation|reference/i;
 const LISTS = "[role=doc-endnotes], [class*=footnote], [id*=footnote], .references";
 /** Numbers of notes, and links back, by their classes. */
-const NUMBERS =
-  ".label, .mw-cite-backlink, .footnote-number, .sidenote-number, .ltx_note_mark, .ltx_tag_note";
+const NUMBERS = ".label, .mw-cite-backlink, .footnote-number";
 /** A longer element is not a note. */
 const MAX_CHARS = 5_000;
 /** Wikipedia links back from a note to each of its marks. */
@@ -45,7 +42,6 @@ export class Notes {
     this.#document = document;
     // Faster than selectors.
     for (const link of [...document.getElementsByTagName("a")]) this.#addLinked(link);
-    for (const side of [...document.getElementsByTagName("span")]) this.#addInline(side);
   }
 
   /** The labels of the notes whose marks are in these elements. */
@@ -84,23 +80,6 @@ export class Notes {
     const known = this.#places.get(note.content);
     if (known === undefined && !isNamed && !note.links.some(isBack)) return;
     this.marks.set(place, known ?? this.#add(note, mark.replace(/\s+/g, "")));
-  }
-
-  /** Adds a note that is in the text, in place of its mark. */
-  #addInline(side: PageElement): void {
-    if (!INLINE.test(classOf(side)) || textOf(side) === "" || side.closest(HEADINGS) !== null)
-      return;
-    const place = side.closest(".ltx_note") ?? side;
-    const content = this.#document.createElement("span");
-    content.append(...side.childNodes);
-    // Its number, and what opens it.
-    for (let before = place.previousElementSibling; before !== null; ) {
-      if (!/^(?:label|input)$/.test(before.localName)) break;
-      before.remove();
-      before = place.previousElementSibling;
-    }
-    const count = String(this.contents.size + 1);
-    this.marks.set(place, this.#add({ head: content, content, links: [] }, count));
   }
 
   #add({ head, content }: Note, mark: string): string {

@@ -78,7 +78,11 @@ export function convertHtml(request: ConversionRequest): Conversion {
   if (selector !== undefined) return { ...facts, ...selected(document, selector, options) };
   const alone = { ...facts, needsJavascript: false };
   if (request.format === "data")
-    return { ...alone, text: dataOf(document), extractor: "structured data" };
+    return {
+      ...alone,
+      text: dataOf(markedPage(document, false), options),
+      extractor: "structured data",
+    };
   if (request.format === "links")
     return { ...alone, text: linksOf(document, base), extractor: "links" };
   const target = fragment === undefined ? undefined : fragmentTarget(document, fragment);

@@ -80,19 +80,22 @@ const MAX_UNPACKED = 10_000_000;
 /** The text in a gzip file, such as a sitemap; undefined for other contents. */
 async function unpacked(answer: HttpAnswer): Promise<HttpAnswer | undefined> {
   const chunks: Buffer[] = [];
-  let bytes = 0;
+  let left = MAX_UNPACKED;
   try {
     for await (const chunk of Readable.from([answer.body]).pipe(createGunzip())) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes > MAX_UNPACKED) break;
+      chunks.push(chunk.subarray(0, left));
+      left -= chunk.length;
+      if (left < 0) break;
     }
   } catch {
     // Damaged, or cut after a part of the download.
   }
-  const body = Buffer.concat(chunks).subarray(0, MAX_UNPACKED);
-  const { kind } = await kindOf(body, "");
-  if (bytes === 0 || kind !== "text") return undefined;
-  const headers = { ...answer.headers, "content-type": "" };
-  return { ...answer, body, headers, isCut: answer.isCut || bytes > MAX_UNPACKED };
+  const body = Buffer.concat(chunks);
+  if (body.length === 0 || (await kindOf(body, "")).kind !== "text") return undefined;
+  return {
+    ...answer,
+    body,
+    headers: { ...answer.headers, "content-type": "" },
+    isCut: answer.isCut || left < 0,
+  };
 }
