@@ -1,4 +1,5 @@
-import { run } from "@refmcp/core/run";
+/** The program: runs the server over the transport that its arguments ask for. */
+import { run } from "@refmcp/launch";
 import { server } from "./server.ts";
 
 await run(server);

@@ -1,3 +1,4 @@
+/** What the user can set; the command line, the environment and the documentation are made of this table. */
 import { parseHostRule } from "@refmcp/boundary/url-guard";
 import { defineOptions } from "@refmcp/core";
 

@@ -1,3 +1,4 @@
+/** The server: its name, what the model should know about all its tools, and what opens with the first call. */
 import { defineServer } from "@refmcp/core";
 import manifest from "../package.json" with { type: "json" };
 import { options } from "./options.ts";

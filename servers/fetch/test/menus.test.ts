@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { convertHtml } from "../src/page/read/html.ts";
+import { convertHtml } from "../src/page/convert/html.ts";
 
 const MENU = `<nav>${"<a href=/x>Another department</a> ".repeat(100)}</nav>`;
 const convert = (html: string) =>

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseHTML } from "linkedom";
 import { expect, it } from "vitest";
-import { convertHtml } from "../src/page/read/html.ts";
+import { convertHtml } from "../src/page/convert/html.ts";
 import { missingIn } from "./signatures.ts";
 
 /** Where Debian's packages have their documentation. */

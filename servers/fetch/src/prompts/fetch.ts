@@ -1,3 +1,4 @@
+/** The prompt with which a person adds a page to the conversation. */
 import * as z from "zod";
 import { prompt } from "../context.ts";
 import { pieceOf } from "../page/answer/piece.ts";

@@ -1,3 +1,4 @@
+/** The tool that reads several pages, or the parts of them that answer a question. */
 import * as z from "zod";
 import { maxAge, tool } from "../context.ts";
 import { answerContent, contentOf } from "../page/answer/blocks.ts";

@@ -1,3 +1,4 @@
+/** The tool that reads one page. */
 import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { maxAge, selector, tool, url } from "../context.ts";

@@ -1,8 +1,8 @@
 /** Fetching a page, or several at once: downloads, reads the requested view, and cuts the requested piece. */
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Web } from "../download/web.ts";
+import type { View } from "../read/page.ts";
 import type { Snapshot } from "../read/snapshot.ts";
-import type { View } from "../read/views.ts";
 import { metadataOf } from "./metadata-of.ts";
 import { type Piece, pieceOf } from "./piece.ts";
 

@@ -1,8 +1,8 @@
 /** Finding words in a page, with the text around them. */
 import { grouped, sized } from "@refmcp/boundary/answer";
 import { outlineOf } from "../read/outline.ts";
+import type { Page } from "../read/page.ts";
 import type { Snapshot } from "../read/snapshot.ts";
-import type { Page } from "../read/views.ts";
 import { fragmentOf } from "./fetch-page.ts";
 
 /** A place in a text where words were found. */

@@ -1,9 +1,9 @@
 /** Everything about a page except its text, for `format: "metadata"`. */
 import { fitting } from "@refmcp/boundary/answer";
-import { dateOf } from "../read/date.ts";
+import { dateOf } from "../convert/date.ts";
 import { outlineOf } from "../read/outline.ts";
+import type { Page } from "../read/page.ts";
 import type { Snapshot } from "../read/snapshot.ts";
-import type { Page } from "../read/views.ts";
 
 /** Approximate maximum of everything except the outline, in characters. */
 const FACTS_CHARS = 4_000;

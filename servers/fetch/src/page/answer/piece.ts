@@ -1,7 +1,7 @@
 /** A piece of a page's text, between our own lines about the page and about the piece. */
 import { clip, grouped, oneLine, sized, ToolError } from "@refmcp/boundary/answer";
+import type { Page } from "../read/page.ts";
 import type { Snapshot } from "../read/snapshot.ts";
-import type { Page } from "../read/views.ts";
 
 /** A part of a page's text as answers show it. */
 export interface Piece {

@@ -20,7 +20,7 @@ export interface Selection {
   readonly around: ReadonlySet<PageElement>;
 }
 
-export interface Article {
+interface Article {
   readonly selection: Selection;
   readonly chars: number;
   readonly byline: string | undefined;

@@ -1,3 +1,4 @@
+/** The part of a page that the fragment of a URL names: a section, a term with its description, a row, an element. */
 import { nearest } from "@refmcp/boundary/answer";
 import { decoded } from "./address.ts";
 import { HEADINGS, type PageDocument, type PageElement, textOf } from "./document.ts";

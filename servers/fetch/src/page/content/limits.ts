@@ -1,3 +1,4 @@
+/** Whether a page can be parsed to a DOM at all: one that is too deep or too large would hang it or overflow the stack. */
 import { Parser } from "htmlparser2";
 
 /** Limits within which a DOM neither hangs nor overflows the stack. */

@@ -1,3 +1,4 @@
+/** The HTTP client that the user's options ask for, with the boundary's guard: no request leaves without being checked. */
 import { readFile } from "node:fs/promises";
 import { ToolError } from "@refmcp/boundary/answer";
 import { HttpClient } from "@refmcp/boundary/http-client";

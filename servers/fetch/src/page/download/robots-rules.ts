@@ -1,3 +1,5 @@
+/** The rules of robots.txt (RFC 9309). */
+
 /** A line of a group: whether matching paths are allowed. */
 interface Rule {
   readonly allow: boolean;

@@ -1,3 +1,4 @@
+/** A site's robots.txt, asked before a program fetches a page, and kept for a day. */
 import { ToolError } from "@refmcp/boundary/answer";
 import type { HttpClient } from "@refmcp/boundary/http-client";
 import { isAllowed, ROBOTS_BYTES } from "./robots-rules.ts";

@@ -1,4 +1,5 @@
 /** One piece of work for all who wait for it at the same time; it is cancelled when nobody waits any more. */
+
 export class Shared<Result> {
   readonly #abort = new AbortController();
   readonly #result: Promise<Result>;

@@ -1,4 +1,5 @@
-import { Line } from "@refmcp/boundary";
+/** The way to the web: an earlier download, one that is running, or a new one that the guard and robots.txt allow. */
+import { ConcurrencyLimit } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { HttpClient } from "@refmcp/boundary/http-client";
 import type { UrlGuard } from "@refmcp/boundary/url-guard";

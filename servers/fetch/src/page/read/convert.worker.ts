@@ -1,24 +1,24 @@
 /** The code of the threads and processes: converts one page or document after another, as they come. */
 import { isMainThread, parentPort, Worker } from "node:worker_threads";
 import type { DocumentFacts } from "@refmcp/documents";
+import { dateOf } from "../convert/date.ts";
+import type { Metadata } from "../convert/metadata.ts";
 import type { Done, Work } from "./converter.ts";
-import { dateOf } from "./date.ts";
-import type { Metadata } from "./metadata.ts";
 
 /** How often memory is checked, in milliseconds. */
 const WATCH_MS = 50;
 
 /** Converts a page or document. Each library is loaded on first use, since documents are rare. */
 async function done(work: Work): Promise<Done> {
-  if ("html" in work) return (await import("./html.ts")).convertHtml(work.html);
-  if ("list" in work) return (await import("./feed.ts")).listOf(work.list);
+  if ("html" in work) return (await import("../convert/html.ts")).convertHtml(work.html);
+  if ("list" in work) return (await import("../convert/feed.ts")).listOf(work.list);
   if ("pdf" in work) {
     const pages = await (await import("@refmcp/documents/pdf")).pdfPages(work.pdf);
     return { text: pages.join("\n\n"), pages: pages.length };
   }
   const { documentHtml, officeDocument } = await import("@refmcp/documents/office");
   const document = await officeDocument(work.office);
-  const { convertWhole } = await import("./html.ts");
+  const { convertWhole } = await import("../convert/html.ts");
   return { ...factsOf(document.facts), text: convertWhole(documentHtml(document), work.writing) };
 }
 

@@ -4,11 +4,11 @@
  */
 import { ConcurrencyLimit } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
+import type { List, ListRequest } from "../convert/feed.ts";
+import type { Conversion, ConversionRequest } from "../convert/html.ts";
+import type { Metadata } from "../convert/metadata.ts";
+import { stripTags } from "../convert/strip-tags.ts";
 import type { OutputOptions } from "../write/writing.ts";
-import type { List, ListRequest } from "./feed.ts";
-import type { Conversion, ConversionRequest } from "./html.ts";
-import type { Metadata } from "./metadata.ts";
-import { stripTags } from "./strip-tags.ts";
 import { ConversionError, type WorkerOptions, WorkerPool } from "./workers.ts";
 
 /** Pages: converting takes time linear in their size, and a long one does not need much more than a second. */

@@ -1,3 +1,5 @@
+/** The headings of a text in Markdown, and the sections under them. */
+
 /** A heading of a page, and its position. */
 interface Heading {
   /** 1 to 6. */

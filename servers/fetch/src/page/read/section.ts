@@ -1,7 +1,7 @@
 /** The section of a page under a heading that a request names. */
 import { nearest, ToolError } from "@refmcp/boundary/answer";
 import { fold, outlineOf, sectionOf } from "./outline.ts";
-import type { Page } from "./views.ts";
+import type { Page } from "./page.ts";
 
 const MAX_TITLES = 20;
 

@@ -4,11 +4,11 @@ import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { cleanText } from "@refmcp/boundary/answer";
 import type { HttpAnswer } from "@refmcp/boundary/http-client";
-import { decodeText, type Encoding, encodingOf } from "../download/charset.ts";
-import { type Body, kindOf } from "../download/media-type.ts";
+import { decodeText, type Encoding, encodingOf } from "./charset.ts";
 import type { Converter } from "./converter.ts";
-import type { Page } from "./views.ts";
-import { readView, type View } from "./views.ts";
+import { type Body, kindOf } from "./media-type.ts";
+import type { Page, View } from "./page.ts";
+import { readView } from "./views.ts";
 
 export class Snapshot {
   /** A hash of its URL and content, so the same content has the same id. */

@@ -1,48 +1,23 @@
 /** How a download is read: as Markdown, text, source or data, all of it or a part. */
+
 import { cleanText, isJson, oneLine, ToolError } from "@refmcp/boundary/answer";
+import type { HttpAnswer } from "@refmcp/boundary/http-client";
 import { decoded } from "../content/address.ts";
-import { isList } from "../download/media-type.ts";
+import type { Conversion } from "../convert/html.ts";
 import type { Converter } from "./converter.ts";
-import type { Conversion } from "./html.ts";
-import type { Metadata } from "./metadata.ts";
+import { type Body, isList } from "./media-type.ts";
 import { sectionOf, slugOf } from "./outline.ts";
+import type { Page, View } from "./page.ts";
 import { sectionIn } from "./section.ts";
-import type { Snapshot } from "./snapshot.ts";
 
-/** How a page is presented. */
-export interface View {
-  /**
-   * auto: HTML as Markdown, feeds and sitemaps as lists, anything else unchanged; links: only the links of HTML; data: the
-   * structured data and tables of HTML, the fields of feeds.
-   */
-  readonly format: "auto" | "markdown" | "text" | "html" | "json" | "links" | "data";
-  readonly selector?: string | undefined;
-  /** A heading; returns only the content under it. */
-  readonly section?: string | undefined;
-  /** The URL's fragment, which selects a part of the page unless `section` or `selector` is given. */
-  readonly fragment?: string | undefined;
-  readonly includeLinks: boolean;
-}
-
-/** A page as text. */
-export interface Page extends Metadata {
-  readonly text: string;
-  /** How the text was extracted. */
-  readonly extractor: string;
-  readonly needsJavascript: boolean;
-  /** Whether its lines are rows or items, between which pieces end. */
-  readonly hasRows?: boolean;
-  readonly hasHidden?: boolean;
-  /** Why the conversion failed. */
-  readonly reason?: string | undefined;
-  /** Pages of a PDF. */
-  readonly pages?: number | undefined;
-  /** What the URL's fragment selected: its heading, otherwise the fragment. */
-  readonly section?: string | undefined;
-  /** If the fragment points to nothing: similar names. */
-  readonly similar?: readonly string[] | undefined;
-  /** What was not used of the request, or matched otherwise. */
-  readonly notes?: readonly string[] | undefined;
+/** What is read. */
+interface Download {
+  readonly answer: HttpAnswer;
+  readonly body: Body;
+  readonly uri: string;
+  readonly isText: boolean;
+  readonly isReadable: boolean;
+  source(): string;
 }
 
 /** The texts that were read before, and what reads others. */
@@ -60,16 +35,16 @@ const isProse = (format: View["format"]): boolean => /^(?:auto|markdown|text)$/.
  * @throws ToolError `invalid` for a view that this body does not support; `not_found` for a selector or section without a match;
  * the signal's reason.
  */
-export async function readView(snapshot: Snapshot, view: View, reader: Reader): Promise<Page> {
-  checkView(snapshot, view);
+export async function readView(download: Download, view: View, reader: Reader): Promise<Page> {
+  checkView(download, view);
   const { section, selector, format } = view;
-  const isHtml = snapshot.body.kind === "html";
+  const isHtml = download.body.kind === "html";
   const [name = "", directive] = view.fragment?.split(":~:") ?? [];
   const isWhole = section === undefined && selector === undefined;
   const fragment = isProse(format) && isHtml && isWhole && name !== "" ? name : undefined;
   const read = { ...view, section: undefined, fragment };
   const key = JSON.stringify(read);
-  const page = reader.pages.get(key) ?? (await readBody(snapshot, read, reader));
+  const page = reader.pages.get(key) ?? (await readBody(download, read, reader));
   reader.pages.set(key, page);
   const notes =
     directive === undefined ? [] : ["the text directive is not used; fetch_find finds its words"];
@@ -100,7 +75,7 @@ function unusedFragment(name: string, { similar }: Page, view: View, isHtml: boo
 }
 
 /** @throws ToolError `invalid` for a view that this body does not support. */
-function checkView({ body, answer, isText, isReadable, uri }: Snapshot, view: View): void {
+function checkView({ body, answer, isText, isReadable, uri }: Download, view: View): void {
   const { format, section, selector } = view;
   const { kind, mimeType } = body;
   const isHtml = kind === "html";
@@ -137,11 +112,11 @@ function checkView({ body, answer, isText, isReadable, uri }: Snapshot, view: Vi
 
 /** Reads all of a body, or of HTML the part that a selector or fragment names. */
 async function readBody(
-  snapshot: Snapshot,
+  download: Download,
   view: View,
   { converter, signal }: Reader,
 ): Promise<Page> {
-  const { answer, body } = snapshot;
+  const { answer, body } = download;
   const { format, includeLinks } = view;
   const url = answer.url.href;
   const asIs = { extractor: "unchanged", needsJavascript: false };
@@ -157,7 +132,7 @@ async function readBody(
     const extractor = `text of the ${isPdf ? "PDF" : "document"}`;
     return { ...asIs, ...facts, text: cleanText(text).trim(), extractor };
   }
-  const text = snapshot.source();
+  const text = download.source();
   if (format === "json" && !isJson(text))
     throw new ToolError("invalid", `${url} (${body.mimeType}) is not JSON.`, {
       hint: "Use format auto, or html for the source.",

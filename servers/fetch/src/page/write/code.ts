@@ -5,7 +5,7 @@
 import { classOf, isElement, isText, type PageElement } from "../content/document.ts";
 
 /** A block of code. */
-export interface Code {
+interface Code {
   readonly text: string;
   readonly language: string | undefined;
 }
@@ -59,7 +59,7 @@ const isLine = (element: PageElement): boolean =>
   /^(?:div|p)$/.test(element.localName) || LINE.test(classOf(element));
 
 /** The text of code, with a line break for `br` and between elements that are lines. */
-export function linesOf(code: PageElement): string {
+function linesOf(code: PageElement): string {
   const parts: string[] = [];
   let needsBreak = false;
   const add = (part: string): void => {

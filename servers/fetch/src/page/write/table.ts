@@ -64,7 +64,7 @@ const spanOf = (cell: PageElement, name: string): number =>
  *
  * @param body its rows, if the first one is its title: then it is not for layout, however few rows it has.
  */
-export function isLayout(table: PageElement, body?: readonly PageElement[]): boolean {
+function isLayout(table: PageElement, body?: readonly PageElement[]): boolean {
   const role = table.getAttribute("role") ?? "";
   if (/^(?:presentation|none)$/.test(role)) return true;
   if ((body ?? [table]).some((part) => part.querySelector(LAYOUT) !== null)) return true;

@@ -1,7 +1,8 @@
+/** What kind of file a body is: by the signature in its first bytes, else by its header, else by its content. */
 import { fileTypeFromBuffer } from "file-type";
 
 /** The type of a body. */
-export type Kind = "html" | "json" | "text" | "image" | "pdf" | "office" | "binary";
+type Kind = "html" | "json" | "text" | "image" | "pdf" | "office" | "binary";
 
 export interface Body {
   readonly kind: Kind;

@@ -2,7 +2,7 @@
  * MathML (W3C MathML Core) as TeX, for formulas that do not have their source next to them: fractions, roots, scripts, limits and
  * tables. A symbol without a known command stays unchanged.
  */
-import type { PageElement } from "./document.ts";
+import type { PageElement } from "../content/document.ts";
 
 /** The TeX of an element. */
 export function texOfMathml(element: PageElement): string {

@@ -2,7 +2,7 @@
 import type { PageDocument } from "../content/document.ts";
 
 /** One object of a page's JSON-LD. */
-export type Thing = Readonly<Record<string, unknown>>;
+type Thing = Readonly<Record<string, unknown>>;
 
 /** Longer JSON-LD is ignored. */
 const MAX_JSON = 500_000;

@@ -3,7 +3,7 @@
  * with its TeX, before anything else reads the page.
  */
 
-import type { PageDocument, PageElement, PageNode } from "./document.ts";
+import type { PageDocument, PageElement, PageNode } from "../content/document.ts";
 import { texOfMathml } from "./mathml.ts";
 
 /** What shows a formula. */

@@ -1,3 +1,5 @@
+/** Dates as pages and headers write them, in ISO 8601. */
+
 const ISO =
   /^(\d{4})([-/]?)(\d{2})\2(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(?:[.,]\d+)? ?(Z|[+-]\d{2}:?\d{2})?)?$/i;
 const MONTH = "(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]{0,6}\\.?";

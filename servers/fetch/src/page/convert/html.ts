@@ -12,12 +12,12 @@ import {
   parsePage,
   textOf,
 } from "../content/document.ts";
-import { markFormulas } from "../content/formulas.ts";
 import { fragmentTarget, reduceTo, similarTo } from "../content/fragment.ts";
 import { isParsable } from "../content/limits.ts";
 import { boilerplateIn, isReference, mainOf, navigationIn } from "../content/navigation.ts";
 import { markedPage, type ReadPage, readPage } from "../content/page.ts";
 import { threadIn } from "../content/thread.ts";
+import { markFormulas } from "../write/formulas.ts";
 import { writeMarkdown } from "../write/markdown.ts";
 import type { OutputOptions } from "../write/writing.ts";
 import { dataOf } from "./data.ts";
@@ -98,7 +98,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
 }
 
 /** A page that cannot be parsed. */
-export const withoutTags = (html: string): Conversion => ({
+const withoutTags = (html: string): Conversion => ({
   text: stripTags(html),
   extractor: "tags removed",
   needsJavascript: false,
