@@ -13,6 +13,7 @@ const POSTS: readonly Post[] = ["Ada", "Ben", "Cem", "Dora"].map((author, index)
   date: `${index + 3} May 2026`,
   text: `Post ${index}. ${prose(index === 0 ? 6 : 2, index)}`,
 }));
+const QUOTED = POSTS[0]?.text ?? "";
 
 /** How forums write a thread: what surrounds a post is longer than many posts. */
 const FORUMS: Record<string, (posts: readonly Post[]) => string> = {
@@ -26,7 +27,11 @@ const FORUMS: Record<string, (posts: readonly Post[]) => string> = {
           <div class="message-user"><a class="username" href="/members/${author}">${author}</a>
             <h5>Senior member</h5><dl><dt>Joined</dt><dd>MEMBER-NOISE</dd><dt>Messages</dt><dd>1,203</dd></dl></div>
           <ul><li><a href="#p${index}"><time>${date}</time></a></li><li><a href="#share">Share</a></li><li>#${index}</li></ul>
-          <div class="message-body"><div itemprop="text"><div class="bbWrapper"><p>${text}</p></div></div></div></article>`,
+          <div class="message-body"><div itemprop="text"><div class="bbWrapper">${
+            index === 2
+              ? `<blockquote><a href="#p0">Ada said:</a><p>${QUOTED}</p></blockquote>`
+              : ""
+          }<p>${text}</p></div></div></div></article>`,
       )
       .join("")}</div>`,
   phpBB: (posts) =>
@@ -69,6 +74,14 @@ describe.each(Object.entries(FORUMS))("a thread by %s", (_forum, write) => {
     }
     expect(text).not.toMatch(/MEMBER-NOISE|Senior member|RELATED-ONE/);
   });
+});
+
+it("a long quote of an earlier post is cut, and says so", async () => {
+  const text = await read(FORUMS["XenForo, with microdata"]?.(POSTS) ?? "");
+  const [, quote = ""] = /^> (Ada said: .*)$/m.exec(text) ?? [];
+  expect(quote).toMatch(/^Ada said: Post 0\..* …$/);
+  expect(quote.length).toBeLessThan(200);
+  expect(text.split(QUOTED.slice(-60))).toHaveLength(2);
 });
 
 it.each([

@@ -32,6 +32,8 @@ interface Article {
 const NUMBER = "data-refmcp-";
 /** Readability searches these attributes in quadratic time. */
 const MAX_IMAGE_ATTRIBUTE = 1_000;
+/** What a `div` that Readability reads as a paragraph does not contain. */
+const NOT_PARAGRAPH = "blockquote, dl, div, img, ol, p, pre, table, ul";
 /** What is read whole, or not at all. */
 const WHOLE = `${HEADINGS}, pre, math`;
 
@@ -65,7 +67,15 @@ function judged(document: PageDocument) {
   const copy = document.cloneNode(true) as PageDocument;
   for (const [index, element] of copy.body.querySelectorAll("*").entries())
     element.setAttribute(`${NUMBER}${index}`, "");
-  // Readability drops sections by their ids, too; comments are an exception.
+  // Readability would replace these by paragraphs without a number.
+  for (const block of copy.querySelectorAll("div"))
+    if (block.querySelector(NOT_PARAGRAPH) === null && textOf(block) !== "") {
+      const paragraph = copy.createElement("p");
+      for (const { name, value } of block.attributes) paragraph.setAttribute(name, value);
+      paragraph.append(...block.childNodes);
+      block.replaceWith(paragraph);
+    }
+  // It drops sections by their ids, too; comments are an exception.
   for (const section of copy.querySelectorAll("section[id], div.section[id]"))
     if (!/comment/i.test(section.id)) section.removeAttribute("id");
   for (const image of copy.querySelectorAll("img, picture, figure, video, audio, source"))

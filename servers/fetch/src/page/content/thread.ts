@@ -27,6 +27,8 @@ const AUTHORS = [
 const DATES = ["time, [itemprop=dateCreated]", ".postdate, .age, p.author a, .relativetime"];
 /** Previews of links, and tools; a quote is an `aside` in Discourse. */
 const NOT_SAID = "aside:not(.quote), nav, footer, form, button, .bbCodeBlock-expandLink";
+/** A longer quote of an earlier post is cut. */
+const MAX_QUOTE = 160;
 const MAX_LABEL = 80;
 /** With less text, the posts are not what the page is about. */
 const LITTLE = 250;
@@ -55,12 +57,21 @@ export function threadIn(document: PageDocument): PageElement | undefined {
   if (title !== null && !posts.some((post) => post.contains(title)))
     thread.append(title.cloneNode(true));
   const heads: PageElement[] = [];
+  let said = "";
   for (const post of posts) {
     const frame = frameOf(post, posts);
     const label = [AUTHORS, DATES].map((from) => labelIn(frame, post, from)).filter(Boolean);
     const line = document.createElement("strong");
     line.append(document.createTextNode(label.join(", ")));
     for (const element of [...post.querySelectorAll(NOT_SAID)]) element.remove();
+    for (const quote of [...post.querySelectorAll("blockquote, aside.quote")]) {
+      const text = [...quote.childNodes].map(textOf).filter(Boolean).join(" ");
+      // Around it: who said it, and links to expand it.
+      const middle = text.slice(text.length / 2 - 40, text.length / 2 + 40);
+      if (text.length > MAX_QUOTE && said.includes(middle))
+        quote.textContent = `${text.slice(0, MAX_QUOTE)} …`;
+    }
+    said += ` ${textOf(post)}`;
     const paragraph = document.createElement("p");
     paragraph.append(line);
     heads.push(paragraph);

@@ -144,18 +144,22 @@ function contentOf(
     return { ...about, text: whole(), extractor: "whole page" };
   for (const element of navigation) element.remove();
   const article = isGenerated ? undefined : chosenArticle(page, isArticle);
+  const most = article === undefined ? Number.POSITIVE_INFINITY : article.chars * MAX_NOISE;
+  for (const element of boilerplateIn(page))
+    if (textOf(element).length < most) element.remove();
   if (article !== undefined) {
     const text = writeMarkdown([document.body], page, options, article.selection);
     const { byline } = article;
     const published = dateOf(article.published);
     return { byline, published, ...about, text, extractor: "main content" };
   }
-  for (const element of boilerplateIn(page)) element.remove();
   const text = writeMarkdown([mainOf(document)], page, options);
   const extractor = rest < all ? "page without navigation" : "whole page";
   return { ...about, text, extractor };
 }
 
+/** What has the name of an advertisement or similar in an article is one if it has a smaller share of it. */
+const MAX_NOISE = 0.1;
 /** A shorter text is not an article. */
 const MIN_ARTICLE = 250;
 /**
