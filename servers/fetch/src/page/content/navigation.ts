@@ -72,10 +72,12 @@ function hasWord(element: PageElement): boolean {
     .some((word) => WORDS.has(word));
 }
 
-/** Whether an element is most of its heading: Sphinx marks links in headings as "toc-backref". */
+/** Whether an element is a heading, little more than one, or most of the one that it is in: Sphinx links those as "toc-backref". */
 function isTitle(element: PageElement): boolean {
-  const heading = element.parentElement?.closest(HEADINGS) ?? null;
-  return heading !== null && textOf(element).length > textOf(heading).length / 2;
+  const heading = element.closest(HEADINGS) ?? element.querySelector(HEADINGS);
+  if (heading === null) return false;
+  const [inner, outer] = [textOf(element).length, textOf(heading).length];
+  return Math.min(inner, outer) > Math.max(inner, outer) / 2;
 }
 
 /** The page's `main` if it has most of the content, otherwise the body. */

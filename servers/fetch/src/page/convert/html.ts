@@ -145,8 +145,7 @@ function contentOf(
   for (const element of navigation) element.remove();
   const article = isGenerated ? undefined : chosenArticle(page, isArticle);
   const most = article === undefined ? Number.POSITIVE_INFINITY : article.chars * MAX_NOISE;
-  for (const element of boilerplateIn(page))
-    if (textOf(element).length < most) element.remove();
+  for (const element of boilerplateIn(page)) if (textOf(element).length < most) element.remove();
   if (article !== undefined) {
     const text = writeMarkdown([document.body], page, options, article.selection);
     const { byline } = article;

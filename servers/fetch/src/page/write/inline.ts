@@ -16,7 +16,7 @@ import { hasText, isWritten, type Writing } from "./writing.ts";
 
 /** Blocks that a cell or heading may contain. */
 const FLATTENED =
-  /^(?:p|div|ul|ol|dl|dt|dd|h[1-6]|table|tr|section|article|blockquote|figure|figcaption|hr)$/;
+  /^(?:p|ul|ol|dl|dt|dd|h[1-6]|table|tr|section|article|blockquote|figure|figcaption|hr)$/;
 
 /** The Markdown of nodes in one line, or in several where the page breaks it. */
 export function inlineOf(nodes: Iterable<PageNode>, writing: Writing): string {
@@ -87,6 +87,8 @@ function elementText(element: PageElement, writing: Writing): string {
     case "select":
     case "option":
       return ` ${inner()} `;
+    case "div":
+      return codeIn(element) === undefined ? ` ${inner()} ` : codeLines(element, writing);
     default:
       return FLATTENED.test(element.localName) ? ` ${inner()} ` : inner();
   }

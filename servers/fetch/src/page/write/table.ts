@@ -85,7 +85,7 @@ function isLayout(table: PageElement, body?: readonly PageElement[]): boolean {
 
 /** Whether a table has code that does not fit into cells: long code, or an example next to its output. */
 function hasLongCode(table: PageElement): boolean {
-  const blocks = [...table.querySelectorAll("pre")];
+  const blocks = [...table.querySelectorAll("pre, div.fragment")];
   if (blocks.length === 0) return false;
   const least = table.querySelector("th") === null ? 2 : 3;
   return (

@@ -8,11 +8,11 @@ export const collapsed = (text: string): string => text.replace(/[ \t\r\n\f]+/g,
 
 /** Backslashes and entities that would disappear, marks of code, and what looks like a tag. */
 const MARKS = /\\(?=[!-/:-@[-`{-~])|&(?=#?\w{1,31};)|`|<(?=[a-z/!?]|$)/gi;
-/** Stars with a word next to them, and underscores not between two letters. */
+/** Stars without spaces around them, and underscores not between two letters; the text may go on in another element. */
 const EMPHASIS =
-  /(?<=\S)\*|\*(?=\S)|(?<![\p{L}\p{N}_])_{1,20}(?=\S)|(?<=\S)_{1,20}(?![\p{L}\p{N}_])/gu;
-/** A bracket that begins a link, and a second tilde. */
-const LINKS = /\[(?=[^[\]]{0,500}\]\()|(?<=\S)~/g;
+  /(?<!\s)\*|\*(?!\s)|(?<![\p{L}\p{N}_])_{1,20}(?!\s)|(?<!\s)_{1,20}(?![\p{L}\p{N}_])/gu;
+/** A bracket that begins a link, and a tilde that could end a deletion. */
+const LINKS = /\[(?=[^[\]]{0,500}\]\()|(?<!\s)~/g;
 
 /** Escapes a text within a paragraph. */
 export function escapeText(text: string): string {
