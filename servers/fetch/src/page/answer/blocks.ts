@@ -1,10 +1,21 @@
 /** The blocks of an answer: what a page has, and our own lines in separate blocks, which a page cannot imitate. */
 import { counted, grouped, sized } from "@refmcp/boundary/answer";
-import type { Content } from "@refmcp/core";
 import type { Snapshot } from "../read/snapshot.ts";
 import type { Failure, FetchResult } from "./fetch-page.ts";
 import { inHeader, urlInHeader } from "./piece.ts";
 import type { Answered } from "./question.ts";
+
+/** A part of an answer. */
+type Block =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image"; readonly data: string; readonly mimeType: string }
+  | {
+      readonly type: "resource_link";
+      readonly uri: string;
+      readonly name: string;
+      readonly mimeType: string;
+      readonly size: number;
+    };
 
 /** Maximum bytes of an image that hosts show. */
 const MAX_IMAGE_BYTES = 1_000_000;
@@ -14,7 +25,7 @@ const SHOWN_IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
  * The blocks of an answer: "Contents of …" with the piece, then our line in a separate block, which a page cannot
  * imitate.
  */
-export function contentOf(shown: FetchResult | Failure): Content[] {
+export function contentOf(shown: FetchResult | Failure): Block[] {
   switch (shown.kind) {
     case "failed":
       return [{ type: "text", text: `[${shown.text}]` }];
@@ -37,14 +48,14 @@ export function contentOf(shown: FetchResult | Failure): Content[] {
  * The blocks of an answer to a question: each passage under our line with its number and place, or the answer of the client's
  * model with the places of its sources.
  */
-export function answerContent({ passages, answer, chars, pages, failures }: Answered): Content[] {
+export function answerContent({ passages, answer, chars, pages, failures }: Answered): Block[] {
   const places = passages.map(({ url, headings, index }, at) => {
     const heading = headings.length === 0 ? "" : ` | ${inHeader(headings.join(" > "))}`;
     return `[${at + 1}] ${urlInHeader(url)}${heading} | start_index=${index}`;
   });
   const of = `${grouped(chars)} characters of ${counted(pages, "page")}`;
   const failed = failures.map((failure) => `[${failure}]`);
-  const text = (lines: readonly string[]): Content => ({ type: "text", text: lines.join("\n") });
+  const text = (lines: readonly string[]): Block => ({ type: "text", text: lines.join("\n") });
   if (answer !== undefined) {
     const about = `[Written by the client's model ${inHeader(answer.model.slice(0, 100))} from these passages of ${of}; check what matters with fetch:]`;
     return [text([answer.text]), text([about, ...places, ...failed])];
@@ -58,7 +69,7 @@ export function answerContent({ passages, answer, chars, pages, failures }: Answ
 }
 
 /** An image, or a link to the file with its type and size. */
-function fileContent({ answer, body, uri }: Snapshot): Content[] {
+function fileContent({ answer, body, uri }: Snapshot): Block[] {
   const href = urlInHeader(answer.url.href);
   const { mimeType } = body;
   const size = answer.body.length;
