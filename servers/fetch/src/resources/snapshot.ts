@@ -1,4 +1,4 @@
-/** The resource that a download is, for as long as it is kept. */
+/** The resource of a download, available while it is kept. */
 import { resource } from "../context.ts";
 
 export default resource({

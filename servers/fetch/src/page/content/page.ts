@@ -17,7 +17,7 @@ export function readPage(document: PageDocument): ReadPage {
   return markedPage(document, removeHidden(document));
 }
 
-/** A page as it is, with what it hides. */
+/** An unchanged page, including what it hides. */
 export function markedPage(document: PageDocument, hasHidden: boolean): ReadPage {
   return { document, notes: new Notes(document), boxes: boxesIn(document), hasHidden };
 }

@@ -1,4 +1,4 @@
-/** What a page has for programs: its JSON-LD as it is, each object under its type and name, and its tables. */
+/** What a page has for programs: its JSON-LD unchanged, each object under its type and name, and its tables. */
 import type { ReadPage } from "../content/page.ts";
 import { writeMarkdown } from "../write/markdown.ts";
 import { tableIn } from "../write/table.ts";

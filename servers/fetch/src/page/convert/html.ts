@@ -204,7 +204,7 @@ function baseOf(document: PageDocument, url: string): string {
   return webAddress(document.querySelector("base[href]")?.getAttribute("href"), url) ?? url;
 }
 
-/** The elements that a selector matches, as they are. */
+/** The elements that a selector matches, with nothing left out. */
 function selected(document: PageDocument, selector: string, options: OutputOptions): Conversion {
   const isId = selector.startsWith("#") && document.getElementById(selector.slice(1)) !== null;
   const facts = { extractor: "selected elements", needsJavascript: false } as const;

@@ -23,7 +23,7 @@ const SOURCES = ["data-tex", "data-latex", "data-math", "data-equation-content",
 const DISPLAYED =
   /^\s*(?:\\\[|\$\$|\\begin\{(?:equation|align|gather|multline|eqnarray|displaymath))/;
 
-/** Makes each formula of a page one `math` element, whose text is its TeX between `$`, or `$$` if it is on a line of its own. */
+/** Makes each formula of a page one `math` element, whose text is its TeX between `$`, or `$$` if it is displayed on a separate line. */
 export function markFormulas(document: PageDocument, html: string): void {
   if (HINT.test(html))
     for (const element of document.body.querySelectorAll(FORMULAS))
@@ -147,7 +147,7 @@ const OPENER =
 /** One dollar begins a formula only if it is not a price. */
 const MAX_INLINE = 300;
 
-/** Marks TeX in the texts of a page: as formulas where a script would render it, otherwise as it is. */
+/** Marks TeX in the texts of a page: as formulas where a script would render it, otherwise unchanged. */
 function markTexts(document: PageDocument, hasRenderer: boolean): void {
   // The parser makes a text of each entity.
   document.body.normalize();

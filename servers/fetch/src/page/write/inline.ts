@@ -108,7 +108,7 @@ function lineBreak({ place, format }: Writing): string {
   return format === "text" ? "\n" : "  \n";
 }
 
-/** TeX with its dollar signs; what is displayed is on a line of its own. */
+/** TeX with its dollar signs; a displayed formula is on a separate line. */
 function formula(element: PageElement, { place }: Writing): string {
   const tex = element.textContent ?? "";
   const isBlock = element.getAttribute("display") === "block";
