@@ -158,6 +158,7 @@ function list(element: PageElement, writing: Writing): Block[] {
     const text = inner.map(
       (block, at) => (at === 0 ? "" : block.isList ? "\n" : "\n\n") + block.text,
     );
+    if (isElement(node)) number = Number(node.getAttribute("value")) || number;
     const mark = isNumbered ? `${number}. ` : "- ";
     const indent = writing.depth >= MAX_DEPTH ? "" : " ".repeat(mark.length);
     items.push(writing.format === "text" ? text.join("") : prefixed(text.join(""), mark, indent));

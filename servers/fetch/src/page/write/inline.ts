@@ -22,11 +22,16 @@ const FLATTENED =
 export function inlineOf(nodes: Iterable<PageNode>, writing: Writing): string {
   const parts: string[] = [];
   let last: string | undefined;
+  let isBold = false;
   for (const node of nodes) {
     let part = inlineNode(node, writing);
     // HTML shows spaces between elements as one.
     if (part.startsWith(" ") && (last === " " || last === "\n")) part = part.slice(1);
     if (part === "") continue;
+    const wasBold = isBold;
+    isBold = /^\*\*.*\*\*$/s.test(part) && /^(?:B|STRONG)$/.test(node.nodeName);
+    // Markdown cannot tell the ends of two bold texts next to each other.
+    if (isBold && wasBold) part = (parts.pop() ?? "").slice(0, -2) + part.slice(2);
     parts.push(part);
     last = part.at(-1);
   }
@@ -36,9 +41,14 @@ export function inlineOf(nodes: Iterable<PageNode>, writing: Writing): string {
 function inlineNode(node: PageNode, writing: Writing): string {
   if (isText(node)) {
     if (!hasText(node.parentElement, writing)) return "";
-    const text = collapsed(node.textContent ?? "");
-    if (writing.format === "text") return text;
-    return writing.isLink ? escapeLabel(text) : escapeText(text);
+    const text: string = node.textContent ?? "";
+    const escaped = (part: string): string => {
+      if (writing.format === "text") return collapsed(part);
+      return writing.isLink ? escapeLabel(collapsed(part)) : escapeText(collapsed(part));
+    };
+    // One with pictures, such as a list of files, is not code, but has lines.
+    const isLined = node.parentElement?.localName === "pre";
+    return isLined ? text.split("\n").map(escaped).join(lineBreak(writing)) : escaped(text);
   }
   if (!isElement(node) || !isWritten(node, writing)) return "";
   const label = writing.notes.marks.get(node);
