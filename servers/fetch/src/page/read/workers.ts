@@ -4,7 +4,7 @@ import { type EventEmitter, once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { Line, startDeadline } from "@refmcp/boundary";
 import { oneLine } from "@refmcp/boundary/answer";
-import { workerFile } from "@refmcp/launch/worker-file";
+import { workerFile } from "@refmcp/core/worker-file";
 
 /** The limits of conversions. */
 export interface WorkerOptions {
