@@ -3,7 +3,7 @@ import { convertHtml } from "../src/page/convert/html.ts";
 
 const MENU = `<nav>${"<a href=/x>Another department</a> ".repeat(100)}</nav>`;
 const convert = (html: string) =>
-  convertHtml({ html, url: "https://example.org/", format: "markdown", includeLinks: false });
+  convertHtml({ html, url: "https://example.org/", includeLinks: false });
 
 test("a large menu is left out of a page with little content", () => {
   const { text, extractor } = convert(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { failureOf, fetched, readMarkdown, run, site, texts, webOf } from "./lab.ts";
+import { fetched, readMarkdown, run, site, texts, webOf } from "./lab.ts";
 import { prose } from "./pages/write.ts";
 
 describe("text that CSS hides", () => {
@@ -131,14 +131,6 @@ describe("content without a Markdown equivalent", () => {
     expect(text).not.toMatch(/<(?!https?:)|base64/);
   });
 
-  it("rows by a selector are a table, cells are text", async () => {
-    const table = "<table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr></table>";
-    expect(await readMarkdown(table, { selector: "tr" })).toContain(
-      "| A | B |\n| --- | --- |\n| 1 | 2 |",
-    );
-    expect(await readMarkdown(table, { selector: "th" })).toContain("A\n\nB");
-  });
-
   it("a page that no DOM can hold has its entities decoded", async () => {
     expect(await readMarkdown(`${"<div>".repeat(500)}<th>a &amp; b &gt; c&nbsp;d`)).toContain(
       "a & b > c d",
@@ -188,16 +180,11 @@ describe("highlighted code keeps every line and space", () => {
   });
 });
 
-it("content is found in script targets, in noscript, and after a CDATA section", async () => {
+it("content is found in script targets, and after a CDATA section", async () => {
   const text = prose(6, 7);
   expect(
     await readMarkdown(
       `<main><template id="B:0"></template></main><div hidden id="S:0"><p>${text}</p></div>`,
-    ),
-  ).toContain(text.slice(0, 60));
-  expect(
-    await readMarkdown(
-      `<div id="app"></div><script>x()</script><noscript><p>${text}</p></noscript>`,
     ),
   ).toContain(text.slice(0, 60));
   expect(await readMarkdown(`<body><![CDATA[<p>${text}</p></body>`)).toContain(text.slice(0, 60));
@@ -279,17 +266,6 @@ it("a page's metadata is returned", async () => {
   expect((await fetched(web, { url: lab.origin })).text).toContain(
     `redirects to ${lab.origin}/next`,
   );
-});
-
-it("format links returns the page's links, each URL once", async () => {
-  const html =
-    '<nav><a href="/a">A</a></nav><a href="/a">again</a><a href="javascript:x()">no</a><a href="b?c#d">B [b]</a>';
-  expect(await readMarkdown(html, { format: "links" })).toMatch(
-    /- \[A\]\(https:\/\/mill\.example\/a\)\n- \[B b\]\(https:\/\/mill\.example\/dir\/b\?c#d\)$/,
-  );
-  const lab = await site({ "/": { headers: { "content-type": "text/plain" }, body: "x" } });
-  const failing = run(await webOf([lab]), "fetch", { url: lab.origin, format: "links" });
-  expect(await failureOf(failing)).toMatchObject({ kind: "invalid" });
 });
 
 it("a cookie set by a redirect is sent back within the call, only to its host", async () => {

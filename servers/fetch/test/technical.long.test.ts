@@ -65,7 +65,6 @@ it.for(PAGES)(
     const html = readFileSync(file, "utf8");
     const request = {
       url: "https://mill.example/page",
-      format: "markdown",
       includeLinks: true,
     } as const;
     const { text } = convertHtml({ html, ...request });

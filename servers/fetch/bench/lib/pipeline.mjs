@@ -49,7 +49,7 @@ export class Pipeline {
         });
     this.#worker.postMessage(
       isOurs
-        ? { html: { html, url, fragment, format: "markdown", includeLinks: true } }
+        ? { html: { html, url, fragment, includeLinks: true } }
         : { html, url },
     );
     try {

@@ -3,7 +3,7 @@ import { counted, grouped, sized } from "@refmcp/boundary/answer";
 import type { Snapshot } from "../read/snapshot.ts";
 import type { Failure, FetchResult } from "./fetch-page.ts";
 import { inHeader, urlInHeader } from "./piece.ts";
-import type { Answered } from "./question.ts";
+import type { QuestionResult } from "./question.ts";
 
 /** A part of an answer. */
 type Block =
@@ -48,7 +48,13 @@ export function contentOf(shown: FetchResult | Failure): Block[] {
  * The blocks of an answer to a question: each passage under our line with its number and place, or the answer of the client's
  * model with the places of its sources.
  */
-export function answerContent({ passages, answer, chars, pages, failures }: Answered): Block[] {
+export function answerContent({
+  passages,
+  answer,
+  chars,
+  pages,
+  failures,
+}: QuestionResult): Block[] {
   const places = passages.map(({ url, headings, index }, at) => {
     const heading = headings.length === 0 ? "" : ` | ${inHeader(headings.join(" > "))}`;
     return `[${at + 1}] ${urlInHeader(url)}${heading} | start_index=${index}`;

@@ -1,7 +1,6 @@
 /** Fetching a page, or several at once: downloads, reads the requested view, and cuts the requested piece. */
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Web } from "../download/web.ts";
-import type { View } from "../read/page.ts";
 import type { Snapshot } from "../read/snapshot.ts";
 import { metadataOf } from "./metadata-of.ts";
 import { type Piece, pieceOf } from "./piece.ts";
@@ -9,11 +8,13 @@ import { type Piece, pieceOf } from "./piece.ts";
 /** Which part of a page is requested, and how. */
 export interface FetchRequest {
   readonly url: string;
-  readonly format: View["format"] | "metadata";
+  readonly format?: "markdown" | "metadata";
+  /** The source instead of Markdown. */
+  readonly raw?: boolean;
   readonly selector?: string | undefined;
   readonly section?: string | undefined;
-  readonly include_links: boolean;
-  readonly start_index: number;
+  readonly include_links?: boolean;
+  readonly start_index?: number;
   readonly max_length: number;
   /** Seconds. */
   readonly max_age: number;
@@ -45,34 +46,30 @@ export async function fetchPage(
   request: FetchRequest,
   { signal, budget }: CallBudget,
 ): Promise<FetchResult> {
-  const { format, include_links: includeLinks, selector, section, start_index: start } = request;
+  const { format, raw, selector, section, start_index: start = 0 } = request;
+  const { include_links: includeLinks = true } = request;
   // Later pieces come from the same download as the first, however old it is.
   const age = start > 0 ? {} : { maxAgeMs: request.max_age * 1_000 };
   const snapshot = await web.get(request.url, { signal, ...age });
-  const fragment = fragmentOf(snapshot.answer.url.href) ?? fragmentOf(request.url);
   if (format === "metadata") {
-    if (section !== undefined)
-      throw new ToolError("invalid", "section does not work with format metadata.", {
-        hint: "Omit section for the outline, or format for the text.",
+    if (raw || section !== undefined)
+      throw new ToolError("invalid", "raw and section do not work with format metadata.", {
+        hint: "Omit them for the outline, or format for the text.",
       });
-    const view = { format: "auto", includeLinks, selector } as const;
-    const page = snapshot.isReadable ? await snapshot.page(view, signal) : undefined;
-    const note = "The whole page: indexes are for url, without the #fragment.";
-    const facts = metadataOf(snapshot, page, budget);
-    return { kind: "facts", facts: fragment === undefined ? facts : { ...facts, note } };
+    const page = snapshot.isReadable ? await snapshot.page({ selector }, signal) : undefined;
+    return { kind: "facts", facts: metadataOf(snapshot, page, budget) };
   }
-  const wantsText =
-    selector !== undefined || section !== undefined || format === "json" || format === "links";
-  if (!snapshot.isReadable && !wantsText) return { kind: "file", snapshot };
-  const view = { format, includeLinks, selector, section, fragment };
-  const page = await snapshot.page(view, signal);
+  const isPart = selector !== undefined || section !== undefined;
+  if (!snapshot.isReadable && !isPart) return { kind: "file", snapshot };
+  const fragment = fragmentOf(snapshot.answer.url.href) ?? fragmentOf(request.url);
+  const page = await snapshot.page({ raw, includeLinks, selector, section, fragment }, signal);
   const lines = (page.notes ?? []).join("\n\n\n").length;
   const max = Math.min(request.max_length, Math.max(1, budget - FRAME_CHARS - lines));
   return { kind: "piece", snapshot, piece: pieceOf(snapshot, page, start, max) };
 }
 
 /** A URL's fragment, percent-encoded. */
-export function fragmentOf(url: string): string | undefined {
+function fragmentOf(url: string): string | undefined {
   return (URL.canParse(url) && new URL(url).hash.slice(1)) || undefined;
 }
 

@@ -1,6 +1,7 @@
 /** The parts of pages that may answer a question: those that share the most words with it. */
 import { clip } from "@refmcp/boundary/answer";
 import { outlineOf } from "../read/outline.ts";
+import { wholeAt } from "./find.ts";
 
 /** A text in which passages are searched. */
 export interface Source {
@@ -42,7 +43,7 @@ const COMMON_WORDS = new Set(
 
 /**
  * The passages of texts that share the most words with a question, within `budget` characters: by BM25 over all passages, with
- * the headings above each, and by how much of the question they cover. The best first; neighbors are joined.
+ * the headings above each, and by how much of the question they cover. The best first.
  */
 export function passagesFor(
   question: string,
@@ -50,85 +51,64 @@ export function passagesFor(
   budget: number,
 ): Passage[] {
   const max = Math.floor(MAX_CHARS / Math.max(1, sources.length));
-  const chunks = sources.flatMap(({ url, text }) => chunksOf(url, text.slice(0, max)));
-  const chosen: Chunk[] = [];
+  const all = sources.flatMap(({ url, text }) => passagesOf(url, text.slice(0, max)));
+  const chosen: Passage[] = [];
   let left = budget;
-  for (const chunk of ranked(question, chunks)) {
-    const cost =
-      chunk.text.length + chunk.url.length + chunk.headings.join(" > ").length + LINE_CHARS;
+  for (const passage of ranked(question, all)) {
+    const { text, url, headings } = passage;
+    const cost = text.length + url.length + headings.join(" > ").length + LINE_CHARS;
     if (cost > left && chosen.length > 0) continue;
     left -= cost;
-    const near = chosen.findIndex((other) => areNeighbors(other, chunk));
-    const other = chosen[near];
-    if (other === undefined) chosen.push({ ...chunk, text: clip(chunk.text, budget) });
-    else chosen[near] = joined(other, chunk);
+    chosen.push({ ...passage, text: clip(text, budget) });
   }
   return chosen;
 }
 
-/** The chunks that may answer a question, the best first. */
-function ranked(question: string, chunks: readonly Chunk[]): Chunk[] {
+/** The passages that share words with a question, the best first. */
+function ranked(question: string, passages: readonly Passage[]): Passage[] {
   const asked = [...new Set(wordsOf(question))];
   const content = asked.filter((word) => !COMMON_WORDS.has(word));
   const terms = content.length > 0 ? content : asked;
-  const rows = chunks.map((chunk) => {
-    const body = countsOf(wordsOf(chunk.text));
-    const above = countsOf(wordsOf(chunk.headings.join(" ")));
+  const rows = passages.map((passage) => {
+    const body = countsOf(wordsOf(passage.text));
+    const above = countsOf(wordsOf(passage.headings.join(" ")));
     const counts = terms.map(
       (term) => (body.get(term) ?? 0) + Math.min(2, above.get(term) ?? 0) * HEADING_WEIGHT,
     );
-    return { chunk, counts, length: body.size };
+    return { passage, counts, length: body.size };
   });
   const average = sum(rows.map(({ length }) => length)) / Math.max(1, rows.length);
   const rarity = terms.map((_, at) => {
     const holding = rows.filter(({ counts }) => counts[at] !== 0).length;
     return Math.log(1 + (rows.length - holding + 0.5) / (holding + 0.5));
   });
-  const scored = rows.map(({ chunk, counts, length }) => {
+  const scored = rows.map(({ passage, counts, length }) => {
     const norm = K1 * (1 - B + (B * length) / average);
     const parts = rarity.map((weight, at) => {
       const count = counts[at] ?? 0;
       return (weight * count * (K1 + 1)) / (count + norm);
     });
     const covered = sum(rarity.filter((_, at) => counts[at] !== 0)) / sum(rarity);
-    return { chunk, score: sum(parts) * (0.5 + covered) };
+    return { passage, score: sum(parts) * (0.5 + covered) };
   });
   const best = scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
   const least = (best[0]?.score ?? 0) * MIN_SHARE;
-  return best.filter(({ score }) => score >= least).map(({ chunk }) => chunk);
+  return best.filter(({ score }) => score >= least).map(({ passage }) => passage);
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, part) => all + part, 0);
 
-/** A passage with the place of its text, and of the white space around it. */
-interface Chunk extends Passage {
-  readonly start: number;
-  readonly end: number;
-}
-
-const areNeighbors = (one: Chunk, other: Chunk): boolean =>
-  (one.end === other.start || other.end === one.start) &&
-  one.url === other.url &&
-  one.headings.join() === other.headings.join();
-
-function joined(one: Chunk, other: Chunk): Chunk {
-  const [first, second] = one.end === other.start ? [one, other] : [other, one];
-  const gap = second.index - first.index - first.text.length;
-  const text = first.text + "\n".repeat(Math.min(2, Math.max(1, gap))) + second.text;
-  return { ...first, text, end: second.end };
-}
-
 /** Splits a text between paragraphs, and at headings; a long block, such as a table or code, between its lines. */
-function chunksOf(url: string, text: string): Chunk[] {
+function passagesOf(url: string, text: string): Passage[] {
   const outline = new Map(outlineOf(text).map((heading) => [heading.index, heading]));
-  const chunks: Chunk[] = [];
+  const passages: Passage[] = [];
   let above: { level: number; title: string }[] = [];
   let start = 0;
   const add = (end: number): void => {
     const part = text.slice(start, end);
     const index = start + part.length - part.trimStart().length;
     const headings = above.map(({ title }) => title);
-    if (part.trim() !== "") chunks.push({ url, index, text: part.trim(), headings, start, end });
+    if (part.trim() !== "") passages.push({ url, index, text: part.trim(), headings });
     start = end;
   };
   let isFenced = false;
@@ -144,28 +124,21 @@ function chunksOf(url: string, text: string): Chunk[] {
     if (/^ {0,3}(?:```|~~~)/.test(line)) isFenced = !isFenced;
     if (end - start > MAX_PASSAGE_CHARS && at - start >= PASSAGE_CHARS / 2) add(at);
     // One line may be a whole text.
-    while (end - start > MAX_PASSAGE_CHARS) add(cutAt(text, start + PASSAGE_CHARS));
+    while (end - start > MAX_PASSAGE_CHARS) add(sentenceEnd(text, start + PASSAGE_CHARS));
     // A paragraph ends with an empty line; the next one may still fit.
     if (line.trim() === "" && !isFenced && end - start >= PASSAGE_CHARS / 2) add(end);
     at = end;
   }
   add(text.length);
-  return chunks;
+  return passages;
 }
 
 /** A place near `at` where a sentence or a word ends. */
-function cutAt(text: string, at: number): number {
+function sentenceEnd(text: string, at: number): number {
   const near = text.slice(at, at + 200);
   const end = /[.!?。！？]\s?/.exec(near) ?? /\s/.exec(near);
-  const cut = at + (end === null ? 0 : end.index + end[0].length);
-  return isSplit(text, cut) ? cut + 1 : cut;
+  return wholeAt(text, at + (end === null ? 0 : end.index + end[0].length));
 }
-
-/** Whether a place is within a surrogate pair. */
-const isSplit = (text: string, at: number): boolean => {
-  const code = text.charCodeAt(at);
-  return code >= 0xdc00 && code <= 0xdfff;
-};
 
 function countsOf(words: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();

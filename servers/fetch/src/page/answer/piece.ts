@@ -1,7 +1,7 @@
 /** A piece of a page's text, between our own lines about the page and about the piece. */
 import { clip, grouped, oneLine, sized, ToolError } from "@refmcp/boundary/answer";
-import type { Page } from "../read/page.ts";
 import type { Snapshot } from "../read/snapshot.ts";
+import type { Page } from "../read/views.ts";
 
 /** A part of a page's text as answers show it. */
 export interface Piece {
@@ -28,10 +28,7 @@ export function pieceOf(snapshot: Snapshot, page: Page, start: number, max: numb
       hint: "Start at 0, or search for text with fetch_find.",
     });
   }
-  const clipped = clip(page.text.slice(start), max);
-  // A row or an item that was cut would be hard to read, and the next piece too.
-  const isCut = page.hasRows === true && start + clipped.length < length;
-  const text = isCut ? clipped.slice(0, clipped.lastIndexOf("\n") + 1 || undefined) : clipped;
+  const text = clip(page.text.slice(start), max);
   const end = start + text.length;
   const shown =
     length === 0

@@ -30,6 +30,8 @@ interface Article {
 
 /** The name of the attribute that has an element's number in its name: Readability merges attributes, not names. */
 const NUMBER = "data-refmcp-";
+/** A page with more elements is a list or a reference, whose judgement would take seconds. */
+const MAX_ELEMENTS = 50_000;
 /** Readability searches these attributes in quadratic time. */
 const MAX_IMAGE_ATTRIBUTE = 1_000;
 /** What a `div` that Readability reads as a paragraph does not contain. */
@@ -40,7 +42,7 @@ const WHOLE = `${HEADINGS}, pre, math`;
 /** The article of a page, or undefined if Readability finds none. */
 export function articleIn({ document, boxes, notes }: ReadPage): Article | undefined {
   const elements = [...document.body.querySelectorAll("*")];
-  const copy = judged(document);
+  const copy = elements.length > MAX_ELEMENTS ? undefined : judged(document);
   if (!copy?.content) return undefined;
   const { content, byline, publishedTime } = copy;
   const kept = new Set<PageElement>();

@@ -1,9 +1,15 @@
 /** The part of a page that the fragment of a URL names: a section, a term with its description, a row, an element. */
-import { nearest } from "@refmcp/boundary/answer";
 import { decoded } from "./address.ts";
-import { HEADINGS, type PageDocument, type PageElement, textOf } from "./document.ts";
-
-type PageNode = PageElement["childNodes"][number];
+import {
+  HEADINGS,
+  isElement,
+  isHeading,
+  isText,
+  type PageDocument,
+  type PageElement,
+  type PageNode,
+  textOf,
+} from "./document.ts";
 
 const INLINE = /^(?:A|ABBR|B|CODE|DFN|EM|I|IMG|KBD|SAMP|SMALL|SPAN|STRONG|SUB|SUP|VAR)$/;
 /** An element with such content is more than the frame of its heading. */
@@ -26,21 +32,6 @@ export function fragmentTarget(document: PageDocument, fragment: string): PageEl
     if (named && document.body.contains(named)) return named;
   }
   return undefined;
-}
-
-const MAX_NAMES = 5_000;
-const MAX_NAME = 100;
-
-/** The names in a page that contain a fragment or differ from it in a few letters. */
-export function similarTo(fragment: string, document: PageDocument): string[] {
-  const wanted = decoded(fragment).toLowerCase();
-  if (wanted.length > MAX_NAME) return [];
-  const names = [...document.querySelectorAll("[id], a[name]")]
-    .slice(0, MAX_NAMES)
-    .map((element) => element.id || (element.getAttribute("name") ?? ""))
-    .filter((name) => name !== "" && name.length <= MAX_NAME);
-  const longer = names.filter((name) => name.toLowerCase().includes(wanted));
-  return [...new Set([...nearest(wanted, names), ...longer])].slice(0, 5);
 }
 
 /**
@@ -87,7 +78,6 @@ export function reduceTo(element: PageElement, document: PageDocument): string |
   return heading && textOf(heading).slice(0, 200);
 }
 
-const isHeading = (element: PageElement): boolean => /^h[1-6]$/.test(element.localName);
 const levelOf = (heading: PageElement): number => Number(heading.localName.slice(1));
 
 /** Whether an element with a name only marks a place. */
@@ -132,7 +122,6 @@ function firstAfter(
   element: PageElement,
   matches: (found: PageElement, hasTextBefore: boolean) => boolean,
 ): { element: PageElement; hasTextBefore: boolean } | undefined {
-  const isElement = (node: PageNode): node is PageElement => node.nodeType === 1;
   let hasTextBefore = false;
   let at: PageNode = element;
   let next = at.nextSibling;
@@ -144,7 +133,7 @@ function firstAfter(
     }
     at = next;
     if (isElement(at) && matches(at, hasTextBefore)) return { element: at, hasTextBefore };
-    hasTextBefore ||= at.nodeType === 3 && at.textContent?.trim() !== "";
+    hasTextBefore ||= isText(at) && at.textContent?.trim() !== "";
     next = at.firstChild ?? at.nextSibling;
   }
   return undefined;

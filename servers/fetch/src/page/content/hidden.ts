@@ -2,8 +2,6 @@
  * What a page hides from its readers is left out: text for machines only is where instructions to a model are hidden. Found are
  * attributes, `style` attributes and plain rules of the page's own style sheets; README.md says what is not.
  */
-import { parseHTML } from "linkedom";
-import { isHiding, isWhite } from "./css.ts";
 import { type PageDocument, type PageElement, textOf } from "./document.ts";
 
 /** Elements that have no text for a reader. Images and formulas are kept. */
@@ -19,8 +17,7 @@ const MAX_CSS = 200_000;
 const MAX_HIDDEN_SHARE = 0.2;
 
 /**
- * Removes scripts, styles, and elements hidden by attributes or CSS. If nothing is left, `noscript` is used: forums put their
- * posts there for visitors without JavaScript.
+ * Removes scripts, styles, and elements hidden by attributes or CSS.
  *
  * @returns whether hidden text was kept because the page would be almost empty without it.
  */
@@ -30,21 +27,9 @@ export function removeHidden(document: PageDocument): boolean {
   // A style sheet may set a background, on which white is visible.
   const isStyled =
     /background/i.test(css) || document.querySelector("link[rel~=stylesheet]") !== null;
-  const fallbacks = [...document.querySelectorAll("noscript")]
-    .filter((element) => element.parentElement?.closest("noscript") === null)
-    .map((element) => element.innerHTML);
   for (const element of [...document.querySelectorAll(NOT_TEXT)]) element.remove();
   const isLeft = removeByAttributes(document, isStyled);
-  const isIgnored = css.length <= MAX_CSS && removeByRules(document, css);
-  if (textOf(document.body).length < NO_TEXT) appendFallback(document, fallbacks.join("\n"));
-  return isLeft || isIgnored;
-}
-
-function appendFallback(document: PageDocument, html: string): void {
-  const { document: fallback } = parseHTML(`<!doctype html><html><body>${html}</body></html>`);
-  if (textOf(fallback.body).length < NO_TEXT) return;
-  for (const element of [...fallback.querySelectorAll(`${NOT_TEXT}, ${HIDDEN}`)]) element.remove();
-  document.body.append(...fallback.body.childNodes);
+  return (css.length <= MAX_CSS && removeByRules(document, css)) || isLeft;
 }
 
 function removeByAttributes(document: PageDocument, isStyled: boolean): boolean {
@@ -74,7 +59,7 @@ function removeByAttributes(document: PageDocument, isStyled: boolean): boolean 
 function isHiddenByStyle(element: PageElement, isStyled: boolean): boolean {
   const color = element.localName === "font" ? element.getAttribute("color") : null;
   const style = color === null ? styleOf(element) : `color:${color};${styleOf(element)}`;
-  return isHiding(style) || (!isStyled && isWhite(style) && !hasBackground(element));
+  return isHiding(style) || (!isStyled && WHITE.test(compact(style)) && !hasBackground(element));
 }
 
 /** The start of an element's style, so that a long one is not examined again for every descendant. */
@@ -124,3 +109,49 @@ function hidingSelectors(css: string): string[] {
     !/^(?:html|body)\b/i.test(selector);
   return selectors.filter(isPlain).slice(0, 500);
 }
+
+/** A distance that moves something out of any window; slides of carousels move by the window's width at most. */
+const FAR = String.raw`-(?:\d{4,}|[5-9]\d\d)`;
+/** Declarations that hide, without spaces, each with another that it needs or that it must not have. */
+const HIDING: readonly {
+  readonly by: string;
+  readonly with?: RegExp;
+  readonly without?: RegExp;
+}[] = [
+  { by: "display:none" },
+  { by: "visibility:(?:hidden|collapse)" },
+  { by: String.raw`font-size:(?:0%?|[01](?:\.\d+)?px|0?\.\d+(?:px|pt|em|rem))(?:;|!|$)` },
+  { by: `text-indent:${FAR}` },
+  { by: "(?:max-)?(?:width|height):[01](?:px)?(?:;|!|$)", with: /overflow:(?:hidden|clip)/ },
+  { by: `(?:left|right|top|bottom):${FAR}`, with: /position:(?:absolute|fixed|relative)/ },
+  {
+    by: String.raw`opacity:(?:0?(?:\.0\d*)?|[0-4](?:\.\d+)?%)(?:[;!]|$)`,
+    // What fades in is shown by a script.
+    without: /transition|animation|transform/,
+  },
+  // The background may show through the letters.
+  { by: "color:(?:transparent|rgba\\(.*,0\\)|#.{6}00)(?:[;!]|$)", without: /background-clip:text/ },
+];
+const PATTERNS = HIDING.map((rule) => ({ ...rule, by: new RegExp(`(?:^|;)${rule.by}`) }));
+
+/** White, which cannot be seen where nothing sets a background. */
+const WHITE =
+  /(?:^|;)color:(?:white|#f[\da-f](?:f[\da-f]){2}|#fff|rgba?\(255[ ,]*255[ ,]*255[^)]*\))/;
+
+/** Whether declarations hide their element: by its display, visibility, size, position, opacity or color. */
+function isHiding(declarations: string): boolean {
+  const style = compact(declarations);
+  return PATTERNS.some(
+    (rule) =>
+      rule.by.test(style) &&
+      (rule.with?.test(style) ?? true) &&
+      !(rule.without?.test(style) ?? false),
+  );
+}
+
+const compact = (declarations: string): string =>
+  declarations
+    .slice(0, 2_000)
+    .toLowerCase()
+    .replace(/\s*([:;,()])\s*/g, "$1")
+    .trim();

@@ -27,8 +27,6 @@ const AUTHORS = [
 const DATES = ["time, [itemprop=dateCreated]", ".postdate, .age, p.author a, .relativetime"];
 /** Previews of links, and tools; a quote is an `aside` in Discourse. */
 const NOT_SAID = "aside:not(.quote), nav, footer, form, button, .bbCodeBlock-expandLink";
-/** A longer quote of an earlier post is cut. */
-const MAX_QUOTE = 160;
 const MAX_LABEL = 80;
 /** With less text, the posts are not what the page is about. */
 const LITTLE = 250;
@@ -41,44 +39,40 @@ const SHARE = 0.1;
  * @returns undefined if the page isn't a thread.
  */
 export function threadIn(document: PageDocument): PageElement | undefined {
-  const marked = document.querySelector(DISCUSSION) === null ? [] : postsIn(document, MARKED);
+  const isDiscussion = document.querySelector(DISCUSSION) !== null;
   // Most pages have none, which one search for all of them finds out.
   const isKnown = document.body.querySelector(POSTS.join(", ")) !== null;
+  const marked = isDiscussion ? postsIn(document, MARKED) : [];
   const known = isKnown ? POSTS.map((selector) => postsIn(document, selector)) : [];
-  if (marked.length === 0 && !isKnown) return undefined;
-  const posts = [marked, ...known].reduce((most, some) =>
-    charsOf(some) > charsOf(most) ? some : most,
-  );
-  const chars = charsOf(posts);
-  if (posts.length < (posts === marked ? 1 : 2) || chars < LITTLE) return undefined;
-  if (chars < textOf(document.body).length * SHARE) return undefined;
+  const posts = known.reduce((most, some) => (charsOf(some) > charsOf(most) ? some : most), marked);
+  const least = Math.max(LITTLE, textOf(document.body).length * SHARE);
+  if (posts.length < (posts === marked ? 1 : 2) || charsOf(posts) < least) return undefined;
   const thread = document.createElement("div");
   const title = document.querySelector("h1");
   if (title !== null && !posts.some((post) => post.contains(title)))
     thread.append(title.cloneNode(true));
-  const heads: PageElement[] = [];
-  let said = "";
-  for (const post of posts) {
-    const frame = frameOf(post, posts);
-    const label = [AUTHORS, DATES].map((from) => labelIn(frame, post, from)).filter(Boolean);
-    const line = document.createElement("strong");
-    line.append(document.createTextNode(label.join(", ")));
+  // All of them first: a post that was moved is no longer next to its author.
+  const heads = posts.map((post) => headOf(post, posts, document));
+  for (const [index, post] of posts.entries()) {
     for (const element of [...post.querySelectorAll(NOT_SAID)]) element.remove();
-    for (const quote of [...post.querySelectorAll("blockquote, aside.quote")]) {
-      const text = [...quote.childNodes].map(textOf).filter(Boolean).join(" ");
-      // Around it: who said it, and links to expand it.
-      const middle = text.slice(text.length / 2 - 40, text.length / 2 + 40);
-      if (text.length > MAX_QUOTE && said.includes(middle))
-        quote.textContent = `${text.slice(0, MAX_QUOTE)} …`;
-    }
-    said += ` ${textOf(post)}`;
-    const paragraph = document.createElement("p");
-    paragraph.append(line);
-    heads.push(paragraph);
-  }
-  for (const [index, post] of posts.entries())
     thread.append(document.createElement("hr"), heads[index] ?? "", post);
+  }
   return thread;
+}
+
+/** A paragraph with the author and date of a post. */
+function headOf(
+  post: PageElement,
+  posts: readonly PageElement[],
+  document: PageDocument,
+): PageElement {
+  const frame = frameOf(post, posts);
+  const labels = [AUTHORS, DATES].map((selectors) => labelIn(frame, post, selectors));
+  const line = document.createElement("strong");
+  line.textContent = labels.filter(Boolean).join(", ");
+  const head = document.createElement("p");
+  head.append(line);
+  return head;
 }
 
 /** The outermost matches that have text. */
@@ -92,16 +86,12 @@ const charsOf = (posts: readonly PageElement[]): number =>
 
 /** The largest element around a post that has no other post. */
 function frameOf(post: PageElement, posts: readonly PageElement[]): PageElement {
-  let frame = post;
   const index = posts.indexOf(post);
   const others = [posts[index - 1], posts[index + 1]];
-  for (
-    let outer = post.parentElement;
-    outer !== null && outer.tagName !== "BODY";
-    outer = outer.parentElement
-  ) {
-    if (others.some((other) => other && outer.contains(other))) break;
-    frame = outer;
+  let frame = post;
+  for (let at = post.parentElement; at !== null && at.tagName !== "BODY"; at = at.parentElement) {
+    if (others.some((other) => other && at?.contains(other))) break;
+    frame = at;
   }
   return frame;
 }

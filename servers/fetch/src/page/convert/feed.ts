@@ -1,4 +1,4 @@
-/** Feeds (RSS, Atom, JSON Feed) and sitemaps as lists. */
+/** Feeds (RSS, Atom) and sitemaps as lists. */
 import { counted } from "@refmcp/boundary/answer";
 import { decodeXML } from "entities";
 import { DomUtils, parseDocument } from "htmlparser2";
@@ -15,8 +15,6 @@ export interface ListRequest {
   readonly text: string;
   /** For relative links. */
   readonly url: string;
-  /** data: every field as JSON, otherwise one line for each item with the beginning of its text. */
-  readonly format: "markdown" | "text" | "data";
 }
 
 /** A feed or sitemap as text. */
@@ -28,45 +26,13 @@ export interface List {
   readonly needsJavascript: false;
 }
 
-type Field = "title" | "link" | "date" | "author" | "summary" | "categories" | "media";
-type Item = Partial<Record<Field, string>>;
-/** The texts of an item by their names. */
-type Values = ReadonlyMap<string, string>;
-
 /** How far into a text its root is searched. */
 const START = 4_100;
 const SUMMARY_CHARS = 280;
-/**
- * The fields of items by the names of RSS 2.0, RSS 1.0, Atom, Dublin Core, Media RSS and JSON Feed, in the order of
- * preference.
- */
-const FIELDS: Readonly<Record<Field, string>> = {
-  title: "title",
-  link: "link url external_url guid id",
-  date: "published pubdate dc:date updated date_published date_modified",
-  author: "author dc:creator authors",
-  summary: "content:encoded content description summary content_text content_html",
-  categories: "category tags",
-  media: "enclosure media:content image",
-};
 
 /** A feed as its items, a sitemap as its URLs, in their order. */
-export function listOf({ text, url, format }: ListRequest): List {
-  const sitemap = sitemapOf(text, url);
-  if (sitemap !== undefined) return sitemap;
-  const feed = text.trimStart().startsWith("{") ? jsonFeed(text) : xmlFeed(text);
-  const items = feed.items.map((item) => itemOf(item, url));
-  const title = feed.title && plainText(feed.title).slice(0, 300);
-  const lines = items.map((item) =>
-    format === "data" ? JSON.stringify(item) : itemLine(item, format === "text"),
-  );
-  const heading = title ? [format === "text" ? title : `# ${title}`, ""] : [];
-  return {
-    text: [...heading, ...lines].join("\n"),
-    extractor: `feed, ${counted(items.length, "item")}`,
-    title,
-    needsJavascript: false,
-  };
+export function listOf({ text, url }: ListRequest): List {
+  return sitemapOf(text, url) ?? feedOf(text, url);
 }
 
 /** A sitemap (sitemaps.org), which may have 50,000 URLs, so it is read without a document. */
@@ -87,73 +53,60 @@ function sitemapOf(xml: string, base: string): List | undefined {
   return { text: lines.join("\n"), extractor, needsJavascript: false };
 }
 
+/** A feed: one line for each item, with its link, date and author, and the beginning of its text. */
+function feedOf(xml: string, base: string): List {
+  const [root] = elementsIn(parseDocument(xml, { xmlMode: true }));
+  const channel = elementsIn(root).find(({ name }) => name === "channel") ?? root;
+  const title = textsIn(channel, base)("title")?.slice(0, 300);
+  const items = [...new Set([channel, root])]
+    .flatMap(elementsIn)
+    .filter(({ name }) => /^(?:\w+:)?(?:item|entry)$/.test(name));
+  const lines = items.map((item) => itemLine(textsIn(item, base)));
+  return {
+    text: [...(title ? [`# ${title}`, ""] : []), ...lines].join("\n"),
+    extractor: `feed, ${counted(items.length, "item")}`,
+    title,
+    needsJavascript: false,
+  };
+}
+
+const elementsIn = (parent: { readonly children: ChildNode[] } | undefined): Element[] =>
+  (parent?.children ?? []).filter(DomUtils.isTag);
+
+/** The first text of an element's children with one of some names, in the order of the names; of a link its address. */
+function textsIn(parent: Element | undefined, base: string) {
+  const children = elementsIn(parent);
+  return (...names: string[]): string | undefined => {
+    for (const name of names)
+      for (const child of children) {
+        const { rel = "alternate", href, isPermaLink } = child.attribs;
+        if (child.name.replace(/^atom:/, "").toLowerCase() !== name) continue;
+        if (rel !== "alternate" || isPermaLink === "false") continue;
+        const person = elementsIn(child).find((part) => part.name === "name");
+        const text = plainText(href ?? DomUtils.textContent(person ?? child));
+        const isLink = name === "link" || name === "guid";
+        const shown = isLink ? absolute(text, base) : text;
+        if (shown) return shown;
+      }
+    return undefined;
+  };
+}
+
 const absolute = (url: string, base: string): string | undefined =>
   URL.canParse(url, base) ? new URL(url, base).href : undefined;
 
-function itemLine({ title, link, date, author, summary = "" }: Item, isText: boolean): string {
+/** An item by the names of RSS, Atom and Dublin Core. */
+function itemLine(textOf: ReturnType<typeof textsIn>): string {
+  const title = textOf("title");
+  const link = textOf("link", "guid");
+  const given = textOf("published", "pubdate", "dc:date", "updated");
+  const date = (dateOf(given) ?? given)?.slice(0, 10);
+  const summary = textOf("content:encoded", "content", "description", "summary") ?? "";
   const name = title ?? summary.slice(0, 80);
-  const linked = link === undefined || isText ? name : `[${name.replace(/[[\]]/g, "")}](${link})`;
-  const about = [date?.slice(0, 10), author].filter(Boolean).join(", ");
+  const linked = link === undefined ? name : `[${name.replace(/[[\]]/g, "")}](${link})`;
+  const about = [date, textOf("author", "dc:creator")].filter(Boolean).join(", ");
   const isCut = summary.length > SUMMARY_CHARS;
   const start = summary.slice(0, SUMMARY_CHARS).replace(isCut ? /\s\S*$/ : "", "");
   const shown = title === undefined ? "" : start;
   return `- ${linked}${about && ` (${about})`}${shown && `: ${shown}`}${isCut ? "…" : ""}`;
-}
-
-function itemOf(values: Values, base: string): Item {
-  const entries = Object.entries(FIELDS).map(([field, names]) => {
-    const texts = names.split(" ").map((name) => plainText(values.get(name) ?? ""));
-    const text = texts.find((value) => value !== "");
-    if (text === undefined) return [field, undefined];
-    if (field === "date") return [field, dateOf(text) ?? text.slice(0, 40)];
-    return [field, field === "link" || field === "media" ? absolute(text, base) : text];
-  });
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
-}
-
-function xmlFeed(xml: string): { items: Values[]; title: string | undefined } {
-  const elementsIn = (parent: { readonly children: ChildNode[] } | undefined) =>
-    (parent?.children ?? []).filter(DomUtils.isTag);
-  const [root] = elementsIn(parseDocument(xml, { xmlMode: true }));
-  const channel = elementsIn(root).find(({ name }) => name === "channel") ?? root;
-  const items = [...new Set([channel, root])]
-    .flatMap(elementsIn)
-    .filter(({ name }) => /^(?:\w+:)?(?:item|entry)$/.test(name))
-    .map((item) => valuesOf(elementsIn(item)));
-  const titles = elementsIn(channel).filter(({ name }) => /^(?:\w+:)?title$/.test(name));
-  return { items, title: valuesOf(titles).get("title") };
-}
-
-/** The texts of elements by their names, or what their attributes have instead. */
-function valuesOf(elements: readonly Element[]): Values {
-  const values = new Map<string, string>();
-  for (const element of elements) {
-    const name = element.name.replace(/^atom:/, "").toLowerCase();
-    const { rel = "alternate", href, url, term, isPermaLink } = element.attribs;
-    const person = element.children.filter(DomUtils.isTag).find((child) => child.name === "name");
-    const text = href ?? url ?? term ?? DomUtils.textContent(person ?? element);
-    const known = values.get(name);
-    if (name === "link" && rel === "enclosure") values.set("enclosure", text);
-    else if ((name === "link" && rel !== "alternate") || isPermaLink === "false") continue;
-    else if (known === undefined) values.set(name, text);
-    else if (name === "category") values.set(name, `${known}, ${text}`);
-  }
-  // An Atom id is a name rather than an address.
-  if (values.has("updated")) values.delete("id");
-  return values;
-}
-
-/** A JSON Feed (jsonfeed.org). */
-function jsonFeed(json: string): { items: Values[]; title: string | undefined } {
-  const { title, items }: { title?: unknown; items?: unknown } = JSON.parse(json);
-  const textOf = (value: unknown): string => {
-    if (Array.isArray(value)) return value.map(textOf).join(", ");
-    const isNamed = typeof value === "object" && value !== null && "name" in value;
-    return String(isNamed ? value.name : value);
-  };
-  const values = (Array.isArray(items) ? items : []).map(
-    (item: unknown) =>
-      new Map(Object.entries(item ?? {}).map(([name, value]) => [name, textOf(value)] as const)),
-  );
-  return { items: values, title: typeof title === "string" ? title : undefined };
 }

@@ -3,6 +3,7 @@
  * (`convert.worker.ts`), because a page decides how long it takes.
  */
 import { isProbablyReaderable } from "@mozilla/readability";
+import { oneLine } from "@refmcp/boundary/answer";
 import { decoded, webAddress } from "../content/address.ts";
 import { articleIn } from "../content/article.ts";
 import {
@@ -12,7 +13,7 @@ import {
   parsePage,
   textOf,
 } from "../content/document.ts";
-import { fragmentTarget, reduceTo, similarTo } from "../content/fragment.ts";
+import { fragmentTarget, reduceTo } from "../content/fragment.ts";
 import { isParsable } from "../content/limits.ts";
 import { boilerplateIn, isReference, mainOf, navigationIn } from "../content/navigation.ts";
 import { markedPage, type ReadPage, readPage } from "../content/page.ts";
@@ -20,7 +21,6 @@ import { threadIn } from "../content/thread.ts";
 import { markFormulas } from "../write/formulas.ts";
 import { writeMarkdown } from "../write/markdown.ts";
 import type { OutputOptions } from "../write/writing.ts";
-import { dataOf } from "./data.ts";
 import { dateOf } from "./date.ts";
 import { type Metadata, metadataIn } from "./metadata.ts";
 import { stripTags } from "./strip-tags.ts";
@@ -30,8 +30,6 @@ export interface ConversionRequest {
   readonly html: string;
   /** The page's address, for relative links. */
   readonly url: string;
-  /** links: only the page's links, one per line; data: its structured data and tables. */
-  readonly format: "markdown" | "text" | "links" | "data";
   /** Only elements that match this CSS selector. */
   readonly selector?: string | undefined;
   /** Only the part that this fragment of the URL points to, percent-encoded or not. */
@@ -50,8 +48,6 @@ export interface Conversion extends Metadata {
     | "whole page"
     | "selected elements"
     | "part of the page"
-    | "links"
-    | "structured data"
     | "tags removed";
   /** Whether the page has almost no text without JavaScript. */
   readonly needsJavascript: boolean;
@@ -59,42 +55,27 @@ export interface Conversion extends Metadata {
   readonly hasHidden?: boolean;
   /** What the fragment points to: its heading, otherwise the fragment. */
   readonly section?: string;
-  /** If the fragment points to nothing: similar names. */
-  readonly similar?: readonly string[];
-  /** Of a selector: how many elements it matches, why it is invalid, whether `#` and an id were meant, which CSS reads differently. */
-  readonly matches?: { readonly count: number; readonly problem?: string; readonly isId: boolean };
+  /** Why a selector has no result. */
+  readonly problem?: { readonly kind: "invalid" | "not_found"; readonly message: string };
 }
 
 /** Converts a page; one that would hang a DOM is read without its tags. */
 export function convertHtml(request: ConversionRequest): Conversion {
   const { html, url, selector, fragment, includeLinks } = request;
-  if (!isParsable(html)) return { ...titleOf(html), ...withoutTags(html) };
+  if (!isParsable(html)) return withoutTags(html);
   const document = parsePage(html);
   markFormulas(document, html);
   const base = baseOf(document, url);
   const { facts, isArticle } = metadataIn(document, html, base);
-  const format = request.format === "text" ? "text" : "markdown";
-  const options: OutputOptions = { base, format, includeLinks };
+  const options: OutputOptions = { base, includeLinks };
   if (selector !== undefined) return { ...facts, ...selected(document, selector, options) };
-  const alone = { ...facts, needsJavascript: false };
-  if (request.format === "data")
-    return {
-      ...alone,
-      text: dataOf(markedPage(document, false), options),
-      extractor: "structured data",
-    };
-  if (request.format === "links")
-    return { ...alone, text: linksOf(document, base), extractor: "links" };
   const target = fragment === undefined ? undefined : fragmentTarget(document, fragment);
-  if (target !== undefined && fragment !== undefined) {
-    const part = partAt(target, document, options);
-    const section = part.heading ?? `#${decoded(fragment)}`;
-    if (part.text !== "")
-      return { ...alone, text: part.text, section, extractor: "part of the page" };
-    return { ...convertHtml({ ...request, fragment: undefined }), similar: [] };
-  }
-  const similar = fragment === undefined ? {} : { similar: similarTo(fragment, document) };
-  return { ...contentOf(document, { html, isArticle }, options), ...facts, ...similar };
+  if (target === undefined)
+    return { ...contentOf(document, { html, isArticle }, options), ...facts };
+  const { text, heading } = partAt(target, document, options);
+  if (text === "") return convertHtml({ ...request, fragment: undefined });
+  const section = heading ?? `#${decoded(fragment ?? "")}`;
+  return { ...facts, text, section, extractor: "part of the page", needsJavascript: false };
 }
 
 /** A page that cannot be parsed. */
@@ -206,17 +187,19 @@ function baseOf(document: PageDocument, url: string): string {
 
 /** The elements that a selector matches, with nothing left out. */
 function selected(document: PageDocument, selector: string, options: OutputOptions): Conversion {
-  const isId = selector.startsWith("#") && document.getElementById(selector.slice(1)) !== null;
   const facts = { extractor: "selected elements", needsJavascript: false } as const;
-  let elements: PageElement[];
+  const shown = JSON.stringify(selector);
   try {
-    elements = [...document.querySelectorAll(selector)];
+    const elements = [...document.querySelectorAll(selector)];
+    if (elements.length > 0)
+      return { ...facts, text: writeMarkdown(elements, markedPage(document, false), options) };
+    const message = `The selector ${shown} matches nothing in the page.`;
+    return { ...facts, text: "", problem: { kind: "not_found", message } };
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    return { ...facts, text: "", matches: { count: 0, problem, isId } };
+    const reason = error instanceof Error ? oneLine(error.message) : "";
+    const message = `${shown} is not a valid CSS selector: ${reason}.`;
+    return { ...facts, text: "", problem: { kind: "invalid", message } };
   }
-  const text = writeMarkdown(elements, markedPage(document, false), options);
-  return { ...facts, text, matches: { count: elements.length, isId } };
 }
 
 /** The visible part of a page that a fragment names, without the navigation around it; empty if it has no words. */
@@ -234,30 +217,4 @@ function partAt(named: PageElement, document: PageDocument, options: OutputOptio
   // Line numbers, for example.
   const hasWords = /\p{L}/u.test(textOf(document.body));
   return { text: hasWords ? writeMarkdown([document.body], page, options) : "", heading };
-}
-
-/** The page's links as lines of Markdown in document order, each URL once. */
-function linksOf(document: PageDocument, base: string): string {
-  const links = new Map<string, string>();
-  for (const link of document.querySelectorAll("a[href], area[href]")) {
-    const href = link.getAttribute("href") ?? "";
-    if (/^\s*(?:#|javascript:|data:)/i.test(href) || !URL.canParse(href, base)) continue;
-    const address = new URL(href, base).href;
-    const words =
-      textOf(link) ||
-      link.getAttribute("aria-label") ||
-      link.querySelector("img")?.getAttribute("alt") ||
-      "";
-    if (!links.get(address)) links.set(address, words.replace(/[[\]]/g, "").slice(0, 200));
-  }
-  return [...links].map(([address, words]) => `- [${words}](${address})`).join("\n");
-}
-
-/** The title of a page that is not parsed. */
-function titleOf(html: string): { title?: string } {
-  const title = /<title[^>]{0,200}>([^<]{1,300})/i
-    .exec(html.slice(0, 100_000))?.[1]
-    ?.replace(/\s+/g, " ")
-    .trim();
-  return title ? { title } : {};
 }

@@ -1,5 +1,5 @@
 /** The way to the web: an earlier download, one that is running, or a new one that the guard and robots.txt allow. */
-import { ConcurrencyLimit } from "@refmcp/boundary";
+import { Line } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { HttpClient } from "@refmcp/boundary/http-client";
 import type { UrlGuard } from "@refmcp/boundary/url-guard";
@@ -8,7 +8,6 @@ import { Snapshot } from "../read/snapshot.ts";
 import { KEPT_MS, SnapshotCache } from "./cache.ts";
 import { clientOf, type WebOptions } from "./client.ts";
 import { RobotsTxt } from "./robots-txt.ts";
-import { Shared } from "./shared.ts";
 import { statusError } from "./status.ts";
 
 /**
@@ -42,8 +41,8 @@ export class Web {
   readonly #guard: UrlGuard;
   readonly #converter = new Converter();
   readonly #robots: RobotsTxt;
-  readonly #perHost = new ConcurrencyLimit(PER_HOST);
-  readonly #downloading = new Map<string, Shared<Snapshot>>();
+  readonly #perHost = new Line(PER_HOST);
+  readonly #perPage = new Line();
 
   private constructor(
     options: WebOptions,
@@ -62,9 +61,9 @@ export class Web {
     return new Web(options, await clientOf(options), changed);
   }
 
-  async close(): Promise<void> {
+  close(): void {
     this.#client.close();
-    await this.#converter.close();
+    this.#converter.close();
   }
 
   /**
@@ -81,16 +80,11 @@ export class Web {
     if (id !== undefined) return this.kept(id);
     const address = withoutFragment(given);
     const key = `${requester} ${address}`;
-    const known = this.snapshots.latest(key, maxAgeMs);
-    if (known !== undefined) return known;
-    const running = this.#downloading.get(key);
-    if (running !== undefined) return await running.wait(signal);
-    const download = new Shared(
-      async (abort) => this.snapshots.keep(key, await this.#download(address, requester, abort)),
-      () => this.#downloading.delete(key),
-    );
-    this.#downloading.set(key, download);
-    return await download.wait(signal);
+    // Who asks for the same page at the same time waits for that download.
+    const load = async () =>
+      this.snapshots.latest(key, maxAgeMs) ??
+      this.snapshots.keep(key, await this.#download(address, requester, signal));
+    return await this.#perPage.run(key, load, signal);
   }
 
   /** @throws ToolError `not_found` */
@@ -118,10 +112,12 @@ export class Web {
       });
       const snapshot = await Snapshot.of(answer, this.#converter);
       if (answer.status < 400) return snapshot;
-      const view = { format: "text", includeLinks: false } as const;
-      const page = snapshot.isText ? await snapshot.page(view, signal) : undefined;
+      const page = snapshot.isText
+        ? await snapshot.page({ includeLinks: false }, signal)
+        : undefined;
       throw statusError(answer, page?.text ?? "");
-    });
+    };
+    return await this.#perHost.run(url.host, load, signal);
   }
 }
 

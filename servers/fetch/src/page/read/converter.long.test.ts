@@ -46,7 +46,6 @@ it.each(Object.entries(LONG))("%s: converting takes linear time", async (_what, 
   const request = {
     html: BEGIN + html,
     url: "https://mill.example/",
-    format: "markdown",
     includeLinks: true,
   };
   worker.postMessage({ html: request });
@@ -116,10 +115,7 @@ it.runIf(process.platform === "linux")(
     onTestFinished(() => converter.close());
     const { signal } = new AbortController();
     const page = (html: string) =>
-      converter.html(
-        { html, url: "https://mill.example/", format: "markdown", includeLinks: true },
-        signal,
-      );
+      converter.html({ html, url: "https://mill.example/", includeLinks: true }, signal);
     // Loads the code.
     await page(BEGIN);
     const before = residentMb();

@@ -1,21 +1,21 @@
 /**
- * What converts pages in threads and documents in processes, with limited memory and time, so that none can block the server,
- * exhaust its memory or hold up the others for long.
+ * What converts pages and documents in processes, with limited memory and time, so that none can block the server, exhaust its
+ * memory or hold up the others for long.
  */
-import { ConcurrencyLimit } from "@refmcp/boundary";
+import { Line } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import type { List, ListRequest } from "../convert/feed.ts";
 import type { Conversion, ConversionRequest } from "../convert/html.ts";
 import type { Metadata } from "../convert/metadata.ts";
 import { stripTags } from "../convert/strip-tags.ts";
 import type { OutputOptions } from "../write/writing.ts";
-import { ConversionError, type WorkerOptions, WorkerPool } from "./workers.ts";
+import { ConversionError, type WorkerLimits, WorkerPool } from "./workers.ts";
 
 /** Pages: converting takes time linear in their size, and a long one does not need much more than a second. */
-const PAGES: WorkerOptions = { max: 3, kind: "thread", cpuMs: 5_000, maxMs: 30_000, maxMb: 512 };
+const PAGES: WorkerLimits = { max: 3, maxMs: 20_000, maxMb: 512, isKept: true };
 /** PDFs and Office documents: no page waits for them. */
-export const DOCUMENTS: WorkerOptions = { max: 2, kind: "process", maxMs: 15_000, maxMb: 512 };
-/** Longer pages leave one thread free, so that short ones need not wait for them. */
+export const DOCUMENTS: WorkerLimits = { max: 2, maxMs: 15_000, maxMb: 512, isKept: false };
+/** Longer pages leave one process free, so that short ones need not wait for them. */
 const LONG_CHARS = 300_000;
 
 /** The text of a PDF or an Office document. */
@@ -25,7 +25,7 @@ interface DocumentText extends Metadata {
   readonly pages?: number;
 }
 
-/** Messages to a thread or process, and its replies. */
+/** Messages to a process, and its replies. */
 export type Work =
   | { readonly html: ConversionRequest }
   | { readonly list: ListRequest }
@@ -41,13 +41,13 @@ type OrReason<Result> = Result & { readonly reason?: string };
 export class Converter {
   readonly #pages = new WorkerPool<Work, Done>(PAGES);
   readonly #documents = new WorkerPool<Work, Done>(DOCUMENTS);
-  readonly #long = new ConcurrencyLimit(PAGES.max - 1);
+  readonly #long = new Line(PAGES.max - 1);
 
   /** Converts a page, or removes its tags, in linear time, if that fails. @throws the signal's reason. */
   async html(request: ConversionRequest, signal: AbortSignal): Promise<OrReason<Conversion>> {
     const convert = () => this.#pages.run<Conversion>({ html: request }, signal);
     const isLong = request.html.length > LONG_CHARS;
-    return await orElse(isLong ? this.#long.run("long", signal, convert) : convert(), (reason) => {
+    return await orElse(isLong ? this.#long.run("", convert, signal) : convert(), (reason) => {
       const text = stripTags(request.html);
       return { text, extractor: "tags removed", needsJavascript: false, reason };
     });
@@ -69,8 +69,9 @@ export class Converter {
     });
   }
 
-  async close(): Promise<void> {
-    await Promise.all([this.#pages.close(), this.#documents.close()]);
+  close(): void {
+    this.#pages.close();
+    this.#documents.close();
   }
 }
 

@@ -1,14 +1,11 @@
 /** One download: its bytes, what kind of file they are, and the texts that were read of it. */
 import { createHash } from "node:crypto";
-import { Readable } from "node:stream";
-import { createGunzip } from "node:zlib";
 import { cleanText } from "@refmcp/boundary/answer";
 import type { HttpAnswer } from "@refmcp/boundary/http-client";
 import { decodeText, type Encoding, encodingOf } from "./charset.ts";
 import type { Converter } from "./converter.ts";
 import { type Body, kindOf } from "./media-type.ts";
-import type { Page, View } from "./page.ts";
-import { readView } from "./views.ts";
+import { type Page, readView, type View } from "./views.ts";
 
 export class Snapshot {
   /** A hash of its URL and content, so the same content has the same id. */
@@ -33,8 +30,6 @@ export class Snapshot {
   static async of(answer: HttpAnswer, converter: Converter): Promise<Snapshot> {
     const type = answer.headers["content-type"] ?? "";
     const body = await kindOf(answer.body, type);
-    const inner = body.mimeType === "application/gzip" ? await unpacked(answer) : undefined;
-    if (inner !== undefined) return Snapshot.of(inner, converter);
     const encoding = await encodingOf(answer.body, type, body.kind === "html");
     return new Snapshot(answer, body, encoding, converter);
   }
@@ -72,30 +67,4 @@ export class Snapshot {
   async page(view: View, signal: AbortSignal): Promise<Page> {
     return await readView(this, view, { pages: this.#pages, converter: this.#converter, signal });
   }
-}
-
-/** Maximum bytes of a text that is downloaded as a gzip file. */
-const MAX_UNPACKED = 10_000_000;
-
-/** The text in a gzip file, such as a sitemap; undefined for other contents. */
-async function unpacked(answer: HttpAnswer): Promise<HttpAnswer | undefined> {
-  const chunks: Buffer[] = [];
-  let left = MAX_UNPACKED;
-  try {
-    for await (const chunk of Readable.from([answer.body]).pipe(createGunzip())) {
-      chunks.push(chunk.subarray(0, left));
-      left -= chunk.length;
-      if (left < 0) break;
-    }
-  } catch {
-    // Damaged, or cut after a part of the download.
-  }
-  const body = Buffer.concat(chunks);
-  if (body.length === 0 || (await kindOf(body, "")).kind !== "text") return undefined;
-  return {
-    ...answer,
-    body,
-    headers: { ...answer.headers, "content-type": "" },
-    isCut: answer.isCut || left < 0,
-  };
 }

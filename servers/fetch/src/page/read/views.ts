@@ -1,21 +1,48 @@
-/** How a download is read: as Markdown, text, source or data, all of it or a part. */
+/** How a download is read: as Markdown or as its source; all of it, or the part that a heading, a selector or the URL's fragment names. */
 
-import { cleanText, isJson, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { cleanText, ToolError } from "@refmcp/boundary/answer";
 import type { HttpAnswer } from "@refmcp/boundary/http-client";
 import { decoded } from "../content/address.ts";
-import type { Conversion } from "../convert/html.ts";
+import type { Metadata } from "../convert/metadata.ts";
 import type { Converter } from "./converter.ts";
 import { type Body, isList } from "./media-type.ts";
-import { sectionOf, slugOf } from "./outline.ts";
-import type { Page, View } from "./page.ts";
-import { sectionIn } from "./section.ts";
+import { namedSection, sectionOf, slugOf } from "./outline.ts";
+
+/** How a page is presented: HTML as Markdown, feeds and sitemaps as lists, anything else unchanged. */
+export interface View {
+  /** The source instead. */
+  readonly raw?: boolean | undefined;
+  readonly selector?: string | undefined;
+  /** A heading; returns only the content under it. */
+  readonly section?: string | undefined;
+  /** The URL's fragment, which selects a part of the page unless `section` or `selector` is given. */
+  readonly fragment?: string | undefined;
+  /** Default: true. */
+  readonly includeLinks?: boolean;
+}
+
+/** A page as text. */
+export interface Page extends Metadata {
+  readonly text: string;
+  /** How the text was extracted. */
+  readonly extractor: string;
+  readonly needsJavascript: boolean;
+  readonly hasHidden?: boolean;
+  /** Why the conversion failed. */
+  readonly reason?: string | undefined;
+  /** Pages of a PDF. */
+  readonly pages?: number | undefined;
+  /** What the URL's fragment selected: its heading, otherwise the fragment. */
+  readonly section?: string | undefined;
+  /** What was not used of the request, or matched otherwise. */
+  readonly notes?: readonly string[] | undefined;
+}
 
 /** What is read. */
 interface Download {
   readonly answer: HttpAnswer;
   readonly body: Body;
   readonly uri: string;
-  readonly isText: boolean;
   readonly isReadable: boolean;
   source(): string;
 }
@@ -27,8 +54,6 @@ interface Reader {
   readonly signal: AbortSignal;
 }
 
-const isProse = (format: View["format"]): boolean => /^(?:auto|markdown|text)$/.test(format);
-
 /**
  * The text of a view of a download.
  *
@@ -37,159 +62,88 @@ const isProse = (format: View["format"]): boolean => /^(?:auto|markdown|text)$/.
  */
 export async function readView(download: Download, view: View, reader: Reader): Promise<Page> {
   checkView(download, view);
-  const { section, selector, format } = view;
+  const { raw = false, selector, section } = view;
   const isHtml = download.body.kind === "html";
-  const [name = "", directive] = view.fragment?.split(":~:") ?? [];
-  const isWhole = section === undefined && selector === undefined;
-  const fragment = isProse(format) && isHtml && isWhole && name !== "" ? name : undefined;
-  const read = { ...view, section: undefined, fragment };
+  // A text directive names words, which fetch_find finds.
+  const name = view.fragment?.split(":~:")[0] || undefined;
+  const isNamed = !raw && selector === undefined && section === undefined;
+  const fragment = isNamed ? name : undefined;
+  const read = { ...view, section: undefined, fragment: isHtml ? fragment : undefined };
   const key = JSON.stringify(read);
   const page = reader.pages.get(key) ?? (await readBody(download, read, reader));
   reader.pages.set(key, page);
-  const notes =
-    directive === undefined ? [] : ["the text directive is not used; fetch_find finds its words"];
+  const unused =
+    name === undefined || isNamed
+      ? []
+      : ["the #fragment is not used with section, selector or raw"];
   if (section !== undefined) {
-    if (name !== "") notes.push("the #fragment is not used with section");
-    return sectionIn(page, section, notes);
+    const { text, notes } = namedSection(page.text, section);
+    return { ...page, text, notes: [...unused, ...notes] };
   }
-  const slug = slugOf(decoded(name));
-  if (page.section !== undefined || name === "" || slug === "top") return { ...page, notes };
-  const part =
-    isProse(format) && !isHtml
-      ? sectionOf(page.text, (title) => slugOf(title) === slug)
-      : undefined;
-  if (part !== undefined) return { ...page, text: part.text, section: part.title, notes };
-  return { ...page, notes: [...notes, unusedFragment(name, page, view, isHtml)] };
-}
-
-/** Why the URL's fragment selected nothing. */
-function unusedFragment(name: string, { similar }: Page, view: View, isHtml: boolean): string {
-  const id = JSON.stringify(decoded(name));
-  if (view.selector !== undefined) return "the #fragment is not used with selector";
-  if (!isProse(view.format)) return `the #fragment is not used with format ${view.format}`;
-  if (!isHtml) return `no heading has the id ${id}, so this is the whole text`;
-  if (similar === undefined)
-    return "the #fragment is not used, because the page could not be parsed";
-  const names = similar.map((other) => JSON.stringify(other)).join(", ");
-  return `nothing readable has the id ${id}, so this is the whole page${names && `; similar ids: ${names}`}`;
+  const slug = slugOf(decoded(fragment ?? ""));
+  if (page.section !== undefined || slug === "" || slug === "top")
+    return { ...page, notes: unused };
+  const part = isHtml ? undefined : sectionOf(page.text, (title) => slugOf(title) === slug);
+  if (part !== undefined) return { ...page, text: part.text, section: part.title };
+  const missing = JSON.stringify(decoded(fragment ?? ""));
+  return { ...page, notes: [`nothing readable has the id ${missing}, so this is the whole page`] };
 }
 
 /** @throws ToolError `invalid` for a view that this body does not support. */
-function checkView({ body, answer, isText, isReadable, uri }: Download, view: View): void {
-  const { format, section, selector } = view;
-  const { kind, mimeType } = body;
-  const isHtml = kind === "html";
-  const problems: readonly (readonly [isProblem: boolean, message: string, hint: string])[] = [
-    [
-      section !== undefined && !/^(?:auto|markdown|data)$/.test(format),
-      `section does not work with format ${format}.`,
-      "Omit format or section.",
-    ],
-    [
-      selector !== undefined && !(isHtml && isProse(format)),
-      `selector only works on HTML, with format markdown or text; this is ${mimeType}, format ${format}.`,
-      "Omit selector.",
-    ],
-    [
-      !isReadable,
-      `${answer.url.href} is ${mimeType}, which has no text.`,
+function checkView({ body, answer, isReadable, uri }: Download, view: View): void {
+  const { raw, section, selector } = view;
+  const refuse = (message: string, hint: string) => {
+    throw new ToolError("invalid", message, { hint });
+  };
+  if (raw && (section ?? selector) !== undefined)
+    refuse("section and selector do not work with raw.", "Omit raw.");
+  if (!isReadable)
+    refuse(
+      `${answer.url.href} is ${body.mimeType}, which has no text.`,
       `Its bytes are in the resource ${uri}; format metadata describes it.`,
-    ],
-    [
-      format === "links" && !isHtml,
-      `format links only works on HTML; this is ${mimeType}.`,
-      "Use format auto.",
-    ],
-    [
-      format === "data" && !isText,
-      `format data works on HTML, JSON, feeds and sitemaps; ${answer.url.href} is ${mimeType}.`,
-      "Use format auto.",
-    ],
-  ];
-  for (const [isProblem, message, hint] of problems)
-    if (isProblem) throw new ToolError("invalid", message, { hint });
+    );
+  if (body.kind !== "html" && selector !== undefined)
+    refuse(`selector only works on HTML; this is ${body.mimeType}.`, "Omit selector.");
 }
 
 /** Reads all of a body, or of HTML the part that a selector or fragment names. */
-async function readBody(
-  download: Download,
-  view: View,
-  { converter, signal }: Reader,
-): Promise<Page> {
+async function readBody(download: Download, view: View, reader: Reader): Promise<Page> {
   const { answer, body } = download;
-  const { format, includeLinks } = view;
+  const { converter, signal } = reader;
   const url = answer.url.href;
-  const asIs = { extractor: "unchanged", needsJavascript: false };
   if (body.kind === "pdf" || body.kind === "office") {
-    const writing = {
-      format: format === "text" ? format : "markdown",
-      base: url,
-      includeLinks,
-    } as const;
     const isPdf = body.kind === "pdf";
+    const writing = { base: url, includeLinks: view.includeLinks ?? true };
     const work = isPdf ? { pdf: answer.body } : { office: answer.body, writing };
     const { text, ...facts } = await converter.document(work, signal);
     const extractor = `text of the ${isPdf ? "PDF" : "document"}`;
-    return { ...asIs, ...facts, text: cleanText(text).trim(), extractor };
+    return { ...facts, text: cleanText(text).trim(), extractor, needsJavascript: false };
   }
   const text = download.source();
-  if (format === "json" && !isJson(text))
-    throw new ToolError("invalid", `${url} (${body.mimeType}) is not JSON.`, {
-      hint: "Use format auto, or html for the source.",
-    });
-  if (format === "html" || format === "json") return { ...asIs, text };
-  if (body.kind === "html") return await readHtml(text, url, view, { converter, signal });
-  if (isList(text)) {
-    const as = format === "text" || format === "data" ? format : "markdown";
-    const list = await converter.list({ text, url, format: as }, signal);
-    return { ...list, hasRows: true, text: cleanText(list.text).trim() };
-  }
-  if (format === "data" && !isJson(text))
-    throw new ToolError(
-      "invalid",
-      `format data works on HTML, JSON, feeds and sitemaps; ${url} is ${body.mimeType}.`,
-      { hint: "Use format auto." },
-    );
-  return { ...asIs, text };
-}
-
-async function readHtml(
-  html: string,
-  url: string,
-  { selector, fragment, includeLinks, format: given }: View,
-  { converter, signal }: Pick<Reader, "converter" | "signal">,
-): Promise<Page> {
-  const format = given === "text" || given === "links" || given === "data" ? given : "markdown";
-  const request = { html, url, format, selector, fragment, includeLinks } as const;
-  const { matches, ...conversion } = await converter.html(request, signal);
-  const isUnparsed = conversion.extractor === "tags removed";
-  if (isUnparsed && (selector !== undefined || format === "links" || format === "data"))
-    throw new ToolError(
-      "unavailable",
-      `${url} could not be parsed, so only its text is available.`,
-      { hint: `Omit ${selector === undefined ? "format" : "selector"}.` },
-    );
-  if (selector !== undefined && matches !== undefined) checkMatches(selector, matches, url);
-  return { ...conversion, hasRows: format === "data", text: cleanText(conversion.text).trim() };
+  if (!view.raw && body.kind === "html") return await readHtml(text, url, view, reader);
+  if (view.raw || !isList(text)) return { text, extractor: "unchanged", needsJavascript: false };
+  const list = await converter.list({ text, url }, signal);
+  return { ...list, text: cleanText(list.text).trim() };
 }
 
 /** @throws ToolError `invalid` for a selector that is not valid, `not_found` for one without a match. */
-function checkMatches(
-  selector: string,
-  { count, problem, isId }: NonNullable<Conversion["matches"]>,
+async function readHtml(
+  html: string,
   url: string,
-): void {
-  if (count > 0) return;
-  const shown = JSON.stringify(selector);
-  const id = selector.slice(1);
-  const asId = `In CSS, signs in an id need a backslash: #${id.replace(/[^\w-]/g, "\\$&")}. Or add #${id} to the URL.`;
-  const hint = "View the source with format html, or omit selector.";
-  if (problem === undefined)
-    throw new ToolError("not_found", `The selector ${shown} matches nothing in ${url}.`, {
-      hint: isId ? asId : hint,
+  { selector, fragment, includeLinks = true }: View,
+  { converter, signal }: Reader,
+): Promise<Page> {
+  const request = { html, url, selector, fragment, includeLinks };
+  const { problem, ...conversion } = await converter.html(request, signal);
+  if (problem !== undefined)
+    throw new ToolError(problem.kind, problem.message, {
+      hint: "For an element with an id, add #id to the URL. raw shows the source.",
     });
-  const message = `${shown} is not a valid CSS selector: ${oneLine(problem)}.`;
-  throw new ToolError("invalid", message, {
-    hint: isId ? asId : "Use a selector such as main, #content or .article p.",
-  });
+  if (selector !== undefined && conversion.extractor === "tags removed")
+    throw new ToolError(
+      "unavailable",
+      `${url} could not be parsed, so only its text is available.`,
+      { hint: "Omit selector." },
+    );
+  return { ...conversion, text: cleanText(conversion.text).trim() };
 }

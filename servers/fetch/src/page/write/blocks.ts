@@ -57,7 +57,7 @@ function paragraphOf(nodes: readonly PageNode[], writing: Writing): string {
   const text = inlineOf(nodes, writing)
     .replace(/(^|[^ ]) ?\n ?/g, "$1\n")
     .trim();
-  return writing.format === "text" ? text : escapeLineStarts(text);
+  return escapeLineStarts(text);
 }
 
 function blockOf(element: PageElement, writing: Writing): Block[] {
@@ -65,11 +65,11 @@ function blockOf(element: PageElement, writing: Writing): Block[] {
   const box = writing.boxes.get(element);
   if (box !== undefined) {
     const title = box.title === undefined ? "" : ` **${box.title}**`;
-    const head = writing.format === "text" ? (box.title ?? box.kind) : `[!${box.kind}]${title}`;
-    return quote([{ text: head }, ...blocksOf(box.content.childNodes, deeper(writing))], writing);
+    const head = { text: `[!${box.kind}]${title}` };
+    return quote([head, ...blocksOf(box.content.childNodes, deeper(writing))], writing);
   }
   const code = codeIn(element);
-  if (code !== undefined) return fenced(code.text, code.language, writing);
+  if (code !== undefined) return fenced(code.text, code.language);
   const table = tableIn(element);
   if (table !== undefined) return tableBlocks(table, writing);
   if (isHeading(element)) return heading(element, writing);
@@ -81,7 +81,7 @@ function blockOf(element: PageElement, writing: Writing): Block[] {
     case "blockquote":
       return quote(blocksOf(element.childNodes, deeper(writing)), writing);
     case "hr":
-      return writing.format === "text" ? [] : [{ text: "---" }];
+      return [{ text: "---" }];
     case "dt":
     case "summary":
       return writing.holders.has(element)
@@ -105,25 +105,24 @@ function prefixed(text: string, first: string, others: string): string {
   );
 }
 
-function quote(blocks: readonly Block[], { format, depth }: Writing): Block[] {
+function quote(blocks: readonly Block[], { depth }: Writing): Block[] {
   const text = joined(blocks);
   if (text === "") return [];
-  return [{ text: format === "text" || depth >= MAX_DEPTH ? text : prefixed(text, "> ", "> ") }];
+  return [{ text: depth >= MAX_DEPTH ? text : prefixed(text, "> ", "> ") }];
 }
 
-function fenced(code: string, language = "", { format }: Writing): Block[] {
+function fenced(code: string, language = ""): Block[] {
   if (code === "") return [];
   const fence = fenceFor(code, 3);
-  return [{ text: format === "text" ? code : `${fence}${language}\n${code}\n${fence}` }];
+  return [{ text: `${fence}${language}\n${code}\n${fence}` }];
 }
 
 function heading(element: PageElement, writing: Writing): Block[] {
   const text = inlineOf(element.childNodes, { ...writing, place: "heading" })
     .replace(/ {2,}|\n/g, " ")
     .trim();
-  if (text === "") return [];
   const marks = "#".repeat(Number(element.localName.slice(1)));
-  return [{ text: writing.format === "text" ? text : `${marks} ${text}` }];
+  return text === "" ? [] : [{ text: `${marks} ${text}` }];
 }
 
 /** Markdown has no lists of definitions: a term is a bold paragraph before its description. */
@@ -131,8 +130,7 @@ function term(element: PageElement, writing: Writing): Block[] {
   const text = inlineOf(element.childNodes, { ...writing, isStrong: true })
     .replace(/ *\n */g, " ")
     .trim();
-  if (text === "") return [];
-  return [{ text: writing.format === "text" ? text : `**${text}**` }];
+  return text === "" ? [] : [{ text: `**${text}**` }];
 }
 
 /** The items of a list; one with headings is a section, because Markdown has no headings in lists. */
@@ -143,7 +141,7 @@ function list(element: PageElement, writing: Writing): Block[] {
     if (items.length > 0) blocks.push({ text: items.join("\n"), isList: true });
     items = [];
   };
-  const isNumbered = element.localName === "ol" && writing.format !== "text";
+  const isNumbered = element.localName === "ol";
   let number = Number(element.getAttribute("start") ?? 1) || 1;
   for (const node of element.childNodes) {
     if (isElement(node) ? !isWritten(node, writing) : textOf(node) === "") continue;
@@ -161,7 +159,7 @@ function list(element: PageElement, writing: Writing): Block[] {
     if (isElement(node)) number = Number(node.getAttribute("value")) || number;
     const mark = isNumbered ? `${number}. ` : "- ";
     const indent = writing.depth >= MAX_DEPTH ? "" : " ".repeat(mark.length);
-    items.push(writing.format === "text" ? text.join("") : prefixed(text.join(""), mark, indent));
+    items.push(prefixed(text.join(""), mark, indent));
     number += 1;
   }
   endList();
@@ -180,12 +178,12 @@ function row(element: PageElement, writing: Writing): Block[] {
   return text === "" ? [] : [{ text }];
 }
 
-export function tableBlocks({ heading: title, caption, rows }: Table, writing: Writing): Block[] {
+function tableBlocks({ heading: title, caption, rows }: Table, writing: Writing): Block[] {
   const above = [title, caption].flatMap((part) => (part ? blocksOf([part], writing) : []));
   const width = rows.reduce((most, { length }) => Math.max(most, length), 0);
   const lines = rows.map((cells) => rowLine(cells, width, writing));
   if (width === 0 || lines.length === 0) return above;
-  if (writing.format !== "text") lines.splice(1, 0, `| ${Array(width).fill("---").join(" | ")} |`);
+  lines.splice(1, 0, `| ${Array(width).fill("---").join(" | ")} |`);
   return [...above, { text: lines.join("\n") }];
 }
 
@@ -194,12 +192,13 @@ function rowLine(cells: Row, width: number, writing: Writing): string {
     const cell = cells[column];
     if (cell === undefined) return "";
     const nodes = isWritten(cell, writing) ? cell.childNodes : [];
-    const text = inlineOf(nodes, { ...writing, place: "cell" })
+    const text = inlineOf(nodes, { ...writing, place: "cell" });
+    return text
       .replace(/\s*\n\s*/g, " ")
-      .trim();
-    return writing.format === "text" ? text : text.replace(/\|/g, "\\|");
+      .trim()
+      .replace(/\|/g, "\\|");
   });
-  return writing.format === "text" ? texts.join("\t") : `| ${texts.join(" | ")} |`;
+  return `| ${texts.join(" | ")} |`;
 }
 
 /** A link around blocks, such as a card: its heading, or its first line, is the link. */

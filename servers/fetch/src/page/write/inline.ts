@@ -42,10 +42,8 @@ function inlineNode(node: PageNode, writing: Writing): string {
   if (isText(node)) {
     if (!hasText(node.parentElement, writing)) return "";
     const text: string = node.textContent ?? "";
-    const escaped = (part: string): string => {
-      if (writing.format === "text") return collapsed(part);
-      return writing.isLink ? escapeLabel(collapsed(part)) : escapeText(collapsed(part));
-    };
+    const escapes = writing.isLink ? escapeLabel : escapeText;
+    const escaped = (part: string): string => escapes(collapsed(part));
     // One with pictures, such as a list of files, is not code, but has lines.
     const isLined = node.parentElement?.localName === "pre";
     return isLined ? text.split("\n").map(escaped).join(lineBreak(writing)) : escaped(text);
@@ -76,15 +74,15 @@ function elementText(element: PageElement, writing: Writing): string {
       return codeLines(element, writing);
     case "strong":
     case "b":
-      return writing.isStrong ? inner() : marked("**", inner({ isStrong: true }), writing);
+      return writing.isStrong ? inner() : marked("**", inner({ isStrong: true }));
     case "em":
     case "i":
     case "cite":
-      return writing.isStrong ? inner() : marked("*", inner(), writing);
+      return writing.isStrong ? inner() : marked("*", inner());
     case "del":
     case "s":
     case "strike":
-      return marked("~~", inner(), writing);
+      return marked("~~", inner());
     case "q":
       return `"${inner()}"`;
     case "sup":
@@ -105,18 +103,15 @@ function elementText(element: PageElement, writing: Writing): string {
 }
 
 /** Puts marks around a text, without the spaces at its ends. */
-function marked(mark: string, inner: string, { format }: Writing): string {
+function marked(mark: string, inner: string): string {
   const text = inner.trim();
-  if (text === "" || format === "text") return inner;
+  if (text === "") return inner;
   const [before, after] = [inner.startsWith(" ") ? " " : "", inner.endsWith(" ") ? " " : ""];
   return `${before}${mark}${text}${mark}${after}`;
 }
 
-function lineBreak({ place, format }: Writing): string {
-  if (place === "heading") return " ";
-  if (place === "cell") return format === "text" ? " " : "<br>";
-  return format === "text" ? "\n" : "  \n";
-}
+const lineBreak = ({ place }: Writing): string =>
+  ({ heading: " ", cell: "<br>", paragraph: "  \n" })[place];
 
 /** TeX with its dollar signs; a displayed formula is on a separate line. */
 function formula(element: PageElement, { place }: Writing): string {
@@ -157,10 +152,10 @@ function linked(inner: string, address: string, given: string | null): string {
 /** The absolute URL of a link that a reader may follow. */
 export function addressOf(
   link: PageElement,
-  { base, format, includeLinks }: Pick<Writing, "base" | "format" | "includeLinks">,
+  { base, includeLinks }: Pick<Writing, "base" | "includeLinks">,
 ): string | undefined {
   const href = link.getAttribute("href")?.trim() ?? "";
-  if (!includeLinks || format === "text" || href === "" || href.length > MAX_HREF) return undefined;
+  if (!includeLinks || href === "" || href.length > MAX_HREF) return undefined;
   return /^(?:#|javascript:|data:)/i.test(href) ? undefined : absolute(href, base);
 }
 
@@ -188,7 +183,7 @@ function isPermalink(element: PageElement): boolean {
 /** An image with its address, also if a script would load it later; of one that is only decoration, nothing. */
 function image(element: PageElement, writing: Writing): string {
   const alt = collapsed(element.getAttribute("alt") ?? "").trim();
-  const label = writing.format === "text" ? alt : escapeLabel(alt);
+  const label = escapeLabel(alt);
   const sources = ["src", "data-src", "data-original", "data-lazy-src"].map(
     (name) => element.getAttribute(name)?.trim() ?? "",
   );
@@ -196,14 +191,14 @@ function image(element: PageElement, writing: Writing): string {
   const address = source === undefined ? undefined : absolute(source, writing.base);
   // Without a description, the HTML standard calls it decoration (4.8.4.4).
   const isDecoration = alt === "" && element.hasAttribute("alt");
-  if (address === undefined || isDecoration || writing.format === "text") return label;
+  if (address === undefined || isDecoration) return label;
   return `!${linked(label, address, element.getAttribute("title"))}`;
 }
 
 /** Inline code; the link around all of it stays, as Markdown has no links in code, but code in links. */
 function code(element: PageElement, writing: Writing): string {
   const text = collapsed(element.textContent ?? "").trim();
-  const span = writing.format === "text" ? text : codeSpan(text);
+  const span = codeSpan(text);
   const inner = element.querySelector("a[href]");
   const isWhole =
     inner !== null && !writing.isLink && collapsed(inner.textContent ?? "").trim() === text;
@@ -214,9 +209,7 @@ function code(element: PageElement, writing: Writing): string {
 /** A block of code in a cell: lines of inline code. */
 function codeLines(element: PageElement, writing: Writing): string {
   const text: string = codeIn(element)?.text ?? element.textContent ?? "";
-  const lines = text.split("\n");
-  const spans = lines.map((line) => (writing.format === "text" ? line : codeSpan(line)));
-  return spans.join(lineBreak(writing));
+  return text.split("\n").map(codeSpan).join(lineBreak(writing));
 }
 
 const SUPERSCRIPT = new Map(

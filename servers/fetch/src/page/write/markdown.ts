@@ -5,12 +5,11 @@
 import type { Selection } from "../content/article.ts";
 import { isHeading, type PageElement } from "../content/document.ts";
 import type { ReadPage } from "../content/page.ts";
-import { BLOCKS, blocksOf, joined, tableBlocks } from "./blocks.ts";
-import { rowsOf } from "./table.ts";
+import { BLOCKS, blocksOf, joined } from "./blocks.ts";
 import type { OutputOptions, Writing } from "./writing.ts";
 
 /**
- * Writes elements of a page as Markdown or text, with the text of their notes at the end.
+ * Writes elements of a page as Markdown, with the text of their notes at the end.
  *
  * @param selection what is read of them; everything if left out.
  */
@@ -33,12 +32,7 @@ export function writeMarkdown(
     isStrong: false,
     isLink: false,
   };
-  const parts = groupsOf(elements).map((group) => {
-    const table = { heading: undefined, caption: null, rows: rowsOf(group.rows) };
-    return joined(
-      group.rows.length > 0 ? tableBlocks(table, writing) : blocksOf(group.others, writing),
-    );
-  });
+  const parts = elements.map((element) => joined(blocksOf([element], writing)));
   const definitions = [...labels].map((label) => noteText(label, writing));
   return [...parts, ...definitions].filter((part) => part !== "").join("\n\n");
 }
@@ -69,19 +63,4 @@ function framesIn(elements: readonly PageElement[]): Pick<Writing, "holders" | "
         }
     }
   return { holders, sections };
-}
-
-/** Rows outside their table, such as a selector finds them, as groups of one table each; other elements one by one. */
-function groupsOf(elements: readonly PageElement[]) {
-  const groups = new Map<PageElement, { rows: PageElement[]; others: PageElement[] }>();
-  for (const element of elements) {
-    const isPart = /^(?:tr|thead|tbody|tfoot)$/.test(element.localName);
-    const key = (isPart ? element.closest("table") : null) ?? element;
-    const group = groups.get(key) ?? { rows: [], others: [] };
-    if (!isPart) group.others.push(element);
-    else if (element.localName === "tr") group.rows.push(element);
-    else group.rows.push(...element.querySelectorAll("tr"));
-    groups.set(key, group);
-  }
-  return [...groups.values()];
 }

@@ -35,7 +35,7 @@ export function tableIn(element: PageElement): Table | undefined {
 }
 
 /** The cells of rows, each in its column; rows that only keep a distance are left out. */
-export function rowsOf(rows: readonly PageElement[]): Row[] {
+function rowsOf(rows: readonly PageElement[]): Row[] {
   /** For how many further rows a cell above covers each column. */
   const covered: number[] = [];
   const placed = rows.map((row) => {

@@ -6,7 +6,6 @@ import type { Notes } from "../content/notes.ts";
 
 /** How a page is written. */
 export interface OutputOptions {
-  readonly format: "markdown" | "text";
   /** The base of relative URLs. */
   readonly base: string;
   readonly includeLinks: boolean;

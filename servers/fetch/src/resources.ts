@@ -1,7 +1,7 @@
 /** The resource of a download, available while it is kept. */
-import { resource } from "../context.ts";
+import { resource } from "./context.ts";
 
-export default resource({
+const snapshot = resource({
   uriTemplate: "fetch://snapshot/{id}",
   name: "snapshot",
   title: "A fetched page",
@@ -11,7 +11,7 @@ export default resource({
     const snapshot = web.kept(id);
     if (!snapshot.isReadable)
       return { blob: snapshot.answer.body, mimeType: snapshot.body.mimeType };
-    const { text } = await snapshot.page({ format: "auto", includeLinks: true }, call.signal);
+    const { text } = await snapshot.page({}, call.signal);
     return { text, mimeType: "text/markdown" };
   },
   list: (web) => ({
@@ -31,3 +31,5 @@ export default resource({
     id: (value, web) => web.snapshots.ids(value),
   },
 });
+
+export const resources = [snapshot];

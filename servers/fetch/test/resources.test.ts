@@ -1,8 +1,8 @@
 import { connectInMemory, type Era } from "@refmcp/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { picture } from "../../test/files.ts";
-import { site } from "../../test/lab.ts";
-import { server } from "../server.ts";
+import { server } from "../src/server.ts";
+import { picture } from "./files.ts";
+import { site } from "./lab.ts";
 
 async function session(era: Era) {
   const lab = await site({

@@ -1,7 +1,7 @@
 import { connectInMemory } from "@refmcp/testing";
 import { expect, it, onTestFinished } from "vitest";
-import { site } from "../../test/lab.ts";
-import { server } from "../server.ts";
+import { server } from "../src/server.ts";
+import { site } from "./lab.ts";
 
 it("returns a page in a separate block, ignoring robots.txt", async () => {
   const lab = await site({

@@ -1,9 +1,9 @@
 /** The prompt with which a person adds a page to the conversation. */
 import * as z from "zod";
-import { prompt } from "../context.ts";
-import { pieceOf } from "../page/answer/piece.ts";
+import { prompt } from "./context.ts";
+import { pieceOf } from "./page/answer/piece.ts";
 
-export default prompt({
+const fetchPrompt = prompt({
   name: "fetch",
   title: "Fetch a page",
   description:
@@ -11,7 +11,7 @@ export default prompt({
   args: z.object({ url: z.string().describe("An http or https URL.") }),
   async run({ url }, web, call) {
     const snapshot = await web.get(url, { requester: "user", signal: call.signal });
-    const page = await snapshot.page({ format: "auto", includeLinks: true }, call.signal);
+    const page = await snapshot.page({}, call.signal);
     const { head, text, foot } = pieceOf(snapshot, page, 0, Math.max(1, call.budget - 1_000));
     const { href } = snapshot.answer.url;
     return [
@@ -23,3 +23,5 @@ export default prompt({
     ];
   },
 });
+
+export const prompts = [fetchPrompt];
