@@ -2,7 +2,7 @@
 // are made in the run, by the programs that web pages use: each has the same formulas, whose TeX is known.
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { peers } from "../../../scripts/lib/bench-kit.mjs";
 import { NAMES, PEERS, Pipeline } from "./lib/pipeline.mjs";
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { convertHtml } from "../src/page/convert/html.ts";
 import { fetched, readMarkdown, run, site, texts, webOf } from "./lab.ts";
 import { prose } from "./pages/write.ts";
 
@@ -300,4 +301,23 @@ it("a truncated file is reported as such", async () => {
     await run(await webOf([lab], { maxBytes: 1_000 }), "fetch", { url: lab.origin }),
   );
   expect(line).toContain("cut after the first 1000 B; --max-bytes sets the limit");
+});
+
+const MENU = `<nav>${"<a href=/x>Another department</a> ".repeat(100)}</nav>`;
+const convert = (html: string) =>
+  convertHtml({ html, url: "https://example.org/", includeLinks: false });
+
+it("a large menu is left out of a page with little content", () => {
+  const { text, extractor } = convert(
+    `${MENU}<div>${"<b>Wool shoe</b> in grey, 90 dollars. ".repeat(8)}</div>`,
+  );
+  expect(text).toContain("in grey");
+  expect(text).not.toContain("department");
+  expect(extractor).toBe("page without navigation");
+});
+
+it("a page with all its content in a menu is returned whole", () => {
+  const { text, extractor } = convert(`${MENU}<div>Welcome</div>`);
+  expect(text).toContain("department");
+  expect(extractor).toBe("whole page");
 });
