@@ -14,7 +14,7 @@ export default tool({
   effect: "read",
   openWorld: true,
   input: z.strictObject({
-    urls: z.array(url).min(1).max(8),
+    urls: z.array(url).min(1).max(8).describe("http or https URLs."),
     max_length: z
       .int()
       .min(1)

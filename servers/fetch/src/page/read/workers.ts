@@ -44,8 +44,8 @@ export class WorkerPool<Work extends object, Done> {
   async #convert<Result extends Done>(work: Work, signal: AbortSignal): Promise<Result> {
     const { maxMs, isKept } = this.#limits;
     const late = () => new ConversionError(`converting it took more than ${maxMs / 1000} s`);
-    const deadline = startDeadline(maxMs, signal, late);
     const worker = this.#idle.pop() ?? this.#started();
+    const deadline = startDeadline(maxMs, signal, late);
     let isReusable = false;
     hold(worker, true);
     try {
