@@ -181,13 +181,15 @@ describe("highlighted code keeps every line and space", () => {
   });
 });
 
-it("content is found in script targets, and after a CDATA section", async () => {
+it("content is found in script targets, in noscript, and after a CDATA section", async () => {
   const text = prose(6, 7);
   expect(
     await readMarkdown(
       `<main><template id="B:0"></template></main><div hidden id="S:0"><p>${text}</p></div>`,
     ),
   ).toContain(text.slice(0, 60));
+  const fallback = `<div id="app"></div><script>x()</script><noscript><p>${text}</p></noscript>`;
+  expect(await readMarkdown(fallback)).toContain(text.slice(0, 60));
   expect(await readMarkdown(`<body><![CDATA[<p>${text}</p></body>`)).toContain(text.slice(0, 60));
 });
 

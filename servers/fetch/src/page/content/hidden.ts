@@ -2,6 +2,7 @@
  * What a page hides from its readers is left out: text for machines only is where instructions to a model are hidden. Found are
  * attributes, `style` attributes and plain rules of the page's own style sheets; README.md says what is not.
  */
+import { parseHTML } from "linkedom";
 import { type PageDocument, type PageElement, textOf } from "./document.ts";
 
 /** Elements that have no text for a reader. Images and formulas are kept. */
@@ -17,7 +18,8 @@ const MAX_CSS = 200_000;
 const MAX_HIDDEN_SHARE = 0.2;
 
 /**
- * Removes scripts, styles, and elements hidden by attributes or CSS.
+ * Removes scripts, styles, and elements hidden by attributes or CSS. If nothing is left, `noscript` is used: Discourse puts the
+ * posts of a thread there.
  *
  * @returns whether hidden text was kept because the page would be almost empty without it.
  */
@@ -27,9 +29,18 @@ export function removeHidden(document: PageDocument): boolean {
   // A style sheet may set a background, on which white is visible.
   const isStyled =
     /background/i.test(css) || document.querySelector("link[rel~=stylesheet]") !== null;
+  const fallbacks = [...document.querySelectorAll("noscript")].map((element) => element.innerHTML);
   for (const element of [...document.querySelectorAll(NOT_TEXT)]) element.remove();
   const isLeft = removeByAttributes(document, isStyled);
-  return (css.length <= MAX_CSS && removeByRules(document, css)) || isLeft;
+  const isIgnored = css.length <= MAX_CSS && removeByRules(document, css);
+  if (textOf(document.body).length < NO_TEXT) appendFallback(document, fallbacks.join("\n"));
+  return isLeft || isIgnored;
+}
+
+function appendFallback(document: PageDocument, html: string): void {
+  const { document: fallback } = parseHTML(`<!doctype html><html><body>${html}</body></html>`);
+  for (const element of [...fallback.querySelectorAll(`${NOT_TEXT}, ${HIDDEN}`)]) element.remove();
+  if (textOf(fallback.body).length >= NO_TEXT) document.body.append(...fallback.body.childNodes);
 }
 
 function removeByAttributes(document: PageDocument, isStyled: boolean): boolean {

@@ -1,6 +1,6 @@
 /**
  * Formulas: whatever a page shows one with (KaTeX, MathJax 2 to 4, images, MathML, TeX in its text) becomes one `math` element with
- * its TeX, byte for byte, before anything else reads the page. MathML without TeX becomes a line as one would type it.
+ * its TeX, byte for byte, before anything else reads the page. Of MathML without TeX only the text is left.
  */
 import { type PageDocument, type PageElement, type PageNode, textOf } from "../content/document.ts";
 
@@ -43,7 +43,7 @@ function markElement(element: PageElement, document: PageDocument): void {
     (element.localName === "img" && element.closest("div.math") !== null) ||
     DISPLAYED.test(source ?? "");
   const sign = isDisplayed ? "$$" : "$";
-  const math = mathOf(tex === "" ? lineOf(element) : sign + tex + sign, isDisplayed, document);
+  const math = mathOf(tex === "" ? textOf(element) : sign + tex + sign, isDisplayed, document);
   // What hides the element still does.
   for (const { name, value } of element.localName === "script" ? [] : [...element.attributes])
     if (/^(?:id|class|style|hidden|aria-hidden)$/.test(name)) math.setAttribute(name, value);
@@ -102,22 +102,6 @@ function undelimited(tex: string): string {
       line,
     ) ?? [];
   return (inner.find((part) => part !== undefined) ?? line).trim();
-}
-
-/** What is between the parts of MathML on one line: (a+b)/c, x_1, e^(-x). */
-const SIGNS: Readonly<Record<string, string>> = {
-  mfrac: "/",
-  msub: "_",
-  munder: "_",
-  msup: "^",
-  mover: "^",
-};
-
-function lineOf(element: PageElement): string {
-  const parts = Array.from(element.children, lineOf);
-  const sign = SIGNS[element.localName];
-  if (parts.length === 0) return textOf(element);
-  return parts.map((part) => (sign && part.length > 1 ? `(${part})` : part)).join(sign ?? "");
 }
 
 const CODE = "pre, code, kbd, samp, tt, script, style, textarea, title, math";
