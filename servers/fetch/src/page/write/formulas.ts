@@ -113,7 +113,7 @@ const MAX_INLINE = 300;
 /** DOM's constant for texts. */
 const SHOW_TEXT = 4;
 
-/** Marks TeX with its delimiters in the texts of a page, which stays as it is: a dollar only where a script would render it. */
+/** Marks TeX in the texts of a page, whose delimiters stay: a dollar begins one only where a script would render it. */
 function markTexts(document: PageDocument, hasRenderer: boolean): void {
   // The parser makes a text of each entity.
   document.body.normalize();
