@@ -1,6 +1,6 @@
 /**
- * From HTML to text: parses a page once, decides which part of it answers the request, and has that written. Runs in a thread
- * (`convert.worker.ts`), because a page decides how long it takes.
+ * From HTML to text: parses a page once, decides which part of it answers the request, and has that written. Runs in another
+ * process (`convert.worker.ts`), because a page decides how long it takes.
  */
 import { isProbablyReaderable } from "@mozilla/readability";
 import { oneLine } from "@refmcp/boundary/answer";
@@ -85,7 +85,7 @@ const withoutTags = (html: string): Conversion => ({
   needsJavascript: false,
 });
 
-/** Converts a whole document to Markdown or text. */
+/** Converts a whole document to Markdown. */
 export function convertWhole(html: string, options: OutputOptions): string {
   if (!isParsable(html)) return stripTags(html);
   const page = readPage(parsePage(html));
