@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const SOURCE_FILES = ["bin.ts", "context.ts", "options.ts", "server.ts"];
+/** Prompts and resources are a file each, or a folder of many. */
+const OPTIONAL_FILES = ["prompts.ts", "resources.ts"];
 const OTHER_FILES = [
   "README.md",
   "demo.mjs",
@@ -61,7 +63,7 @@ export function layoutProblems(folder: string): string[] {
           `${file} is missing: every server has it, though it may be small. Copy it from another server and adapt it.`,
       ),
     ...namesOf(true)
-      .filter((file) => !SOURCE_FILES.includes(file))
+      .filter((file) => ![...SOURCE_FILES, ...OPTIONAL_FILES].includes(file))
       .map(
         (file) =>
           `src/${file}: move it into ${isTest(file) ? "test" : "the domain folder"} (src has ${SOURCE_FILES.join(", ")} only).`,

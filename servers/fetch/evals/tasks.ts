@@ -76,7 +76,7 @@ export const tasks: readonly Task[] = [
   {
     name: "data",
     prompt: (world) => `According to ${at(world, "/hours.json")}, when is it open on Tuesdays?`,
-    reference: (call, world) => call("fetch", { url: at(world, "/hours.json"), format: "json" }),
+    reference: (call, world) => call("fetch", { url: at(world, "/hours.json") }),
     check: (answer) => answer.includes("10-17"),
   },
   {
@@ -98,7 +98,7 @@ export const tasks: readonly Task[] = [
     name: "a price",
     prompt: (world) =>
       `What does the kettle of ${at(world, "/shop")} cost, and how long does delivery to Oslo take?`,
-    reference: (call, world) => call("fetch", { url: at(world, "/shop"), format: "data" }),
+    reference: (call, world) => call("fetch", { url: at(world, "/shop") }),
     check: (answer) => /39[.,]90/.test(answer) && /6/.test(answer),
   },
   {

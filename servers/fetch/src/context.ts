@@ -1,11 +1,7 @@
-import { counted, grouped, sized } from "@refmcp/boundary/answer";
-import { type Content, promptFor, resourceFor, toolFor } from "@refmcp/core";
+/** What every tool, resource and prompt of this server gets, and the arguments that tools share. */
+import { promptFor, resourceFor, toolFor } from "@refmcp/core";
 import * as z from "zod";
-import type { FetchOutcome } from "./page/answer/fetch-page.ts";
-import { inHeader, urlInHeader } from "./page/answer/piece.ts";
-import type { Answered } from "./page/answer/question.ts";
 import type { Web } from "./page/download/web.ts";
-import type { Snapshot } from "./page/read/snapshot.ts";
 
 /** The context of tools, resources and prompts: guarded web access, and the pages fetched so far. */
 export type Context = Web;
@@ -27,74 +23,3 @@ export const selector = z
   .max(500)
   .optional()
   .describe("Only elements that match this CSS selector.");
-
-/** Maximum bytes of an image that hosts show. */
-const MAX_IMAGE_BYTES = 1_000_000;
-const SHOWN_IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-
-/**
- * The blocks of an answer: "Contents of …" with the piece, then our line in a separate block, which a page cannot
- * imitate.
- */
-export function contentOf(shown: FetchOutcome): Content[] {
-  switch (shown.kind) {
-    case "failed":
-      return [{ type: "text", text: `[${shown.text}]` }];
-    case "facts":
-      return [{ type: "text", text: JSON.stringify(shown.facts) }];
-    case "file":
-      return fileContent(shown.snapshot);
-    case "piece": {
-      const { head, text, foot } = shown.piece;
-      const about = shown.isFirst ? `${head}\n\n` : "";
-      return [
-        { type: "text", text: `Contents of ${shown.snapshot.answer.url.href}:\n${about}${text}` },
-        { type: "text", text: foot },
-      ];
-    }
-  }
-}
-
-/**
- * The blocks of an answer to a question: each passage under our line with its number and place, or the answer of the client's
- * model with the places of its sources.
- */
-export function answerContent({ passages, answer, chars, pages, failures }: Answered): Content[] {
-  const places = passages.map(({ url, headings, index }, at) => {
-    const heading = headings.length === 0 ? "" : ` | ${inHeader(headings.join(" > "))}`;
-    return `[${at + 1}] ${urlInHeader(url)}${heading} | start_index=${index}`;
-  });
-  const of = `${grouped(chars)} characters of ${counted(pages, "page")}`;
-  const failed = failures.map((failure) => `[${failure}]`);
-  const text = (lines: readonly string[]): Content => ({ type: "text", text: lines.join("\n") });
-  if (answer !== undefined) {
-    const about = `[Written by the client's model ${inHeader(answer.model.slice(0, 100))} from these passages of ${of}; check what matters with fetch:]`;
-    return [text([answer.text]), text([about, ...places, ...failed])];
-  }
-  const blocks = passages.map((passage, at) => text([places[at] ?? "", passage.text]));
-  const found =
-    passages.length === 0
-      ? `[No passage in ${of} shares a word with the question. Ask in the words of the pages, or read them with fetch.]`
-      : `[${counted(passages.length, "passage")} from ${of}, the best first. To read on, call fetch with the URL and start_index.]`;
-  return [...blocks, text([found, ...failed])];
-}
-
-/** An image, or a link to the file with its type and size. */
-function fileContent({ answer, body, uri }: Snapshot): Content[] {
-  const href = urlInHeader(answer.url.href);
-  const { mimeType } = body;
-  const size = answer.body.length;
-  if (SHOWN_IMAGES.includes(mimeType) && size <= MAX_IMAGE_BYTES && !answer.isCut)
-    return [
-      { type: "image", data: answer.body.toString("base64"), mimeType },
-      { type: "text", text: `[${href} | ${mimeType} | ${sized(size)} | Kept as ${uri}]` },
-    ];
-  const name = answer.url.pathname.split("/").findLast((part) => part !== "") ?? answer.url.host;
-  return [
-    { type: "resource_link", uri, name: name.slice(0, 200), mimeType, size },
-    {
-      type: "text",
-      text: `[${href} has no text: ${mimeType}, ${answer.isCut ? `cut after the first ${sized(size)}; --max-bytes sets the limit` : sized(size)}. Its bytes: resource ${uri}]`,
-    },
-  ];
-}

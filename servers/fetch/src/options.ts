@@ -1,3 +1,4 @@
+/** What the user can set; the command line, the environment and the documentation are made of this table. */
 import { parseHostRule } from "@refmcp/boundary/url-guard";
 import { defineOptions } from "@refmcp/core";
 
@@ -36,12 +37,6 @@ export const options = defineOptions({
     type: "flag",
     heading: "Requests",
     description: "Fetch pages even if the site's robots.txt disallows it.",
-  },
-  passagesOnly: {
-    type: "flag",
-    heading: "Requests",
-    description:
-      "Never ask the client's model (sampling) about pages: a question to fetch_many returns passages only.",
   },
   userAgent: {
     type: "string",

@@ -18,16 +18,6 @@ const GUIDE = framed(
   },
 );
 
-const KETTLE = {
-  "@type": "Product",
-  name: "Blue kettle",
-  offers: {
-    "@type": "Offer",
-    price: "39.90",
-    priceCurrency: "EUR",
-    availability: "https://schema.org/InStock",
-  },
-};
 const NEWS = `<rss version="2.0"><channel><title>Mill news</title>
 <item><title>The wheel turns again</title><link>/wheel</link><pubDate>Tue, 05 May 2026 10:00:00 GMT</pubDate><description>After two years of repairs.</description></item>
 <item><title>Bread on Fridays</title><link>/bread</link><pubDate>Fri, 01 May 2026 10:00:00 GMT</pubDate></item></channel></rss>`;
@@ -54,7 +44,7 @@ export async function world(): Promise<World> {
       "A long page",
       `<main>${Array.from({ length: 400 }, (_, index) => `<h2>Part ${index}</h2><p>${prose(5, index + 100)}</p>`).join("")}</main>`,
     ),
-    "/shop": `<title>Shop</title><script type="application/ld+json">${JSON.stringify(KETTLE)}</script><h1>Blue kettle</h1>
+    "/shop": `<title>Shop</title><h1>Blue kettle</h1><p>€ 39.90, in stock</p>
 <table><caption>Delivery</caption><tr><th>To</th><th>Days</th></tr><tr><td>Bremen</td><td>2</td></tr><tr><td>Oslo</td><td>6</td></tr></table>`,
     "/news.xml": { headers: { "content-type": "application/rss+xml" }, body: NEWS },
     ...Object.fromEntries(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { failureOf, fetched, run, site, texts, webOf } from "./lab.ts";
+import { failureOf, fetched, run, site, webOf } from "./lab.ts";
 import { prose } from "./pages/write.ts";
 
 const framed = (content: string): string =>
@@ -112,15 +112,13 @@ describe("a link into documentation", () => {
     "%s #%s gives %s with its signature, and nothing else",
     async (page, fragment, name, signature) => {
       const at = await reader(PAGES[page]);
-      for (const format of ["auto", "text"]) {
-        const { text, facts } = await at(fragment, { format });
-        expect(letters(text)).toContain(letters(signature));
-        expect(letters(text).indexOf(letters(signature))).toBeLessThan(20);
-        expect(text).toContain(`About ${name}.`);
-        expect(text).toContain(`More on ${name}.`);
-        expect(text).not.toMatch(/before|after|INTRO|FOOTER|\bsource\b/);
-        expect(facts).toMatch(/section "[^"]+"; omit the #fragment for the whole page/);
-      }
+      const { text, facts } = await at(fragment);
+      expect(letters(text)).toContain(letters(signature));
+      expect(letters(text).indexOf(letters(signature))).toBeLessThan(20);
+      expect(text).toContain(`About ${name}.`);
+      expect(text).toContain(`More on ${name}.`);
+      expect(text).not.toMatch(/before|after|INTRO|FOOTER|\bsource\b/);
+      expect(facts).toMatch(/section "[^"]+"; omit the #fragment for the whole page/);
     },
   );
 
@@ -162,7 +160,9 @@ describe("a link into documentation", () => {
     const { text } = await fetched(web, { url: `${lab.origin}/#set-up-refmcp--more` });
     expect(text).toMatch(/\n\n## Set up: `refmcp` & more\n\nHERE$/);
     const other = await fetched(web, { url: `${lab.origin}/#nowhere` });
-    expect(other.text).toContain('no heading has the id "nowhere", so this is the whole text');
+    expect(other.text).toContain(
+      'nothing readable has the id "nowhere", so this is the whole page',
+    );
   });
 
   it("follows the fragment of a redirect", async () => {
@@ -177,13 +177,9 @@ describe("a link into documentation", () => {
 });
 
 describe("what is not used of a request is named", () => {
-  it.each([
-    ["prnt", 'nothing readable has the id "prnt", so this is the whole page; similar ids: "print"'],
-    ["rint", '"print"'],
-    ["%7Bx%7D]|[", 'the id "{x})/(", so'],
-    ["print:~:text=About", "the text directive is not used; fetch_find finds its words"],
-  ])("#%s", async (fragment, note) => {
-    expect((await (await reader(PAGES.Sphinx))(fragment)).facts).toContain(note);
+  it("a name that the page does not have", async () => {
+    const { facts } = await (await reader(PAGES.Sphinx))("%7Bx%7D]|[");
+    expect(facts).toContain('nothing readable has the id "{x})/(", so this is the whole page');
   });
 
   it.each(["", "top", ":~:text=About%20print", "TOP"])(
@@ -195,25 +191,18 @@ describe("what is not used of a request is named", () => {
     },
   );
 
-  it("a fragment with selector, section, a format without elements, or a page that is not parsed", async () => {
-    const deep = `${"<div>".repeat(1_000)}<p id="print">deep</p>`;
-    const at = await reader(PAGES.Sphinx);
-    const facts = async (args: object) => (await at("print", { ...args })).facts;
-    expect(await facts({ selector: "main" })).toContain("the #fragment is not used with selector");
-    expect(await facts({ section: "Manual" })).toContain("the #fragment is not used with section");
-    expect(await facts({ format: "html" })).toContain("the #fragment is not used with format html");
-    expect(await facts({ format: "links" })).toContain(
-      "the #fragment is not used with format links",
-    );
-    expect((await (await reader(deep))("print")).facts).toContain(
-      "the #fragment is not used, because the page could not be parsed",
-    );
+  it.each([{ selector: "main" }, { section: "Manual" }, { raw: true }])(
+    "a fragment with %j",
+    async (args) => {
+      const { facts } = await (await reader(PAGES.Sphinx))("print", args);
+      expect(facts).toContain("the #fragment is not used with section, selector or raw");
+    },
+  );
+
+  it("a fragment with fetch_find", async () => {
     const lab = await site({ "/": PAGES.Sphinx });
-    const web = await webOf([lab]);
-    const url = `${lab.origin}/#print`;
-    const [json = ""] = texts(await run(web, "fetch", { url, format: "metadata" }));
-    expect(JSON.parse(json).note).toContain("without the #fragment");
-    expect(await run(web, "fetch_find", { url, query: "INTRO" })).toMatchObject({
+    const asked = { url: `${lab.origin}/#print`, query: "INTRO" };
+    expect(await run(await webOf([lab]), "fetch_find", asked)).toMatchObject({
       matches: 1,
       note: "The whole page was searched; indexes are for url, without the #fragment.",
     });
@@ -236,13 +225,8 @@ describe("what is not used of a request is named", () => {
   });
 
   it.each([
-    [{ section: "Use", format: "text" }, "section does not work with format text"],
-    [{ section: "Use", format: "metadata" }, "section does not work with format metadata"],
-    [
-      { selector: "p", format: "links" },
-      "selector only works on HTML, with format markdown, text or data",
-    ],
-    [{ raw: true, format: "text" }, "raw does not work with format text"],
+    [{ section: "Use", format: "metadata" }, "raw and section do not work with format metadata"],
+    [{ selector: "p", raw: true }, "section and selector do not work with raw"],
     [{ start_index: 100_000 }, "No more content"],
   ])("%j is refused", async (args, message) => {
     expect((await failureOf((await reader(PAGES.Sphinx))("", args))).message).toContain(message);
@@ -260,26 +244,9 @@ describe("what is not used of a request is named", () => {
     const web = await webOf([lab]);
     const failing = async (path: string, args: object) =>
       (await failureOf(run(web, "fetch", { url: lab.origin + path, ...args }))).message;
-    expect(await failing("/png", { selector: "p" })).toContain("selector only works on HTML");
+    expect(await failing("/png", { selector: "p" })).toContain("has no text");
     expect(await failing("/png", { section: "Use" })).toContain("has no text");
-    expect(await failing("/png", { format: "links" })).toContain("has no text");
     expect(await failing("/deep", { selector: "p" })).toContain("could not be parsed");
-    expect(await failing("/deep", { format: "links" })).toContain("could not be parsed");
-  });
-
-  it("the dot in a selector that is meant as an id", async () => {
-    const at = await reader(PAGES.rustdoc);
-    const failure = await failureOf(at("", { selector: "#method.push" }));
-    expect(failure).toMatchObject({
-      kind: "not_found",
-      hint: "In CSS, signs in an id need a backslash: #method\\.push. Or add #method.push to the URL.",
-    });
-    const invalid = await failureOf((await reader(PAGES.javadoc))("", { selector: "#put(K,V)" }));
-    expect(invalid).toMatchObject({
-      kind: "invalid",
-      hint: expect.stringContaining("#put\\(K\\,V\\)"),
-    });
-    expect((await at("", { selector: "#method\\.push" })).text).toContain("pub fn push");
   });
 
   it("text that fetch_find did not search", async () => {
@@ -291,7 +258,7 @@ describe("what is not used of a request is named", () => {
     });
     expect(found).toMatchObject({
       matches: 0,
-      note: expect.stringMatching(/^Found only outside the .*: use selector body\.$/),
+      note: "Only the main content was searched: selector body searches all.",
     });
   });
 });

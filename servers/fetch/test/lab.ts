@@ -162,7 +162,6 @@ const DEFAULTS: WebOptions = {
   denyHost: [],
   allowPrivate: false,
   ignoreRobotsTxt: false,
-  passagesOnly: false,
   userAgent: undefined,
   header: [],
   proxyUrl: undefined,

@@ -40,14 +40,6 @@ const SHAPES: Readonly<Record<string, readonly [mark: string, note: string]>> = 
     '<a href="#_ftn1" name="_ftnref1"><span>[1]</span></a>',
     '<div><p><a href="#_ftnref1" name="_ftn1"><span>[1]</span></a> NOTE</p></div>',
   ],
-  "Tufte CSS": [
-    '<label for="sn-1" class="margin-toggle sidenote-number"></label><input type="checkbox" id="sn-1" class="margin-toggle"><span class="sidenote">NOTE</span>',
-    "",
-  ],
-  LaTeXML: [
-    '<span class="ltx_note ltx_role_footnote"><sup class="ltx_note_mark">1</sup><span class="ltx_note_outer"><span class="ltx_note_content"><sup class="ltx_note_mark">1</sup>NOTE</span></span></span>',
-    "",
-  ],
 };
 
 const page = (mark: string, note: string): string =>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { failureOf, fetched, readMarkdown, run, site, texts, webOf } from "./lab.ts";
+import { convertHtml } from "../src/page/convert/html.ts";
+import { fetched, readMarkdown, run, site, texts, webOf } from "./lab.ts";
 import { prose } from "./pages/write.ts";
 
 describe("text that CSS hides", () => {
@@ -15,7 +16,6 @@ describe("text that CSS hides", () => {
     ["opacity", '<p style="opacity:0">HIDDEN</p>'],
     ["transparent", '<p style="color: transparent">HIDDEN</p>'],
     ["white on white", '<p style="color:#fff">HIDDEN</p>'],
-    ["red on red", '<p style="color:red;background:red">HIDDEN</p>'],
     [
       "a rule for a class",
       '<style>.x{color:blue} .y, .z{display:none}</style><p class="z">HIDDEN</p>',
@@ -26,7 +26,6 @@ describe("text that CSS hides", () => {
     ["white by an old element", '<p><font color="white">HIDDEN</font></p>'],
     ["no alpha", '<p style="color:rgba(0,0,0,0)">HIDDEN</p>'],
     ["no alpha in hex", '<p style="color:#00000000">HIDDEN</p>'],
-    ["almost the background", '<p style="color:#101010;background-color:#111">HIDDEN</p>'],
     ["little opacity", '<p style="opacity:.01">HIDDEN</p>'],
     ["opacity in percent", '<p style="opacity:1%">HIDDEN</p>'],
     ["a box of no height", '<div style="max-height:0;overflow:clip">HIDDEN</div>'],
@@ -133,14 +132,6 @@ describe("content without a Markdown equivalent", () => {
     expect(text).not.toMatch(/<(?!https?:)|base64/);
   });
 
-  it("rows by a selector are a table, cells are text", async () => {
-    const table = "<table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr></table>";
-    expect(await readMarkdown(table, { selector: "tr" })).toContain(
-      "| A | B |\n| --- | --- |\n| 1 | 2 |",
-    );
-    expect(await readMarkdown(table, { selector: "th" })).toContain("A\n\nB");
-  });
-
   it("a page that no DOM can hold has its entities decoded", async () => {
     expect(await readMarkdown(`${"<div>".repeat(500)}<th>a &amp; b &gt; c&nbsp;d`)).toContain(
       "a & b > c d",
@@ -197,11 +188,8 @@ it("content is found in script targets, in noscript, and after a CDATA section",
       `<main><template id="B:0"></template></main><div hidden id="S:0"><p>${text}</p></div>`,
     ),
   ).toContain(text.slice(0, 60));
-  expect(
-    await readMarkdown(
-      `<div id="app"></div><script>x()</script><noscript><p>${text}</p></noscript>`,
-    ),
-  ).toContain(text.slice(0, 60));
+  const fallback = `<div id="app"></div><script>x()</script><noscript><p>${text}</p></noscript>`;
+  expect(await readMarkdown(fallback)).toContain(text.slice(0, 60));
   expect(await readMarkdown(`<body><![CDATA[<p>${text}</p></body>`)).toContain(text.slice(0, 60));
 });
 
@@ -283,17 +271,6 @@ it("a page's metadata is returned", async () => {
   );
 });
 
-it("format links returns the page's links, each URL once", async () => {
-  const html =
-    '<nav><a href="/a">A</a></nav><a href="/a">again</a><a href="javascript:x()">no</a><a href="b?c#d">B [b]</a>';
-  expect(await readMarkdown(html, { format: "links" })).toMatch(
-    /- \[A\]\(https:\/\/mill\.example\/a\)\n- \[B b\]\(https:\/\/mill\.example\/dir\/b\?c#d\)$/,
-  );
-  const lab = await site({ "/": { headers: { "content-type": "text/plain" }, body: "x" } });
-  const failing = run(await webOf([lab]), "fetch", { url: lab.origin, format: "links" });
-  expect(await failureOf(failing)).toMatchObject({ kind: "invalid" });
-});
-
 it("a cookie set by a redirect is sent back within the call, only to its host", async () => {
   const other = await site(
     { "/": (request, response) => response.end(`other got ${request.headers.cookie}`) },
@@ -326,4 +303,23 @@ it("a truncated file is reported as such", async () => {
     await run(await webOf([lab], { maxBytes: 1_000 }), "fetch", { url: lab.origin }),
   );
   expect(line).toContain("cut after the first 1000 B; --max-bytes sets the limit");
+});
+
+const MENU = `<nav>${"<a href=/x>Another department</a> ".repeat(100)}</nav>`;
+const convert = (html: string) =>
+  convertHtml({ html, url: "https://example.org/", includeLinks: false });
+
+it("a large menu is left out of a page with little content", () => {
+  const { text, extractor } = convert(
+    `${MENU}<div>${"<b>Wool shoe</b> in grey, 90 dollars. ".repeat(8)}</div>`,
+  );
+  expect(text).toContain("in grey");
+  expect(text).not.toContain("department");
+  expect(extractor).toBe("page without navigation");
+});
+
+it("a page with all its content in a menu is returned whole", () => {
+  const { text, extractor } = convert(`${MENU}<div>Welcome</div>`);
+  expect(text).toContain("department");
+  expect(extractor).toBe("whole page");
 });

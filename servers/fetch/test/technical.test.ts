@@ -128,12 +128,6 @@ describe("markup of documentation", () => {
     expect(text).toContain("| `c` | two |");
   });
 
-  it("a capture list and its call stay in code", async () => {
-    expect(await read(documented("<pre>run([]() { return 1; });</pre>"))).toContain(
-      "run([]() { return 1; });",
-    );
-  });
-
   it("a title in a section, a section with code and a hash in a class are not navigation", async () => {
     const text = await read(
       documented(
@@ -166,16 +160,6 @@ describe("markup of documentation", () => {
     expect(text).toMatch(/^#### fn stop\(\)$/m);
   });
 
-  it("a bracket at the start of a link's text stays", async () => {
-    const text = await read(
-      documented(
-        '<h4>fn all() -&gt; <a href="/array">[</a><a href="/T">T</a><a href="/array">; N]</a></h4>',
-      ),
-    );
-    expect(text.replace(/\]\([^()]*\)/g, "").replace(/[[\\\s]/g, "")).toContain("fnall()->T;N]");
-    expect(text).toMatch(/\[\\\[\]\([^()]*\/array\)/);
-  });
-
   it("a link to a member returns its section with a heading, whatever lists are around it", async () => {
     const member = (name: string) =>
       `<li><section class="detail"><h3 id="${name}">${name}</h3><div class="member-signature">Wheel ${name}()</div><div>${prose(2, name.length)}</div></section></li>`;
@@ -202,14 +186,6 @@ describe("markup of documentation", () => {
     const text = await read(html);
     expect(text).toMatch(/^\| Wheel \| grind\(\)/m);
     expect(text).toMatch(/^# Class Mill$/m);
-  });
-
-  it("text such as <string> does not cost the page its Markdown", async () => {
-    const words = Array.from(
-      { length: 60 },
-      (_, index) => `&lt;value-${index}-of-the-mill&gt;`,
-    ).join(" ");
-    expect(await read(documented(`<h2>Usage</h2><pre>${words}</pre>`))).toMatch(/^## Usage$/m);
   });
 });
 

@@ -76,14 +76,6 @@ describe.each(Object.entries(FORUMS))("a thread by %s", (_forum, write) => {
   });
 });
 
-it("a long quote of an earlier post is cut, and says so", async () => {
-  const text = await read(FORUMS["XenForo, with microdata"]?.(POSTS) ?? "");
-  const [, quote = ""] = /^> (Ada said: .*)$/m.exec(text) ?? [];
-  expect(quote).toMatch(/^Ada said: Post 0\..* …$/);
-  expect(quote.length).toBeLessThan(200);
-  expect(text.split(QUOTED.slice(-60))).toHaveLength(2);
-});
-
 it.each([
   [
     "an article with comments",

@@ -17,7 +17,7 @@ async function here() {
         worker.once("message", ({ done, failed }) =>
           done === undefined ? reject(new Error(failed)) : resolve(done.text),
         );
-        worker.postMessage({ html: { html, url, format: "markdown", includeLinks: true } });
+        worker.postMessage({ html: { html, url, includeLinks: true } });
       }),
     close: () => worker.terminate(),
   };

@@ -48,9 +48,7 @@ export class Pipeline {
           stderr: true,
         });
     this.#worker.postMessage(
-      isOurs
-        ? { html: { html, url, fragment, format: "markdown", includeLinks: true } }
-        : { html, url },
+      isOurs ? { html: { html, url, fragment, includeLinks: true } } : { html, url },
     );
     try {
       const [reply] = await once(this.#worker, "message", { signal: AbortSignal.timeout(MAX_MS) });

@@ -1,7 +1,8 @@
-import { ToolError } from "@refmcp/boundary/answer";
+/** The tool that reads several pages, or the parts of them that answer a question. */
 import * as z from "zod";
-import { answerContent, contentOf, maxAge, tool } from "../context.ts";
-import { fetchPages } from "../page/answer/fetch-page.ts";
+import { maxAge, tool, url } from "../context.ts";
+import { answerContent, contentOf } from "../page/answer/blocks.ts";
+import { eachPage, fetchPage } from "../page/answer/fetch-page.ts";
 import { answerFrom } from "../page/answer/question.ts";
 
 export default tool({
@@ -13,18 +14,13 @@ export default tool({
   effect: "read",
   openWorld: true,
   input: z.strictObject({
-    urls: z.array(z.string().min(1).max(8_192)).min(1).max(8).describe("http or https URLs."),
+    urls: z.array(url).min(1).max(8).describe("http or https URLs."),
     max_length: z
       .int()
       .min(1)
       .max(100_000)
       .default(3_000)
       .describe("Maximum characters per page, or of all passages."),
-    format: z
-      .enum(["auto", "markdown", "text", "html"])
-      .default("auto")
-      .describe("auto: HTML as Markdown."),
-    include_links: z.boolean().default(true).describe("Keep link URLs."),
     max_age: maxAge,
     question: z
       .string()
@@ -34,18 +30,16 @@ export default tool({
       .optional()
       .describe("Return only the passages that answer this."),
   }),
-  async run({ urls, question, ...asked }, web, call) {
+  async run({ urls, question, max_length, max_age }, web, call) {
     const distinct = [...new Set(urls)];
     if (question !== undefined)
-      return answerContent(await answerFrom(web, distinct, { ...asked, question }, call));
-    const outcomes = await fetchPages(web, distinct, asked, call);
-    const failures = outcomes.flatMap((outcome) =>
-      outcome.kind === "failed" ? [outcome.text] : [],
+      return answerContent(
+        await answerFrom(web, distinct, question, { max_length, max_age }, call),
+      );
+    const part = { signal: call.signal, budget: Math.floor(call.budget / distinct.length) };
+    const outcomes = await eachPage(distinct, call, (url) =>
+      fetchPage(web, { url, max_length, max_age }, part),
     );
-    if (failures.length < outcomes.length) return outcomes.flatMap(contentOf);
-    throw new ToolError(
-      "unavailable",
-      `None of the pages could be fetched.\n${failures.join("\n")}`,
-    );
+    return outcomes.flatMap(contentOf);
   },
 });

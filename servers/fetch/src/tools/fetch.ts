@@ -1,6 +1,7 @@
-import { ToolError } from "@refmcp/boundary/answer";
+/** The tool that reads one page. */
 import * as z from "zod";
-import { contentOf, maxAge, selector, tool, url } from "../context.ts";
+import { maxAge, selector, tool, url } from "../context.ts";
+import { contentOf } from "../page/answer/blocks.ts";
 import { fetchPage } from "../page/answer/fetch-page.ts";
 
 export default tool({
@@ -19,23 +20,15 @@ export default tool({
       .max(100_000_000)
       .default(0)
       .describe("Continue from this character."),
-    raw: z.boolean().default(false).describe("Same as format html."),
+    raw: z.boolean().default(false).describe("The source instead of Markdown."),
     format: z
-      .enum(["auto", "markdown", "text", "links", "html", "json", "data", "metadata"])
-      .default("auto")
-      .describe(
-        "links: only the links; html: the source; metadata: title, dates, headings with indexes; data: JSON-LD, tables.",
-      ),
+      .enum(["markdown", "metadata"])
+      .default("markdown")
+      .describe("metadata: title, dates, headings with indexes."),
     selector,
     section: z.string().min(1).max(300).optional().describe("Only the content under this heading."),
     include_links: z.boolean().default(true).describe("Keep link URLs."),
     max_age: maxAge,
   }),
-  async run({ raw, format, ...asked }, web, call) {
-    if (raw && format !== "auto" && format !== "html")
-      throw new ToolError("invalid", `raw does not work with format ${format}.`, {
-        hint: "Omit one of them.",
-      });
-    return contentOf(await fetchPage(web, { ...asked, format: raw ? "html" : format }, call));
-  },
+  run: async (request, web, call) => contentOf(await fetchPage(web, request, call)),
 });

@@ -1,7 +1,8 @@
+/** Finding words in a page, with the text around them. */
 import { grouped, sized } from "@refmcp/boundary/answer";
 import { outlineOf } from "../read/outline.ts";
-import type { Page, Snapshot } from "../read/snapshot.ts";
-import { fragmentOf } from "./fetch-page.ts";
+import type { Snapshot } from "../read/snapshot.ts";
+import type { Page } from "../read/views.ts";
 
 /** A place in a text where words were found. */
 export interface Excerpt {
@@ -32,26 +33,24 @@ export function findIn(
     .split(/\s+/)
     .map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"));
   const pattern = new RegExp(escaped.join("\\s+"), "giu");
-  const headings = outlineOf(text);
   const spans: { start: number; end: number; first: number; matches: number }[] = [];
   let total = 0;
-  for (const { 0: found, index } of text.matchAll(pattern)) {
+  for (const { 0: match, index } of text.matchAll(pattern)) {
     total += 1;
-    const start = wordStart(text, Math.max(0, index - context));
-    const end = wordEnd(text, Math.min(text.length, index + found.length + context));
+    const after = index + match.length;
+    const start = edgeBefore(text, index - context);
+    const end = edgeAfter(text, after + context);
     const last = spans.at(-1);
-    const isShown = last !== undefined && index + found.length <= last.end;
-    const fits =
-      last !== undefined &&
-      start <= last.end &&
-      end - last.start <= Math.max(MAX_CHARS, context * 2);
-    if (last !== undefined && (isShown || fits)) {
+    const max = Math.max(MAX_CHARS, context * 2);
+    const fits = last !== undefined && start <= last.end && end - last.start <= max;
+    if (last !== undefined && (fits || after <= last.end)) {
       if (fits) last.end = Math.max(last.end, end);
       last.matches += 1;
     } else spans.push({ start: Math.max(start, last?.end ?? 0), end, first: index, matches: 1 });
     if (total === MAX_MATCHES) break;
   }
   // Headings and spans are both in text order, so one pass finds the heading above each span.
+  const headings = outlineOf(text);
   let above = -1;
   const excerpts = spans.map(({ start, end, first, matches }) => {
     while ((headings[above + 1]?.index ?? Number.POSITIVE_INFINITY) <= first) above += 1;
@@ -60,41 +59,44 @@ export function findIn(
   return { excerpts, total };
 }
 
-/** What a caller must know about a search of a page: one sentence each. */
-export function notesOf(
+/** What a caller must know about a search, in a sentence each. */
+export function searchNotes(
   url: string,
   total: number,
-  { isCut, body }: Snapshot["answer"],
-  { needsJavascript }: Page,
-): string[] {
-  const notes: string[] = [];
-  if (fragmentOf(url) !== undefined)
-    notes.push("The whole page was searched; indexes are for url, without the #fragment.");
-  if (total >= MAX_MATCHES)
-    notes.push(`Only the first ${grouped(MAX_MATCHES)} matches are counted.`);
-  if (isCut) notes.push(`Only the first ${sized(body.length)} were downloaded.`);
-  if (needsJavascript)
-    notes.push("needs_javascript: the page has almost no text without a browser.");
-  return notes;
+  { answer: { isCut, body } }: Snapshot,
+  { extractor, needsJavascript }: Page,
+): string | undefined {
+  const isPart = /^(?:main content|page without navigation)$/.test(extractor);
+  const notes: (string | false)[] = [
+    /#./.test(url) && "The whole page was searched; indexes are for url, without the #fragment.",
+    total === 0 && isPart && `Only the ${extractor} was searched: selector body searches all.`,
+    total >= MAX_MATCHES && `Only the first ${grouped(MAX_MATCHES)} matches are counted.`,
+    isCut && `Only the first ${sized(body.length)} were downloaded.`,
+    needsJavascript && "needs_javascript: the page has almost no text without a browser.",
+  ];
+  return notes.filter(Boolean).join(" ") || undefined;
 }
 
+/** How far a word is looked for, in characters. */
 const NEAR = 40;
 
-/** Where the next word begins, if it is near. */
-function wordStart(text: string, at: number): number {
-  if (at === 0) return 0;
-  const blank = text.slice(at, at + NEAR).search(/\s\S/);
-  return blank === -1 ? whole(text, at) : at + blank + 1;
+/** Where the next word begins, if it is near; not within a surrogate pair. */
+function edgeBefore(text: string, given: number): number {
+  const at = Math.max(0, given);
+  const blank = at === 0 ? -1 : text.slice(at, at + NEAR).search(/\s\S/);
+  return blank === -1 ? wholeAt(text, at) : at + blank + 1;
 }
 
-function wordEnd(text: string, at: number): number {
+/** Where the last word ends, if it is near; not within a surrogate pair. */
+function edgeAfter(text: string, at: number): number {
   if (at >= text.length) return text.length;
-  const blank = text.slice(Math.max(0, at - NEAR), at).search(/\s\S*$/);
-  return blank === -1 ? whole(text, at) : Math.max(0, at - NEAR) + blank;
+  const start = Math.max(0, at - NEAR);
+  const blank = text.slice(start, at).search(/\s\S*$/);
+  return blank === -1 ? wholeAt(text, at) : start + blank;
 }
 
-/** Avoids splitting a surrogate pair. */
-function whole(text: string, at: number): number {
+/** A place that does not split a surrogate pair. */
+export function wholeAt(text: string, at: number): number {
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
 }

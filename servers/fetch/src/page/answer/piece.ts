@@ -1,7 +1,7 @@
-import { clip, fitting, grouped, oneLine, sized, ToolError } from "@refmcp/boundary/answer";
-import { dateOf } from "../read/date.ts";
-import { outlineOf } from "../read/outline.ts";
-import type { Page, Snapshot } from "../read/snapshot.ts";
+/** A piece of a page's text, between our own lines about the page and about the piece. */
+import { clip, grouped, oneLine, sized, ToolError } from "@refmcp/boundary/answer";
+import type { Snapshot } from "../read/snapshot.ts";
+import type { Page } from "../read/views.ts";
 
 /** A part of a page's text as answers show it. */
 export interface Piece {
@@ -9,6 +9,8 @@ export interface Piece {
   readonly text: string;
   /** Our line about the page, before it. */
   readonly head: string;
+  /** Whether it is the beginning of the page. */
+  readonly isFirst: boolean;
   /** Our line about the piece, after it. */
   readonly foot: string;
 }
@@ -26,10 +28,7 @@ export function pieceOf(snapshot: Snapshot, page: Page, start: number, max: numb
       hint: "Start at 0, or search for text with fetch_find.",
     });
   }
-  const clipped = clip(page.text.slice(start), max);
-  // A row or an item that was cut would be hard to read, and the next piece too.
-  const isCut = page.hasRows === true && start + clipped.length < length;
-  const text = isCut ? clipped.slice(0, clipped.lastIndexOf("\n") + 1 || undefined) : clipped;
+  const text = clip(page.text.slice(start), max);
   const end = start + text.length;
   const shown =
     length === 0
@@ -42,7 +41,7 @@ export function pieceOf(snapshot: Snapshot, page: Page, start: number, max: numb
   const next =
     end < length || page.next === undefined ? "" : `. Next page: ${urlInHeader(page.next)}`;
   const foot = `[${shown}.${more} Kept as ${snapshot.uri}${next}]`;
-  return { text, head: headOf(snapshot, page), foot };
+  return { text, head: headOf(snapshot, page), isFirst: start === 0, foot };
 }
 
 /** Text from a page for our line of facts, in which brackets and bars have a meaning. */
@@ -57,79 +56,25 @@ export function urlInHeader(href: string): string {
 }
 
 /** Describes a page on one line, with its own text in quotes. */
-function headOf(snapshot: Snapshot, page: Page): string {
-  const { answer, body, encoding, isText } = snapshot;
-  const facts = [
-    page.title === undefined ? undefined : JSON.stringify(inHeader(page.title)),
+function headOf({ answer, body, encoding, isText }: Snapshot, page: Page): string {
+  const quoted = (text: string): string => JSON.stringify(inHeader(text));
+  const facts: (string | false | undefined)[] = [
+    page.title && quoted(page.title),
     body.mimeType,
-    isText && encoding.isGuess ? `charset guessed: ${encoding.charset}` : undefined,
-    page.published === undefined ? undefined : `published ${page.published}`,
-    page.pages === undefined ? undefined : `${page.pages} pages`,
+    isText && encoding.isGuess && `charset guessed: ${encoding.charset}`,
+    page.published && `published ${page.published}`,
+    page.pages !== undefined && `${page.pages} pages`,
     page.extractor,
-    page.section === undefined
-      ? undefined
-      : `section ${JSON.stringify(inHeader(page.section))}; omit the #fragment for the whole page`,
-    page.refresh === undefined
-      ? undefined
-      : `redirects to ${urlInHeader(page.refresh)} (meta refresh); fetch that URL instead`,
+    page.section && `section ${quoted(page.section)}; omit the #fragment for the whole page`,
+    page.refresh &&
+      `redirects to ${urlInHeader(page.refresh)} (meta refresh); fetch that URL instead`,
     answer.redirects[0] && `redirected from ${urlInHeader(answer.redirects[0].href)}`,
-    answer.isCut ? `only its first ${sized(answer.body.length)} were downloaded` : undefined,
-    page.reason === undefined ? undefined : `not converted: ${inHeader(page.reason)}`,
-    page.needsJavascript
-      ? "needs_javascript: almost no text without a browser; use pw_inspect_page of the playwright server"
-      : undefined,
-    page.hasHidden === true
-      ? "includes text that the page hides until a script shows it"
-      : undefined,
+    answer.isCut && `only its first ${sized(answer.body.length)} were downloaded`,
+    page.reason && `not converted: ${inHeader(page.reason)}`,
+    page.needsJavascript &&
+      "needs_javascript: almost no text without a browser; use pw_inspect_page of the playwright server",
+    page.hasHidden && "includes text that the page hides until a script shows it",
+    ...(page.notes ?? []).map(inHeader),
   ];
-  for (const note of page.notes ?? []) facts.push(inHeader(note));
-  const line = facts.filter((fact) => fact !== undefined).join(" | ");
-  const highlights = highlightsOf(page) ?? [];
-  return [line, ...highlights].map((one) => `[${one}]`).join("\n");
-}
-
-/** What a page's data says, in short lines. */
-export const highlightsOf = ({ highlights }: Page): string[] | undefined =>
-  highlights?.map((parts) => clip(parts.map(inHeader).join(" | "), MAX_HIGHLIGHT));
-const MAX_HIGHLIGHT = 300;
-
-/** Approximate maximum of everything except the outline, in characters. */
-const FACTS_CHARS = 4_000;
-
-/** Everything about a page except its text; as many headings as fit into `budget` characters. */
-export function metadataOf(snapshot: Snapshot, page: Page | undefined, budget: number) {
-  const { answer, body, encoding, uri, isText } = snapshot;
-  const headings = page === undefined ? [] : outlineOf(page.text);
-  const outline = headings.slice(0, fitting(headings, budget - FACTS_CHARS));
-  return {
-    url: answer.url.href,
-    redirected_from:
-      answer.redirects.length === 0 ? undefined : answer.redirects.map((from) => from.href),
-    canonical: page?.canonical === answer.url.href ? undefined : page?.canonical,
-    refresh: page?.refresh,
-    status: answer.status,
-    mime_type: body.mimeType,
-    charset: isText ? encoding.charset : undefined,
-    charset_guessed: (isText && encoding.isGuess) || undefined,
-    bytes: answer.body.length,
-    cut: answer.isCut || undefined,
-    last_modified: dateOf(answer.headers["last-modified"]),
-    title: page?.title,
-    byline: page?.byline,
-    published: page?.published,
-    modified: page?.modified,
-    language: page?.language,
-    description: page?.description,
-    highlights: page && highlightsOf(page),
-    next_page: page?.next,
-    pages: page?.pages,
-    extractor: page?.extractor,
-    needs_javascript: page?.needsJavascript || undefined,
-    not_converted: page?.reason,
-    characters: page?.text.length,
-    outline: page === undefined ? undefined : outline,
-    headings_left_out: headings.length - outline.length || undefined,
-    snapshot: uri,
-    fetched_at: new Date(snapshot.fetchedAt).toISOString(),
-  };
+  return `[${facts.filter(Boolean).join(" | ")}]`;
 }

@@ -1,10 +1,10 @@
+/** The downloads of the last 15 minutes, so that all pieces of a page come from the same download. */
 import type { Snapshot } from "../read/snapshot.ts";
 
 /** How long a download is kept after its last use, in milliseconds, and the maximum bytes of all downloads. */
 export const KEPT_MS = 900_000;
 const KEPT_BYTES = 50_000_000;
 
-/** The downloads of the last 15 minutes, so that all pieces of a page come from the same download. */
 export class SnapshotCache {
   /** By id, the least recently used first. */
   readonly #kept = new Map<string, { readonly snapshot: Snapshot; usedAt: number }>();

@@ -1,3 +1,4 @@
+/** The HTTP client that the user's options ask for, with the boundary's guard: no request leaves without being checked. */
 import { readFile } from "node:fs/promises";
 import { ToolError } from "@refmcp/boundary/answer";
 import { HttpClient } from "@refmcp/boundary/http-client";
@@ -9,7 +10,6 @@ export interface WebOptions {
   readonly denyHost: readonly string[];
   readonly allowPrivate: boolean;
   readonly ignoreRobotsTxt: boolean;
-  readonly passagesOnly: boolean;
   readonly userAgent: string | undefined;
   readonly header: readonly { readonly name: string; readonly value: string }[];
   readonly proxyUrl: URL | undefined;
@@ -60,16 +60,11 @@ export async function clientOf(
 
 async function certificatesOf(file: string | undefined): Promise<string[] | undefined> {
   if (file === undefined) return undefined;
-  const text = await readFile(file, "utf8").catch((cause: unknown) => {
-    throw new ToolError("unavailable", `--ca-file ${file} cannot be read.`, { cause });
+  const text = await readFile(file, "utf8").catch(() => "");
+  if (text.includes("-----BEGIN CERTIFICATE-----")) return [text];
+  throw new ToolError("unavailable", `--ca-file ${file} cannot be read or has no certificate.`, {
+    hint: "Use a PEM file, which starts with -----BEGIN CERTIFICATE-----.",
   });
-  const certificates =
-    text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
-  if (certificates.length === 0)
-    throw new ToolError("unavailable", `--ca-file ${file} contains no certificate.`, {
-      hint: "Use a PEM file, which starts with -----BEGIN CERTIFICATE-----.",
-    });
-  return [...certificates];
 }
 
 /** The headers configured for a URL's host; without encryption only for a host given as http://HOST. */

@@ -1,12 +1,14 @@
+/** The way to the web: an earlier download, one that is running, or a new one that the guard and robots.txt allow. */
 import { Line } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { HttpClient } from "@refmcp/boundary/http-client";
 import type { UrlGuard } from "@refmcp/boundary/url-guard";
 import { Converter } from "../read/converter.ts";
 import { Snapshot } from "../read/snapshot.ts";
-import { RobotsTxt } from "../robots/robots-txt.ts";
 import { KEPT_MS, SnapshotCache } from "./cache.ts";
 import { clientOf, type WebOptions } from "./client.ts";
+import { RobotsTxt } from "./robots-txt.ts";
+import { statusError } from "./status.ts";
 
 /**
  * For requests by the model and by the user. Sites have rules for the name of the official server, so it stays; the
@@ -40,7 +42,7 @@ export class Web {
   readonly #converter = new Converter();
   readonly #robots: RobotsTxt;
   readonly #perHost = new Line(PER_HOST);
-  readonly #downloading = new Map<string, SharedDownload>();
+  readonly #perPage = new Line();
 
   private constructor(
     options: WebOptions,
@@ -59,14 +61,9 @@ export class Web {
     return new Web(options, await clientOf(options), changed);
   }
 
-  /** Whether the user allows questions to the client's model. */
-  get mayAskModel(): boolean {
-    return !this.#options.passagesOnly;
-  }
-
-  async close(): Promise<void> {
+  close(): void {
     this.#client.close();
-    await this.#converter.close();
+    this.#converter.close();
   }
 
   /**
@@ -83,10 +80,11 @@ export class Web {
     if (id !== undefined) return this.kept(id);
     const address = withoutFragment(given);
     const key = `${requester} ${address}`;
-    const known = this.snapshots.latest(key, maxAgeMs);
-    if (known !== undefined) return known;
-    const loading = this.#downloading.get(key) ?? this.#load(key, address, requester);
-    return await loading.wait(signal);
+    // Who asks for the same page at the same time waits for that download.
+    const load = async () =>
+      this.snapshots.latest(key, maxAgeMs) ??
+      this.snapshots.keep(key, await this.#download(address, requester, signal));
+    return await this.#perPage.run(key, load, signal);
   }
 
   /** @throws ToolError `not_found` */
@@ -96,16 +94,6 @@ export class Web {
     throw new ToolError("not_found", `The download ${oneLine(id.slice(0, 40))} is not kept here.`, {
       hint: "Downloads are kept for 15 minutes after their last use, by the copy of the server that made them. Fetch the URL again from the start.",
     });
-  }
-
-  /** One download for all concurrent callers of the same page; cancelled when none is left. */
-  #load(key: string, address: string, requester: "model" | "user"): SharedDownload {
-    const loading = new SharedDownload(async (signal) => {
-      return this.snapshots.keep(key, await this.#download(address, requester, signal));
-    });
-    this.#downloading.set(key, loading);
-    loading.ended.finally(() => this.#downloading.delete(key));
-    return loading;
   }
 
   async #download(
@@ -123,42 +111,13 @@ export class Web {
         signal,
       });
       const snapshot = await Snapshot.of(answer, this.#converter);
-      if (answer.status >= 400) throw await statusError(snapshot, signal);
-      return snapshot;
+      if (answer.status < 400) return snapshot;
+      const page = snapshot.isText
+        ? await snapshot.page({ includeLinks: false }, signal)
+        : undefined;
+      throw statusError(answer, page?.text ?? "");
     };
     return await this.#perHost.run(url.host, load, signal);
-  }
-}
-
-/** A download that several callers wait for. */
-class SharedDownload {
-  readonly #abort = new AbortController();
-  readonly #result: Promise<Snapshot>;
-  /** Resolves when it has ended, in success or failure. */
-  readonly ended: Promise<void>;
-  #waiting = 0;
-
-  constructor(work: (signal: AbortSignal) => Promise<Snapshot>) {
-    this.#result = work(this.#abort.signal);
-    const done = () => undefined;
-    this.ended = this.#result.then(done, done);
-  }
-
-  async wait(signal: AbortSignal): Promise<Snapshot> {
-    signal.throwIfAborted();
-    this.#waiting += 1;
-    const ended = new AbortController();
-    const cancelled = new Promise<never>((_, reject) => {
-      const listening = { once: true, signal: ended.signal };
-      signal.addEventListener("abort", () => reject(signal.reason), listening);
-    });
-    try {
-      return await Promise.race([this.#result, cancelled]);
-    } finally {
-      ended.abort();
-      this.#waiting -= 1;
-      if (this.#waiting === 0) this.#abort.abort();
-    }
   }
 }
 
@@ -170,31 +129,4 @@ function withoutFragment(given: string): string {
   const url = new URL(given);
   url.hash = "";
   return url.href;
-}
-
-const MEANINGS: Readonly<Record<number, readonly [kind: ToolError["kind"], meaning: string]>> = {
-  401: ["denied", "login required"],
-  403: ["denied", "access denied"],
-  404: ["not_found", "page not found"],
-  410: ["not_found", "the page was removed"],
-  429: ["unavailable", "rate limit exceeded"],
-};
-const SHOWN_CHARS = 300;
-
-async function statusError(snapshot: Snapshot, signal: AbortSignal): Promise<ToolError> {
-  const { status, url, headers } = snapshot.answer;
-  const other = status >= 500 ? "server error" : "the site rejected the request";
-  const [kind, meaning] = MEANINGS[status] ?? ["unavailable", other];
-  const { text } = snapshot.isText
-    ? await snapshot.page({ format: "text", includeLinks: false }, signal)
-    : { text: "" };
-  const said = oneLine(text.replace(/\s+/g, " ").slice(0, SHOWN_CHARS));
-  const retry = /^\d{1,6}$/.exec(headers["retry-after"] ?? "")?.[0];
-  const message = said === "" ? "" : ` Message: ${JSON.stringify(said)}`;
-  const gone =
-    "Check the URL. The page that linked to it, or the site's home page, may have a newer one.";
-  const later = status >= 500 ? "Try again later." : gone;
-  return new ToolError(kind, `${url.href} returned status ${status}: ${meaning}.${message}`, {
-    hint: retry === undefined ? later : `Try again after ${retry} s.`,
-  });
 }

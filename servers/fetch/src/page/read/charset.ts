@@ -1,3 +1,5 @@
+/** The encoding of a page's text: declared, or guessed from its bytes. */
+
 /** Encodings by their byte order marks, longer marks first (the Encoding standard, "BOM sniff"). */
 const MARKS = { efbbbf: "utf-8", feff: "utf-16be", fffe: "utf-16le" };
 

@@ -6,8 +6,8 @@ import { workerFile } from "@refmcp/core/worker-file";
 import { expect, it, onTestFinished } from "vitest";
 import { pdfOf, twoPagePdf } from "../../../test/files.ts";
 import { prose } from "../../../test/pages/write.ts";
-import { Converter, DOCUMENTS, type Done } from "./converter.ts";
-import { WorkerPool } from "./worker-pool.ts";
+import { Converter, DOCUMENTS, type Done, type Work } from "./converter.ts";
+import { WorkerPool } from "./workers.ts";
 
 const HALF_FORMULAS = [
   "\\(",
@@ -46,7 +46,6 @@ it.each(Object.entries(LONG))("%s: converting takes linear time", async (_what, 
   const request = {
     html: BEGIN + html,
     url: "https://mill.example/",
-    format: "markdown",
     includeLinks: true,
   };
   worker.postMessage({ html: request });
@@ -80,7 +79,7 @@ it("a PDF that decodes to gigabytes is given up, outside this process, and the n
   const hostile = hostilePdf();
   expect(hostile.length).toBeLessThan(4_000);
   // A slow machine would reach the time limit first.
-  const documents = new WorkerPool({ ...DOCUMENTS, maxMs: 300_000 });
+  const documents = new WorkerPool<Work, { text: string }>({ ...DOCUMENTS, maxMs: 300_000 });
   onTestFinished(() => documents.close());
   const { signal } = new AbortController();
   await expect(documents.run({ pdf: hostile }, signal)).rejects.toThrow(
@@ -116,10 +115,7 @@ it.runIf(process.platform === "linux")(
     onTestFinished(() => converter.close());
     const { signal } = new AbortController();
     const page = (html: string) =>
-      converter.html(
-        { html, url: "https://mill.example/", format: "markdown", includeLinks: true },
-        signal,
-      );
+      converter.html({ html, url: "https://mill.example/", includeLinks: true }, signal);
     // Loads the code.
     await page(BEGIN);
     const before = residentMb();

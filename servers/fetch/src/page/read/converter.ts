@@ -1,26 +1,22 @@
+/**
+ * What converts pages and documents in processes, with limited memory and time, so that none can block the server, exhaust its
+ * memory or hold up the others for long.
+ */
 import { Line } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import type { List } from "../data/feed.ts";
-import type { Conversion, ConversionRequest } from "./html/extract.ts";
-import type { OutputOptions } from "./html/markdown.ts";
-import { stripTags } from "./html/strip-tags.ts";
-import type { Metadata } from "./metadata.ts";
-import { ConversionError, type WorkerOptions, WorkerPool } from "./worker-pool.ts";
+import type { List, ListRequest } from "../convert/feed.ts";
+import type { Conversion, ConversionRequest } from "../convert/html.ts";
+import type { Metadata } from "../convert/metadata.ts";
+import { stripTags } from "../convert/strip-tags.ts";
+import type { OutputOptions } from "../write/writing.ts";
+import { ConversionError, type WorkerLimits, WorkerPool } from "./workers.ts";
 
 /** Pages: converting takes time linear in their size, and a long one does not need much more than a second. */
-const PAGES: WorkerOptions = { max: 3, kind: "thread", cpuMs: 5_000, maxMs: 30_000, maxMb: 512 };
+const PAGES: WorkerLimits = { max: 3, maxMs: 20_000, maxMb: 512, isKept: true };
 /** PDFs and Office documents: no page waits for them. */
-export const DOCUMENTS: WorkerOptions = { max: 2, kind: "process", maxMs: 15_000, maxMb: 512 };
-/** Longer pages leave one thread free, so that short ones need not wait for them. */
+export const DOCUMENTS: WorkerLimits = { max: 2, maxMs: 15_000, maxMb: 512, isKept: false };
+/** Longer pages leave one process free, so that short ones need not wait for them. */
 const LONG_CHARS = 300_000;
-
-/** A failed conversion with the reason; the page's plain text is still available. */
-interface Unconverted {
-  readonly text: string;
-  readonly extractor: "tags removed";
-  readonly reason: string;
-  readonly needsJavascript: false;
-}
 
 /** The text of a PDF or an Office document. */
 interface DocumentText extends Metadata {
@@ -29,93 +25,65 @@ interface DocumentText extends Metadata {
   readonly pages?: number;
 }
 
-/** Messages to the thread or process. */
+/** Messages to a process, and its replies. */
 export type Work =
   | { readonly html: ConversionRequest }
   | { readonly list: ListRequest }
   | DocumentWork;
-/** A feed or sitemap. */
-export interface ListRequest {
-  readonly text: string;
-  /** For relative links. */
-  readonly url: string;
-  readonly format: "markdown" | "text" | "data";
-}
 type DocumentWork =
   | { readonly pdf: Uint8Array }
   | { readonly office: Uint8Array; readonly writing: OutputOptions };
 export type Done = Conversion | List | DocumentText;
 
-/**
- * Converts pages in threads and documents in processes, with limited memory and time, so that none can block the server,
- * exhaust its memory or hold up the others for long. A page that exceeds a limit is reduced to plain text, in linear time.
- */
+/** A result, or what is left of it if the conversion failed, with the reason. */
+type OrReason<Result> = Result & { readonly reason?: string };
+
 export class Converter {
-  readonly #pages = new WorkerPool(PAGES);
-  readonly #documents = new WorkerPool(DOCUMENTS);
+  readonly #pages = new WorkerPool<Work, Done>(PAGES);
+  readonly #documents = new WorkerPool<Work, Done>(DOCUMENTS);
   readonly #long = new Line(PAGES.max - 1);
 
-  /**
-   * Converts a page, or returns it as plain text if that fails.
-   *
-   * @throws the signal's reason.
-   */
-  async html(request: ConversionRequest, signal: AbortSignal): Promise<Conversion | Unconverted> {
+  /** Converts a page, or removes its tags, in linear time, if that fails. @throws the signal's reason. */
+  async html(request: ConversionRequest, signal: AbortSignal): Promise<OrReason<Conversion>> {
     const convert = () => this.#pages.run<Conversion>({ html: request }, signal);
-    try {
-      return await (request.html.length > LONG_CHARS
-        ? this.#long.run("long", convert, signal)
-        : convert());
-    } catch (error) {
-      if (!(error instanceof ConversionError)) throw error;
-      const { message: reason } = error;
-      return {
-        text: stripTags(request.html),
-        extractor: "tags removed",
-        reason,
-        needsJavascript: false,
-      };
-    }
+    const isLong = request.html.length > LONG_CHARS;
+    return await orElse(isLong ? this.#long.run("", convert, signal) : convert(), (reason) => {
+      const text = stripTags(request.html);
+      return { text, extractor: "tags removed", needsJavascript: false, reason };
+    });
   }
 
-  /**
-   * The items of a feed, or the URLs of a sitemap; the text unchanged if that fails.
-   *
-   * @throws the signal's reason.
-   */
-  async list(
-    request: ListRequest,
-    signal: AbortSignal,
-  ): Promise<List & { readonly reason?: string }> {
-    try {
-      return await this.#pages.run<List>({ list: request }, signal);
-    } catch (error) {
-      if (!(error instanceof ConversionError)) throw error;
-      return {
-        text: request.text,
-        extractor: "unchanged",
-        reason: error.message,
-        needsJavascript: false,
-      };
-    }
+  /** The items of a feed, or the URLs of a sitemap; the text unchanged if that fails. @throws the signal's reason. */
+  async list(request: ListRequest, signal: AbortSignal): Promise<OrReason<List>> {
+    return await orElse(this.#pages.run<List>({ list: request }, signal), (reason) => {
+      return { text: request.text, extractor: "unchanged", needsJavascript: false, reason };
+    });
   }
 
   /** @throws ToolError `unavailable` if it cannot be read; the signal's reason. */
   async document(work: DocumentWork, signal: AbortSignal): Promise<DocumentText> {
-    try {
-      return await this.#documents.run<DocumentText>(work, signal);
-    } catch (error) {
-      if (!(error instanceof ConversionError)) throw error;
+    return await orElse(this.#documents.run<DocumentText>(work, signal), (reason) => {
       const what = "pdf" in work ? "PDF" : "document";
-      throw new ToolError(
-        "unavailable",
-        `The ${what} could not be read as text: ${error.message}.`,
-        { hint: "Open it in another program." },
-      );
-    }
+      const message = `The ${what} could not be read as text: ${reason}.`;
+      throw new ToolError("unavailable", message, { hint: "Open it in another program." });
+    });
   }
 
-  async close(): Promise<void> {
-    await Promise.all([this.#pages.close(), this.#documents.close()]);
+  close(): void {
+    this.#pages.close();
+    this.#documents.close();
+  }
+}
+
+/** The result of a conversion, or something else if it failed. */
+async function orElse<Result, Other>(
+  converted: Promise<Result>,
+  other: (reason: string) => Other,
+): Promise<Result | Other> {
+  try {
+    return await converted;
+  } catch (error) {
+    if (error instanceof ConversionError) return other(error.message);
+    throw error;
   }
 }

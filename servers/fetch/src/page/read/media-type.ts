@@ -1,7 +1,8 @@
+/** What kind of file a body is: by the signature in its first bytes, else by its header, else by its content. */
 import { fileTypeFromBuffer } from "file-type";
 
 /** The type of a body. */
-export type Kind = "html" | "json" | "text" | "image" | "pdf" | "office" | "binary";
+type Kind = "html" | "json" | "text" | "image" | "pdf" | "office" | "binary";
 
 export interface Body {
   readonly kind: Kind;
@@ -53,13 +54,9 @@ export async function kindOf(bytes: Uint8Array, contentType: string): Promise<Bo
 
 const LIST_ROOT =
   /^\s*(?:<\?[^>]*>\s*|<!--(?:(?!-->).)*-->\s*|<!DOCTYPE[^>]*>\s*)*<(?:\w+:)?(?:rss|feed|RDF|urlset|sitemapindex)[\s>]/s;
-const JSON_FEED = /^\s*\{.*"version"\s*:\s*"https:\/\/jsonfeed\.org\/version\/1/s;
 
-/** Whether a text is a feed (RSS, Atom, JSON Feed) or a sitemap, by its beginning. */
-export function isList(text: string): boolean {
-  const start = text.slice(0, SNIFFED_BYTES);
-  return LIST_ROOT.test(start) || JSON_FEED.test(start);
-}
+/** Whether a text is a feed (RSS, Atom) or a sitemap, by its beginning. */
+export const isList = (text: string): boolean => LIST_ROOT.test(text.slice(0, SNIFFED_BYTES));
 
 function textOr(bytes: Uint8Array, kind: Kind, mimeType: string): Body {
   return isText(bytes, true)

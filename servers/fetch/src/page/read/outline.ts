@@ -1,3 +1,6 @@
+/** The headings of a text in Markdown, and the sections under them. */
+import { nearest, ToolError } from "@refmcp/boundary/answer";
+
 /** A heading of a page, and its position. */
 interface Heading {
   /** 1 to 6. */
@@ -48,8 +51,40 @@ export function sectionOf(
   return { title: found.title, text, others: others.map(({ title }) => title) };
 }
 
+const MAX_TITLES = 20;
+
+/**
+ * The section under a heading with these words, and what a reader must know about the choice.
+ *
+ * @throws ToolError `not_found`
+ */
+export function namedSection(markdown: string, words: string): { text: string; notes: string[] } {
+  const wanted = fold(words);
+  const exact = sectionOf(markdown, (title) => fold(title) === wanted);
+  const section = exact ?? sectionOf(markdown, (title) => fold(title).includes(wanted));
+  const list = (titles: readonly string[]): string =>
+    titles
+      .slice(0, MAX_TITLES)
+      .map((title) => JSON.stringify(title))
+      .join(", ");
+  if (section !== undefined) {
+    const which = exact === undefined ? [`the first heading that contains ${list([words])}`] : [];
+    const { text, others } = section;
+    const also = others.length > 0 ? [`other headings that match: ${list(others)}`] : [];
+    return { text, notes: [...which, ...also] };
+  }
+  const titles = outlineOf(markdown).map(({ title }) => title);
+  const near = nearest(words, titles);
+  const headings =
+    near.length > 0 ? `Similar headings: ${list(near)}.` : `Its headings: ${list(titles)}.`;
+  const known = titles.length === 0 ? "The page has no headings; use fetch_find." : headings;
+  throw new ToolError("not_found", `The page has no heading ${JSON.stringify(words)}.`, {
+    hint: `${known} For an element with an id, add #id to the URL.`,
+  });
+}
+
 /** A title for comparisons. */
-export const fold = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, " ");
+const fold = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, " ");
 
 /**
  * A heading without its closing marks, links and emphasis. Every step is linear, since a page can have a heading that
@@ -72,12 +107,3 @@ export const slugOf = (title: string): string =>
     .toLowerCase()
     .match(/[\p{L}\p{N}]+/gu)
     ?.join("-") ?? "";
-
-/** A fragment without its percent-encoding. */
-export function decoded(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
-  }
-}

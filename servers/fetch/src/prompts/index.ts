@@ -1,4 +1,0 @@
-// Written by `pnpm generate`.
-import fetch from "./fetch.ts";
-
-export const prompts = [fetch];

@@ -1,4 +1,0 @@
-// Written by `pnpm generate`.
-import snapshot from "./snapshot.ts";
-
-export const resources = [snapshot];

@@ -1,2 +1,0 @@
-// Hostile pages four times as large.
-import "./data.test.ts";
