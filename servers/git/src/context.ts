@@ -8,8 +8,8 @@ import {
   withLinks,
 } from "@refmcp/core";
 import * as z from "zod";
-import type { Git } from "./repository/open/git.ts";
-import type { Repository } from "./repository/open/repository.ts";
+import type { Git } from "./git/open/git.ts";
+import type { Repository } from "./git/open/repository.ts";
 
 export const tool = toolFor<Git>();
 export const resource = resourceFor<Git>();

@@ -1,9 +1,9 @@
 import { createPathGuard } from "@refmcp/boundary";
 import { defineServer } from "@refmcp/core";
 import manifest from "../package.json" with { type: "json" };
+import { Git } from "./git/open/git.ts";
 import { options } from "./options.ts";
 import { prompts } from "./prompts/index.ts";
-import { Git } from "./repository/open/git.ts";
 import { resources } from "./resources/index.ts";
 import { tools } from "./tools/index.ts";
 

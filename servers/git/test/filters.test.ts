@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { GitOptions } from "../src/repository/open/machine.ts";
+import type { GitOptions } from "../src/git/open/machine.ts";
 import {
   callTool,
   commitFiles,

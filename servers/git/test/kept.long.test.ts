@@ -11,8 +11,8 @@ import {
 import { join } from "node:path";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
-import type { Git } from "../src/repository/open/git.ts";
-import { type Listing, listingOf } from "../src/repository/open/refs-listing.ts";
+import type { Git } from "../src/git/open/git.ts";
+import { type Listing, listingOf } from "../src/git/open/refs-listing.ts";
 import {
   callTool,
   codeOf,

@@ -8,7 +8,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { systemFile } from "../src/repository/run/config.ts";
+import { systemFile } from "../src/git/run/config.ts";
 import {
   callTool,
   codeOf,

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { diffMaterial, material, prompt, repoName, words } from "../context.ts";
-import { completeRepository, openWithUri } from "../repository/open/names.ts";
-import { changesOf } from "../repository/read/changed-files.ts";
-import { diff } from "../repository/read/diff.ts";
-import { log } from "../repository/read/log.ts";
-import { failure } from "../repository/run/errors.ts";
+import { completeRepository, openWithUri } from "../git/open/names.ts";
+import { changesOf } from "../git/read/changed-files.ts";
+import { diff } from "../git/read/diff.ts";
+import { log } from "../git/read/log.ts";
+import { failure } from "../git/run/errors.ts";
 
 export default prompt({
   name: "commit_message",

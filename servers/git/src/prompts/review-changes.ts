@@ -1,13 +1,13 @@
 import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { diffMaterial, material, prompt, repoName, words } from "../context.ts";
-import { completeRepository, completeRevision, openWithUri } from "../repository/open/names.ts";
-import type { Repository } from "../repository/open/repository.ts";
-import { comparedTrees } from "../repository/open/revisions.ts";
-import { type DiffText, diff } from "../repository/read/diff.ts";
-import { log } from "../repository/read/log.ts";
-import { defaultBranch } from "../repository/read/refs.ts";
-import { failure } from "../repository/run/errors.ts";
+import { completeRepository, completeRevision, openWithUri } from "../git/open/names.ts";
+import type { Repository } from "../git/open/repository.ts";
+import { comparedTrees } from "../git/open/revisions.ts";
+import { type DiffText, diff } from "../git/read/diff.ts";
+import { log } from "../git/read/log.ts";
+import { defaultBranch } from "../git/read/refs.ts";
+import { failure } from "../git/run/errors.ts";
 
 export default prompt({
   name: "review_changes",

@@ -1,6 +1,6 @@
 import { resource } from "../context.ts";
-import { completeRepository, openNamed } from "../repository/open/names.ts";
-import { status, watchStatus } from "../repository/read/status.ts";
+import { completeRepository, openNamed } from "../git/open/names.ts";
+import { status, watchStatus } from "../git/read/status.ts";
 
 export default resource({
   uriTemplate: "git://{repo}/status",

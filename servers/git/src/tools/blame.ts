@@ -1,0 +1,25 @@
+import * as fields from "@refmcp/core/fields";
+import * as z from "zod";
+import { ignoreWhitespace, textAnswer, readTool as tool } from "../context.ts";
+import { blame } from "../git/read/blame.ts";
+
+const line = z.int().min(1).max(100_000_000);
+
+export default tool({
+  name: "git_blame",
+  title: "Blame",
+  description:
+    "Show who last changed each line of a file, or only of some, in which commit and why.",
+  toolset: "read",
+  input: {
+    path: z.string().min(1).describe("File, e.g. src/a.ts."),
+    revision: z.string().default("HEAD").describe("As of this commit."),
+    start_line: line.default(1).describe("First line, from 1."),
+    end_line: line.optional().describe("Last line."),
+    ignore_whitespace: ignoreWhitespace,
+    detect_moves: z.boolean().default(false).describe("Find moved and copied lines."),
+    why: z.boolean().default(false).describe("Explain these lines: messages, files, diffs."),
+    cursor: fields.cursor,
+  },
+  run: async (repository, query, call) => textAnswer("", await blame(repository, query, call)),
+});

@@ -1,0 +1,24 @@
+import { oneLine } from "@refmcp/boundary/answer";
+import * as z from "zod";
+import { answer, changeTool as tool } from "../context.ts";
+import { checkout, switched } from "../git/change/branches.ts";
+
+export default tool({
+  name: "git_checkout",
+  title: "Switch branches",
+  description:
+    "Check out a branch, a remote's branch, or a commit. For files only, call git_restore.",
+  effect: "change",
+  toolset: "write",
+  idempotent: true,
+  input: { branch_name: z.string().describe("Branch, tag or commit.") },
+  output: switched,
+  async run(repository, query, call) {
+    const done = await checkout(repository, query, call);
+    const first =
+      done.branch === undefined
+        ? `HEAD is now detached at ${done.commit?.slice(0, 10)}`
+        : `Switched to branch '${oneLine(query.branch_name)}'`;
+    return answer(first, done);
+  },
+});

@@ -1,0 +1,18 @@
+import * as z from "zod";
+import { files, changeTool as tool } from "../context.ts";
+import { clean } from "../git/change/destroy.ts";
+import { destroyed } from "../git/change/recovery.ts";
+
+export default tool({
+  name: "git_clean",
+  title: "Delete untracked files",
+  description: "Delete untracked files. Lists them, asks, and keeps them under a recovery ref.",
+  effect: "destroy",
+  toolset: "danger",
+  input: {
+    files: files("Only these").optional(),
+    ignored: z.boolean().default(false).describe("Include ignored files."),
+  },
+  output: destroyed,
+  run: clean,
+});

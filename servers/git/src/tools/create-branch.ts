@@ -1,0 +1,21 @@
+import { oneLine } from "@refmcp/boundary/answer";
+import * as z from "zod";
+import { answer, changeTool as tool } from "../context.ts";
+import { createBranch } from "../git/change/branches.ts";
+
+export default tool({
+  name: "git_create_branch",
+  title: "Create a branch",
+  description: "Create a branch at HEAD or another commit; only git_checkout switches to it.",
+  effect: "add",
+  toolset: "write",
+  input: {
+    branch_name: z.string().describe("New branch, e.g. fix/login."),
+    base_branch: z.string().optional().describe("Starting point. Default: HEAD."),
+  },
+  output: z.object({ branch: z.string(), commit: z.string(), base: z.string() }),
+  async run(repository, query) {
+    const made = await createBranch(repository, query);
+    return answer(`Created branch '${made.branch}' from '${oneLine(made.base)}'`, made);
+  },
+});

@@ -1,0 +1,22 @@
+import * as fields from "@refmcp/core/fields";
+import * as z from "zod";
+import { diffFields, textAnswer, readTool as tool } from "../context.ts";
+import { diff } from "../git/read/diff.ts";
+
+export default tool({
+  name: "git_diff_unstaged",
+  title: "Unstaged changes",
+  description: "Get the unstaged changes.",
+  view: "diff",
+  toolset: "read",
+  input: {
+    ...diffFields,
+    include_untracked: z.boolean().default(false).describe("Include new files."),
+    cursor: fields.cursor,
+  },
+  async run(repository, query, call) {
+    await repository.worktree();
+    const compared = { ...query, between: [], tool: "git_diff_unstaged", hunk_ids: true };
+    return textAnswer("Unstaged changes:", await diff(repository, compared, call));
+  },
+});

@@ -1,0 +1,21 @@
+import * as z from "zod";
+import { remoteName, skipHooks, changeTool as tool } from "../context.ts";
+import { forcePush } from "../git/change/destroy.ts";
+import { destroyed } from "../git/change/recovery.ts";
+
+export default tool({
+  name: "git_push_force_with_lease",
+  title: "Force push with lease",
+  description:
+    "Replace a remote branch, only if it has not moved since it was fetched. Shows the loss and asks.",
+  effect: "destroy",
+  openWorld: true,
+  toolset: "danger",
+  input: {
+    remote: remoteName,
+    branch_name: z.string().min(1).max(250).optional().describe("Default: the current branch."),
+    skip_hooks: skipHooks,
+  },
+  output: destroyed,
+  run: forcePush,
+});

@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { failureOf, useSample } from "../../test/fixture.ts";
+
+const sample = useSample("clean");
+
+describe("git_reflog", () => {
+  it("lists earlier positions of HEAD, newest first", async () => {
+    const { call, git } = sample();
+    const head = git("rev-parse", "HEAD").trim();
+    git("reset", "--quiet", "--hard", "v0.9");
+    const { data } = await call("git_reflog", { limit: 2 });
+    expect(data.entries).toMatchObject([
+      { selector: "HEAD@{0}", action: "reset: moving to v0.9" },
+      { selector: "HEAD@{1}", commit: head.slice(0, 10) },
+    ]);
+  });
+
+  it("lists a branch, and pages", async () => {
+    const { call } = sample();
+    const first = await call("git_reflog", { ref: "main", limit: 1 });
+    const second = await call("git_reflog", {
+      ref: "main",
+      limit: 1,
+      cursor: first.data.next_cursor,
+    });
+    expect(second.data.entries).toMatchObject([
+      { selector: "main@{1}", action: "commit: Add café" },
+    ]);
+  });
+
+  it("does not accept an option as a name", async () => {
+    expect((await failureOf(sample().call("git_reflog", { ref: "--all" }))).code).toBe(
+      "bad_revision",
+    );
+  });
+});

@@ -1,0 +1,32 @@
+import { ToolError } from "@refmcp/boundary/answer";
+import * as z from "zod";
+import { answer, files, hunks, notes, changeTool as tool } from "../context.ts";
+import { moveBranch } from "../git/change/branches.ts";
+import { unstage } from "../git/change/stage.ts";
+import { changeFields } from "../git/read/changed-files.ts";
+
+export default tool({
+  name: "git_reset",
+  title: "Unstage or move the branch",
+  description:
+    "Reset only the index: everything, files or hunks; with revision, move the branch there. The working tree is unchanged.",
+  effect: "change",
+  toolset: "write",
+  input: {
+    files: files("Unstage only these").optional(),
+    hunks,
+    revision: z.string().optional().describe("Commit to move to, such as HEAD~3."),
+    mode: z.enum(["mixed", "soft"]).default("mixed").describe("soft keeps all changes staged."),
+  },
+  output: z.object({ ...changeFields, notes }),
+  async run(repository, { revision, mode, ...query }, call) {
+    if (revision === undefined)
+      return answer("All staged changes reset", await unstage(repository, query, call));
+    if (query.files === undefined && query.hunks === undefined)
+      return answer("Branch moved", await moveBranch(repository, { revision, mode }, call));
+    throw new ToolError("invalid", "revision cannot be combined with files or hunks.", {
+      code: "bad_revision",
+      hint: "Pass files or hunks to unstage them, or revision to move the branch.",
+    });
+  },
+});

@@ -1,0 +1,14 @@
+import { answer, paths, readTool as tool } from "../context.ts";
+import { status, statusShape } from "../git/read/status.ts";
+
+export default tool({
+  name: "git_status",
+  title: "Working tree status",
+  description:
+    "Show branch, upstream, staged, unstaged, untracked and conflicted files. Call it first. A new directory is only one entry; pass it in paths to list its files.",
+  toolset: "read",
+  input: { paths },
+  output: statusShape,
+  run: async (repository, query, call) =>
+    answer("Repository status:", await status(repository, query, call)),
+});
