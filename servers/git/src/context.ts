@@ -15,7 +15,7 @@ export const tool = toolFor<Git>();
 export const resource = resourceFor<Git>();
 export const prompt = promptFor<Git>();
 
-interface InRepository<Query, Output extends z.ZodObject | undefined>
+interface RepositoryTool<Query, Output extends z.ZodObject | undefined>
   extends Omit<Tool<Git>, "input" | "output" | "run"> {
   /** The arguments after `repo_path`. */
   readonly input: { readonly [Key in keyof Query]: z.ZodType<Query[Key]> };
@@ -28,12 +28,15 @@ interface InRepository<Query, Output extends z.ZodObject | undefined>
   ): ReturnType<Tool<Git, z.ZodObject, Output>["run"]>;
 }
 
-/** A tool that changes its repository, when no other change is in progress there; an effect of `read` only opens it. */
+/**
+ * A tool that changes its repository, when no other change is in progress there; an effect of `read`
+ * only opens it.
+ */
 export function changeTool<Query, Output extends z.ZodObject | undefined = undefined>({
   input,
   run,
   ...facts
-}: InRepository<Query, Output>) {
+}: RepositoryTool<Query, Output>) {
   const all: z.ZodObject = z.strictObject({ repo_path: repoPath, ...input });
   return tool({
     ...facts,
@@ -49,19 +52,19 @@ export function changeTool<Query, Output extends z.ZodObject | undefined = undef
 }
 
 export function readTool<Query, Output extends z.ZodObject | undefined = undefined>(
-  definition: Omit<InRepository<Query, Output>, "effect">,
+  definition: Omit<RepositoryTool<Query, Output>, "effect">,
 ) {
   return changeTool({ ...definition, effect: "read" });
 }
 
-const repoPath = z.string().optional().describe("Path, if several.");
+const repoPath = z.string().optional().describe("Repository path.");
 export const files = (what: string) => z.array(z.string()).min(1).max(1_000).describe(`${what}.`);
 export const hunks = z
   .array(z.string())
   .min(1)
   .max(200)
   .optional()
-  .describe("Only these diff ids, e.g. id:2-4 for lines.");
+  .describe("Only these ids of a diff, id:2-4 for lines.");
 export const paths = z
   .array(z.string())
   .max(100)
@@ -76,26 +79,34 @@ export const diffFields = {
   format: z
     .enum(["patch", "stat", "name_status"])
     .default("patch")
-    .describe("patch; stat, name_status: one line each."),
+    .describe("stat and name_status list files."),
   ignore_whitespace: ignoreWhitespace,
 };
 export const onConflict = z
   .enum(["abort", "keep"])
   .default("abort")
-  .describe("abort: undo all; keep: leave conflicts in the files.");
+  .describe("abort changes nothing; keep leaves conflicts in files.");
+export const action = z
+  .enum(["start", "continue", "skip", "abort"])
+  .default("start")
+  .describe("After conflicts: continue, skip or abort.");
 export const mainline = z
   .int()
   .min(1)
   .max(50)
   .optional()
-  .describe("For a merge commit: parent to compare with, 1 for the first.");
-export const skipHooks = z.boolean().default(false).describe("Skip the hooks of hook_needed.");
+  .describe("Of a merge commit: parent to compare with, from 1.");
+export const skipHooks = z
+  .boolean()
+  .default(false)
+  .describe("Skip hooks nobody can be asked about.");
 export const remoteName = z
   .string()
   .min(1)
   .max(200)
   .default("origin")
   .describe("Name of a configured remote.");
+export const branchName = z.string().min(1).max(250);
 
 /** Sentences about the response. */
 export const notes = z.array(z.string()).optional();
@@ -119,8 +130,8 @@ export function readable<Value extends object>(
 }
 
 /**
- * A text response: the official server's words and the text, then our line about it in a separate block, so
- * that nothing in the text can imitate it.
+ * A text response: the official server's words and the text, then our line about it in a separate
+ * block, so that nothing in the text can imitate it.
  */
 export function textAnswer(
   prefix: string,

@@ -100,7 +100,7 @@ describe("an untracked file is never lost", () => {
     ["git_merge", { revision: "side" }],
     ["git_merge", { revision: "side", squash: true }],
     ["git_cherry_pick", { commits: ["side"] }],
-    ["git_rebase", { onto: "side" }],
+    ["git_rebase", { onto: "side", on_conflict: "keep" }],
     ["git_stash_apply", {}],
     ["git_revert", { commit: "HEAD" }],
   ] as const)("by %s %o", async (tool, args) => {
@@ -133,7 +133,7 @@ describe("an untracked file is never lost", () => {
     commitFiles(root, "Onto", { "b.txt": "b\n" });
     git(root, "checkout", "--quiet", "main");
     write(root, ".env", "SECRET\n");
-    const { text } = await call("git_rebase", root, { onto: "onto" });
+    const { text } = await call("git_rebase", root, { onto: "onto", on_conflict: "keep" });
     expect(readFileSync(join(root, ".env"), "utf8")).toBe("SECRET\n");
     expect(text).toContain("would be overwritten: .env");
   });
@@ -169,7 +169,7 @@ describe("an untracked file is never lost", () => {
   });
 });
 
-describe("git_worktree_remove", () => {
+describe("git_delete of a worktree", () => {
   it.each(["--assume-unchanged", "--skip-worktree"])(
     "refuses a file that git does not compare (%s)",
     async (mark) => {
@@ -178,11 +178,11 @@ describe("git_worktree_remove", () => {
       git(root, "worktree", "add", "--quiet", "-b", "linked", linked);
       git(linked, "update-index", mark, "a.txt");
       write(linked, "a.txt", "SECRET\n");
-      const { text } = await call("git_worktree_remove", root, { path: linked });
+      const { text } = await call("git_delete", root, { kind: "worktree", name: linked });
       expect(readFileSync(join(linked, "a.txt"), "utf8")).toBe("SECRET\n");
       expect(text).toContain("a.txt");
       git(linked, "update-index", `--no${mark.slice(1)}`, "a.txt");
-      const { data } = await call("git_worktree_remove", root, { path: linked });
+      const { data } = await call("git_delete", root, { kind: "worktree", name: linked });
       expect(git(root, "show", `${data.recovery}:a.txt`)).toBe("SECRET\n");
     },
   );

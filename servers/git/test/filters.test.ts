@@ -58,7 +58,7 @@ describe("a filter of the user that did not run", () => {
     ["git_stash_apply", {}],
     ["git_merge", { revision: "ahead" }],
     ["git_cherry_pick", { commits: ["ahead"] }],
-    ["git_rebase", { onto: "ahead" }],
+    ["git_rebase", { onto: "ahead", on_conflict: "keep" }],
   ];
 
   it.each(refused)(
@@ -69,6 +69,7 @@ describe("a filter of the user that did not run", () => {
       git(root, "checkout", "--quiet", "-b", "ahead");
       commitFiles(root, "Ahead", { "a.bin": "real ahead\n" });
       git(root, "checkout", "--quiet", "main");
+      if (tool === "git_rebase") git(root, "commit", "--quiet", "--allow-empty", "-m", "Ours");
       if (change) {
         write(root, "a.bin", "real changed\n");
         write(root, "new.bin", "real new\n");

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { fakeCall, type RecordedCall } from "@refmcp/testing";
+import { fakeCall } from "@refmcp/testing";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { prompts } from "../src/prompts/index.ts";
 import {
@@ -56,8 +56,6 @@ describe("a shallow clone", () => {
     const { text } = await call(root, "git_blame", { path });
     expect(text.match(/^\^[0-9a-f]{10} /gm)).toHaveLength(21);
     expect(text.match(/the history is shallow/gi)).toHaveLength(1);
-    const reasons = await call(root, "git_blame", { path, why: true });
-    expect(reasons.text).toContain("; the history is shallow: older commits are missing; ");
     const mixed = "area-59/part/file-4.txt";
     const plain = git(root, "blame", mixed).split("\n").filter(Boolean);
     const ours = (await call(root, "git_blame", { path: mixed })).text
@@ -205,8 +203,8 @@ describe("a detached HEAD", () => {
 });
 
 describe("a search of a long history", () => {
-  const search = (args: object, given?: RecordedCall) =>
-    callTool(gitOver([source]), "git_log", { repo_path: source, max_count: 1_000, ...args }, given);
+  const search = (args: object) =>
+    callTool(gitOver([source]), "git_log", { repo_path: source, max_count: 1_000, ...args });
   const ids = ({ data }: Answered) =>
     (data.commits as { commit: string }[]).map(({ commit }) => commit);
   const plain = (...args: string[]) =>
@@ -214,49 +212,21 @@ describe("a search of a long history", () => {
       .split("\n")
       .filter(Boolean);
 
-  it("finds the same commits as git, with other filters, and reports how far it is", async () => {
+  it("finds the same commits as git, with other filters", async () => {
     const text = "line 20 needle";
-    const reported = fakeCall();
-    const all = await search({ pickaxe: text }, reported);
+    const all = await search({ pickaxe: text });
     expect(ids(all)).toEqual(plain(`-S${text}`));
     expect(ids(all).length).toBeGreaterThan(100);
-    const steps = reported.reported.map(({ done }) => done);
-    expect(steps).toEqual([100, 300, 600]);
-    expect(reported.reported[0]).toMatchObject({ total: 600, note: "searched 100 of 600 commits" });
     const narrowed: [args: object, plain: string[]][] = [
       [{ path: "area-7" }, ["--", "area-7"]],
-      [{ author: "ada" }, ["-i", "--author=ada"]],
+      [{ author: "Ada" }, ["--author=Ada"]],
       [{ revision: "HEAD~20..HEAD" }, ["HEAD~20..HEAD"]],
-      [
-        { path: "area-7/part/file-1.txt", follow: true },
-        ["--follow", "--", "area-7/part/file-1.txt"],
-      ],
     ];
     for (const [args, same] of narrowed)
       expect(ids(await search({ pickaxe: text, ...args })), same.join()).toEqual(
         plain(`-S${text}`, ...same),
       );
     expect(ids(await search({ pickaxe: "LINE 20 needle", author: "ADA" }))).toEqual([]);
-  });
-
-  it("returns what it found when its time is over, how far it got, and a cursor that loses nothing", async () => {
-    const text = "line 20 needle";
-    const found: string[] = [];
-    for (let cursor: unknown; ; ) {
-      const args = { pickaxe: text, max_count: 30, ...(cursor === undefined ? {} : { cursor }) };
-      const page = await search(args, { ...fakeCall(), leftMs: 0 });
-      found.push(...ids(page));
-      cursor = page.data.next_cursor;
-      if (cursor === undefined) break;
-      expect(page.text).toContain(`(Continue with cursor "${cursor}")`);
-    }
-    expect(found).toEqual(plain(`-S${text}`));
-    const none = await search({ pickaxe: "nowhere" }, { ...fakeCall(), leftMs: 0 });
-    expect(none.data).toMatchObject({ commits: [], next_cursor: expect.any(String) });
-    const day = git(source, "log", "--format=%cs", "--max-count=1", "HEAD~99").trim();
-    expect(none.data.notes).toEqual([
-      expect.stringContaining(`Searched 100 of 600 commits in the time limit, back to ${day}.`),
-    ]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, symlinkSync, unlinkSync } from "node:fs";
+import { existsSync, readFileSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { commitFiles, emptyRepository, failureOf, git, useSample, write } from "./fixture.ts";
@@ -170,10 +170,6 @@ describe("git_add with hunks", () => {
     await at("git_add", { hunks: [ids.at(-1)] });
     expect(staged("new").toString()).toBe(text.replace("line 20\n", "twenty\n"));
     expect(git(root, "ls-files", "old")).toBe("");
-    // A symlink instead of a file is not a change of lines.
-    unlinkSync(join(root, "link"));
-    symlinkSync("mode", join(root, "link"));
-    expect(await unstaged({ paths: ["link"] })).toEqual([]);
   });
 
   it("is refused for files that need the user's filter", async () => {

@@ -74,12 +74,15 @@ describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
 
   it("danger is refused if the user cannot be asked, and the error names the option; with --confirm never it proceeds", async () => {
     const { client } = await connect({ era });
-    const refused = await client.callTool({ name: "git_drop_stash", arguments: {} });
+    const refused = await client.callTool({ name: "git_delete", arguments: { kind: "stash" } });
     expect(refused.isError).toBe(true);
     expect(textOf(refused)).toContain("--confirm never");
     expect(git(root, "stash", "list")).not.toBe("");
     const unasked = await connect({ era, args: ["--confirm", "never"] });
-    const done = await unasked.client.callTool({ name: "git_drop_stash", arguments: {} });
+    const done = await unasked.client.callTool({
+      name: "git_delete",
+      arguments: { kind: "stash" },
+    });
     expect(done.isError).not.toBe(true);
     expect(git(root, "stash", "list")).toBe("");
   });

@@ -45,12 +45,9 @@ describe("a repository accesses nothing outside the allowed directories", () => 
       git_revert: { commit: "HEAD" },
       git_create_tag: { tag_name: "x" },
       git_worktree_add: { path: place.path("in", "x"), branch_name: "x" },
-      git_rename_branch: { branch_name: "main", new_name: "x" },
       git_set_remote: { remote: "x", url: "https://example.org/x.git" },
-      git_delete_tag: { tag_name: "x" },
-      git_worktree_remove: { path: place.path("in", "x") },
       git_rebase: { onto: "main" },
-      git_delete_branch: { branch_name: "main" },
+      git_delete: { kind: "branch", name: "main" },
     };
     for (const { name } of tools) {
       if (name === "git_init" || name === "git_clone") continue;

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { diffMaterial, material, prompt, repoName, words } from "../context.ts";
+import { log } from "../git/history/log.ts";
 import { completeRepository, openWithUri } from "../git/open/names.ts";
-import { changesOf } from "../git/read/changed-files.ts";
-import { diff } from "../git/read/diff.ts";
-import { log } from "../git/read/log.ts";
+import { headOf } from "../git/open/revisions.ts";
+import { diff, hasChanges } from "../git/read/diff.ts";
 import { failure } from "../git/run/errors.ts";
 
 export default prompt({
@@ -17,13 +17,13 @@ export default prompt({
   complete: { repo_path: completeRepository },
   async run({ repo_path, hint }, git, call) {
     const { opened, uri } = await openWithUri(git, repo_path, call.signal);
-    if ((await changesOf(opened, ["--cached"])).files.length === 0)
+    if (!(await hasChanges(opened, ["--cached"])))
       throw failure("nothing_to_commit", "Nothing is staged.", {
         hint: "Stage files with git_add first.",
       });
     const query = { between: ["--cached"], tool: "git_diff_staged" };
     const staged = await diff(opened, query, { budget: Math.floor(call.budget * 0.8) });
-    const hasHistory = (await opened.head()) !== undefined;
+    const hasHistory = (await headOf(opened)) !== undefined;
     const { commits } = hasHistory ? await log(opened, { limit: 10 }, call) : { commits: [] };
     const subjects = commits.map(({ message }) => message.split("\n", 1)[0]).join("\n");
     const reason = hint === undefined ? "" : ` The reason for the change: ${hint}`;

@@ -1,12 +1,12 @@
 import * as z from "zod";
 import { answer, files, hunks, changeTool as tool } from "../context.ts";
 import { stagedChanges, stageSelected } from "../git/change/stage.ts";
-import { changedFiles, fileNames } from "../git/read/changed-files.ts";
+import { changedFiles, fileNames } from "../git/read/changes.ts";
 
 export default tool({
   name: "git_add",
   title: "Stage files",
-  description: "Add files, or only hunks of git_diff_unstaged, to the next commit.",
+  description: "Stage files, or some changes of git_diff_unstaged, for the next commit.",
   effect: "change",
   toolset: "write",
   idempotent: true,

@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { ignoreWhitespace, textAnswer, readTool as tool } from "../context.ts";
-import { blame } from "../git/read/blame.ts";
+import { blame } from "../git/history/blame.ts";
 
 const line = z.int().min(1).max(100_000_000);
 
@@ -9,7 +9,7 @@ export default tool({
   name: "git_blame",
   title: "Blame",
   description:
-    "Show who last changed each line of a file, or only of some, in which commit and why.",
+    "Show who last changed each line of a file, and in which commit. For the reasons, use git_log with lines.",
   toolset: "read",
   input: {
     path: z.string().min(1).describe("File, e.g. src/a.ts."),
@@ -18,7 +18,6 @@ export default tool({
     end_line: line.optional().describe("Last line."),
     ignore_whitespace: ignoreWhitespace,
     detect_moves: z.boolean().default(false).describe("Find moved and copied lines."),
-    why: z.boolean().default(false).describe("Explain these lines: messages, files, diffs."),
     cursor: fields.cursor,
   },
   run: async (repository, query, call) => textAnswer("", await blame(repository, query, call)),

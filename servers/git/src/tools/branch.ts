@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { readTool as tool } from "../context.ts";
-import { branches, branchShape } from "../git/read/refs.ts";
+import { branches, branchShape } from "../git/history/branches.ts";
 
 const commit = z.string().optional();
 

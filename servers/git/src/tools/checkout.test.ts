@@ -52,4 +52,18 @@ describe("git_checkout", () => {
     const { readFileSync } = await import("node:fs");
     expect(readFileSync(`${root}/src/app.ts`, "utf8")).toBe("mine\n");
   });
+
+  it("creates a branch at HEAD or another commit, and refuses an existing one", async () => {
+    const { call, git } = sample();
+    const { text } = await call("git_checkout", { branch_name: "fix/x", create: true });
+    expect(text).toContain("Switched to branch 'fix/x'");
+    expect(git("branch", "--show-current").trim()).toBe("fix/x");
+    await call("git_checkout", { branch_name: "old", create: true, base_branch: "v0.9" });
+    expect(git("rev-parse", "old")).toBe(git("rev-parse", "v0.9"));
+    const codeFor = async (branch_name: string) =>
+      (await failureOf(call("git_checkout", { branch_name, create: true }))).code;
+    expect(await codeFor("main")).toBe("branch_exists");
+    expect(await codeFor("--orphan")).toBe("bad_name");
+    expect(await codeFor("a..b")).toBe("bad_name");
+  });
 });

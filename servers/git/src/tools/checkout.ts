@@ -7,11 +7,14 @@ export default tool({
   name: "git_checkout",
   title: "Switch branches",
   description:
-    "Check out a branch, a remote's branch, or a commit. For files only, call git_restore.",
+    "Check out a branch, a new one, a remote's, or a commit. To restore files, use git_restore.",
   effect: "change",
   toolset: "write",
-  idempotent: true,
-  input: { branch_name: z.string().describe("Branch, tag or commit.") },
+  input: {
+    branch_name: z.string().describe("Branch, tag or commit."),
+    create: z.boolean().default(false).describe("Create it."),
+    base_branch: z.string().optional().describe("Where a new one starts. Default: HEAD."),
+  },
   output: switched,
   async run(repository, query, call) {
     const done = await checkout(repository, query, call);

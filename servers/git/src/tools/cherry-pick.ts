@@ -1,6 +1,7 @@
 import * as z from "zod";
-import { mainline, onConflict, skipHooks, changeTool as tool } from "../context.ts";
-import { integrated, replay } from "../git/change/integrate.ts";
+import { action, mainline, onConflict, skipHooks, changeTool as tool } from "../context.ts";
+import { endOperation } from "../git/integrate/end-operation.ts";
+import { integrated, replay } from "../git/integrate/integrate.ts";
 
 export default tool({
   name: "git_cherry_pick",
@@ -9,12 +10,15 @@ export default tool({
   effect: "change",
   toolset: "extra",
   input: {
-    commits: z.array(z.string()).min(1).max(50).describe("Commits to copy, oldest first."),
+    commits: z.array(z.string()).max(50).default([]).describe("Commits to copy, oldest first."),
     mainline,
     on_conflict: onConflict,
+    action,
     skip_hooks: skipHooks,
   },
   output: integrated,
-  run: (repository, { commits, ...query }, call) =>
-    replay(repository, "cherry-pick", commits, query, call),
+  run: (repository, { commits, action: end, ...query }, call) =>
+    end === "start"
+      ? replay(repository, "cherry-pick", commits, query, call)
+      : endOperation(repository, "cherry-pick", end, query, call),
 });

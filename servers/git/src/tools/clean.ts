@@ -6,7 +6,7 @@ import { destroyed } from "../git/change/recovery.ts";
 export default tool({
   name: "git_clean",
   title: "Delete untracked files",
-  description: "Delete untracked files. Lists them, asks, and keeps them under a recovery ref.",
+  description: "Delete untracked files. Lists them, asks, and keeps them for recovery.",
   effect: "destroy",
   toolset: "danger",
   input: {

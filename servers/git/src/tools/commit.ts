@@ -5,18 +5,17 @@ import { commit, committed } from "../git/change/commit.ts";
 export default tool({
   name: "git_commit",
   title: "Commit",
-  description:
-    "Create a commit of the staged changes, or only of some files or hunks of git_diff_unstaged.",
+  description: "Commit the staged changes, or only some files or changes of git_diff_unstaged.",
   effect: "add",
   toolset: "write",
   input: {
-    message: z.string().min(1).max(100_000).describe("Subject, empty line, details."),
+    message: z.string().min(1).max(100_000).describe("Subject, an empty line, then details."),
     files: files("Commit only these").optional(),
     hunks,
     amend: z.boolean().default(false).describe("Replace the last commit."),
-    author: z.string().max(300).optional().describe("Name <email>, if not the user."),
-    sign: z.boolean().optional().describe("Sign. Default: commit.gpgSign."),
-    allow_empty: z.boolean().default(false).describe("Allow no changes."),
+    author: z.string().max(300).optional().describe("Name <email>."),
+    sign: z.boolean().optional().describe("Default: commit.gpgSign."),
+    allow_empty: z.boolean().default(false).describe("Without changes too."),
     skip_hooks: skipHooks,
   },
   output: committed,

@@ -6,12 +6,12 @@ import { createBranch } from "../git/change/branches.ts";
 export default tool({
   name: "git_create_branch",
   title: "Create a branch",
-  description: "Create a branch at HEAD or another commit; only git_checkout switches to it.",
+  description: "Create a branch at HEAD or another commit, without switching to it.",
   effect: "add",
   toolset: "write",
   input: {
-    branch_name: z.string().describe("New branch, e.g. fix/login."),
-    base_branch: z.string().optional().describe("Starting point. Default: HEAD."),
+    branch_name: z.string().describe("Name, e.g. fix/login."),
+    base_branch: z.string().optional().describe("Where it starts. Default: HEAD."),
   },
   output: z.object({ branch: z.string(), commit: z.string(), base: z.string() }),
   async run(repository, query) {

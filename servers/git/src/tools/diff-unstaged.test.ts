@@ -56,22 +56,6 @@ describe("git_diff_unstaged", () => {
     expect(text).toContain("(1 file changed, 1 insertion, 1 deletion)");
   });
 
-  it("omits lock files unless they are named, and reports it", async () => {
-    const { call, git, write } = sample();
-    const name = "web [1]/package-lock.json";
-    write(name, "{}\n");
-    git("add", name);
-    git("commit", "--quiet", "-m", "Lock");
-    write(name, '{ "a": 1 }\n');
-    const { text } = await call("git_diff_unstaged");
-    expect(text).not.toContain('"a": 1');
-    expect(text).toContain(
-      `(2 files changed, 2 insertions, 2 deletions; lock files omitted unless named in paths: ${name})`,
-    );
-    expect((await call("git_diff_unstaged", { paths: [name] })).text).toContain('+{ "a": 1 }');
-    expect((await call("git_diff_unstaged", { format: "stat" })).text).toContain(`+1 -1 ${name}`);
-  });
-
   it("refuses a cursor whose changes no longer exist", async () => {
     const { call, write } = sample();
     write("src/app.ts", "x\n".repeat(20_000));

@@ -5,7 +5,7 @@ import { fetch, movedRefs } from "../git/remote/transfer.ts";
 export default tool({
   name: "git_fetch",
   title: "Fetch",
-  description: "Fetch a remote's branches; local branches don't move.",
+  description: "Fetch a remote's branches. Local branches don't move.",
   effect: "add",
   openWorld: true,
   toolset: "remote",

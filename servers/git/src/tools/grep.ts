@@ -6,11 +6,10 @@ import { fileMatches, grep } from "../git/read/grep.ts";
 export default tool({
   name: "git_grep",
   title: "Search tracked files",
-  description:
-    "Search only tracked files for a regular expression, in the working tree or a commit.",
+  description: "Search tracked files for a regular expression, in the working tree or in a commit.",
   toolset: "read",
   input: {
-    pattern: z.string().min(1).max(2_000).describe("Regex, such as TODO|FIXME."),
+    pattern: z.string().min(1).max(2_000).describe("Regex, e.g. TODO|FIXME."),
     revision: z.string().optional().describe("Search this commit instead."),
     paths,
     ignore_case: z.boolean().default(false).describe("Case-insensitive."),

@@ -9,13 +9,11 @@ import clone from "./clone.ts";
 import commit from "./commit.ts";
 import createBranch from "./create-branch.ts";
 import createTag from "./create-tag.ts";
-import deleteBranch from "./delete-branch.ts";
-import deleteTag from "./delete-tag.ts";
 import diff from "./diff.ts";
 import diffStaged from "./diff-staged.ts";
 import diffUnstaged from "./diff-unstaged.ts";
-import dropStash from "./drop-stash.ts";
 import fetch from "./fetch.ts";
+import gitDelete from "./git-delete.ts";
 import grep from "./grep.ts";
 import init from "./init.ts";
 import listFiles from "./list-files.ts";
@@ -27,19 +25,16 @@ import push from "./push.ts";
 import pushForceWithLease from "./push-force-with-lease.ts";
 import rebase from "./rebase.ts";
 import reflog from "./reflog.ts";
-import renameBranch from "./rename-branch.ts";
 import reset from "./reset.ts";
 import resetHard from "./reset-hard.ts";
 import restore from "./restore.ts";
 import revert from "./revert.ts";
-import rewrite from "./rewrite.ts";
 import setRemote from "./set-remote.ts";
 import show from "./show.ts";
 import stash from "./stash.ts";
 import stashApply from "./stash-apply.ts";
 import status from "./status.ts";
 import worktreeAdd from "./worktree-add.ts";
-import worktreeRemove from "./worktree-remove.ts";
 
 export const tools = [
   add,
@@ -52,13 +47,11 @@ export const tools = [
   commit,
   createBranch,
   createTag,
-  deleteBranch,
-  deleteTag,
   diff,
   diffStaged,
   diffUnstaged,
-  dropStash,
   fetch,
+  gitDelete,
   grep,
   init,
   listFiles,
@@ -70,17 +63,14 @@ export const tools = [
   pushForceWithLease,
   rebase,
   reflog,
-  renameBranch,
   reset,
   resetHard,
   restore,
   revert,
-  rewrite,
   setRemote,
   show,
   stash,
   stashApply,
   status,
   worktreeAdd,
-  worktreeRemove,
 ];

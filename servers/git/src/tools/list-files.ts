@@ -1,19 +1,19 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { paths, readTool as tool } from "../context.ts";
-import { listFiles } from "../git/read/show.ts";
+import { listFiles } from "../git/read/list-files.ts";
 
 export default tool({
   name: "git_list_files",
   title: "List files",
-  description: "List tracked, untracked or ignored files, or only those of a commit.",
+  description: "List tracked, untracked or ignored files, or those of a commit.",
   toolset: "read",
   input: {
     kind: z
       .enum(["tracked", "untracked", "ignored"])
       .default("tracked")
-      .describe("Tracked, untracked or ignored."),
-    revision: z.string().optional().describe("Of this commit instead."),
+      .describe("tracked, untracked or ignored files."),
+    revision: z.string().optional().describe("Files of this commit instead."),
     paths,
     limit: fields.limit(200, 5_000),
     cursor: fields.cursor,

@@ -49,7 +49,7 @@ describe("git_list_refs", () => {
       state: expect.stringMatching(/^prunable/),
     });
     expect((await call("git_list_refs", { kind: "recovery" })).data.refs).toEqual([]);
-    await call("git_drop_stash");
+    await call("git_delete", { kind: "stash" });
     expect((await call("git_list_refs", { kind: "recovery" })).data.refs).toHaveLength(1);
   });
 

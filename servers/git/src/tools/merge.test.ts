@@ -139,7 +139,7 @@ describe("git_merge", () => {
     write("src/app.ts", "half resolved\n");
     const { data } = await call("git_merge", { action: "abort" });
     expect(git("status", "--porcelain")).toBe("");
-    const [, ref = ""] = /source (refs\/\S+?)\.?$/.exec(String(data.notes)) ?? [];
+    const [, ref = ""] = /source (\w+)\.?$/.exec(String(data.notes)) ?? [];
     await call("git_restore", { files: ["src/app.ts"], source: ref });
     expect(readFileSync(`${root}/src/app.ts`, "utf8")).toBe("half resolved\n");
     git("checkout", "--quiet", "src/app.ts");
@@ -147,10 +147,15 @@ describe("git_merge", () => {
     await call("git_cherry_pick", { commits: ["conflicting"], on_conflict: "keep" });
     write("src/app.ts", "resolved\n");
     await call("git_add", { files: ["src/app.ts"] });
-    const done = await call("git_merge", { action: "continue" });
+    const other = await failureOf(call("git_merge", { action: "continue" }));
+    expect(other).toMatchObject({
+      code: "no_operation",
+      hint: expect.stringContaining("git_cherry_pick"),
+    });
+    const done = await call("git_cherry_pick", { action: "continue" });
     expect(git("log", "-1", "--format=%s").trim()).toBe("Other line");
     expect(done.data).toMatchObject({ after: git("rev-parse", "HEAD").trim(), count: 1 });
-    expect((await failureOf(call("git_merge"))).code).toBe("bad_revision");
+    expect((await failureOf(call("git_merge"))).code).toBe("bad_argument");
   });
 
   it("describes deleted, binary, large and many conflicting files within its budget", async () => {

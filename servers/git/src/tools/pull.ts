@@ -1,13 +1,13 @@
 import * as z from "zod";
 import { remoteName, skipHooks, changeTool as tool } from "../context.ts";
-import { integrated } from "../git/change/integrate.ts";
+import { integrated } from "../git/integrate/integrate.ts";
 import { pull } from "../git/remote/transfer.ts";
 
 export default tool({
   name: "git_pull",
   title: "Pull",
   description:
-    "Fetch a branch and fast-forward the current branch to it, or with rebase put your commits on top of it.",
+    "Fetch a branch and fast-forward the current branch to it. If both have new commits, use git_fetch, then git_merge or git_rebase.",
   effect: "change",
   openWorld: true,
   toolset: "remote",
@@ -19,7 +19,6 @@ export default tool({
       .max(250)
       .optional()
       .describe("Remote branch. Default: the same name."),
-    rebase: z.boolean().default(false).describe("If both have new commits: rebase, after asking."),
     skip_hooks: skipHooks,
   },
   output: integrated,

@@ -1,20 +1,39 @@
 import * as z from "zod";
-import { onConflict, skipHooks, changeTool as tool } from "../context.ts";
-import { rebase } from "../git/change/destroy.ts";
-import { destroyed } from "../git/change/recovery.ts";
+import { action, branchName, onConflict, skipHooks, changeTool as tool } from "../context.ts";
+import { endOperation } from "../git/integrate/end-operation.ts";
+import { rebase, rebased } from "../git/integrate/rebase.ts";
+
+const step = z.strictObject({
+  commit: z.string(),
+  action: z.enum(["pick", "reword", "squash", "fixup", "drop"]),
+  message: z.string().optional(),
+});
 
 export default tool({
   name: "git_rebase",
   title: "Rebase",
   description:
-    "Rebase the current branch onto another commit. Shows what moves, asks, and keeps a recovery ref.",
-  effect: "destroy",
-  toolset: "danger",
+    "Move, reorder, reword, combine or drop commits of a branch. Shows the new commits first; a second call with apply moves the branch to them.",
+  effect: "change",
+  toolset: "extra",
   input: {
-    onto: z.string().describe("Branch or commit to rebase onto."),
-    on_conflict: onConflict,
+    branch_name: branchName.optional().describe("Default: the current branch."),
+    onto: z.string().optional().describe("Put the commits that this branch or commit lacks on it."),
+    steps: z
+      .array(step)
+      .max(200)
+      .default([])
+      .describe("Every commit since the oldest, in the new order, or only those to change."),
+    apply: z.string().max(200).optional().describe("The plan of a previous call."),
+    on_conflict: onConflict.describe(
+      "abort only shows conflicts; keep rebases in the working tree and stops at them.",
+    ),
+    action,
     skip_hooks: skipHooks,
   },
-  output: destroyed,
-  run: rebase,
+  output: rebased,
+  run: (repository, { action: end, ...query }, call) =>
+    end === "start"
+      ? rebase(repository, query, call)
+      : endOperation(repository, "rebase", end, query, call),
 });

@@ -33,4 +33,19 @@ describe("git_reflog", () => {
       "bad_revision",
     );
   });
+
+  it("lists what changes kept, which one ref holds", async () => {
+    const { call, git, write } = sample();
+    for (const text of ["first\n", "second\n"]) {
+      write("README.md", text);
+      await call("git_restore", { files: ["README.md"] });
+    }
+    const { data } = await call("git_reflog", { ref: "recovery" });
+    const entries = data.entries as { commit: string; action: string }[];
+    expect(entries.map(({ action }) => action)).toEqual(["before restore", "before restore"]);
+    expect(git("show", `${entries[1]?.commit}:README.md`)).toBe("first\n");
+    expect(git("for-each-ref", "--format=%(refname)", "refs/refmcp").trim()).toBe(
+      "refs/refmcp/recovery",
+    );
+  });
 });

@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { readTool as tool } from "../context.ts";
-import { reflog, reflogShape } from "../git/read/refs.ts";
+import { reflog, reflogShape } from "../git/history/reflog.ts";
 
 export default tool({
   name: "git_reflog",
@@ -10,7 +10,7 @@ export default tool({
     "List earlier positions of HEAD or a branch, newest first, for example to find lost commits.",
   toolset: "extra",
   input: {
-    ref: z.string().default("HEAD").describe("HEAD or a branch."),
+    ref: z.string().default("HEAD").describe("HEAD, a branch, or recovery: what changes kept."),
     limit: fields.limit(20, 1_000),
     cursor: fields.cursor,
   },

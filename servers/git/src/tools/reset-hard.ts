@@ -7,7 +7,7 @@ export default tool({
   name: "git_reset_hard",
   title: "Reset hard",
   description:
-    "Move the branch, index and working tree to a commit. Shows the loss, asks, and keeps a recovery ref.",
+    "Move the branch, index and working tree to a commit. Shows what is lost, asks, and keeps it for recovery.",
   effect: "destroy",
   toolset: "danger",
   input: { revision: z.string().default("HEAD").describe("Where to reset to.") },

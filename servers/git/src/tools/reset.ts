@@ -3,13 +3,13 @@ import * as z from "zod";
 import { answer, files, hunks, notes, changeTool as tool } from "../context.ts";
 import { moveBranch } from "../git/change/branches.ts";
 import { unstage } from "../git/change/stage.ts";
-import { changeFields } from "../git/read/changed-files.ts";
+import { changeFields } from "../git/read/changes.ts";
 
 export default tool({
   name: "git_reset",
   title: "Unstage or move the branch",
   description:
-    "Reset only the index: everything, files or hunks; with revision, move the branch there. The working tree is unchanged.",
+    "Unstage everything, files or some changes, or with revision move the branch there. Files don't change.",
   effect: "change",
   toolset: "write",
   input: {

@@ -1,6 +1,7 @@
 import * as z from "zod";
-import { mainline, onConflict, skipHooks, changeTool as tool } from "../context.ts";
-import { integrated, replay } from "../git/change/integrate.ts";
+import { action, mainline, onConflict, skipHooks, changeTool as tool } from "../context.ts";
+import { endOperation } from "../git/integrate/end-operation.ts";
+import { integrated, replay } from "../git/integrate/integrate.ts";
 
 export default tool({
   name: "git_revert",
@@ -9,12 +10,15 @@ export default tool({
   effect: "change",
   toolset: "extra",
   input: {
-    commit: z.string().describe("The commit to undo."),
+    commit: z.string().optional().describe("The commit to undo."),
     mainline,
     on_conflict: onConflict,
+    action,
     skip_hooks: skipHooks,
   },
   output: integrated,
-  run: (repository, { commit, ...query }, call) =>
-    replay(repository, "revert", [commit], query, call),
+  run: (repository, { commit, action: end, ...query }, call) =>
+    end === "start"
+      ? replay(repository, "revert", commit === undefined ? [] : [commit], query, call)
+      : endOperation(repository, "revert", end, query, call),
 });

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { changeTool as tool } from "../context.ts";
-import { setRemote } from "../git/remote/remote.ts";
+import { setRemote } from "../git/remote/address.ts";
 
 export default tool({
   name: "git_set_remote",

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { files, changeTool as tool } from "../context.ts";
 import { stashPush } from "../git/change/stash.ts";
-import { changedFiles } from "../git/read/changed-files.ts";
+import { changedFiles } from "../git/read/changes.ts";
 
 export default tool({
   name: "git_stash",
@@ -13,7 +13,7 @@ export default tool({
     message: z.string().optional().describe("Message, e.g. half a fix."),
     files: files("Stash only these").optional(),
     include_untracked: z.boolean().default(false).describe("Include new files."),
-    keep_index: z.boolean().default(false).describe("Leave staged changes in place."),
+    keep_index: z.boolean().default(false).describe("Keep staged changes."),
   },
   output: z.object({
     stash: z.string(),

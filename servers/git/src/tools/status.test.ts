@@ -52,10 +52,7 @@ describe("git_status", () => {
     const { write, call } = sample();
     for (let index = 0; index < 900; index++) write(`many/a-file-with-a-name-${index}.txt`, "x");
     const whole = (await call("git_status")).data;
-    expect(whole).toMatchObject({
-      untracked: ["many/", "notes.txt"],
-      notes: ["many/ holds 900 files"],
-    });
+    expect(whole).toMatchObject({ untracked: ["many/", "notes.txt"] });
     const { data, text } = await call("git_status", { paths: ["many"] });
     expect(text.length).toBeLessThanOrEqual(20_000);
     expect(Number(data.left_out)).toBeGreaterThan(100);

@@ -5,7 +5,7 @@ export default tool({
   name: "git_status",
   title: "Working tree status",
   description:
-    "Show branch, upstream, staged, unstaged, untracked and conflicted files. Call it first. A new directory is only one entry; pass it in paths to list its files.",
+    "Show branch, upstream, staged, unstaged, untracked and conflicted files. To list the files of a new directory, pass it in paths.",
   toolset: "read",
   input: { paths },
   output: statusShape,

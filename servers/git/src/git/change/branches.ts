@@ -1,15 +1,23 @@
 import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { differing, refuseFilters } from "../open/filters.ts";
-import type { Budget, Caller, Named, Repository } from "../open/repository.ts";
-import { checked, commitOf, commitsOf, KINDS, type NameKind, refOf } from "../open/revisions.ts";
-import { changesOf, fileNames } from "../read/changed-files.ts";
-import { badName, checkRefName, checkRefText, currentBranch } from "../read/refs.ts";
+import { badName, checkRefName, checkRefText, currentBranch } from "../history/branch-names.ts";
+import type { Budget, Caller, Repository } from "../open/repository.ts";
+import {
+  checked,
+  commitOf,
+  commitsOf,
+  headOf,
+  KINDS,
+  lookUp,
+  type NameKind,
+} from "../open/revisions.ts";
+import { changesOf, differing, fileNames } from "../read/changes.ts";
+import { refuseFilters } from "../read/filters.ts";
+import { refuseOperation } from "../read/operation.ts";
 import { badRevision, failure, failureOf } from "../run/errors.ts";
 import { counted, notesFrom } from "../run/text.ts";
 import { decideHooks, HOOKS } from "./hooks.ts";
-import { refuseOperation } from "./integrate.ts";
-import { commitsOnlyIn, keep, keepAbandoned, keepWorktree } from "./recovery.ts";
+import { commitsOnlyIn, keepAbandoned, keepBefore, keepCommit } from "./recovery.ts";
 
 export async function createBranch(
   repository: Repository,
@@ -42,36 +50,12 @@ export async function createTag(
 /** The commit for a new branch or tag, whose name must be free. */
 async function startOf(repository: Repository, kind: NameKind, name: string, revision: string) {
   checkRefText(kind, name);
-  const [existing, found] = await repository.lookUp([
-    `refs/${kind}/${name}`,
-    `${checked(revision)}^{commit}`,
-  ]);
-  refuseExisting(existing, kind, name);
-  return found?.oid ?? (await commitOf(repository, revision));
-}
-
-function refuseExisting(existing: Named | undefined, kind: NameKind, name: string): void {
+  const names = [`refs/${kind}/${name}`, `${checked(revision)}^{commit}`];
+  const [existing, commit] = await lookUp(repository, names);
+  if (existing === undefined) return commit?.oid ?? commitOf(repository, revision);
   const what = KINDS[kind];
-  if (existing !== undefined)
-    throw failure(
-      `${what}_exists`,
-      `The ${what} "${oneLine(name)}" already exists, at ${existing.oid}.`,
-    );
-}
-
-/** Renames a local branch, with its configuration and reflog. */
-export async function renameBranch(
-  repository: Repository,
-  { branch_name: branch, new_name: name }: { branch_name: string; new_name: string },
-) {
-  checkRefText("heads", name);
-  const existing = await refOf(repository, "heads", branch);
-  const [taken] = await repository.lookUp([`refs/heads/${name}`]);
-  refuseExisting(taken, "heads", name);
-  const result = await repository.run(["branch", "--move", "--", branch, name]);
-  if (/is not a valid branch name/.test(result.stderr)) throw badName("heads", name);
-  if (result.code !== 0) throw failureOf(result, "rename the branch");
-  return { branch: name, before: branch, commit: existing.oid };
+  const message = `The ${what} "${oneLine(name)}" already exists, at ${existing.oid}.`;
+  throw failure(`${what}_exists`, message);
 }
 
 export const switched = z.object({
@@ -80,20 +64,25 @@ export const switched = z.object({
   before: z.object({ branch: z.string().optional(), commit: z.string().optional() }).optional(),
   /** The remote branch that a new local one was created from. */
   tracks: z.string().optional(),
-  /** The ref that keeps commits that were left on no branch. */
+  /** The last of the commits that were left on no branch. */
   recovery: z.string().optional(),
   notes: z.array(z.string()).optional(),
 });
 
-/** Switches to a branch, to a remote's branch (making a local one that tracks it), or to a commit (detached). */
+/**
+ * Switches to a branch, to a remote's branch (making a local one that tracks it), to a new branch, or
+ * to a commit (detached).
+ */
 export async function checkout(
   repository: Repository,
-  { branch_name: target }: { branch_name: string },
+  query: { branch_name: string; create?: boolean; base_branch?: string | undefined },
   caller: Caller,
 ): Promise<z.infer<typeof switched>> {
   await repository.worktree();
   const beforeBranch = await currentBranch(repository);
-  const { before: beforeCommit, ...plan } = await planOf(repository, target);
+  const { before: beforeCommit, ...plan } = query.create
+    ? await planOfNew(repository, query.branch_name, query.base_branch ?? "HEAD")
+    : await planOf(repository, query.branch_name);
   if (beforeCommit !== undefined)
     await refuseFilters(
       repository,
@@ -106,7 +95,7 @@ export async function checkout(
   const result = await repository.run(["switch", ...args, ...plan.args], { config, env });
   const branch = await currentBranch(repository);
   // A hook may have moved on from there.
-  const commit = config.length > 0 ? await repository.head() : plan.commit;
+  const commit = config.length > 0 ? await headOf(repository) : plan.commit;
   // The exit code may be that of post-checkout, which runs after the switch.
   const isThere =
     config.length > 0 && commit === plan.commit && !/^(fatal|error): /m.test(result.stderr);
@@ -128,8 +117,8 @@ export async function checkout(
 }
 
 /**
- * Moves the current branch to a commit and leaves the files unchanged. `soft` leaves the index too, so that everything
- * since that commit is staged; `mixed` resets it. Commits and index are kept under a recovery ref.
+ * Moves the current branch to a commit and leaves the files unchanged. `soft` leaves the index too, so
+ * that everything since that commit is staged; `mixed` resets it. Commits and index are kept.
  *
  * @throws ToolError `operation_in_progress`, `bad_revision`
  */
@@ -142,10 +131,10 @@ export async function moveBranch(
   await refuseOperation(repository);
   const [before = "", after = ""] = await commitsOf(repository, ["HEAD", revision]);
   const left = await commitsOnlyIn(repository, before, [after]);
-  const kept = mode === "mixed" ? await keepWorktree(repository, "reset") : undefined;
-  const recovery = kept ?? (await keep(repository, "reset", before));
+  const kept = mode === "mixed" ? await keepBefore(repository, "reset") : undefined;
+  const recovery = kept ?? (await keepCommit(repository, "reset", before));
   await repository.output(["reset", "--quiet", `--${mode}`, after], "reset");
-  const { files } = await changesOf(repository, mode === "soft" ? ["--cached"] : [after]);
+  const files = await changesOf(repository, mode === "soft" ? ["--cached"] : [after]);
   const index =
     kept === undefined
       ? ""
@@ -165,19 +154,30 @@ export async function moveBranch(
 /** Arguments for `git switch`; every name was found as a ref, and none can look like an option. */
 async function planOf(repository: Repository, target: string) {
   if (target.startsWith("-") || /[\0\n\r]/.test(target)) throw badRevision(target);
-  const [head, local] = await repository.lookUp(["HEAD^{commit}", `refs/heads/${target}`]);
+  const names = ["HEAD^{commit}", `refs/heads/${target}`];
+  const [head, local] = await lookUp(repository, names);
   const before = head?.oid;
   if (local !== undefined) return { args: [target], commit: local.oid, before };
-  const list = ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/remotes/"];
-  const names = await repository.lines(list, "list the remote branches");
-  const remote = names.filter((name) => name.slice(name.indexOf("/") + 1) === target);
-  const [only, another] = remote;
-  if (only !== undefined && another === undefined) {
+  const list = ["for-each-ref", "--format=%(refname:lstrip=2)", `refs/remotes/*/${target}`];
+  const [remote, another] = await repository.lines(list, "list the remote branches");
+  if (remote !== undefined && another === undefined) {
     await checkRefName(repository, "heads", target);
-    const ref = `refs/remotes/${only}`;
+    const ref = `refs/remotes/${remote}`;
     const commit = await commitOf(repository, ref);
-    return { args: [`--create=${target}`, "--track=direct", ref], commit, before, tracks: only };
+    const args = [`--create=${target}`, "--track=direct", ref];
+    return { args, commit, before, tracks: remote };
   }
   const commit = await commitOf(repository, target);
   return { args: ["--detach", commit], commit, before };
+}
+
+async function planOfNew(repository: Repository, name: string, base: string) {
+  const before = await headOf(repository);
+  if (before === undefined && base === "HEAD") {
+    checkRefText("heads", name);
+    return { args: [`--create=${name}`], commit: undefined, before, tracks: undefined };
+  }
+  const commit = await startOf(repository, "heads", name, base);
+  await checkRefName(repository, "heads", name);
+  return { args: ["--no-track", `--create=${name}`, commit], commit, before, tracks: undefined };
 }

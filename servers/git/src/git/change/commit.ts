@@ -1,22 +1,18 @@
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Caller, Repository } from "../open/repository.ts";
-import {
-  copyIndex,
-  DIFF_ARGS,
-  inTemporaryIndex,
-  linesOf,
-  parseChanges,
-} from "../read/changed-files.ts";
+import { headOf } from "../open/revisions.ts";
+import { DIFF_ARGS, LIST_CHANGES, parseChanges, totalLines } from "../read/changes.ts";
 import { operationOf } from "../read/operation.ts";
 import { statusOf } from "../read/status.ts";
+import { inIndexCopy } from "../read/temporary-index.ts";
 import { failure, failureOf, noCommits } from "../run/errors.ts";
 import { together } from "../run/run-git.ts";
-import { firstNames, notesFrom, pathText, records, stagedEntry, textOf } from "../run/text.ts";
-import { mergedPieces } from "./conflicts.ts";
+import { notesFrom, records, textOf } from "../run/text.ts";
+import { refuseConflicts } from "./conflicts.ts";
 import { decideHooks, HOOKS, type HookDecision, hookFailure, signing } from "./hooks.ts";
-import { type Entry, entriesOf, writeBlob, writeEntries } from "./hunks.ts";
+import { applyPatch, selectedPatch } from "./hunks.ts";
 import { notesOn } from "./recovery.ts";
 import { stage } from "./stage.ts";
 
@@ -67,89 +63,59 @@ export async function commit(
       "bad_author",
       `The author ${JSON.stringify(author.slice(0, 100))} is not "Name <email>".`,
     );
-  if (query.amend && (await repository.head()) === undefined) throw noCommits();
+  if (query.amend && (await headOf(repository)) === undefined) throw noCommits();
   const hooks = await decideHooks(repository, HOOKS.commit, caller, query.skip_hooks, async () => {
     await refuseConflicts(repository);
     if (files === undefined && query.hunks === undefined) await refuseEmpty(repository, query);
   });
-  if (query.hunks !== undefined)
-    return inTemporaryIndex((env) => commitHunks(repository, query, hooks, env));
+  if (query.hunks !== undefined) return commitHunks(repository, query, hooks);
   if (files !== undefined) await stage(repository, files);
   return commitIndex(repository, query, hooks);
 }
 
-/** Commits a temporary index: HEAD with the chosen changes. The repository's index gets these changes afterwards. */
+/**
+ * Commits a temporary index: HEAD with the chosen changes. The repository's index gets these changes
+ * afterwards.
+ */
 async function commitHunks(
   repository: Repository,
   { files, hunks = [], ...query }: CommitQuery,
   hooks: HookDecision,
-  env: { GIT_INDEX_FILE: string },
 ): Promise<Committed> {
   const operation = operationOf(repository);
   if (operation !== undefined) {
     const message = `A ${operation} is in progress, which a commit of single hunks would end without the rest.`;
     throw failure("operation_in_progress", message);
   }
-  const chosen = { ids: hunks, from: "unstaged", take: true, untracked: true } as const;
-  const entries = await entriesOf(repository, chosen);
-  await copyIndex(repository, env.GIT_INDEX_FILE);
-  const isBorn = (await repository.head()) !== undefined;
-  const empty = isBorn ? ["read-tree", "--reset", "HEAD"] : ["read-tree", "--empty"];
-  await repository.output(empty, "read the last commit", { env });
-  const based = await ontoHead(repository, entries, env);
-  if (files !== undefined) await stage(repository, files, env);
-  await writeEntries(repository, based, env);
-  const made = await commitIndex(repository, query, hooks, env);
-  try {
-    if (files !== undefined) await stage(repository, files);
-    await writeEntries(repository, entries);
-    // The number of staged files is that of the repository's index now.
-    return { ...made, remaining: remainingOf(await statusOf(repository)) };
-  } catch (error) {
-    if (!(error instanceof ToolError)) throw error;
-    const note = `The commit was made, but the index could not be updated: ${error.message} git_reset with these files does that.`;
-    return { ...made, notes: notesFrom(made.notes, note) };
-  }
+  const chosen = { ids: hunks, from: "unstaged", reverse: false, untracked: true } as const;
+  const patch = await selectedPatch(repository, chosen);
+  const base = await headOf(repository);
+  const made = await inIndexCopy(repository, async (env) => {
+    const start = base === undefined ? ["--empty"] : ["--reset", base];
+    await repository.output(["read-tree", ...start], "read the last commit", { env });
+    if (files !== undefined) await stage(repository, files, env);
+    // With other staged changes, these are merged into the files of HEAD.
+    if (!(await applyPatch(repository, patch, ["--cached", "--3way"], env))) throw depending();
+    return commitIndex(repository, query, hooks, env);
+  });
+  if (files !== undefined) await stage(repository, files);
+  const isStaged = await applyPatch(repository, patch, ["--cached"]);
+  const note =
+    !isStaged &&
+    "The commit was made, but the index could not be updated. git_reset with these files does that.";
+  // The number of staged files is that of the repository's index now.
+  const remaining = remainingOf(await statusOf(repository));
+  return { ...made, remaining, notes: notesFrom(made.notes, note) };
 }
 
-/** Changes of files that also have staged changes, without those: merged into the files of HEAD. */
-async function ontoHead(
-  repository: Repository,
-  entries: readonly Entry[],
-  env: Readonly<Record<string, string>>,
-): Promise<Entry[]> {
-  const [head, index] = await together([
-    indexedFiles(repository, env),
-    indexedFiles(repository, {}),
-  ]);
-  const based: Entry[] = [];
-  for (const entry of entries) {
-    const [ours, base] = [head.get(entry.path), index.get(entry.path)];
-    if (ours?.oid === base?.oid && ours?.mode === base?.mode) {
-      based.push(entry);
-      continue;
-    }
-    const sides = { ours, base, theirs: entry.mode === "0" ? undefined : entry };
-    const [merged, ...others] = (base && (await mergedPieces(repository, sides))) ?? [];
-    if (typeof merged !== "string" || others.length > 0) {
-      const message = `"${oneLine(entry.path)}" has staged changes that these hunks depend on. Nothing was committed.`;
-      const hint = "Commit the staged changes first, or stage these with git_add and commit both.";
-      throw failure("conflict", message, { hint });
-    }
-    based.push({ ...entry, oid: await writeBlob(repository, Buffer.from(merged, "latin1")) });
-  }
-  return based;
-}
-
-/** Mode and id of each file in an index. */
-async function indexedFiles(repository: Repository, env: Readonly<Record<string, string>>) {
-  const listing = await repository.output(["ls-files", "--stage", "-z"], "read the index", { env });
-  return new Map(
-    records(listing)
-      .map(stagedEntry)
-      .map(({ path, mode, oid }) => [pathText(path), { mode, oid }]),
+const depending = () =>
+  failure(
+    "conflict",
+    "There are staged changes that these hunks depend on. Nothing was committed.",
+    {
+      hint: "Commit the staged changes first, or stage these with git_add and commit both.",
+    },
   );
-}
 
 /** @param env names another index than the repository's */
 async function commitIndex(
@@ -159,7 +125,7 @@ async function commitIndex(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Committed> {
   const { message, files, author } = query;
-  const amended = query.amend ? await repository.head() : undefined;
+  const amended = query.amend ? await headOf(repository) : undefined;
   const paths = await pathsIn(repository, files ?? []);
   // Where a hook runs, paths are not literal by themselves.
   const literal = hooks.config.length > 0 ? ":(literal)" : "";
@@ -200,7 +166,7 @@ async function describe(
       "--format=%H%x00%P%x00%s",
       "-z",
     ],
-    ...["-m", "--first-parent", ...DIFF_ARGS, "--raw", "--no-abbrev", "--numstat", "HEAD", "--"],
+    ...["-m", "--first-parent", ...DIFF_ARGS, ...LIST_CHANGES, "HEAD", "--"],
   ];
   const [output, status] = await together([
     repository.output(args, "read the commit"),
@@ -213,8 +179,8 @@ async function describe(
     branch: status.branch,
     subject: oneLine(subject),
     files: files.length,
-    insertions: linesOf(files, "added"),
-    deletions: linesOf(files, "deleted"),
+    insertions: totalLines(files, "added"),
+    deletions: totalLines(files, "deleted"),
     remaining: remainingOf(status),
   };
   return { facts, parent: parents.split(" ", 1)[0] || undefined };
@@ -225,22 +191,6 @@ function remainingOf(status: Awaited<ReturnType<typeof statusOf>>): string | und
     .filter((kind) => status[kind].length > 0)
     .map((kind) => `${status[kind].length} ${kind}`);
   return counts.length === 0 ? undefined : counts.join(", ");
-}
-
-/** Paths with conflicts, sorted. */
-export async function conflictedPaths(repository: Repository): Promise<string[]> {
-  const how = ["--no-ext-diff", "--ignore-submodules=dirty", "--no-relative"];
-  const output = await repository.run(["diff", "--name-only", "--diff-filter=U", "-z", ...how]);
-  return [...new Set(records(output.stdout).map((path) => path.toString("utf8")))].sort();
-}
-
-/** @throws ToolError `conflict` naming the files */
-export async function refuseConflicts(repository: Repository): Promise<void> {
-  const paths = await conflictedPaths(repository);
-  if (paths.length === 0) return;
-  throw failure("conflict", `There are unresolved conflicts in ${firstNames(paths)}.`, {
-    hint: "Edit these files, git_add them, then commit.",
-  });
 }
 
 async function refuseEmpty(

@@ -1,21 +1,28 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { clip, fitting } from "@refmcp/boundary/answer";
+import { clip, fitting, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Repository } from "../open/repository.ts";
-import { inTemporaryFolder } from "../read/changed-files.ts";
 import { operationOf, progressOf } from "../read/operation.ts";
 import { CONFLICTS } from "../read/status.ts";
-import { pathText, records, stagedEntry, textOf } from "../run/text.ts";
-import { type ReadCommit, readCommits, subjectOf } from "./raw-commits.ts";
+import { inTemporaryFolder } from "../read/temporary-index.ts";
+import { failure } from "../run/errors.ts";
+import { firstNames, pathText, records, stagedEntry, textOf } from "../run/text.ts";
+
+/** Lines that conflict; `line` counts from 1 in ours. */
+interface ConflictHunk {
+  readonly line: number;
+  readonly base: string;
+  readonly ours: string;
+  readonly theirs: string;
+}
 
 /** A conflicted path in a response. `ours` is the current side, `theirs` what is being merged or applied. */
 interface Conflict {
   readonly path: string;
   /** As in git_status: both modified, deleted by them … */
   readonly kind: string;
-  /** The lines that conflict; `line` counts from 1 in ours. */
-  readonly hunks?: readonly { line: number; base: string; ours: string; theirs: string }[];
+  readonly hunks?: readonly ConflictHunk[];
   /** Hunks that did not fit. */
   readonly left_out?: number | undefined;
   /** Whole versions, where git has no conflicting lines to show. */
@@ -45,51 +52,63 @@ const LETTERS: Readonly<Record<string, string>> = {
 };
 
 /** A conflicted path with the versions that exist. */
-export interface Unmerged {
+interface Unmerged {
   readonly path: Buffer;
   readonly sides: Partial<
     Record<Side, { readonly mode: string; readonly oid: string } | undefined>
   >;
 }
 
-/** Reads `mode oid stage TAB path NUL`, as `ls-files --unmerged -z` and `merge-tree -z` print it; sorted by path. */
-export function parseStages(fields: readonly Buffer[]): Unmerged[] {
-  const found = new Map<string, { path: Buffer; sides: Unmerged["sides"] }>();
-  for (const { mode, oid, stage, path } of fields.map(stagedEntry)) {
+/** The conflicts in the index, sorted by path. */
+async function unmergedIn(repository: Repository): Promise<Unmerged[]> {
+  const list = ["ls-files", "--unmerged", "-z"];
+  const entries = records(await repository.output(list, "list the conflicts")).map(stagedEntry);
+  const byPath = new Map<string, Unmerged>();
+  for (const { mode, oid, stage, path } of entries) {
     const key = path.toString("latin1");
     const side = SIDES[Number(stage) - 1];
     if (side === undefined) continue;
-    found.set(key, { path, sides: { ...found.get(key)?.sides, [side]: { mode, oid } } });
+    byPath.set(key, { path, sides: { ...byPath.get(key)?.sides, [side]: { mode, oid } } });
   }
-  return [...found.values()].sort((a, b) => Buffer.compare(a.path, b.path));
+  return [...byPath.values()];
 }
 
-/** The conflicts in the index and the commit that caused them, for the response of a command that stopped. */
-export async function conflictReport(
-  repository: Repository,
-  paths: readonly string[],
-  budget: number,
-) {
-  const list = ["ls-files", "--unmerged", "-z"];
-  const unmerged = parseStages(records(await repository.output(list, "list the conflicts")));
-  const conflicted = paths.slice(0, 200);
+/** Paths with conflicts, sorted. */
+export async function conflictedPaths(repository: Repository): Promise<string[]> {
+  return (await unmergedIn(repository)).map(({ path }) => path.toString("utf8"));
+}
+
+/** @throws ToolError `conflict` naming the files */
+export async function refuseConflicts(repository: Repository): Promise<void> {
+  const paths = await conflictedPaths(repository);
+  if (paths.length === 0) return;
+  throw failure("conflict", `There are unresolved conflicts in ${firstNames(paths)}.`, {
+    hint: "Edit these files, git_add them, then commit.",
+  });
+}
+
+/**
+ * The conflicts in the index and the commit that caused them, for the response of a command that
+ * stopped.
+ */
+export async function conflictReport(repository: Repository, budget: number) {
+  const unmerged = await unmergedIn(repository);
+  const conflicted = unmerged.slice(0, 200).map(({ path }) => path.toString("utf8"));
   const conflicts = await describeConflicts(repository, unmerged, budget);
-  const { commit: oid, step, steps } = await progressOf(repository, operationOf(repository));
-  if (oid === undefined) return { conflicted, conflicts };
-  const [commit] = (await readCommits(repository, [oid])).values();
-  return { conflicted, conflicts, applying: commit && applyingText(commit, step, steps) };
-}
-
-/** Which commit is being applied, and where in a sequence if it is one. */
-export function applyingText(commit: ReadCommit, step = 0, steps = 0): string {
-  return `${commit.oid.slice(0, 10)} ${subjectOf(commit)}${steps > 0 ? ` (${step} of ${steps})` : ""}`;
+  const progress = await progressOf(repository, operationOf(repository));
+  const { commit, step = 0, steps = 0 } = progress;
+  if (commit === undefined) return { conflicted, conflicts };
+  const args = ["log", "--max-count=1", "--no-show-signature", "--format=%s", commit, "--"];
+  const subject = oneLine(clip(await repository.value(args, "read the commit"), 100));
+  const where = steps > 0 ? ` (${step} of ${steps})` : "";
+  return { conflicted, conflicts, applying: `${commit.slice(0, 10)} ${subject}${where}` };
 }
 
 /** How many conflicts are described; `conflicted` lists the paths of all. */
 const MAX_DESCRIBED = 20;
 
 /** What conflicts in each path, all within the budget. */
-export async function describeConflicts(
+async function describeConflicts(
   repository: Repository,
   unmerged: readonly Unmerged[],
   budget: number,
@@ -97,136 +116,98 @@ export async function describeConflicts(
   const described = unmerged.slice(0, MAX_DESCRIBED);
   const share = Math.max(400, Math.floor(budget / Math.max(1, described.length)));
   const conflicts: Conflict[] = [];
-  for (const { path, sides } of described) {
-    const present = SIDES.filter((side) => sides[side] !== undefined);
-    const facts = {
-      path: pathText(path),
-      kind: CONFLICTS[LETTERS[present.join(" ")] ?? ""] ?? "conflict",
-    };
-    const hunks =
-      (await mergedPieces(repository, sides))?.filter((piece) => typeof piece !== "string") ?? [];
-    if (hunks.length > 0) {
-      const size = Math.floor(share / 3);
-      const shown = hunks.map(({ line, ...texts }) => ({
-        line,
-        base: shorten(texts.base, size),
-        ours: shorten(texts.ours, size),
-        theirs: shorten(texts.theirs, size),
-      }));
-      const fit = fitting(shown, share);
-      const left_out = shown.length > fit ? shown.length - fit : undefined;
-      conflicts.push({ ...facts, hunks: shown.slice(0, fit), left_out });
-      continue;
-    }
-    const size = Math.floor(share / present.length);
-    const texts = present.map(
-      async (side) => [side, await versionText(repository, sides, side, size)] as const,
-    );
-    conflicts.push({ ...facts, ...Object.fromEntries(await Promise.all(texts)) });
-  }
+  for (const conflict of described)
+    conflicts.push(await describeConflict(repository, conflict, share));
   return conflicts;
 }
 
-function shorten(latin1: string, size: number): string {
-  const text = textOf(Buffer.from(latin1, "latin1"));
-  return text.length <= size
-    ? text
-    : `${clip(text, size)}… (${text.length - size} more characters)`;
+async function describeConflict(
+  repository: Repository,
+  { path, sides }: Unmerged,
+  budget: number,
+): Promise<Conflict> {
+  const present = SIDES.filter((side) => sides[side] !== undefined);
+  const letters = LETTERS[present.join(" ")] ?? "";
+  const facts = { path: pathText(path), kind: CONFLICTS[letters] ?? "conflict" };
+  const hunks = await conflictsIn(repository, sides, Math.floor(budget / 3));
+  if (hunks.length > 0) {
+    const fit = fitting(hunks, budget);
+    const left_out = hunks.length > fit ? hunks.length - fit : undefined;
+    return { ...facts, hunks: hunks.slice(0, fit), left_out };
+  }
+  const size = Math.floor(budget / present.length);
+  const texts: Partial<Record<Side, string>> = {};
+  for (const side of present) texts[side] = await versionText(repository, sides[side], size);
+  return { ...facts, ...texts };
+}
+
+function shorten(text: string, size: number): string {
+  if (text.length <= size) return text;
+  return `${clip(text, size)}… (${text.length - size} more characters)`;
 }
 
 async function versionText(
   repository: Repository,
-  sides: Unmerged["sides"],
-  side: Side,
+  version: { readonly mode: string; readonly oid: string } | undefined,
   size: number,
-) {
-  const version = sides[side];
+): Promise<string> {
   if (version === undefined) return "";
-  if (version.mode === SUBMODULE) return `submodule at ${version.oid}`;
-  const content = (await repository.contents([version.oid])).get(version.oid);
-  if (content === undefined) return "too large to show";
-  return isText(content)
-    ? shorten(content.toString("latin1"), size)
-    : `binary, ${content.length} bytes`;
+  if (version.mode === "160000") return `submodule at ${version.oid}`;
+  const content = await contentOf(repository, version.oid);
+  const isBinary = content.subarray(0, 8_000).includes(0);
+  return isBinary ? `binary, ${content.length} bytes` : shorten(textOf(content), size);
 }
 
-const SUBMODULE = "160000";
-const isText = (content: Buffer): boolean => !content.subarray(0, 8_000).includes(0);
-
-/** A part of a merged file: text on which the sides agree, or a conflict. All texts are Latin-1, so bytes are kept. */
-type Piece =
-  | string
-  | {
-      readonly line: number;
-      readonly base: string;
-      readonly ours: string;
-      readonly theirs: string;
-    };
+const contentOf = (repository: Repository, oid: string) =>
+  repository.output(["cat-file", "blob", oid], "read a version of the file");
 
 /** Files do not happen to have lines that begin with this many of a character. */
 const MARKER_SIZE = 61;
 const MARKER = new RegExp(`^([<|=>])\\1{${MARKER_SIZE - 1}}( [a-z]+)?\r?$`);
 
-/**
- * Merges the versions of a file, as `git merge-file` does.
- *
- * @returns its parts; undefined if one side is not text
- */
-export async function mergedPieces(
+/** The conflicts in a merged file, as `git merge-file` finds them; none if a side is not text. */
+async function conflictsIn(
   repository: Repository,
-  sides: Unmerged["sides"],
-): Promise<Piece[] | undefined> {
-  const { base, ours, theirs } = sides;
-  if (ours === undefined || theirs === undefined) return undefined;
-  const found = [ours, base, theirs].map((version) => version ?? { mode: "100644", oid: "" });
-  if (found.some(({ mode }) => !mode.startsWith("100"))) return undefined;
-  const oids = found.map(({ oid }) => oid).filter(Boolean);
-  const contents = await repository.contents(oids);
-  if (oids.some((oid) => contents.get(oid) === undefined)) return undefined;
+  { base, ours, theirs }: Unmerged["sides"],
+  size: number,
+): Promise<ConflictHunk[]> {
+  const versions = { ours, base, theirs };
+  const isFile = (version: (typeof versions)[Side]) => version?.mode.startsWith("100") ?? true;
+  if (ours === undefined || theirs === undefined || !Object.values(versions).every(isFile))
+    return [];
   return inTemporaryFolder(async (folder) => {
-    const files = ["ours", "base", "theirs"].map((name) => join(folder, name));
-    for (const [index, file] of files.entries())
-      await writeFile(file, contents.get(found[index]?.oid ?? "") ?? "");
+    const files: string[] = [];
+    for (const [name, version] of Object.entries(versions)) {
+      const content = version === undefined ? "" : await contentOf(repository, version.oid);
+      files.push(join(folder, name));
+      await writeFile(join(folder, name), content);
+    }
     const labels = ["-L", "ours", "-L", "base", "-L", "theirs"];
-    const how = [
-      "merge-file",
-      "-p",
-      "--quiet",
-      "--diff3",
-      `--marker-size=${MARKER_SIZE}`,
-      ...labels,
-    ];
-    const result = await repository.run([...how, ...files]);
+    const how = ["merge-file", "-p", "--quiet", "--diff3", `--marker-size=${MARKER_SIZE}`];
+    const result = await repository.run([...how, ...labels, ...files]);
     // The number of conflicts, or an error such as a binary file.
-    return result.code > 127 ? undefined : parsePieces(result.stdout.toString("latin1"));
+    return result.code > 127 ? [] : parseMerged(textOf(result.stdout), size);
   });
 }
 
-function parsePieces(merged: string): Piece[] {
-  const pieces: Piece[] = [];
+function parseMerged(merged: string, size: number): ConflictHunk[] {
+  const hunks: ConflictHunk[] = [];
   let line = 1;
   let side: Side | undefined;
-  let texts: Record<Side, string> = { base: "", ours: "", theirs: "" };
-  let clean = "";
-  for (const [text, content] of merged.matchAll(/([^\n]*)(?:\n|$)/g)) {
-    if (text === "") break;
-    const [, mark] = MARKER.exec(content ?? "") ?? [];
-    if (mark === "<") {
-      pieces.push(clean);
-      clean = "";
-      texts = { base: "", ours: "", theirs: "" };
-      side = "ours";
-    } else if (mark === "|") side = "base";
+  let texts = { base: "", ours: "", theirs: "" };
+  for (const [text, content = ""] of merged.matchAll(/([^\n]*)(?:\n|$)/g)) {
+    const [, mark] = MARKER.exec(content) ?? [];
+    if (mark === "<") [side, texts] = ["ours", { base: "", ours: "", theirs: "" }];
+    else if (mark === "|") side = "base";
     else if (mark === "=" && side !== undefined) side = "theirs";
     else if (mark === ">" && side !== undefined) {
-      pieces.push({ line, ...texts });
-      line += texts.ours.split("\n").length - 1;
       side = undefined;
+      const { base, ours, theirs } = texts;
+      const [shownBase, shownOurs] = [shorten(base, size), shorten(ours, size)];
+      hunks.push({ line, base: shownBase, ours: shownOurs, theirs: shorten(theirs, size) });
+      line += ours.split("\n").length - 1;
     } else if (side !== undefined) texts[side] += text;
-    else {
-      clean += text;
-      line += 1;
-    }
+    else line += 1;
   }
-  return [...pieces, clean];
+  return hunks;
 }

@@ -3,12 +3,16 @@ import { basename, dirname, join, resolve } from "node:path";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { RunOptions } from "../open/machine.ts";
 import type { Caller, Repository } from "../open/repository.ts";
-import { isOwn, isTrue, lastValue } from "../run/config.ts";
+import { type ConfigPair, isOwn, isTrue, lastValue } from "../run/config.ts";
+import { variables } from "../run/environment.ts";
 import { failure } from "../run/errors.ts";
-import { type GitResult, variables } from "../run/run-git.ts";
+import type { GitResult } from "../run/run-git.ts";
 
 /** How one command treats a repository's hooks. */
-export interface HookDecision extends Required<Pick<RunOptions, "config" | "env">> {
+export interface HookDecision {
+  /** What makes git run them; empty if it runs none. */
+  readonly config: readonly ConfigPair[];
+  readonly env: Readonly<Record<string, string>>;
   /** For the response: which hooks ran or were skipped. */
   readonly notes: string[] | undefined;
 }
@@ -27,16 +31,9 @@ export const HOOKS = {
   replay: ["prepare-commit-msg", "post-commit", "post-rewrite", ...ANY],
   rebase: [
     "pre-rebase",
+    "commit-msg",
     "prepare-commit-msg",
     "post-checkout",
-    "post-commit",
-    "post-rewrite",
-    ...ANY,
-  ],
-  rewrite: [
-    "pre-rebase",
-    "pre-commit",
-    "prepare-commit-msg",
     "post-commit",
     "post-rewrite",
     ...ANY,
@@ -46,15 +43,15 @@ export const HOOKS = {
 } as const;
 
 /**
- * Hooks that check or complete what a command does. Without them it could do what the repository's owners forbid; the others
- * only follow what has happened.
+ * Hooks that check or complete what a command does. Without them it could do what the repository's
+ * owners forbid; the others only follow what has happened.
  */
 const CHECKS = /^(pre-|prepare-|commit-)/;
 
 /**
- * Finds the hooks that a command would call and decides by `--hooks`: `run` runs them, `off` skips them, `ask` asks the user.
- * If nobody can be asked, a command that a hook would check is refused unless the call accepts that; other hooks are skipped.
- * The response reports what was skipped.
+ * Finds the hooks that a command would call and decides by `--hooks`: `run` runs them, `off` skips
+ * them, `ask` asks the user. If nobody can be asked, a command that a hook would check is refused
+ * unless the call accepts that; other hooks are skipped. The response reports what was skipped.
  *
  * @param skip the call's `skip_hooks`: what to do if the user cannot be asked
  * @param ready refuses a command that would fail anyway, before anyone is asked about its hooks
@@ -67,11 +64,11 @@ export async function decideHooks(
   skip = false,
   ready?: () => Promise<void>,
 ): Promise<HookDecision> {
-  const found = await presentHooks(repository, names);
-  if (found === undefined) return { ...NO_HOOKS, notes: undefined };
-  const list = found.names.join(", ");
+  const present = await presentHooks(repository, names);
+  if (present === undefined) return { ...NO_HOOKS, notes: undefined };
+  const list = present.names.join(", ");
   const run: HookDecision = {
-    config: [["core.hooksPath", found.directory]],
+    config: [["core.hooksPath", present.directory]],
     // Hooks pass patterns to git ("*.ts"), which would otherwise match nothing, so that checks would pass.
     env: { GIT_LITERAL_PATHSPECS: "0" },
     notes: [`Ran the hooks ${list}.`],
@@ -87,7 +84,7 @@ export async function decideHooks(
   if (mayAsk) {
     try {
       await caller.confirm(
-        `Run the hooks ${list} of ${oneLine(found.directory)}? They are programs in this repository. If you decline, the command continues without them.`,
+        `Run the hooks ${list} of ${oneLine(present.directory)}? They are programs in this repository. If you decline, the command continues without them.`,
       );
       return run;
     } catch (error) {
@@ -96,14 +93,14 @@ export async function decideHooks(
     }
   }
   if (skip) return skipped("skip_hooks");
-  const checks = found.names.filter((name) => CHECKS.test(name));
+  const checks = present.names.filter((name) => CHECKS.test(name));
   if (checks.length === 0) return skipped("nobody could be asked; --hooks run would run them");
   const message = `The repository has the hooks ${checks.join(", ")} for this command, and nobody can be asked whether to run them. Nothing was changed.`;
   throw failure("hook_needed", message);
 }
 
 /** The hooks that exist, can be run and have something to run. */
-export async function presentHooks(repository: Repository, names: readonly string[]) {
+async function presentHooks(repository: Repository, names: readonly string[]) {
   const { config, worktree } = await repository.prepared();
   const { commonDir, gitDir } = repository.location;
   const chosen = config.findLast(({ key }) => key === "core.hookspath");

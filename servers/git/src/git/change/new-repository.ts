@@ -1,26 +1,24 @@
 import { rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { oneLine } from "@refmcp/boundary/answer";
-import { filterNote } from "../open/filters.ts";
+import { badName, checkRefText } from "../history/branch-names.ts";
+import { configurationOf, NOWHERE } from "../open/configuration.ts";
 import type { Git } from "../open/git.ts";
-import { isInGitDir } from "../open/locate.ts";
-import { harmless, type RunOptions, spawnGit, withoutFilters } from "../open/machine.ts";
+import { isInGitDirectory } from "../open/git-directory.ts";
+import { type RunOptions, spawnGit, withoutFilters } from "../open/machine.ts";
 import type { Caller } from "../open/repository.ts";
-import { badName, checkRefText } from "../read/refs.ts";
-import { lastValue, readConfig, STANDING } from "../run/config.ts";
+import { filterNote } from "../read/filters.ts";
+import { lastValue } from "../run/config.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { notesFrom } from "../run/text.ts";
 
 /** The user's configuration without any repository's, and a function that runs git with it. */
 export async function withoutRepository(git: Git, cwd: string, signal: AbortSignal) {
-  const machine = withoutFilters(await git.machine());
-  // An enclosing repository has no effect.
-  const nowhere = { cwd, signal, env: { GIT_DIR: "/dev/null" } };
-  const read = (args: readonly string[]) => spawnGit(machine, nowhere, STANDING, args);
-  const { entries, dormant } = await readConfig(read, git.guard);
-  const overrides = harmless(git.options, entries, dormant);
+  const machine = await git.machine();
+  const nowhere = { cwd, signal, env: NOWHERE };
+  const { entries, overrides } = await configurationOf(machine, nowhere, []);
   const run = (args: readonly string[], options?: RunOptions) =>
-    spawnGit(machine, { cwd, signal }, overrides, args, options);
+    spawnGit(withoutFilters(machine), { cwd, signal }, args, options, overrides);
   return { entries, run };
 }
 
@@ -47,7 +45,7 @@ export async function newDirectory(git: Git, path: string) {
   if (outermost !== undefined) unfinished.add(outermost);
   const opened = await git.guard.openDirectory(path);
   await opened.close();
-  if (await isInGitDir(opened.realPath)) {
+  if (await isInGitDirectory(opened.realPath)) {
     await undo();
     throw failure("inside_git_directory", `"${oneLine(path)}" is inside a git directory.`);
   }
@@ -69,14 +67,8 @@ export async function init(
     const branch = query.initial_branch ?? lastValue(entries, "init.defaultbranch") ?? "main";
     checkRefText("heads", branch);
     const bare = query.bare ? ["--bare"] : [];
-    const result = await run([
-      "init",
-      "--quiet",
-      "--template=",
-      `--initial-branch=${branch}`,
-      ...bare,
-      path,
-    ]);
+    const how = ["--quiet", "--template=", `--initial-branch=${branch}`, ...bare];
+    const result = await run(["init", ...how, path]);
     if (/invalid initial branch name/.test(result.stderr)) throw badName("heads", branch);
     if (result.code !== 0) throw failureOf(result, "create the repository");
     done();
@@ -87,7 +79,10 @@ export async function init(
   }
 }
 
-/** In a new working tree nothing is lost if filters don't run, but its files are pointers or ciphertext. */
+/**
+ * In a new working tree nothing is lost if filters don't run, but its files are pointers or
+ * ciphertext.
+ */
 export async function checkedOutNotes(git: Git, path: string, signal: AbortSignal) {
   const repository = await git.open(path, signal);
   const files = () => repository.output(["ls-files", "-z"], "list the files");

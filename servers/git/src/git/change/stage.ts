@@ -1,20 +1,20 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { nearest, oneLine, type ToolError } from "@refmcp/boundary/answer";
-import { refuseFilters } from "../open/filters.ts";
 import { isQuoted, pathBytes, pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
-import { objectOf } from "../open/revisions.ts";
-import { changesOf, type FileChange, FROM_STDIN, fileNames } from "../read/changed-files.ts";
+import { headOf, objectOf } from "../open/revisions.ts";
+import { changesOf, type FileChange, FROM_STDIN, fileNames } from "../read/changes.ts";
+import { refuseFilters } from "../read/filters.ts";
 import { operationOf } from "../read/operation.ts";
 import { didYouMean, failure, failureOf } from "../run/errors.ts";
 import { firstNames, nulEnded, pathText, records } from "../run/text.ts";
-import { entriesOf, treeWith, writeEntries } from "./hunks.ts";
-import { keepWorktree } from "./recovery.ts";
+import { applyPatch, selectedPatch } from "./hunks.ts";
+import { keepBefore } from "./recovery.ts";
 
 /** What is staged now, against HEAD. */
-export async function stagedChanges(repository: Repository): Promise<FileChange[]> {
-  return (await changesOf(repository, ["--cached"])).files;
+export function stagedChanges(repository: Repository): Promise<FileChange[]> {
+  return changesOf(repository, ["--cached"]);
 }
 
 /** Whole files, or single changes by their ids. */
@@ -34,12 +34,15 @@ export async function stageSelected(
 ): Promise<void> {
   if (files === undefined && hunks === undefined) throw nothingNamed();
   await repository.worktree();
-  const chosen = { ids: hunks ?? [], from: "unstaged", take: true, untracked: true } as const;
-  const entries = hunks && (await entriesOf(repository, chosen));
+  const chosen = { ids: hunks ?? [], from: "unstaged", reverse: false, untracked: true } as const;
+  const patch = hunks && (await selectedPatch(repository, chosen));
   if (files !== undefined) await stage(repository, files);
-  if (entries !== undefined) await writeEntries(repository, entries);
+  if (patch !== undefined && !(await applyPatch(repository, patch, ["--cached"])))
+    throw overlapping();
 }
 
+const overlapping = () =>
+  failure("stale_hunk", "The files have changed since these ids were made.");
 const nothingNamed = () => failure("nothing_named", "Both files and hunks are missing.");
 
 /**
@@ -70,7 +73,9 @@ async function unknownPath(
   stderr: string,
 ): Promise<ToolError | undefined> {
   const [, name] = /pathspec '(.*)' did not match/.exec(stderr) ?? [];
-  const path = paths.find((one) => name !== undefined && (one === name || one.endsWith(name)));
+  const path = paths.find(
+    (named) => name !== undefined && (named === name || named.endsWith(name)),
+  );
   if (path === undefined) return undefined;
   const listing = await repository.run([
     "ls-files",
@@ -82,7 +87,7 @@ async function unknownPath(
   const files = records(listing.stdout).map(pathText);
   const below = files.filter((file) => file.endsWith(`/${path}`)).slice(0, 3);
   const near = below.length > 0 ? below : nearest(path, files.slice(0, 5_000));
-  const guess = didYouMean(near.map((one) => `"${oneLine(one)}"`));
+  const guess = didYouMean(near.map((file) => `"${oneLine(file)}"`));
   return failure(
     "bad_path",
     `The file "${oneLine(path)}" does not exist.${guess} Nothing was staged.`,
@@ -116,7 +121,7 @@ async function staging(repository: Repository, input: Buffer): Promise<Buffer> {
   const listing = await repository.output(list, "list the files");
   const wanted = records(input).map((path) => path.toString("latin1"));
   const isWanted = (path: string) =>
-    wanted.some((one) => one === "." || path === one || path.startsWith(`${one}/`));
+    wanted.some((named) => named === "." || path === named || path.startsWith(`${named}/`));
   const files = records(listing).filter((path) => isWanted(path.toString("latin1")));
   return nulEnded(files);
 }
@@ -137,13 +142,14 @@ export async function unstage(
   const input = paths === undefined ? undefined : await pathBytes(repository, paths);
   const before = await stagedChanges(repository);
   const tree = await repository.run(["write-tree"]);
-  const entries =
-    hunks && (await entriesOf(repository, { ids: hunks, from: "staged", take: false }));
+  const chosen = { ids: hunks ?? [], from: "staged", reverse: true } as const;
+  const patch = hunks && (await selectedPatch(repository, chosen));
   const reset = ["reset", "--quiet", ...(input === undefined ? [] : FROM_STDIN)];
-  if (entries !== undefined) await writeEntries(repository, entries);
-  else await repository.output(reset, "unstage the files", input === undefined ? {} : { input });
+  if (patch === undefined)
+    await repository.output(reset, "unstage the files", input === undefined ? {} : { input });
+  else if (!(await applyPatch(repository, patch, ["--cached", "--reverse"]))) throw overlapping();
   const left = new Set((await stagedChanges(repository)).map((file) => file.path));
-  const changed = entries && new Set(entries.map(({ path }) => path));
+  const changed = patch && new Set(patch.paths);
   const gone = before.filter(({ path }) => changed?.has(path) ?? !left.has(path));
   const list = fileNames(gone, budget - 500);
   if (tree.code !== 0 || gone.length === 0) return list;
@@ -167,25 +173,30 @@ const oneOfBoth = () =>
  */
 export async function restoreSelected(
   repository: Repository,
-  { files, hunks, ...query }: Selection & Omit<RestoreQuery, "files">,
+  { files: named, hunks, ...query }: Selection & Omit<RestoreQuery, "files">,
   caller: Budget,
 ) {
   if (hunks === undefined) {
-    if (files === undefined) throw nothingNamed();
-    return restore(repository, { ...query, files }, caller);
+    if (named === undefined) throw nothingNamed();
+    return restore(repository, { ...query, files: named }, caller);
   }
-  if (files !== undefined) throw oneOfBoth();
+  if (named !== undefined) throw oneOfBoth();
   if (query.staged || !query.worktree || query.source !== undefined) {
     const hint = "Omit source, staged and worktree; git_reset unstages single changes.";
     throw failure("bad_hunk", "hunks discards unstaged changes of the working tree only.", {
       hint,
     });
   }
-  await repository.worktree();
-  const entries = await entriesOf(repository, { ids: hunks, from: "unstaged", take: false });
-  const source = await treeWith(repository, undefined, entries);
-  return restore(repository, { ...query, files: entries.map(({ path }) => path), source }, caller);
+  const root = await repository.worktree();
+  const patch = await selectedPatch(repository, { ids: hunks, from: "unstaged", reverse: true });
+  const files = await changesOf(repository, ["-R"], patch.paths);
+  const recovery = await keepFiles(repository, root, files);
+  if (!(await applyPatch(repository, patch, ["--reverse"]))) throw overlapping();
+  return { ...fileNames(files, caller.budget - 600), recovery, undo: undoOf(recovery) };
 }
+
+const undoOf = (recovery: string | undefined) =>
+  recovery && `git_restore with source ${recovery} and these files`;
 
 interface RestoreQuery {
   readonly files: readonly string[];
@@ -195,8 +206,8 @@ interface RestoreQuery {
 }
 
 /**
- * Restores files from the index (or HEAD, for the index itself) or a commit or tree. Their previous content is kept under a
- * recovery ref first.
+ * Restores files from the index (or HEAD, for the index itself) or a commit or tree. Their previous
+ * content is kept first.
  */
 async function restore(repository: Repository, query: RestoreQuery, { budget }: Budget) {
   const root = await repository.worktree();
@@ -211,8 +222,8 @@ async function restore(repository: Repository, query: RestoreQuery, { budget }: 
     ...(query.worktree ? [] : ["--cached"]),
     ...(source === undefined ? [] : [source]),
   ];
-  const { files } = await changesOf(repository, between, paths);
-  if (source === undefined && query.staged && (await repository.head()) === undefined) {
+  const files = await changesOf(repository, between, paths);
+  if (source === undefined && query.staged && (await headOf(repository)) === undefined) {
     await unstage(repository, query, { budget });
     return fileNames(files, budget - 600);
   }
@@ -224,8 +235,7 @@ async function restore(repository: Repository, query: RestoreQuery, { budget }: 
   ];
   const args = ["restore", "--quiet", "--no-recurse-submodules", ...what, ...FROM_STDIN];
   await repository.output(args, "restore the files", { input });
-  const undo = recovery && `git_restore with source ${recovery} and these files`;
-  return { ...fileNames(files, budget - 600), recovery, undo };
+  return { ...fileNames(files, budget - 600), recovery, undo: undoOf(recovery) };
 }
 
 /** Keeps the files that will be overwritten or deleted, untracked ones as well. */
@@ -239,5 +249,5 @@ async function keepFiles(repository: Repository, root: string, files: readonly F
       (await lstat(join(root, path)).catch(() => undefined)) !== undefined;
     if (letter !== "A" || isQuoted(path) || (await isThere())) lost.push(path);
   }
-  return lost.length === 0 ? undefined : keepWorktree(repository, "restore", lost);
+  return lost.length === 0 ? undefined : keepBefore(repository, "restore", lost);
 }

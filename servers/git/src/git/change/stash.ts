@@ -1,15 +1,14 @@
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { differing, refuseFilters } from "../open/filters.ts";
+import { emptyTree } from "../history/objects.ts";
 import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
-import { checked, objectOf } from "../open/revisions.ts";
-import { changesOf, FROM_STDIN, fileNames } from "../read/changed-files.ts";
-import { emptyTree } from "../read/show.ts";
+import { checked, lookUp, objectOf } from "../open/revisions.ts";
+import { changesOf, differing, FROM_STDIN, fileNames } from "../read/changes.ts";
+import { refuseFilters } from "../read/filters.ts";
+import { refuseOperation } from "../read/operation.ts";
 import { failure, failureOf, noCommits } from "../run/errors.ts";
-import { conflictedPaths } from "./commit.ts";
-import { conflictReport } from "./conflicts.ts";
-import { refuseOperation } from "./integrate.ts";
-import { keep } from "./recovery.ts";
+import { conflictedPaths, conflictReport } from "./conflicts.ts";
+import { keepCommit } from "./recovery.ts";
 import { refuseUntracked, untrackedAt } from "./untracked.ts";
 
 interface StashQuery {
@@ -21,7 +20,7 @@ interface StashQuery {
 
 export async function stashPush(repository: Repository, query: StashQuery, { budget }: Budget) {
   await repository.worktree();
-  const [head, before] = await repository.lookUp(["HEAD^{commit}", "refs/stash"]);
+  const [head, before] = await lookUp(repository, ["HEAD^{commit}", "refs/stash"]);
   if (head === undefined) throw noCommits();
   await refuseOperation(repository);
   const input = query.files === undefined ? undefined : await pathBytes(repository, query.files);
@@ -36,11 +35,11 @@ export async function stashPush(repository: Repository, query: StashQuery, { bud
   // Without paths git names the whole tree to itself with magic (":/"); there is no user path to take literally.
   const options = input === undefined ? { env: { GIT_LITERAL_PATHSPECS: "0" } } : { input };
   await repository.output(args, "stash", options);
-  const [stash] = await repository.lookUp(["refs/stash"]);
+  const [stash] = await lookUp(repository, ["refs/stash"]);
   if (stash === undefined || stash.oid === before?.oid)
     throw failure("nothing_to_stash", "There are no local changes to stash.");
-  const changes = await changesOf(repository, [`${stash.oid}^1`, stash.oid]);
-  return { stash: "stash@{0}", commit: stash.oid, ...fileNames(changes.files, budget - 500) };
+  const files = await changesOf(repository, [`${stash.oid}^1`, stash.oid]);
+  return { stash: "stash@{0}", commit: stash.oid, ...fileNames(files, budget - 500) };
 }
 
 /** The files that a stash would include. */
@@ -62,16 +61,16 @@ export function refuseOther(stash: string): void {
   });
 }
 
-/** Removes a stash from the list, after keeping it under a recovery ref; returns the ref and how to undo it. */
+/** Removes a stash from the list, after keeping it; returns its commit and how to undo it. */
 export async function dropKept(repository: Repository, stash: string, oid: string) {
-  const recovery = await keep(repository, "drop-stash", oid);
+  const recovery = await keepCommit(repository, "drop-stash", oid);
   await repository.output(["stash", "drop", "--quiet", stash], "drop the stash");
   return { recovery, undo: `git_stash_apply with stash ${recovery}` };
 }
 
 /**
- * Applies a stash (or what a destructive tool kept) to the working tree. With `drop` it is removed afterwards,
- * unless there are conflicts.
+ * Applies a stash (or what a change kept for recovery) to the working tree. With `drop` it is removed
+ * afterwards, unless there are conflicts.
  */
 export async function stashApply(
   repository: Repository,
@@ -81,7 +80,7 @@ export async function stashApply(
   await repository.worktree();
   const name = checked(query.stash);
   if (query.drop) refuseOther(name);
-  const [found, isStash, untracked] = await repository.lookUp([name, `${name}^2`, `${name}^3`]);
+  const [found, isStash, untracked] = await lookUp(repository, [name, `${name}^2`, `${name}^3`]);
   const { oid, type } = found ?? (await objectOf(repository, name));
   if (type !== "commit" || isStash === undefined) {
     throw new ToolError("invalid", `"${query.stash}" is not a stash.`, {
@@ -97,24 +96,20 @@ export async function stashApply(
     Buffer.concat([await differing(repository, `${oid}^1`, oid), await added()]);
   await refuseFilters(repository, written, oid);
   refuseUntracked(await untrackedAt(repository, oid, `${oid}^1`));
-  const result = await repository.run(
-    ["stash", "apply", "--quiet", query.index && "--index", oid],
-    {
-      silent: true,
-    },
-  );
+  const apply = ["stash", "apply", "--quiet", query.index && "--index", oid];
+  const result = await repository.run(apply, { silent: true });
   const conflicted = result.code === 0 ? [] : await conflictedPaths(repository);
   if (result.code !== 0 && conflicted.length === 0) throw failureOf(result, "apply the stash");
-  const changes = await changesOf(repository, [`${oid}^1`, oid]);
+  const files = await changesOf(repository, [`${oid}^1`, oid]);
   const dropped =
     query.drop && conflicted.length === 0 ? await dropKept(repository, name, oid) : undefined;
   return {
     commit: oid,
     recovery: dropped?.recovery,
     undo: dropped && `${UNDO_POP}${dropped.undo}`,
-    ...fileNames(changes.files, Math.floor(budget / 2)),
+    ...fileNames(files, Math.floor(budget / 2)),
     ...(conflicted.length > 0
-      ? await conflictReport(repository, conflicted, Math.floor(budget / 2) - 1_000)
+      ? await conflictReport(repository, Math.floor(budget / 2) - 1_000)
       : {}),
   };
 }

@@ -1,15 +1,15 @@
 import { lstat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { differing } from "../open/filters.ts";
 import type { Repository } from "../open/repository.ts";
+import { differing } from "../read/changes.ts";
 import { failure } from "../run/errors.ts";
 import { firstNames, pathText, records } from "../run/text.ts";
 
 const MAX_ARGUMENTS = 500;
 
 /**
- * Untracked files, ignored ones too, where a commit has files. git replaces ignored files without a word when it writes that
- * commit, except in `switch` and a fast-forward.
+ * Untracked files, ignored ones too, where a commit has files. git replaces ignored files without a
+ * word when it writes that commit, except in `switch` and a fast-forward.
  *
  * @param to the commit
  * @param from only the files that differ between this commit and `to` are written; by default all
@@ -29,7 +29,7 @@ export async function untrackedAt(
   );
 }
 
-/** Untracked files that are at these paths, below them, or in place of a directory above them. */
+/** Untracked files at these paths, below them, or in place of a directory above them. */
 export async function untrackedAmong(
   repository: Repository,
   paths: readonly string[],
@@ -43,12 +43,12 @@ export async function untrackedAmong(
     if (path === written || (await statsOf(path))?.isDirectory() === false) places.add(path);
   }
   const list = ["ls-files", "--others", "-z", "--"];
-  const found: string[] = [];
-  for (let rest = [...places]; rest.length > 0; rest = rest.slice(MAX_ARGUMENTS))
-    found.push(
-      ...(await repository.paths([...list, ...rest.slice(0, MAX_ARGUMENTS)], "list the files")),
-    );
-  return found;
+  const files: string[] = [];
+  for (let rest = [...places]; rest.length > 0; rest = rest.slice(MAX_ARGUMENTS)) {
+    const part = [...list, ...rest.slice(0, MAX_ARGUMENTS)];
+    files.push(...(await repository.paths(part, "list the files")));
+  }
+  return files;
 }
 
 /** @throws ToolError `local_changes` if there are such files */
@@ -56,6 +56,6 @@ export function refuseUntracked(files: readonly string[]): void {
   if (files.length === 0) return;
   const message = `These untracked files would be overwritten: ${firstNames(files)}. Nothing was changed.`;
   throw failure("local_changes", message, {
-    hint: "Move them away first. git_clean with these files and ignored: true deletes them and keeps them under a recovery ref.",
+    hint: "Move them away first. git_clean with these files and ignored: true deletes them and keeps them for recovery.",
   });
 }

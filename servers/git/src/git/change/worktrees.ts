@@ -2,17 +2,25 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { refuseFilters } from "../open/filters.ts";
+import { checkRefName } from "../history/branch-names.ts";
+import { worktrees } from "../history/refs.ts";
 import type { Git } from "../open/git.ts";
 import { pathBytes } from "../open/paths.ts";
 import type { Caller, Repository } from "../open/repository.ts";
-import { commitOf } from "../open/revisions.ts";
-import { uncommittedPaths } from "../read/changed-files.ts";
-import { checkRefName, worktrees } from "../read/refs.ts";
+import { commitOf, lookUp } from "../open/revisions.ts";
+import { uncommittedPaths } from "../read/changes.ts";
+import { refuseFilters } from "../read/filters.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { counted, firstNames } from "../run/text.ts";
 import { checkedOutNotes, newDirectory, pathExists } from "./new-repository.ts";
-import { commitsOnlyIn, type Destroyed, keep, keepWorktree, listOf, namesOf } from "./recovery.ts";
+import {
+  commitsOnlyIn,
+  type Destroyed,
+  keepBefore,
+  keepCommit,
+  listOf,
+  namesOf,
+} from "./recovery.ts";
 
 export const addedWorktree = z.object({
   path: z.string(),
@@ -31,7 +39,7 @@ export async function addWorktree(
 ): Promise<z.infer<typeof addedWorktree>> {
   const { branch_name: branch, revision } = query;
   await checkRefName(repository, "heads", branch);
-  const [existing] = await repository.lookUp([`refs/heads/${branch}`]);
+  const [existing] = await lookUp(repository, [`refs/heads/${branch}`]);
   if (existing !== undefined && revision !== undefined) {
     const hint = "Omit revision to check out the existing branch, or choose another branch_name.";
     const message = `The branch "${branch}" already exists, so revision does not apply.`;
@@ -78,7 +86,7 @@ export async function addWorktree(
  */
 export async function removeWorktree(
   repository: Repository,
-  { path }: { path?: string | undefined },
+  path: string | undefined,
   caller: Caller,
   git: Git,
 ): Promise<Destroyed> {
@@ -98,10 +106,9 @@ export async function removeWorktree(
   const lost = [...new Set([...changed, ...touched])].sort();
   await refuseFilters(added, () => pathBytes(added, touched));
   await caller.confirm(
-    `Remove the worktree ${oneLine(directory)}? ${lost.length === 0 ? "It has no uncommitted changes." : `Uncommitted changes in ${counted(lost.length, "file")}${namesOf(lost)} are kept under a recovery ref.`} Ignored files are permanently deleted.`,
+    `Remove the worktree ${oneLine(directory)}? ${lost.length === 0 ? "It has no uncommitted changes." : `Uncommitted changes in ${counted(lost.length, "file")}${namesOf(lost)} are kept for recovery.`} Ignored files are permanently deleted.`,
   );
-  const kept =
-    lost.length === 0 ? undefined : await keepWorktree(added, "worktree-remove", touched);
+  const kept = lost.length === 0 ? undefined : await keepBefore(added, "worktree remove", touched);
   await repository.output(
     ["worktree", "remove", "--force", "--", directory],
     "remove the worktree",
@@ -142,8 +149,9 @@ async function pruneWorktrees(repository: Repository, caller: Caller): Promise<D
   const kept: string[] = [];
   for (const { commit, branch } of missing) {
     if (commit === undefined || branch !== undefined || /^0+$/.test(commit)) continue;
-    const { count } = await commitsOnlyIn(repository, commit, [], {});
-    if (count > 0) kept.push(await keep(repository, "worktree-prune", commit));
+    const oid = await commitOf(repository, commit);
+    const { count } = await commitsOnlyIn(repository, oid, [], {});
+    if (count > 0) kept.push(await keepCommit(repository, "worktree prune", oid));
   }
   await repository.output(["worktree", "prune", "--expire=now"], "prune the worktrees");
   return {
@@ -151,7 +159,6 @@ async function pruneWorktrees(repository: Repository, caller: Caller): Promise<D
     recovery: kept[0],
     undo: "git_worktree_add with each branch",
     ...listOf(paths),
-    notes:
-      kept.length > 1 ? [`Commits on no branch are kept under ${kept.join(", ")}.`] : undefined,
+    notes: kept.length > 1 ? [`Commits on no branch are kept: ${kept.join(", ")}.`] : undefined,
   };
 }

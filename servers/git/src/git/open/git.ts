@@ -1,21 +1,21 @@
 import { readdir } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { describeAllowed, Line, type PathGuard } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { LIST_SYSTEM, STANDING, systemFile } from "../run/config.ts";
+import { findGit } from "../run/environment.ts";
 import { failure, failureOf } from "../run/errors.ts";
-import { endKept } from "../run/kept-cat-file.ts";
-import { findGit } from "../run/run-git.ts";
 import { type Location, locate } from "./locate.ts";
 import { type GitOptions, type Machine, spawnGit, withoutFilters } from "./machine.ts";
 import { Repository } from "./repository.ts";
+import { submoduleOverrides } from "./submodules.ts";
 
 /** How many levels below an allowed directory to search for repositories. */
 const MAX_SCOPE_DEPTH = 2;
 const MAX_SCOPE_ENTRIES = 500;
-/** Calls that read at the same time: more would only take memory, for their git processes and their answers. */
+/** Calls that read at the same time: more would only take memory, for their processes and answers. */
 const MAX_READS = 16;
 
+/** The repositories in the allowed directories. */
 export class Git {
   readonly options: GitOptions;
   readonly guard: PathGuard;
@@ -54,10 +54,11 @@ export class Git {
     work: (repository: Repository) => Promise<Value>,
   ): Promise<Value> {
     const location = await this.#reading.run("", () => this.#locate(path, signal), signal);
+    const machine = await this.machine();
     return this.#changing.run(location.commonDir, async () => {
       signal.throwIfAborted();
-      const plain = new Repository(await this.machine(), location, signal);
-      const repository = new Repository(plain.machine, location, signal, { plain });
+      const opening = { secure: submoduleOverrides };
+      const repository = new Repository(machine, location, signal, opening);
       return inOffered(this.options, () => work(repository));
     });
   }
@@ -69,15 +70,13 @@ export class Git {
     if (location.owned !== true) {
       // git knows whether the user trusts a repository of another owner (safe.directory).
       const place = { cwd: location.worktree ?? location.gitDir, signal };
-      const result = await spawnGit(withoutFilters(machine), place, STANDING, [
-        "rev-parse",
-        "--git-dir",
-      ]);
+      const result = await spawnGit(withoutFilters(machine), place, ["rev-parse", "--git-dir"]);
       if (result.code !== 0) throw failureOf(result, "open the repository");
     }
     return location;
   }
 
+  /** Finds git, once. @throws ToolError `git_missing` */
   machine(): Promise<Machine> {
     this.#machine ??= this.#find().catch((error: unknown) => {
       this.#machine = undefined;
@@ -87,50 +86,45 @@ export class Git {
   }
 
   async #find(): Promise<Machine> {
-    const { options } = this;
-    const program = await findGit(options.env);
-    const place = { cwd: dirname(program), signal: new AbortController().signal };
-    const system = systemFile(await spawnGit({ program, options }, place, STANDING, LIST_SYSTEM));
-    const [indexes, configurations, listings] = [new Map(), new Map(), new Map()];
-    return { program, options, system, indexes, configurations, listings };
-  }
-
-  /** Ends what was started for later calls. */
-  close(): void {
-    endKept();
+    const program = await findGit(this.options.env);
+    return { program, options: this.options, configurations: new Map(), indexes: new Map() };
   }
 
   /** The repositories in scope: the allowed directories, or those just below them. Sorted. */
   async repositories(): Promise<string[]> {
-    const found = new Set<string>();
-    let looked = 0;
-    const search = async (directory: string, depth: number): Promise<void> => {
-      if (looked++ > MAX_SCOPE_ENTRIES) return;
-      const location = await locate(directory, this.guard).catch(() => undefined);
-      if (location !== undefined) {
-        found.add(location.worktree ?? location.gitDir);
-        return;
-      }
-      if (depth === MAX_SCOPE_DEPTH) return;
-      const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
-      for (const entry of entries) {
-        if (entry.isDirectory() && !entry.name.startsWith(".") && entry.name !== "node_modules")
-          await search(join(directory, entry.name), depth + 1);
-      }
-    };
-    for (const { realPath, unavailable } of this.guard.allowed.directories())
-      if (unavailable === undefined) await search(realPath, 0);
-    return [...found].sort();
+    return (await this.#locations()).map(({ worktree, gitDir }) => worktree ?? gitDir);
   }
 
   /** The repositories in scope that have a working tree, at most 100. */
   async worktrees(): Promise<string[]> {
-    const found: string[] = [];
-    for (const path of (await this.repositories()).slice(0, 100)) {
-      const location = await locate(path, this.guard);
-      if (location.worktree !== undefined) found.push(path);
-    }
-    return found;
+    return (await this.#locations()).flatMap(({ worktree }) => worktree ?? []).slice(0, 100);
+  }
+
+  async #locations(): Promise<Location[]> {
+    const locations = new Map<string, Location>();
+    let entriesLeft = MAX_SCOPE_ENTRIES;
+    const search = async (directory: string, depth: number): Promise<void> => {
+      if (entriesLeft-- < 0) return;
+      const location = await locate(directory, this.guard).catch(() => undefined);
+      if (location !== undefined) {
+        locations.set(location.worktree ?? location.gitDir, location);
+        return;
+      }
+      if (depth === MAX_SCOPE_DEPTH) return;
+      const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+      for (const entry of entries)
+        if (entry.isDirectory() && !entry.name.startsWith(".") && entry.name !== "node_modules")
+          await search(join(directory, entry.name), depth + 1);
+    };
+    for (const directory of this.#allowed()) await search(directory, 0);
+    return [...locations.keys()].sort().flatMap((path) => locations.get(path) ?? []);
+  }
+
+  #allowed(): string[] {
+    const directories = this.guard.allowed.directories();
+    return directories.flatMap(({ realPath, unavailable }) =>
+      unavailable === undefined ? [realPath] : [],
+    );
   }
 
   /** The real directory that a `repo_path` names; without one, the only repository in scope. */
@@ -142,26 +136,28 @@ export class Git {
     }
     const repositories = await this.repositories();
     const [only] = repositories;
-    if (only !== undefined && repositories.length === 1) return only;
-    const allowed = describeAllowed(this.guard.allowed);
-    if (only === undefined) {
-      // An allowed directory may be a repository with parts elsewhere, such as a linked worktree: say so, rather than "none".
-      for (const { realPath, unavailable } of this.guard.allowed.directories())
-        if (unavailable === undefined)
-          await locate(realPath, this.guard).catch((error: unknown) => {
-            if (!(error instanceof ToolError && error.code === "not_a_repository")) throw error;
-          });
-      const hint = "Pass repo_path, a directory inside a repository, or create one with git_init.";
-      throw failure("not_a_repository", `No git repository was found; ${allowed}.`, { hint });
-    }
-    const names = repositories.slice(0, 10).map((one) => `"${oneLine(one)}"`);
-    throw failure(
-      "repository_needed",
-      `There are ${repositories.length} repositories: ${names.join(", ")}.`,
-    );
+    if (only === undefined) return this.#explainNone();
+    if (repositories.length === 1) return only;
+    const names = repositories.slice(0, 10).map((name) => `"${oneLine(name)}"`);
+    const message = `There are ${repositories.length} repositories: ${names.join(", ")}.`;
+    throw failure("repository_needed", message);
   }
 
-  /** The repository that a resource's name refers to: its directory's name where that is unique, else its path. */
+  /** An allowed directory may be a repository with parts elsewhere: says so, rather than "none". */
+  async #explainNone(): Promise<never> {
+    for (const directory of this.#allowed())
+      await locate(directory, this.guard).catch((error: unknown) => {
+        if (!(error instanceof ToolError && error.code === "not_a_repository")) throw error;
+      });
+    const message = `No git repository was found; ${describeAllowed(this.guard.allowed)}.`;
+    const hint = "Pass repo_path, a directory inside a repository, or create one with git_init.";
+    throw failure("not_a_repository", message, { hint });
+  }
+
+  /**
+   * The repository that a resource's name refers to: its directory's name where that is unique, else
+   * its path.
+   */
   async named(name: string): Promise<string> {
     const repositories = await this.repositories();
     const [only, another] = repositories.filter((path) => basename(path) === name);
@@ -178,24 +174,14 @@ export class Git {
 const COMMANDS: Readonly<Record<string, string>> = {
   git_create_branch: "git branch",
   git_create_tag: "git tag",
-  git_delete_branch: "git branch -D",
-  git_delete_tag: "git tag -d",
-  git_diff_staged: "git diff --staged",
-  git_diff_unstaged: "git diff",
-  git_drop_stash: "git stash drop",
-  git_list_files: "git ls-files",
-  git_list_refs: "git for-each-ref",
   git_push_force_with_lease: "git push --force-with-lease",
-  git_rename_branch: "git branch -m",
   git_reset_hard: "git reset --hard",
-  git_rewrite: "git rebase -i",
   git_set_remote: "git remote set-url",
   git_stash_apply: "git stash apply",
   git_worktree_add: "git worktree add",
-  git_worktree_remove: "git worktree remove",
 };
 
-/** A hint with terminal commands instead of tools that are not offered. */
+/** A sentence with terminal commands instead of tools that are not offered. */
 function withOffered(text: string, { offers }: GitOptions): string {
   const replaced = text.replaceAll(/\bgit_[a-z_]+\b/g, (name) =>
     offers(name) ? name : (COMMANDS[name] ?? name.replace("_", " ").replaceAll("_", "-")),
@@ -203,26 +189,19 @@ function withOffered(text: string, { offers }: GitOptions): string {
   return replaced === text ? text : `${replaced.replace(/\.$/, "")} (in a terminal).`;
 }
 
-/** Runs some work. The hint of its error and the `undo` of its answer mention only tools that are offered. */
+/**
+ * Runs some work. The hint of its error and the `undo` of its answer mention only tools that are
+ * offered.
+ */
 async function inOffered<Value>(options: GitOptions, work: () => Promise<Value>): Promise<Value> {
   try {
     const value = await work();
-    if (
-      typeof value === "object" &&
-      value !== null &&
-      "undo" in value &&
-      typeof value.undo === "string"
-    )
-      return { ...value, undo: withOffered(value.undo, options) };
-    return value;
+    const undo = (value as { undo?: unknown } | undefined)?.undo;
+    return typeof undo === "string" ? { ...value, undo: withOffered(undo, options) } : value;
   } catch (error) {
     if (!(error instanceof ToolError) || error.hint === undefined) throw error;
     const { kind, message, code, data, cause } = error;
-    throw new ToolError(kind, message, {
-      hint: withOffered(error.hint, options),
-      code,
-      data,
-      cause,
-    });
+    const hint = withOffered(error.hint, options);
+    throw new ToolError(kind, message, { hint, code, data, cause });
   }
 }

@@ -1,16 +1,9 @@
 import type { PathGuard } from "@refmcp/boundary";
-import {
-  type ConfigEntry,
-  type ConfigPair,
-  type Configuration,
-  type FilterPolicy,
-  overridesFor,
-  ownCredentialHelpers,
-} from "../run/config.ts";
-import { type GitResult, type GitRun, gitEnvironment, runGit, withConfig } from "../run/run-git.ts";
-import type { Listing } from "./refs-listing.ts";
+import { type ConfigEntry, type ConfigPair, type FilterPolicy, STANDING } from "../run/config.ts";
+import { gitEnvironment, withConfig } from "../run/environment.ts";
+import { type GitResult, type GitRun, runGit } from "../run/run-git.ts";
 
-/** The user's choices, and what the repositories share. */
+/** The user's choices. */
 export interface GitOptions {
   readonly guard: PathGuard;
   readonly env: NodeJS.ProcessEnv;
@@ -21,81 +14,78 @@ export interface GitOptions {
   readonly protocols: readonly string[];
   /** Hosts that may be contacted even if their address is private. */
   readonly allowedHosts: readonly string[];
-  /** Whether a tool is offered, so that responses may mention it; true for names that are not tools. */
+  /** Whether a tool is offered, so that responses may mention it. */
   offers(tool: string): boolean;
 }
 
-export interface Machine {
-  readonly program: string;
-  readonly options: GitOptions;
-  /** The submodules of checked indexes, by their file, with the state of that file. */
-  readonly indexes: Map<string, { state: string; submodules: readonly string[] }>;
-  /** Configurations that other calls read, and what they make of git's settings, by git directory. */
-  readonly configurations: Map<string, Settings>;
-  /** What `git for-each-ref` printed, by git directory and arguments. */
-  readonly listings: Map<string, Listing>;
-  /** Where git looks for the system's configuration. */
-  readonly system: string;
-}
-
-/** A configuration and what follows from it. */
-export interface Settings {
-  readonly configuration: Configuration;
+/** A repository's configuration, with that of the user and the system, and what follows from it. */
+export interface Configuration {
+  /** In the order that git applies them. */
+  readonly entries: readonly ConfigEntry[];
+  /** What keeps every command from running a program that it names. */
   readonly overrides: readonly ConfigPair[];
   /** Configured filters that do not run, and whether they are the user's own. */
   readonly filters: ReadonlyMap<string, boolean>;
+  /** Whether one of its files has changed since it was read. */
+  isStale(): boolean;
+}
+
+/** An index whose paths were checked, and the submodules in it. */
+interface IndexPaths {
+  readonly state: string;
+  readonly submodules: readonly string[];
+}
+
+/** The program, the user's choices, and what was read of repositories, by file or git directory. */
+export interface Machine {
+  readonly program: string;
+  readonly options: GitOptions;
+  readonly configurations: Map<string, Configuration>;
+  readonly indexes: Map<string, IndexPaths>;
+}
+
+/** Where git runs, and until when. */
+export interface Place {
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+  /** `GIT_DIR` and others that tell git which repository it works on. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface RunOptions
   extends Pick<GitRun, "input" | "silent" | "maxBytes" | "onStdout" | "onStderr"> {
-  readonly config?: readonly ConfigPair[];
-  readonly env?: Readonly<Record<string, string>>;
-  readonly protocols?: readonly string[];
+  readonly config?: readonly ConfigPair[] | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly protocols?: readonly string[] | undefined;
 }
 
 /** Arguments of a command. Those that don't apply are false or undefined, and are omitted. */
 export type Arguments = readonly (string | false | undefined)[];
 
-/** Runs git in the hardened environment; the options add to the configuration and the environment given before. */
+/**
+ * Runs git in the hardened environment. Resolves with any exit code.
+ *
+ * @param overrides what makes the configuration harmless; `STANDING` before it is known
+ */
 export function spawnGit(
-  machine: Pick<Machine, "program" | "options">,
-  place: Pick<GitRun, "cwd" | "signal"> & Partial<Pick<GitRun, "env">>,
-  overrides: readonly ConfigPair[],
-  args: readonly string[],
+  { program, options }: Machine,
+  place: Place,
+  args: Arguments,
   { config = [], env, protocols, ...rest }: RunOptions = {},
+  overrides: readonly ConfigPair[] = STANDING,
 ): Promise<GitResult> {
-  const all = environmentOf(
-    machine,
-    { ...place.env, ...env },
-    [...overrides, ...config],
-    protocols,
-  );
-  return runGit({ ...rest, ...place, program: machine.program, args, env: all });
+  const hardened = gitEnvironment(options.env, protocols, options.filters);
+  return runGit({
+    ...rest,
+    program,
+    cwd: place.cwd,
+    signal: place.signal,
+    args: args.filter((arg) => typeof arg === "string"),
+    env: withConfig({ ...hardened, ...place.env, ...env }, [...overrides, ...config]),
+  });
 }
 
-/** The hardened environment with these variables and this configuration. */
-export function environmentOf(
-  { options }: Pick<Machine, "options">,
-  env: Readonly<Record<string, string>>,
-  overrides: readonly ConfigPair[],
-  protocols?: readonly string[],
-): Record<string, string> {
-  return withConfig(
-    { ...gitEnvironment(options.env, protocols, options.filters), ...env },
-    overrides,
-  );
-}
-
+/** The same machine for work in which no filter may run, not even the user's. */
 export function withoutFilters(machine: Machine): Machine {
   return { ...machine, options: { ...machine.options, filters: "off" } };
-}
-
-/** What makes a configuration harmless; the user's filters, if they run, may need credentials. */
-export function harmless(
-  { filters }: GitOptions,
-  entries: readonly ConfigEntry[],
-  dormant: readonly ConfigEntry[],
-): ConfigPair[] {
-  const pairs = overridesFor(entries, dormant, filters);
-  return filters === "own" ? [...pairs, ...ownCredentialHelpers(entries)] : pairs;
 }

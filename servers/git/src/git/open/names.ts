@@ -1,5 +1,4 @@
 import { startDeadline } from "@refmcp/boundary";
-import { linesOf } from "../run/text.ts";
 import type { Git } from "./git.ts";
 import type { Repository } from "./repository.ts";
 
@@ -35,8 +34,9 @@ export async function completeRevision(
   const deadline = startDeadline(COMPLETION_MS);
   try {
     const repository = await openNamed(git, repo_path, deadline.signal);
-    const list = ["--format=%(refname:lstrip=2)", "refs/heads/", "refs/tags/", "refs/remotes/"];
-    const names = ["HEAD", ...linesOf(await repository.refs(list, "list the refs"))];
+    const below = ["refs/heads/", "refs/tags/", "refs/remotes/"];
+    const list = ["for-each-ref", "--format=%(refname:lstrip=2)", ...below];
+    const names = ["HEAD", ...(await repository.lines(list, "list the refs"))];
     return names.filter((name) => name.startsWith(value)).slice(0, 100);
   } finally {
     deadline.end();

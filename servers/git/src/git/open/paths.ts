@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { unquotePath } from "../run/text.ts";
-import { isGitName } from "./locate.ts";
+import { isGitName } from "./git-directory.ts";
 import type { Repository } from "./repository.ts";
 
 /**

@@ -3,15 +3,14 @@ import { parseRange } from "./revisions.ts";
 
 describe("parseRange", () => {
   it("reads two and three dots; an empty side is HEAD", () => {
-    expect(parseRange("a..b")).toEqual({ from: "a", to: "b", symmetric: false });
-    expect(parseRange("a...b")).toEqual({ from: "a", to: "b", symmetric: true });
-    expect(parseRange("v1.0..v2.0")).toEqual({ from: "v1.0", to: "v2.0", symmetric: false });
-    expect(parseRange("..b")).toEqual({ from: "HEAD", to: "b", symmetric: false });
-    expect(parseRange("a..")).toEqual({ from: "a", to: "HEAD", symmetric: false });
+    expect(parseRange("a..b")).toEqual({ from: "a", to: "b" });
+    expect(parseRange("a...b")).toEqual({ from: "a", to: "b" });
+    expect(parseRange("v1.0..v2.0")).toEqual({ from: "v1.0", to: "v2.0" });
+    expect(parseRange("..b")).toEqual({ from: "HEAD", to: "b" });
+    expect(parseRange("a..")).toEqual({ from: "a", to: "HEAD" });
     expect(parseRange("HEAD@{1..2}..x")).toEqual({
       from: "HEAD@{1..2}",
       to: "x",
-      symmetric: false,
     });
   });
 

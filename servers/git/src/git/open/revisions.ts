@@ -1,41 +1,102 @@
 import { nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
-import { badRevision, failure, noCommits } from "../run/errors.ts";
-import { together } from "../run/run-git.ts";
-import { linesOf } from "../run/text.ts";
-import type { Named, Repository } from "./repository.ts";
+import { badRevision, failure, failureOf, noCommits } from "../run/errors.ts";
+import type { GitResult } from "../run/run-git.ts";
+import type { Repository } from "./repository.ts";
 
 const MAX_REVISION_CHARS = 1_000;
 
-/** Refuses text that cannot be a revision, before git sees it. */
+/** An object that a name refers to. */
+export interface Named {
+  readonly oid: string;
+  readonly type: string;
+}
+
+/**
+ * Refuses text that is never a revision, before git sees it. No ref begins with a dash, so none can
+ * be an option (CVE-2025-68144).
+ */
 export function checked(revision: string): string {
-  if (revision === "" || revision.length > MAX_REVISION_CHARS || /[\0\n\r]/.test(revision))
-    throw badRevision(revision);
-  return revision;
+  const isPossible = !revision.startsWith("-") && !/[\0\n\r]/.test(revision);
+  if (isPossible && revision !== "" && revision.length <= MAX_REVISION_CHARS) return revision;
+  throw badRevision(revision);
+}
+
+/**
+ * Looks names up in one process. They are passed on stdin.
+ *
+ * @returns in order; undefined for an unknown name
+ * @throws ToolError `ambiguous_name` if one is a branch and a tag
+ */
+export async function lookUp(
+  repository: Repository,
+  names: readonly string[],
+): Promise<(Named | undefined)[]> {
+  const { stderr, objects } = await lookUpPlain(repository, names);
+  await refuseAmbiguous(repository, stderr);
+  return objects;
+}
+
+async function lookUpPlain(repository: Repository, names: readonly string[]) {
+  // No name has a line break; nothing is found for an empty one.
+  const input = names.map((name) => (/[\0\n\r]/.test(name) ? "\n" : `${name}\n`)).join("");
+  const result = await repository.run(["cat-file", "--batch-check"], { input });
+  const { stderr } = result;
+  // git exits where a name goes beyond the end of a reflog; the names after it are then unknown.
+  if (result.code !== 0 && !/^fatal: log for .* only (has|goes)/m.test(stderr))
+    throw failureOf(result, "look up a revision");
+  const lines = result.stdout.toString("utf8").split("\n");
+  const objects = names.map((_, index): Named | undefined => {
+    const [, oid, type] = /^([0-9a-f]{40,64}) (\w+) \d+$/.exec(lines[index] ?? "") ?? [];
+    return oid === undefined || type === undefined ? undefined : { oid, type };
+  });
+  return { stderr, objects };
+}
+
+/** The commit of HEAD; undefined on an unborn branch. */
+export async function headOf(repository: Repository): Promise<string | undefined> {
+  const [head] = await lookUp(repository, ["HEAD^{commit}"]);
+  return head?.oid;
 }
 
 /** The object that a revision names: a commit, tag, tree or blob. */
 export async function objectOf(repository: Repository, revision: string): Promise<Named> {
-  const [found] = await repository.lookUp([checked(revision)]);
-  return found ?? (await explainMissing(repository, revision));
+  const [object] = await lookUp(repository, [checked(revision)]);
+  return object ?? explainMissing(repository, revision);
 }
 
-/** The commits that revisions name, in order. One git process looks all of them up. */
+/** The commits that revisions name, in order. */
 export async function commitsOf(
   repository: Repository,
   revisions: readonly string[],
 ): Promise<string[]> {
-  const found = await repository.lookUp(
-    revisions.map((revision) => `${checked(revision)}^{commit}`),
-  );
-  const oids: string[] = [];
-  for (const [index, revision] of revisions.entries())
-    oids.push((found[index] ?? (await explainMissing(repository, revision))).oid);
-  return oids;
+  const names = revisions.map((revision) => `${checked(revision)}^{commit}`);
+  const commits = await lookUp(repository, names);
+  const missing = revisions.find((_, index) => commits[index] === undefined);
+  if (missing !== undefined) return explainMissing(repository, missing);
+  return commits.map((commit) => commit?.oid ?? "");
 }
 
 export async function commitOf(repository: Repository, revision: string): Promise<string> {
   const [oid = ""] = await commitsOf(repository, [revision]);
   return oid;
+}
+
+/**
+ * Checks a command that got revisions unchanged: it may have chosen one meaning of an ambiguous
+ * name, or have failed because it does not know one.
+ *
+ * @throws ToolError `ambiguous_name`, `bad_revision`, `no_commits`
+ */
+export async function checkRevisions(
+  repository: Repository,
+  result: GitResult,
+  revisions: readonly string[],
+  doing: string,
+): Promise<void> {
+  await refuseAmbiguous(repository, result.stderr);
+  if (result.code === 0 || result.cut) return;
+  await commitsOf(repository, revisions);
+  throw failureOf(result, doing);
 }
 
 /** What is below these folders of refs. */
@@ -45,117 +106,86 @@ export type NameKind = keyof typeof KINDS;
 /** A local branch or tag. @throws ToolError `bad_revision` with near names */
 export async function refOf(repository: Repository, kind: NameKind, name: string): Promise<Named> {
   const isPossible = !name.startsWith("-") && !/[\0\n\r]|@\{/.test(name);
-  const [found] = isPossible ? await repository.lookUp([`refs/${kind}/${name}`]) : [];
-  if (found !== undefined) return found;
-  const names = await repository.refs(
-    ["--format=%(refname:lstrip=2)", `refs/${kind}/`],
+  const [object] = isPossible ? await lookUp(repository, [`refs/${kind}/${name}`]) : [];
+  if (object !== undefined) return object;
+  const names = await shortNames(repository, `refs/${kind}/`);
+  throw badRevision(name, nearest(name, names), KINDS[kind]);
+}
+
+function shortNames(repository: Repository, ...which: readonly string[]): Promise<string[]> {
+  return repository.lines(
+    ["for-each-ref", "--format=%(refname:lstrip=2)", ...which],
     "list the refs",
   );
-  throw badRevision(name, nearest(name, linesOf(names)), KINDS[kind]);
 }
 
-const ID_DIGITS = 10;
-
-/** A branch that is named like the digits of an id makes them ambiguous. */
-function ifAmbiguous(error: unknown): [] {
-  if (error instanceof ToolError && error.code === "ambiguous_name") return [];
-  throw error;
-}
-
-/** How ids are shown: 10 digits, or all where these are ambiguous or also a name. */
-export async function shortIds(
-  repository: Repository,
-  oids: readonly string[],
-): Promise<(oid: string) => string> {
-  const short = (oid: string) => oid.slice(0, ID_DIGITS);
-  const all = [...new Set(oids)];
-  const found = all.length === 0 ? [] : await repository.lookUp(all.map(short)).catch(ifAmbiguous);
-  const unique = new Set(all.filter((oid, index) => found[index]?.oid === oid));
-  return (oid) => (unique.has(oid) ? short(oid) : oid);
-}
+/** How ids are shown in sentences. */
+export const shortId = (oid: string): string => oid.slice(0, 10);
 
 /**
- * Reads a range, `a..b` or `a...b`, where an empty side is HEAD; undefined for a single revision. `..` inside braces
- * (`HEAD@{a..b}`) is not a range. `symmetric`: `from` means the merge base of both (three dots).
+ * Reads a range, `a..b` or `a...b`, where an empty side is HEAD; undefined for a single revision.
+ * `..` inside braces (`HEAD@{a..b}`) is not a range.
  */
-export function parseRange(
-  text: string,
-): { from: string; to: string; symmetric: boolean } | undefined {
+export function parseRange(text: string): { from: string; to: string } | undefined {
   const [, from, dots, to] =
     /^((?:[^.{]|\.(?!\.)|\{[^}]*\})*)(\.\.\.?)(?!\.)(.*)$/s.exec(text) ?? [];
   if (from === undefined || dots === undefined || to === undefined) return undefined;
-  return { from: from || "HEAD", to: to || "HEAD", symmetric: dots === "..." };
+  return { from: from || "HEAD", to: to || "HEAD" };
 }
 
-/** @throws ToolError `no_commits` for HEAD of an unborn branch, `bad_revision` with near names otherwise */
+/** The revisions in a revision or range, for `checkRevisions`. */
+export function sidesOf(text: string): string[] {
+  const range = parseRange(text);
+  return range === undefined ? [text] : [range.from, range.to];
+}
+
+/** @throws ToolError `no_commits` for HEAD of an unborn branch, else `bad_revision` with near names */
 async function explainMissing(repository: Repository, revision: string): Promise<never> {
-  const refs = await repository.refs(
-    ["--format=%(refname:lstrip=2)", "--count=2000"],
-    "list the refs",
-  );
-  if (/^(HEAD|@)$/.test(revision) && (await repository.head()) === undefined) throw noCommits();
-  const [existing] = await repository.lookUp([revision]);
-  if (existing !== undefined) {
-    throw new ToolError("invalid", `"${revision}" is a ${existing.type}, not a commit.`, {
+  if (/^(HEAD|@)$/.test(revision)) throw noCommits();
+  const { objects } = await lookUpPlain(repository, [revision]);
+  const [existing] = objects;
+  if (existing !== undefined)
+    throw new ToolError("invalid", `"${oneLine(revision)}" is a ${existing.type}, not a commit.`, {
       code: "bad_revision",
       hint: "git_show shows trees and blobs; pass a branch, tag or commit here.",
     });
-  }
-  throw badRevision(revision, nearest(revision, linesOf(refs)));
+  throw badRevision(revision, nearest(revision, await shortNames(repository, "--count=2000")));
 }
 
-/** What a target compares: the working tree with one commit, or the two ends of a range, as object ids. */
-export async function comparedTrees(repository: Repository, target: string): Promise<string[]> {
-  const range = parseRange(target);
-  if (range === undefined) {
-    const [, commit] = await together([repository.worktree(), commitOf(repository, target)]);
-    return [commit];
-  }
-  const [from = "", to = ""] = await commitsOf(repository, [range.from, range.to]);
-  if (!range.symmetric) return [from, to];
-  const base = await repository.run(["merge-base", from, to]);
-  const oid = base.stdout.toString("utf8").trim();
-  if (oid !== "") return [oid, to];
-  throw failure("no_merge_base", `${range.from} and ${range.to} have no common commit.`);
-}
-
-/** Where git searches for a short name, in this order (gitrevisions(7)). Without a warning that is read, the first wins. */
+/** Where git searches for a short name. */
 const SEARCHED = ["refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
-/** Names that are never looked up anywhere else, or where that changes nothing: git's own and full ones. */
+/** Names that are never looked up anywhere else: git's own and full ones. */
 const EXACT = /^(HEAD|@|[A-Z_]+_HEAD|refs\/.*)$/s;
 
 /**
- * Refuses a name of two things, such as a branch and a tag: git would choose the tag, whatever is meant.
+ * Refuses a name of two things, such as a branch and a tag: git would choose the tag, whatever is
+ * meant (gitrevisions(7)).
  *
  * @param stderr git's warnings about the names
- * @param look looks up names without a search
  * @throws ToolError `ambiguous_name`
  */
-export async function refuseAmbiguous(
-  stderr: string,
-  look: (names: readonly string[]) => Promise<readonly (Named | undefined)[]>,
-): Promise<void> {
+export async function refuseAmbiguous(repository: Repository, stderr: string): Promise<void> {
   for (const [, name = ""] of stderr.matchAll(/^warning: refname '(.*)' is ambiguous\.$/gm)) {
     if (EXACT.test(name)) continue;
     const full = [...SEARCHED.map((prefix) => prefix + name), `refs/remotes/${name}/HEAD`];
-    const [chosen, ...found] = await look([name, ...full].map((one) => `${one}^{}`));
+    const wanted = [name, ...full].map((each) => `${each}^{}`);
+    const [chosen, ...objects] = (await lookUpPlain(repository, wanted)).objects;
     const refs = full.flatMap((ref, index) => {
-      const oid = found[index]?.oid;
+      const oid = objects[index]?.oid;
       return oid === undefined ? [] : [{ ref, oid }];
     });
     const isInRefs = refs.some(({ oid }) => oid === chosen?.oid);
     const isAlsoId = refs.length === 1 && isInRefs && /^[0-9a-f]{4,64}$/.test(name);
     if (isInRefs && !isAlsoId && refs.every(({ oid }) => oid === chosen?.oid)) continue;
-    const meanings = [
-      ...refs.map(({ ref, oid }) => `${oneLine(ref)} (${oid.slice(0, 10)})`),
-      ...(isAlsoId ? ["an object whose id begins with it"] : []),
-      ...(isInRefs
-        ? []
-        : [`a file in the git directory (${chosen?.oid.slice(0, 10) ?? "not an object"})`]),
-    ];
-    const example = refs.find(({ ref }) => ref.startsWith("refs/heads/"))?.ref ?? refs[0]?.ref;
+    const meanings = refs.map(({ ref, oid }) => `${oneLine(ref)} (${shortId(oid)})`);
+    if (isAlsoId) meanings.push("an object whose id begins with it");
+    if (!isInRefs) {
+      const what = chosen === undefined ? "not an object" : shortId(chosen.oid);
+      meanings.push(`a file in the git directory (${what})`);
+    }
+    const example = refs.find(({ ref }) => ref.startsWith("refs/heads/")) ?? refs[0];
     throw failure("ambiguous_name", `"${oneLine(name)}" is ambiguous: ${meanings.join(" or ")}.`, {
-      hint: `Pass a full name, such as ${oneLine(example ?? `refs/heads/${name}`)}, or a full commit id.`,
+      hint: `Pass a full name, such as ${oneLine(example?.ref ?? `refs/heads/${name}`)}, or a full commit id.`,
     });
   }
 }

@@ -2,7 +2,8 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { type ConfigPair, STANDING } from "../run/config.ts";
 import { failure } from "../run/errors.ts";
-import { locate, refuseInTree } from "./locate.ts";
+import { refuseInTree } from "./git-directory.ts";
+import { locate } from "./locate.ts";
 import { Repository } from "./repository.ts";
 
 const MAX_SUBMODULES = 500;
@@ -18,39 +19,42 @@ export async function submoduleIn(
   name: string,
 ): Promise<Repository | undefined> {
   const { machine, signal } = outer;
-  const path = join((await outer.prepared()).worktree ?? "", name);
-  if ((await lstat(join(path, ".git")).catch(() => undefined)) === undefined) return undefined;
-  return new Repository(machine, await locate(path, machine.options.guard), signal, {
-    worktree: path,
-  });
+  const worktree = join(await outer.worktree(), name);
+  const isMissing = await lstat(join(worktree, ".git")).then(
+    () => false,
+    () => true,
+  );
+  if (isMissing) return undefined;
+  const location = await locate(worktree, machine.options.guard);
+  return new Repository(machine, location, signal, { worktree });
 }
 
 /**
- * The overrides for every checked-out submodule, including nested ones. Commands that examine the working tree (`add`, `stash`,
- * `commit`) run `git status` inside submodules, with the submodule's own configuration. They pass GIT_CONFIG_COUNT on, so the
- * overrides of the outer command apply there too.
+ * The overrides for every checked-out submodule, including nested ones. Commands that examine the
+ * working tree (`add`, `stash`, `commit`) run `git status` inside submodules, with the submodule's own
+ * configuration. They pass GIT_CONFIG_COUNT on, so the overrides of the outer command apply there.
  *
  * @throws ToolError if a submodule's git directory is outside the allowed directories
  */
 export async function submoduleOverrides(repository: Repository): Promise<ConfigPair[]> {
-  const found = new Map<string, string>();
+  const root = await repository.worktree();
+  const all = new Map<string, string>();
   const waiting = [repository];
   let count = 0;
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    for (const name of (await next.prepared()).submodules) {
-      const submodule = await submoduleIn(next, name);
+  for (let outer = waiting.pop(); outer !== undefined; outer = waiting.pop()) {
+    for (const name of (await outer.prepared()).submodules) {
+      const submodule = await submoduleIn(outer, name);
       if (submodule === undefined) continue;
       if (++count > MAX_SUBMODULES) {
         const message = `The repository has more than ${MAX_SUBMODULES} checked-out submodules.`;
         const hint = "Reading works; make changes in a clone without submodules.";
         throw failure("too_large", message, { hint });
       }
-      const { overrides, includes } = await submodule.prepared();
-      refuseInTree(await repository.worktree(), submodule.location, includes);
-      for (const [key, value] of overrides) found.set(key, value);
+      refuseInTree(root, [submodule.location.gitDir, submodule.location.commonDir]);
+      for (const [key, value] of (await submodule.prepared()).overrides) all.set(key, value);
       waiting.push(submodule);
     }
   }
-  for (const [key] of STANDING) found.delete(key);
-  return [...found];
+  for (const [key] of STANDING) all.delete(key);
+  return [...all];
 }

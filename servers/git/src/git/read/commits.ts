@@ -1,13 +1,16 @@
+import { randomUUID } from "node:crypto";
 import { clip, grouped, manyLines, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { counted, groups } from "../run/text.ts";
+import { shortId } from "../open/revisions.ts";
+import { counted, textOf } from "../run/text.ts";
+import { fileLine, parseChanges } from "./changes.ts";
 
 /** How much of a commit is shown. */
 export type LogFormat = "oneline" | "full" | "stat";
 
 /** What a log shows of a commit: the id, the subject and the refs in every format. */
 export const commitShape = z.object({
-  /** Complete in format full, otherwise 10 digits, or all if those are ambiguous. */
+  /** Complete in format full, otherwise 10 digits, or more if those are ambiguous. */
   commit: z.string(),
   author: z.string().optional(),
   email: z.string().optional(),
@@ -18,59 +21,65 @@ export const commitShape = z.object({
   /** Branches and tags at this commit, as git decorates it: `HEAD -> main`, `tag: v1.0`. */
   refs: z.array(z.string()).optional(),
   message: z.string(),
-  /** In format stat, the first files with their lines, as diffs list them: `+12 -3 path`, `binary path`. */
+  /** In format stat, the first files with their lines: `+12 -3 path`, `binary path`. */
   files: z.array(z.string()).optional(),
   /** How many files changed, if not all are listed. */
   file_count: z.number().optional(),
   /** With lines, how the commit changed them. */
   diff: z.string().optional(),
 });
-export type ShownCommit = z.infer<typeof commitShape>;
+type ShownCommit = z.infer<typeof commitShape>;
 
 /** A commit as git prints it. */
 export interface Commit extends ShownCommit {
+  readonly oid: string;
   readonly author: string;
   readonly email: string;
   readonly date: string;
+  readonly parents: string[] | undefined;
+  /** What git prints after the commit: files, or a patch. */
+  readonly rest: string;
 }
 
 /** Characters; git_show has the rest. */
 const MAX_MESSAGE = 1_000;
+const MAX_SUBJECT = 200;
 /** Of a commit; git_list_refs has the rest. */
 const MAX_REFS = 50;
-const FIELDS = ["%H", "%an", "%ae", "%aI", "%P", "%D", "%B"];
-/** How many fields `LOG_FORMAT` prints. */
-export const LOG_FIELDS = FIELDS.length;
-/** What `parseLog` reads. */
-export const LOG_FORMAT = `--format=${FIELDS.join("%x00")}`;
+/** How many files of a commit are listed. */
+const MAX_FILES = 10;
+const FIELDS = ["%H", "%h", "%an", "%ae", "%aI", "%P", "%D", "%B"];
 /** Arguments that make `git log` run no programs and ignore the configuration. */
 export const LOG_PLAIN = [
-  ...[
-    "--no-color",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--no-show-signature",
-    "--no-mailmap",
-    "--no-notes",
-  ],
-  ...["--no-abbrev-commit", "--encoding=UTF-8"],
+  ...["--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-mailmap"],
+  ...["--no-notes", "--abbrev=10", "--encoding=UTF-8"],
 ];
-/** The same, to print exactly the requested fields. */
-export const LOG_ARGS = [...LOG_PLAIN, "--no-patch", "-z"];
 
-/** Reads the fields of `LOG_FORMAT`, each terminated by a NUL. */
-export function parseLog(output: Buffer, maxMessage = MAX_MESSAGE): Commit[] {
-  return groups(output, LOG_FIELDS).map((fields) => commitOfFields(fields, maxMessage));
+/**
+ * Makes git print commits that can be told apart. Nothing in a repository can contain the mark that
+ * begins each one, because it is chosen for this call.
+ */
+export function commitPrinter() {
+  const mark = randomUUID();
+  return {
+    /** How many NUL-terminated fields a commit has, with the mark, and what ends it. */
+    fields: FIELDS.length + 2,
+    format: `--format=${[mark, ...FIELDS].join("%x00")}%x00`,
+    parse: (output: Buffer, maxMessage = MAX_MESSAGE): Commit[] =>
+      textOf(output)
+        .split(`${mark}\0`)
+        .slice(1)
+        .map((text) => commitOfFields(text.split("\0"), maxMessage)),
+  };
 }
 
-/** The commit with these fields. */
-export function commitOfFields(fields: readonly string[], maxMessage = MAX_MESSAGE): Commit {
-  const [commit = "", author = "", email = "", date = "", parents = "", refs = "", body = ""] =
-    fields;
-  const message = manyLines(body.trimEnd());
+function commitOfFields(fields: readonly string[], maxMessage: number): Commit {
+  const [oid = "", id = "", author = "", email = "", date = "", parents = "", refs = ""] = fields;
+  const message = manyLines((fields[FIELDS.length - 1] ?? "").trimEnd());
   const shown = clip(message, maxMessage);
   return {
-    commit,
+    oid,
+    commit: id,
     author: oneLine(author),
     email: oneLine(email),
     // From git 2.45 on Z.
@@ -78,6 +87,7 @@ export function commitOfFields(fields: readonly string[], maxMessage = MAX_MESSA
     parents: parents.includes(" ") ? parents.split(" ") : undefined,
     refs: refs === "" ? undefined : firstRefs(refs.split(", ")),
     message: shown.length === message.length ? message : `${shown}…`,
+    rest: fields.slice(FIELDS.length).join("\0"),
   };
 }
 
@@ -86,21 +96,40 @@ function firstRefs(refs: readonly string[]): string[] {
   return [...refs.slice(0, MAX_REFS), ...(rest > 0 ? [`… ${grouped(rest)} more`] : [])];
 }
 
-/** How ids are shown. */
-type IdOf = (oid: string) => string;
+/** A commit in a format, as data. */
+export function shownAs(format: LogFormat, commit: Commit): ShownCommit {
+  const { oid, commit: id, author, email, date, parents, refs, message, rest, diff } = commit;
+  if (format === "full") return { commit: oid, author, email, date, parents, refs, message };
+  const subject = clip(message.split("\n", 1)[0] ?? "", MAX_SUBJECT);
+  if (format === "oneline") return { commit: id, refs, message: subject, diff };
+  const files = diff === undefined ? filesIn(rest) : {};
+  const shown = { author, date: date.slice(0, 10), refs, message: subject };
+  return { commit: id, ...shown, ...files, diff };
+}
+
+/** The files that follow a commit in `--numstat -z`; a merge has none, as in git. */
+function filesIn(rest: string): Pick<ShownCommit, "files" | "file_count"> {
+  const fields = rest.split("\0").map((field) => Buffer.from(field));
+  const all = parseChanges(fields);
+  if (all.length === 0) return {};
+  const files = all.slice(0, MAX_FILES).map((file) => fileLine(file));
+  return { files, file_count: all.length > files.length ? all.length : undefined };
+}
 
 /**
- * A commit as text. Lines from the repository begin with an id, one of our words or a space, and those of a diff as in a patch, so
- * they cannot imitate the server's lines, which begin with a parenthesis.
+ * A commit as text. Lines from the repository begin with an id, one of our words or a space, and those
+ * of a diff as in a patch, so they cannot imitate the server's lines, which begin with a parenthesis.
+ *
+ * @param fullId shows the whole message, under this id
  */
-export function blockOf(commit: ShownCommit, isFull: boolean, idOf: IdOf): string {
+export function blockOf(commit: ShownCommit, fullId?: string): string {
   const { author, date, refs, message, files = [], file_count = files.length, diff } = commit;
   const names = refs === undefined ? "" : `(${refs.map(oneLine).join(", ")})`;
   const line = () =>
     [commit.commit, date, author, names, oneLine(message)].filter(Boolean).join(" ");
   const rest = file_count - files.length;
   return [
-    isFull ? headerOf(commit, idOf) : line(),
+    fullId === undefined ? line() : headerOf({ ...commit, commit: fullId }),
     ...files.map((file) => ` ${file}`),
     ...(rest > 0 ? [` … ${counted(rest, "more file")}`] : []),
     ...(diff === undefined ? [] : [diff]),
@@ -108,10 +137,10 @@ export function blockOf(commit: ShownCommit, isFull: boolean, idOf: IdOf): strin
 }
 
 /** A commit's facts and message, in the official server's form. */
-export function headerOf(commit: ShownCommit, idOf: IdOf): string {
+export function headerOf(commit: ShownCommit, idOf = shortId): string {
   const { author, email, date, parents = [], refs = [], message } = commit;
   return [
-    `Commit: ${idOf(commit.commit)}`,
+    `Commit: ${commit.commit}`,
     ...(parents.length > 1 ? [`Merge: ${parents.map(idOf).join(" ")}`] : []),
     `Author: ${author} <${email}>`,
     `Date: ${date}`,

@@ -6,9 +6,9 @@ import { pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { counted, notesFrom, pathText, textOf } from "../run/text.ts";
-import { linePager } from "./line-pager.ts";
-import { searchedCommit } from "./show.ts";
-import { sparseNote } from "./status.ts";
+import { LinePager } from "./line-pager.ts";
+import { searchedCommit } from "./list-files.ts";
+import { sparseNote } from "./partial.ts";
 
 interface GrepQuery {
   readonly pattern: string;
@@ -63,7 +63,7 @@ export async function grep(repository: Repository, query: GrepQuery, { budget }:
   const perl = !query.fixed_strings && PERL.test(query.pattern);
   // A path may contain line breaks, so a few more lines than matches are read.
   const maxLines = limit + MAX_BREAKS;
-  const pager = linePager({ skip, maxLines, maxBytes: budget * 4, maxLineBytes: 8_192 });
+  const pager = new LinePager({ skip, maxLines, maxBytes: budget * 4, maxLineBytes: 8_192 });
   const result = await repository.run(
     [
       "grep",

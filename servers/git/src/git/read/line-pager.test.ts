@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { type LinePagerOptions, linePager } from "./line-pager.ts";
+import { LinePager } from "./line-pager.ts";
 
 /** Feeds a text in chunks of every size, and expects the same page each time. */
-function pageOf(text: string, options: Partial<LinePagerOptions>) {
+function pageOf(text: string, options: Partial<ConstructorParameters<typeof LinePager>[0]>) {
   const all = { skip: 0, maxLines: 100, maxBytes: 10_000, maxLineBytes: 1_000, ...options };
   const pages = [1, 2, 3, 7, text.length + 1].map((size) => {
-    const pager = linePager(all);
+    const pager = new LinePager(all);
     const bytes = Buffer.from(text);
     for (let start = 0; start < bytes.length; start += size)
       if (!pager.take(bytes.subarray(start, start + size))) break;
-    const { lines, landmark, ...rest } = pager.page();
-    return { ...rest, lines: lines.map(String), landmark: landmark.map(String) };
+    const { lines, ...rest } = pager.page();
+    return { ...rest, lines: lines.map(String) };
   });
   for (const page of pages) expect(page).toEqual(pages[0]);
   return pages[0];
@@ -48,16 +48,5 @@ describe("linePager", () => {
       cutLines: 1,
     });
     expect(pageOf("abc\n", { maxLineBytes: 3 })).toMatchObject({ lines: ["abc"], cutLines: 0 });
-  });
-
-  it("remembers the last landmark before the page", () => {
-    const landmark = (line: Buffer) => {
-      const text = String(line);
-      return text.startsWith("#") ? "start" : text.startsWith("+") ? "more" : undefined;
-    };
-    expect(pageOf("#1\n+a\nx\n#2\n+b\ny\nz\n", { skip: 6, landmark })).toMatchObject({
-      lines: ["z"],
-      landmark: ["#2", "+b"],
-    });
   });
 });

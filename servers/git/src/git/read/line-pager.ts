@@ -4,11 +4,9 @@ export interface LinePage {
   readonly more: boolean;
   /** Lines that were longer than `maxLineBytes` and are cut. */
   readonly cutLines: number;
-  /** The last line before this page that `landmark` accepted as a start, and the lines after it that belong to it. */
-  readonly landmark: readonly Buffer[];
 }
 
-export interface LinePagerOptions {
+interface LinePagerOptions {
   readonly skip: number;
   readonly maxLines: number;
   /** Maximum bytes to keep; at least one line is kept. */
@@ -17,73 +15,80 @@ export interface LinePagerOptions {
   readonly maxLineBytes: number;
   /** What ends a line. Default: a line feed. */
   readonly separator?: number;
-  /** Whether a line is left out, and not counted. */
-  omits?(line: Buffer): boolean;
-  /** Which skipped lines to remember: `start` begins a new landmark, `more` belongs to it. */
-  landmark?(line: Buffer): "start" | "more" | undefined;
 }
 
 /**
- * Reads a stream of lines, skips some, keeps some and reports when it has enough. It never holds more than one page, however
- * long the stream or a line is.
+ * Reads a stream of lines, skips some, keeps some and reports when it has enough. It never holds more
+ * than one page, however long the stream or a line is.
  */
-export function linePager(options: LinePagerOptions) {
-  const { skip, maxLines, maxBytes, maxLineBytes, separator = 10 } = options;
-  const lines: Buffer[] = [];
-  let landmark: Buffer[] = [];
-  let pending: Buffer[] = [];
-  let [pendingBytes, cutLines, number, bytes] = [0, 0, 0, 0];
-  let isCut = false;
-  let isFull = false;
-  return {
-    /** Takes the next bytes; returns false once the page is full. */
-    take(chunk: Buffer): boolean {
-      let start = 0;
-      while (start < chunk.length && !isFull) {
-        const end = chunk.indexOf(separator, start);
-        add(chunk.subarray(start, end === -1 ? chunk.length : end));
-        if (end === -1) break;
-        endLine();
-        start = end + 1;
-      }
-      return !isFull;
-    },
-    /** The page; call it after the stream has ended or was stopped. */
-    page(): LinePage {
-      if (!isFull && (pendingBytes > 0 || isCut)) endLine();
-      return { lines, more: isFull, cutLines, landmark };
-    },
-  };
+export class LinePager {
+  readonly #options: LinePagerOptions;
+  #lines: Buffer[] = [];
+  /** The part of a line that has arrived. */
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+  #isCut = false;
+  #skipped = 0;
+  #bytes = 0;
+  #cutLines = 0;
+  #isFull = false;
 
-  function add(part: Buffer): void {
-    const remaining = maxLineBytes - pendingBytes;
-    if (part.length > remaining) isCut = true;
-    if (remaining <= 0 || part.length === 0) return;
-    // A copy, so that a page does not keep the stream's memory alive.
-    pending.push(Buffer.from(part.subarray(0, remaining)));
-    pendingBytes += Math.min(part.length, remaining);
+  constructor(options: LinePagerOptions) {
+    this.#options = options;
   }
 
-  function endLine(): void {
-    const line = Buffer.concat(pending);
-    const wasCut = isCut;
-    pending = [];
-    pendingBytes = 0;
-    isCut = false;
-    if (options.omits?.(line)) return;
-    if (number < skip) {
-      number += 1;
-      const mark = options.landmark?.(line);
-      if (mark === "start") landmark = [line];
-      else if (mark === "more") landmark.push(line);
+  /** Takes the next bytes; returns false once the page is full. */
+  take(chunk: Buffer): boolean {
+    for (let start = 0; start < chunk.length && !this.#isFull; ) {
+      const end = chunk.indexOf(this.#options.separator ?? 10, start);
+      this.#add(chunk.subarray(start, end === -1 ? chunk.length : end));
+      if (end === -1) break;
+      this.#endLine();
+      start = end + 1;
+    }
+    return !this.#isFull;
+  }
+
+  /** Ends the last line; call it after the stream has ended or was stopped. */
+  end(): void {
+    if (!this.#isFull && (this.#pendingBytes > 0 || this.#isCut)) this.#endLine();
+  }
+
+  page(): LinePage {
+    this.end();
+    return { lines: this.#lines, more: this.#isFull, cutLines: this.#cutLines };
+  }
+
+  /** Begins again, for another stream. */
+  reset(): void {
+    [this.#lines, this.#pending] = [[], []];
+    [this.#pendingBytes, this.#skipped, this.#bytes, this.#cutLines] = [0, 0, 0, 0];
+    [this.#isCut, this.#isFull] = [false, false];
+  }
+
+  #add(part: Buffer): void {
+    const remaining = this.#options.maxLineBytes - this.#pendingBytes;
+    if (part.length > remaining) this.#isCut = true;
+    if (remaining <= 0 || part.length === 0) return;
+    // A copy, so that a page does not keep the stream's memory alive.
+    this.#pending.push(Buffer.from(part.subarray(0, remaining)));
+    this.#pendingBytes += Math.min(part.length, remaining);
+  }
+
+  #endLine(): void {
+    const line = Buffer.concat(this.#pending);
+    const isCut = this.#isCut;
+    [this.#pending, this.#pendingBytes, this.#isCut] = [[], 0, false];
+    const { skip, maxLines, maxBytes } = this.#options;
+    if (this.#skipped < skip) {
+      this.#skipped++;
       return;
     }
-    const isOver = lines.length >= maxLines || bytes + line.length + 1 > maxBytes;
-    isFull = isOver && lines.length > 0;
-    if (isFull) return;
-    lines.push(line);
-    bytes += line.length + 1;
-    if (wasCut) cutLines += 1;
-    number += 1;
+    const isOver = this.#lines.length >= maxLines || this.#bytes + line.length + 1 > maxBytes;
+    this.#isFull = isOver && this.#lines.length > 0;
+    if (this.#isFull) return;
+    this.#lines.push(line);
+    this.#bytes += line.length + 1;
+    if (isCut) this.#cutLines++;
   }
 }

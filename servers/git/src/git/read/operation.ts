@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Repository } from "../open/repository.ts";
-import { shortIds } from "../open/revisions.ts";
+import { shortId } from "../open/revisions.ts";
+import { failure } from "../run/errors.ts";
 
 /** How far an operation in progress is. */
 export const operationState = z.object({
@@ -36,6 +37,28 @@ export function operationOf(repository: Repository): string | undefined {
   return OPERATIONS.find(([file]) => existsSync(join(repository.location.gitDir, file)))?.[1];
 }
 
+/** The tool that ends each operation. */
+const TOOLS: Readonly<Record<string, string>> = {
+  rebase: "git_rebase",
+  merge: "git_merge",
+  "cherry-pick": "git_cherry_pick",
+  revert: "git_revert",
+};
+
+export const toolOf = (operation: string): string | undefined => TOOLS[operation];
+
+/** @throws ToolError `operation_in_progress` in the middle of a merge, rebase, cherry-pick or revert */
+export function refuseOperation(repository: Repository): void {
+  const operation = operationOf(repository);
+  if (operation === undefined) return;
+  const end = toolOf(operation);
+  const hint =
+    end === undefined
+      ? "git_status shows it. Finish it in a terminal."
+      : `git_status shows it. Resolve the conflicts, git_add and git_commit, or call ${end} with action: abort.`;
+  throw failure("operation_in_progress", `A ${operation} is in progress.`, { hint });
+}
+
 const MAX_BYTES = 1_000_000;
 const HEADS: Readonly<Record<string, string>> = {
   rebase: "REBASE_HEAD",
@@ -47,12 +70,13 @@ const HEADS: Readonly<Record<string, string>> = {
 /** How far an operation is, with short ids. */
 export async function stateOf(repository: Repository, operation: string): Promise<OperationState> {
   const { commit, onto, ...rest } = await progressOf(repository, operation);
-  const oids = [commit, onto].filter((oid) => oid !== undefined);
-  const idOf = await shortIds(repository, oids);
-  return { ...rest, commit: commit && idOf(commit), onto: onto && idOf(onto) };
+  return { ...rest, commit: commit && shortId(commit), onto: onto && shortId(onto) };
 }
 
-/** Reads the files that git keeps during an operation. They may come from others, so only what fits their form is used. */
+/**
+ * Reads the files that git keeps during an operation. They may come from others, so only what fits
+ * their form is used.
+ */
 export async function progressOf(repository: Repository, operation = ""): Promise<OperationState> {
   const { gitDir } = repository.location;
   const read = async (...names: string[]): Promise<string> => {

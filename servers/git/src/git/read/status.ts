@@ -1,15 +1,14 @@
 import { basename, join } from "node:path";
 import { fitting, oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { filterNote } from "../open/filters.ts";
-import { isQuoted, pathsIn } from "../open/paths.ts";
+import { pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
 import { submoduleIn } from "../open/submodules.ts";
-import { isTrue, lastValue } from "../run/config.ts";
-import { counted, linesOf, notesFrom, nulEnded, pathText, records } from "../run/text.ts";
-import { type ChangedPath, changedFiles, changeWord } from "./changed-files.ts";
-import { SHALLOW, shallowCommits } from "./log.ts";
+import { notesFrom, nulEnded, pathText, records } from "../run/text.ts";
+import { type ChangedPath, changedFiles, changeWord } from "./changes.ts";
+import { filterNote } from "./filters.ts";
 import { operationOf, operationState, stateOf } from "./operation.ts";
+import { SHALLOW, shallowCommits, sparseNote } from "./partial.ts";
 
 export const statusShape = z.object({
   branch: z.string().optional(),
@@ -41,8 +40,6 @@ export const statusShape = z.object({
 });
 type Status = z.infer<typeof statusShape>;
 
-/** How many new directories have their files counted. */
-const MAX_COUNTED = 10;
 /** How many submodules are examined. */
 const MAX_SUBMODULES = 20;
 
@@ -82,7 +79,6 @@ export async function status(
     note,
     sparse && `${sparse}. Other tracked files count as unchanged.`,
     (await shallowCommits(repository)) && `${SHALLOW}.`,
-    await sizesOf(repository, found.untracked),
     unknown && `Changes inside these submodules were not examined: ${unknown}`,
   );
   return shortened(found, budget);
@@ -114,14 +110,15 @@ async function tagsAt(
   repository: Repository,
   head: string | undefined,
 ): Promise<string[] | undefined> {
-  const list = ["--format=%(refname:lstrip=2)", "--count=5", `--points-at=${head}`, "refs/tags/"];
-  const tags = head === undefined ? [] : linesOf(await repository.refs(list, "list the tags"));
+  const which = ["--count=5", `--points-at=${head}`, "refs/tags/"];
+  const list = ["for-each-ref", "--format=%(refname:lstrip=2)", ...which];
+  const tags = head === undefined ? [] : await repository.lines(list, "list the tags");
   return tags.length === 0 ? undefined : tags;
 }
 
 /**
- * The submodules whose working tree has changes, also nested ones. git itself would run `git status` in each, with the
- * configuration of that submodule; this opens each one like any repository instead.
+ * The submodules whose working tree has changes, also nested ones. git itself would run `git status`
+ * in each, with the configuration of that submodule; this opens each one like any repository instead.
  */
 async function submodulesOf(repository: Repository, paths: readonly string[] = []) {
   const dirty: NonNullable<Status["submodules"]> = [];
@@ -131,7 +128,10 @@ async function submodulesOf(repository: Repository, paths: readonly string[] = [
     const { submodules } = await outer.prepared();
     for (const name of submodules) {
       const path = prefix + name;
-      if (paths.length > 0 && !paths.some((one) => one === "." || `${path}/`.startsWith(`${one}/`)))
+      if (
+        paths.length > 0 &&
+        !paths.some((named) => named === "." || `${path}/`.startsWith(`${named}/`))
+      )
         continue;
       try {
         const inner = await submoduleIn(outer, name);
@@ -155,20 +155,6 @@ async function submodulesOf(repository: Repository, paths: readonly string[] = [
   };
   await search(repository, "");
   return { dirty, unknown };
-}
-
-/** Notes with the number of files in the first new directories. */
-async function sizesOf(repository: Repository, untracked: readonly string[]): Promise<string[]> {
-  const directories = untracked
-    .filter((path) => path.endsWith("/") && !isQuoted(path))
-    .slice(0, MAX_COUNTED);
-  if (directories.length === 0) return [];
-  const list = ["ls-files", "--others", "--exclude-standard", "-z", "--", ...directories];
-  const files = await repository.paths(list, "list the untracked files");
-  return directories.map((directory) => {
-    const count = files.filter((file) => file.startsWith(directory) && file !== directory).length;
-    return `${oneLine(directory)} holds ${counted(count, "file")}`;
-  });
 }
 
 /** Reads `git status --porcelain=v2 -z --branch --show-stash`. */
@@ -242,23 +228,6 @@ function shortened(found: Status, budget: number): Status {
   for (const list of ["conflicted", "staged", "unstaged"] as const) found[list] = cut(found[list]);
   found.untracked = cut(found.untracked);
   return { ...found, left_out: leftOut || undefined };
-}
-
-/** How many directories or patterns of a sparse checkout a note lists. */
-const MAX_LISTED = 20;
-
-/** A sentence about the files of a sparse checkout that are missing from the working tree; undefined if none are. */
-export async function sparseNote(repository: Repository): Promise<string | undefined> {
-  const { config } = await repository.prepared();
-  if (!isTrue(lastValue(config, "core.sparsecheckout"))) return undefined;
-  const all = await repository.lines(["sparse-checkout", "list"], "read the sparse checkout");
-  const list = all.slice(0, MAX_LISTED).map((line) => oneLine(line.slice(0, 200)));
-  if (all.length > list.length) list.push(`${all.length - list.length} more`);
-  // Patterns of a cone are printed as directories, and their parents have their files but not their subdirectories.
-  const included = all.some((line) => /^[!/*]/.test(line))
-    ? `what matches ${list.join(" ")}`
-    : [...list, "files directly in the root and in directories above these"].join(", ");
-  return `The checkout is sparse: the working tree has only ${included}`;
 }
 
 /** Files in a git directory that change with the status. */

@@ -1,24 +1,22 @@
 import { oneLine, type ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { rebase } from "../change/destroy.ts";
 import { decideHooks, HOOKS, type HookDecision, hookFailure } from "../change/hooks.ts";
-import { type integrated, merge } from "../change/integrate.ts";
 import {
   checkedOutNotes,
   newDirectory,
   pathExists,
   withoutRepository,
 } from "../change/new-repository.ts";
+import { checkRefName, currentBranch } from "../history/branch-names.ts";
+import { type Integrated, merge } from "../integrate/integrate.ts";
 import type { Git } from "../open/git.ts";
 import type { Caller, Repository } from "../open/repository.ts";
-import { commitOf } from "../open/revisions.ts";
-import { changesOf, fileNames } from "../read/changed-files.ts";
-import { shallowCommits } from "../read/log.ts";
-import { checkRefName, currentBranch, withoutPassword } from "../read/refs.ts";
+import { headOf, lookUp } from "../open/revisions.ts";
+import { shallowCommits } from "../read/partial.ts";
 import { failure, remoteFailure } from "../run/errors.ts";
 import { type GitResult, together } from "../run/run-git.ts";
-import { notesFrom } from "../run/text.ts";
-import { remoteOptions, remoteUrls } from "./remote.ts";
+import { withoutPassword } from "../run/text.ts";
+import { remoteOptions, remoteUrls } from "./address.ts";
 
 /** Refs that a fetch or push has moved. */
 export const movedRefs = z.array(
@@ -27,8 +25,8 @@ export const movedRefs = z.array(
 type MovedRef = z.infer<typeof movedRefs>[number];
 
 /**
- * The remote's programs, set on the command line: of several remote.<name>.uploadpack git uses the first, so an override could
- * not replace the repository's.
+ * The remote's programs, set on the command line: of several remote.<name>.uploadpack git uses the
+ * first, so an override could not replace the repository's.
  */
 const UPLOAD_PACK = "--upload-pack=git-upload-pack";
 const RECEIVE_PACK = "--receive-pack=git-receive-pack";
@@ -41,7 +39,10 @@ export const cloned = z.object({
   notes: z.array(z.string()).optional(),
 });
 
-/** Clones into a new directory inside the bound: no submodules, no template, no hooks. A failed clone leaves nothing. */
+/**
+ * Clones into a new directory inside the allowed ones: no submodules, no template, no hooks. A failed
+ * clone leaves nothing.
+ */
 export async function clone(
   git: Git,
   query: { url: string; path: string; branch?: string | undefined; depth?: number | undefined },
@@ -61,7 +62,7 @@ export async function clone(
     if (result.code !== 0) throw remoteFailure(result, "clone");
     done();
     const repository = await git.open(path, caller.signal);
-    const [branch, commit] = await together([currentBranch(repository), repository.head()]);
+    const [branch, commit] = await together([currentBranch(repository), headOf(repository)]);
     const notes = await checkedOutNotes(git, path, caller.signal);
     return { repository: path, url: withoutPassword(query.url), branch, commit, notes };
   } catch (error) {
@@ -122,36 +123,19 @@ export async function fetch(repository: Repository, query: FetchQuery, caller: C
   };
 }
 
-/** Fetches a branch and fast-forwards the current one to it, or rebases the current one onto it if they have diverged. */
+/** Fetches a branch and fast-forwards the current one to it. */
 export async function pull(
   repository: Repository,
-  query: { remote: string; branch_name?: string | undefined; rebase: boolean; skip_hooks: boolean },
+  query: { remote: string; branch_name?: string | undefined; skip_hooks: boolean },
   caller: Caller,
-): Promise<z.infer<typeof integrated>> {
+): Promise<Integrated> {
   const { remote, branch_name, skip_hooks } = query;
   const branch = branch_name ?? (await currentBranch(repository));
   if (branch === undefined) throw detached();
   await fetch(repository, { remote, branch_name: branch, prune: false, tags: false }, caller);
   const revision = `refs/remotes/${remote}/${branch}`;
-  const [before, theirs] = query.rebase ? await repository.lookUp(["HEAD^{commit}", revision]) : [];
-  if (before !== undefined && theirs !== undefined) {
-    const bases = await repository.run(["merge-base", "--all", before.oid, theirs.oid]);
-    const base = bases.stdout.toString("utf8").trim();
-    if (base !== before.oid && base !== theirs.oid) {
-      const how = { onto: revision, on_conflict: "abort", skip_hooks } as const;
-      const { recovery, undo, notes } = await rebase(repository, how, caller);
-      const after = await commitOf(repository, "HEAD");
-      const { files } = await changesOf(repository, [before.oid, after]);
-      const names = fileNames(files, Math.floor(caller.budget / 2));
-      const kept = `The commits before the rebase are kept under ${recovery}.`;
-      return { before: before.oid, after, ...names, undo, notes: notesFrom(kept, notes) };
-    }
-  }
-  return merge(
-    repository,
-    { revision, fast_forward: "only", on_conflict: "abort", skip_hooks },
-    caller,
-  );
+  const how = { fast_forward: "only", on_conflict: "abort", skip_hooks } as const;
+  return merge(repository, { revision, ...how }, caller);
 }
 
 interface PushQuery {
@@ -173,7 +157,8 @@ interface Lease {
 }
 
 /**
- * Pushes a branch (and a tag) under the same name. It never forces, unless a lease names the commit that may be replaced.
+ * Pushes a branch (and a tag) under the same name. It never forces, unless a lease names the commit
+ * that may be replaced.
  */
 export async function push(
   repository: Repository,
@@ -194,14 +179,14 @@ export async function push(
   const refs = [`refs/heads/${branch}`, ...(tag === undefined ? [] : [`refs/tags/${tag}`])];
   await checkRefName(repository, "heads", branch);
   if (tag !== undefined) await checkRefName(repository, "tags", tag);
-  const found = await repository.lookUp(refs);
+  const found = await lookUp(repository, refs);
   const missing = lease?.deletes ? undefined : refs.find((_, index) => found[index] === undefined);
   if (missing !== undefined) {
     const hint = "git_branch and git_list_refs show what can be pushed.";
     throw failure("bad_revision", `${oneLine(missing)} does not exist locally.`, { hint });
   }
   const tracking = `refs/remotes/${remote}/${branch}`;
-  const [before] = await repository.lookUp([tracking]);
+  const [before] = await lookUp(repository, [tracking]);
   const hooks =
     lease?.hooks ?? (await decideHooks(repository, HOOKS.push, caller, query.skip_hooks));
   const result = await repository.run(

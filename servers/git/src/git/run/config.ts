@@ -1,11 +1,7 @@
-import { realpathSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import type { PathGuard } from "@refmcp/boundary";
-import { oneLine } from "@refmcp/boundary/answer";
-import { failure, failureOf, outside } from "./errors.ts";
-import { textOf } from "./text.ts";
+import { resolve } from "node:path";
+import { failure } from "./errors.ts";
 
-/** One value of git's configuration, as `git config --list -z --show-scope --show-origin` reports it. */
+/** One value of git's configuration. */
 export interface ConfigEntry {
   /** Whether it comes from the user's or the system's configuration, not the repository's. */
   readonly own: boolean;
@@ -16,9 +12,13 @@ export interface ConfigEntry {
   readonly value: string;
 }
 
+/** Lists the configuration; see `parseConfig`. */
+export const LIST_CONFIG = ["config", "--list", "-z", "--show-scope", "--show-origin"];
+
 /**
- * Parses `git config --list -z --show-scope --show-origin`: `scope NUL origin NUL key LF value NUL`, in the order that git
- * applies them. The server's own settings (scope `command`) are omitted.
+ * Parses the output of `LIST_CONFIG`: `scope NUL origin NUL key LF value NUL`, in the order that git
+ * applies them. The server's own settings (scope `command`) are omitted. A subsection cannot contain
+ * a line break (git refuses it), so the first one ends the key.
  */
 export function parseConfig(output: Buffer): ConfigEntry[] {
   const fields = output.toString("utf8").split("\0");
@@ -26,23 +26,15 @@ export function parseConfig(output: Buffer): ConfigEntry[] {
   for (let index = 0; index + 2 < fields.length; index += 3) {
     const [scope = "", origin = "", text = ""] = fields.slice(index, index + 3);
     if (scope === "command") continue;
-    const file = resolve(origin.replace(/^file:/, ""));
-    entries.push(entryOf(["system", "global"].includes(scope), file, text));
+    const [key = "", ...value] = text.split("\n");
+    entries.push({
+      own: scope === "system" || scope === "global",
+      origin: resolve(origin.replace(/^file:/, "")),
+      key,
+      value: value.length === 0 ? "true" : value.join("\n"),
+    });
   }
   return entries;
-}
-
-/** Parses `git config --file <origin> --list -z`, which reports no scope. */
-function parseFile(output: Buffer, own: boolean, origin: string): ConfigEntry[] {
-  const texts = output.toString("utf8").split("\0").slice(0, -1);
-  return texts.map((text) => entryOf(own, origin, text));
-}
-
-/** `key LF value`. A subsection cannot contain a line break (git refuses it), so the first one ends the key. */
-function entryOf(own: boolean, origin: string, text: string): ConfigEntry {
-  const end = text.indexOf("\n");
-  if (end === -1) return { own, origin, key: text, value: "true" };
-  return { own, origin, key: text.slice(0, end), value: text.slice(end + 1) };
 }
 
 export const isOwn = ({ own }: ConfigEntry) => own;
@@ -178,20 +170,18 @@ export type FilterPolicy = "off" | "own";
 const MAX_OVERRIDES = 2_000;
 
 /**
- * The settings that keep every key of this configuration from running a program, in any command and from any file: even the
- * user's, because the repository's attributes would trigger it.
+ * The settings that keep every key of this configuration from running a program, in any command and
+ * from any file: even the user's, because the repository's attributes would trigger it.
  *
- * @param dormant what conditional includes would add
- * @param filters whether the user's own filters run (`--filters`)
- * @throws ToolError `denied`, code `unsafe_config`, for a configuration with thousands of such keys
+ * @param filters whether the user's own filters run (`--filters`), which may need credentials
+ * @throws ToolError `unsafe_config` for a configuration with thousands of such keys
  */
 export function overridesFor(
   entries: readonly ConfigEntry[],
-  dormant: readonly ConfigEntry[] = [],
   filters: FilterPolicy = "off",
 ): ConfigPair[] {
   const pairs = new Map<string, string>(STANDING);
-  for (const { key } of [...entries, ...dormant]) {
+  for (const { key } of entries) {
     const [section, subsection] = splitKey(key);
     const known = EXECUTING.find(([pattern]) => pattern.test(key));
     if (known !== undefined) pairs.set(key, known[1]);
@@ -206,15 +196,11 @@ export function overridesFor(
     if (standard !== undefined) pairs.set(key, lastValue(entries, key, isOwn) ?? standard);
   }
   if (pairs.size > MAX_OVERRIDES) {
-    throw failure(
-      "unsafe_config",
-      `The repository's configuration sets ${pairs.size} keys that run programs.`,
-      {
-        hint: "Ordinary repositories don't. Ask the user to inspect its .git/config.",
-      },
-    );
+    const message = `The repository's configuration sets ${pairs.size} keys that run programs.`;
+    const hint = "Ordinary repositories don't. Ask the user to inspect its .git/config.";
+    throw failure("unsafe_config", message, { hint });
   }
-  return [...pairs];
+  return [...pairs, ...(filters === "own" ? ownCredentialHelpers(entries) : [])];
 }
 
 /** The configured filters that do not run, and whether they are the user's own. */
@@ -222,15 +208,15 @@ export function filtersNotRun(
   entries: readonly ConfigEntry[],
   filters: FilterPolicy,
 ): ReadonlyMap<string, boolean> {
-  const found = new Map<string, boolean>();
+  const notRun = new Map<string, boolean>();
   for (const { key, value } of entries) {
     const [section, name, variable] = splitKey(key);
     if (section !== "filter" || value === "" || !/^(clean|smudge|process)$/.test(variable))
       continue;
     const own = isOwnFilter(entries, name);
-    if (filters === "off" || !own) found.set(name, own);
+    if (filters === "off" || !own) notRun.set(name, own);
   }
-  return found;
+  return notRun;
 }
 
 /** Whether a filter is the user's own. If the repository adds a process to it, it is not: git would prefer that. */
@@ -246,174 +232,4 @@ export function ownCredentialHelpers(entries: readonly ConfigEntry[]): ConfigPai
   return entries
     .filter((entry) => entry.own && /^(credential|credential\..*)\.helper$/.test(entry.key))
     .map(({ key, value }): ConfigPair => [key, value]);
-}
-
-/** A configuration as git reads it, and what it could become. */
-export interface Configuration {
-  /** In the order that git applies them. */
-  readonly entries: readonly ConfigEntry[];
-  /** What conditional includes would add if their condition were true: on another branch, in another worktree. */
-  readonly dormant: readonly ConfigEntry[];
-  /** The files that the repository's own configuration includes, existing or not. */
-  readonly includes: readonly string[];
-  /** Identifies what was read. */
-  readonly state: string;
-  /** Whether another call may use it: false if a file could change without a trace. */
-  readonly isLasting: boolean;
-  /** Whether one of its files has changed since it was read. */
-  isStale(): boolean;
-}
-
-type RunGit = (
-  args: readonly string[],
-) => Promise<{ readonly code: number; readonly stdout: Buffer; readonly stderr: string }>;
-
-const MAX_INCLUDES = 200;
-const LIST = ["config", "--list", "-z", "--show-scope", "--show-origin"];
-
-/**
- * Reads the configuration with all files that it includes, even those whose condition is false now: git starts other
- * processes that read it again, possibly on another branch or in another worktree.
- *
- * @param guard contains the repository's own includes; the user's may be anywhere
- * @param files where a configuration may be, existing or not
- * @param heads files that change with the branch, on which an include may depend
- * @throws ToolError `outside_roots` for an outside include of the repository, whose content answers could show
- */
-export async function readConfig(
-  run: RunGit,
-  guard: PathGuard,
-  files: readonly string[] = [],
-  heads: readonly string[] = [],
-): Promise<Configuration> {
-  const watched = new Map(files.map((file) => [file, stateOf(file)]));
-  const started = Date.now();
-  const result = await run(LIST);
-  if (result.code !== 0) throw failureOf(result, "read the repository's configuration");
-  const entries = parseConfig(result.stdout);
-  const dormant: ConfigEntry[] = [];
-  const includes: string[] = [];
-  const seen = new Set<string>();
-  const waiting = entries.filter(isInclude);
-  for (
-    let entry = waiting.pop();
-    entry !== undefined && seen.size < MAX_INCLUDES;
-    entry = waiting.pop()
-  ) {
-    const path = await includedPath(entry, run);
-    if (!entry.own && !guard.contains(realOf(path))) throw outside(`include (${entry.key})`, guard);
-    if (/^includeif\.onbranch:/.test(entry.key))
-      for (const head of heads) watched.set(head, stateOf(head));
-    if (seen.has(path)) continue;
-    seen.add(path);
-    const state = stateOf(path);
-    if (!entry.own) includes.push(path);
-    watched.set(path, state);
-    if (state === MISSING || entries.some(({ origin }) => origin === path)) continue;
-    const listing = await run(["config", "--file", path, "--list", "-z"]);
-    const found = parseFile(listing.stdout, entry.own, path);
-    dormant.push(...found);
-    waiting.push(...found.filter(isInclude));
-  }
-  for (const { origin } of entries) if (!watched.has(origin)) watched.set(origin, stateOf(origin));
-  const states = [...watched];
-  const isGone = entries.some(({ origin }) => watched.get(origin) === MISSING);
-  return {
-    entries,
-    dormant,
-    includes,
-    state: states.join("\n"),
-    isLasting:
-      waiting.length === 0 && !isGone && states.every(([, state]) => isSettled(state, started)),
-    isStale: () => states.some(([file, state]) => stateOf(file) !== state),
-  };
-}
-
-/** Lists the system's configuration. git is compiled with its path, which only the result shows. */
-export const LIST_SYSTEM = ["config", "--system", "--list", "-z", "--show-origin"];
-
-/** The system's configuration file by the result of `LIST_SYSTEM`, which fails if there is none. */
-export function systemFile({ stdout, stderr }: { stdout: Buffer; stderr: string }): string {
-  const [, missing] = /unable to read config file '(.*)'/s.exec(stderr) ?? [];
-  const [, found] = /^file:([^\0]*)/.exec(textOf(stdout)) ?? [];
-  return resolve(missing ?? found ?? "/etc/gitconfig");
-}
-
-/** The files of the user's and the system's configuration, existing or not. */
-export function ownFiles(env: NodeJS.ProcessEnv, system: string): string[] {
-  const { HOME, XDG_CONFIG_HOME, HOMEDRIVE, HOMEPATH, USERPROFILE } = env;
-  const homes = [HOME, HOMEDRIVE && `${HOMEDRIVE}${HOMEPATH}`, USERPROFILE].flatMap(
-    (home) => home || [],
-  );
-  const below = homes.flatMap((home) => [
-    join(home, ".gitconfig"),
-    join(home, ".config", "git", "config"),
-  ]);
-  return [system, ...(XDG_CONFIG_HOME ? [join(XDG_CONFIG_HOME, "git", "config")] : []), ...below];
-}
-
-function isInclude({ key }: ConfigEntry): boolean {
-  return key === "include.path" || /^includeif\..*\.path$/s.test(key);
-}
-
-/** The file that an include names, relative to the file that contains the include. */
-async function includedPath(
-  { own, key, value, origin }: ConfigEntry,
-  run: RunGit,
-): Promise<string> {
-  let named = value;
-  if (/^(~|%\(prefix\)\/)/.test(value)) {
-    const expanded = await run([
-      "config",
-      "--type=path",
-      "--default",
-      value,
-      "--get",
-      "refmcp.path",
-    ]);
-    if (expanded.code === 0) named = expanded.stdout.toString("utf8").replace(/\n$/, "");
-  }
-  if (own) return resolve(dirname(origin), named);
-  if (DOWN_AND_UP.test(named)) {
-    const message = `The repository's include (${key}) leads through "${oneLine(value)}".`;
-    throw failure("unsafe_config", message, { hint: "The user can write its path without /../ ." });
-  }
-  return resolve(realOf(dirname(origin)), named);
-}
-
-/** A ".." behind a name: if that is a link, the system goes up from where it leads. */
-const DOWN_AND_UP = /(^|\/)(?!\.{0,2}\/)[^/]*\/(.*\/)?\.\.(\/|$)/s;
-
-const MISSING = "missing";
-
-/** Identifies a file's content without reading it. */
-export function stateOf(file: string): string {
-  try {
-    const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
-    return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
-  } catch {
-    return MISSING;
-  }
-}
-
-/**
- * Whether a file with this state at that time must get another one if it changes: a second change within the resolution of
- * the file system's clock (two seconds on FAT) would not show.
- *
- * @param time in milliseconds
- */
-export function isSettled(state: string, time: number): boolean {
-  const [, , , changed] = state.split(" ");
-  if (changed === undefined) return true;
-  const isCoarse = changed.endsWith("000000000");
-  return Number(BigInt(changed) / 1_000_000n) < time - (isCoarse ? 2_100 : 50);
-}
-
-/** A file's real path; the path itself if there is no such file. */
-export function realOf(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path;
-  }
 }

@@ -44,7 +44,7 @@ export const failure = errorsOf({
     stale_cursor: "Call again without cursor.",
     stale_hunk:
       "Show the changes again: git_diff_unstaged and git_diff_staged print the current ids.",
-    stale_plan: "Call git_rewrite again without apply, check the new preview, and apply its plan.",
+    stale_plan: "Call git_rebase again without apply, check the new preview, and apply its plan.",
     stale_lease: "Run git_fetch, check the new commits with git_log, then decide again.",
     tag_exists: "Choose another name; git_list_refs lists those that exist.",
   }),
@@ -85,8 +85,6 @@ export const failure = errorsOf({
     bad_pattern:
       "Escape ( ) [ { + ? | with a backslash to match them literally, or pass fixed_strings: true.",
     bad_range: "Lines are counted from 1.",
-    bad_resolution:
-      "For each path in conflicts pass side (ours or theirs), or texts: one for each of its hunks, or the whole file if it has none.",
     bad_steps:
       "Name each commit once. To reorder, list every commit from the oldest one to the last; fixup and squash follow the commit that they join. git_log shows the commits.",
     bad_url:
@@ -97,7 +95,7 @@ export const failure = errorsOf({
     ignored_path: "Omit these, or change .gitignore first.",
     mainline_needed:
       "mainline: 1 is the branch that received the merge. git_show shows the parents.",
-    merge_in_range: "Choose steps after the merge, or git_rebase, which drops merges.",
+    merge_in_range: "Choose steps after the merge.",
     not_a_worktree:
       "git_list_refs with kind worktrees lists them; the first one is the repository itself.",
     nothing_named:
@@ -129,7 +127,6 @@ export const failure = errorsOf({
     git_failed:
       "git_status shows the state of the repository. With --log-level debug the server's stderr shows git's output.",
     git_missing: undefined,
-    git_outdated: undefined,
     identity_missing:
       "The user can set user.name and user.email (git config --global user.name …), or pass author.",
     missing_object:

@@ -13,16 +13,16 @@ export interface Command {
   readonly env: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   /** Its stdin; nothing by default. */
-  readonly input?: Uint8Array | string;
+  readonly input?: Uint8Array | string | undefined;
   /**
-   * Throws its stdout away. Where git prints between writing files and the index ("Auto-merging x"), a pipe to a server that was
-   * killed would end it there, with neither the old state nor the new one.
+   * Throws its stdout away. Where git prints between writing files and the index ("Auto-merging x"),
+   * a pipe to a server that was killed would end it there, with neither the old state nor the new one.
    */
-  readonly silent?: boolean;
+  readonly silent?: boolean | undefined;
 }
 
-/** What takes the process over from simple-git, which would keep all of its output and can only wait for it. */
-interface Taker {
+/** What takes the process over from simple-git, which would keep all of its output. */
+export interface Taker {
   /** Returns false if only simple-git can end the process. */
   take(
     child: ChildProcess | undefined,
@@ -33,9 +33,9 @@ interface Taker {
 }
 
 /**
- * Everything that simple-git would refuse. Its guard searches arguments and environment for settings that could run a program;
- * ours contain exactly these, with harmless values (config.ts, run-git.ts). Text from users and repositories never
- * becomes an option (decisions/0008).
+ * Everything that simple-git would refuse. Its guard searches arguments and environment for settings
+ * that could run a program; ours contain exactly these, with harmless values (config.ts,
+ * environment.ts). Text from users and repositories never becomes an option (decisions/0008).
  */
 const UNSAFE = Object.fromEntries(
   `
@@ -58,7 +58,9 @@ subscribe("child_process", (message) =>
 );
 
 /**
- * Starts a process through simple-git, in its own group, and waits until it has ended.
+ * Starts a process through simple-git, in its own group, and waits until it has ended. simple-git
+ * starts git and knows when it has ended. It does not queue, parse, time out or stop anything: the
+ * process and its streams go to `taker`, whose limits count.
  *
  * @throws the signal's reason if it has aborted already
  */

@@ -4,7 +4,8 @@ import { fitting, oneLine, ToolError } from "@refmcp/boundary/answer";
 export { counted } from "@refmcp/boundary/answer";
 
 /**
- * Decodes bytes as UTF-8. A line that is not UTF-8 is read as Latin-1, so that no byte is lost and the rest is still right.
+ * Decodes bytes as UTF-8. A line that is not UTF-8 is read as Latin-1, so that no byte is lost and
+ * the rest is still right.
  */
 export function textOf(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString("utf8");
@@ -57,14 +58,14 @@ export function unquotePath(quoted: string): Buffer {
 
 /** Splits NUL-separated records. A last one without a NUL counts if it is not empty. */
 export function records(output: Buffer): Buffer[] {
-  const found: Buffer[] = [];
+  const fields: Buffer[] = [];
   let start = 0;
   for (let end = output.indexOf(0); end !== -1; end = output.indexOf(0, start)) {
-    found.push(output.subarray(start, end));
+    fields.push(output.subarray(start, end));
     start = end + 1;
   }
-  if (start < output.length) found.push(output.subarray(start));
-  return found;
+  if (start < output.length) fields.push(output.subarray(start));
+  return fields;
 }
 
 /** Reads `mode oid stage TAB path`, a record of `ls-files --stage -z` and of `merge-tree -z`. */
@@ -111,6 +112,13 @@ export function fittingLines(lines: readonly string[], budget: number): string[]
 export function notesFrom(
   ...notes: readonly (string | false | undefined | readonly string[])[]
 ): string[] | undefined {
-  const found = notes.flat().flatMap((note) => note || []);
-  return found.length === 0 ? undefined : found;
+  const all = notes.flat().flatMap((note) => note || []);
+  return all.length === 0 ? undefined : all;
+}
+
+/** A remote's URL without a login that may be secret; an ssh URL keeps the user name. */
+export function withoutPassword(url: string): string {
+  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/)([^/@]*)@/i, (_, scheme: string, login: string) =>
+    /^ssh/i.test(scheme) ? `${scheme}${login.split(":", 1)[0] ?? ""}@` : scheme,
+  );
 }

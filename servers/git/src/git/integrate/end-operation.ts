@@ -1,0 +1,113 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { oneLine } from "@refmcp/boundary/answer";
+import { conflictedPaths, refuseConflicts } from "../change/conflicts.ts";
+import { decideHooks, HOOKS, hookFailure, signing } from "../change/hooks.ts";
+import { keepBefore, notesOn } from "../change/recovery.ts";
+import type { Caller, Repository } from "../open/repository.ts";
+import { commitOf } from "../open/revisions.ts";
+import { differing } from "../read/changes.ts";
+import { refuseFilters } from "../read/filters.ts";
+import { operationOf, toolOf } from "../read/operation.ts";
+import { failure, failureOf } from "../run/errors.ts";
+import { notesFrom, records } from "../run/text.ts";
+import { finish, type Integrated } from "./integrate.ts";
+
+type Operation = "merge" | "rebase" | "cherry-pick" | "revert";
+type EndAction = "abort" | "continue" | "skip";
+
+/**
+ * Ends the operation in progress: aborts it, continues after its conflicts were resolved, or skips the
+ * commit that conflicts. The files of an aborted or skipped one are kept for recovery.
+ *
+ * @throws ToolError `no_operation`, `conflict`, `unsafe_operation`
+ */
+export async function endOperation(
+  repository: Repository,
+  operation: Operation,
+  action: EndAction,
+  query: { skip_hooks: boolean },
+  caller: Caller,
+): Promise<Integrated> {
+  await repository.worktree();
+  refuseOther(repository, operation);
+  if (action === "skip" && operation === "merge") {
+    const hint = "Use action: abort, or resolve the conflicts and continue.";
+    throw failure("no_operation", "A merge has no single commit to skip.", { hint });
+  }
+  // HEAD is detached during a rebase, whose branch is still where it was.
+  const start = join(repository.location.gitDir, "rebase-merge", "orig-head");
+  const origin = (await readFile(start, "utf8").catch(() => "HEAD")).trim();
+  const before = await commitOf(repository, origin);
+  let kept: string | undefined;
+  if (action === "continue") await refuseConflicts(repository);
+  else {
+    await refuseFilters(repository, () => differing(repository, "HEAD"));
+    kept = await keepBefore(repository, `${operation} --${action}`);
+  }
+  const saved = kept && `The files' content is kept: git_restore with source ${kept}.`;
+  if (action === "abort") {
+    const head = await commitOf(repository, "HEAD");
+    await repository.output([operation, "--abort"], `abandon the ${operation}`);
+    const ended = await finish(repository, operation, undefined, "keep", head, caller.budget);
+    return { ...ended, up_to_date: undefined, undo: undefined, notes: notesFrom(saved) };
+  }
+  await refusePrograms(repository, operation);
+  const names = operation === "rebase" ? HOOKS.replay : HOOKS.commit;
+  const hooks = await decideHooks(repository, names, caller, query.skip_hooks);
+  const { options } = await signing(repository, undefined, hooks);
+  const result = await repository.run([operation, `--${action}`], { ...options, silent: true });
+  if (result.code !== 0 && (await conflictedPaths(repository)).length === 0)
+    throw hookFailure(hooks, result) ?? failureOf(result, `${action} the ${operation}`);
+  const ended = await finish(repository, operation, result, "keep", before, caller.budget);
+  return { ...ended, notes: await notesOn(repository, ended.after, notesFrom(saved, hooks.notes)) };
+}
+
+/** Each tool ends only what it has begun. */
+function refuseOther(repository: Repository, operation: Operation): void {
+  const current = operationOf(repository);
+  if (current === operation) return;
+  if (current === undefined) throw failure("no_operation", `No ${operation} is in progress.`);
+  const tool = toolOf(current);
+  throw failure("no_operation", `A ${current} is in progress, not a ${operation}.`, {
+    hint: tool === undefined ? "Finish it in a terminal." : `Call ${tool} with this action.`,
+  });
+}
+
+/** What a rebase todo list may contain (git-rebase(1)): everything except `exec`. */
+const STEPS =
+  /^(pick|p|reword|r|edit|e|squash|s|fixup|f|drop|d|revert|label|l|reset|t|merge|m|update-ref|u|noop|break|b|#.*)?$/;
+/** git's own merge strategies; any other is a program called git-merge-NAME. */
+const STRATEGY = /^options\.strategy\n(ort|recursive|resolve|octopus|ours|subtree)?\s*$/;
+/** The user's own key. */
+const SIGNATURE = /^options\.gpg-sign\n$/;
+
+/**
+ * An operation that came with the repository, or was started with `--exec` or `--gpg-sign`, can specify
+ * programs.
+ *
+ * @throws ToolError `unsafe_operation`
+ */
+async function refusePrograms(repository: Repository, operation: string): Promise<void> {
+  const { gitDir } = repository.location;
+  const read = (name: string) => readFile(join(gitDir, name), "utf8").catch(() => "");
+  const list = (await read("rebase-merge/git-rebase-todo")).split("\n");
+  const file = ["--no-includes", "--file", join(gitDir, "sequencer", "opts"), "-z"];
+  const wanted = ["--get-regexp", "^options\\.(strategy|gpg-sign)$"];
+  const { stdout } = await repository.run(["config", ...file, ...wanted]);
+  const options = [
+    `options.strategy\n${await read("rebase-merge/strategy")}`,
+    ...records(stdout).map((record) => record.toString("utf8")),
+  ];
+  const signs = (await signing(repository)).option === "--gpg-sign";
+  const keys = [await read("rebase-merge/gpg_sign_opt"), await read("rebase-apply/gpg_sign_opt")];
+  const program =
+    list.find((line) => !STEPS.test(line.trim().split(/\s/, 1)[0] ?? "")) ??
+    options.find((option) => !STRATEGY.test(option) && !(signs && SIGNATURE.test(option))) ??
+    keys.find((key) => key !== "" && !(signs && key.trim() === "-S"));
+  if (program === undefined) return;
+  const message = `The ${operation} in progress would run a program or sign: ${oneLine(program.slice(0, 200))}`;
+  throw failure("unsafe_operation", message, {
+    hint: `Finish it in a terminal (git ${operation} --continue), or abort it with action: abort.`,
+  });
+}

@@ -1,0 +1,233 @@
+import { oneLine } from "@refmcp/boundary/answer";
+import * as z from "zod";
+import { conflictedPaths, conflictFields, conflictReport } from "../change/conflicts.ts";
+import { decideHooks, HOOKS, hookFailure, signing } from "../change/hooks.ts";
+import { notesOn } from "../change/recovery.ts";
+import { refuseUntracked, untrackedAt } from "../change/untracked.ts";
+import { emptyTree } from "../history/objects.ts";
+import type { Arguments, RunOptions } from "../open/machine.ts";
+import type { Caller, Repository } from "../open/repository.ts";
+import { commitOf, commitsOf, headOf, lookUp } from "../open/revisions.ts";
+import { changedFiles, changesOf, differing, fileNames } from "../read/changes.ts";
+import { refuseFilters } from "../read/filters.ts";
+import { operationOf, refuseOperation } from "../read/operation.ts";
+import { failure, failureOf } from "../run/errors.ts";
+import type { GitResult } from "../run/run-git.ts";
+import { counted, firstNames } from "../run/text.ts";
+
+/** What happens on conflicts: undo everything, or leave them in the files to resolve. */
+export type OnConflict = "abort" | "keep";
+
+/** What a merge, cherry-pick or revert did. */
+export const integrated = z.object({
+  before: z.string(),
+  after: z.string(),
+  files: changedFiles,
+  count: z.number(),
+  up_to_date: z.boolean().optional(),
+  fast_forward: z.boolean().optional(),
+  /** Paths left with conflict markers (`on_conflict: "keep"`). */
+  conflicted: z.array(z.string()).optional(),
+  ...conflictFields,
+  undo: z.string().optional(),
+  notes: z.array(z.string()).optional(),
+});
+export type Integrated = z.infer<typeof integrated>;
+
+interface MergeQuery {
+  readonly revision?: string | undefined;
+  readonly message?: string | undefined;
+  readonly fast_forward: "allow" | "only" | "never";
+  readonly on_conflict: OnConflict;
+  /** Stages the result instead of committing it. */
+  readonly squash?: boolean;
+  readonly skip_hooks?: boolean;
+}
+
+/** Merges a commit into the current branch, with git's own strategy only. */
+export async function merge(
+  repository: Repository,
+  query: MergeQuery,
+  caller: Caller,
+): Promise<Integrated> {
+  await repository.worktree();
+  refuseOperation(repository);
+  const { revision, squash = false } = query;
+  if (revision === undefined) throw nothingTo("merge", "revision");
+  const [before = "", theirs = ""] = await commitsOf(repository, ["HEAD", revision]);
+  if (squash && query.message !== undefined) {
+    const hint = "Omit message here, and pass it to git_commit.";
+    throw failure("bad_message", "With squash nothing is committed, so there is no message.", {
+      hint,
+    });
+  }
+  await refuseFilters(repository, () => differing(repository, before, theirs), theirs);
+  const base = await repository.run(["merge-base", before, theirs]);
+  refuseUntracked(await untrackedAt(repository, theirs, base.stdout.toString("utf8").trim()));
+  const isAhead = async () =>
+    (await repository.run(["merge-base", "--is-ancestor", before, theirs])).code === 0;
+  const isPlain =
+    squash ||
+    query.fast_forward === "only" ||
+    (query.fast_forward === "allow" && (await isAhead()));
+  const names = isPlain ? HOOKS.fastForward : HOOKS.merge;
+  const hooks = await decideHooks(repository, names, caller, query.skip_hooks);
+  const { option, options } = await signing(repository, undefined, hooks);
+  const message = query.message ?? `Merge ${oneLine(revision)}`;
+  const how = squash && query.fast_forward === "never" ? "allow" : query.fast_forward;
+  const fast = { allow: "--ff", only: "--ff-only", never: "--no-ff" }[how];
+  const result = await runWhole(
+    repository,
+    [
+      ...["merge", "--quiet", "--no-edit", "--no-stat", "--no-verify-signatures", option],
+      ...["--no-autostash", "--no-overwrite-ignore", "--no-log", "--strategy=ort"],
+      ...(squash ? ["--squash"] : ["--commit", "--no-squash"]),
+      ...[fast, `--message=${message}`, theirs],
+    ],
+    options,
+  );
+  if (/Not possible to fast-forward|refusing to merge unrelated/.test(result.stderr)) {
+    const message = `HEAD and ${oneLine(revision)} cannot be merged this way: they have diverged or have no common commit.`;
+    throw failure("not_fast_forward", message, {
+      hint: "git_log with HEAD...<revision> shows both sides; fast_forward: allow creates a merge commit if they have diverged.",
+    });
+  }
+  if (result.code !== 0 && (await conflictedPaths(repository)).length === 0) {
+    if (operationOf(repository) === "merge")
+      await repository.output(["merge", "--abort"], "abandon the merge");
+    throw hookFailure(hooks, result) ?? failureOf(result, "merge");
+  }
+  const operation = squash ? "squash" : "merge";
+  const ended = await finish(
+    repository,
+    operation,
+    result,
+    query.on_conflict,
+    before,
+    caller.budget,
+  );
+  const isFast = ended.after === theirs && ended.after !== before;
+  const hasNoCommit = squash || isFast || ended.up_to_date;
+  const notes = hasNoCommit ? hooks.notes : await notesOn(repository, ended.after, hooks.notes);
+  return { ...ended, fast_forward: isFast || undefined, notes };
+}
+
+const nothingTo = (operation: string, argument: string) =>
+  failure("bad_argument", `${argument} is missing: what to ${operation}.`, {
+    hint: `Pass ${argument}, or action to end the ${operation} in progress.`,
+  });
+
+const IS_EMPTY = /^The previous cherry-pick is now empty/m;
+
+/** Copies commits onto the current branch, in the given order, or creates a commit that undoes one. */
+export async function replay(
+  repository: Repository,
+  operation: "cherry-pick" | "revert",
+  revisions: readonly string[],
+  query: { mainline?: number | undefined; on_conflict: OnConflict; skip_hooks: boolean },
+  caller: Caller,
+): Promise<Integrated> {
+  await repository.worktree();
+  refuseOperation(repository);
+  if (revisions.length === 0)
+    throw nothingTo(operation, operation === "revert" ? "commit" : "commits");
+  const oids = await commitsOf(repository, revisions);
+  const before = await commitOf(repository, "HEAD");
+  for (const oid of oids) {
+    const [parent] = await lookUp(repository, [`${oid}^${query.mainline ?? 1}`]);
+    const [from, to] = [parent?.oid ?? emptyTree(oid), oid];
+    await refuseFilters(repository, () => differing(repository, from, to));
+    const sides = operation === "revert" ? ([from, to] as const) : ([to, from] as const);
+    refuseUntracked(await untrackedAt(repository, ...sides));
+  }
+  const hooks = await decideHooks(repository, HOOKS.replay, caller, query.skip_hooks);
+  const mainline = query.mainline !== undefined && `--mainline=${query.mainline}`;
+  const { option, options } = await signing(repository, undefined, hooks);
+  const args = [operation, option, "--no-edit", "--strategy=ort", mainline, ...oids];
+  const result = await runWhole(repository, args, options);
+  if (/is a merge but no -m option/.test(result.stderr)) {
+    const message = `${oneLine(revisions.join(", "))}: a merge commit has several parents, so mainline is needed to choose one.`;
+    throw failure("mainline_needed", message);
+  }
+  const isStopped = operationOf(repository) !== undefined;
+  const rejected =
+    result.code === 0 || IS_EMPTY.test(result.stderr) ? undefined : hookFailure(hooks, result);
+  if (result.code !== 0 && !isStopped) {
+    // git leaves the change of a rejected revert in the index.
+    if (rejected !== undefined)
+      await repository.output(["reset", "--merge", "--quiet", before], `abandon the ${operation}`);
+    throw rejected ?? failureOf(result, operation);
+  }
+  if (isStopped && (await conflictedPaths(repository)).length === 0) {
+    await repository.output([operation, "--abort"], `abandon the ${operation}`);
+    if (rejected !== undefined) throw rejected;
+    const message = `The ${operation} would change nothing: its changes are already here.`;
+    const hint = "Nothing was changed. git_log shows the existing commits.";
+    throw failure("nothing_to_commit", message, { hint });
+  }
+  const ended = await finish(
+    repository,
+    operation,
+    result,
+    query.on_conflict,
+    before,
+    caller.budget,
+  );
+  return { ...ended, notes: await notesOn(repository, ended.after, hooks.notes) };
+}
+
+/** After the command: abort it on conflicts or report them, and report what changed. */
+export async function finish(
+  repository: Repository,
+  operation: string,
+  result: GitResult | undefined,
+  onConflict: OnConflict,
+  before: string,
+  budget: number,
+): Promise<Integrated> {
+  // A squash leaves its result in the index, and no merge in progress.
+  const isSquash = operation === "squash";
+  const conflicted = (result?.code ?? 0) === 0 ? [] : await conflictedPaths(repository);
+  if (conflicted.length > 0 && onConflict === "abort") {
+    const abandon = isSquash ? ["reset", "--merge", "--quiet", before] : [operation, "--abort"];
+    await repository.output(abandon, `abandon the ${operation}`);
+    const message = `The ${operation} has conflicts in ${counted(conflicted.length, "file")}: ${firstNames(conflicted, 20)}. Nothing was changed.`;
+    throw failure("conflict", message, {
+      hint: 'Call again with on_conflict: "keep" to leave the conflicts in the files, resolve them, then git_add and git_commit.',
+    });
+  }
+  const after = await commitOf(repository, "HEAD");
+  const files = await changesOf(repository, isSquash ? ["--cached"] : [before, after]);
+  const ended = { before, after, ...fileNames(files, Math.floor(budget / 2)) };
+  const restore = isSquash && "git_restore with source HEAD, staged true and these files";
+  if (conflicted.length > 0) {
+    const report = await conflictReport(repository, Math.floor(budget / 2) - 1_000);
+    const tool = `git_${operation.replace("-", "_")}`;
+    return { ...ended, ...report, undo: restore || `${tool} with action abort` };
+  }
+  if (isSquash ? files.length === 0 : before === after) return { ...ended, up_to_date: true };
+  return { ...ended, undo: restore || `git_reset_hard with revision ${before}` };
+}
+
+/**
+ * Runs a command that can take many steps. If it is cancelled between them, those that it made are
+ * undone.
+ */
+export async function runWhole(
+  repository: Repository,
+  args: Arguments,
+  options: RunOptions,
+): Promise<GitResult> {
+  const before = await headOf(repository);
+  try {
+    return await repository.run(args, { ...options, silent: true });
+  } catch (error) {
+    const operation = operationOf(repository);
+    const undo = (how: Arguments) => repository.undo(how).catch(() => undefined);
+    if (operation !== undefined) await undo([operation, "--abort"]);
+    // git does not rewind HEAD if it was ended between a commit and its abort-safety file.
+    if (operation !== undefined && operation !== "rebase" && before !== undefined)
+      await undo(["reset", "--merge", "--quiet", before]);
+    throw error;
+  }
+}
